@@ -1,0 +1,10 @@
+import base from './jest.config.mjs'
+
+/** The fault suites: slow by nature, one at a time, run by `npm run test:faults`. */
+export default {
+  ...base,
+  testPathIgnorePatterns: [],
+  testMatch: ['<rootDir>/test/faults/**/*.test.ts'],
+  maxWorkers: 1,
+  testTimeout: 900_000,
+}

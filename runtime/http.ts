@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto'
+import type Koa from 'koa'
+import { ApiError, DependencyError } from './errors.ts'
+import type { Logger } from './logger.ts'
+import type { Metrics } from './metrics.ts'
+
+export type HttpState = { requestId: string }
+export type HttpContext<S extends HttpState = HttpState> = Koa.ParameterizedContext<S>
+export type HttpMiddleware<S extends HttpState = HttpState> = Koa.Middleware<S>
+
+/** Longer bodies than this are not read to their end just to keep a connection. */
+const DRAINED_BODY_BYTES = 1024 * 1024
+const RETRY_AFTER_SECONDS = '1'
+
+/** Names each request in `X-Request-Id`: the caller's own name for it, where it gave a usable one. */
+export function identifyRequest(): HttpMiddleware {
+  return async function identifyRequest(ctx, next) {
+    const given = ctx.get('x-request-id')
+    ctx.state.requestId = /^[\w.:-]{1,64}$/.test(given) ? given : randomUUID()
+    ctx.set('X-Request-Id', ctx.state.requestId)
+    await next()
+  }
+}
+
+/** Counts and times every answer by its route, never by its path: paths are unbounded. */
+export function observeRequests({
+  service,
+  metrics,
+  logger,
+}: {
+  service: string
+  metrics: Metrics
+  logger: Logger
+}): HttpMiddleware {
+  return async function observeRequests(ctx, next) {
+    const started = performance.now()
+    await next()
+    const route = matchedRoute(ctx)
+    const seconds = (performance.now() - started) / 1000
+    const { method, status } = ctx
+    metrics.httpRequests.inc({ service, method, route, code: status })
+    metrics.httpDuration.observe({ service, route }, seconds)
+    if (logger.isLevelEnabled('debug')) {
+      const { requestId } = ctx.state
+      logger.debug({ requestId, method, route, status, seconds }, 'request answered')
+    }
+  }
+}
+
+/** Turns whatever is thrown into the error envelope (specification section 7). */
+export function answerInEnvelope({ logger }: { logger: Logger }): HttpMiddleware {
+  return async function answerInEnvelope(ctx, next) {
+    try {
+      await next()
+      if (ctx.status === 404 && ctx.body === undefined) throw unmatched(ctx)
+    } catch (thrown) {
+      const error = toApiError(thrown)
+      if (error.status >= 500) {
+        const { requestId } = ctx.state
+        logger.error({ requestId, err: error.cause ?? thrown }, 'request failed')
+      }
+      ctx.status = error.status
+      ctx.body = errorEnvelope(error)
+      ctx.set(error.headers)
+      if (hasLongUnreadBody(ctx)) ctx.set('Connection', 'close')
+    }
+  }
+}
+
+/** The success envelope around `data`. */
+export function succeed(
+  ctx: HttpContext,
+  data: unknown,
+  { status = 200, message = 'OK' }: { status?: number; message?: string } = {},
+): void {
+  ctx.status = status
+  ctx.body = { success: true, code: status, message, data }
+}
+
+/** The body of every answer that is no success. */
+export function errorEnvelope({ status, message, error, details }: ApiError) {
+  return {
+    success: false,
+    code: status,
+    message,
+    error,
+    ...(details !== undefined && { details }),
+  }
+}
+
+function toApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown
+  if (thrown instanceof DependencyError && thrown.retriable) {
+    return unavailable('the service cannot do this right now, please send it again', thrown)
+  }
+  return new ApiError('SERVER_ERROR', 'something went wrong on our side', { cause: thrown })
+}
+
+/** 503: the same request may succeed after `Retry-After`. */
+export function unavailable(message: string, cause?: unknown): ApiError {
+  return new ApiError('SERVICE_UNAVAILABLE', message, {
+    headers: { 'Retry-After': RETRY_AFTER_SECONDS },
+    cause,
+  })
+}
+
+type RouterContext = {
+  readonly matched?: readonly { readonly methods: readonly string[] }[]
+  readonly routeMatched?: boolean
+  readonly _matchedRoute?: string | RegExp
+}
+
+function matchedRoute(ctx: HttpContext): string {
+  return String((ctx as RouterContext)._matchedRoute ?? 'none')
+}
+
+function unmatched(ctx: HttpContext): ApiError {
+  const methods = ((ctx as RouterContext).matched ?? []).flatMap((layer) => layer.methods)
+  if (methods.length === 0) {
+    return new ApiError('NOT_FOUND', `there is nothing at this path: see the documentation`)
+  }
+  const allowed = [...new Set(methods)].join(', ')
+  return new ApiError('METHOD_NOT_ALLOWED', `this path takes ${allowed}`, {
+    headers: { Allow: allowed },
+  })
+}
+
+function hasLongUnreadBody(ctx: HttpContext): boolean {
+  if (ctx.req.complete) return false
+  const declared = ctx.get('content-length')
+  return declared === '' || Number(declared) > DRAINED_BODY_BYTES
+}

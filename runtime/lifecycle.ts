@@ -1,0 +1,89 @@
+import type { Logger } from './logger.ts'
+import { periodically } from './periodically.ts'
+
+/**
+ * What a process has opened, closed in reverse. `main.ts` opens things in order and hands each
+ * one's end to `onClose`; the process then ends by itself on SIGTERM or SIGINT.
+ */
+export class Lifecycle {
+  readonly #closers: { readonly what: string; readonly close: () => Promise<void> }[] = []
+  readonly #logger: Logger
+  readonly #deadlineMs: number
+  readonly #stopping = new AbortController()
+  #closing: Promise<void> | undefined
+
+  constructor({ logger, deadlineMs }: { logger: Logger; deadlineMs: number }) {
+    this.#logger = logger
+    this.#deadlineMs = deadlineMs
+  }
+
+  /** Aborted as soon as the process begins to stop: readiness turns 503, loops end. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal
+  }
+
+  onClose(what: string, close: () => Promise<void>): void {
+    this.#closers.push({ what, close })
+  }
+
+  /** Watches for signals. A second signal changes nothing: shells and npm often send it twice. */
+  stopOnSignals(): void {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        if (this.#closing === undefined) this.#logger.info({ signal }, 'stopping')
+        this.#exit(0)
+      })
+    }
+  }
+
+  /** Something that cannot be mended from inside: leave, so that whoever runs us starts us anew. */
+  fail(error: unknown, what: string): void {
+    this.#logger.fatal({ err: error }, what)
+    this.#exit(1)
+  }
+
+  /** A promise that runs as long as the process; its failure is the process's. */
+  run(what: string, task: Promise<void>): void {
+    this.onClose(what, () => task.catch(() => undefined))
+    task.catch((error: unknown) => this.fail(error, `${what} failed`))
+  }
+
+  /** A task done now and then again and again until the process stops. */
+  every(what: string, everyMs: number, task: () => Promise<void>): void {
+    const signal = this.stopping
+    this.run(what, periodically({ what, everyMs, task, signal, logger: this.#logger }))
+  }
+
+  /** Closes everything in reverse order of opening, each once. */
+  async close(): Promise<void> {
+    this.#closing ??= this.#closeAll()
+    return this.#closing
+  }
+
+  #exit(code: number): void {
+    const deadline = setTimeout(() => {
+      this.#logger.error({ deadlineMs: this.#deadlineMs }, 'not stopped within the deadline')
+      process.exit(1)
+    }, this.#deadlineMs)
+    deadline.unref()
+    this.close().then(
+      () => process.exit(code),
+      () => process.exit(1),
+    )
+  }
+
+  async #closeAll(): Promise<void> {
+    this.#stopping.abort()
+    let failed = false
+    for (const { what, close } of this.#closers.reverse()) {
+      try {
+        await close()
+      } catch (error) {
+        failed = true
+        this.#logger.error({ err: error, what }, 'could not be closed')
+      }
+    }
+    this.#logger.info('stopped')
+    if (failed) throw new Error('not everything could be closed')
+  }
+}

@@ -1,0 +1,53 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+
+export type Metrics = ReturnType<typeof createMetrics>
+
+/** Every metric of a process, under names that stay. Served at `/metrics` for Prometheus. */
+export function createMetrics() {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  return {
+    registry,
+    httpRequests: new Counter({
+      name: 'gps_http_requests_total',
+      help: 'HTTP requests answered',
+      labelNames: ['service', 'method', 'route', 'code'] as const,
+      registers,
+    }),
+    httpDuration: new Histogram({
+      name: 'gps_http_request_duration_seconds',
+      help: 'Time from a request’s headers to the end of its answer',
+      labelNames: ['service', 'route'] as const,
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
+    reports: new Counter({
+      name: 'gps_reports_total',
+      help: 'Position reports by outcome: accepted, or the error identifier they were refused with',
+      labelNames: ['outcome'] as const,
+      registers,
+    }),
+    projected: new Counter({
+      name: 'gps_projected_events_total',
+      help: 'Log entries the projector dealt with: stored, repeated or dead_lettered',
+      labelNames: ['outcome'] as const,
+      registers,
+    }),
+    projectorLagEvents: new Gauge({
+      name: 'gps_projector_lag_events',
+      help: 'Events in the log that are not yet in the read models',
+      registers,
+    }),
+    projectorLagSeconds: new Gauge({
+      name: 'gps_projector_lag_seconds',
+      help: 'Age of the oldest event that is not yet in the read models',
+      registers,
+    }),
+    deadLetters: new Gauge({
+      name: 'gps_dead_letters',
+      help: 'Log entries kept as dead letters because they could not be read',
+      registers,
+    }),
+  }
+}

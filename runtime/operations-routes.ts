@@ -1,0 +1,29 @@
+import type Router from '@koa/router'
+import { unavailable, succeed, type HttpState } from './http.ts'
+import type { Metrics } from './metrics.ts'
+import { VERSION } from './version.ts'
+
+/**
+ * What every service answers to those who run it: who it is, whether it lives, whether it can do
+ * its work now, and its metrics.
+ * @param ready rejects with a message that names what is missing.
+ */
+export function operationsRoutes<S extends HttpState>(
+  router: Router<S>,
+  { name, ready, metrics }: { name: string; ready: () => Promise<void>; metrics: Metrics },
+): void {
+  router.get('/', (ctx) => succeed(ctx, { service: name, version: VERSION }))
+  router.get('/healthz', (ctx) => succeed(ctx, { status: 'alive' }))
+  router.get('/readyz', async (ctx) => {
+    try {
+      await ready()
+    } catch (error) {
+      throw unavailable(`not ready: ${error instanceof Error ? error.message : String(error)}`)
+    }
+    succeed(ctx, { status: 'ready' })
+  })
+  router.get('/metrics', async (ctx) => {
+    ctx.type = metrics.registry.contentType
+    ctx.body = await metrics.registry.metrics()
+  })
+}

@@ -1,0 +1,44 @@
+import { ConfigError, loadConfig, type Config } from './config.ts'
+import { Lifecycle } from './lifecycle.ts'
+import { createLogger, type Logger } from './logger.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
+import { VERSION } from './version.ts'
+
+/** What every process has from its first line on. */
+export type Program = {
+  readonly config: Config
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly lifecycle: Lifecycle
+}
+
+/**
+ * Runs a process: reads the configuration, calls `start`, which opens things and hands their ends
+ * to the lifecycle, and stops on a signal. Whatever goes wrong at the start is said in one message,
+ * what was opened is closed, and the exit code is 1.
+ */
+export async function runProgram(
+  name: string,
+  start: (program: Program) => Promise<void>,
+): Promise<void> {
+  const config = readConfig()
+  const logger = createLogger({ level: config.logLevel, name })
+  const lifecycle = new Lifecycle({ logger, deadlineMs: config.shutdownDeadlineMs })
+  lifecycle.stopOnSignals()
+  try {
+    await start({ config, logger, metrics: createMetrics(), lifecycle })
+    if (!lifecycle.stopping.aborted) logger.info({ version: VERSION }, 'started')
+  } catch (error) {
+    if (!lifecycle.stopping.aborted) lifecycle.fail(error, 'could not start')
+  }
+}
+
+function readConfig(): Config {
+  try {
+    return loadConfig()
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    process.stderr.write(`${error.message}\n`)
+    process.exit(1)
+  }
+}

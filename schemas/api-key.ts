@@ -1,0 +1,36 @@
+import { createHash, randomInt } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const SHAPE = /^gps_[0-9A-Za-z]{38}$/
+
+/** A new secret: `gps_`, 32 random base62 characters, and 6 that check what stands before them. */
+export function newApiKey(): string {
+  const random = Array.from({ length: 32 }, () => ALPHABET[randomInt(62)]).join('')
+  return `gps_${random}${checksum(`gps_${random}`)}`
+}
+
+/** Whether a text has the shape and the checksum of an API key: no look-up is spent on others. */
+export function isApiKey(text: string): boolean {
+  return SHAPE.test(text) && text.endsWith(checksum(text.slice(0, -6)))
+}
+
+/** The form in which a secret is kept and looked up: SHA-256. 190 random bits need no slow hash. */
+export function secretHash(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest()
+}
+
+/** First and last characters, enough to tell keys apart by eye and too little to use. */
+export function keyHint(key: string): string {
+  return `${key.slice(0, 8)}…${key.slice(-4)}`
+}
+
+function checksum(text: string): string {
+  let rest = crc32(text)
+  let digits = ''
+  for (let place = 0; place < 6; place += 1) {
+    digits = ALPHABET.charAt(rest % 62) + digits
+    rest = Math.floor(rest / 62)
+  }
+  return digits
+}

@@ -1,0 +1,49 @@
+const SHAPES = [
+  // Extended: 2026-01-31T23:59:59.123+02:00. Basic: 20260131T235959,123Z.
+  /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)?$/,
+  /^(\d{4})(\d\d)(\d\d)[Tt](\d\d)(\d\d)(?:(\d\d)(?:[.,](\d+))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)?$/,
+]
+
+/**
+ * Reads an ISO 8601 calendar date and time, extended or basic, seconds and their fraction optional,
+ * with `Z`, an offset or neither (then it is UTC). Gives milliseconds since the epoch (further
+ * digits are cut off), or undefined for anything else: a date alone, a number, a day that the
+ * calendar does not have.
+ */
+export function parseIso8601(text: string): number | undefined {
+  for (const shape of SHAPES) {
+    const match = shape.exec(text)
+    if (match !== null) return milliseconds(match)
+  }
+  return undefined
+}
+
+function milliseconds(match: RegExpExecArray): number | undefined {
+  const [year, month, day, hour, minute, second] = match
+    .slice(1, 7)
+    .map((digits: string | undefined) => Number(digits ?? 0)) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined
+  if (hour > 23 || minute > 59 || second > 59) return undefined
+  const offsetHours = Number(match[9] ?? 0)
+  const offsetMinutes = Number(match[10] ?? 0)
+  if (offsetHours > 23 || offsetMinutes > 59) return undefined
+
+  const fraction = Number((match[7] ?? '').slice(0, 3).padEnd(3, '0'))
+  const local = Date.UTC(2000, month - 1, day, hour, minute, second, fraction)
+  // Date.UTC reads years below 100 as 19xx, so the year is set by itself.
+  const withYear = new Date(local).setUTCFullYear(year, month - 1, day)
+  const offset = (offsetHours * 60 + offsetMinutes) * 60_000
+  return match[8] === '-' ? withYear + offset : withYear - offset
+}
+
+function daysIn(year: number, month: number): number {
+  if (month !== 2) return [4, 6, 9, 11].includes(month) ? 30 : 31
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
+}

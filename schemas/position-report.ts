@@ -1,0 +1,123 @@
+import Joi from 'joi'
+import { parseIso8601 } from './iso-8601.ts'
+import { MEASUREMENTS, type PositionReported } from './position-reported.ts'
+
+/** What a sender reports (specification section 2.1), parsed. `timestamp` in milliseconds. */
+export type PositionReport = Pick<
+  PositionReported,
+  'deviceId' | 'latitude' | 'longitude' | (typeof MEASUREMENTS)[number]
+> & { readonly timestamp?: number }
+
+export type ReportFault = { readonly field: string; readonly message: string }
+
+const EARLIEST = Date.UTC(2000, 0, 1)
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/**
+ * Reads one position report out of a parsed JSON value. Gives the report, or every fault found,
+ * each with the field and what to send instead. Unknown fields are ignored; `null` is absence.
+ */
+export function parsePositionReport(
+  body: unknown,
+  { now }: { now: number },
+): { report: PositionReport } | { faults: readonly ReportFault[] } {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    return { faults: [{ field: 'body', message: 'the body must be a JSON object' }] }
+  }
+  const result = schema.validate(knownFields(body), {
+    abortEarly: false,
+    convert: false,
+    context: { now },
+  })
+  if (result.error !== undefined) {
+    return {
+      faults: result.error.details.map(({ path, message }) => ({ field: path.join('.'), message })),
+    }
+  }
+  return { report: withoutNegativeZeros(result.value as PositionReport) }
+}
+
+/** Picks the fields by name, so that nothing else of the body (`__proto__` …) is ever touched. */
+function knownFields(body: object): Record<string, unknown> {
+  const fields = body as Record<string, unknown>
+  const known: Record<string, unknown> = {
+    deviceId: fields['deviceId'],
+    latitude: fields['latitude'],
+    longitude: fields['longitude'],
+    timestamp: fields['timestamp'],
+  }
+  for (const name of MEASUREMENTS) known[name] = fields[name]
+  return known
+}
+
+const deviceId = Joi.string()
+  .empty(null)
+  .required()
+  .custom((text: string, helpers) => {
+    if (text.length > 128) return helpers.error('deviceId.length')
+    // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+    if (/[\u0000-\u001f\u007f-\u009f]/.test(text)) return helpers.error('deviceId.control')
+    if (!text.isWellFormed()) return helpers.error('deviceId.surrogate')
+    if (text.trim() !== text) return helpers.error('deviceId.trim')
+    if (text === '.' || text === '..') return helpers.error('deviceId.dots')
+    return text
+  })
+  .messages({
+    'any.required': 'deviceId is required: the unique identifier of the device',
+    'string.base': 'deviceId must be a string',
+    'string.empty': 'deviceId must have 1 to 128 characters',
+    'deviceId.length': 'deviceId must have 1 to 128 characters',
+    'deviceId.control': 'deviceId must not contain control characters',
+    'deviceId.surrogate': 'deviceId must be well-formed Unicode, without lone surrogates',
+    'deviceId.trim': 'deviceId must not begin or end with white space',
+    'deviceId.dots': 'deviceId must not be "." or ".."',
+  })
+
+const timestamp = Joi.any()
+  .empty(null)
+  .custom((value: unknown, helpers) => {
+    const time = typeof value === 'string' ? parseIso8601(value) : undefined
+    if (time === undefined) return helpers.error('timestamp.shape')
+    if (time < EARLIEST) return helpers.error('timestamp.early')
+    const { now } = helpers.prefs.context as { now: number }
+    return time > now + DAY_MS ? helpers.error('timestamp.late') : time
+  })
+  .messages({
+    'timestamp.shape':
+      'timestamp must be an ISO 8601 date and time, for example 2026-01-31T12:30:00Z',
+    'timestamp.early': 'timestamp must not be before 2000-01-01T00:00:00Z',
+    'timestamp.late': 'timestamp must not be more than 24 hours in the future',
+  })
+
+const schema = Joi.object({
+  deviceId,
+  latitude: required('latitude', 'a number from -90 to 90 (WGS84 degrees)', -90, 90),
+  longitude: required('longitude', 'a number from -180 to 180 (WGS84 degrees)', -180, 180),
+  timestamp,
+  accuracy: optional('accuracy', 'a number of metres, 0 or more', 0),
+  altitude: optional('altitude', 'a number of metres from -12000 to 100000', -12_000, 100_000),
+  speed: optional('speed', 'a number of metres per second, 0 or more', 0),
+  heading: optional('heading', 'a number of degrees from 0 to 360', 0, 360),
+  battery: optional('battery', 'a fraction from 0 to 1', 0, 1),
+})
+
+function required(name: string, expected: string, min: number, max: number) {
+  return optional(name, expected, min, max)
+    .required()
+    .messages({ 'any.required': `${name} is required: ${expected}` })
+}
+
+function optional(name: string, expected: string, min: number, max = Number.MAX_VALUE) {
+  return Joi.number()
+    .unsafe()
+    .empty(null)
+    .min(min)
+    .max(max)
+    .messages({ '*': `${name} must be ${expected}` })
+}
+
+function withoutNegativeZeros(report: PositionReport): PositionReport {
+  const fields: Record<string, unknown> = { ...report }
+  for (const [name, value] of Object.entries(fields)) if (value === 0) fields[name] = 0
+  return fields as PositionReport
+}

@@ -1,0 +1,135 @@
+/**
+ * The event in the log: a device's position was reported and accepted.
+ * Times are milliseconds since the epoch, coordinates WGS84 degrees, lengths metres, speeds metres
+ * per second, heading degrees clockwise from north, battery a fraction from 0 to 1.
+ */
+export type PositionReported = {
+  /** ULID; the same for every repeat of one report. */
+  readonly recordId: string
+  readonly accountId: string
+  readonly keyId: string
+  readonly deviceId: string
+  readonly latitude: number
+  readonly longitude: number
+  /** When the position was true. */
+  readonly timestamp: number
+  /** Who gave `timestamp`: the device, or the server because the report had none. */
+  readonly timestampSource: 'device' | 'server'
+  /** When the ingest API received the report. */
+  readonly receivedAt: number
+  readonly accuracy?: number
+  readonly altitude?: number
+  readonly speed?: number
+  readonly heading?: number
+  readonly battery?: number
+}
+
+export const POSITION_REPORTED = 'PositionReported.v1'
+
+/** The measurements a report may leave out. */
+export const MEASUREMENTS = ['accuracy', 'altitude', 'speed', 'heading', 'battery'] as const
+
+/** Everything about one device is in order under this key. Account ids hold no slash. */
+export function deviceKey({
+  accountId,
+  deviceId,
+}: {
+  accountId: string
+  deviceId: string
+}): string {
+  return `${accountId}/${deviceId}`
+}
+
+/** The event as JSON text, times as ISO 8601 UTC with milliseconds. */
+export function encodePositionReported(event: PositionReported): string {
+  return JSON.stringify({
+    ...event,
+    timestamp: new Date(event.timestamp).toISOString(),
+    receivedAt: new Date(event.receivedAt).toISOString(),
+  })
+}
+
+/**
+ * Reads an event back from its JSON text. Fields it does not know are left out, so that an older
+ * reader takes what a newer writer wrote.
+ * @throws {UndecodableEventError} naming the first thing that is not a `PositionReported`.
+ */
+export function decodePositionReported(json: string): PositionReported {
+  let value: unknown
+  try {
+    value = JSON.parse(json)
+  } catch {
+    throw new UndecodableEventError('the value is not JSON')
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new UndecodableEventError('the value is not a JSON object')
+  }
+  const fields = value as Record<string, unknown>
+  return checkPositionReported({
+    ...fields,
+    timestamp: time(fields, 'timestamp'),
+    receivedAt: time(fields, 'receivedAt'),
+  })
+}
+
+/**
+ * Takes the event from fields that were decoded, whatever from; times in milliseconds.
+ * @throws {UndecodableEventError} naming the first field that is not as it should be.
+ */
+export function checkPositionReported(fields: Record<string, unknown>): PositionReported {
+  const event: Record<string, unknown> = {
+    recordId: text(fields, 'recordId'),
+    accountId: text(fields, 'accountId'),
+    keyId: text(fields, 'keyId'),
+    deviceId: text(fields, 'deviceId'),
+    latitude: number(fields, 'latitude', -90, 90),
+    longitude: number(fields, 'longitude', -180, 180),
+    timestamp: number(fields, 'timestamp'),
+    timestampSource: source(fields),
+    receivedAt: number(fields, 'receivedAt'),
+  }
+  for (const name of MEASUREMENTS) {
+    if (fields[name] !== undefined && fields[name] !== null) event[name] = number(fields, name)
+  }
+  return event as PositionReported
+}
+
+/** The bytes in the log are no `PositionReported`; they go to the dead letters as they are. */
+export class UndecodableEventError extends Error {
+  override readonly name = 'UndecodableEventError'
+}
+
+function text(fields: Record<string, unknown>, name: string): string {
+  const value = fields[name]
+  if (typeof value !== 'string' || value === '')
+    throw new UndecodableEventError(`${name} is not a text`)
+  return value
+}
+
+function number(
+  fields: Record<string, unknown>,
+  name: string,
+  min = -Infinity,
+  max = Infinity,
+): number {
+  const value = fields[name]
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < min || value > max) {
+    throw new UndecodableEventError(`${name} is not a number in its range`)
+  }
+  return value
+}
+
+function time(fields: Record<string, unknown>, name: string): number {
+  const value = fields[name]
+  const milliseconds = typeof value === 'string' ? Date.parse(value) : NaN
+  if (Number.isNaN(milliseconds)) throw new UndecodableEventError(`${name} is not an ISO 8601 time`)
+  return milliseconds
+}
+
+function source(fields: Record<string, unknown>): 'device' | 'server' {
+  const value = fields['timestampSource']
+  if (value !== 'device' && value !== 'server') {
+    throw new UndecodableEventError('timestampSource is neither device nor server')
+  }
+  return value
+}

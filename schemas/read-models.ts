@@ -1,0 +1,59 @@
+import type { MEASUREMENTS, PositionReported } from './position-reported.ts'
+
+/** Where in the log an event stands. */
+export type Origin = { readonly partition: number; readonly offset: number }
+
+/** The last offset dealt with in each partition; a partition that is not named has none yet. */
+export type Offsets = Readonly<Record<number, number>>
+
+/** A stored position: the event that reported it and where that event stands in the log. */
+export type PositionRecord = PositionReported & { readonly origin: Origin }
+
+/** What of a record the device status repeats. */
+export type LastPosition = Pick<
+  PositionReported,
+  'recordId' | 'latitude' | 'longitude' | 'timestamp' | 'receivedAt' | (typeof MEASUREMENTS)[number]
+>
+
+/** The one-per-device read model, a pure fold over the device's events. Times in milliseconds. */
+export type DeviceStatus = {
+  readonly accountId: string
+  readonly deviceId: string
+  readonly firstSeenAt: number
+  /** The newest `receivedAt` of the device's records. */
+  readonly lastSeenAt: number
+  /** Stored records, each once. */
+  readonly reportCount: number
+  readonly lastPosition: LastPosition
+  /** The last offset folded, per partition: what makes folding an event again change nothing. */
+  readonly applied: Offsets
+}
+
+/** What an operator says of a device; never written by a fold. */
+export type DeviceSettings = {
+  readonly name?: string
+  readonly disabled: boolean
+  readonly expectedIntervalSeconds?: number
+}
+
+/** A device as operators see it. */
+export type Device = { readonly status: DeviceStatus; readonly settings: DeviceSettings }
+
+/** Whether a device is alive, seen from `now`. */
+export type Liveness = 'online' | 'idle' | 'offline'
+
+const MINUTE_MS = 60_000
+
+/**
+ * `online` up to 5 minutes after the last report, `idle` up to 60, else `offline`. With an expected
+ * interval: online up to twice that (at least 60 s), offline after ten times that (at least 300 s).
+ */
+export function liveness(device: Device, now: number): Liveness {
+  const silentMs = now - device.status.lastSeenAt
+  const expected = device.settings.expectedIntervalSeconds
+  const onlineMs = expected === undefined ? 5 * MINUTE_MS : Math.max(2_000 * expected, MINUTE_MS)
+  const idleMs =
+    expected === undefined ? 60 * MINUTE_MS : Math.max(10_000 * expected, 5 * MINUTE_MS)
+  if (silentMs <= onlineMs) return 'online'
+  return silentMs <= idleMs ? 'idle' : 'offline'
+}

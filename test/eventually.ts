@@ -1,0 +1,24 @@
+/**
+ * Resolves with what `check` gives once it gives something truthy; asks again every few
+ * milliseconds. Rejects with the last failure when that has not happened within `withinMs`.
+ */
+export async function eventually<T>(
+  check: () => T | Promise<T>,
+  { withinMs = 10_000, everyMs = 10 }: { withinMs?: number; everyMs?: number } = {},
+): Promise<Truthy<T>> {
+  const deadline = Date.now() + withinMs
+  let last: unknown
+  for (;;) {
+    try {
+      const result = await check()
+      if (result) return result as Truthy<T>
+      last = new Error(`still ${String(result)} after ${withinMs} ms`)
+    } catch (error) {
+      last = error
+    }
+    if (Date.now() >= deadline) throw last
+    await new Promise((resolve) => setTimeout(resolve, everyMs))
+  }
+}
+
+type Truthy<T> = Exclude<T, false | null | undefined | 0 | ''>

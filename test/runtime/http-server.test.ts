@@ -1,0 +1,173 @@
+import { connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import Koa from 'koa'
+import { answerInEnvelope, identifyRequest, succeed, type HttpState } from '../../runtime/http.ts'
+import { serveHttp, type HttpServer } from '../../runtime/http-server.ts'
+import { createLogger } from '../../runtime/logger.ts'
+import { eventually } from '../eventually.ts'
+
+/** An app that answers when it is told to. */
+function patientApp() {
+  const waiting: (() => void)[] = []
+  const app = new Koa<HttpState>()
+  app.use(identifyRequest())
+  app.use(answerInEnvelope({ logger: createLogger({ level: 'silent', name: 'test' }) }))
+  app.use(async (ctx) => {
+    if (ctx.path === '/wait') await new Promise<void>((resolve) => waiting.push(resolve))
+    if (ctx.path === '/body') await ctx.req.resume().toArray()
+    if (ctx.path === '/fail') throw new Error('secret insides')
+    succeed(ctx, { path: ctx.path })
+  })
+  return { app, waiting }
+}
+
+/** Opens a connection, sends text, and gathers whatever comes back. */
+function talk(
+  url: string,
+  text: string,
+): { socket: Socket; received: () => string; ended: Promise<void> } {
+  const { port, hostname } = new URL(url)
+  const socket = connect(Number(port), hostname, () => socket.write(text))
+  let received = ''
+  socket.on('data', (chunk) => (received += chunk.toString()))
+  const ended = new Promise<void>((resolve) => socket.on('close', () => resolve()))
+  socket.on('error', () => undefined)
+  return { socket, received: () => received, ended }
+}
+
+async function exchange(url: string, text: string) {
+  const { received, ended } = talk(url, text)
+  await ended
+  const [head = '', body = ''] = received().split('\r\n\r\n')
+  return {
+    status: Number(head.split(' ')[1]),
+    head,
+    body: JSON.parse(body) as Record<string, unknown>,
+  }
+}
+
+describe('what never reaches the app is answered in the envelope', () => {
+  let server: HttpServer
+
+  beforeAll(async () => {
+    server = await serveHttp({ app: patientApp().app, host: '127.0.0.1', port: 0, graceMs: 500 })
+  })
+
+  afterAll(() => server.close())
+
+  test.each([
+    ['no HTTP at all', 'hello there\r\n\r\n', 400, 'INVALID_PARAMS'],
+    ['an unknown method', 'FETCH / HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'INVALID_PARAMS'],
+    ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400, 'INVALID_PARAMS'],
+    [
+      'lying about its length',
+      'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n',
+      400,
+      'INVALID_PARAMS',
+    ],
+    [
+      'length and chunks at once',
+      'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+      'INVALID_PARAMS',
+    ],
+    [
+      'a broken chunk',
+      'POST /body HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+      400,
+      'INVALID_PARAMS',
+    ],
+    [
+      'headers of 20 KiB',
+      `GET / HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(20 * 1024)}\r\n\r\n`,
+      431,
+      'HEADERS_TOO_LARGE',
+    ],
+    ['CONNECT', 'CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n', 405, 'METHOD_NOT_ALLOWED'],
+  ])('%s', async (_what, text, status, error) => {
+    const answer = await exchange(server.url, text)
+    expect(answer.status).toBe(status)
+    expect(answer.body).toMatchObject({ success: false, code: status, error })
+    expect(answer.head).toMatch(/X-Request-Id: \S+/i)
+  })
+
+  test('an unknown expectation is served as any other request', async () => {
+    const answer = await exchange(
+      server.url,
+      'GET /a HTTP/1.1\r\nHost: a\r\nExpect: miracles\r\nConnection: close\r\n\r\n',
+    )
+    expect(answer.status).toBe(200)
+  })
+
+  test('a fault of ours says nothing of our insides', async () => {
+    const response = await fetch(`${server.url}/fail`)
+    const text = await response.text()
+    expect(response.status).toBe(500)
+    expect(text).not.toContain('secret insides')
+    expect(JSON.parse(text)).toMatchObject({ success: false, code: 500, error: 'SERVER_ERROR' })
+  })
+})
+
+test('garbage after a good request does not take that request’s answer', async () => {
+  const { app, waiting } = patientApp()
+  const server = await serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 500 })
+  const { received, ended } = talk(
+    server.url,
+    'GET /wait HTTP/1.1\r\nHost: a\r\n\r\n\u0001garbage\r\n\r\n',
+  )
+  await eventually(() => waiting.length === 1)
+  expect(received()).toBe('')
+  waiting[0]?.()
+  await ended
+  expect(received()).toMatch(/^HTTP\/1\.1 200 /)
+  expect(received()).toMatch(/HTTP\/1\.1 400 /)
+  await server.close()
+})
+
+test('a body that does not arrive in time is 408', async () => {
+  const server = await serveHttp({
+    app: patientApp().app,
+    host: '127.0.0.1',
+    port: 0,
+    graceMs: 500,
+  })
+  const answer = await exchange(
+    server.url,
+    'POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf',
+  )
+  expect(answer.status).toBe(408)
+  expect(answer.body).toMatchObject({ error: 'REQUEST_TIMEOUT' })
+  await server.close()
+}, 30_000)
+
+describe('closing', () => {
+  test('answers what has arrived, takes nothing new and cuts what never comes', async () => {
+    const { app, waiting } = patientApp()
+    const server = await serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 300 })
+    const half = talk(
+      server.url,
+      'POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf',
+    )
+    const answered = fetch(`${server.url}/wait`)
+    await eventually(() => waiting.length === 1)
+    const closed = server.close()
+    await expect(fetch(server.url)).rejects.toThrow()
+    waiting[0]?.()
+    const response = await answered
+    expect(response.status).toBe(200)
+    expect(response.headers.get('connection')).toBe('close')
+    await closed
+    await half.ended
+    expect(half.received()).toBe('')
+  })
+
+  test('a port in use is said in plain words', async () => {
+    const { app } = patientApp()
+    const first = await serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 500 })
+    const port = Number(new URL(first.url).port)
+    await expect(serveHttp({ app, host: '127.0.0.1', port, graceMs: 500 })).rejects.toThrow(
+      `port ${port} of 127.0.0.1 is in use`,
+    )
+    await first.close()
+  })
+})

@@ -1,0 +1,154 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { parsePositionReport } from '../../schemas/position-report.ts'
+
+const NOW = Date.UTC(2026, 5, 1)
+const minimal = { deviceId: 'tracker-1', latitude: 46.05, longitude: 14.5 }
+
+function parse(body: unknown) {
+  return parsePositionReport(body, { now: NOW })
+}
+
+function faultyFields(body: unknown): string[] {
+  const parsed = parse(body)
+  return 'faults' in parsed ? parsed.faults.map(({ field }) => field) : []
+}
+
+describe('a position report', () => {
+  test('needs only a device, a latitude and a longitude', () => {
+    expect(parse(minimal)).toEqual({ report: minimal })
+  })
+
+  test('keeps every known field and no other', () => {
+    const full = {
+      ...minimal,
+      accuracy: 4.5,
+      altitude: -11_000.25,
+      speed: 0,
+      heading: 360,
+      battery: 1,
+    }
+    const body = {
+      ...full,
+      timestamp: '2026-05-31T23:59:59.5Z',
+      satellites: 9,
+      fix: { type: '3d' },
+    }
+    expect(parse(body)).toEqual({ report: { ...full, timestamp: NOW - 500 } })
+  })
+
+  test('null in an optional field is absence, in a required field it is missing', () => {
+    expect(parse({ ...minimal, accuracy: null, timestamp: null })).toEqual({ report: minimal })
+    expect(faultyFields({ deviceId: null, latitude: null, longitude: null })).toEqual([
+      'deviceId',
+      'latitude',
+      'longitude',
+    ])
+  })
+
+  test('all faults are reported at once', () => {
+    const body = { latitude: 91, longitude: '14', timestamp: 5, battery: 2, heading: -1 }
+    expect(faultyFields(body)).toEqual([
+      'deviceId',
+      'latitude',
+      'longitude',
+      'timestamp',
+      'heading',
+      'battery',
+    ])
+  })
+
+  test('a negative zero becomes zero', () => {
+    const parsed = parse({ ...minimal, latitude: -0, altitude: -0 })
+    expect(parsed).toEqual({ report: { ...minimal, latitude: 0, altitude: 0 } })
+  })
+
+  test('the bounds of a range belong to it', () => {
+    for (const [latitude, longitude] of [
+      [90, 180],
+      [-90, -180],
+    ]) {
+      expect(faultyFields({ ...minimal, latitude, longitude })).toEqual([])
+    }
+  })
+
+  test('a timestamp may be 24 hours ahead and not a millisecond more', () => {
+    const ahead = (ms: number) => new Date(NOW + 24 * 3_600_000 + ms).toISOString()
+    expect(faultyFields({ ...minimal, timestamp: ahead(0) })).toEqual([])
+    expect(faultyFields({ ...minimal, timestamp: ahead(1) })).toEqual(['timestamp'])
+    expect(faultyFields({ ...minimal, timestamp: '2000-01-01T00:00:00Z' })).toEqual([])
+    expect(faultyFields({ ...minimal, timestamp: '1999-12-31T23:59:59.999Z' })).toEqual([
+      'timestamp',
+    ])
+  })
+
+  test.each([
+    ['an emoji', '🚚'],
+    ['right-to-left text', 'جهاز-١'],
+    ['combining marks, not normalised', 'e\u0301'],
+    ['what looks like an operator', '$where'],
+    ['128 code units', 'x'.repeat(128)],
+    ['inner spaces', 'van 7 (north)'],
+    ['three dots', '...'],
+  ])('a device id may be %s', (_what, deviceId) => {
+    expect(parse({ ...minimal, deviceId })).toEqual({ report: { ...minimal, deviceId } })
+  })
+
+  test.each([
+    ['empty', ''],
+    ['129 code units', 'x'.repeat(129)],
+    ['a number', 7],
+    ['a control character', 'a\u0000b'],
+    ['DEL', 'a\u007fb'],
+    ['a C1 control character', 'a\u0085b'],
+    ['a lone surrogate', 'a\ud83d'],
+    ['a leading space', ' a'],
+    ['a trailing no-break space', 'a\u00a0'],
+    ['a dot', '.'],
+    ['two dots', '..'],
+    ['an object', { $ne: '' }],
+  ])('a device id must not be %s', (_what, deviceId) => {
+    expect(faultyFields({ ...minimal, deviceId })).toEqual(['deviceId'])
+  })
+
+  test('own keys called __proto__ and inherited values are nothing to it', () => {
+    const body: unknown = JSON.parse('{"__proto__":{"deviceId":"a"},"latitude":1,"longitude":2}')
+    expect(faultyFields(body)).toEqual(['deviceId'])
+  })
+
+  test('whatever JSON comes, the answer is a report or faults that name fields', () => {
+    const almost = fc.record(
+      {
+        deviceId: fc.oneof(fc.string(), fc.jsonValue()),
+        latitude: fc.oneof(fc.double(), fc.jsonValue()),
+        longitude: fc.oneof(fc.double(), fc.jsonValue()),
+        timestamp: fc.oneof(
+          fc.string(),
+          fc.date({ noInvalidDate: true }).map(String),
+          fc.jsonValue(),
+        ),
+        accuracy: fc.oneof(fc.double(), fc.jsonValue()),
+        battery: fc.oneof(fc.double(), fc.jsonValue()),
+      },
+      { requiredKeys: [] },
+    )
+    const known = ['body', 'deviceId', 'latitude', 'longitude', 'timestamp', 'accuracy', 'battery']
+    fc.assert(
+      fc.property(fc.oneof(almost, fc.jsonValue()), (body) => {
+        const parsed = parse(body)
+        if ('report' in parsed) {
+          expect(Math.abs(parsed.report.latitude)).toBeLessThanOrEqual(90)
+          expect(Math.abs(parsed.report.longitude)).toBeLessThanOrEqual(180)
+          expect(parsed.report.deviceId.length).toBeGreaterThan(0)
+        } else {
+          expect(parsed.faults.length).toBeGreaterThan(0)
+          for (const { field, message } of parsed.faults) {
+            expect(known).toContain(field)
+            expect(message).toContain(field)
+          }
+        }
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})

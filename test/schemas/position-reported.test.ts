@@ -1,0 +1,65 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import {
+  decodePositionReported,
+  encodePositionReported,
+  UndecodableEventError,
+} from '../../schemas/position-reported.ts'
+import { positionReported, T0 } from '../samples.ts'
+
+describe('PositionReported as JSON', () => {
+  test('writes times as ISO 8601 and leaves absent measurements out', () => {
+    const event = positionReported({ timestamp: T0, receivedAt: T0 + 1, speed: 2.5 })
+    const written: unknown = JSON.parse(encodePositionReported(event))
+    expect(written).toEqual({
+      ...event,
+      timestamp: '2026-01-01T00:00:00.000Z',
+      receivedAt: '2026-01-01T00:00:00.001Z',
+    })
+  })
+
+  test('comes back bit for bit', () => {
+    const events = fc.record({
+      latitude: fc.double({ min: -90, max: 90, noNaN: true }).map((x) => x || 0),
+      longitude: fc.double({ min: -180, max: 180, noNaN: true }).map((x) => x || 0),
+      timestamp: fc.integer({ min: T0, max: T0 * 2 }),
+      accuracy: fc.double({ min: 0, max: 1e300, noNaN: true }),
+      deviceId: fc.string({ minLength: 1, unit: 'binary' }),
+    })
+    fc.assert(
+      fc.property(events, (changes) => {
+        const event = positionReported(changes)
+        expect(decodePositionReported(encodePositionReported(event))).toStrictEqual(event)
+      }),
+    )
+  })
+
+  test('fields of a newer writer are left out', () => {
+    const event = positionReported()
+    const newer = JSON.stringify({ ...JSON.parse(encodePositionReported(event)), satellites: 9 })
+    expect(decodePositionReported(newer)).toStrictEqual(event)
+  })
+
+  test.each([
+    ['not JSON', '{"recordId"'],
+    ['a JSON list', '[]'],
+    ['null', 'null'],
+    ['empty', ''],
+    ['without a recordId', without('recordId')],
+    ['without a latitude', without('latitude')],
+    ['with a latitude beyond the pole', changed({ latitude: 90.1 })],
+    ['with a time that is a number', changed({ receivedAt: 5 })],
+    ['with an unknown source of its time', changed({ timestampSource: 'gps' })],
+    ['with an accuracy that is a text', changed({ accuracy: '5' })],
+  ])('a value %s is refused with a reason', (_what, json) => {
+    expect(() => decodePositionReported(json)).toThrow(UndecodableEventError)
+  })
+})
+
+function changed(changes: Record<string, unknown>): string {
+  return JSON.stringify({ ...JSON.parse(encodePositionReported(positionReported())), ...changes })
+}
+
+function without(name: string): string {
+  return changed({ [name]: undefined })
+}

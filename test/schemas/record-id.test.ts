@@ -1,0 +1,84 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { recordIdFor, ulid } from '../../schemas/record-id.ts'
+import { T0 } from '../samples.ts'
+
+const report = { deviceId: 'tracker-1', latitude: 46.05, longitude: 14.5 }
+const context = { accountId: 'acc-1', idempotencyKey: undefined, receivedAt: T0 }
+
+describe('the id of a record', () => {
+  test('is a ULID with the report’s own time', () => {
+    const id = recordIdFor({ ...report, timestamp: T0 }, context)
+    expect(id).toMatch(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/)
+    expect(id.slice(0, 10)).toBe(ulid(T0, new Uint8Array(10)).slice(0, 10))
+  })
+
+  test('stays what it has always been for a given report', () => {
+    const full = { ...report, timestamp: T0, accuracy: 5, battery: 0.5 }
+    expect(recordIdFor(full, context)).toBe('01KDVDNA00Z6JGGE5XXD5XW7P3')
+    expect(recordIdFor(report, { ...context, idempotencyKey: 'trip-7' })).toBe(
+      '72A1931J8XRJY7P1TYN7EX63SE',
+    )
+  })
+
+  test('is the same whenever a report with a time is received', () => {
+    const timed = { ...report, timestamp: T0 }
+    const later = { ...context, receivedAt: T0 + 86_400_000 }
+    expect(recordIdFor(timed, later)).toBe(recordIdFor(timed, context))
+  })
+
+  test('is the same for one Idempotency-Key, also without a time', () => {
+    const again = { ...context, idempotencyKey: 'k', receivedAt: T0 + 5 }
+    const first = { ...context, idempotencyKey: 'k' }
+    expect(recordIdFor(report, again)).toBe(recordIdFor(report, first))
+  })
+
+  test('is random and of the time of receipt where nothing recognises the report', () => {
+    const ids = Array.from({ length: 50 }, () => recordIdFor(report, context))
+    expect(new Set(ids).size).toBe(50)
+    expect(ids[0]?.slice(0, 10)).toBe(ulid(T0, new Uint8Array(10)).slice(0, 10))
+  })
+
+  test('differs as soon as account, header or any field differs', () => {
+    const timed = { ...report, timestamp: T0 }
+    const ids = [
+      recordIdFor(timed, context),
+      recordIdFor(timed, { ...context, accountId: 'acc-2' }),
+      recordIdFor(timed, { ...context, idempotencyKey: 'k' }),
+      recordIdFor(timed, { ...context, idempotencyKey: 'l' }),
+      recordIdFor({ ...timed, deviceId: 'tracker-2' }, context),
+      recordIdFor({ ...timed, latitude: 46.050000000000004 }, context),
+      recordIdFor({ ...timed, longitude: 14.500000000000002 }, context),
+      recordIdFor({ ...timed, timestamp: T0 + 1 }, context),
+      recordIdFor({ ...timed, accuracy: 0 }, context),
+      recordIdFor({ ...timed, altitude: 0 }, context),
+      recordIdFor({ ...timed, speed: 0 }, context),
+      recordIdFor({ ...timed, heading: 0 }, context),
+      recordIdFor({ ...timed, battery: 0 }, context),
+    ]
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  test('no two texts in account, device and header can be read as one another', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', '"', ',', '\\', '/'), maxLength: 4 })
+    const parts = fc.record({ accountId: text, deviceId: text, idempotencyKey: text })
+    const id = ({ accountId, deviceId, idempotencyKey }: Record<string, string>) =>
+      recordIdFor(
+        { ...report, deviceId: deviceId ?? '', timestamp: T0 },
+        { accountId: accountId ?? '', idempotencyKey, receivedAt: T0 },
+      )
+    fc.assert(
+      fc.property(parts, parts, (a, b) => {
+        expect(id(a) === id(b)).toBe(JSON.stringify(a) === JSON.stringify(b))
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+})
+
+test('ULIDs sort by their time', () => {
+  const bytes = new Uint8Array(10).fill(255)
+  expect(ulid(0, new Uint8Array(10))).toBe('0'.repeat(26))
+  expect(ulid(2 ** 48 - 1, bytes)).toBe('7' + 'Z'.repeat(25))
+  expect(ulid(T0, bytes) < ulid(T0 + 1, new Uint8Array(10))).toBe(true)
+})

@@ -1,0 +1,3 @@
+import { endTestRun } from './test-run.mjs'
+
+export default endTestRun

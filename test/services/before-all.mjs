@@ -1,0 +1,3 @@
+import { beginTestRun } from './test-run.mjs'
+
+export default beginTestRun

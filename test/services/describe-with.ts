@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto'
+import { describe, test } from '@jest/globals'
+import { containerHost } from './containers.ts'
+import { startKafka } from './kafka-server.ts'
+import { startMongodb } from './mongodb-server.ts'
+import { apicurio, kafkaJars, mongodbProgram } from './programs.ts'
+import { startSchemaRegistry } from './schema-registry-server.ts'
+import { kafka, mongodb, schemaRegistry, type Shared } from './shared-servers.ts'
+import { noteSkipped } from './test-run.ts'
+
+/** What a suite gets of each service that it asks for. */
+export type Services = {
+  readonly kafka: { readonly brokers: string[]; readonly topicPrefix: string }
+  readonly schemaRegistry: { readonly url: string }
+  readonly mongodb: { readonly url: string; readonly database: string }
+  /** Starts brokers that only this suite uses, and may kill. */
+  readonly ownKafka: typeof startKafka
+  readonly ownSchemaRegistry: typeof startSchemaRegistry
+  readonly ownMongodb: typeof startMongodb
+}
+
+/**
+ * A `describe` whose tests use real servers: started once by the first suite that asks, shared by
+ * all, stopped at the end of the run. Topic prefix and database are this suite's own. Where a
+ * server is not to be had the suite is left out, which the end of the run says in one line; with
+ * REQUIRE_SERVICES=1 it fails. Await it at the top level of the test file.
+ */
+export async function describeWith<Name extends keyof Services>(
+  names: readonly Name[],
+  suite: string,
+  define: (services: Pick<Services, Name>) => void,
+): Promise<void> {
+  const own = `test-${randomBytes(5).toString('hex')}`
+  const found: Partial<Services> = {}
+  for (const name of names) {
+    const service = await SERVICES[name](own)
+    if (service.kind === 'unavailable') {
+      leaveOut(suite, service.reason)
+      return
+    }
+    Object.assign(found, { [name]: service.address })
+  }
+  describe(suite, () => define(found as Pick<Services, Name>))
+}
+
+const SERVICES: { [Name in keyof Services]: (own: string) => Promise<Shared<Services[Name]>> } = {
+  kafka: async (own) => map(await kafka(), (brokers) => ({ brokers, topicPrefix: own })),
+  schemaRegistry: async () => map(await schemaRegistry(), (url) => ({ url })),
+  mongodb: async (own) => map(await mongodb(), (url) => ({ url, database: own })),
+  ownKafka: async () => startable('Kafka', startKafka, kafkaJars),
+  ownSchemaRegistry: async () => startable('the schema registry', startSchemaRegistry, apicurio),
+  ownMongodb: async () => startable('MongoDB', startMongodb, mongodbProgram),
+}
+
+/** Whether a server of one's own could be started here, from an image or from its program. */
+async function startable<Start>(
+  name: string,
+  start: Start,
+  program: () => Promise<unknown>,
+): Promise<Shared<Start>> {
+  try {
+    if ((await containerHost()) === undefined) await program()
+    return { kind: 'running', address: start }
+  } catch (error) {
+    return { kind: 'unavailable', reason: `${name}: ${String(error)}` }
+  }
+}
+
+function map<A, B>(service: Shared<A>, change: (address: A) => B): Shared<B> {
+  return service.kind === 'running' ? { ...service, address: change(service.address) } : service
+}
+
+function leaveOut(suite: string, reason: string): void {
+  if (process.env['REQUIRE_SERVICES'] === '1') {
+    describe(suite, () => {
+      test('has the servers it needs', () => {
+        throw new Error(reason)
+      })
+    })
+    return
+  }
+  noteSkipped(suite, reason)
+  describe.skip(suite, () => {
+    test('needs a server that is not to be had', () => undefined)
+  })
+}

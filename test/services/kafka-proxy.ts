@@ -1,0 +1,106 @@
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+
+/** Stands between clients and a broker that advertises it, and understands just enough of both. */
+export type KafkaProxy = {
+  readonly port: number
+  /** Where what comes in is forwarded to; set before the first client comes. */
+  forwardTo(port: number): void
+  /**
+   * Of the produce requests to come, each `every`th loses its answer: the broker has it, does what
+   * it says and answers, and then the client's connection ends without that answer.
+   */
+  loseAnswers(options: { every: number; times: number }): void
+  /** How many answers have been lost. */
+  lost(): number
+  /** Nothing passes any more, and no connection ends: a network that swallows. */
+  freeze(): void
+  thaw(): void
+  close(): Promise<void>
+}
+
+const PRODUCE = 0
+
+export async function kafkaProxy(): Promise<KafkaProxy> {
+  const sockets = new Set<Socket>()
+  let target = 0
+  let every = 0
+  let left = 0
+  let seen = 0
+  let lost = 0
+  let frozen = false
+
+  const server = createServer((client) => {
+    const broker = connect(target, '127.0.0.1')
+    const toLose = new Set<number>()
+    for (const socket of [client, broker]) {
+      sockets.add(socket)
+      if (frozen) socket.pause()
+      socket.on('error', () => undefined)
+      socket.on('close', () => {
+        sockets.delete(socket)
+        client.destroy()
+        broker.destroy()
+      })
+    }
+    client.on(
+      'data',
+      byFrame((frame) => {
+        if (frame.readInt16BE(4) === PRODUCE && left > 0) {
+          seen += 1
+          if (seen % every === 0) {
+            left -= 1
+            toLose.add(frame.readInt32BE(8))
+          }
+        }
+        broker.write(frame)
+      }),
+    )
+    broker.on(
+      'data',
+      byFrame((frame) => {
+        if (toLose.has(frame.readInt32BE(4))) {
+          lost += 1
+          client.destroy()
+        } else if (!client.destroyed) {
+          client.write(frame)
+        }
+      }),
+    )
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    forwardTo: (port) => (target = port),
+    loseAnswers: (options) => {
+      every = options.every
+      left = options.times
+      seen = 0
+    },
+    lost: () => lost,
+    freeze() {
+      frozen = true
+      for (const socket of sockets) socket.pause()
+    },
+    thaw() {
+      frozen = false
+      for (const socket of sockets) socket.resume()
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** Requests and answers alike are a length in four bytes and so much content. */
+function byFrame(onFrame: (frame: Buffer) => void): (data: Buffer) => void {
+  let rest: Buffer = Buffer.alloc(0)
+  return (data) => {
+    rest = Buffer.concat([rest, data])
+    while (rest.length >= 4 && rest.length >= 4 + rest.readInt32BE(0)) {
+      const end = 4 + rest.readInt32BE(0)
+      onFrame(rest.subarray(0, end))
+      rest = rest.subarray(end)
+    }
+  }
+}

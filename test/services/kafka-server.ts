@@ -1,0 +1,128 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { Kafka, logLevel } from 'kafkajs'
+import { containerHost, startContainer } from './containers.ts'
+import { freePort, startProcess, type OwnServer, type ServerOptions } from './own-server.ts'
+import { KAFKA_VERSION, kafkaJars } from './programs.ts'
+
+/**
+ * Starts one broker (KRaft), about 8 s. It creates no topic that nobody created explicitly. With an
+ * `advertisedPort` clients go there after their first question: to a proxy that is there already.
+ */
+export async function startKafka(
+  options: ServerOptions & { readonly advertisedPort?: number } = {},
+): Promise<OwnServer & { brokers: string[] }> {
+  const port = options.port ?? (await freePort())
+  const host = await containerHost()
+  if (host !== undefined) {
+    const brokers = [`${host}:${options.advertisedPort ?? port}`]
+    const server = await startContainer({
+      image: `apache/kafka:${KAFKA_VERSION}`,
+      port,
+      containerPort: 9092,
+      environment: containerEnvironment(brokers),
+      answers: () => kafkaAnswers(brokers),
+    })
+    if (server !== undefined) return Object.assign(server, { brokers })
+  }
+  const advertisedPort = options.advertisedPort ?? port
+  const brokers = [`127.0.0.1:${advertisedPort}`]
+  const java = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-cp', join(await kafkaJars(), '*')]
+  const server = await startProcess('kafka', options, async (dataDir) => {
+    const properties = join(dataDir, 'server.properties')
+    const settings = processSettings({
+      ...{ dataDir, port, advertisedPort },
+      controllerPort: await freePort(),
+    })
+    writeFileSync(
+      properties,
+      Object.entries(settings)
+        .map(([name, value]) => `${name}=${value}\n`)
+        .join(''),
+    )
+    if (!existsSync(join(dataDir, 'data', 'meta.properties'))) {
+      await format(java, properties)
+    }
+    return {
+      command: 'java',
+      args: ['-Xmx512m', ...java, 'kafka.Kafka', properties],
+      answers: () => kafkaAnswers(brokers),
+    }
+  })
+  return Object.assign(server, { brokers })
+}
+
+const SETTINGS = {
+  'process.roles': 'broker,controller',
+  'node.id': '1',
+  'controller.listener.names': 'CONTROLLER',
+  'auto.create.topics.enable': 'false',
+  'offsets.topic.replication.factor': '1',
+  'offsets.topic.num.partitions': '5',
+  'transaction.state.log.replication.factor': '1',
+  'transaction.state.log.min.isr': '1',
+  'group.initial.rebalance.delay.ms': '0',
+  // A suite that waits for a dead member's partitions need not wait for the default of 6 s.
+  'group.min.session.timeout.ms': '1000',
+}
+
+function processSettings(own: {
+  dataDir: string
+  port: number
+  advertisedPort: number
+  controllerPort: number
+}) {
+  return {
+    ...SETTINGS,
+    'controller.quorum.voters': `1@127.0.0.1:${own.controllerPort}`,
+    listeners: `PLAINTEXT://127.0.0.1:${own.port},CONTROLLER://127.0.0.1:${own.controllerPort}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${own.advertisedPort}`,
+    'log.dirs': join(own.dataDir, 'data'),
+  }
+}
+
+/** The image takes a setting `a.b` as `KAFKA_A_B`. */
+function containerEnvironment(brokers: readonly string[]): Record<string, string> {
+  const settings = {
+    ...SETTINGS,
+    'controller.quorum.voters': '1@localhost:9093',
+    listeners: 'PLAINTEXT://:9092,CONTROLLER://:9093',
+    'advertised.listeners': `PLAINTEXT://${brokers.join(',')}`,
+    'listener.security.protocol.map': 'CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT',
+    'heap.opts': '-Xmx512m',
+  }
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [
+      `KAFKA_${name.replaceAll('.', '_').toUpperCase()}`,
+      value,
+    ]),
+  )
+}
+
+async function format(java: readonly string[], properties: string): Promise<void> {
+  // A cluster id is 16 bytes in base64url; it must not begin with a dash.
+  const id = `A${randomBytes(16).toString('base64url').slice(1)}`
+  await promisify(execFile)('java', [
+    ...java,
+    ...['kafka.tools.StorageTool', 'format', '-t', id, '-c', properties],
+  ])
+}
+
+async function kafkaAnswers(brokers: string[]): Promise<void> {
+  const admin = new Kafka({
+    clientId: 'test-services',
+    brokers,
+    logLevel: logLevel.NOTHING,
+    connectionTimeout: 1000,
+    retry: { retries: 0 },
+  }).admin()
+  try {
+    await admin.connect()
+    await admin.listTopics()
+  } finally {
+    await admin.disconnect()
+  }
+}

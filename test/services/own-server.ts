@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { eventually } from '../eventually.ts'
+import { startGuard } from './guard.ts'
+import { dataFolder } from './test-run.ts'
+
+/** A server that may die and come back on the same port with what it had kept. */
+export type OwnServer = {
+  /** As a power cut would. */
+  kill(): Promise<void>
+  /** Lets it shut down. */
+  stop(): Promise<void>
+  /** After `kill` or `stop`; resolves when it answers again. */
+  restart(): Promise<void>
+  /** Who ends the server at the end of the run. */
+  readonly guardPid: number
+}
+
+export type ServerOptions = {
+  /** Where it keeps its data; a fresh folder when not given. In a container it keeps them itself. */
+  readonly dataDir?: string
+  /** On loopback; a free one when not given. */
+  readonly port?: number
+}
+
+/** How to start one program, made anew for each start. */
+export type Launch = {
+  readonly command: string
+  readonly args: readonly string[]
+  /** Resolves when the server does its work. */
+  readonly answers: () => Promise<unknown>
+}
+
+/** Starts a program as a process and waits until it answers. */
+export async function startProcess(
+  name: string,
+  { dataDir = dataFolder(name) }: ServerOptions,
+  launch: (dataDir: string) => Promise<Launch>,
+): Promise<OwnServer> {
+  const logFile = join(dataDir, 'output.log')
+  const start = async () => {
+    const { command, args, answers } = await launch(dataDir)
+    const guard = startGuard(['process', command, ...args], logFile)
+    try {
+      await untilItAnswers(answers, guard.isEnded)
+      return guard
+    } catch (cause) {
+      await guard.kill()
+      const output = readFileSync(logFile, 'utf8').trim().slice(-1000)
+      throw new Error(`${name} did not start: ${output}`, { cause })
+    }
+  }
+  let guard = await start()
+  return {
+    get guardPid() {
+      return guard.pid
+    },
+    kill: () => guard.kill(),
+    stop: () => guard.stop(),
+    async restart() {
+      guard = await start()
+    },
+  }
+}
+
+/** Resolves when `answers` does; rejects at once when the server has ended instead. */
+export async function untilItAnswers(
+  answers: () => Promise<unknown>,
+  isEnded: () => boolean,
+): Promise<void> {
+  const outcome = await eventually(
+    async () => {
+      if (isEnded()) return 'ended'
+      await answers()
+      return 'answers'
+    },
+    { withinMs: 90_000, everyMs: 100 },
+  )
+  if (outcome === 'ended') throw new Error('it ended by itself')
+}
+
+/** A port on loopback that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (address === null || typeof address === 'string') throw new Error('no free port')
+  return address.port
+}

@@ -1,0 +1,105 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const CACHE = fileURLToPath(new URL('../../.cache/services/', import.meta.url))
+
+export const KAFKA_VERSION = '4.1.0'
+export const APICURIO_VERSION = '2.6.13.Final'
+const SECANTUS_VERSION = '0.7.0b3'
+
+/** The folder of Apache Kafka's jars, from Maven Central. */
+export function kafkaJars(): Promise<string> {
+  return provide(`kafka-${KAFKA_VERSION}`, async (folder) => {
+    await run('java', ['-version'])
+    writeFileSync(
+      join(folder, 'pom.xml'),
+      pom([`org.apache.kafka:kafka_2.13:${KAFKA_VERSION}`, 'org.slf4j:slf4j-nop:1.7.36']),
+    )
+    await run(
+      'mvn',
+      ['-q', '-B', 'dependency:copy-dependencies', '-DoutputDirectory=.', '-DincludeScope=runtime'],
+      { cwd: folder },
+    )
+  })
+}
+
+/** The folder of the schema registry's program, from Maven Central. */
+export function apicurio(): Promise<string> {
+  return provide(`apicurio-${APICURIO_VERSION}`, async (folder) => {
+    await run('java', ['-version'])
+    const artifact = `io.apicurio:apicurio-registry-app:${APICURIO_VERSION}:tar.gz:all`
+    await run(
+      'mvn',
+      ['-q', '-B', 'dependency:copy', `-Dartifact=${artifact}`, '-DoutputDirectory=.'],
+      { cwd: folder },
+    )
+    const archive = `apicurio-registry-app-${APICURIO_VERSION}-all.tar.gz`
+    await run('tar', ['xzf', archive, '--no-same-owner'], { cwd: folder })
+    rmSync(join(folder, archive))
+  })
+}
+
+/** How to start a server of MongoDB's protocol: `mongod` where there is one, else a stand-in. */
+export async function mongodbProgram(): Promise<
+  (options: { port: number; dataDir: string }) => { command: string; args: string[] }
+> {
+  const installed = await run('mongod', ['--version']).then(
+    () => true,
+    () => false,
+  )
+  if (installed) {
+    return ({ port, dataDir }) => ({
+      command: 'mongod',
+      args: ['--port', String(port), '--dbpath', dataDir, '--bind_ip', '127.0.0.1', '--quiet'],
+    })
+  }
+  const folder = await provide(`secantus-${SECANTUS_VERSION}`, async (folder) => {
+    const install = ['-m', 'pip', 'install', '-q', '--target', folder]
+    await run('python3', [...install, `SecantusDB==${SECANTUS_VERSION}`])
+  })
+  const start = `import sys
+sys.path.insert(0, ${JSON.stringify(folder)})
+from secantus.cli import main
+sys.exit(main())`
+  return ({ port, dataDir }) => ({
+    command: 'python3',
+    args: ['-c', start, '--port', String(port), '--storage-path', dataDir],
+  })
+}
+
+/**
+ * Made once and kept. Two runs that make it at the same time each make their own; the first that is
+ * done stays, and a folder is only ever there whole.
+ */
+async function provide(name: string, make: (folder: string) => Promise<void>): Promise<string> {
+  const folder = join(CACHE, name)
+  const done = join(folder, '.complete')
+  if (existsSync(done)) return folder
+  process.stderr.write(`fetching ${name} for the tests (once) …\n`)
+  const building = `${folder}.${process.pid}`
+  rmSync(building, { recursive: true, force: true })
+  mkdirSync(building, { recursive: true })
+  try {
+    await make(building)
+    writeFileSync(join(building, '.complete'), '')
+    if (!existsSync(done)) renameSync(building, folder)
+  } finally {
+    rmSync(building, { recursive: true, force: true })
+  }
+  process.stderr.write(`fetched ${name}\n`)
+  return folder
+}
+
+function pom(artifacts: readonly string[]): string {
+  const dependencies = artifacts.map((artifact) => {
+    const [group, id, version] = artifact.split(':')
+    return `<dependency><groupId>${group}</groupId><artifactId>${id}</artifactId><version>${version}</version></dependency>`
+  })
+  return `<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+<groupId>gps</groupId><artifactId>test-services</artifactId><version>1</version>
+<dependencies>${dependencies.join('')}</dependencies></project>`
+}

@@ -1,0 +1,53 @@
+// What belongs to one run of jest: a folder that its workers share, where the first suite that
+// needs a server notes what it started and where suites note what they had to leave out.
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+
+const FOLDER = 'TEST_SERVICES_FOLDER'
+const OWNER = 'TEST_SERVICES_OWNER'
+
+/** Called once, before any suite; the workers inherit the environment. */
+export function beginTestRun() {
+  process.env[FOLDER] = mkdtempSync(join(tmpdir(), 'gps-test-services-'))
+  process.env[OWNER] = String(process.pid)
+}
+
+/** Called once, after every suite: stops what was started, then says what was not tested. */
+export async function endTestRun() {
+  const folder = process.env[FOLDER]
+  const entries = readdirSync(folder)
+  await Promise.all(
+    entries
+      .filter((name) => name.endsWith('.server.json'))
+      .map((name) => stop(JSON.parse(readFileSync(join(folder, name), 'utf8')))),
+  )
+  const skipped = entries
+    .filter((name) => name.endsWith('.skipped.json'))
+    .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')))
+  rmSync(folder, { recursive: true, force: true })
+  if (skipped.length > 0) process.stderr.write(`${whatWasSkipped(skipped)}\n`)
+}
+
+async function stop({ guardPid: pid }) {
+  if (pid === undefined) return
+  try {
+    // What a shared server holds is thrown away anyway.
+    process.kill(pid, 'SIGUSR2')
+    const deadline = Date.now() + 10_000
+    while (Date.now() < deadline) {
+      process.kill(pid, 0)
+      await pause(20)
+    }
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It is gone.
+  }
+}
+
+function whatWasSkipped(skipped) {
+  const suites = [...new Set(skipped.map(({ suite }) => suite))].sort()
+  const reasons = [...new Set(skipped.map(({ reason }) => reason))].sort()
+  return `Not tested: ${suites.join('; ')} (${reasons.join('; ')})`
+}

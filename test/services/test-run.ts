@@ -1,0 +1,29 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** The process that no server outlives: jest's own, whichever worker started the server. */
+export function ownerPid(): number {
+  return Number(process.env['TEST_SERVICES_OWNER'] ?? process.pid)
+}
+
+/** What the workers of this run share; removed at its end. */
+export function runFolder(): string {
+  return (process.env['TEST_SERVICES_FOLDER'] ??= mkdtempSync(join(tmpdir(), 'gps-test-services-')))
+}
+
+/** A fresh folder for a server's data. */
+export function dataFolder(server: string): string {
+  const folder = join(runFolder(), `${server}-${randomUUID()}`)
+  mkdirSync(folder)
+  return folder
+}
+
+/** Notes a suite that this run does not test, for the line at its end. */
+export function noteSkipped(suite: string, reason: string): void {
+  writeFileSync(
+    join(runFolder(), `${randomUUID()}.skipped.json`),
+    JSON.stringify({ suite, reason }),
+  )
+}
