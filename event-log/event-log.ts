@@ -1,0 +1,83 @@
+import type { PositionReported } from '../schemas/position-reported.ts'
+import type { Offsets, Origin } from '../schemas/read-models.ts'
+
+/**
+ * The log of accepted reports: the truth that every read model can be rebuilt from.
+ * Events with the same `deviceKey` stand in one partition and keep their order.
+ */
+export interface EventLog {
+  /**
+   * Resolves once every event is durable, in the order given.
+   * @throws {DependencyError} `retriable` when the same append may succeed later (log away, busy,
+   * overloaded, closing); nothing is known then about whether the events were written.
+   */
+  append(events: readonly PositionReported[]): Promise<void>
+
+  /**
+   * Delivers every event at least once to one member of the group, in order per partition, and
+   * moves on (and commits) only after `onBatch` has resolved; a batch that rejects is delivered
+   * again after a pause. Resolves when `signal` is aborted and the batch in hand is done.
+   */
+  subscribe(subscription: Subscription): Promise<void>
+
+  /**
+   * Every event after `after`, then those to come, for live readers: no group, nothing committed.
+   * Ends when `signal` is aborted. Events that retention has taken come first as one `gap`.
+   */
+  tail(options: { after: Offsets | 'end'; signal: AbortSignal }): AsyncIterable<TailItem>
+
+  /** Keeps what could not be read, bytes untouched, where operators find it. Resolves once durable. */
+  deadLetter(entries: readonly UnreadableEntry[]): Promise<void>
+
+  /** How far a group is behind the end of the log. `seconds`: age of the oldest event not dealt with. */
+  lag(group: string): Promise<{ readonly events: number; readonly seconds: number }>
+
+  /** How many dead letters are kept. */
+  deadLetters(): Promise<number>
+
+  /** Removes what was received before `receivedBefore` (milliseconds): retention, nothing else. */
+  trim(receivedBefore: number): Promise<void>
+
+  /**
+   * Resolves when an append would now be durable.
+   * @throws {DependencyError} saying what is missing.
+   */
+  ready(): Promise<void>
+
+  /** Finishes what is queued, then lets go of everything. */
+  close(): Promise<void>
+}
+
+export type Subscription = {
+  readonly group: string
+  /**
+   * Where the group's read models say they stand, when they keep that themselves: it wins over
+   * what the log has committed for the group, which then only serves `lag`.
+   */
+  readonly resumeAfter?: Offsets
+  readonly onBatch: (batch: LogBatch) => Promise<void>
+  readonly signal: AbortSignal
+}
+
+/** Consecutive entries of one partition, at least one, at most 500. */
+export type LogBatch = {
+  readonly partition: number
+  readonly lastOffset: number
+  readonly entries: readonly LogEntry[]
+}
+
+export type LogEntry =
+  | { readonly kind: 'position'; readonly origin: Origin; readonly event: PositionReported }
+  | UnreadableEntry
+
+/** An entry that is no event we know. */
+export type UnreadableEntry = {
+  readonly kind: 'unreadable'
+  readonly origin: Origin
+  readonly reason: string
+  readonly key: Uint8Array | null
+  readonly value: Uint8Array | null
+}
+
+export type TailItem =
+  ({ readonly kind: 'batch' } & LogBatch) | { readonly kind: 'gap'; readonly partition: number }
