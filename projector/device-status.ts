@@ -1,0 +1,60 @@
+import { MEASUREMENTS, type PositionReported } from '../schemas/position-reported.ts'
+import type { DeviceStatus, LastPosition, Origin } from '../schemas/read-models.ts'
+
+/**
+ * Folds one event into its device's status. An event at or below what is already applied in its
+ * partition gives back `previous` itself. The result does not depend on the order in which reports
+ * arrived: a late report is counted and may move `lastSeenAt`, but never moves the position back.
+ */
+export function deviceStatus(
+  previous: DeviceStatus | undefined,
+  { origin, event }: { readonly origin: Origin; readonly event: PositionReported },
+): DeviceStatus {
+  if (previous === undefined) {
+    return {
+      accountId: event.accountId,
+      deviceId: event.deviceId,
+      firstSeenAt: event.receivedAt,
+      lastSeenAt: event.receivedAt,
+      reportCount: 1,
+      lastPosition: lastPosition(event),
+      applied: { [origin.partition]: origin.offset },
+    }
+  }
+  if (origin.offset <= (previous.applied[origin.partition] ?? -1)) return previous
+  return {
+    ...previous,
+    firstSeenAt: Math.min(previous.firstSeenAt, event.receivedAt),
+    lastSeenAt: Math.max(previous.lastSeenAt, event.receivedAt),
+    reportCount: previous.reportCount + 1,
+    lastPosition: isLater(event, previous.lastPosition)
+      ? lastPosition(event)
+      : previous.lastPosition,
+    applied: { ...previous.applied, [origin.partition]: origin.offset },
+  }
+}
+
+/**
+ * The total order of positions: (min(timestamp, receivedAt), receivedAt, recordId). A device whose
+ * clock runs ahead cannot pin its marker with a time that has not come yet.
+ */
+function isLater(a: LastPosition, b: LastPosition): boolean {
+  const byTime = Math.min(a.timestamp, a.receivedAt) - Math.min(b.timestamp, b.receivedAt)
+  if (byTime !== 0) return byTime > 0
+  if (a.receivedAt !== b.receivedAt) return a.receivedAt > b.receivedAt
+  return a.recordId > b.recordId
+}
+
+function lastPosition(event: PositionReported): LastPosition {
+  const position: Record<string, unknown> = {
+    recordId: event.recordId,
+    latitude: event.latitude,
+    longitude: event.longitude,
+    timestamp: event.timestamp,
+    receivedAt: event.receivedAt,
+  }
+  for (const name of MEASUREMENTS) {
+    if (event[name] !== undefined) position[name] = event[name]
+  }
+  return position as LastPosition
+}

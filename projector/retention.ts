@@ -1,0 +1,25 @@
+import type { EventLog } from '../event-log/event-log.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { ReadModels } from '../store/store.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1_000
+
+/**
+ * Removes what was received longer ago than `retentionDays`: first from the log, so that a rebuild
+ * made in between brings nothing back, then from the read models.
+ */
+export async function applyRetention({
+  eventLog,
+  store,
+  clock,
+  retentionDays,
+}: {
+  eventLog: Pick<EventLog, 'trim'>
+  store: Pick<ReadModels, 'expire'>
+  clock: Clock
+  retentionDays: number
+}): Promise<void> {
+  const receivedBefore = clock.now() - retentionDays * DAY_MS
+  await eventLog.trim(receivedBefore)
+  await store.expire(receivedBefore)
+}

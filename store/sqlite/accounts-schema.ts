@@ -1,0 +1,66 @@
+/** The file of all that cannot be rebuilt from the log. Times in milliseconds since the epoch. */
+export const ACCOUNTS_SCHEMA = [
+  `CREATE TABLE accounts (
+     id TEXT PRIMARY KEY,
+     name TEXT NOT NULL,
+     suspended INTEGER NOT NULL,
+     created_at INTEGER NOT NULL
+   ) STRICT;
+
+   CREATE TABLE operators (
+     id TEXT PRIMARY KEY,
+     account_id TEXT NOT NULL REFERENCES accounts (id),
+     email TEXT NOT NULL,
+     email_lower_case TEXT NOT NULL UNIQUE,
+     role TEXT NOT NULL,
+     platform INTEGER NOT NULL,
+     password_hash TEXT NOT NULL,
+     created_at INTEGER NOT NULL
+   ) STRICT;
+
+   CREATE TABLE sessions (
+     token_hash BLOB PRIMARY KEY,
+     operator_id TEXT NOT NULL REFERENCES operators (id) ON DELETE CASCADE,
+     created_at INTEGER NOT NULL,
+     last_seen_at INTEGER NOT NULL
+   ) STRICT;
+   CREATE INDEX sessions_by_operator ON sessions (operator_id);
+
+   CREATE TABLE keys (
+     id TEXT PRIMARY KEY,
+     account_id TEXT NOT NULL REFERENCES accounts (id),
+     name TEXT NOT NULL,
+     hint TEXT NOT NULL,
+     scopes TEXT NOT NULL,
+     created_at INTEGER NOT NULL,
+     expires_at INTEGER,
+     revoked_at INTEGER,
+     last_used_at INTEGER,
+     device_ids TEXT,
+     rate_limit INTEGER
+   ) STRICT;
+   CREATE INDEX keys_by_age ON keys (account_id, created_at, id);
+
+   CREATE TABLE key_secrets (
+     secret_hash BLOB PRIMARY KEY,
+     key_id TEXT NOT NULL REFERENCES keys (id) ON DELETE CASCADE,
+     valid_until INTEGER
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX key_secrets_by_key ON key_secrets (key_id);
+
+   CREATE TABLE device_settings (
+     account_id TEXT NOT NULL,
+     device_id TEXT NOT NULL,
+     name TEXT,
+     disabled INTEGER NOT NULL,
+     expected_interval_seconds REAL,
+     PRIMARY KEY (account_id, device_id)
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX disabled_devices ON device_settings (account_id, device_id) WHERE disabled = 1;
+
+   CREATE TABLE read_models (
+     only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+     generation INTEGER NOT NULL
+   ) STRICT;
+   INSERT INTO read_models VALUES (1, 1);`,
+]

@@ -1,0 +1,129 @@
+import { DatabaseSync } from '@photostructure/sqlite'
+import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
+import { isBusy, translated } from './sqlite-errors.ts'
+
+export type Value = string | number | Uint8Array | null
+
+/** A prepared statement; `Row` is the shape of what it selects, which the SQL has to keep. */
+export type Statement<Row = never> = {
+  get(...values: readonly Value[]): Row | undefined
+  all(...values: readonly Value[]): Row[]
+  /** Gives the number of rows changed. */
+  run(...values: readonly Value[]): number
+}
+
+/**
+ * One SQLite file: durable at every commit, waited for while somebody else writes it. Everything
+ * the driver throws leaves here as a `DependencyError`.
+ */
+export class Database {
+  readonly #driver: DatabaseSyncInstance
+
+  /**
+   * Opens or creates the file and brings its schema up to date. `migrations[n]` leads from version
+   * n to n + 1; several processes may do this at once.
+   * @throws {DependencyError} also when a newer program has already changed the file.
+   */
+  constructor(
+    file: string,
+    migrations: readonly string[],
+    { busyTimeoutMs = 5_000 }: { busyTimeoutMs?: number } = {},
+  ) {
+    this.#driver = translated(() => new DatabaseSync(file, { timeout: busyTimeoutMs }))
+    try {
+      translated(() => {
+        useWriteAheadLog(this.#driver, busyTimeoutMs)
+        // The driver is built with NORMAL, which can lose the last commits at a power cut.
+        this.#driver.exec('PRAGMA synchronous = FULL')
+      })
+      this.#migrate(file, migrations)
+    } catch (error) {
+      this.close()
+      throw error
+    }
+  }
+
+  prepare<Row = never>(sql: string): Statement<Row> {
+    const statement = translated(() => this.#driver.prepare(sql))
+    return {
+      get: (...values) => translated(() => statement.get(...bindable(values)) as Row | undefined),
+      all: (...values) => translated(() => statement.all(...bindable(values)) as Row[]),
+      run: (...values) => translated(() => changesOf(statement, values)),
+    }
+  }
+
+  /** Runs `write` in one transaction that nobody else writes beside; all of it happens or nothing. */
+  transaction<T>(write: () => T): T {
+    translated(() => this.#driver.exec('BEGIN IMMEDIATE'))
+    try {
+      const result = write()
+      translated(() => this.#driver.exec('COMMIT'))
+      return result
+    } catch (error) {
+      // A full disk, for one, ends the transaction by itself.
+      if (this.#driver.isTransaction) this.#driver.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+  close(): void {
+    if (this.#driver.isOpen) translated(() => this.#driver.close())
+  }
+
+  #migrate(file: string, migrations: readonly string[]): void {
+    if (this.#version() === migrations.length) return
+    this.transaction(() => {
+      const version = this.#version()
+      if (version > migrations.length) {
+        throw new Error(
+          `${file} has schema version ${version}, this program knows up to ${migrations.length}: ` +
+            'it was written by a newer version; start that one',
+        )
+      }
+      for (const migration of migrations.slice(version)) {
+        translated(() => this.#driver.exec(migration))
+      }
+      translated(() => this.#driver.exec(`PRAGMA user_version = ${migrations.length}`))
+    })
+  }
+
+  #version(): number {
+    const row = translated(
+      () => this.#driver.prepare('PRAGMA user_version').get() as { user_version: number },
+    )
+    return row.user_version
+  }
+}
+
+/**
+ * Two processes that turn a new file to WAL at once are told "busy" without being made to wait:
+ * the driver's own time-out does not cover this step.
+ */
+function useWriteAheadLog(driver: DatabaseSyncInstance, busyTimeoutMs: number): void {
+  const deadline = Date.now() + busyTimeoutMs
+  for (;;) {
+    try {
+      driver.exec('PRAGMA journal_mode = WAL')
+      return
+    } catch (error) {
+      if (!isBusy(error) || Date.now() > deadline) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
+    }
+  }
+}
+
+function changesOf(statement: StatementSyncInstance, values: readonly Value[]): number {
+  return statement.run(...bindable(values)).changes
+}
+
+function bindable(values: readonly Value[]): Value[] {
+  return values.map((value) => {
+    // The driver takes a number less than 2^-52 above an integer for that integer: a tiny positive
+    // one would become 0. SQLite reads its decimal text back to the same bits in a REAL column.
+    if (typeof value === 'number' && value > 0 && value < Number.EPSILON) return String(value)
+    // It also cuts a text at U+0000, so that a look-up would find the thing of the shorter name.
+    // As bytes it equals no text, and a table refuses it.
+    if (typeof value === 'string' && value.includes('\0')) return Buffer.from(value)
+    return value
+  })
+}

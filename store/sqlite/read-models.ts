@@ -1,0 +1,98 @@
+import { join } from 'node:path'
+import { deviceKey } from '../../schemas/position-reported.ts'
+import type { DeviceStatus, Offsets } from '../../schemas/read-models.ts'
+import type { ProjectionBatch, ReadModels } from '../store.ts'
+import { Database } from './database.ts'
+import { sqliteDeviceStatuses, type DeviceName, type DeviceStatuses } from './device-statuses.ts'
+import { READ_MODELS_SCHEMA } from './read-models-schema.ts'
+import { sqliteRecords, type Records } from './records.ts'
+
+/** One generation of the read models, in a file of its own. */
+export type SqliteReadModels = Pick<ReadModels, 'findPosition' | 'pagePositions'> & {
+  readonly statuses: Pick<DeviceStatuses, 'find' | 'page'>
+  checkpoint(): Offsets
+  project(batch: ProjectionBatch): { stored: number; repeated: number }
+  /** `forget` is told of the devices whose statuses are about to go. */
+  expire(receivedBefore: number, forget: (devices: readonly DeviceName[]) => void): Promise<void>
+  close(): void
+}
+
+const DEVICES_REMOVED_AT_ONCE = 200
+
+/** Opens generation N of the read models, made if it is not there. */
+export function openReadModels(directory: string, generation: number): SqliteReadModels {
+  const database = new Database(
+    join(directory, `read-models-${generation}.sqlite`),
+    READ_MODELS_SCHEMA,
+  )
+  const records = sqliteRecords(database)
+  const statuses = sqliteDeviceStatuses(database)
+  const checkpoints = database.prepare<{ log_partition: number; last_offset: number }>(
+    'SELECT log_partition, last_offset FROM checkpoints',
+  )
+  const moveCheckpoint = database.prepare('REPLACE INTO checkpoints VALUES (?, ?)')
+
+  function checkpoint(): Offsets {
+    return Object.fromEntries(checkpoints.all().map((row) => [row.log_partition, row.last_offset]))
+  }
+
+  return {
+    statuses,
+    findPosition: records.findPosition,
+    pagePositions: records.pagePositions,
+    checkpoint,
+
+    project: (batch) =>
+      database.transaction(() => {
+        const done = checkpoint()[batch.partition] ?? -1
+        if (batch.lastOffset <= done) return { stored: 0, repeated: 0 }
+        const entries = batch.entries.filter(({ origin }) => origin.offset > done)
+        const counts = foldStored({ entries, fold: batch.fold }, records, statuses)
+        moveCheckpoint.run(batch.partition, batch.lastOffset)
+        return counts
+      }),
+
+    async expire(receivedBefore, forget) {
+      while (records.removeSome(receivedBefore)) await othersGoFirst()
+      const silent = statuses.notSeenSince(receivedBefore)
+      for (let start = 0; start < silent.length; start += DEVICES_REMOVED_AT_ONCE) {
+        const some = silent.slice(start, start + DEVICES_REMOVED_AT_ONCE)
+        database.transaction(() => {
+          forget(some.filter((device) => statuses.removeUnlessSeenSince(device, receivedBefore)))
+        })
+        await othersGoFirst()
+      }
+    },
+
+    close: () => database.close(),
+  }
+}
+
+/** Stores the entries' records; each that is stored for the first time is folded into its device. */
+function foldStored(
+  { entries, fold }: Pick<ProjectionBatch, 'entries' | 'fold'>,
+  records: Records,
+  statuses: DeviceStatuses,
+): { stored: number; repeated: number } {
+  const devices = new Map<string, { before: DeviceStatus | undefined; after?: DeviceStatus }>()
+  let stored = 0
+  for (const entry of entries) {
+    if (!records.insert(entry)) continue
+    stored += 1
+    const key = deviceKey(entry.event)
+    let device = devices.get(key)
+    if (device === undefined) {
+      device = { before: statuses.find(entry.event) }
+      devices.set(key, device)
+    }
+    device.after = fold(device.after ?? device.before, entry)
+  }
+  for (const { before, after } of devices.values()) {
+    if (after !== undefined && after !== before) statuses.save(after)
+  }
+  return { stored, repeated: entries.length - stored }
+}
+
+function othersGoFirst(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

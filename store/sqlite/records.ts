@@ -1,0 +1,127 @@
+import { MEASUREMENTS, type PositionReported } from '../../schemas/position-reported.ts'
+import type { Origin, PositionRecord } from '../../schemas/read-models.ts'
+import type { ReadModels } from '../store.ts'
+import type { Database } from './database.ts'
+
+export type Records = Pick<ReadModels, 'findPosition' | 'pagePositions'> & {
+  /** Whether the stored record of this id is the one this very event made, now or before. */
+  insert(entry: { origin: Origin; event: PositionReported }): boolean
+  /** Removes some of those received before a time; false when none is left. */
+  removeSome(receivedBefore: number): boolean
+}
+
+type Row = {
+  readonly account_id: string
+  readonly record_id: string
+  readonly device_id: string
+  readonly key_id: string
+  readonly latitude: number
+  readonly longitude: number
+  readonly timestamp: number
+  readonly timestamp_source: 'device' | 'server'
+  readonly received_at: number
+  readonly accuracy: number | null
+  readonly altitude: number | null
+  readonly speed: number | null
+  readonly heading: number | null
+  readonly battery: number | null
+  readonly log_partition: number
+  readonly log_offset: number
+}
+
+/** Few enough that a writer who waits for one round of removal does not notice. */
+const REMOVED_AT_ONCE = 1_000
+
+/** The statements by which a page is read; its start is one bound, so that both are index walks. */
+export const PAGE = {
+  asc: `SELECT * FROM records
+    WHERE account_id = ? AND device_id = ? AND (timestamp, record_id) > (?, ?) AND timestamp < ?
+    ORDER BY timestamp, record_id LIMIT ?`,
+  desc: `SELECT * FROM records
+    WHERE account_id = ? AND device_id = ? AND (timestamp, record_id) < (?, ?) AND timestamp >= ?
+    ORDER BY timestamp DESC, record_id DESC LIMIT ?`,
+}
+
+export const REMOVE_SOME = `DELETE FROM records WHERE rowid IN
+  (SELECT rowid FROM records WHERE received_at < ? ORDER BY received_at LIMIT ${REMOVED_AT_ONCE})`
+
+export function sqliteRecords(database: Database): Records {
+  const insert = database.prepare(
+    `INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (account_id, record_id) DO NOTHING`,
+  )
+  const find = database.prepare<Row>('SELECT * FROM records WHERE account_id = ? AND record_id = ?')
+  const page = {
+    asc: database.prepare<Row>(PAGE.asc),
+    desc: database.prepare<Row>(PAGE.desc),
+  }
+  const removeSome = database.prepare(REMOVE_SOME)
+
+  return {
+    insert({ origin, event }) {
+      const inserted = insert.run(
+        event.accountId,
+        event.recordId,
+        event.deviceId,
+        event.keyId,
+        event.latitude,
+        event.longitude,
+        event.timestamp,
+        event.timestampSource,
+        event.receivedAt,
+        event.accuracy ?? null,
+        event.altitude ?? null,
+        event.speed ?? null,
+        event.heading ?? null,
+        event.battery ?? null,
+        origin.partition,
+        origin.offset,
+      )
+      if (inserted === 1) return true
+      const stored = find.get(event.accountId, event.recordId)
+      return stored?.log_partition === origin.partition && stored.log_offset === origin.offset
+    },
+
+    removeSome: (receivedBefore) => removeSome.run(receivedBefore) === REMOVED_AT_ONCE,
+
+    async findPosition({ accountId, recordId }) {
+      const row = find.get(accountId, recordId)
+      return row && record(row)
+    },
+
+    async pagePositions({ accountId, deviceId, from, to, order, limit, after }) {
+      // No recordId is empty, so (from, '') stands right before the first record of that time, and
+      // (to, '') right after the last one before it.
+      const first = from ?? -Infinity
+      const end = to ?? Infinity
+      const start = { timestamp: order === 'asc' ? first : end, recordId: '' }
+      const beyondStart =
+        after !== undefined && (order === 'asc' ? after.timestamp >= first : after.timestamp < end)
+      const { timestamp, recordId } = beyondStart ? after : start
+      const bound = order === 'asc' ? end : first
+      const rows = page[order].all(accountId, deviceId, timestamp, recordId, bound, limit)
+      return rows.map(record)
+    },
+  }
+}
+
+function record(row: Row): PositionRecord {
+  const measurements: { -readonly [Name in (typeof MEASUREMENTS)[number]]?: number } = {}
+  for (const name of MEASUREMENTS) {
+    const value = row[name]
+    if (value !== null) measurements[name] = value
+  }
+  return {
+    recordId: row.record_id,
+    accountId: row.account_id,
+    keyId: row.key_id,
+    deviceId: row.device_id,
+    latitude: row.latitude,
+    longitude: row.longitude,
+    timestamp: row.timestamp,
+    timestampSource: row.timestamp_source,
+    receivedAt: row.received_at,
+    ...measurements,
+    origin: { partition: row.log_partition, offset: row.log_offset },
+  }
+}

@@ -1,0 +1,138 @@
+import { describe, expect, test } from '@jest/globals'
+import type { Device } from '../../schemas/read-models.ts'
+import { positionReported } from '../samples.ts'
+import type { OpenStore } from './store-contract.ts'
+import {
+  allDevices,
+  batchOf,
+  LogOfOneSuite,
+  newAccountId,
+  ODD_DEVICE_IDS,
+  sharedStore,
+  type Entry,
+} from './store-samples.ts'
+
+export function devicesContract(open: OpenStore): void {
+  describe('the devices of an account', () => {
+    const shared = sharedStore(open)
+    const log = new LogOfOneSuite()
+
+    test('are paged in the order of their UTF-8 bytes, each once', async () => {
+      const accountId = newAccountId()
+      await report(accountId, ODD_DEVICE_IDS)
+      const seen: string[] = []
+      for (let pages = 0; pages < 20; pages += 1) {
+        const last = seen.at(-1)
+        const page = await shared.store.pageDevices({
+          accountId,
+          limit: 5,
+          ...(last !== undefined && { after: last }),
+        })
+        seen.push(...page.map(({ status }) => status.deviceId))
+        if (page.length < 5) break
+      }
+      const bytes = (id: string) => Buffer.from(id)
+      expect(seen).toEqual([...ODD_DEVICE_IDS].sort((a, b) => bytes(a).compare(bytes(b))))
+    })
+
+    test('each is found under its very id, with its own settings', async () => {
+      const accountId = newAccountId()
+      await report(accountId, ODD_DEVICE_IDS)
+      for (const [n, deviceId] of ODD_DEVICE_IDS.entries()) {
+        await shared.store.changeDeviceSettings({ accountId, deviceId, name: `number ${n}` })
+      }
+      for (const [n, deviceId] of ODD_DEVICE_IDS.entries()) {
+        const device = await shared.store.findDevice({ accountId, deviceId })
+        expect(device?.status.deviceId).toBe(deviceId)
+        expect(device?.settings).toEqual({ name: `number ${n}`, disabled: false })
+      }
+      const listed = await allDevices(shared.store, accountId)
+      const names = new Map(listed.map(({ status, settings }) => [status.deviceId, settings.name]))
+      expect(names).toEqual(new Map(ODD_DEVICE_IDS.map((id, n) => [id, `number ${n}`])))
+    })
+
+    test('a device that never reported is absent', async () => {
+      const accountId = newAccountId()
+      await report(accountId, ['b'])
+      await shared.store.changeDeviceSettings({ accountId, deviceId: 'a', name: 'ordered' })
+      expect(await shared.store.findDevice({ accountId, deviceId: 'a' })).toBeUndefined()
+      expect(await shared.store.findDevice({ accountId, deviceId: 'c' })).toBeUndefined()
+      expect(await allDevices(shared.store, accountId)).toHaveLength(1)
+      expect(await allDevices(shared.store, newAccountId())).toEqual([])
+      await report(accountId, ['a'])
+      const device = await shared.store.findDevice({ accountId, deviceId: 'a' })
+      expect(device?.settings).toEqual({ name: 'ordered', disabled: false })
+    })
+
+    test('a setting that is not named stays, and null takes it away', async () => {
+      const accountId = newAccountId()
+      const deviceId = 'tracker-1'
+      const change = (fields: object) =>
+        shared.store.changeDeviceSettings({ accountId, deviceId, ...fields })
+      await report(accountId, [deviceId])
+      expect((await find(accountId, deviceId))?.settings).toEqual({ disabled: false })
+      expect(await change({ name: 'Ferry' })).toEqual({ name: 'Ferry', disabled: false })
+      const all = { name: 'Ferry', disabled: true, expectedIntervalSeconds: 30 }
+      expect(await change({ disabled: true, expectedIntervalSeconds: 30 })).toEqual(all)
+      expect(await change({})).toEqual(all)
+      expect((await find(accountId, deviceId))?.settings).toEqual(all)
+      expect(await change({ name: null, disabled: false })).toEqual({
+        disabled: false,
+        expectedIntervalSeconds: 30,
+      })
+      expect(await change({ expectedIntervalSeconds: null })).toEqual({ disabled: false })
+      expect((await find(accountId, deviceId))?.settings).toEqual({ disabled: false })
+    })
+
+    test('what an operator set is kept when the device reports again, and through a restart', async () => {
+      const accountId = newAccountId()
+      const deviceId = 'tracker-1'
+      await report(accountId, [deviceId])
+      await shared.store.changeDeviceSettings({
+        accountId,
+        deviceId,
+        name: 'Crane',
+        disabled: true,
+      })
+      await report(accountId, [deviceId])
+      await shared.reopen()
+      const device = await find(accountId, deviceId)
+      expect(device?.settings).toEqual({ name: 'Crane', disabled: true })
+      expect(device?.status.reportCount).toBe(2)
+    })
+
+    test('nothing of another account is in any answer', async () => {
+      const [mine, theirs] = [newAccountId(), newAccountId()]
+      await report(mine, ['shared', 'mine'])
+      await report(theirs, ['shared', 'theirs'])
+      await shared.store.changeDeviceSettings({
+        accountId: theirs,
+        deviceId: 'shared',
+        name: 'Their name',
+        disabled: true,
+      })
+      expect(await find(mine, 'theirs')).toBeUndefined()
+      const devices = await allDevices(shared.store, mine)
+      expect(devices.map(({ status }) => [status.accountId, status.deviceId])).toEqual([
+        [mine, 'mine'],
+        [mine, 'shared'],
+      ])
+      expect(devices.map(({ settings }) => settings)).toEqual([
+        { disabled: false },
+        { disabled: false },
+      ])
+      expect((await find(mine, 'shared'))?.settings).toEqual({ disabled: false })
+    })
+
+    async function report(accountId: string, deviceIds: readonly string[]): Promise<void> {
+      const entries = deviceIds.map((deviceId) =>
+        log.append(positionReported({ accountId, deviceId })),
+      )
+      await shared.store.project(batchOf(...(entries as [Entry, ...Entry[]])))
+    }
+
+    function find(accountId: string, deviceId: string): Promise<Device | undefined> {
+      return shared.store.findDevice({ accountId, deviceId })
+    }
+  })
+}

@@ -1,0 +1,59 @@
+import { describe, expect, test } from '@jest/globals'
+import type { PositionReported } from '../../schemas/position-reported.ts'
+import { positionReported, T0 } from '../samples.ts'
+import type { OpenStore } from './store-contract.ts'
+import { allDevices, allPositions, batchOf, withStore, type Entry } from './store-samples.ts'
+
+export function expiryContract(open: OpenStore): void {
+  describe('retention', () => {
+    test('removes what was received before, and devices not seen since', async () => {
+      await withStore(open, async (store) => {
+        const ages = [0, 1_000, 2_000, 3_000]
+        const entries = ages.flatMap((age, n) => [
+          entry(n * 2, { deviceId: 'seen', receivedAt: T0 + age }),
+          entry(n * 2 + 1, { deviceId: `only ${age}`, receivedAt: T0 + age, timestamp: T0 + 1e6 }),
+        ])
+        await store.project(batchOf(...(entries as [Entry, ...Entry[]])))
+        for (const deviceId of ['only 0', 'only 2000']) {
+          await store.changeDeviceSettings({ accountId: 'acc-1', deviceId, name: 'buoy' })
+        }
+        await store.expire(T0 + 2_000)
+
+        const devices = await allDevices(store, 'acc-1')
+        expect(devices.map(({ status }) => status.deviceId)).toEqual([
+          'only 2000',
+          'only 3000',
+          'seen',
+        ])
+        expect(devices.map(({ settings }) => settings.name)).toEqual(['buoy', undefined, undefined])
+        expect(devices[2]?.status.reportCount).toBe(4)
+        const left = await allPositions(store, 'acc-1', 'seen')
+        expect(left.map(({ receivedAt }) => receivedAt - T0)).toEqual([2_000, 3_000])
+        expect(await allPositions(store, 'acc-1', 'only 0')).toEqual([])
+
+        await store.project(batchOf(entry(20, { deviceId: 'only 0', receivedAt: T0 + 9_000 })))
+        const back = await store.findDevice({ accountId: 'acc-1', deviceId: 'only 0' })
+        expect(back).toMatchObject({ status: { reportCount: 1 }, settings: { disabled: false } })
+        expect(back?.settings.name).toBeUndefined()
+      })
+    })
+
+    test('gets through any number of records', async () => {
+      await withStore(open, async (store) => {
+        for (let start = 0; start < 2_600; start += 500) {
+          const offsets = Array.from({ length: 500 }, (_, n) => start + n)
+          const entries = offsets.map((offset) => entry(offset, { receivedAt: T0 + offset }))
+          await store.project(batchOf(...(entries as [Entry, ...Entry[]])))
+        }
+        await store.expire(T0 + 2_600)
+        const left = await allPositions(store, 'acc-1', 'tracker-1')
+        expect(Math.min(...left.map(({ receivedAt }) => receivedAt))).toBe(T0 + 2_600)
+        expect(left).toHaveLength(400)
+      })
+    })
+  })
+}
+
+function entry(offset: number, fields: Partial<PositionReported>): Entry {
+  return { origin: { partition: 0, offset }, event: positionReported(fields) }
+}

@@ -1,0 +1,152 @@
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import type { PositionRecord } from '../../schemas/read-models.ts'
+import { positionReported, T0 } from '../samples.ts'
+import type { OpenStore } from './store-contract.ts'
+import {
+  allPositions,
+  batchOf,
+  LogOfOneSuite,
+  newAccountId,
+  ODD_DEVICE_IDS,
+  sharedStore,
+  type Entry,
+} from './store-samples.ts'
+
+export function historyContract(open: OpenStore): void {
+  describe('the history of a device', () => {
+    const shared = sharedStore(open)
+    const log = new LogOfOneSuite()
+    const accountId = newAccountId()
+    const deviceId = 'tracker-1'
+
+    beforeAll(() => report(accountId, [3, 1, 2, 2, 2, 0, 5]))
+
+    test('is in the order of time and recordId, either way', async () => {
+      const asc = await shared.store.pagePositions({ accountId, deviceId, order: 'asc', limit: 99 })
+      expect(asc.map(({ timestamp }) => timestamp - T0)).toEqual([0, 1, 2, 2, 2, 3, 5])
+      expect(asc).toEqual([...asc].sort(byTime))
+      const desc = await shared.store.pagePositions({
+        accountId,
+        deviceId,
+        order: 'desc',
+        limit: 99,
+      })
+      expect(desc).toEqual([...asc].reverse())
+    })
+
+    test('goes from `from` inclusive to `to` exclusive', async () => {
+      const times = async (bounds: { from?: number; to?: number }) => {
+        const asc = await allTimes({ order: 'asc', ...bounds })
+        expect(await allTimes({ order: 'desc', ...bounds })).toEqual([...asc].reverse())
+        return asc
+      }
+      expect(await times({ from: T0 + 2 })).toEqual([2, 2, 2, 3, 5])
+      expect(await times({ to: T0 + 2 })).toEqual([0, 1])
+      expect(await times({ from: T0 + 1, to: T0 + 3 })).toEqual([1, 2, 2, 2])
+      expect(await times({ from: T0 + 4, to: T0 + 5 })).toEqual([])
+      expect(await times({ from: T0 + 3, to: T0 + 3 })).toEqual([])
+      expect(await times({ from: T0 + 5, to: T0 })).toEqual([])
+    })
+
+    test('a page that ended before the range begins goes on at its beginning', async () => {
+      const after = { timestamp: T0, recordId: 'Z' }
+      expect(await allTimes({ order: 'asc', from: T0 + 2, after })).toEqual([2, 2, 2, 3, 5])
+      const late = { timestamp: T0 + 9, recordId: '0' }
+      expect(await allTimes({ order: 'desc', to: T0 + 2, after: late })).toEqual([1, 0])
+    })
+
+    test('pages neither skip nor repeat, also while new records arrive', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.nat(5), { minLength: 1, maxLength: 25 }),
+          fc.array(fc.nat(5), { maxLength: 10 }),
+          fc.integer({ min: 1, max: 7 }),
+          fc.constantFrom('asc' as const, 'desc' as const),
+          async (times, arriving, limit, order) => {
+            const reader = newAccountId()
+            await report(reader, times)
+            const wanted = await allPositions(shared.store, reader, deviceId)
+            const seen: PositionRecord[] = []
+            const coming = [...arriving]
+            for (let pages = 0; pages < 50; pages += 1) {
+              const last = seen.at(-1)
+              const page = await shared.store.pagePositions({
+                accountId: reader,
+                deviceId,
+                order,
+                limit,
+                ...(last && { after: last }),
+              })
+              expect(page.length).toBeLessThanOrEqual(limit)
+              seen.push(...page)
+              if (page.length < limit) break
+              const next = coming.pop()
+              if (next !== undefined) await report(reader, [next])
+            }
+            const ids = seen.map(({ recordId }) => recordId)
+            expect(new Set(ids).size).toBe(ids.length)
+            expect(ids).toEqual(expect.arrayContaining(wanted.map(({ recordId }) => recordId)))
+            const sorted = [...seen].sort(byTime)
+            expect(seen).toEqual(order === 'asc' ? sorted : sorted.reverse())
+          },
+        ),
+        { numRuns: 40 },
+      )
+    })
+
+    test('holds nothing of another account or another device', async () => {
+      const other = newAccountId()
+      await report(other, [1, 2], [deviceId, 'tracker-10', 'tracker'])
+      const records = await allPositions(shared.store, other, deviceId)
+      expect(records.map((record) => [record.accountId, record.deviceId])).toEqual([
+        [other, deviceId],
+        [other, deviceId],
+      ])
+      const recordId = records[0]?.recordId ?? ''
+      expect(await shared.store.findPosition({ accountId: other, recordId })).toBeDefined()
+      expect(await shared.store.findPosition({ accountId, recordId })).toBeUndefined()
+      expect(await shared.store.findPosition({ accountId: newAccountId(), recordId })).toBe(
+        undefined,
+      )
+      expect(await allPositions(shared.store, newAccountId(), deviceId)).toEqual([])
+    })
+
+    test('a record that was never stored is not found', async () => {
+      expect(await shared.store.findPosition({ accountId, recordId: 'none' })).toBeUndefined()
+    })
+
+    test('device ids are compared byte for byte', async () => {
+      const odd = newAccountId()
+      await report(odd, [1], ODD_DEVICE_IDS)
+      for (const id of ODD_DEVICE_IDS) {
+        const records = await allPositions(shared.store, odd, id)
+        expect(records.map((record) => record.deviceId)).toEqual([id])
+      }
+      expect(await allPositions(shared.store, odd, 'truck\0 and more')).toEqual([])
+    })
+
+    async function report(account: string, times: readonly number[], devices = [deviceId]) {
+      const entries = times.flatMap((time) =>
+        devices.map((device) =>
+          log.append(
+            positionReported({ accountId: account, deviceId: device, timestamp: T0 + time }),
+          ),
+        ),
+      )
+      await shared.store.project(batchOf(...(entries as [Entry, ...Entry[]])))
+    }
+
+    async function allTimes(
+      query: Partial<Parameters<typeof shared.store.pagePositions>[0]> & { order: 'asc' | 'desc' },
+    ) {
+      const page = await shared.store.pagePositions({ accountId, deviceId, limit: 99, ...query })
+      return page.map(({ timestamp }) => timestamp - T0)
+    }
+  })
+}
+
+function byTime(a: PositionRecord, b: PositionRecord): number {
+  if (a.timestamp !== b.timestamp) return a.timestamp - b.timestamp
+  return a.recordId < b.recordId ? -1 : 1
+}

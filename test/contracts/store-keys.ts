@@ -1,0 +1,147 @@
+import { describe, expect, test } from '@jest/globals'
+import { newApiKey, secretHash } from '../../schemas/api-key.ts'
+import { SCOPES, type ApiKey } from '../../store/store.ts'
+import { T0 } from '../samples.ts'
+import type { OpenStore } from './store-contract.ts'
+import { account, apiKey, newAccountId, sharedStore } from './store-samples.ts'
+
+export function keysContract(open: OpenStore): void {
+  describe('API keys', () => {
+    const shared = sharedStore(open)
+
+    test('a key is found by its secret, exactly as it was made', async () => {
+      const { accountId } = await newAccount()
+      const plain = await create({ accountId })
+      const full = await create({
+        accountId,
+        scopes: SCOPES,
+        expiresAt: T0 + 1,
+        deviceIds: ['tracker-1', "o'brien*"],
+        rateLimit: 120,
+      })
+      for (const { key, hash } of [plain, full]) {
+        expect(await shared.store.findGrant(hash)).toEqual({
+          key,
+          accountSuspended: false,
+          disabledDevices: new Set(),
+        })
+        expect(await shared.store.findKey({ accountId, keyId: key.id })).toEqual(key)
+      }
+      await shared.reopen()
+      expect((await shared.store.findGrant(full.hash))?.key).toEqual(full.key)
+    })
+
+    test('an unknown secret has no grant', async () => {
+      expect(await shared.store.findGrant(secretHash(newApiKey()))).toBeUndefined()
+      expect(await shared.store.findGrant(new Uint8Array(0))).toBeUndefined()
+    })
+
+    test('a grant says whether the account is suspended and which devices are disabled', async () => {
+      const { accountId } = await newAccount()
+      const other = await newAccount()
+      const { hash } = await create({ accountId })
+      const change = (deviceId: string, disabled: boolean, of = accountId) =>
+        shared.store.changeDeviceSettings({ accountId: of, deviceId, disabled })
+      await change('lost 😀', true)
+      await change('back', true)
+      await change('back', false)
+      await change('theirs', true, other.accountId)
+      await shared.store.suspendAccount({ accountId: other.accountId, suspended: true })
+      expect(await shared.store.findGrant(hash)).toMatchObject({
+        accountSuspended: false,
+        disabledDevices: new Set(['lost 😀']),
+      })
+      await shared.store.suspendAccount({ accountId, suspended: true })
+      expect((await shared.store.findGrant(hash))?.accountSuspended).toBe(true)
+      await shared.store.suspendAccount({ accountId, suspended: false })
+      expect((await shared.store.findGrant(hash))?.accountSuspended).toBe(false)
+    })
+
+    test('expired and revoked keys are found too', async () => {
+      const { accountId } = await newAccount()
+      const { key, hash } = await create({ accountId, expiresAt: T0 - 1 })
+      await shared.store.revokeKey({ accountId, keyId: key.id, revokedAt: T0 + 5 })
+      const grant = await shared.store.findGrant(hash)
+      expect(grant?.key).toEqual({ ...key, revokedAt: T0 + 5 })
+    })
+
+    test('revoking again gives the key as it is and keeps the first time', async () => {
+      const { accountId } = await newAccount()
+      const { key } = await create({ accountId })
+      const revoked = { ...key, revokedAt: T0 + 5 }
+      const revoke = (revokedAt: number, of = accountId) =>
+        shared.store.revokeKey({ accountId: of, keyId: key.id, revokedAt })
+      expect(await revoke(T0 + 1, (await newAccount()).accountId)).toBeUndefined()
+      expect(await revoke(T0 + 5)).toEqual(revoked)
+      expect(await revoke(T0 + 9)).toEqual(revoked)
+      expect(await revoke(T0)).toEqual(revoked)
+      expect(
+        await shared.store.revokeKey({ accountId, keyId: 'none', revokedAt: T0 }),
+      ).toBeUndefined()
+    })
+
+    test('the time of last use moves forward and never back', async () => {
+      const { accountId } = await newAccount()
+      const [one, two] = [await create({ accountId }), await create({ accountId })]
+      const used = async () => {
+        const keys = [one.key.id, two.key.id].map((keyId) =>
+          shared.store.findKey({ accountId, keyId }),
+        )
+        return (await Promise.all(keys)).map((key) => key?.lastUsedAt)
+      }
+      expect(await used()).toEqual([undefined, undefined])
+      await shared.store.touchKeys(new Map([[one.key.id, T0 + 10]]))
+      expect(await used()).toEqual([T0 + 10, undefined])
+      await shared.store.touchKeys(
+        new Map([
+          [one.key.id, T0 + 5],
+          [two.key.id, T0 + 7],
+          ['none', T0],
+        ]),
+      )
+      expect(await used()).toEqual([T0 + 10, T0 + 7])
+      await shared.store.touchKeys(new Map())
+      await shared.store.touchKeys(new Map([[one.key.id, T0 + 11]]))
+      expect(await used()).toEqual([T0 + 11, T0 + 7])
+    })
+
+    test('pages go from the newest to the oldest, each key once, also of one moment', async () => {
+      const { accountId } = await newAccount()
+      const other = await newAccount()
+      for (const age of [3, 1, 2, 2, 2, 0]) {
+        await create({ accountId, createdAt: T0 + age })
+        await create({ accountId: other.accountId, createdAt: T0 + age })
+      }
+      const seen: ApiKey[] = []
+      for (let pages = 0; pages < 20; pages += 1) {
+        const after = seen.at(-1)?.id
+        const page = await shared.store.pageKeys({ accountId, limit: 2, ...(after && { after }) })
+        seen.push(...page)
+        if (page.length === 0) break
+      }
+      expect(seen.map(({ createdAt }) => createdAt - T0)).toEqual([3, 2, 2, 2, 1, 0])
+      expect(new Set(seen.map(({ id }) => id)).size).toBe(6)
+      expect(new Set(seen.map((key) => key.accountId))).toEqual(new Set([accountId]))
+      expect(await shared.store.pageKeys({ accountId: newAccountId(), limit: 2 })).toEqual([])
+    })
+
+    test('a key of another account is not found', async () => {
+      const { key } = await create(await newAccount())
+      const { accountId } = await newAccount()
+      expect(await shared.store.findKey({ accountId, keyId: key.id })).toBeUndefined()
+    })
+
+    async function newAccount(): Promise<{ accountId: string }> {
+      const made = account()
+      await shared.store.createAccount(made)
+      return { accountId: made.id }
+    }
+
+    async function create(fields: Partial<ApiKey> & { accountId: string }) {
+      const key = apiKey(fields)
+      const hash = secretHash(newApiKey())
+      await shared.store.createKey(key, hash)
+      return { key, hash }
+    }
+  })
+}

@@ -1,0 +1,83 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { deviceStatus } from '../../projector/device-status.ts'
+import type { PositionReported } from '../../schemas/position-reported.ts'
+import type { DeviceStatus } from '../../schemas/read-models.ts'
+import { positionReported, T0 } from '../samples.ts'
+
+const HOUR_MS = 3_600_000
+
+function fold(events: readonly PositionReported[], partition = 0): DeviceStatus {
+  return events.reduce<DeviceStatus | undefined>(
+    (previous, event, offset) => deviceStatus(previous, { origin: { partition, offset }, event }),
+    undefined,
+  ) as DeviceStatus
+}
+
+describe('device status', () => {
+  test('the first report of a device is its status', () => {
+    const event = positionReported({ speed: 3, receivedAt: T0 })
+    expect(fold([event])).toEqual({
+      accountId: event.accountId,
+      deviceId: event.deviceId,
+      firstSeenAt: T0,
+      lastSeenAt: T0,
+      reportCount: 1,
+      lastPosition: {
+        recordId: event.recordId,
+        latitude: event.latitude,
+        longitude: event.longitude,
+        timestamp: event.timestamp,
+        receivedAt: T0,
+        speed: 3,
+      },
+      applied: { 0: 0 },
+    })
+  })
+
+  test('a late report is counted and seen, and does not move the position back', () => {
+    const newer = positionReported({ timestamp: T0 + HOUR_MS, receivedAt: T0 + HOUR_MS })
+    const late = positionReported({ timestamp: T0, receivedAt: T0 + 2 * HOUR_MS })
+    const status = fold([newer, late])
+    expect(status).toMatchObject({ reportCount: 2, lastSeenAt: T0 + 2 * HOUR_MS })
+    expect(status.lastPosition.recordId).toBe(newer.recordId)
+  })
+
+  test('a timestamp in the future never pins the position', () => {
+    const future = positionReported({ timestamp: T0 + 20 * HOUR_MS, receivedAt: T0 })
+    const next = positionReported({ timestamp: T0 + 1_000, receivedAt: T0 + 1_000 })
+    expect(fold([future, next]).lastPosition.recordId).toBe(next.recordId)
+  })
+
+  test('an event at or below what is applied gives back the very same status', () => {
+    const status = fold([positionReported(), positionReported()], 3)
+    const event = positionReported()
+    expect(deviceStatus(status, { origin: { partition: 3, offset: 1 }, event })).toBe(status)
+    expect(deviceStatus(status, { origin: { partition: 3, offset: 0 }, event })).toBe(status)
+    expect(deviceStatus(status, { origin: { partition: 4, offset: 0 }, event })).toMatchObject({
+      reportCount: 3,
+      applied: { 3: 1, 4: 0 },
+    })
+  })
+
+  test('any order of reports gives the same status', () => {
+    const time = fc.integer({ min: 0, max: 5 }).map((step) => T0 + step * 1_000)
+    const reports = fc.array(fc.record({ timestamp: time, receivedAt: time }), {
+      minLength: 1,
+      maxLength: 8,
+    })
+    const shuffled = reports
+      .map((list) => list.map((changes) => positionReported(changes)))
+      .chain((events) =>
+        fc.record({
+          events: fc.constant(events),
+          reordered: fc.shuffledSubarray(events, { minLength: events.length }),
+        }),
+      )
+    fc.assert(
+      fc.property(shuffled, ({ events, reordered }) => {
+        expect(fold(reordered)).toEqual(fold(events))
+      }),
+    )
+  })
+})

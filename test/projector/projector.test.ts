@@ -1,0 +1,154 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { DatabaseSync } from '@photostructure/sqlite'
+import type { EventLog } from '../../event-log/event-log.ts'
+import { openSqliteEventLog } from '../../event-log/sqlite-event-log.ts'
+import { measureLag } from '../../projector/measure-lag.ts'
+import { PROJECTOR_GROUP, runProjector } from '../../projector/projector.ts'
+import { applyRetention } from '../../projector/retention.ts'
+import { DependencyError } from '../../runtime/errors.ts'
+import { createLogger } from '../../runtime/logger.ts'
+import { createMetrics } from '../../runtime/metrics.ts'
+import { POSITION_REPORTED } from '../../schemas/position-reported.ts'
+import { openSqliteStore } from '../../store/sqlite-store.ts'
+import type { ProjectionBatch, Store } from '../../store/store.ts'
+import { eventually } from '../eventually.ts'
+import { positionReported, T0 } from '../samples.ts'
+
+const logger = createLogger({ level: 'silent', name: 'test' })
+const clock = { time: T0, now: () => clock.time }
+
+let directory: string
+let eventLog: EventLog
+let store: Store
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'gps-projector-'))
+  clock.time = T0
+  eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
+  store = openSqliteStore({ directory })
+})
+
+afterEach(async () => {
+  await store.close()
+  await eventLog.close()
+  await rm(directory, { recursive: true })
+})
+
+/** Runs a projector until it has caught up with the log, then stops it. */
+async function projectAll(on: Pick<Store, 'checkpoint' | 'project'> = store) {
+  const metrics = createMetrics()
+  const stop = new AbortController()
+  const running = runProjector({ eventLog, store: on, metrics, logger, signal: stop.signal })
+  await eventually(async () => (await eventLog.lag(PROJECTOR_GROUP)).events === 0)
+  stop.abort()
+  await running
+  return metrics
+}
+
+function countOf(deviceId = 'tracker-1') {
+  return store
+    .findDevice({ accountId: 'acc-1', deviceId })
+    .then((device) => device?.status.reportCount)
+}
+
+/** Writes a row that is no event, as a damaged disk or a stranger's program would. */
+function putGarbage(value: string): void {
+  const database = new DatabaseSync(join(directory, 'log.sqlite'))
+  database
+    .prepare('INSERT INTO events (key, type, id, received_at, value) VALUES (?, ?, ?, ?, ?)')
+    .run('acc-1/tracker-1', POSITION_REPORTED, 'garbage', T0, Buffer.from(value))
+  database.close()
+}
+
+describe('the projector', () => {
+  test('stores every event once and goes on where it stopped', async () => {
+    const events = Array.from({ length: 1_200 }, () => positionReported())
+    await eventLog.append(events.slice(0, 700))
+    await projectAll()
+    await eventLog.append(events.slice(700))
+    await projectAll()
+    expect(await countOf()).toBe(1_200)
+    for (const { recordId } of events) {
+      expect(await store.findPosition({ accountId: 'acc-1', recordId })).toBeDefined()
+    }
+  })
+
+  test('a report repeated by a retrying tracker is stored and counted once', async () => {
+    const event = positionReported()
+    await eventLog.append([event, { ...event, receivedAt: event.receivedAt + 60_000 }])
+    await projectAll()
+    await eventLog.append([{ ...event, receivedAt: event.receivedAt + 120_000 }])
+    await projectAll()
+    const device = await store.findDevice({ accountId: 'acc-1', deviceId: 'tracker-1' })
+    expect(device?.status).toMatchObject({ reportCount: 1, lastSeenAt: event.receivedAt })
+  })
+
+  test('what cannot be read is dead-lettered and blocks nothing', async () => {
+    await eventLog.append([positionReported()])
+    putGarbage('no event')
+    await eventLog.append([positionReported()])
+    const metrics = await projectAll()
+    expect(await countOf()).toBe(2)
+    expect(await eventLog.deadLetters()).toBe(1)
+    expect(await metrics.registry.metrics()).toContain(
+      'gps_projected_events_total{outcome="dead_lettered"} 1',
+    )
+  })
+
+  test('a store that is away is waited for, and nothing is skipped', async () => {
+    let failures = 3
+    const flaky = {
+      checkpoint: () => store.checkpoint(),
+      project: async (batch: ProjectionBatch) => {
+        failures -= 1
+        if (failures >= 0) throw new DependencyError('the store is away', { retriable: true })
+        return store.project(batch)
+      },
+    }
+    await eventLog.append([positionReported(), positionReported()])
+    await projectAll(flaky)
+    expect(await countOf()).toBe(2)
+    expect(await eventLog.deadLetters()).toBe(0)
+  })
+
+  test('read models that are lost are built anew from the log', async () => {
+    await eventLog.append([positionReported(), positionReported()])
+    await projectAll()
+    await store.close()
+    for (const ending of ['', '-wal', '-shm']) {
+      await rm(join(directory, `read-models-1.sqlite${ending}`), { force: true })
+    }
+    store = openSqliteStore({ directory })
+    expect(await countOf()).toBeUndefined()
+    await projectAll()
+    expect(await countOf()).toBe(2)
+  })
+
+  test('its lag and the dead letters are in the metrics', async () => {
+    await eventLog.append([positionReported({ receivedAt: T0 }), positionReported()])
+    clock.time = T0 + 30_000
+    const metrics = createMetrics()
+    await measureLag({ eventLog, metrics })
+    const text = await metrics.registry.metrics()
+    expect(text).toContain('gps_projector_lag_events 2')
+    expect(text).toContain('gps_projector_lag_seconds 30')
+    expect(text).toContain('gps_dead_letters 0')
+  })
+})
+
+test('retention takes what was received too long ago, and only that', async () => {
+  const day = 86_400_000
+  const old = positionReported({ deviceId: 'gone', timestamp: T0, receivedAt: T0 })
+  const late = positionReported({ timestamp: T0, receivedAt: T0 + 9 * day })
+  await eventLog.append([old, late])
+  await projectAll()
+  clock.time = T0 + 10 * day
+  await applyRetention({ eventLog, store, clock, retentionDays: 5 })
+  expect(await store.findPosition({ accountId: 'acc-1', recordId: old.recordId })).toBeUndefined()
+  expect(await countOf('gone')).toBeUndefined()
+  expect(await store.findPosition({ accountId: 'acc-1', recordId: late.recordId })).toBeDefined()
+  expect((await eventLog.lag('a new reader')).events).toBe(1)
+})

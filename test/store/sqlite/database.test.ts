@@ -1,0 +1,188 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DependencyError } from '../../../runtime/errors.ts'
+import { Database } from '../../../store/sqlite/database.ts'
+
+const NOTES = ['CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT, size REAL) STRICT']
+
+describe('a database file', () => {
+  let directory: string
+  let file: string
+  const opened: { close(): void }[] = []
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'database-'))
+    file = join(directory, 'notes.sqlite')
+  })
+
+  afterEach(() => {
+    for (const database of opened.splice(0)) database.close()
+    rmSync(directory, { recursive: true })
+  })
+
+  test('survives a power cut after each commit', () => {
+    const database = open()
+    expect(pragma(database, 'journal_mode')).toBe('wal')
+    expect(pragma(database, 'synchronous')).toBe(2)
+    expect(pragma(database, 'foreign_keys')).toBe(1)
+  })
+
+  test('is brought from any older schema version to the current one', () => {
+    open(NOTES).prepare('INSERT INTO notes VALUES (?, ?, ?)').run(1, 'kept', null)
+    const next = [...NOTES, 'ALTER TABLE notes ADD COLUMN author TEXT', 'CREATE TABLE more (n)']
+    const database = open(next)
+    expect(pragma(database, 'user_version')).toBe(3)
+    expect(database.prepare('SELECT * FROM notes').all()).toMatchObject([
+      { body: 'kept', author: null },
+    ])
+    expect(database.prepare('SELECT * FROM more').all()).toEqual([])
+  })
+
+  test('a migration that fails leaves the file as it was', () => {
+    const broken = [...NOTES, 'CREATE TABLE half (n); CREATE TABLE notes (n)']
+    expect(thrownBy(() => open(broken))).toMatchObject({ retriable: false })
+    const database = open()
+    expect(pragma(database, 'user_version')).toBe(1)
+    expect(database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'half'").get()).toBe(
+      undefined,
+    )
+  })
+
+  test('is refused, in words, when a newer program has changed it', () => {
+    open([...NOTES, 'CREATE TABLE more (n)'])
+    expect(() => open(NOTES)).toThrow(
+      `${file} has schema version 2, this program knows up to 1: ` +
+        'it was written by a newer version; start that one',
+    )
+  })
+
+  test('a transaction that fails leaves nothing behind and lets the next one go on', () => {
+    const database = open()
+    const insert = database.prepare('INSERT INTO notes VALUES (?, ?, ?)')
+    const failure = new RangeError('not ours')
+    expect(
+      thrownBy(() =>
+        database.transaction(() => {
+          insert.run(1, 'lost', null)
+          throw failure
+        }),
+      ),
+    ).toBe(failure)
+    database.transaction(() => insert.run(2, 'kept', null))
+    expect(database.prepare('SELECT body FROM notes').all()).toMatchObject([{ body: 'kept' }])
+  })
+
+  test('a write while another process writes may be tried again', () => {
+    const database = open()
+    const insert = database.prepare('INSERT INTO notes VALUES (?, ?, ?)')
+    const other = new DatabaseSync(file)
+    opened.push(other)
+    other.exec('BEGIN IMMEDIATE')
+    const write = () => database.transaction(() => insert.run(1, 'late', null))
+    expect(thrownBy(write)).toMatchObject({
+      retriable: true,
+      message: expect.stringContaining('locked'),
+    })
+    expect(database.prepare('SELECT * FROM notes').all()).toEqual([])
+    other.exec('ROLLBACK')
+    expect(write()).toBe(1)
+  })
+
+  test('a full disk refuses the whole transaction, which may be tried again', () => {
+    const database = open([`${NOTES[0]}; PRAGMA max_page_count = 12`])
+    const insert = database.prepare('INSERT INTO notes VALUES (?, ?, ?)')
+    const write = (size: number) =>
+      database.transaction(() => {
+        insert.run(1, 'small', null)
+        insert.run(2, 'x'.repeat(size), null)
+      })
+    expect(thrownBy(() => write(100_000))).toMatchObject({
+      retriable: true,
+      message: expect.stringContaining('full'),
+    })
+    expect(database.prepare('SELECT * FROM notes').all()).toEqual([])
+    write(10)
+    expect(database.prepare('SELECT id FROM notes').all()).toHaveLength(2)
+  })
+
+  test('a disk that has become read-only is no fault of the data', () => {
+    const database = open()
+    database.prepare('PRAGMA query_only = 1').run()
+    const write = () => database.prepare('INSERT INTO notes VALUES (?, ?, ?)').run(1, 'x', null)
+    expect(thrownBy(write)).toMatchObject({
+      retriable: true,
+      message: expect.stringContaining('readonly'),
+    })
+  })
+
+  test('a file that cannot be opened may be there later', () => {
+    mkdirSync(file)
+    expect(thrownBy(() => open())).toMatchObject({ retriable: true })
+  })
+
+  test('a file that is no database stays one: trying again does not help', () => {
+    writeFileSync(file, 'GPS,positions,as,text\n'.repeat(100))
+    expect(thrownBy(() => open())).toMatchObject({ retriable: false })
+  })
+
+  test('a broken constraint is not tried again', () => {
+    const insert = open().prepare('INSERT INTO notes VALUES (?, ?, ?)')
+    insert.run(1, 'first', null)
+    expect(thrownBy(() => insert.run(1, 'second', null))).toMatchObject({ retriable: false })
+  })
+
+  test('what is asked after the end is refused', () => {
+    const database = open()
+    const select = database.prepare('SELECT * FROM notes')
+    database.close()
+    database.close()
+    const closed = { message: 'the store is closed', retriable: false }
+    expect(thrownBy(() => select.all())).toMatchObject(closed)
+    expect(thrownBy(() => database.transaction(() => 0))).toMatchObject(closed)
+  })
+
+  test('a number a little above an integer is not rounded to it', () => {
+    const database = open()
+    const insert = database.prepare('INSERT INTO notes VALUES (?, ?, ?)')
+    const numbers = [5e-324, 1e-300, 1e-17, 2 ** -53, 2 ** -52, 1 + 2 ** -52, -1e-17, 1.5e300]
+    for (const [id, number] of numbers.entries()) insert.run(id, null, number)
+    const rows = database.prepare<{ size: number }>('SELECT size FROM notes ORDER BY id').all()
+    expect(rows.map(({ size }) => size)).toEqual(numbers)
+  })
+
+  test('a text is never cut at U+0000 and taken for the shorter one', () => {
+    const database = open()
+    const insert = database.prepare('INSERT INTO notes VALUES (?, ?, ?)')
+    insert.run(1, 'key', null)
+    const find = database.prepare('SELECT id FROM notes WHERE body = ?')
+    expect(find.get('key')).toBeDefined()
+    expect(find.get('key\0 and more')).toBeUndefined()
+    expect(thrownBy(() => insert.run(2, 'key\0 and more', null))).toMatchObject({
+      retriable: false,
+    })
+  })
+
+  function open(migrations: readonly string[] = NOTES): Database {
+    const database = new Database(file, migrations, { busyTimeoutMs: 50 })
+    opened.push(database)
+    return database
+  }
+})
+
+function pragma(database: Database, name: string): unknown {
+  return database.prepare<Record<string, unknown>>(`PRAGMA ${name}`).get()?.[name]
+}
+
+/** What `work` throws; a driver's error has to have become a `DependencyError`. */
+function thrownBy(work: () => unknown): unknown {
+  try {
+    work()
+  } catch (error) {
+    if (!(error instanceof DependencyError)) return error
+    return { message: error.message, retriable: error.retriable, cause: error.cause }
+  }
+  throw new Error('nothing was thrown')
+}
