@@ -1,0 +1,68 @@
+import { isUtf8 } from 'node:buffer'
+import type { IncomingMessage } from 'node:http'
+import { ApiError, invalidParams } from '../runtime/errors.ts'
+import type { HttpContext } from '../runtime/http.ts'
+
+/**
+ * Reads a JSON body: media type and encoding first, then size, then bytes that must be UTF-8, then
+ * JSON. The ingest paths read their own bodies because decoding has to come after that check: a
+ * decoder would turn foreign bytes into U+FFFD, and with them one device's id into another's.
+ * @throws {ApiError} 415, 413 or 400.
+ */
+export async function readJson(
+  ctx: HttpContext,
+  { limitBytes }: { limitBytes: number },
+): Promise<unknown> {
+  const type = ctx.request.type
+  if (type !== 'application/json' && !/^application\/[\w.!#$&^-]+\+json$/i.test(type)) {
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'send the body as Content-Type: application/json')
+  }
+  const encoding = ctx.get('content-encoding').toLowerCase()
+  if (encoding !== '' && encoding !== 'identity') {
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'send the body without a Content-Encoding')
+  }
+  const bytes = await readBytes(ctx.req, limitBytes)
+  if (bytes.length === 0) throw bodyFault('the body is empty: send a JSON object')
+  if (!isUtf8(bytes)) throw bodyFault('the body must be UTF-8')
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch {
+    throw bodyFault('the body must be well-formed JSON')
+  }
+}
+
+function bodyFault(message: string): ApiError {
+  return invalidParams([{ field: 'body', message }])
+}
+
+function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  const tooLarge = () =>
+    new ApiError('PAYLOAD_TOO_LARGE', `the body must not be larger than ${limitBytes} bytes`)
+  if (Number(request.headers['content-length'] ?? 0) > limitBytes) {
+    return Promise.reject(tooLarge())
+  }
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let length = 0
+    const onData = (chunk: Buffer) => {
+      length += chunk.length
+      if (length <= limitBytes) return void chunks.push(chunk)
+      stop()
+      request.resume()
+      reject(tooLarge())
+    }
+    const onEnd = () => {
+      stop()
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
+    }
+    const onCut = () => {
+      stop()
+      reject(bodyFault('the body ended before it was complete'))
+    }
+    const stop = () => {
+      request.off('data', onData).off('end', onEnd).off('close', onCut).off('error', onCut)
+      request.on('error', () => undefined)
+    }
+    request.on('data', onData).on('end', onEnd).on('close', onCut).on('error', onCut)
+  })
+}
