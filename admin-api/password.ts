@@ -1,0 +1,55 @@
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+
+const COST = { log2N: 15, r: 8, p: 1 }
+const SALT_BYTES = 16
+const HASH_BYTES = 32
+const SHAPE = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/
+
+/**
+ * The form in which a password is kept: scrypt with a random salt, the cost written beside it so
+ * that it can be raised later (PHC string format).
+ */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES)
+  return stored(salt, await derive(password, salt, HASH_BYTES, COST))
+}
+
+/** Whether `password` is the one that was hashed to `hash`. @throws {Error} where it is no hash. */
+export async function verifyPassword(password: string, hash: string): Promise<boolean> {
+  const [, log2N, r, p, salt, expected] = SHAPE.exec(hash) ?? []
+  if (salt === undefined || expected === undefined) {
+    throw new Error('a stored password hash has an unknown form')
+  }
+  const wanted = Buffer.from(expected, 'base64')
+  const cost = { log2N: Number(log2N), r: Number(r), p: Number(p) }
+  const got = await derive(password, Buffer.from(salt, 'base64'), wanted.length, cost)
+  return timingSafeEqual(got, wanted)
+}
+
+/** No password leads to it: checking against it takes as long as checking against a real one. */
+export const NOBODYS_HASH = stored(randomBytes(SALT_BYTES), randomBytes(HASH_BYTES))
+
+function stored(salt: Buffer, hash: Buffer): string {
+  const { log2N, r, p } = COST
+  return `$scrypt$ln=${log2N},r=${r},p=${p}$${unpadded(salt)}$${unpadded(hash)}`
+}
+
+function unpadded(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/=+$/, '')
+}
+
+function derive(
+  password: string,
+  salt: Buffer,
+  bytes: number,
+  { log2N, r, p }: typeof COST,
+): Promise<Buffer> {
+  const N = 2 ** log2N
+  // The same password typed on another system can come as other code points (é as e and accent).
+  const normalized = password.normalize('NFKC')
+  return new Promise((resolve, reject) => {
+    scrypt(normalized, salt, bytes, { N, r, p, maxmem: 256 * N * r }, (error, key) =>
+      error === null ? resolve(key) : reject(error),
+    )
+  })
+}

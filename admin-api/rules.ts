@@ -1,0 +1,15 @@
+import Joi from 'joi'
+
+/** A name that people give to things: any text on one line. */
+export function nameRule(field: string): Joi.StringSchema {
+  return Joi.string()
+    .max(100)
+    .custom((text: string, helpers) => {
+      // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+      const bad = /[\u0000-\u001f\u007f-\u009f]/.test(text) || !text.isWellFormed()
+      return bad || text.trim() !== text ? helpers.error('any.invalid') : text
+    })
+    .messages({
+      '*': `${field} must be a text of 1 to 100 characters, without control characters and without white space at its ends`,
+    })
+}

@@ -1,0 +1,34 @@
+import { systemClock as clock } from '../runtime/clock.ts'
+import { serveHttp } from '../runtime/http-server.ts'
+import type { Program } from '../runtime/program.ts'
+import type { Store } from '../store/store.ts'
+import { createAdminApp } from './app.ts'
+import { ensureFirstOperator } from './first-operator.ts'
+
+/**
+ * Starts the admin API on an open store; it ends with the lifecycle. `generated` is what was made
+ * up for the first sign-in, to be shown once; only with `makeUpSecrets` and without ADMIN_EMAIL.
+ */
+export async function startAdminApi(
+  { store, makeUpSecrets }: { store: Store; makeUpSecrets: boolean },
+  { config, logger, metrics, lifecycle }: Program,
+) {
+  const { firstOperator: configured, host, adminPort: port, trustProxy } = config
+  const { stopping } = lifecycle
+  const server = await serveHttp({
+    app: createAdminApp({ store, clock, logger, metrics, stopping, trustProxy }),
+    host,
+    port,
+    graceMs: config.shutdownDeadlineMs / 2,
+  })
+  lifecycle.onClose('admin API', () => server.close())
+  logger.info({ url: server.url }, 'admin API listens')
+  // Only once nothing can go wrong any more: what is made up here is shown once and never again.
+  const generated = await ensureFirstOperator({
+    store,
+    clock,
+    generate: makeUpSecrets,
+    ...(configured !== undefined && { configured }),
+  })
+  return { url: server.url, generated }
+}
