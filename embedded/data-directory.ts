@@ -1,0 +1,24 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
+
+/**
+ * Makes the data directory and holds it for this process: two programs on one directory would each
+ * answer for the other's devices. The hold is the operating system's, so it ends with the process,
+ * however that ends.
+ * @throws {Error} when another process holds it.
+ */
+export function holdDataDirectory(directory: string): { release(): void } {
+  mkdirSync(directory, { recursive: true })
+  const database = new DatabaseSync(join(directory, 'in-use.lock'), { timeout: 1_000 })
+  try {
+    database.exec('BEGIN EXCLUSIVE')
+  } catch (error) {
+    database.close()
+    throw new Error(
+      `another process works on ${directory}: stop it, or set DATA_DIR to another folder`,
+      { cause: error },
+    )
+  }
+  return { release: () => database.close() }
+}

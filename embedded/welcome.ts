@@ -1,0 +1,47 @@
+/** What the first start makes: how to sign in, and a key to send the first report with. */
+export type FirstSecrets = {
+  readonly email: string
+  readonly password: string
+  readonly apiKey: string
+}
+
+/**
+ * The text for the first start. It is the one place where these secrets are ever shown, so it goes
+ * to standard output as it is and never through the logger.
+ */
+export function welcome({
+  secrets: { email, password, apiKey },
+  ingestUrl,
+  adminUrl,
+}: {
+  secrets: FirstSecrets
+  ingestUrl: string
+  adminUrl: string
+}): string {
+  const report = JSON.stringify({
+    deviceId: 'my-first-device',
+    latitude: 52.5163,
+    longitude: 13.3777,
+  })
+  const credentials = JSON.stringify({ email, password })
+  return `
+  Everything is running. This is shown once: keep it.
+
+  Your first API key      ${apiKey}
+  Sign in as              ${email}
+  with the password       ${password}
+
+  1. Send a first report:
+
+curl -X POST ${ingestUrl}/api/v1/gps/submit -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '${report}'
+
+  2. See the device:
+
+curl -H 'Authorization: Bearer ${apiKey}' ${adminUrl}/api/v1/devices/my-first-device
+
+  3. Sign in to the back office:
+
+curl -c cookies.txt ${adminUrl}/api/v1/session -H 'Content-Type: application/json' -d '${credentials}'
+
+`
+}

@@ -1,0 +1,118 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { eventually } from '../eventually.ts'
+import { startEmbedded, startProgram, temporaryDirectory, type Embedded } from '../programs.ts'
+
+const run = promisify(execFile)
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+let running: Embedded | undefined
+
+beforeEach(async () => {
+  directory = await temporaryDirectory()
+})
+
+afterEach(async () => {
+  running?.process.kill('SIGKILL')
+  await running?.ended
+  running = undefined
+  await directory.remove()
+})
+
+/** The lines of the welcome that are made to be pasted. */
+function pasteable(output: string): string[] {
+  return output.split('\n').filter((line) => line.startsWith('curl '))
+}
+
+test('a newcomer pastes the printed lines and sees the device', async () => {
+  running = await startEmbedded(directory.path)
+  const lines = await eventually(() => {
+    const found = pasteable(running?.output() ?? '')
+    return found.length === 3 && found
+  })
+  const paste = async (line: string) => {
+    const { stdout } = await run('sh', ['-c', `${line} -s -S`], { cwd: directory.path })
+    return JSON.parse(stdout) as { success: boolean; data: Record<string, unknown> }
+  }
+  const [report = '', device = '', signIn = ''] = lines
+  const accepted = await paste(report)
+  expect(accepted).toMatchObject({ success: true, code: 200 })
+  const seen = await eventually(async () => {
+    const answer = await paste(device)
+    return answer.success && answer
+  })
+  expect(seen.data).toMatchObject({
+    deviceId: 'my-first-device',
+    status: 'online',
+    reportCount: 1,
+    lastPosition: { recordId: accepted.data['recordId'], latitude: 52.5163, longitude: 13.3777 },
+  })
+  expect(await paste(signIn)).toMatchObject({
+    success: true,
+    data: { operator: { email: 'admin@localhost', role: 'admin', platform: true } },
+  })
+})
+
+test('the first secrets are shown once and stand in no log line and no file', async () => {
+  running = await startEmbedded(directory.path)
+  const key = await eventually(() => /gps_[0-9A-Za-z]{38}/.exec(running?.output() ?? '')?.[0])
+  running.process.kill('SIGTERM')
+  expect(await running.ended).toBe(0)
+  const logged = running
+    .output()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+  expect(logged.join('\n')).not.toContain(key)
+  await expect(run('grep', ['-r', '-F', '-l', key, directory.path])).rejects.toMatchObject({
+    code: 1,
+  })
+
+  running = await startEmbedded(directory.path)
+  expect(running.output()).not.toMatch(/gps_|password/i)
+})
+
+test('with ADMIN_EMAIL and ADMIN_PASSWORD nothing is made up, and that operator can sign in', async () => {
+  const password = 'correct horse battery staple'
+  running = await startEmbedded(directory.path, {
+    ADMIN_EMAIL: 'Ops@Example.com',
+    ADMIN_PASSWORD: password,
+  })
+  expect(running.output()).not.toMatch(/gps_|horse/)
+  const answer = await fetch(`${running.adminUrl}/api/v1/session`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ email: 'ops@example.com', password }),
+  })
+  expect(answer.status).toBe(200)
+})
+
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s ends it with exit code 0 within the deadline',
+  async (signal) => {
+    running = await startEmbedded(directory.path)
+    const stopping = performance.now()
+    running.process.kill(signal)
+    running.process.kill(signal)
+    expect(await running.ended).toBe(0)
+    expect(performance.now() - stopping).toBeLessThan(10_000)
+    expect(running.output()).toContain('"msg":"stopped"')
+  },
+)
+
+test('a second program on the same data directory is refused in plain words', async () => {
+  running = await startEmbedded(directory.path)
+  const second = startProgram('embedded/main', {
+    env: { DATA_DIR: directory.path, INGEST_PORT: '0', ADMIN_PORT: '0' },
+  })
+  expect(await second.ended).toBe(1)
+  expect(second.output()).toContain('set DATA_DIR to another folder')
+})
+
+test('a bad configuration stops the start with one message', async () => {
+  const program = startProgram('embedded/main', {
+    env: { INGEST_PORT: 'http', RETENTION_DAYS: 'soon', DATA_DIR: directory.path },
+  })
+  expect(await program.ended).toBe(1)
+  expect(program.output()).toMatch(/INGEST_PORT must be [^]*RETENTION_DAYS must be /)
+})

@@ -1,0 +1,64 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { eventually } from './eventually.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** A program of ours that runs in a process of its own, and what it has printed. */
+export type RunningProgram = {
+  readonly process: ChildProcess
+  readonly output: () => string
+  /** The exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>
+}
+
+/** Starts a program as its npm script does, built if needed, with only `env` set. */
+export function startProgram(
+  program: string,
+  { args = [], env = {} }: { args?: readonly string[]; env?: Record<string, string> } = {},
+): RunningProgram {
+  const child = spawn(process.execPath, ['scripts/run.mjs', program, ...args], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const ended = new Promise<number | NodeJS.Signals>((resolve) => {
+    child.on('close', (code, signal) => resolve(code ?? signal ?? 1))
+  })
+  return { process: child, output: () => output, ended }
+}
+
+export type Embedded = RunningProgram & { readonly ingestUrl: string; readonly adminUrl: string }
+
+/** What `npm start` runs, on free ports, once it takes requests. */
+export async function startEmbedded(
+  directory: string,
+  env: Record<string, string> = {},
+): Promise<Embedded> {
+  const program = startProgram('embedded/main', {
+    env: { DATA_DIR: directory, INGEST_PORT: '0', ADMIN_PORT: '0', ...env },
+  })
+  const failed = program.ended.then((code) => {
+    throw new Error(`ended with ${code}:\n${program.output()}`)
+  })
+  const url = (name: string) => new RegExp(`"url":"([^"]+)","msg":"${name} listens"`)
+  const started = eventually(() => url('admin API').test(program.output()), { withinMs: 60_000 })
+  await Promise.race([started, failed])
+  return {
+    ...program,
+    ingestUrl: url('ingest API').exec(program.output())?.[1] ?? '',
+    adminUrl: url('admin API').exec(program.output())?.[1] ?? '',
+  }
+}
+
+/** A folder for one test, gone with `remove`. */
+export async function temporaryDirectory(): Promise<{ path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'gps-'))
+  return { path, remove: () => rm(path, { recursive: true, force: true }) }
+}
