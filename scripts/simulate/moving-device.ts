@@ -1,0 +1,123 @@
+import { normal, seededRandom } from './random.ts'
+
+/** Where a device is: WGS84 degrees, metres, metres per second, degrees from north, fraction. */
+export type Position = {
+  readonly latitude: number
+  readonly longitude: number
+  readonly altitude: number
+  readonly accuracy: number
+  readonly speed: number
+  readonly heading: number
+  readonly battery: number
+}
+
+const CITY = { latitude: 46.0569, longitude: 14.5058, radiusM: 6_000, altitudeM: 298 }
+const EARTH_RADIUS_M = 6_371_008.8
+/** What a walker, a cyclist and a car keep up, in m/s. */
+const CRUISING_SPEEDS = [1.4, 5, 12]
+const BATTERY_PER_S = 1 / (20 * 3600)
+
+/**
+ * A device that moves for ever, one position every `intervalS` seconds: from a place in the city
+ * it wanders with a slowly turning heading and a speed around its own, and turns back at the
+ * city's edge. The same seed and index give the same way.
+ */
+export function* movingDevice({
+  seed,
+  index,
+  intervalS,
+}: {
+  seed: number
+  index: number
+  intervalS: number
+}): Generator<Position, never> {
+  const random = seededRandom(Math.imul(seed, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b))
+  const cruising = CRUISING_SPEEDS[Math.floor(random() * CRUISING_SPEEDS.length)] ?? 1.4
+  let place = destination(CITY, random() * 360, Math.sqrt(random()) * CITY.radiusM)
+  let heading = random() * 360
+  let speed = cruising
+  let altitude = CITY.altitudeM + normal(random) * 5
+  let accuracy = 4 + random() * 6
+  let battery = 0.3 + random() * 0.7
+  for (;;) {
+    yield {
+      latitude: round(place.latitude, 7),
+      longitude: round(place.longitude, 7),
+      altitude: round(altitude, 1),
+      accuracy: round(accuracy, 1),
+      speed: round(speed, 2),
+      heading: round(heading, 1),
+      battery: round(battery, 4),
+    }
+    // What a second changes adds up as its square root, so that the way does not depend on the rate.
+    const stir = Math.sqrt(Math.min(intervalS, 60))
+    const home = distance(place, CITY) > CITY.radiusM ? towards(place, CITY) : undefined
+    heading =
+      home === undefined ? turned(heading, normal(random) * 8 * stir) : halfway(heading, home)
+    const pull = Math.min(1, 0.1 * intervalS)
+    speed += (cruising - speed) * pull + normal(random) * cruising * 0.08 * stir
+    speed = clamp(speed, 0, cruising * 2)
+    altitude += (CITY.altitudeM - altitude) * pull * 0.1 + normal(random) * 0.3 * stir
+    accuracy = clamp(accuracy + normal(random) * 0.4 * stir, 2, 25)
+    battery = Math.max(0.02, battery - BATTERY_PER_S * intervalS)
+    place = destination(place, heading, speed * intervalS)
+  }
+}
+
+type Place = { readonly latitude: number; readonly longitude: number }
+
+/** Where one comes to on the sphere, `metres` from a place along the great circle of a heading. */
+function destination(from: Place, heading: number, metres: number): Place {
+  const angle = metres / EARTH_RADIUS_M
+  const course = radians(heading)
+  const latitude = radians(from.latitude)
+  const sine =
+    Math.sin(latitude) * Math.cos(angle) + Math.cos(latitude) * Math.sin(angle) * Math.cos(course)
+  const east = Math.atan2(
+    Math.sin(course) * Math.sin(angle) * Math.cos(latitude),
+    Math.cos(angle) - Math.sin(latitude) * sine,
+  )
+  const longitude = from.longitude + degrees(east)
+  return { latitude: degrees(Math.asin(sine)), longitude: ((longitude + 540) % 360) - 180 }
+}
+
+/** Metres between two places along the great circle (haversine). */
+export function distance(a: Place, b: Place): number {
+  const north = Math.sin(radians(b.latitude - a.latitude) / 2)
+  const east = Math.sin(radians(b.longitude - a.longitude) / 2)
+  const chord =
+    north ** 2 + Math.cos(radians(a.latitude)) * Math.cos(radians(b.latitude)) * east ** 2
+  return 2 * EARTH_RADIUS_M * Math.asin(Math.sqrt(chord))
+}
+
+function towards(from: Place, to: Place): number {
+  const [a, b] = [radians(from.latitude), radians(to.latitude)]
+  const east = radians(to.longitude - from.longitude)
+  const y = Math.sin(east) * Math.cos(b)
+  const x = Math.cos(a) * Math.sin(b) - Math.sin(a) * Math.cos(b) * Math.cos(east)
+  return turned(degrees(Math.atan2(y, x)), 0)
+}
+
+function halfway(from: number, to: number): number {
+  return turned(from, (((to - from + 540) % 360) - 180) / 2)
+}
+
+function turned(heading: number, by: number): number {
+  return (((heading + by) % 360) + 360) % 360
+}
+
+function clamp(value: number, min: number, max: number): number {
+  return Math.min(max, Math.max(min, value))
+}
+
+function round(value: number, digits: number): number {
+  return Math.round(value * 10 ** digits) / 10 ** digits
+}
+
+function radians(value: number): number {
+  return (value * Math.PI) / 180
+}
+
+function degrees(value: number): number {
+  return (value * 180) / Math.PI
+}

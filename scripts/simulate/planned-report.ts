@@ -1,0 +1,75 @@
+import { movingDevice } from './moving-device.ts'
+import type { TimedPoint } from './track-times.ts'
+
+/** A report and when to send it: no earlier than `dueMs` after the start, after those before it. */
+export type PlannedReport = { readonly dueMs: number; readonly body: string }
+
+/** What one device is going to send, in order. `count` is Infinity where only time ends it. */
+export type DevicePlan = {
+  readonly deviceId: string
+  readonly count: number
+  readonly reports: Iterable<PlannedReport>
+}
+
+/**
+ * Devices that move, each reporting `rate` times a second; their first reports are spread over
+ * the first interval. Timestamps are those of the plan, so a device that had to wait catches up
+ * with the positions it has gathered, as trackers do.
+ */
+export function movingDevices({
+  devices,
+  rate,
+  count,
+  prefix,
+  seed,
+  startedAt,
+}: {
+  devices: number
+  rate: number
+  count: number
+  prefix: string
+  seed: number
+  startedAt: number
+}): DevicePlan[] {
+  const intervalS = 1 / rate
+  const digits = String(devices).length
+  return Array.from({ length: devices }, (_, index) => {
+    const deviceId = `${prefix}${String(index + 1).padStart(digits, '0')}`
+    const firstMs = (index / devices) * intervalS * 1000
+    function* reports(): Generator<PlannedReport> {
+      const positions = movingDevice({ seed, index, intervalS })
+      for (let sent = 0; sent < count; sent += 1) {
+        const dueMs = firstMs + sent * intervalS * 1000
+        const timestamp = isoTime(startedAt + dueMs)
+        const body = JSON.stringify({ deviceId, ...positions.next().value, timestamp })
+        yield { dueMs, body }
+      }
+    }
+    return { deviceId, count, reports: { [Symbol.iterator]: reports } }
+  })
+}
+
+/**
+ * A recorded track as the reports of one device: with `speedup` the gaps between the points'
+ * times divided by it, without as fast as the service takes them.
+ */
+export function replayedTrack({
+  deviceId,
+  points,
+  speedup,
+}: {
+  deviceId: string
+  points: readonly TimedPoint[]
+  speedup?: number
+}): DevicePlan {
+  const first = points[0]?.time ?? 0
+  const reports = points.map(({ latitude, longitude, altitude, time }) => ({
+    dueMs: speedup === undefined ? 0 : (time - first) / speedup,
+    body: JSON.stringify({ deviceId, latitude, longitude, altitude, timestamp: isoTime(time) }),
+  }))
+  return { deviceId, count: reports.length, reports }
+}
+
+function isoTime(time: number): string {
+  return new Date(time).toISOString()
+}

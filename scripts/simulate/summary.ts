@@ -1,0 +1,74 @@
+import type { Percentiles } from './percentiles.ts'
+import { total, type Tally } from './tally.ts'
+import type { Visibility } from './visibility-check.ts'
+
+/** How a run went. `seconds` from its start until the last report came to an end. */
+export type RunResult = {
+  readonly devices: number
+  readonly seconds: number
+  readonly tally: Tally
+  readonly visibility?: Visibility
+  /** Why the run ended before its plan, when it was not the user who ended it. */
+  readonly endedBecause?: string
+}
+
+/** Whether every report was acknowledged and, where that was asked for, every record was read. */
+export function isFlawless({ tally, visibility, endedBecause }: RunResult): boolean {
+  return (
+    endedBecause === undefined &&
+    tally.acknowledged === tally.sent &&
+    (visibility === undefined || visibility.missing + visibility.unchecked === 0)
+  )
+}
+
+/** The result as a small aligned table. */
+export function summary(result: RunResult): string {
+  const { devices, seconds, tally, visibility, endedBecause } = result
+  const rows: Row[] = [
+    ['devices', devices],
+    ['sent', tally.sent],
+    ['acknowledged', tally.acknowledged],
+    ['refused', total(tally.refused)],
+    ...byReason(tally.refused),
+    ...group('given up', tally.givenUp),
+    ...(tally.unfinished > 0 ? [['unfinished', tally.unfinished] as const] : []),
+    ...group('repeated', tally.repeated),
+    ['time', `${seconds.toFixed(1)} s`],
+    ['rate', `${(seconds > 0 ? tally.acknowledged / seconds : 0).toFixed(1)}/s`],
+    ...percentiles('answered in', tally.answerMs),
+    ...(visibility === undefined ? [] : visibilityRows(visibility)),
+  ]
+  const wide = Math.max(...rows.map(([name]) => name.length))
+  const lines = rows.map(([name, value]) => `  ${name.padEnd(wide)}  ${value}`)
+  const ended = endedBecause === undefined ? [] : [`ended early: ${endedBecause}`]
+  return `${[...ended, ...lines].join('\n')}\n`
+}
+
+type Row = readonly [name: string, value: string | number]
+
+function group(name: string, counts: ReadonlyMap<string, number>): Row[] {
+  return counts.size === 0 ? [] : [[name, total(counts)], ...byReason(counts)]
+}
+
+function byReason(counts: ReadonlyMap<string, number>): Row[] {
+  return [...counts].sort().map(([reason, n]) => [`  ${reason}`, n])
+}
+
+function percentiles(name: string, values: Percentiles): Row[] {
+  const read = values.read()
+  if (read === undefined) return []
+  const text = Object.entries(read).map(([label, value]) => `${label} ${value.toFixed(1)}`)
+  return [[name, `${text.join('  ')} ms`]]
+}
+
+function visibilityRows({ readableMs, missing, unchecked, refusedBecause }: Visibility): Row[] {
+  return [
+    ['readable', readableMs.count],
+    ...percentiles('readable in', readableMs),
+    ['missing', missing],
+    ...(unchecked > 0 ? [['not checked', unchecked] as const] : []),
+    ...(refusedBecause !== undefined
+      ? [['reading refused', `${refusedBecause} (--read-key needs positions:read)`] as const]
+      : []),
+  ]
+}

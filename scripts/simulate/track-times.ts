@@ -1,0 +1,34 @@
+import type { TrackPoint } from './read-gpx.ts'
+
+export type TimedPoint = TrackPoint & { readonly time: number }
+
+const STEP_MS = 1_000
+
+/**
+ * Gives every point of a track a time. Points without one lie 1 s apart before the next that has
+ * one, those at the end 1 s apart after the last; a track without any time ends `now`. Where the
+ * points in between are more than the seconds, the order of times is not that of the points.
+ * With times `now` the whole track is then moved so that its last point is true `now`.
+ */
+export function timeTrack(
+  points: readonly TrackPoint[],
+  { times, now }: { times: 'original' | 'now'; now: number },
+): TimedPoint[] {
+  const timed = withoutGaps(points, now)
+  const shift = times === 'now' ? now - (timed.at(-1)?.time ?? now) : 0
+  return timed.map((point) => ({ ...point, time: point.time + shift }))
+}
+
+function withoutGaps(points: readonly TrackPoint[], now: number): TimedPoint[] {
+  const lastTimed = points.findLastIndex(({ time }) => time !== undefined)
+  const lastTime = points[lastTimed]?.time ?? now - points.length * STEP_MS
+  // From the end: each point knows the time of the one after it.
+  let next = lastTime + (points.length - lastTimed) * STEP_MS
+  return points
+    .toReversed()
+    .map((point) => {
+      next = point.time ?? next - STEP_MS
+      return { ...point, time: next }
+    })
+    .toReversed()
+}

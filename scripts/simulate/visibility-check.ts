@@ -1,0 +1,101 @@
+import { Percentiles } from './percentiles.ts'
+import type { Answer, Service } from './service.ts'
+import type { Timing } from './timing.ts'
+
+export type Visibility = {
+  /** Milliseconds from the 200 until the record could be read. */
+  readonly readableMs: Percentiles
+  readonly missing: number
+  /** Not seen when the run was cut short. */
+  readonly unchecked: number
+  /** Why reading was refused: nothing was checked from then on. */
+  readonly refusedBecause?: string
+}
+
+const FIRST_PAUSE_MS = 5
+const LONGEST_PAUSE_MS = 250
+
+/**
+ * Watches acknowledged records until they can be read. A record is missing when the service,
+ * asked `deadlineMs` after the 200 or later, does not give it. The pause between two questions is
+ * a quarter of the time that has passed, so a measured time is too long by a quarter at most.
+ */
+export class VisibilityCheck {
+  readonly #service: Service
+  readonly #timing: Timing
+  readonly #cut: AbortSignal
+  readonly #deadlineMs: number
+  readonly #readableMs = new Percentiles()
+  readonly #watched = new Set<Promise<void>>()
+  #missing = 0
+  #unchecked = 0
+  #refusedBecause: string | undefined
+
+  constructor({
+    service,
+    timing,
+    cut,
+    deadlineMs = 10_000,
+  }: {
+    service: Service
+    timing: Timing
+    cut: AbortSignal
+    deadlineMs?: number
+  }) {
+    this.#service = service
+    this.#timing = timing
+    this.#cut = cut
+    this.#deadlineMs = deadlineMs
+  }
+
+  /** Begins to watch a record that has just been acknowledged. */
+  watch(recordId: string): void {
+    const watched = this.#untilReadable(recordId, this.#timing.now()).finally(() =>
+      this.#watched.delete(watched),
+    )
+    this.#watched.add(watched)
+  }
+
+  /** Resolves when nothing is being watched any more. */
+  async result(): Promise<Visibility> {
+    await Promise.all(this.#watched)
+    return {
+      readableMs: this.#readableMs,
+      missing: this.#missing,
+      unchecked: this.#unchecked,
+      ...(this.#refusedBecause !== undefined && { refusedBecause: this.#refusedBecause }),
+    }
+  }
+
+  async #untilReadable(recordId: string, acknowledgedAt: number): Promise<void> {
+    for (;;) {
+      if (this.#cut.aborted || this.#refusedBecause !== undefined) {
+        this.#unchecked += 1
+        return
+      }
+      const askedAt = this.#timing.now()
+      const answer = await this.#ask(recordId)
+      const elapsedMs = this.#timing.now() - acknowledgedAt
+      if (answer?.status === 200) return this.#readableMs.add(elapsedMs)
+      if (answer?.status === 401 || answer?.status === 403) this.#refusedBecause = answer.error
+      else if (askedAt - acknowledgedAt >= this.#deadlineMs) {
+        if (!this.#cut.aborted) this.#missing += 1
+        else this.#unchecked += 1
+        return
+      } else await this.#timing.pause(pauseMs(elapsedMs), this.#cut)
+    }
+  }
+
+  /** Undefined without an answer: then the record is asked for again, like after a 404. */
+  async #ask(recordId: string): Promise<Answer | undefined> {
+    try {
+      return await this.#service.readRecord(recordId)
+    } catch {
+      return undefined
+    }
+  }
+}
+
+function pauseMs(elapsedMs: number): number {
+  return Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, elapsedMs / 4))
+}
