@@ -1,0 +1,83 @@
+import type { Logger } from 'pino'
+import { openCollections } from './mongo/collections.ts'
+import { databaseOf, openClient } from './mongo/connection.ts'
+import { mongoDevices } from './mongo/devices.ts'
+import { guarded } from './mongo/guarded.ts'
+import { mongoKeys } from './mongo/keys.ts'
+import { mongoOperators } from './mongo/operators.ts'
+import { startPreparing } from './mongo/preparation.ts'
+import { mongoReadModels } from './mongo/read-models.ts'
+import { keptAt, setRetention } from './mongo/retention.ts'
+import { prepareDatabase } from './mongo/schema.ts'
+import type { Store } from './store.ts'
+
+/** A caller hears within 6 s, also when the server takes a call and does not answer it. */
+const ANSWER_WITHIN_MS = 5_000
+
+/** Made of many calls to the server, each of them bounded by the driver's own time-outs. */
+const MANY_CALLS: ReadonlySet<string> = new Set<keyof Store>(['project', 'expire'])
+
+/**
+ * The store in a MongoDB database, a standalone server or a replica set. Where the server is away
+ * it opens all the same: every call rejects (retriable) until the server is there.
+ * `retentionDays`: age by receivedAt after which records go; absent: never.
+ * @throws {DependencyError} when a newer version of the program has changed the database.
+ * @throws {Error} when the URL is not a MongoDB connection string.
+ */
+export async function openMongoStore({
+  url,
+  retentionDays,
+  logger,
+  clock,
+}: {
+  url: string
+  retentionDays?: number
+  logger: Logger
+  clock: { now(): number }
+}): Promise<Store> {
+  const client = openClient(url)
+  const db = databaseOf(client, url)
+  const preparation = await startPreparing(
+    async (signal) => {
+      // By hand: a first call that finds no server leaves the client closed for every later one.
+      await client.connect()
+      const readModels = await prepareDatabase(db, { clock, signal })
+      await setRetention(readModels, retentionDays)
+      return readModels
+    },
+    { logger },
+  ).catch(async (error: unknown) => {
+    await client.close()
+    throw error
+  })
+
+  const collections = openCollections(db)
+  const readModels = preparation.current
+  const kept = () => keptAt(clock.now(), retentionDays)
+  const store: Omit<Store, 'checkpoint' | 'close'> = {
+    ...mongoReadModels({ collections, readModels, kept, logger }),
+    ...mongoDevices({ collections, readModels, kept }),
+    ...mongoKeys({ collections, clock }),
+    ...mongoOperators({ collections }),
+    ready: async () => {
+      await db.command({ ping: 1 })
+    },
+  }
+
+  return {
+    ...guarded(store, {
+      checkPrepared: preparation.current,
+      withinMs: ANSWER_WITHIN_MS,
+      unbounded: MANY_CALLS,
+    }),
+
+    // Records and statuses are separate writes, so no mark could be set in one with them: the log's
+    // committed offsets tell. Known without the server, so a projector can start before it.
+    checkpoint: async () => undefined,
+
+    async close() {
+      await preparation.stop()
+      await client.close()
+    },
+  }
+}

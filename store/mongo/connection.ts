@@ -1,0 +1,31 @@
+import { MongoClient, type Db } from 'mongodb'
+
+const DEFAULT_DATABASE = 'gps'
+
+/**
+ * A client that connects when it is first used. Writes are acknowledged by a majority and journaled,
+ * reads see only what a majority has: what was once read is never rolled back, so the projector can
+ * commit an offset because of something that it read.
+ * @throws when the URL is not a MongoDB connection string.
+ */
+export function openClient(url: string): MongoClient {
+  return new MongoClient(url, {
+    appName: 'gps-position-ingestion',
+    readPreference: 'primary',
+    readConcern: { level: 'majority' },
+    writeConcern: { w: 'majority', journal: true, wtimeoutMS: 5_000 },
+    ignoreUndefined: true,
+    promoteBuffers: true,
+    maxPoolSize: 20,
+    serverSelectionTimeoutMS: 3_000,
+    connectTimeoutMS: 3_000,
+    waitQueueTimeoutMS: 3_000,
+    socketTimeoutMS: 10_000,
+  })
+}
+
+/** The database that the URL names, `gps` where it names none (the driver's own default is `test`). */
+export function databaseOf(client: MongoClient, url: string): Db {
+  const names = /^mongodb(?:\+srv)?:\/\/[^/]+\/[^?]/.test(url)
+  return names ? client.db() : client.db(DEFAULT_DATABASE)
+}

@@ -1,0 +1,79 @@
+import {
+  MongoBulkWriteError,
+  MongoClientClosedError,
+  MongoError,
+  MongoNetworkError,
+  MongoNotConnectedError,
+  MongoServerSelectionError,
+  MongoTopologyClosedError,
+  MongoWriteConcernError,
+} from 'mongodb'
+import { DependencyError } from '../../runtime/errors.ts'
+
+const DUPLICATE_KEY = 11_000
+
+/**
+ * Server codes after which the same call may succeed, from MongoDB's list of error codes: hosts and
+ * sockets (6, 7, 89, 9001), time limits (24, 50, 202, 262), a primary that steps down, restarts or
+ * is not known yet (91, 133, 134, 189, 10058, 10107, 11600, 11602, 13435, 13436), a write concern
+ * that was not met (64, 100), a lost race (112), a full disk (14031).
+ */
+const RETRIABLE_CODES = new Set<unknown>([
+  6, 7, 24, 50, 64, 89, 91, 100, 112, 133, 134, 189, 202, 262, 9001, 10058, 10107, 11600, 11602,
+  13435, 13436, 14031,
+])
+
+/** The driver's error as the port promises it; anything that is not the driver's stays as it is. */
+export function dependencyError(error: unknown): unknown {
+  if (!(error instanceof MongoError)) return error
+  return new DependencyError(`MongoDB: ${error.message}`, {
+    retriable: isRetriable(error),
+    cause: error,
+  })
+}
+
+/** Whether a write was refused because of a unique index, and for no other reason. */
+export function isDuplicateKey(error: unknown): error is MongoError {
+  return error instanceof MongoBulkWriteError
+    ? duplicatesOf(error) !== undefined
+    : error instanceof MongoError && error.code === DUPLICATE_KEY
+}
+
+/**
+ * Positions in the bulk of those writes that a unique index refused; undefined when anything else
+ * went wrong too (then nothing is known of the others: a lost connection comes as a bulk error
+ * without write errors, a write concern that was not met as one beside them).
+ */
+export function duplicatesOf(error: unknown): readonly number[] | undefined {
+  if (!(error instanceof MongoBulkWriteError)) return undefined
+  const writeErrors = [error.writeErrors].flat()
+  if (writeErrors.length === 0) return undefined
+  if (writeErrors.some(({ code }) => code !== DUPLICATE_KEY)) return undefined
+  if (error.result.getWriteConcernError() !== undefined) return undefined
+  return writeErrors.map(({ index }) => index)
+}
+
+function isRetriable(error: MongoError): boolean {
+  if (
+    error instanceof MongoNetworkError ||
+    error instanceof MongoServerSelectionError ||
+    error instanceof MongoWriteConcernError ||
+    error instanceof MongoNotConnectedError ||
+    error instanceof MongoTopologyClosedError ||
+    error instanceof MongoClientClosedError
+  ) {
+    return true
+  }
+  // A pool that is cleared, paused, closed or full says so by its name alone.
+  if (/Pool|WaitQueue/.test(error.name)) return true
+  // What fails a bulk as a whole (a lost connection, no server) is wrapped in a bulk error.
+  if (error instanceof MongoBulkWriteError) {
+    const inner: unknown = error.errorResponse
+    if (inner instanceof MongoError) return isRetriable(inner)
+  }
+  return (
+    RETRIABLE_CODES.has(error.code) ||
+    error.hasErrorLabel('RetryableWriteError') ||
+    error.hasErrorLabel('TransientTransactionError')
+  )
+}

@@ -1,0 +1,47 @@
+import { DependencyError } from '../../runtime/errors.ts'
+import { dependencyError } from './driver-errors.ts'
+
+type Methods<M> = { readonly [Name in keyof M]: (...args: never[]) => Promise<unknown> }
+
+/**
+ * The methods as callers get them: refused until the store is prepared, the driver's errors turned
+ * into the port's, and answered within a time, the server's silence too. `unbounded` names the ones
+ * that take their time.
+ */
+export function guarded<M extends Methods<M>>(
+  methods: M,
+  {
+    checkPrepared,
+    withinMs,
+    unbounded,
+  }: { checkPrepared: () => unknown; withinMs: number; unbounded: ReadonlySet<string> },
+): M {
+  const entries = Object.entries(methods) as [string, (...args: unknown[]) => Promise<unknown>][]
+  const wrapped = entries.map(([name, method]) => [
+    name,
+    async (...args: unknown[]) => {
+      checkPrepared()
+      try {
+        return await (unbounded.has(name) ? method(...args) : answered(method(...args), withinMs))
+      } catch (error) {
+        throw dependencyError(error)
+      }
+    },
+  ])
+  return Object.fromEntries(wrapped) as M
+}
+
+async function answered<T>(answer: Promise<T>, withinMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      const message = `MongoDB did not answer within ${withinMs} ms`
+      reject(new DependencyError(message, { retriable: true }))
+    }, withinMs)
+  })
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

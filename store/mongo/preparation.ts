@@ -1,0 +1,77 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { DependencyError } from '../../runtime/errors.ts'
+import { dependencyError } from './driver-errors.ts'
+
+const SHORTEST_PAUSE_MS = 200
+const LONGEST_PAUSE_MS = 2_000
+
+export type Preparation<T> = {
+  /** What was prepared. @throws {DependencyError} why it is not, or not yet. */
+  readonly current: () => T
+  /** Gives up what is still under way. */
+  readonly stop: () => Promise<void>
+}
+
+/**
+ * Tries `prepare` once before it resolves, and then in the background until it succeeds: a process
+ * may start before its database does.
+ * @throws {DependencyError} not retriable, when the first try says that no other will help.
+ */
+export async function startPreparing<T>(
+  prepare: (signal: AbortSignal) => Promise<T>,
+  { logger }: { logger: Logger },
+): Promise<Preparation<T>> {
+  const stopping = new AbortController()
+  let outcome = await tryOnce()
+  if (outcome.kind === 'refused') throw outcome.error
+  const background = keepTrying()
+
+  return {
+    current() {
+      if (outcome.kind === 'done') return outcome.result
+      throw outcome.error
+    },
+    async stop() {
+      stopping.abort()
+      await background
+    },
+  }
+
+  async function keepTrying(): Promise<void> {
+    let longest = SHORTEST_PAUSE_MS
+    while (outcome.kind === 'failed' && !stopping.signal.aborted) {
+      logger.warn({ err: outcome.error }, 'MongoDB cannot be used yet, trying again')
+      await pause(longest * (0.5 + Math.random() / 2), undefined, {
+        signal: stopping.signal,
+      }).catch(() => undefined)
+      longest = Math.min(LONGEST_PAUSE_MS, 2 * longest)
+      outcome = await tryOnce()
+    }
+    if (outcome.kind === 'done') return
+    logger.error({ err: outcome.error }, 'MongoDB cannot be used')
+  }
+
+  async function tryOnce(): Promise<Outcome<T>> {
+    try {
+      return { kind: 'done', result: await prepare(stopping.signal) }
+    } catch (cause) {
+      // Ours, not the driver's: the database is not for this program.
+      if (cause instanceof DependencyError && !cause.retriable) {
+        return { kind: 'refused', error: cause }
+      }
+      return { kind: 'failed', error: notReady(dependencyError(cause)) }
+    }
+  }
+}
+
+type Outcome<T> =
+  | { readonly kind: 'done'; readonly result: T }
+  | { readonly kind: 'failed'; readonly error: DependencyError }
+  | { readonly kind: 'refused'; readonly error: DependencyError }
+
+/** Whatever stands in the way now (a server away, a wrong password) can be mended meanwhile. */
+function notReady(cause: unknown): DependencyError {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new DependencyError(`the store is not ready: ${reason}`, { retriable: true, cause })
+}

@@ -1,0 +1,45 @@
+import type { Logger } from 'pino'
+import type { ReadModels } from '../store.ts'
+import type { Collections, ReadModelCollections } from './collections.ts'
+import { foldStatuses } from './device-statuses.ts'
+import { findPosition, pagePositions, storeRecords } from './position-records.ts'
+import { removeExpired, type Kept } from './retention.ts'
+
+/**
+ * The read models of the current generation. Records are written first and device statuses second,
+ * each so that doing it again changes nothing: after a crash in between, the batch is delivered
+ * again, its records are found to be its own, and the statuses are folded then.
+ */
+export function mongoReadModels({
+  collections,
+  readModels,
+  kept,
+  logger,
+}: {
+  collections: Collections
+  readModels: () => ReadModelCollections
+  kept: () => Kept
+  logger: Logger
+}): Omit<ReadModels, 'checkpoint'> {
+  return {
+    async project({ partition, lastOffset, entries, fold }) {
+      const { positions, deviceStatuses } = readModels()
+      const { counting, stored } = await storeRecords(positions, entries)
+      await foldStatuses(deviceStatuses, counting, {
+        fold,
+        onConflict: (attempt) =>
+          logger.warn(
+            { partition, lastOffset, attempt },
+            'device statuses changed by another projector, folding again',
+          ),
+      })
+      return { stored, repeated: entries.length - counting.length }
+    },
+
+    expire: (receivedBefore) => removeExpired(readModels(), collections, receivedBefore),
+
+    findPosition: (query) => findPosition(readModels().positions, query, kept().positions),
+
+    pagePositions: (query) => pagePositions(readModels().positions, query, kept().positions),
+  }
+}

@@ -1,0 +1,86 @@
+import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net'
+
+/** A way to a server that can fail as networks do. */
+export type FlakyProxy = {
+  /** The given URL with the proxy in place of the server. */
+  readonly url: string
+  /** From now on, for the connections that are open too. */
+  become(mode: Mode): Promise<void>
+  /** A request that holds this text never arrives: its connection breaks. */
+  loseRequestsWith(text: string | undefined): void
+  close(): Promise<void>
+}
+
+/**
+ * `refuse`: nobody listens. `silent`: connections stay, and no byte passes. `deaf`: requests reach
+ * the server, and then the connection breaks in place of the answer.
+ */
+export type Mode = 'pass' | 'refuse' | 'silent' | 'deaf'
+
+export async function flakyProxy(serverUrl: string): Promise<FlakyProxy> {
+  const { hostname, port: serverPort } = new URL(serverUrl)
+  const sockets = new Set<Socket>()
+  let mode: Mode = 'pass'
+  let lost: string | undefined
+  let port = 0
+  let server: Server | undefined
+
+  function open(): Promise<void> {
+    const opening = createServer((client) => {
+      const upstream = connect(Number(serverPort), hostname)
+      for (const [socket, other] of [
+        [client, upstream],
+        [upstream, client],
+      ] as const) {
+        sockets.add(socket)
+        socket.on('error', () => undefined)
+        socket.on('close', () => {
+          sockets.delete(socket)
+          other.destroy()
+        })
+      }
+      client.on('data', (bytes) => {
+        if (lost !== undefined && bytes.includes(lost)) client.destroy()
+        else if (mode !== 'silent') upstream.write(bytes)
+      })
+      upstream.on('data', (bytes) => {
+        if (mode === 'pass') client.write(bytes)
+        if (mode === 'deaf') client.destroy()
+      })
+    })
+    server = opening
+    return new Promise((resolve) => {
+      opening.listen(port, '127.0.0.1', () => {
+        port = (opening.address() as AddressInfo).port
+        resolve()
+      })
+    })
+  }
+
+  async function refuse(): Promise<void> {
+    const closing = server
+    server = undefined
+    const closed = new Promise<void>((resolve) => {
+      if (closing === undefined) resolve()
+      else closing.close(() => resolve())
+    })
+    for (const socket of sockets) socket.destroy()
+    await closed
+  }
+
+  await open()
+  const url = new URL(serverUrl)
+  url.host = `127.0.0.1:${port}`
+  return {
+    url: url.href,
+    async become(next) {
+      mode = next
+      if (next === 'refuse') await refuse()
+      else if (server === undefined) await open()
+    },
+    loseRequestsWith(text) {
+      lost = text
+    },
+    close: refuse,
+  }
+}
