@@ -13,4 +13,19 @@ try {
   process.stderr.write(`${error.message}\nIf TypeScript is not installed, run: npm ci\n`)
   process.exit(1)
 }
+if (process.env.npm_lifecycle_event !== undefined) stopWithShell()
 await import(new URL(`../dist/${program}.js`, import.meta.url).href)
+
+/**
+ * A signal sent to npm ends the shell between npm and us and goes no further: without the shell we
+ * would run on unseen, so its end is taken for the signal that it was.
+ */
+function stopWithShell() {
+  const shell = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === shell) return
+    clearInterval(watch)
+    process.kill(process.pid, 'SIGTERM')
+  }, 200)
+  watch.unref()
+}

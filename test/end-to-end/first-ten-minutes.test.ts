@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { eventually } from '../eventually.ts'
@@ -115,4 +115,18 @@ test('a bad configuration stops the start with one message', async () => {
   })
   expect(await program.ended).toBe(1)
   expect(program.output()).toMatch(/INGEST_PORT must be [^]*RETENTION_DAYS must be /)
+})
+
+test('a SIGTERM for npm start itself ends the program too, cleanly', async () => {
+  const npm = spawn('npm', ['start'], {
+    env: { ...process.env, DATA_DIR: directory.path, INGEST_PORT: '0', ADMIN_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  npm.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const closed = new Promise((resolve) => npm.stdout.on('close', resolve))
+  await eventually(() => output.includes('"msg":"started"'), { withinMs: 15_000 })
+  npm.kill('SIGTERM')
+  await closed
+  expect(output).toContain('"msg":"stopped"')
 })
