@@ -54,10 +54,8 @@ export function createAdminApp({
   operationsRoutes(router, {
     name: 'gps-admin-api',
     metrics,
-    ready: async () => {
-      if (stopping.aborted) throw new Error('the service is stopping')
-      await store.ready()
-    },
+    ready: () => store.ready(),
+    stopping,
   })
   for (const route of adminRoutes({ store, clock })) {
     router.register(

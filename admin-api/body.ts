@@ -50,17 +50,19 @@ export async function readBody<T extends object>(
       message,
     })),
   ]
-  if (faults.length > 0) throw invalidParams(faults)
+  // A list can be faulty in each of its items; its field is named once all the same.
+  const perField = [...new Map(faults.map((fault) => [fault.field, fault])).values()]
+  if (perField.length > 0) throw invalidParams(perField)
   return Object.fromEntries(
     Object.entries(result.value as object).filter(([, given]) => given !== undefined),
   ) as T
 }
 
 async function readJsonObject(ctx: AdminContext): Promise<Record<string, unknown>> {
-  const { type } = ctx.request
+  const type = ctx.request.type.toLowerCase()
   const hasBody = ctx.get('transfer-encoding') !== '' || Number(ctx.get('content-length')) > 0
   if (!hasBody) throw bodyFault('the body is empty: send a JSON object')
-  if (type !== 'application/json' && !/^application\/[\w.!#$&^-]+\+json$/i.test(type)) {
+  if (type !== 'application/json' && !/^application\/[\w.!#$&^-]+\+json$/.test(type)) {
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'send the body as Content-Type: application/json')
   }
   if (!/^(identity)?$/i.test(ctx.get('content-encoding'))) {

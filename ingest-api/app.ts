@@ -35,10 +35,8 @@ export function createIngestApp({
   operationsRoutes(router, {
     name: 'gps-ingest-api',
     metrics,
-    ready: async () => {
-      if (stopping.aborted) throw new Error('the service is stopping')
-      await eventLog.ready()
-    },
+    ready: () => eventLog.ready(),
+    stopping,
   })
   router.post(
     '/api/v1/gps/submit',

@@ -1,5 +1,7 @@
 import Joi from 'joi'
 
+const DAY_MS = 24 * 60 * 60 * 1_000
+
 /** Everything that can be set from outside, read in this one place. */
 export type Config = {
   readonly host: string
@@ -10,7 +12,6 @@ export type Config = {
   readonly distributed?: {
     readonly kafka: KafkaConfig
     readonly mongodbUrl: string
-    readonly schemaRegistryUrl?: string
   }
   readonly firstOperator?: { readonly email: string; readonly password: string }
   readonly rateLimits: {
@@ -41,6 +42,10 @@ export type KafkaConfig = {
   readonly topicPrefix: string
   /** Absent: the brokers' own default. */
   readonly replicationFactor?: number
+  /** From RETENTION_DAYS; absent: for ever. */
+  readonly retentionMs?: number
+  /** Absent: events are written as JSON. */
+  readonly registry?: { readonly url: string }
 }
 
 export type RateLimit = { readonly points: number; readonly seconds: number }
@@ -64,6 +69,18 @@ export function loadConfig(
     )
   }
   return toConfig(result.value as Variables)
+}
+
+/**
+ * Where Kafka and MongoDB are, for programs that need them.
+ * @throws {ConfigError} saying what to set, where they are not configured.
+ */
+export function requireDistributed({ distributed }: Config): NonNullable<Config['distributed']> {
+  if (distributed !== undefined) return distributed
+  throw new ConfigError(
+    'this program needs Kafka and MongoDB: set KAFKA_BROKERS and MONGODB_URL, ' +
+      'or run everything in one process with: npm start',
+  )
 }
 
 const port = (name: string) =>
@@ -220,7 +237,6 @@ function toConfig(v: Variables): Config {
         distributed: {
           kafka: kafkaConfig(v, v.KAFKA_BROKERS),
           mongodbUrl: v.MONGODB_URL,
-          ...(v.SCHEMA_REGISTRY_URL !== undefined && { schemaRegistryUrl: v.SCHEMA_REGISTRY_URL }),
         },
       }),
     ...(v.ADMIN_EMAIL !== undefined &&
@@ -255,5 +271,7 @@ function kafkaConfig(v: Variables, brokers: string): KafkaConfig {
     ...(v.KAFKA_REPLICATION_FACTOR !== undefined && {
       replicationFactor: v.KAFKA_REPLICATION_FACTOR,
     }),
+    ...(v.RETENTION_DAYS !== undefined && { retentionMs: v.RETENTION_DAYS * DAY_MS }),
+    ...(v.SCHEMA_REGISTRY_URL !== undefined && { registry: { url: v.SCHEMA_REGISTRY_URL } }),
   }
 }

@@ -10,11 +10,17 @@ import { VERSION } from './version.ts'
  */
 export function operationsRoutes<S extends HttpState>(
   router: Router<S>,
-  { name, ready, metrics }: { name: string; ready: () => Promise<void>; metrics: Metrics },
+  {
+    name,
+    ready,
+    stopping,
+    metrics,
+  }: { name: string; ready: () => Promise<void>; stopping: AbortSignal; metrics: Metrics },
 ): void {
   router.get('/', (ctx) => succeed(ctx, { service: name, version: VERSION }))
   router.get('/healthz', (ctx) => succeed(ctx, { status: 'alive' }))
   router.get('/readyz', async (ctx) => {
+    if (stopping.aborted) throw unavailable('not ready: the service is stopping')
     try {
       await ready()
     } catch (error) {

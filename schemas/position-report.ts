@@ -55,8 +55,7 @@ const deviceId = Joi.string()
   .required()
   .custom((text: string, helpers) => {
     if (text.length > 128) return helpers.error('deviceId.length')
-    // eslint-disable-next-line no-control-regex -- control characters are what is looked for
-    if (/[\u0000-\u001f\u007f-\u009f]/.test(text)) return helpers.error('deviceId.control')
+    if (/\p{Cc}/u.test(text)) return helpers.error('deviceId.control')
     if (!text.isWellFormed()) return helpers.error('deviceId.surrogate')
     if (text.trim() !== text) return helpers.error('deviceId.trim')
     if (text === '.' || text === '..') return helpers.error('deviceId.dots')

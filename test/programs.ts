@@ -58,7 +58,7 @@ export async function startEmbedded(
 }
 
 /** A folder for one test, gone with `remove`. */
-export async function temporaryDirectory(): Promise<{ path: string; remove(): Promise<void> }> {
+export async function temporaryDirectory(): Promise<{ path: string; remove: () => Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'gps-'))
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }

@@ -364,6 +364,7 @@ export function eventLogContract(
     })
 
     promise('a closed log takes nothing more, and says that a retry may help', async () => {
+      await log.ready()
       await log.close()
       const closed = { name: 'DependencyError', retriable: true }
       await expect(log.append(samples(1))).rejects.toMatchObject(closed)

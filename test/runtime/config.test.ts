@@ -70,9 +70,10 @@ describe('the configuration', () => {
           sasl: { mechanism: 'scram-sha-512', username: 'gps', password: 'pw' },
           topicPrefix: 'fleet',
           replicationFactor: 3,
+          retentionMs: 90 * 86_400_000,
+          registry: { url: 'http://registry:8081/apis/ccompat/v7' },
         },
         mongodbUrl: 'mongodb://user:secret@m1:27017,m2:27017/gps',
-        schemaRegistryUrl: 'http://registry:8081/apis/ccompat/v7',
       },
       firstOperator: { email: 'ops@example.com', password: 'correct horse battery' },
       rateLimits: {

@@ -1,0 +1,143 @@
+import { eventually } from './eventually.ts'
+import { startProgram, temporaryDirectory, type RunningProgram } from './programs.ts'
+
+const OPERATOR = { email: 'ops@example.com', password: 'correct horse battery staple' }
+
+/** The whole service, running, however it is spread over processes. */
+export type Deployment = {
+  readonly ingestUrl: string
+  readonly adminUrl: string
+  /** A key that may report positions and read everything. */
+  readonly key: string
+  readonly programs: readonly RunningProgram[]
+  /** Ends every process as an operator would, and starts all anew on the same data. */
+  restart(): Promise<Deployment>
+  /** SIGTERM to every process; gives their exit codes. */
+  stop(): Promise<(number | NodeJS.Signals)[]>
+  /** Ends everything at once and removes what it kept. */
+  remove(): Promise<void>
+}
+
+/** What `npm start` runs, on a folder of its own. */
+export async function startEmbeddedDeployment(): Promise<Deployment> {
+  const directory = await temporaryDirectory()
+  const start = async (): Promise<Deployment> => {
+    const program = startProgram('embedded/main', {
+      env: { ...operatorEnv(), DATA_DIR: directory.path, INGEST_PORT: '0', ADMIN_PORT: '0' },
+    })
+    const [ingestUrl, adminUrl] = [
+      await listens(program, 'ingest API'),
+      await listens(program, 'admin API'),
+    ]
+    return deployment({ ingestUrl, adminUrl, programs: [program], start, remove: directory.remove })
+  }
+  return start()
+}
+
+/** The three services, each a process, on Kafka and MongoDB. */
+export async function startDistributedDeployment(services: {
+  brokers: readonly string[]
+  topicPrefix: string
+  mongodbUrl: string
+  registryUrl?: string
+}): Promise<Deployment> {
+  const env = {
+    ...operatorEnv(),
+    KAFKA_BROKERS: services.brokers.join(','),
+    KAFKA_TOPIC_PREFIX: services.topicPrefix,
+    MONGODB_URL: services.mongodbUrl,
+    ...(services.registryUrl !== undefined && { SCHEMA_REGISTRY_URL: services.registryUrl }),
+    INGEST_PORT: '0',
+    ADMIN_PORT: '0',
+    PROJECTOR_PORT: '0',
+  }
+  const start = async (): Promise<Deployment> => {
+    const ingest = startProgram('ingest-api/main', { env })
+    const projector = startProgram('projector/main', { env })
+    const admin = startProgram('admin-api/main', { env })
+    const ingestUrl = await listens(ingest, 'ingest API')
+    const adminUrl = await listens(admin, 'admin API')
+    const projectorUrl = await listens(projector, 'projector')
+    for (const url of [ingestUrl, adminUrl, projectorUrl]) await ready(url)
+    const programs = [ingest, projector, admin]
+    return deployment({ ingestUrl, adminUrl, programs, start, remove: async () => undefined })
+  }
+  return start()
+}
+
+async function deployment({
+  ingestUrl,
+  adminUrl,
+  programs,
+  start,
+  remove,
+}: {
+  ingestUrl: string
+  adminUrl: string
+  programs: readonly RunningProgram[]
+  start: () => Promise<Deployment>
+  remove: () => Promise<void>
+}): Promise<Deployment> {
+  const end = (signal: NodeJS.Signals) => {
+    for (const program of programs) program.process.kill(signal)
+    return Promise.all(programs.map((program) => program.ended))
+  }
+  return {
+    ingestUrl,
+    adminUrl,
+    key: await createKey(adminUrl),
+    programs,
+    stop: () => end('SIGTERM'),
+    async restart() {
+      await end('SIGTERM')
+      return start()
+    },
+    async remove() {
+      await end('SIGKILL')
+      await remove()
+    },
+  }
+}
+
+function operatorEnv() {
+  return { ADMIN_EMAIL: OPERATOR.email, ADMIN_PASSWORD: OPERATOR.password }
+}
+
+/** The address a program logs when it listens. */
+async function listens(program: RunningProgram, what: string): Promise<string> {
+  const line = new RegExp(`"url":"([^"]+)","msg":"${what} listens"`)
+  const found = eventually(() => line.exec(program.output())?.[1], { withinMs: 60_000 })
+  const ended = program.ended.then((code) => {
+    throw new Error(`ended with ${code} before it listened:\n${program.output()}`)
+  })
+  return Promise.race([found, ended])
+}
+
+async function ready(url: string): Promise<void> {
+  await eventually(async () => (await fetch(`${url}/readyz`)).status === 200, {
+    withinMs: 60_000,
+    everyMs: 100,
+  })
+}
+
+/** Signs in as the first operator and makes a key, as a person would. */
+async function createKey(adminUrl: string): Promise<string> {
+  const headers = { 'Content-Type': 'application/json', 'X-Requested-With': 'console' }
+  const signIn = await eventually(async () => {
+    const answer = await fetch(`${adminUrl}/api/v1/session`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(OPERATOR),
+    })
+    return answer.ok && answer
+  })
+  const cookie = signIn.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const scopes = ['positions:write', 'positions:read', 'devices:read']
+  const created = await fetch(`${adminUrl}/api/v1/keys`, {
+    method: 'POST',
+    headers: { ...headers, Cookie: cookie },
+    body: JSON.stringify({ name: 'story', scopes }),
+  })
+  const { data } = (await created.json()) as { data: { key: string } }
+  return data.key
+}

@@ -1,0 +1,115 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { adminReader } from '../admin-reader.ts'
+import type { Deployment } from '../deployments.ts'
+import { eventually } from '../eventually.ts'
+import { startProgram } from '../programs.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const recorded = join(root, '../shared/data/tracks')
+const folder = existsSync(recorded) ? recorded : join(root, 'test/fixtures')
+const tracks = readdirSync(folder)
+  .filter((name) => name.endsWith('.gpx'))
+  .map((name) => join(folder, name))
+
+type TrackPoint = { latitude: number; longitude: number; time: string | undefined }
+
+/** A track's points as a plain reading of the file finds them, in its order. */
+function pointsOf(file: string): TrackPoint[] {
+  const text = readFileSync(file, 'utf8')
+  return [...text.matchAll(/<trkpt\s([^>]*?)(?:\/>|>([^]*?)<\/trkpt>)/g)].map(
+    ([, at = '', inner = '']) => ({
+      latitude: Number(/lat="([^"]+)"/.exec(at)?.[1]),
+      longitude: Number(/lon="([^"]+)"/.exec(at)?.[1]),
+      time: /<time>([^<]+)<\/time>/.exec(inner)?.[1],
+    }),
+  )
+}
+
+/** What the service promises to its users, whatever it runs on. */
+export function deploymentStories(mode: string, start: () => Promise<Deployment>): void {
+  describe(`${mode}: recorded tracks`, () => {
+    let service: Deployment
+
+    beforeAll(async () => {
+      service = await start()
+    }, 120_000)
+
+    afterAll(() => service.remove())
+
+    async function simulate(...args: string[]): Promise<string> {
+      const program = startProgram('scripts/simulate', {
+        args: ['--url', service.ingestUrl, ...args],
+        env: { GPS_KEY: service.key },
+      })
+      const code = await program.ended
+      if (code !== 0) throw new Error(program.output())
+      return program.output()
+    }
+
+    async function caughtUp(): Promise<void> {
+      const api = adminReader(service)
+      await eventually(
+        async () => {
+          for (const file of tracks) {
+            const { reportCount } = await api.device(basename(file, '.gpx'))
+            if (reportCount < pointsOf(file).length) return false
+          }
+          return true
+        },
+        { withinMs: 60_000, everyMs: 100 },
+      )
+    }
+
+    test('every point is stored in time order with its own coordinates', async () => {
+      await simulate('--times', 'original', ...tracks.flatMap((file) => ['--gpx', file]))
+      await caughtUp()
+      const api = adminReader(service)
+      for (const file of tracks) {
+        const points = pointsOf(file)
+        const deviceId = basename(file, '.gpx')
+        const stored = await api.positions(deviceId)
+        const times = stored.map(({ timestamp }) => timestamp)
+        expect(times).toEqual([...times].sort())
+        const place = ({ latitude, longitude }: TrackPoint | (typeof stored)[number]) =>
+          `${latitude} ${longitude}`
+        expect(stored.map(place).sort()).toEqual(points.map(place).sort())
+        for (const { time, ...point } of points) {
+          if (time === undefined) continue
+          expect(stored).toContainEqual(
+            expect.objectContaining({ ...point, timestamp: new Date(time).toISOString() }),
+          )
+        }
+        const device = await api.device(deviceId)
+        expect(device.reportCount).toBe(points.length)
+        expect(stored.at(-1)).toMatchObject(device.lastPosition)
+      }
+    }, 120_000)
+
+    test('the same files sent again add no record, also after a restart', async () => {
+      const before = await Promise.all((await adminReader(service).devices()).map(withHistory))
+      service = await service.restart()
+      await simulate('--times', 'original', ...tracks.flatMap((file) => ['--gpx', file]))
+      // One report that is new is behind all the repeats of its device: when it is there, they were.
+      await fetch(`${service.ingestUrl}/api/v1/gps/submit`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ deviceId: 'after-all', latitude: 1, longitude: 2 }),
+      })
+      await eventually(() => adminReader(service).device('after-all'), { withinMs: 60_000 })
+      const devices = await adminReader(service).devices()
+      const known = devices.filter(({ deviceId }) => deviceId !== 'after-all')
+      expect(await Promise.all(known.map(withHistory))).toEqual(before)
+    }, 180_000)
+
+    test('SIGTERM ends every process with exit code 0', async () => {
+      expect(new Set(await service.stop())).toEqual(new Set([0]))
+    }, 30_000)
+
+    async function withHistory(device: { deviceId: string }) {
+      return { device, positions: await adminReader(service).positions(device.deviceId) }
+    }
+  })
+}
