@@ -15,7 +15,7 @@ const bytesOnly = {
   encoding: '',
   textLimit: String(LIMIT_BYTES),
   onerror(error: Error, ctx: AdminContext) {
-    // What is left of the body is drained, or the next request on the connection would wait for it.
+    // A connection that is closed on unread bytes is reset, and the answer is lost with it.
     ctx.req.resume()
     throw bodyError(error)
   },

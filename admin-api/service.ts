@@ -22,7 +22,6 @@ export async function startAdminApi(
     graceMs: config.shutdownDeadlineMs / 2,
   })
   lifecycle.onClose('admin API', () => server.close())
-  logger.info({ url: server.url }, 'admin API listens')
   // Only once nothing can go wrong any more: what is made up here is shown once and never again.
   const generated = await ensureFirstOperator({
     store,
@@ -30,5 +29,7 @@ export async function startAdminApi(
     generate: makeUpSecrets,
     ...(configured !== undefined && { configured }),
   })
+  // Said only now: whoever waits for this line may sign in at once.
+  logger.info({ url: server.url }, 'admin API listens')
   return { url: server.url, generated }
 }

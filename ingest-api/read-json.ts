@@ -13,8 +13,8 @@ export async function readJson(
   ctx: HttpContext,
   { limitBytes }: { limitBytes: number },
 ): Promise<unknown> {
-  const type = ctx.request.type
-  if (type !== 'application/json' && !/^application\/[\w.!#$&^-]+\+json$/i.test(type)) {
+  const type = ctx.request.type.toLowerCase()
+  if (type !== 'application/json' && !/^application\/[\w.!#$&^-]+\+json$/.test(type)) {
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'send the body as Content-Type: application/json')
   }
   const encoding = ctx.get('content-encoding').toLowerCase()

@@ -19,7 +19,11 @@ export function createLogger({ level, name }: { level: string; name: string }): 
       '*.headers.cookie',
     ],
   }
-  return process.stdout.isTTY
-    ? pino(options, pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss' }))
-    : pino(options)
+  if (process.stdout.isTTY) {
+    return pino(options, pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss' }))
+  }
+  // Through the stream, not past it: pino's own writer tries a line that nobody reads any more for
+  // ever, and with it the process stands still.
+  process.stdout.on('error', () => undefined)
+  return pino(options, process.stdout)
 }

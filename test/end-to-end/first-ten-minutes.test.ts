@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { eventually } from '../eventually.ts'
+import { freePort } from '../services/own-server.ts'
 import { startEmbedded, startProgram, temporaryDirectory, type Embedded } from '../programs.ts'
 
 const run = promisify(execFile)
@@ -19,6 +20,10 @@ afterEach(async () => {
   running = undefined
   await directory.remove()
 })
+
+function env() {
+  return { DATA_DIR: directory.path, INGEST_PORT: '0', ADMIN_PORT: '0' }
+}
 
 /** The lines of the welcome that are made to be pasted. */
 function pasteable(output: string): string[] {
@@ -103,7 +108,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
 test('a second program on the same data directory is refused in plain words', async () => {
   running = await startEmbedded(directory.path)
   const second = startProgram('embedded/main', {
-    env: { DATA_DIR: directory.path, INGEST_PORT: '0', ADMIN_PORT: '0' },
+    env: env(),
   })
   expect(await second.ended).toBe(1)
   expect(second.output()).toContain('set DATA_DIR to another folder')
@@ -119,7 +124,7 @@ test('a bad configuration stops the start with one message', async () => {
 
 test('a SIGTERM for npm start itself ends the program too, cleanly', async () => {
   const npm = spawn('npm', ['start'], {
-    env: { ...process.env, DATA_DIR: directory.path, INGEST_PORT: '0', ADMIN_PORT: '0' },
+    env: { ...process.env, ...env() },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
@@ -129,4 +134,20 @@ test('a SIGTERM for npm start itself ends the program too, cleanly', async () =>
   npm.kill('SIGTERM')
   await closed
   expect(output).toContain('"msg":"stopped"')
+})
+
+test('it goes on, and stops when told to, after whoever read its output has gone', async () => {
+  const port = await freePort()
+  const program = 'echo $$ >&2; exec node scripts/run.mjs embedded/main'
+  const shell = spawn('sh', ['-c', `sh -c '${program}' | head -n 1`], {
+    env: { ...process.env, ...env(), INGEST_PORT: String(port), LOG_LEVEL: 'debug' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let pid = ''
+  shell.stderr.on('data', (chunk: Buffer) => (pid += chunk.toString()))
+  const healthz = () => fetch(`http://127.0.0.1:${port}/healthz`)
+  await eventually(async () => (await healthz()).ok, { withinMs: 15_000 })
+  for (let request = 0; request < 20; request += 1) expect((await healthz()).status).toBe(200)
+  process.kill(parseInt(pid), 'SIGTERM')
+  await new Promise((resolve) => shell.on('close', resolve))
 })

@@ -102,7 +102,7 @@ describe('an accepted report', () => {
     const answer = await ingest.submit(minimal, {
       headers: {
         Authorization: `bEARER ${key}`,
-        'Content-Type': 'application/vnd.tracker+json; charset=utf-8',
+        'Content-Type': 'Application/vnd.Tracker+JSON; charset=utf-8',
         'Content-Encoding': 'identity',
         'X-Request-Id': 'trace-42',
       },

@@ -1,0 +1,234 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { adminRoutes } from '../../admin-api/app.ts'
+import { newApiKey } from '../../schemas/api-key.ts'
+import type { Scope } from '../../store/store.ts'
+import { T0 } from '../samples.ts'
+import { bearer, startAdmin, type AdminHarness } from './admin-harness.ts'
+
+type Expected = {
+  readonly needs: 'nobody' | 'session' | 'viewer' | 'admin'
+  readonly scope?: Scope
+  /** The path of a thing that account acc-1 has. */
+  readonly path?: string
+  readonly body?: object
+  /** What a caller who may make the call gets. */
+  readonly status?: number
+  /** What the admin of another account gets. */
+  readonly stranger: number
+}
+
+/** Every call of the API and who may make it, written down a second time. */
+const EXPECTED: Record<string, Expected> = {
+  'POST /session': {
+    needs: 'nobody',
+    body: { password: 'wrong' },
+    status: 401,
+    stranger: 401,
+  },
+  'GET /session': { needs: 'session', stranger: 200 },
+  'DELETE /session': { needs: 'session', stranger: 200 },
+  'POST /keys': { needs: 'admin', body: { name: 'gateway' }, status: 201, stranger: 201 },
+  'GET /keys': { needs: 'viewer', stranger: 200 },
+  'GET /keys/:id': { needs: 'viewer', path: '/keys/key-of-acc-1', stranger: 404 },
+  'POST /keys/:id/revoke': { needs: 'admin', path: '/keys/key-of-acc-1/revoke', stranger: 404 },
+  'GET /devices': { needs: 'viewer', scope: 'devices:read', stranger: 200 },
+  'GET /devices/:deviceId': {
+    needs: 'viewer',
+    scope: 'devices:read',
+    path: '/devices/device-of-acc-1',
+    stranger: 404,
+  },
+  'PATCH /devices/:deviceId': {
+    needs: 'admin',
+    path: '/devices/device-of-acc-1',
+    body: { name: 'Tug' },
+    stranger: 404,
+  },
+  'GET /devices/:deviceId/positions': {
+    needs: 'viewer',
+    scope: 'positions:read',
+    path: '/devices/device-of-acc-1/positions',
+    stranger: 404,
+  },
+  'GET /positions/:recordId': {
+    needs: 'viewer',
+    scope: 'positions:read',
+    path: '/positions/01KDVN9C00ACCESS0000000001',
+    stranger: 404,
+  },
+}
+
+const ALL_SCOPES: readonly Scope[] = ['positions:write', 'positions:read', 'devices:read', 'admin']
+
+const admins = { harness: {} as AdminHarness }
+const viewers = { harness: {} as AdminHarness }
+const strangers = { harness: {} as AdminHarness }
+
+/** The three stores hold the same; they differ in who may sign in. */
+beforeAll(async () => {
+  admins.harness = await startAdmin()
+  viewers.harness = await startAdmin({ operator: { role: 'viewer' } })
+  strangers.harness = await startAdmin({ operator: { accountId: 'acc-2' } })
+  for (const { harness } of [admins, viewers, strangers]) {
+    await harness.createKey({ id: 'key-of-acc-1' })
+    await harness.project({ deviceId: 'device-of-acc-1', recordId: '01KDVN9C00ACCESS0000000001' })
+  }
+})
+
+afterAll(async () => {
+  for (const { harness } of [admins, viewers, strangers]) await harness.close()
+})
+
+test('the table of this test has every route, and nothing else', () => {
+  const routes = adminRoutes({ store: admins.harness.store, clock: admins.harness.clock })
+  const stated = Object.entries(EXPECTED).map(([call, { needs, scope }]) => ({
+    call,
+    needs,
+    scope,
+  }))
+  expect(
+    routes.map((route) => ({
+      call: `${route.method} ${route.path}`,
+      needs: route.needs,
+      scope: 'scope' in route ? route.scope : undefined,
+    })),
+  ).toEqual(stated)
+})
+
+describe.each(Object.entries(EXPECTED))('%s', (call, expected) => {
+  const { needs, scope, body, status: ok = 200, stranger } = expected
+  const [method = '', pattern = ''] = call.split(' ')
+  const path = expected.path ?? pattern
+  const open = needs === 'nobody'
+  const changing = method !== 'GET'
+
+  async function ask(harness: AdminHarness, headers: Record<string, string>, query = '') {
+    // Each sign-in as somebody else, or the failures would soon be too many.
+    const sent = open ? { ...body, email: `${randomUUID()}@example.org` } : body
+    return harness.api(method, path + query, { headers, ...(sent !== undefined && { body: sent }) })
+  }
+
+  test('without credentials: 401 with a challenge that says nothing of a token', async () => {
+    const answer = await ask(admins.harness, {})
+    expect(answer.status).toBe(401)
+    if (!open) expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="gps"')
+  })
+
+  test('a key that is garbage, unknown, expired or revoked: one and the same 401', async () => {
+    const { harness } = admins
+    const expired = await harness.createKey({ expiresAt: harness.clock.now() })
+    const revoked = await harness.createKey({ revokedAt: T0 })
+    const answers = []
+    for (const secret of ['garbage', newApiKey(), expired.secret, revoked.secret]) {
+      answers.push(await ask(harness, bearer(secret)))
+    }
+    answers.push(await ask(harness, { Authorization: 'Basic YTpi' }))
+    for (const answer of answers) {
+      expect(answer.status).toBe(401)
+      expect(answer.text).toBe(answers[0]?.text)
+      if (open) continue
+      expect(answer.headers.get('www-authenticate')).toBe(
+        'Bearer realm="gps", error="invalid_token"',
+      )
+    }
+  })
+
+  test('a session that is garbage, unknown or over: 401', async () => {
+    const { harness } = admins
+    const over = await harness.createSession()
+    const cookies = ['gps_session=garbage', `gps_session=${'A'.repeat(22)}`, over.Cookie]
+    harness.clock.time += 30 * 60_000
+    try {
+      for (const Cookie of cookies) {
+        const answer = await ask(harness, { Cookie, 'X-Requested-With': 'console' })
+        expect(answer.status).toBe(401)
+      }
+    } finally {
+      harness.clock.time -= 30 * 60_000
+    }
+  })
+
+  test.each(ALL_SCOPES)('a key with the scope %s alone', async (own) => {
+    const { secret } = await admins.harness.createKey({ scopes: [own] })
+    const answer = await ask(admins.harness, bearer(secret))
+    const may = !open && needs !== 'session' && (own === 'admin' || own === scope)
+    expect(answer.status).toBe(may || open ? ok : 403)
+    if (answer.status === 403 && needs !== 'session') {
+      expect(answer.headers.get('www-authenticate')).toBe(
+        `Bearer realm="gps", error="insufficient_scope", scope="${scope ?? 'admin'}"`,
+      )
+    }
+  })
+
+  test('a viewer', async () => {
+    const answer = await ask(viewers.harness, await viewers.harness.createSession())
+    expect(answer.status).toBe(needs === 'admin' ? 403 : ok)
+  })
+
+  test('an admin', async () => {
+    expect((await ask(admins.harness, await admins.harness.createSession())).status).toBe(ok)
+  })
+
+  test('an admin whose request another site may have caused', async () => {
+    for (const headers of [{}, { 'X-Requested-With': 'XMLHttpRequest' }]) {
+      const { Cookie } = await admins.harness.createSession()
+      const answer = await ask(admins.harness, { Cookie, ...headers })
+      expect(answer.status).toBe(changing && !open ? 403 : ok)
+    }
+  })
+
+  test('an admin of another account, by session and by key, sees nothing of this one', async () => {
+    const { harness } = strangers
+    const { secret } = await harness.createKey({ accountId: 'acc-2' })
+    const session = await ask(harness, await harness.createSession())
+    const key = await ask(harness, bearer(secret))
+    expect(session.status).toBe(stranger)
+    expect(key.status).toBe(needs === 'session' ? 403 : stranger)
+    for (const { text } of [session, key]) expect(text).not.toMatch(/of-acc-1|Account acc-1/)
+  })
+
+  test('of a suspended account a key gets 403 and a session ends', async () => {
+    const { harness } = admins
+    const { secret } = await harness.createKey()
+    const session = await harness.createSession()
+    await harness.store.suspendAccount({ accountId: 'acc-1', suspended: true })
+    const statuses = [
+      (await ask(harness, bearer(secret))).status,
+      (await ask(harness, session)).status,
+    ]
+    await harness.store.suspendAccount({ accountId: 'acc-1', suspended: false })
+    expect(statuses).toEqual(open ? [401, 401] : [403, 401])
+    if (!open) expect((await ask(harness, session)).status).toBe(401)
+  })
+
+  test('an unknown query parameter is a 400 that names it', async () => {
+    const answer = await ask(admins.harness, await admins.harness.createSession(), '?limt=5')
+    expect(answer.status).toBe(400)
+    expect(answer.body.details).toEqual([
+      { field: 'limt', message: expect.stringContaining('limt is not a parameter') },
+    ])
+  })
+
+  test('no cache keeps the answer', async () => {
+    const answer = await ask(admins.harness, await admins.harness.createSession())
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    expect(answer.headers.get('x-request-id')).not.toBeNull()
+  })
+})
+
+test('an unknown path is a 404 and a wrong method a 405 that says which are right', async () => {
+  const { harness } = admins
+  expect((await harness.api('GET', '/nothing')).body.error).toBe('NOT_FOUND')
+  const answer = await harness.api('DELETE', '/keys')
+  expect(answer.body.error).toBe('METHOD_NOT_ALLOWED')
+  expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'HEAD', 'POST'])
+})
+
+test('a key in force wins over a cookie, and needs no X-Requested-With', async () => {
+  const { harness } = admins
+  const { secret } = await harness.createKey()
+  const headers = { ...bearer(secret), Cookie: 'gps_session=garbage' }
+  const answer = await harness.api('POST', '/keys', { body: { name: 'gateway' }, headers })
+  expect(answer.status).toBe(201)
+})

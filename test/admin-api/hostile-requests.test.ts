@@ -1,0 +1,248 @@
+import { connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { eventually } from '../eventually.ts'
+import { PASSWORD, startAdmin, type AdminHarness } from './admin-harness.ts'
+
+let harness: AdminHarness
+let headers: Record<string, string>
+beforeAll(async () => {
+  harness = await startAdmin()
+  headers = await harness.createSession()
+})
+afterAll(() => harness.close())
+
+function post(body: unknown, changes: Record<string, string> = {}) {
+  return harness.api('POST', '/keys', { body, headers: { ...headers, ...changes } })
+}
+
+describe('a body', () => {
+  test.each([
+    ['nothing', ''],
+    ['no JSON', '{'],
+    ['a list', '[]'],
+    ['null', 'null'],
+    ['a text', '"x"'],
+    ['bytes that are not UTF-8', Buffer.from('{"name":"caf\xe9"}', 'latin1')],
+    ['UTF-16', Buffer.from('{"name":"x"}', 'utf16le')],
+    ['a deep list', '['.repeat(8000)],
+    ['a deep list that ends', '['.repeat(8000) + ']'.repeat(8000)],
+  ])('that is %s is a 400', async (_, body) => {
+    const answer = await post(body)
+    expect(answer.body).toMatchObject({ code: 400, error: 'INVALID_PARAMS' })
+    expect(answer.body.details?.[0]?.field).toBe('body')
+  })
+
+  test('that is deep in a field is a 400 that names the field', async () => {
+    const answer = await post(`{"name":${'['.repeat(7000)}${']'.repeat(7000)}}`)
+    expect(answer.status).toBe(400)
+    expect(answer.body.details?.[0]?.field).toBe('name')
+  })
+
+  test('cannot reach what it does not own', async () => {
+    const inherited = await post('{"name":"x","__proto__":{"scopes":["admin"]}}')
+    expect(inherited.body.details?.map(({ field }) => field)).toEqual(['__proto__'])
+    const answer = await post('{"name":"x","constructor":{"prototype":{"polluted":1}}}')
+    expect(answer.status).toBe(400)
+    expect(Object.prototype).not.toHaveProperty('polluted')
+  })
+
+  test('over 16 KiB is a 413, declared or not, and the connection goes on', async () => {
+    const long = JSON.stringify({ name: 'x'.repeat(17_000) })
+    expect((await post(long)).body.error).toBe('PAYLOAD_TOO_LARGE')
+    const response = await fetch(`${harness.url}/api/v1/keys`, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Type': 'application/json' },
+      body: new Blob([long]).stream(),
+      duplex: 'half',
+    })
+    expect(response.status).toBe(413)
+    expect((await post({ name: 'after' })).status).toBe(201)
+  })
+
+  test('that is too long does not hold up what follows on the connection', async () => {
+    const socket = connect(Number(new URL(harness.url).port), '127.0.0.1')
+    const head = (length: number) =>
+      [
+        'POST /api/v1/keys HTTP/1.1',
+        'Host: x',
+        `Cookie: ${headers['Cookie']}`,
+        'X-Requested-With: console',
+        'Content-Type: application/json',
+        `Content-Length: ${length}`,
+        '',
+        '',
+      ].join('\r\n')
+    let received = ''
+    socket.on('data', (chunk: Buffer) => (received += chunk.toString()))
+    socket.write(head(200_000))
+    await eventually(() => received.includes('HTTP/1.1 413'))
+    socket.write('x'.repeat(200_000) + head(12) + '{"name":"x"}')
+    await eventually(() => received.includes('HTTP/1.1 201'))
+    socket.destroy()
+  })
+
+  test('of 16 KiB is read', async () => {
+    const body = JSON.stringify({ name: 'x' })
+    expect((await post(body + ' '.repeat(16 * 1024 - body.length))).status).toBe(201)
+    expect((await post(body + ' '.repeat(16 * 1024 + 1 - body.length))).status).toBe(413)
+  })
+
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', ''])(
+    'of the type %j is a 415: forms of other sites cannot send JSON',
+    async (type) => {
+      const answer = await post('{"name":"x"}', { 'Content-Type': type })
+      expect(answer.body.error).toBe('UNSUPPORTED_MEDIA_TYPE')
+    },
+  )
+
+  test('of a JSON type is read, with whatever parameters', async () => {
+    for (const type of [
+      'application/json; charset=utf-8',
+      'Application/JSON',
+      'application/x+json',
+    ]) {
+      expect((await post('{"name":"x"}', { 'Content-Type': type })).status).toBe(201)
+    }
+  })
+
+  test('that is compressed is a 415', async () => {
+    const answer = await post(gzipSync('{"name":"x"}'), { 'Content-Encoding': 'gzip' })
+    expect(answer.body.error).toBe('UNSUPPORTED_MEDIA_TYPE')
+  })
+
+  test('is neither needed nor looked at where a call needs none', async () => {
+    const { id } = await harness.createKey()
+    const path = `/keys/${id}/revoke`
+    expect((await harness.api('POST', path, { headers })).status).toBe(200)
+    expect((await harness.api('POST', path, { headers, body: '{' })).status).toBe(200)
+  })
+
+  test('is not looked at before the caller is known', async () => {
+    const answer = await harness.api('POST', '/keys', { body: '{' })
+    expect(answer.status).toBe(401)
+  })
+
+  test('that stops halfway harms nobody', async () => {
+    const { port } = new URL(harness.url)
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.write(
+      [
+        'POST /api/v1/keys HTTP/1.1',
+        'Host: x',
+        `Cookie: ${headers['Cookie']}`,
+        'X-Requested-With: console',
+        'Content-Type: application/json',
+        'Content-Length: 100',
+        '',
+        '{"name":',
+      ].join('\r\n'),
+      () => socket.destroy(),
+    )
+    await new Promise((resolve) => socket.once('close', resolve))
+    expect((await post({ name: 'after' })).status).toBe(201)
+    expect(harness.logged.filter((line) => line.includes('"level":50'))).toEqual([])
+  })
+})
+
+describe('signing in', () => {
+  test.each([
+    { email: { $gt: '' }, password: { $gt: '' } },
+    { email: ['ana@example.org'], password: PASSWORD },
+    { email: 'ana@example.org', password: null },
+    { email: 'ana@example.org' },
+    { email: 'x'.repeat(2000), password: 'x' },
+    { email: 'ana@example.org', password: PASSWORD, role: 'admin' },
+  ])('with %j is a 400', async (body) => {
+    const answer = await harness.api('POST', '/session', { body })
+    expect(answer.status).toBe(400)
+  })
+})
+
+test('any text in any place of a path, query or body is answered with 2xx or 4xx', async () => {
+  const text = fc.oneof(
+    fc.string(),
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('%', "'--", '\0'),
+  )
+  await fc.assert(
+    fc.asyncProperty(text, fc.json(), async (odd, json) => {
+      const encoded = encodeURIComponent(odd.toWellFormed())
+      const answers = [
+        await harness.api('GET', `/devices/${encoded}/positions?limit=${encoded}`, { headers }),
+        await harness.api('GET', `/devices?cursor=${encoded}`, { headers }),
+        await harness.api('GET', `/keys?${encoded}=${encoded}`, { headers }),
+        await harness.api('GET', `/keys/${encoded}`, { headers }),
+        await harness.api('GET', `/positions/${encoded}`, { headers }),
+        await harness.api('PATCH', `/devices/${encoded}`, { headers, body: json }),
+        await post(json),
+        await post({ name: odd, deviceIds: [odd], expiresAt: odd }),
+      ]
+      for (const { status } of answers) {
+        expect(status).toBeGreaterThanOrEqual(200)
+        expect(status).toBeLessThan(500)
+      }
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('no secret is ever in an answer or in what is logged', async () => {
+  const made = await post({ name: 'secret' })
+  const { id, key } = made.body.data as { id: string; key: string }
+  const signedIn = await harness.api('POST', '/session', {
+    body: { email: 'ana@example.org', password: PASSWORD },
+  })
+  const token = /gps_session=([\w-]{22})/.exec(signedIn.headers.getSetCookie()[0] ?? '')?.[1] ?? ''
+  const cookie = { Cookie: `gps_session=${token}`, 'X-Requested-With': 'console' }
+  const bearer = { Authorization: `Bearer ${key}` }
+  const answers = [signedIn]
+  for (const [method, path] of [
+    ['GET', '/session'],
+    ['GET', '/keys'],
+    ['GET', `/keys/${id}`],
+    ['GET', '/devices?unknown=1'],
+    ['POST', `/keys/${id}/revoke`],
+    ['POST', '/keys'],
+    ['DELETE', '/session'],
+  ] as const) {
+    for (const caller of [cookie, bearer, { ...bearer, ...cookie }]) {
+      answers.push(await harness.api(method, path, { headers: caller }))
+    }
+  }
+  answers.push(
+    await harness.api('POST', '/session', { body: { email: 'a', password: `${PASSWORD}x` } }),
+  )
+  const said = answers.map(({ text }) => text).join('\n') + harness.logged.join('\n')
+  expect(harness.logged.length).toBeGreaterThan(answers.length)
+  expect(token).toHaveLength(22)
+  for (const secret of [key, PASSWORD, token, harness.operator.passwordHash, 'scrypt']) {
+    expect(said).not.toContain(secret)
+  }
+})
+
+test('a store that breaks says nothing of itself to the caller', async () => {
+  const broken = await startAdmin({
+    wrapStore: (store) => ({
+      ...store,
+      pageKeys: () => Promise.reject(new Error('SQLITE_CORRUPT: accounts.sqlite')),
+    }),
+  })
+  const answer = await broken.api('GET', '/keys', { headers: await broken.createSession() })
+  await broken.close()
+  expect(answer.body).toMatchObject({ code: 500, error: 'SERVER_ERROR' })
+  expect(answer.text).not.toMatch(/sqlite/i)
+  expect(broken.logged.join('\n')).toContain('SQLITE_CORRUPT')
+})
+
+test('the routes for operations need no key and tell no data', async () => {
+  expect((await harness.request('GET', '/')).body.data).toMatchObject({ service: 'gps-admin-api' })
+  expect((await harness.request('GET', '/healthz')).status).toBe(200)
+  expect((await harness.request('GET', '/readyz')).status).toBe(200)
+  expect((await harness.request('GET', '/metrics')).text).toContain(
+    'service="admin-api",method="POST",route="/api/v1/keys",code="201"',
+  )
+  harness.stopping.abort()
+  expect((await harness.request('GET', '/readyz')).status).toBe(503)
+})

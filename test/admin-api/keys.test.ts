@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { isApiKey, keyHint, secretHash } from '../../schemas/api-key.ts'
+import { T0 } from '../samples.ts'
+import { bearer, startAdmin, type AdminHarness } from './admin-harness.ts'
+
+let harness: AdminHarness
+let headers: Record<string, string>
+beforeAll(async () => {
+  harness = await startAdmin()
+  headers = await harness.createSession()
+})
+afterAll(() => harness.close())
+
+function create(body: object) {
+  return harness.api('POST', '/keys', { body, headers })
+}
+
+describe('making a key', () => {
+  test('shows the secret once, and what is kept of it is only its hash', async () => {
+    const answer = await create({ name: 'gateway' })
+    expect(answer.status).toBe(201)
+    const { id, key: secret, ...rest } = answer.body.data as { id: string; key: string }
+    expect(isApiKey(secret)).toBe(true)
+    expect(rest).toEqual({
+      name: 'gateway',
+      hint: keyHint(secret),
+      scopes: ['positions:write'],
+      status: 'active',
+      createdAt: new Date(harness.clock.now()).toISOString(),
+      expiresAt: null,
+      lastUsedAt: null,
+      revokedAt: null,
+      deviceIds: null,
+      rateLimit: null,
+    })
+    const read = await harness.api('GET', `/keys/${id}`, { headers })
+    expect(read.body.data).toEqual({ id, ...rest })
+    expect((await harness.store.findGrant(secretHash(secret)))?.key.id).toBe(id)
+  })
+
+  test('takes all that a key can be bound by', async () => {
+    const wanted = {
+      name: '<b>Ünïcode</b> & co',
+      scopes: ['positions:read', 'devices:read'],
+      deviceIds: ['truck 7', 'جرار ٥', 'boat-*'],
+      rateLimit: 120,
+    }
+    const answer = await create({ ...wanted, expiresAt: '2026-02-01T02:00:00+02:00' })
+    expect(answer.body.data).toMatchObject({ ...wanted, expiresAt: '2026-02-01T00:00:00.000Z' })
+  })
+
+  test('takes null for what may be absent', async () => {
+    const answer = await create({
+      name: 'x',
+      scopes: null,
+      expiresAt: null,
+      deviceIds: null,
+      rateLimit: null,
+    })
+    expect(answer.status).toBe(201)
+    expect(answer.body.data).toMatchObject({ scopes: ['positions:write'], expiresAt: null })
+  })
+
+  test.each([
+    ['name', {}],
+    ['name', { name: null }],
+    ['name', { name: '' }],
+    ['name', { name: ' x' }],
+    ['name', { name: 'x\u0000' }],
+    ['name', { name: 'x'.repeat(101) }],
+    ['name', { name: { $gt: '' } }],
+    ['name', { name: ['x'] }],
+    ['scopes', { name: 'x', scopes: [] }],
+    ['scopes', { name: 'x', scopes: ['everything'] }],
+    ['scopes', { name: 'x', scopes: 'admin' }],
+    ['scopes', { name: 'x', scopes: ['admin', 'admin'] }],
+    ['scopes', { name: 'x', scopes: [{ $ne: null }] }],
+    ['scopes', { name: 'x', scopes: { 0: 'admin', length: 1 } }],
+    ['expiresAt', { name: 'x', expiresAt: '2026-02-30T00:00:00Z' }],
+    ['expiresAt', { name: 'x', expiresAt: '2025-12-31T00:00:00Z' }],
+    ['expiresAt', { name: 'x', expiresAt: 1_900_000_000_000 }],
+    ['expiresAt', { name: 'x', expiresAt: '' }],
+    ['expires', { name: 'x', expires: '2030-01-01T00:00:00Z' }],
+    ['accountId', { name: 'x', accountId: 'acc-2' }],
+    ['deviceIds', { name: 'x', deviceIds: [] }],
+    ['deviceIds', { name: 'x', deviceIds: [''] }],
+    ['deviceIds', { name: 'x', deviceIds: [7] }],
+    ['deviceIds', { name: 'x', deviceIds: ['a', 'a'] }],
+    ['deviceIds', { name: 'x', deviceIds: ['\ud800'] }],
+    ['deviceIds', { name: 'x', deviceIds: [null] }],
+    ['rateLimit', { name: 'x', rateLimit: 0 }],
+    ['rateLimit', { name: 'x', rateLimit: 1.5 }],
+    ['rateLimit', { name: 'x', rateLimit: '60' }],
+    ['rateLimit', { name: 'x', rateLimit: true }],
+  ])('refuses a fault in %s: %j', async (field, body) => {
+    const answer = await create(body)
+    expect(answer.body).toMatchObject({ code: 400, error: 'INVALID_PARAMS' })
+    expect(answer.body.details?.map((fault) => fault.field)).toEqual([field])
+    expect(answer.body.message).toContain(field)
+  })
+
+  test('names all faults at once', async () => {
+    const answer = await create({ scopes: [], rateLimit: -1, nmae: 'x' })
+    expect(answer.body.details?.map(({ field }) => field).sort()).toEqual([
+      'name',
+      'nmae',
+      'rateLimit',
+      'scopes',
+    ])
+  })
+})
+
+test('a key is active, expired or revoked', async () => {
+  const status = async (id: string) =>
+    (await harness.api('GET', `/keys/${id}`, { headers })).body.data?.['status']
+  const now = harness.clock.now()
+  const { id: later } = await harness.createKey({ expiresAt: now + 1 })
+  const { id: expired } = await harness.createKey({ expiresAt: now })
+  const { id: revoked } = await harness.createKey({ expiresAt: now, revokedAt: T0 })
+  expect([await status(later), await status(expired), await status(revoked)]).toEqual([
+    'active',
+    'expired',
+    'revoked',
+  ])
+})
+
+test('revoking twice is the same as once, and the key opens nothing from then on', async () => {
+  const { id, secret } = await harness.createKey()
+  const list = () => harness.api('GET', '/keys', { headers: bearer(secret) })
+  expect((await list()).status).toBe(200)
+  const first = await harness.api('POST', `/keys/${id}/revoke`, { headers })
+  expect(first.status).toBe(200)
+  expect(first.body.data).toMatchObject({
+    id,
+    status: 'revoked',
+    revokedAt: new Date(harness.clock.now()).toISOString(),
+  })
+  expect((await list()).status).toBe(401)
+  harness.clock.time += 1000
+  const second = await harness.api('POST', `/keys/${id}/revoke`, { headers })
+  harness.clock.time -= 1000
+  expect(second.body).toEqual(first.body)
+})
+
+test('a use is seen in the list', async () => {
+  const { id, secret } = await harness.createKey({ scopes: ['devices:read'] })
+  await harness.api('GET', '/devices', { headers: bearer(secret) })
+  const read = await harness.api('GET', `/keys/${id}`, { headers })
+  expect(read.body.data?.['lastUsedAt']).toBe(new Date(harness.clock.now()).toISOString())
+})
+
+test('pages go through all keys, newest first, while new ones are made', async () => {
+  const other = await startAdmin()
+  const session = await other.createSession()
+  for (let key = 0; key < 7; key += 1) await other.createKey()
+  const seen: unknown[] = []
+  let cursor: string | null | undefined
+  do {
+    const query = cursor === undefined ? '' : `&cursor=${cursor}`
+    const page = await other.api('GET', `/keys?limit=3${query}`, { headers: session })
+    seen.push(...(page.body.data?.items ?? []).map((key) => key['id']))
+    cursor = page.body.data?.nextCursor
+    await other.createKey()
+  } while (cursor !== null)
+  await other.close()
+  expect(seen).toEqual(['key-8', 'key-7', 'key-6', 'key-5', 'key-4', 'key-3', 'key-2'])
+})
