@@ -32,6 +32,12 @@ export interface EventLog {
   /** How far a group is behind the end of the log. `seconds`: age of the oldest event not dealt with. */
   lag(group: string): Promise<{ readonly events: number; readonly seconds: number }>
 
+  /** The last offset a group has committed in each partition. */
+  committed(group: string): Promise<Offsets>
+
+  /** What the log holds now, partition by partition. */
+  extent(): Promise<readonly Extent[]>
+
   /** How many dead letters are kept. */
   deadLetters(): Promise<number>
 
@@ -57,6 +63,15 @@ export type Subscription = {
   readonly resumeAfter?: Offsets
   readonly onBatch: (batch: LogBatch) => Promise<void>
   readonly signal: AbortSignal
+}
+
+/** A partition's entries: from `first` on, up to but without `next`, the offset of the one to come. */
+export type Extent = {
+  readonly partition: number
+  readonly first: number
+  readonly next: number
+  /** Whether everything that was ever appended is still there: retention has taken nothing. */
+  readonly whole: boolean
 }
 
 /** Consecutive entries of one partition, at least one, at most 500. */

@@ -84,7 +84,8 @@ export function sqliteEventLogOn(
       if (resumeAfter !== undefined) {
         change('commit', () => statements.commit.run(group, after))
       }
-      await readers.deliver({ group, after, onBatch, signal })
+      const resumesByCommit = resumeAfter === undefined
+      await readers.deliver({ group, after, onBatch, signal, resumesByCommit })
     },
 
     tail({ after, signal }) {
@@ -112,6 +113,16 @@ export function sqliteEventLogOn(
         const seconds = Math.max(0, (clock.now() - oldest.receivedAt) / 1000)
         return { events: lastOffset() - after, seconds }
       })
+    },
+
+    async committed(group) {
+      const offset = committed(group)
+      return offset === 0 ? {} : { [PARTITION]: offset }
+    },
+
+    async extent() {
+      const first = trimmedUpTo() + 1
+      return [{ partition: PARTITION, first, next: lastOffset() + 1, whole: first === 1 }]
     },
 
     async deadLetters() {

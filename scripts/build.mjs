@@ -3,7 +3,15 @@
 // system through SQLite, so it is free again however its holder ended.
 import { createHash } from 'node:crypto'
 import { spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -25,6 +33,7 @@ export async function build() {
     const fresh = `${dist}.new`
     rmSync(fresh, { recursive: true, force: true })
     await compile(fresh)
+    for (const file of sources('schemas', '.avsc')) cpSync(join(root, file), join(fresh, file))
     writeFileSync(join(fresh, '.made-from'), wanted)
     rmSync(dist, { recursive: true, force: true })
     renameSync(fresh, dist)
@@ -55,15 +64,15 @@ function fingerprint() {
   return hash.digest('hex')
 }
 
-function sources(folder) {
+function sources(folder, ending) {
   return readdirSync(join(root, folder), { withFileTypes: true })
     .filter(
       (entry) => !entry.name.startsWith('.') && !(folder === '' && notSources.has(entry.name)),
     )
     .flatMap((entry) => {
       const path = join(folder, entry.name)
-      if (entry.isDirectory()) return sources(path)
-      return path.endsWith('.ts') ? [path] : []
+      if (entry.isDirectory()) return sources(path, ending)
+      return path.endsWith(ending) ? [path] : []
     })
     .sort()
 }

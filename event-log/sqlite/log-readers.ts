@@ -8,6 +8,7 @@ import { sleepers } from './sleepers.ts'
 const LOOK_AGAIN_MS = 200
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 2000
+const COMMIT_EVERY_MS = 500
 
 /** What the readers need of the log; each may throw a `DependencyError`. */
 export type ReadableLog = {
@@ -33,6 +34,11 @@ export type Delivery = {
   readonly after: number
   readonly onBatch: (batch: LogBatch) => Promise<void>
   readonly signal: AbortSignal
+  /**
+   * Whether the group resumes by what is committed. Where it has a mark of its own, catching up
+   * commits only now and then: each commit makes appends wait.
+   */
+  readonly resumesByCommit: boolean
 }
 
 export function logReaders({ read, commit, trimmedUpTo, logger }: ReadableLog): LogReaders {
@@ -60,13 +66,17 @@ export function logReaders({ read, commit, trimmedUpTo, logger }: ReadableLog): 
     },
   }
 
-  async function deliver({ group, after: start, onBatch, signal }: Delivery): Promise<void> {
+  async function deliver(delivery: Delivery): Promise<void> {
+    const { group, after: start, onBatch, signal, resumesByCommit } = delivery
     const ended = () => stopped || signal.aborted
     let after = start
+    let committed = start
+    let committedAt = performance.now()
     while (!ended()) {
       const batch = await untilDone('read', async () => read(after), isPassing)
-      if (batch === 'given up') return
+      if (batch === 'given up') break
       if (batch === undefined) {
+        await keepCommitted()
         await waitingForMore.sleep(LOOK_AGAIN_MS, signal)
         continue
       }
@@ -75,11 +85,20 @@ export function logReaders({ read, commit, trimmedUpTo, logger }: ReadableLog): 
         () => onBatch(batch),
         () => true,
       )
-      if (delivered === 'given up') return
-      await untilDone('commit', async () => commit(group, batch.lastOffset), isPassing)
+      if (delivered === 'given up') break
       after = batch.lastOffset
+      const due = resumesByCommit || performance.now() - committedAt >= COMMIT_EVERY_MS
+      if (due) await keepCommitted()
       // While catching up, whatever else runs in this process has its turns in between.
       await endOfTurn()
+    }
+    await keepCommitted()
+
+    async function keepCommitted(): Promise<void> {
+      if (after === committed) return
+      await untilDone('commit', async () => commit(group, after), isPassing)
+      committed = after
+      committedAt = performance.now()
     }
 
     /** Tries, with growing pauses, until it succeeds, a failure is final, or the reader is to end. */

@@ -210,8 +210,11 @@ export function eventLogContract(
       const key = deviceKey(good[0]!)
       const truncated = Buffer.from(encodePositionReported(good[0]!)).subarray(0, 40)
       const wrongShape = Buffer.from('{"recordId":"01KDVN9C00","latitude":"north"}')
+      const notUtf8 = Buffer.from(encodePositionReported({ ...good[0]!, deviceId: 'D' }))
+      notUtf8[notUtf8.indexOf('"D"') + 1] = 0xff
       const values = [
         Buffer.from('no JSON at all'),
+        notUtf8,
         truncated,
         wrongShape,
         Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0x7d]),
@@ -310,6 +313,31 @@ export function eventLogContract(
       await eventually(() => reader.events().length >= 2, SOON)
       await eventually(async () => (await log.lag(group)).events === 0, SOON)
       expect(await log.lag(group)).toEqual({ events: 0, seconds: 0 })
+    })
+
+    promise('what it holds, and what a group has committed of it, can be asked', async () => {
+      const group = aGroup()
+      const empty = await log.extent()
+      expect(empty.length).toBeGreaterThan(0)
+      expect(empty.every(({ first, next, whole }) => first === next && whole)).toBe(true)
+      expect(await log.committed(group)).toEqual({})
+
+      await log.append(samples(3))
+      const reader = consume(log, { group })
+      await eventually(() => reader.events().length >= 3, SOON)
+      const origins = reader.entries().map(({ origin }) => origin)
+      const { partition } = origins[0]!
+      const held = (await log.extent()).find((one) => one.partition === partition)
+      expect(held).toEqual({
+        partition,
+        first: origins[0]!.offset,
+        next: origins[2]!.offset + 1,
+        whole: true,
+      })
+      await eventually(
+        async () => (await log.committed(group))[partition] === origins[2]!.offset,
+        SOON,
+      )
     })
 
     promise('an aborted subscription finishes the batch in hand before it ends', async () => {

@@ -12,7 +12,6 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import type { EventLog, LogEntry, TailItem } from '../../event-log/event-log.ts'
 import { inTransaction, openLogDatabase } from '../../event-log/sqlite/log-database.ts'
 import { openSqliteEventLog, sqliteEventLogOn } from '../../event-log/sqlite-event-log.ts'
-import { encodePositionReported } from '../../schemas/position-reported.ts'
 import { eventLogContract } from '../contracts/event-log-contract.ts'
 import { eventually } from '../eventually.ts'
 import { positionReported, T0 } from '../samples.ts'
@@ -192,16 +191,6 @@ describe('the SQLite event log', () => {
     putRow({ type: 'DeviceMoved.v9', value: Buffer.from('{}') })
     expect(await readAll(log)).toMatchObject([
       { kind: 'unreadable', reason: expect.stringContaining('DeviceMoved.v9') },
-    ])
-  })
-
-  test('an event whose text is not UTF-8 is unreadable instead of of another device', async () => {
-    const log = openLog()
-    const value = Buffer.from(encodePositionReported(positionReported({ deviceId: 'D' })))
-    value[value.indexOf('"D"') + 1] = 0xff
-    putRow({ value })
-    expect(await readAll(log)).toMatchObject([
-      { kind: 'unreadable', reason: 'the value is not UTF-8' },
     ])
   })
 

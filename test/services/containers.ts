@@ -4,6 +4,9 @@ import { startGuard } from './guard.ts'
 import { untilItAnswers, type OwnServer } from './own-server.ts'
 import { dataFolder } from './test-run.ts'
 
+// Its reaper is one more image to pull, and the guard does the same.
+process.env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true'
+
 /** Where published ports of containers are reached; undefined when no Docker daemon answers. */
 export async function containerHost(): Promise<string | undefined> {
   try {

@@ -1,0 +1,81 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Admin } from 'kafkajs'
+import { DependencyError } from '../../runtime/errors.ts'
+import { kafkaFailure, type KafkaClient, type Logger } from './connection.ts'
+
+/** Questions and changes that are no reading or writing of events. */
+export type AdminClient = {
+  /** @throws {DependencyError} retriable when Kafka does not answer within `withinMs`. */
+  ask<T>(doing: string, question: (admin: Admin) => Promise<T>, withinMs?: number): Promise<T>
+  close(): Promise<void>
+}
+
+const TRIES = 3
+const PAUSE_MS = 200
+
+/**
+ * One connection for all questions. After a failure a question is asked again on a fresh one, which
+ * learns anew who leads what: for a moment after a topic's creation its leaders do not know it yet.
+ */
+export function adminClient(
+  newClient: (options: { retries: number }) => KafkaClient,
+  logger: Logger,
+): AdminClient {
+  let current: Connection | undefined
+  let closed = false
+  const dropping = new Set<Promise<void>>()
+
+  return {
+    async ask(doing, question, withinMs = 15_000) {
+      if (closed) throw new DependencyError('the event log is closed', { retriable: true })
+      let timer: NodeJS.Timeout | undefined
+      let isLate = false
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => {
+          isLate = true
+          reject(new Error(`no answer within ${withinMs} ms`))
+        }, withinMs)
+      })
+      try {
+        for (let tries = 1; ; tries += 1) {
+          const used = (current ??= connect())
+          try {
+            return await Promise.race([used.admin.then(question), late])
+          } catch (error) {
+            drop(used)
+            if (isLate || closed || tries === TRIES) throw kafkaFailure(doing, error)
+            await pause(PAUSE_MS)
+          }
+        }
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+
+    async close() {
+      closed = true
+      if (current !== undefined) drop(current)
+      await Promise.all(dropping)
+    },
+  }
+
+  function connect(): Connection {
+    const client = newClient({ retries: 1 })
+    const admin = client.kafka.admin()
+    return { client, admin: admin.connect().then(() => admin) }
+  }
+
+  function drop(connection: Connection): void {
+    if (current === connection) current = undefined
+    connection.client.abandon()
+    const dropped = connection.admin
+      .then((admin) => admin.disconnect())
+      .catch((error: unknown) => {
+        logger.debug({ err: error }, 'kafka admin client did not disconnect')
+      })
+      .finally(() => dropping.delete(dropped))
+    dropping.add(dropped)
+  }
+}
+
+type Connection = { readonly client: KafkaClient; readonly admin: Promise<Admin> }

@@ -1,0 +1,96 @@
+import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
+import { DependencyError } from '../../runtime/errors.ts'
+import { POSITION_REPORTED_AVRO } from '../../schemas/position-reported-avro.ts'
+import { checkPositionReported, UndecodableEventError } from '../../schemas/position-reported.ts'
+import type { AvroFormat } from './event-format.ts'
+
+type AvscType = Parameters<AvroSchema['createResolver']>[0]
+
+/** Confluent wire format: a zero, the schema's id as four bytes, the Avro body. */
+const WIRE_HEADER_BYTES = 5
+const NOT_FOUND = 404
+
+type AvroSchema = Extract<
+  Awaited<ReturnType<SchemaRegistry['getSchema']>>,
+  { createResolver: unknown }
+>
+
+/**
+ * Registers the event's schema under `subject` (compatibility BACKWARD) and gives the Avro form.
+ * Schemas once fetched are kept, so a registry that goes away later stops nothing but new schemas.
+ * @throws {DependencyError} when the registry is away, or refuses the schema.
+ */
+export async function openAvroFormat({
+  url,
+  clientId,
+  subject,
+}: {
+  url: string
+  clientId: string
+  subject: string
+}): Promise<AvroFormat> {
+  const registry = new SchemaRegistry({ host: url, clientId, retry: { retries: 0 } })
+  const { id } = await register(registry, subject)
+  const ours = await avroSchema(registry, id)
+  const resolvers = new Map<number, ReturnType<AvroSchema['createResolver']>>()
+
+  return {
+    encode: (event) => registry.encode(id, event),
+
+    async decode(bytes) {
+      if (bytes.length <= WIRE_HEADER_BYTES) {
+        throw new UndecodableEventError('the value ends before its Avro body')
+      }
+      const writerId = bytes.readInt32BE(1)
+      const resolver = resolvers.get(writerId) ?? (await resolverOf(writerId))
+      resolvers.set(writerId, resolver)
+      let fields: unknown
+      try {
+        fields = ours.fromBuffer(bytes.subarray(WIRE_HEADER_BYTES), resolver)
+      } catch (cause) {
+        throw new UndecodableEventError(`the value is not Avro of schema ${writerId}`, { cause })
+      }
+      return checkPositionReported({ ...(fields as object) })
+    },
+  }
+
+  async function resolverOf(writerId: number) {
+    let writer: AvroSchema
+    try {
+      writer = await avroSchema(registry, writerId)
+    } catch (cause) {
+      if (statusOf(cause) !== NOT_FOUND) throw registryAway(cause)
+      throw new UndecodableEventError(`the registry knows no schema ${writerId}`, { cause })
+    }
+    try {
+      // What the registry client hands out is avsc's own type; it only declares less of it.
+      return ours.createResolver(writer as unknown as AvscType)
+    } catch (cause) {
+      throw new UndecodableEventError(`schema ${writerId} is of another event`, { cause })
+    }
+  }
+}
+
+async function register(registry: SchemaRegistry, subject: string): Promise<{ id: number }> {
+  const schema = JSON.stringify(POSITION_REPORTED_AVRO)
+  try {
+    return await registry.register({ type: SchemaType.AVRO, schema }, { subject })
+  } catch (cause) {
+    throw registryAway(cause)
+  }
+}
+
+async function avroSchema(registry: SchemaRegistry, id: number): Promise<AvroSchema> {
+  const schema = await registry.getSchema(id)
+  if (!('createResolver' in schema)) throw new UndecodableEventError(`schema ${id} is not Avro`)
+  return schema
+}
+
+function registryAway(cause: unknown): DependencyError {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new DependencyError(`the schema registry: ${reason}`, { retriable: true, cause })
+}
+
+function statusOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined
+}

@@ -1,0 +1,132 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs'
+import { kafkaFailure, RETRY, type KafkaClient, type Logger } from './connection.ts'
+
+/** A member that died gives its partitions up after this; recovery is promised within 30 s. */
+const SESSION_TIMEOUT_MS = 10_000
+const HEARTBEAT_MS = 2000
+const MAX_WAIT_MS = 500
+const CHUNK_MESSAGES = 500
+
+/** Consecutive messages of one partition, at least one, at most 500. */
+export type Chunk = {
+  readonly partition: number
+  readonly messages: readonly KafkaMessage[]
+  /** Keeps the membership alive; rejects when it has been lost. */
+  readonly heartbeat: () => Promise<void>
+  /** Whether this member may and should still deal with the chunk. */
+  readonly isCurrent: () => boolean
+}
+
+export type GroupMemberOptions = {
+  readonly client: KafkaClient
+  readonly groupId: string
+  readonly topic: string
+  readonly commit: boolean
+  /** Where to start in a partition that has just been assigned; undefined: where the group is. */
+  readonly startOf: (partition: number) => number | undefined
+  /** Resolves with whether the chunk has been dealt with. */
+  readonly deal: (chunk: Chunk) => Promise<boolean>
+  readonly onJoin?: (partitions: readonly number[]) => void
+  readonly signal: AbortSignal
+  readonly logger: Logger
+}
+
+/**
+ * Reads a topic as a member of a group until `signal` is aborted and the chunk in hand is done.
+ * Rejects when kafkajs has given up for good, which no restart within this process mends.
+ */
+export async function beGroupMember(options: GroupMemberOptions): Promise<void> {
+  const { client, groupId, topic, startOf, onJoin, signal, logger } = options
+  if (signal.aborted) return
+  const consumer = client.kafka.consumer({
+    groupId,
+    allowAutoTopicCreation: false,
+    sessionTimeout: SESSION_TIMEOUT_MS,
+    heartbeatInterval: HEARTBEAT_MS,
+    maxWaitTimeInMs: MAX_WAIT_MS,
+    retry: { ...RETRY, retries: 8 },
+  })
+  const crashed = new Promise<never>((_, reject) => {
+    consumer.on(consumer.events.CRASH, ({ payload }) => {
+      if (payload.restart) return
+      reject(kafkaFailure(`go on reading ${topic}`, payload.error))
+    })
+  })
+  consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
+    const partitions = payload.memberAssignment[topic] ?? []
+    onJoin?.(partitions)
+    for (const partition of partitions) {
+      const offset = startOf(partition)
+      if (offset !== undefined) consumer.seek({ topic, partition, offset: String(offset) })
+    }
+  })
+  const aborted = new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+  try {
+    const running = run(consumer, options)
+    await Promise.race([crashed, aborted, running.then(() => Promise.race([crashed, aborted]))])
+  } finally {
+    // First, or a consumer that is still about to join would go on by itself.
+    client.abandon()
+    await consumer.disconnect().catch((error: unknown) => {
+      logger.debug({ err: error, groupId }, 'kafka consumer did not disconnect')
+    })
+  }
+}
+
+/** The first `connect` of kafkajs gives up; the process must outlast a broker that is away. */
+async function run(consumer: Consumer, options: GroupMemberOptions): Promise<void> {
+  const { topic, groupId, signal, logger } = options
+  for (;;) {
+    try {
+      await consumer.connect()
+      await consumer.subscribe({ topic, fromBeginning: true })
+      break
+    } catch (error) {
+      if (signal.aborted) return
+      logger.warn({ err: error, groupId }, 'kafka consumer cannot connect')
+      await pause(500 + Math.random() * 1500)
+    }
+  }
+  if (signal.aborted) return
+  await consumer.run({
+    autoCommit: false,
+    eachBatchAutoResolve: false,
+    eachBatch: (payload) => dealWithBatch(payload, options),
+  })
+}
+
+async function dealWithBatch(payload: EachBatchPayload, options: GroupMemberOptions) {
+  const { topic, partition, messages } = payload.batch
+  const heartbeat = () => payload.heartbeat()
+  const isCurrent = () => payload.isRunning() && !payload.isStale() && !options.signal.aborted
+  for (let at = 0; at < messages.length && isCurrent(); at += CHUNK_MESSAGES) {
+    const chunk = messages.slice(at, at + CHUNK_MESSAGES)
+    const done = await options.deal({ partition, messages: chunk, heartbeat, isCurrent })
+    if (!done) return
+    const { offset } = chunk.at(-1)!
+    payload.resolveOffset(offset)
+    if (options.commit) {
+      const next = String(Number(offset) + 1)
+      await payload.commitOffsetsIfNecessary({
+        topics: [{ topic, partitions: [{ partition, offset: next }] }],
+      })
+    }
+    await heartbeat()
+  }
+}
+
+/** Runs `work` while the membership is kept alive; the work's own outcome is the outcome. */
+export async function withHeartbeats<T>(heartbeat: Chunk['heartbeat'], work: () => Promise<T>) {
+  const beating = setInterval(() => {
+    // A membership that is lost shows in the next heartbeat or commit that is waited for.
+    heartbeat().catch(() => undefined)
+  }, HEARTBEAT_MS / 2)
+  try {
+    return await work()
+  } finally {
+    clearInterval(beating)
+  }
+}

@@ -1,0 +1,114 @@
+import type { Admin } from 'kafkajs'
+import type { Progress } from './stall-watch.ts'
+
+/** What a partition holds: from `low` on, up to but without `high`. */
+export type Bounds = { readonly partition: number; readonly low: number; readonly high: number }
+
+const SECOND_MS = 1000
+
+export async function bounds(admin: Admin, topic: string): Promise<Bounds[]> {
+  const partitions = await admin.fetchTopicOffsets(topic)
+  return partitions.map(({ partition, low, high }) => ({
+    partition,
+    low: Number(low),
+    high: Number(high),
+  }))
+}
+
+export type Place = { readonly topic: string; readonly groupId: string }
+
+/** How many records a group has not dealt with, and the age of the oldest of them in seconds. */
+export async function lag(
+  admin: Admin,
+  place: Place,
+  now: number,
+): Promise<{ events: number; seconds: number }> {
+  const behind = (await standing(admin, place)).filter(({ next, high }) => next < high)
+  if (behind.length === 0) return { events: 0, seconds: 0 }
+  const events = behind.reduce((sum, { next, high }) => sum + high - next, 0)
+  const oldest = await timeOfOldest(admin, place.topic, behind, now)
+  return { events, seconds: Math.max(0, Math.round((now - oldest) / SECOND_MS)) }
+}
+
+/** The last offset that a group has committed of each partition. */
+export async function committed(
+  admin: Admin,
+  { topic, groupId }: Place,
+): Promise<Record<number, number>> {
+  const [found] = await admin.fetchOffsets({ groupId, topics: [topic] })
+  const offsets: Record<number, number> = {}
+  for (const { partition, offset } of found?.partitions ?? []) {
+    // Nothing committed is −1; else it is the next one to read.
+    if (Number(offset) > 0) offsets[partition] = Number(offset) - 1
+  }
+  return offsets
+}
+
+/** Where a group stands in these partitions, in all when none are named. */
+export async function progressOf(
+  admin: Admin,
+  place: Place,
+  partitions: readonly number[],
+): Promise<Progress> {
+  const all = await standing(admin, place)
+  const own =
+    partitions.length === 0 ? all : all.filter(({ partition }) => partitions.includes(partition))
+  return {
+    position: own.map(({ partition, next }) => `${partition}:${next}`).join(' '),
+    behind: own.some(({ next, high }) => next < high),
+  }
+}
+
+/** Deletes what is older than `before`, as far as nothing newer stands in front of it. */
+export async function trim(admin: Admin, topic: string, before: number): Promise<void> {
+  const held = await bounds(admin, topic)
+  const firstKept = await admin.fetchTopicOffsetsByTimestamp(topic, before)
+  const partitions = firstKept.filter(
+    ({ partition, offset }) =>
+      Number(offset) > (held.find((one) => one.partition === partition)?.low ?? Infinity),
+  )
+  if (partitions.length > 0) await admin.deleteTopicRecords({ topic, partitions })
+}
+
+/** The next offset that the group will read of each partition. */
+async function standing(admin: Admin, { topic, groupId }: Place) {
+  const [held, [committed]] = await Promise.all([
+    bounds(admin, topic),
+    admin.fetchOffsets({ groupId, topics: [topic] }),
+  ])
+  return held.map(({ partition, low, high }) => {
+    const found = committed?.partitions.find((one) => one.partition === partition)
+    // Nothing committed is −1; what retention has taken cannot be dealt with any more.
+    return { partition, high, next: Math.max(Number(found?.offset ?? -1), low) }
+  })
+}
+
+/**
+ * The time of the oldest record from `next` on. Kafka only tells the offset of a time, so the time
+ * is looked for: the latest from which on all records are ones not dealt with.
+ */
+async function timeOfOldest(
+  admin: Admin,
+  topic: string,
+  behind: readonly { partition: number; next: number }[],
+  now: number,
+): Promise<number> {
+  let ageMs = SECOND_MS
+  while (!(await reachesBack(now - ageMs)) && ageMs < now) ageMs *= 2
+  let earliest = Math.max(0, now - ageMs)
+  let latest = now
+  while (earliest + 1 < latest) {
+    const middle = Math.floor((earliest + latest) / 2)
+    if (await reachesBack(middle)) earliest = middle
+    else latest = middle
+  }
+  return earliest
+
+  async function reachesBack(time: number): Promise<boolean> {
+    const offsets = await admin.fetchTopicOffsetsByTimestamp(topic, Math.max(0, time))
+    return behind.every(({ partition, next }) => {
+      const first = offsets.find((one) => one.partition === partition)
+      return first !== undefined && Number(first.offset) <= next
+    })
+  }
+}

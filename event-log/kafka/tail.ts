@@ -1,0 +1,136 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Offsets } from '../../schemas/read-models.ts'
+import type { LogEntry, TailItem } from '../event-log.ts'
+import type { KafkaClient, Logger } from './connection.ts'
+import { beGroupMember, withHeartbeats, type Chunk } from './group-member.ts'
+import type { Bounds } from './offsets.ts'
+
+const PAUSE_MS = 1000
+
+/**
+ * Every entry after `after`, then those to come. It reads as the only member of a group that
+ * nobody else knows and that commits nothing: kafkajs has no reader without a group.
+ */
+export async function* tail({
+  after,
+  signal,
+  client,
+  groupId,
+  topic,
+  toEntry,
+  bounds,
+  logger,
+}: {
+  after: Offsets | 'end'
+  signal: AbortSignal
+  client: KafkaClient
+  groupId: string
+  topic: string
+  toEntry: (message: Chunk['messages'][number], partition: number) => Promise<LogEntry | undefined>
+  bounds: () => Promise<Bounds[]>
+  logger: Logger
+}): AsyncGenerator<TailItem, void> {
+  const ending = new AbortController()
+  const end = () => ending.abort()
+  signal.addEventListener('abort', end, { once: true })
+  if (signal.aborted) return
+
+  const next = new Map<number, number>()
+  for (const { partition, low, high } of await untilAnswered(bounds, { signal, logger })) {
+    const wanted = after === 'end' ? high : (after[partition] ?? -1) + 1
+    // A mark beyond the end is not of this log; reading on from there would begin it all anew.
+    const known = wanted >= low && wanted <= high
+    next.set(partition, known ? wanted : wanted < low ? low : high)
+    if (!known) yield { kind: 'gap', partition }
+  }
+
+  if (signal.aborted) return
+
+  const items = handover<TailItem>(ending.signal)
+  let failure: Error | undefined
+  const reading = beGroupMember({
+    client,
+    groupId,
+    topic,
+    commit: false,
+    startOf: (partition) => next.get(partition),
+    deal: (chunk) => withHeartbeats(chunk.heartbeat, () => deal(chunk)),
+    signal: ending.signal,
+    logger,
+  })
+    .catch((error: Error) => (failure = error))
+    .finally(end)
+  try {
+    for await (const item of items.taken()) yield item
+    if (failure !== undefined) throw failure
+  } finally {
+    end()
+    await reading
+    signal.removeEventListener('abort', end)
+  }
+
+  async function deal({ partition, messages }: Chunk): Promise<boolean> {
+    const firstOffset = Number(messages[0]!.offset)
+    const lastOffset = Number(messages.at(-1)!.offset)
+    if (firstOffset > (next.get(partition) ?? 0)) {
+      const low = (await bounds()).find((one) => one.partition === partition)?.low ?? 0
+      // Retention was faster than the reader.
+      if (low > (next.get(partition) ?? 0)) await items.give({ kind: 'gap', partition })
+    }
+    const decoded = await Promise.all(messages.map((message) => toEntry(message, partition)))
+    const entries = decoded.filter((entry) => entry !== undefined)
+    if (entries.length > 0) {
+      if (!(await items.give({ kind: 'batch', partition, lastOffset, entries }))) return false
+    }
+    next.set(partition, lastOffset + 1)
+    return true
+  }
+}
+
+async function untilAnswered(
+  bounds: () => Promise<Bounds[]>,
+  { signal, logger }: { signal: AbortSignal; logger: Logger },
+): Promise<Bounds[]> {
+  while (!signal.aborted) {
+    try {
+      return await bounds()
+    } catch (error) {
+      logger.warn({ err: error }, 'a live reader waits')
+    }
+    await pause(PAUSE_MS, undefined, { signal }).catch(() => undefined)
+  }
+  return []
+}
+
+/** One item at a time from one side to the other; the giver waits until the taker asks for more. */
+function handover<Item>(ended: AbortSignal) {
+  let given: { item: Item; done: (taken: boolean) => void } | undefined
+  let wakeTaker: () => void = () => undefined
+  ended.addEventListener('abort', () => {
+    wakeTaker()
+    given?.done(false)
+  })
+  return {
+    /** Resolves with whether the item was taken; false when it has all ended instead. */
+    give(item: Item): Promise<boolean> {
+      if (ended.aborted) return Promise.resolve(false)
+      return new Promise((done) => {
+        given = { item, done }
+        wakeTaker()
+      })
+    },
+
+    async *taken(): AsyncGenerator<Item, void> {
+      while (!ended.aborted) {
+        if (given === undefined) {
+          await new Promise<void>((resolve) => (wakeTaker = resolve))
+          continue
+        }
+        const { item, done } = given
+        yield item
+        given = undefined
+        done(true)
+      }
+    },
+  }
+}

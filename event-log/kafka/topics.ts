@@ -1,0 +1,152 @@
+import kafkajs, { type Admin } from 'kafkajs'
+import type { Logger } from './connection.ts'
+
+export type TopicOptions = {
+  readonly topicPrefix: string
+  /** The brokers' own default when not given. */
+  readonly replicationFactor?: number
+  /** How long an event is kept at least; for ever when not given. */
+  readonly retentionMs?: number
+}
+
+// Node finds the names of a CommonJS module by reading its text, and not this one.
+const { ConfigResourceTypes } = kafkajs
+
+const PARTITIONS = 12
+const MIN_INSYNC = 'min.insync.replicas'
+const DAY_MS = 24 * 60 * 60 * 1000
+/** An entry of any size must fit in here, with the headers that tell where it came from. */
+const DEAD_LETTER_MAX_BYTES = 16 * 1024 * 1024
+
+export function topicNames(topicPrefix: string): { positions: string; deadLetters: string } {
+  return {
+    positions: `${topicPrefix}.position-reported`,
+    deadLetters: `${topicPrefix}.dead-letter`,
+  }
+}
+
+/**
+ * Creates the topics that are missing; warns of weaker settings of those that are there. Resolves
+ * with how many replicas must be in sync for a position to be written.
+ */
+export async function ensureTopics(
+  admin: Admin,
+  { topicPrefix, replicationFactor, retentionMs = -1 }: TopicOptions,
+  logger: Logger,
+): Promise<{ minInsyncReplicas: number }> {
+  const names = topicNames(topicPrefix)
+  const replicas = replicationFactor ?? (await defaultReplicationFactor(admin))
+  const durable = {
+    'cleanup.policy': 'delete',
+    'segment.ms': String(DAY_MS),
+    [MIN_INSYNC]: String(Math.max(1, replicas - 1)),
+    'unclean.leader.election.enable': 'false',
+    'message.timestamp.type': 'CreateTime',
+  }
+  const wanted: Wanted[] = [
+    {
+      topic: names.positions,
+      partitions: PARTITIONS,
+      settings: { ...durable, 'retention.ms': String(retentionMs) },
+    },
+    {
+      topic: names.deadLetters,
+      partitions: 1,
+      settings: {
+        ...durable,
+        'retention.ms': '-1',
+        'max.message.bytes': String(DEAD_LETTER_MAX_BYTES),
+      },
+    },
+  ]
+  const existing = new Set(await admin.listTopics())
+  const missing = wanted.filter(({ topic }) => !existing.has(topic))
+  if (missing.length > 0) {
+    // That another process was faster is no error here.
+    await admin.createTopics({
+      waitForLeaders: true,
+      topics: missing.map(({ topic, partitions, settings }) => ({
+        topic,
+        numPartitions: partitions,
+        replicationFactor: replicas,
+        configEntries: Object.entries(settings).map(([name, value]) => ({ name, value })),
+      })),
+    })
+  }
+  for (const topic of wanted.filter(({ topic }) => existing.has(topic))) {
+    const weaker = await weakSettings(admin, topic)
+    if (weaker.length > 0) {
+      logger.warn({ topic: topic.topic, weaker }, 'topic has weaker settings than it should')
+    }
+  }
+  const { [MIN_INSYNC]: inSync } = await settingsOf(
+    admin,
+    { type: ConfigResourceTypes.TOPIC, name: names.positions },
+    [MIN_INSYNC],
+  )
+  return { minInsyncReplicas: Number(inSync ?? 1) }
+}
+
+type Wanted = {
+  readonly topic: string
+  readonly partitions: number
+  readonly settings: Readonly<Record<string, string>>
+}
+
+async function defaultReplicationFactor(admin: Admin): Promise<number> {
+  const { brokers } = await admin.describeCluster()
+  const setting = 'default.replication.factor'
+  const { [setting]: value } = await settingsOf(
+    admin,
+    { type: ConfigResourceTypes.BROKER, name: String(brokers[0]?.nodeId) },
+    [setting],
+  )
+  return Number(value ?? 1)
+}
+
+async function weakSettings(admin: Admin, { topic, partitions, settings }: Wanted) {
+  const found = await settingsOf(
+    admin,
+    { type: ConfigResourceTypes.TOPIC, name: topic },
+    Object.keys(settings),
+  )
+  const weaker = Object.entries(settings)
+    .filter(([name, wanted]) => isWeaker(name, found[name], wanted))
+    .map(([name, wanted]) => `${name} is ${found[name]}, should be ${wanted}`)
+  const { topics } = await admin.fetchTopicMetadata({ topics: [topic] })
+  const there = topics[0]?.partitions.length ?? 0
+  if (there < partitions) weaker.push(`it has ${there} partitions, should have ${partitions}`)
+  return weaker
+}
+
+function isWeaker(name: string, found: string | undefined, wanted: string): boolean {
+  if (found === undefined) return false
+  switch (name) {
+    case 'segment.ms':
+      return Number(found) > Number(wanted)
+    case 'retention.ms':
+      return Number(found) >= 0 && (Number(wanted) < 0 || Number(found) < Number(wanted))
+    case MIN_INSYNC:
+    case 'max.message.bytes':
+      return Number(found) < Number(wanted)
+    default:
+      return found !== wanted
+  }
+}
+
+async function settingsOf(
+  admin: Admin,
+  resource: { type: Parameters<Admin['describeConfigs']>[0]['resources'][0]['type']; name: string },
+  configNames: string[],
+): Promise<Record<string, string | undefined>> {
+  const { resources } = await admin.describeConfigs({
+    includeSynonyms: false,
+    resources: [{ ...resource, configNames }],
+  })
+  return Object.fromEntries(
+    (resources[0]?.configEntries ?? []).map(({ configName, configValue }) => [
+      configName,
+      configValue,
+    ]),
+  )
+}
