@@ -4,29 +4,34 @@ import type { Metrics } from '../runtime/metrics.ts'
 import type { ReadModels } from '../store/store.ts'
 import { deviceStatus } from './device-status.ts'
 
-/** The consumer group whose committed offsets say how far the read models are. */
-export const PROJECTOR_GROUP = 'projector'
+/** The consumer group whose committed offsets say how far a generation of the read models is. */
+export function projectorGroup(generation: number): string {
+  return generation === 1 ? 'projector' : `projector-g${generation}`
+}
 
 /**
- * Carries the log into the read models until `signal` is aborted. What cannot be read goes to the
- * dead letters and never blocks what follows; a store that is away is waited for, nothing skipped.
+ * Carries the log into one generation of the read models until `signal` is aborted. What cannot be
+ * read goes to the dead letters and never blocks what follows; a store that is away is waited for,
+ * nothing skipped.
  */
 export async function runProjector({
   eventLog,
   store,
+  generation = 1,
   metrics,
   logger,
   signal,
 }: {
   eventLog: Pick<EventLog, 'subscribe' | 'deadLetter'>
   store: Pick<ReadModels, 'checkpoint' | 'project'>
+  generation?: number
   metrics: Metrics
   logger: Logger
   signal: AbortSignal
 }): Promise<void> {
   const resumeAfter = await store.checkpoint()
   await eventLog.subscribe({
-    group: PROJECTOR_GROUP,
+    group: projectorGroup(generation),
     ...(resumeAfter !== undefined && { resumeAfter }),
     signal,
     onBatch: (batch) => projectBatch(batch, { eventLog, store, metrics, logger }),

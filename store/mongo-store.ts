@@ -2,20 +2,29 @@ import type { Logger } from 'pino'
 import { openCollections } from './mongo/collections.ts'
 import { databaseOf, openClient } from './mongo/connection.ts'
 import { mongoDevices } from './mongo/devices.ts'
+import { generationScan, scanRecords } from './mongo/generation-scan.ts'
+import { beginRebuild, followedGeneration, openedGeneration } from './mongo/generations.ts'
 import { guarded } from './mongo/guarded.ts'
 import { mongoKeys } from './mongo/keys.ts'
 import { mongoOperators } from './mongo/operators.ts'
 import { startPreparing } from './mongo/preparation.ts'
-import { mongoReadModels } from './mongo/read-models.ts'
+import { mongoReadModels, project } from './mongo/read-models.ts'
 import { keptAt, setRetention } from './mongo/retention.ts'
 import { prepareDatabase } from './mongo/schema.ts'
-import type { Store } from './store.ts'
+import type { Generation, ProjectionBatch, Rebuild, Store } from './store.ts'
 
 /** A caller hears within 6 s, also when the server takes a call and does not answer it. */
 const ANSWER_WITHIN_MS = 5_000
 
 /** Made of many calls to the server, each of them bounded by the driver's own time-outs. */
-const MANY_CALLS: ReadonlySet<string> = new Set<keyof Store>(['project', 'expire'])
+const MANY_CALLS: ReadonlySet<string> = new Set<keyof Store | keyof Generation | keyof Rebuild>([
+  'project',
+  'expire',
+  'beginRebuild',
+  'end',
+  'origins',
+  'accounts',
+])
 
 /**
  * The store in a MongoDB database, a standalone server or a replica set. Where the server is away
@@ -31,7 +40,7 @@ export async function openMongoStore({
   clock,
 }: {
   url: string
-  retentionDays?: number
+  retentionDays?: number | undefined
   logger: Logger
   clock: { now(): number }
 }): Promise<Store> {
@@ -52,24 +61,49 @@ export async function openMongoStore({
   })
 
   const collections = openCollections(db)
-  const readModels = preparation.current
+  const { meta } = collections
+  const inUse = followedGeneration(db, meta)
+  const readModels = () => inUse.readModels()
+  const bounds = {
+    checkPrepared: preparation.current,
+    withinMs: ANSWER_WITHIN_MS,
+    unbounded: MANY_CALLS,
+  }
   const kept = () => keptAt(clock.now(), retentionDays)
   const store: Omit<Store, 'checkpoint' | 'close'> = {
     ...mongoReadModels({ collections, readModels, kept, logger }),
     ...mongoDevices({ collections, readModels, kept }),
     ...mongoKeys({ collections, clock }),
     ...mongoOperators({ collections }),
+    currentGeneration: () => inUse.number(),
+    openGeneration: async (generation) => {
+      const opened = await openedGeneration(db, meta, generation)
+      const methods = {
+        ...generationScan(opened),
+        project: (batch: ProjectionBatch) => project(opened, batch, logger),
+      }
+      return {
+        ...guarded(methods, bounds),
+        scanRecords: (query) => scanRecords(opened, query),
+        checkpoint: async () => undefined,
+        close: async () => undefined,
+      }
+    },
+    beginRebuild: async () => {
+      const begun = await beginRebuild(db, meta, { clock, retentionDays })
+      const methods = begun && {
+        switchOver: () => begun.switchOver(),
+        end: () => begun.end(),
+      }
+      return methods && { ...begun, ...guarded(methods, bounds) }
+    },
     ready: async () => {
       await db.command({ ping: 1 })
     },
   }
 
   return {
-    ...guarded(store, {
-      checkPrepared: preparation.current,
-      withinMs: ANSWER_WITHIN_MS,
-      unbounded: MANY_CALLS,
-    }),
+    ...guarded(store, bounds),
 
     // Records and statuses are separate writes, so no mark could be set in one with them: the log's
     // committed offsets tell. Known without the server, so a projector can start before it.

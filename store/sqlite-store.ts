@@ -5,9 +5,10 @@ import type { Device } from '../schemas/read-models.ts'
 import { ACCOUNTS_SCHEMA } from './sqlite/accounts-schema.ts'
 import { Database } from './sqlite/database.ts'
 import { DEFAULT_SETTINGS, sqliteDeviceSettings } from './sqlite/device-settings.ts'
+import { followedReadModels } from './sqlite/followed-read-models.ts'
+import { sqliteGenerations } from './sqlite/generations.ts'
 import { sqliteKeys } from './sqlite/keys.ts'
 import { sqliteOperators } from './sqlite/operators.ts'
-import { openReadModels } from './sqlite/read-models.ts'
 import type { Store } from './store.ts'
 
 /**
@@ -21,36 +22,46 @@ export function openSqliteStore({ directory }: { directory: string }): Store {
   makeDirectory(directory)
   const accounts = new Database(join(directory, 'accounts.sqlite'), ACCOUNTS_SCHEMA)
   try {
-    return storeOn(accounts, openReadModels(directory, currentGeneration(accounts)))
+    return storeOn(accounts, directory)
   } catch (error) {
     accounts.close()
     throw error
   }
 }
 
-function storeOn(accounts: Database, readModels: ReturnType<typeof openReadModels>): Store {
+function storeOn(accounts: Database, directory: string): Store {
   const settings = sqliteDeviceSettings(accounts)
-  const { statuses } = readModels
+  const generations = sqliteGenerations(accounts, directory)
+  const readModels = followedReadModels(generations)
 
   return {
     ...sqliteOperators(accounts),
     ...sqliteKeys(accounts, settings),
     changeDeviceSettings: settings.changeDeviceSettings,
 
-    checkpoint: async () => readModels.checkpoint(),
-    project: async (batch) => readModels.project(batch),
-    expire: (receivedBefore) =>
-      readModels.expire(receivedBefore, (devices) => settings.remove(devices)),
-    findPosition: readModels.findPosition,
-    pagePositions: readModels.pagePositions,
+    ...generations.port,
+    checkpoint: async () => readModels.current().checkpoint(),
+    project: async (batch) => readModels.current().project(batch),
+    findPosition: async (query) => readModels.current().findPosition(query),
+    pagePositions: async (query) => readModels.current().pagePositions(query),
+
+    async expire(receivedBefore) {
+      // Its own: it takes many turns, and those in use may change meanwhile.
+      const { readModels: own } = generations.openInUse()
+      try {
+        await own.expire(receivedBefore, (devices) => settings.remove(devices))
+      } finally {
+        own.close()
+      }
+    },
 
     async findDevice(device) {
-      const status = statuses.find(device)
+      const status = readModels.current().statuses.find(device)
       return status && { status, settings: settings.find(device) }
     },
 
     async pageDevices(query): Promise<Device[]> {
-      const page = statuses.page(query)
+      const page = readModels.current().statuses.page(query)
       const first = page.at(0)?.deviceId
       const last = page.at(-1)?.deviceId
       if (first === undefined || last === undefined) return []
@@ -62,8 +73,8 @@ function storeOn(accounts: Database, readModels: ReturnType<typeof openReadModel
     },
 
     async ready() {
-      currentGeneration(accounts)
-      readModels.checkpoint()
+      generations.inUse()
+      readModels.current().checkpoint()
     },
 
     async close() {
@@ -71,12 +82,6 @@ function storeOn(accounts: Database, readModels: ReturnType<typeof openReadModel
       accounts.close()
     },
   }
-}
-
-/** Which generation of the read models is in use; a rebuild makes the next one beside it. */
-function currentGeneration(accounts: Database): number {
-  const row = accounts.prepare<{ generation: number }>('SELECT generation FROM read_models').get()
-  return row?.generation ?? 1
 }
 
 function makeDirectory(directory: string): void {

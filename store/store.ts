@@ -12,13 +12,17 @@ import type {
  * What the services keep and ask. Every method may throw a `DependencyError`: `retriable` when the
  * store is away or busy. Times are milliseconds since the epoch.
  */
-export interface Store extends ReadModels, Devices, Keys, Operators {
+export interface Store extends ReadModels, Generations, Devices, Keys, Operators {
   /** Resolves when the store answers. @throws {DependencyError} saying what is missing. */
   ready(): Promise<void>
   close(): Promise<void>
 }
 
-/** Written by the projector from the log; can be dropped and rebuilt from it. */
+/**
+ * Written by the projector from the log; can be dropped and rebuilt from it. The store's own are
+ * those of the generation in use, and follow a change of it within two seconds: whoever carries the
+ * log into them opens one generation and keeps to it.
+ */
 export interface ReadModels {
   /**
    * How far the read models have come in each partition, where they keep that themselves (and so
@@ -60,6 +64,65 @@ export type ProjectionBatch = {
     previous: DeviceStatus | undefined,
     entry: { readonly origin: Origin; readonly event: PositionReported },
   ) => DeviceStatus
+}
+
+/** The read models exist in generations: one is in use, a rebuild makes the next one beside it. */
+export interface Generations {
+  /** The generation in use; the first one is 1. */
+  currentGeneration(): Promise<number>
+
+  /** @throws {DependencyError} retriable when it is neither in use nor being built. */
+  openGeneration(generation: number): Promise<Generation>
+
+  /**
+   * Begins a generation that no rebuild has had before, and removes what earlier ones left behind.
+   * Undefined while another rebuild is under way; one that died counts for up to 30 s.
+   */
+  beginRebuild(): Promise<Rebuild | undefined>
+}
+
+/** One generation, whether in use or not: to project into, and to compare with another. */
+export interface Generation extends Pick<ReadModels, 'checkpoint' | 'project'> {
+  /** The least and the greatest offset that records received since come from, by partition. */
+  origins(query: { receivedSince: number }): Promise<ReadonlyMap<number, OriginBounds>>
+
+  /** The accounts that have anything in it. */
+  accounts(): Promise<string[]>
+
+  /** Device statuses by deviceId, in the order of its UTF-8 bytes. */
+  pageStatuses(query: {
+    readonly accountId: string
+    readonly limit: number
+    readonly after?: string
+  }): Promise<DeviceStatus[]>
+
+  /** Every record of the devices after `after`, up to and with `upTo`, in chunks. */
+  scanRecords(query: {
+    readonly accountId: string
+    readonly after?: string
+    readonly upTo?: string
+  }): AsyncIterable<readonly PositionRecord[]>
+
+  close(): Promise<void>
+}
+
+export type OriginBounds = { readonly least: number; readonly greatest: number }
+
+/** A rebuild under way; nobody else can begin one until it has ended. */
+export interface Rebuild {
+  /** The generation that was in use when it began. */
+  readonly from: number
+  /** The one that it builds; empty at first. */
+  readonly to: number
+  /** Aborted when another rebuild has taken over, because this one was silent for too long. */
+  readonly lost: AbortSignal
+  /**
+   * Puts `to` in use.
+   * @throws {DependencyError} not retriable when another rebuild has taken over.
+   */
+  switchOver(): Promise<void>
+  /** Removes the one of the two that is not in use, for good, and lets others rebuild. */
+  end(): Promise<void>
 }
 
 /** Device statuses joined with what operators said of the devices. */

@@ -15,7 +15,9 @@ const allowed: Record<string, readonly string[]> = {
   store: ['schemas/', 'runtime/errors.ts'],
   ...Object.fromEntries(services.map((name) => [name, ['schemas/', 'runtime/', ...ports]])),
   embedded: [...services.map((name) => `${name}/`), 'schemas/', 'runtime/', ...ports],
+  rebuild: ['projector/', 'schemas/', 'runtime/', ...ports],
   scripts: ['schemas/', 'runtime/'],
+  examples: [],
 }
 const adapters = /^(event-log|store)\/.+/
 

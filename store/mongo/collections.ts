@@ -57,11 +57,15 @@ export type ApiKeyDocument = Omit<
   readonly secrets: readonly { readonly hash: Uint8Array; readonly validUntil?: Date }[]
 }
 
+export type LockName = 'migration-lock' | 'rebuild-lock'
+
 /** What the database says of itself: each kind of fact has one document, its `_id` the kind. */
 export type MetaDocument = {
-  readonly _id: 'schema' | 'read-models' | 'migration-lock'
+  readonly _id: 'schema' | 'read-models' | LockName
   readonly version?: number
+  /** The generation in use, and the newest that a rebuild has begun (absent: none has). */
   readonly generation?: number
+  readonly newest?: number
   readonly owner?: string
   readonly until?: Date
 }

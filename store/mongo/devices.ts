@@ -16,14 +16,15 @@ export function mongoDevices({
   kept,
 }: {
   collections: Collections
-  readModels: () => ReadModelCollections
+  readModels: () => Promise<ReadModelCollections>
   kept: () => Kept
 }): Devices {
   return {
     async findDevice({ accountId, deviceId }) {
       const _id = deviceKey({ accountId, deviceId })
+      const { deviceStatuses } = await readModels()
       const [status, settings] = await Promise.all([
-        readModels().deviceStatuses.findOne({
+        deviceStatuses.findOne({
           ...kept().deviceStatuses,
           _id,
           accountId,
@@ -36,8 +37,9 @@ export function mongoDevices({
     },
 
     async pageDevices({ accountId, limit, after }) {
-      const page = await readModels()
-        .deviceStatuses.find({
+      const { deviceStatuses } = await readModels()
+      const page = await deviceStatuses
+        .find({
           ...kept().deviceStatuses,
           accountId,
           ...(after !== undefined && { deviceId: { $gt: after } }),

@@ -133,7 +133,7 @@ function positionDocument({ origin, event }: Entry): PositionDocument {
   }
 }
 
-function positionRecord({ _id, ...fields }: PositionDocument): PositionRecord {
+export function positionRecord({ _id, ...fields }: PositionDocument): PositionRecord {
   return {
     ...fields,
     recordId: _id.slice(fields.accountId.length + 1),

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { ReadModels } from '../store.ts'
+import type { ProjectionBatch, ReadModels } from '../store.ts'
 import type { Collections, ReadModelCollections } from './collections.ts'
 import { foldStatuses } from './device-statuses.ts'
 import { findPosition, pagePositions, storeRecords } from './position-records.ts'
@@ -17,29 +17,38 @@ export function mongoReadModels({
   logger,
 }: {
   collections: Collections
-  readModels: () => ReadModelCollections
+  readModels: () => Promise<ReadModelCollections>
   kept: () => Kept
   logger: Logger
 }): Omit<ReadModels, 'checkpoint'> {
   return {
-    async project({ partition, lastOffset, entries, fold }) {
-      const { positions, deviceStatuses } = readModels()
-      const { counting, stored } = await storeRecords(positions, entries)
-      await foldStatuses(deviceStatuses, counting, {
-        fold,
-        onConflict: (attempt) =>
-          logger.warn(
-            { partition, lastOffset, attempt },
-            'device statuses changed by another projector, folding again',
-          ),
-      })
-      return { stored, repeated: entries.length - counting.length }
-    },
+    project: async (batch) => project(await readModels(), batch, logger),
 
-    expire: (receivedBefore) => removeExpired(readModels(), collections, receivedBefore),
+    expire: async (receivedBefore) =>
+      removeExpired(await readModels(), collections, receivedBefore),
 
-    findPosition: (query) => findPosition(readModels().positions, query, kept().positions),
+    findPosition: async (query) =>
+      findPosition((await readModels()).positions, query, kept().positions),
 
-    pagePositions: (query) => pagePositions(readModels().positions, query, kept().positions),
+    pagePositions: async (query) =>
+      pagePositions((await readModels()).positions, query, kept().positions),
   }
+}
+
+/** Records first and device statuses second; gives how many records were stored and repeated. */
+export async function project(
+  { positions, deviceStatuses }: ReadModelCollections,
+  { partition, lastOffset, entries, fold }: ProjectionBatch,
+  logger: Logger,
+): ReturnType<ReadModels['project']> {
+  const { counting, stored } = await storeRecords(positions, entries)
+  await foldStatuses(deviceStatuses, counting, {
+    fold,
+    onConflict: (attempt) =>
+      logger.warn(
+        { partition, lastOffset, attempt },
+        'device statuses changed by another projector, folding again',
+      ),
+  })
+  return { stored, repeated: entries.length - counting.length }
 }

@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Db } from 'mongodb'
 import { DependencyError } from '../../runtime/errors.ts'
 import {
@@ -8,10 +6,9 @@ import {
   type Collections,
   type ReadModelCollections,
 } from './collections.ts'
-import { isDuplicateKey } from './driver-errors.ts'
+import { underLock, type Clock } from './lock.ts'
 
 type Meta = Collections['meta']
-type Clock = { now(): number }
 
 /** `MIGRATIONS[n]` leads from version n to n + 1; each may be begun again after a crash. */
 const MIGRATIONS: readonly ((collections: Collections) => Promise<void>)[] = [
@@ -20,9 +17,6 @@ const MIGRATIONS: readonly ((collections: Collections) => Promise<void>)[] = [
     await meta.updateOne({ _id: 'read-models' }, first, { upsert: true })
   },
 ]
-
-const LEASE_MS = 60_000
-const LOCK_POLL_MS = 50
 
 /**
  * Brings the database to the version of this program and makes its indexes; several processes may
@@ -37,11 +31,18 @@ export async function prepareDatabase(
   if ((await versionOf(collections.meta)) < MIGRATIONS.length) {
     await underLock(collections.meta, { clock, signal }, () => migrate(collections))
   }
-  const inUse = await collections.meta.findOne({ _id: 'read-models' })
-  const readModels = openReadModels(db, inUse?.generation ?? 1)
+  const readModels = openReadModels(db, (await generationsOf(collections.meta)).generation)
   await makeIndexes(collections)
   await makeReadModelIndexes(readModels)
   return readModels
+}
+
+/** The generation of the read models in use, and the newest that a rebuild has begun. */
+export async function generationsOf(
+  meta: Meta,
+): Promise<{ readonly generation: number; readonly newest: number }> {
+  const { generation = 1, newest = generation } = (await meta.findOne({ _id: 'read-models' })) ?? {}
+  return { generation, newest }
 }
 
 async function migrate(collections: Collections): Promise<void> {
@@ -64,37 +65,6 @@ async function versionOf(meta: Meta): Promise<number> {
     )
   }
   return version
-}
-
-/** Waits for the lock; one that a crashed process left behind is free when its lease has ended. */
-async function underLock(
-  meta: Meta,
-  { clock, signal }: { clock: Clock; signal: AbortSignal },
-  work: () => Promise<void>,
-): Promise<void> {
-  const owner = randomUUID()
-  while (!(await takeLock(meta, owner, clock))) await pause(LOCK_POLL_MS, undefined, { signal })
-  try {
-    await work()
-  } finally {
-    await meta.deleteOne({ _id: 'migration-lock', owner })
-  }
-}
-
-async function takeLock(meta: Meta, owner: string, clock: Clock): Promise<boolean> {
-  const now = clock.now()
-  try {
-    await meta.updateOne(
-      { _id: 'migration-lock', until: { $lte: new Date(now) } },
-      { $set: { owner, until: new Date(now + LEASE_MS) } },
-      { upsert: true },
-    )
-    return true
-  } catch (error) {
-    // Held: the filter found no ended lease, and the insert met the document that is there.
-    if (isDuplicateKey(error)) return false
-    throw error
-  }
 }
 
 async function makeIndexes(collections: Collections): Promise<void> {

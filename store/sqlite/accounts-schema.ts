@@ -63,4 +63,7 @@ export const ACCOUNTS_SCHEMA = [
      generation INTEGER NOT NULL
    ) STRICT;
    INSERT INTO read_models VALUES (1, 1);`,
+
+  // The newest generation that a rebuild has begun: its number is never given again.
+  `ALTER TABLE read_models ADD COLUMN newest INTEGER NOT NULL DEFAULT 1;`,
 ]

@@ -6,6 +6,8 @@ export type DeviceName = { readonly accountId: string; readonly deviceId: string
 export type DeviceStatuses = {
   find(device: DeviceName): DeviceStatus | undefined
   page(query: { accountId: string; limit: number; after?: string }): DeviceStatus[]
+  /** The next account after this one that has a status. */
+  accountAfter(accountId: string): string | undefined
   save(status: DeviceStatus): void
   notSeenSince(time: number): DeviceName[]
   /** Removes the status unless the device has been seen since. */
@@ -30,6 +32,9 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
     'SELECT * FROM device_statuses WHERE account_id = ? AND device_id = ?',
   )
   const page = database.prepare<Row>(DEVICE_PAGE)
+  const accountAfter = database.prepare<{ next: string | null }>(
+    'SELECT min(account_id) AS next FROM device_statuses WHERE account_id > ?',
+  )
   const save = database.prepare('REPLACE INTO device_statuses VALUES (?, ?, ?, ?, ?, ?, ?)')
   const notSeenSince = database.prepare<DeviceName>(
     `SELECT account_id AS accountId, device_id AS deviceId FROM device_statuses
@@ -46,6 +51,7 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
     },
     // No deviceId is empty: everything stands after ''.
     page: ({ accountId, limit, after = '' }) => page.all(accountId, after, limit).map(status),
+    accountAfter: (accountId) => accountAfter.get(accountId)?.next ?? undefined,
     save(status) {
       save.run(
         status.accountId,

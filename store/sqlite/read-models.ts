@@ -1,7 +1,8 @@
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { DeviceStatus, Offsets } from '../../schemas/read-models.ts'
-import type { ProjectionBatch, ReadModels } from '../store.ts'
+import type { Generation, OriginBounds, ProjectionBatch, ReadModels } from '../store.ts'
 import { Database } from './database.ts'
 import { sqliteDeviceStatuses, type DeviceName, type DeviceStatuses } from './device-statuses.ts'
 import { READ_MODELS_SCHEMA } from './read-models-schema.ts'
@@ -10,6 +11,10 @@ import { sqliteRecords, type Records } from './records.ts'
 /** One generation of the read models, in a file of its own. */
 export type SqliteReadModels = Pick<ReadModels, 'findPosition' | 'pagePositions'> & {
   readonly statuses: Pick<DeviceStatuses, 'find' | 'page'>
+  /** The accounts that have a record or a status. */
+  accounts(): string[]
+  scanRecords: Generation['scanRecords']
+  origins(receivedSince: number): Map<number, OriginBounds>
   checkpoint(): Offsets
   project(batch: ProjectionBatch): { stored: number; repeated: number }
   /** `forget` is told of the devices whose statuses are about to go. */
@@ -19,12 +24,22 @@ export type SqliteReadModels = Pick<ReadModels, 'findPosition' | 'pagePositions'
 
 const DEVICES_REMOVED_AT_ONCE = 200
 
+const ENDINGS = ['', '-wal', '-shm']
+
+/** Removes the files of every generation but these; who still has one open keeps what it held. */
+export function removeReadModelsExcept(directory: string, kept: readonly number[]): void {
+  const stays = new Set(
+    kept.flatMap((generation) => ENDINGS.map((ending) => fileOf(generation) + ending)),
+  )
+  for (const name of readdirSync(directory)) {
+    if (!/^read-models-\d+\.sqlite(-wal|-shm)?$/.test(name) || stays.has(name)) continue
+    rmSync(join(directory, name), { force: true })
+  }
+}
+
 /** Opens generation N of the read models, made if it is not there. */
 export function openReadModels(directory: string, generation: number): SqliteReadModels {
-  const database = new Database(
-    join(directory, `read-models-${generation}.sqlite`),
-    READ_MODELS_SCHEMA,
-  )
+  const database = new Database(join(directory, fileOf(generation)), READ_MODELS_SCHEMA)
   const records = sqliteRecords(database)
   const statuses = sqliteDeviceStatuses(database)
   const checkpoints = database.prepare<{ log_partition: number; last_offset: number }>(
@@ -41,6 +56,32 @@ export function openReadModels(directory: string, generation: number): SqliteRea
     findPosition: records.findPosition,
     pagePositions: records.pagePositions,
     checkpoint,
+    origins: (receivedSince) => records.origins(receivedSince),
+
+    accounts() {
+      const found = new Set<string>()
+      for (const models of [records, statuses]) {
+        const accountAfter = (id: string) => models.accountAfter(id)
+        // No account's id is empty.
+        for (let last = accountAfter(''); last !== undefined; last = accountAfter(last)) {
+          found.add(last)
+        }
+      }
+      return [...found]
+    },
+
+    async *scanRecords({ accountId, after = '', upTo }) {
+      // Any timestamp of any recordId of the device `after` stands before this.
+      let place = { deviceId: after, timestamp: Infinity, recordId: '' }
+      for (;;) {
+        const chunk = records.next(accountId, place, upTo)
+        const last = chunk.at(-1)
+        if (last === undefined) return
+        yield chunk
+        await othersGoFirst()
+        place = last
+      }
+    },
 
     project: (batch) =>
       database.transaction(() => {
@@ -91,6 +132,10 @@ function foldStored(
     if (after !== undefined && after !== before) statuses.save(after)
   }
   return { stored, repeated: entries.length - stored }
+}
+
+function fileOf(generation: number): string {
+  return `read-models-${generation}.sqlite`
 }
 
 function othersGoFirst(): Promise<void> {

@@ -1,6 +1,6 @@
 import { MEASUREMENTS, type PositionReported } from '../../schemas/position-reported.ts'
 import type { Origin, PositionRecord } from '../../schemas/read-models.ts'
-import type { ReadModels } from '../store.ts'
+import type { OriginBounds, ReadModels } from '../store.ts'
 import type { Database } from './database.ts'
 
 export type Records = Pick<ReadModels, 'findPosition' | 'pagePositions'> & {
@@ -8,7 +8,14 @@ export type Records = Pick<ReadModels, 'findPosition' | 'pagePositions'> & {
   insert(entry: { origin: Origin; event: PositionReported }): boolean
   /** Removes some of those received before a time; false when none is left. */
   removeSome(receivedBefore: number): boolean
+  /** The next account after this one that has a record. */
+  accountAfter(accountId: string): string | undefined
+  /** The next records of an account by (device, timestamp, recordId), up to a device. */
+  next(accountId: string, after: RecordPlace, upTo: string | undefined): PositionRecord[]
+  origins(receivedSince: number): Map<number, OriginBounds>
 }
+
+export type RecordPlace = Pick<PositionRecord, 'deviceId' | 'timestamp' | 'recordId'>
 
 type Row = {
   readonly account_id: string
@@ -45,6 +52,17 @@ export const PAGE = {
 export const REMOVE_SOME = `DELETE FROM records WHERE rowid IN
   (SELECT rowid FROM records WHERE received_at < ? ORDER BY received_at LIMIT ${REMOVED_AT_ONCE})`
 
+const READ_AT_ONCE = 1_000
+
+export const NEXT = {
+  upTo: `SELECT * FROM records
+    WHERE account_id = ? AND (device_id, timestamp, record_id) > (?, ?, ?) AND device_id <= ?
+    ORDER BY device_id, timestamp, record_id LIMIT ${READ_AT_ONCE}`,
+  all: `SELECT * FROM records
+    WHERE account_id = ? AND (device_id, timestamp, record_id) > (?, ?, ?)
+    ORDER BY device_id, timestamp, record_id LIMIT ${READ_AT_ONCE}`,
+}
+
 export function sqliteRecords(database: Database): Records {
   const insert = database.prepare(
     `INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -56,6 +74,15 @@ export function sqliteRecords(database: Database): Records {
     desc: database.prepare<Row>(PAGE.desc),
   }
   const removeSome = database.prepare(REMOVE_SOME)
+  const accountAfter = database.prepare<{ next: string | null }>(
+    'SELECT min(account_id) AS next FROM records WHERE account_id > ?',
+  )
+  const nextUpTo = database.prepare<Row>(NEXT.upTo)
+  const nextOfAll = database.prepare<Row>(NEXT.all)
+  const origins = database.prepare<{ part: number; least: number; greatest: number }>(
+    `SELECT log_partition AS part, min(log_offset) AS least, max(log_offset) AS greatest
+     FROM records WHERE received_at >= ? GROUP BY log_partition`,
+  )
 
   return {
     insert({ origin, event }) {
@@ -81,6 +108,19 @@ export function sqliteRecords(database: Database): Records {
       const stored = find.get(event.accountId, event.recordId)
       return stored?.log_partition === origin.partition && stored.log_offset === origin.offset
     },
+
+    accountAfter: (accountId) => accountAfter.get(accountId)?.next ?? undefined,
+
+    next(accountId, { deviceId, timestamp, recordId }, upTo) {
+      const place = [accountId, deviceId, timestamp, recordId]
+      const rows = upTo === undefined ? nextOfAll.all(...place) : nextUpTo.all(...place, upTo)
+      return rows.map(record)
+    },
+
+    origins: (receivedSince) =>
+      new Map(
+        origins.all(receivedSince).map(({ part, least, greatest }) => [part, { least, greatest }]),
+      ),
 
     removeSome: (receivedBefore) => removeSome.run(receivedBefore) === REMOVED_AT_ONCE,
 

@@ -2,6 +2,7 @@ import { describe } from '@jest/globals'
 import type { Store } from '../../store/store.ts'
 import { devicesContract } from './store-devices.ts'
 import { expiryContract } from './store-expiry.ts'
+import { generationsContract } from './store-generations.ts'
 import { historyContract } from './store-history.ts'
 import { keysContract } from './store-keys.ts'
 import { operatorsContract } from './store-operators.ts'
@@ -24,6 +25,7 @@ export function storeContract(name: string, open: OpenStore): void {
     projectionContract(open)
     expiryContract(open)
     historyContract(open)
+    generationsContract(open)
     devicesContract(open)
     keysContract(open)
     operatorsContract(open)

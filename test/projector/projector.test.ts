@@ -6,7 +6,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import type { EventLog } from '../../event-log/event-log.ts'
 import { openSqliteEventLog } from '../../event-log/sqlite-event-log.ts'
 import { measureLag } from '../../projector/measure-lag.ts'
-import { PROJECTOR_GROUP, runProjector } from '../../projector/projector.ts'
+import { projectorGroup, runProjector } from '../../projector/projector.ts'
 import { applyRetention } from '../../projector/retention.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { createLogger } from '../../runtime/logger.ts'
@@ -42,7 +42,7 @@ async function projectAll(on: Pick<Store, 'checkpoint' | 'project'> = store) {
   const metrics = createMetrics()
   const stop = new AbortController()
   const running = runProjector({ eventLog, store: on, metrics, logger, signal: stop.signal })
-  await eventually(async () => (await eventLog.lag(PROJECTOR_GROUP)).events === 0)
+  await eventually(async () => (await eventLog.lag(projectorGroup(1))).events === 0)
   stop.abort()
   await running
   return metrics
@@ -131,7 +131,7 @@ describe('the projector', () => {
     await eventLog.append([positionReported({ receivedAt: T0 }), positionReported()])
     clock.time = T0 + 30_000
     const metrics = createMetrics()
-    await measureLag({ eventLog, metrics })
+    await measureLag({ eventLog, store, metrics })
     const text = await metrics.registry.metrics()
     expect(text).toContain('gps_projector_lag_events 2')
     expect(text).toContain('gps_projector_lag_seconds 30')

@@ -19,11 +19,16 @@ export type TestDatabase = {
 
 let made = 0
 
+/** The connection string of another database on the same server. */
+export function urlOfDatabase(url: string, database: string): string {
+  return url.replace(/^([^:]+:\/\/[^/?]+)\/?[^?]*/, `$1/${database}`)
+}
+
 /** `name` keeps suites apart, a number the databases of one suite. */
 export function testDatabase({ url, database }: { url: string; database: string }): TestDatabase {
   made += 1
   const own = `${database}-${made}-${randomBytes(3).toString('hex')}`
-  const ownUrl = url.replace(/^([^:]+:\/\/[^/?]+)\/?[^?]*/, `$1/${own}`)
+  const ownUrl = urlOfDatabase(url, own)
   const client = new MongoClient(ownUrl)
   const stores: Store[] = []
   return {

@@ -2,8 +2,8 @@ import { expect, test } from '@jest/globals'
 import { databaseOf, openClient } from '../../store/mongo/connection.ts'
 import { openMongoStore } from '../../store/mongo-store.ts'
 import { describeWith } from '../services/describe-with.ts'
-import { positionReported, T0 } from '../samples.ts'
-import { account, batchOf, LogOfOneSuite, operator } from '../contracts/store-samples.ts'
+import { T0 } from '../samples.ts'
+import { account, operator } from '../contracts/store-samples.ts'
 import { eventually } from '../eventually.ts'
 import { flakyProxy } from './flaky-proxy.ts'
 import { silent, withDatabase } from './mongo-database.ts'
@@ -51,23 +51,6 @@ await describeWith(['mongodb'], 'opening the MongoDB store', ({ mongodb }) => {
         retriable: false,
         message: expect.stringContaining('schema version 2, this program knows up to 1'),
       })
-    })
-  })
-
-  test('the read models in use are those of the current generation', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const before = await database.open()
-      const entry = new LogOfOneSuite().append(positionReported())
-      await before.project(batchOf(entry))
-      await database.db
-        .collection('meta')
-        .updateOne({ _id: READ_MODELS }, { $set: { generation: 2 } })
-      const after = await database.open()
-      const query = { accountId: 'acc-1', limit: 10 }
-      expect(await before.pageDevices(query)).toHaveLength(1)
-      expect(await after.pageDevices(query)).toEqual([])
-      await after.project(batchOf(entry))
-      expect(await database.db.collection('positions_g2').countDocuments()).toBe(1)
     })
   })
 
@@ -173,8 +156,4 @@ await describeWith(['mongodb'], 'opening the MongoDB store', ({ mongodb }) => {
 })
 
 /** The driver's types take every `_id` for an ObjectId where the collection says nothing else. */
-const [SCHEMA, READ_MODELS, LOCK] = ['schema', 'read-models', 'migration-lock'] as unknown as [
-  never,
-  never,
-  never,
-]
+const [SCHEMA, LOCK] = ['schema', 'migration-lock'] as unknown as [never, never]

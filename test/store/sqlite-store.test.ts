@@ -10,7 +10,7 @@ import { DependencyError } from '../../runtime/errors.ts'
 import { openSqliteStore } from '../../store/sqlite-store.ts'
 import { DEVICE_PAGE } from '../../store/sqlite/device-statuses.ts'
 import { GRANT } from '../../store/sqlite/keys.ts'
-import { PAGE, REMOVE_SOME } from '../../store/sqlite/records.ts'
+import { NEXT, PAGE, REMOVE_SOME } from '../../store/sqlite/records.ts'
 import { account, apiKey, batchOf, operator } from '../contracts/store-samples.ts'
 import { storeContract } from '../contracts/store-contract.ts'
 import { positionReported } from '../samples.ts'
@@ -45,6 +45,9 @@ describe('the SQLite store', () => {
     expect(plan('plans', 'read-models-1', REMOVE_SOME)).toContain(
       'SEARCH records USING COVERING INDEX records_by_age (received_at<?)',
     )
+    const scan = 'SEARCH records USING INDEX records_by_time (account_id=? AND '
+    expect(plan('plans', 'read-models-1', NEXT.all)).toEqual([expect.stringContaining(scan)])
+    expect(plan('plans', 'read-models-1', NEXT.upTo)).toEqual([expect.stringContaining(scan)])
     expect(plan('plans', 'accounts', GRANT).filter((step) => step.startsWith('SCAN'))).toEqual([])
   })
 
@@ -78,6 +81,27 @@ describe('the SQLite store', () => {
       )
     },
   )
+
+  test('reads stay with the old read models until the new ones have come as far', async () => {
+    const store = openSqliteStore({ directory: join(directory, 'follows') })
+    const batch = batchOf({ origin: { partition: 0, offset: 1 }, event: positionReported() })
+    await store.project(batch)
+    const rebuild = await store.beginRebuild()
+    await rebuild?.switchOver()
+    const { recordId } = batch.entries[0]!.event
+    const find = () => store.findPosition({ accountId: 'acc-1', recordId })
+    for (const end = performance.now() + 500; performance.now() < end;) {
+      expect(await find()).toBeDefined()
+      await new Promise(setImmediate)
+    }
+    const built = await store.openGeneration(2)
+    await built.project(batch)
+    await built.close()
+    expect(await find()).toBeDefined()
+    await rebuild?.end()
+    expect(await find()).toBeDefined()
+    await store.close()
+  })
 
   test('says so when its directory cannot be made', () => {
     const file = join(directory, 'a file')

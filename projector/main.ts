@@ -1,0 +1,28 @@
+import { openKafkaEventLog } from '../event-log/kafka-event-log.ts'
+import { systemClock as clock } from '../runtime/clock.ts'
+import { requireDistributed } from '../runtime/config.ts'
+import { runProgram } from '../runtime/program.ts'
+import { openMongoStore } from '../store/mongo-store.ts'
+import { serveOperations } from './operations.ts'
+import { startProjector } from './service.ts'
+
+/** The projector as a process of its own, on Kafka and MongoDB; several share the partitions. */
+await runProgram('gps-projector', async (program) => {
+  const { config, logger, lifecycle } = program
+  const { kafka, mongodbUrl: url } = requireDistributed(config)
+  const { retentionDays } = config
+  const eventLog = openKafkaEventLog({
+    ...kafka,
+    clientId: 'gps-projector',
+    clock,
+    logger,
+    onFatal: (error) => lifecycle.fail(error, 'the event log cannot go on'),
+  })
+  lifecycle.onClose('event log', () => eventLog.close())
+  const store = await openMongoStore({ url, retentionDays, clock, logger })
+  lifecycle.onClose('store', () => store.close())
+  startProjector({ eventLog, store }, program)
+  if (config.projectorPort !== undefined) {
+    await serveOperations(config.projectorPort, { eventLog, store }, program)
+  }
+})

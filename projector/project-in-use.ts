@@ -1,0 +1,82 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { EventLog } from '../event-log/event-log.ts'
+import { DependencyError } from '../runtime/errors.ts'
+import type { Logger } from '../runtime/logger.ts'
+import type { Metrics } from '../runtime/metrics.ts'
+import type { Generation, Generations } from '../store/store.ts'
+import { runProjector } from './projector.ts'
+
+const LOOK_EVERY_MS = 500
+const AWAY_PAUSE_MS = 1_000
+
+/**
+ * Carries the log into the generation of the read models that is in use, until `signal` is aborted.
+ * When another one is put in use it goes on there, from where that one stands: what had not been
+ * carried into it yet is not lost, whatever was still written to the one before.
+ */
+export async function projectInUse({
+  eventLog,
+  store,
+  metrics,
+  logger,
+  signal,
+}: {
+  eventLog: Pick<EventLog, 'subscribe' | 'deadLetter'>
+  store: Generations
+  metrics: Metrics
+  logger: Logger
+  signal: AbortSignal
+}): Promise<void> {
+  while (!signal.aborted) {
+    const opened = await openInUse(store, logger)
+    if (opened === undefined) {
+      await sleep(AWAY_PAUSE_MS, signal)
+      continue
+    }
+    const { generation, readModels } = opened
+    logger.info({ generation }, 'projecting into the read models in use')
+    const left = new AbortController()
+    const until = AbortSignal.any([signal, left.signal])
+    try {
+      const watching = whenReplaced(store, generation, until).then(() => left.abort())
+      const projecting = { eventLog, store: readModels, generation, metrics, logger }
+      await runProjector({ ...projecting, signal: until }).finally(() => left.abort())
+      await watching
+    } finally {
+      await readModels.close()
+    }
+  }
+}
+
+/** Undefined where the store is away. */
+async function openInUse(
+  store: Generations,
+  logger: Logger,
+): Promise<{ generation: number; readModels: Generation } | undefined> {
+  try {
+    const generation = await store.currentGeneration()
+    return { generation, readModels: await store.openGeneration(generation) }
+  } catch (error) {
+    if (!(error instanceof DependencyError) || !error.retriable) throw error
+    logger.warn({ err: error }, 'the read models in use are not to be had, trying again')
+    return undefined
+  }
+}
+
+/** Resolves when another generation is in use, or `signal` is aborted. */
+async function whenReplaced(
+  store: Generations,
+  generation: number,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(LOOK_EVERY_MS, signal)
+    // A store that is away does not answer; the projector waits for it too.
+    const inUse = await store.currentGeneration().catch(() => generation)
+    if (inUse !== generation) return
+  }
+}
+
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  await pause(ms, undefined, { signal }).catch(() => undefined)
+}

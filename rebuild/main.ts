@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { EventLog } from '../event-log/event-log.ts'
+import { openKafkaEventLog } from '../event-log/kafka-event-log.ts'
+import { openSqliteEventLog } from '../event-log/sqlite-event-log.ts'
+import { systemClock as clock } from '../runtime/clock.ts'
+import { ConfigError, loadConfig, type Config } from '../runtime/config.ts'
+import { createLogger, type Logger } from '../runtime/logger.ts'
+import { createMetrics } from '../runtime/metrics.ts'
+import { openMongoStore } from '../store/mongo-store.ts'
+import { openSqliteStore } from '../store/sqlite-store.ts'
+import type { Store } from '../store/store.ts'
+import { HELP, parseOptions, UsageError, type Options } from './options.ts'
+import { rebuildReadModels } from './rebuild.ts'
+import { report } from './report.ts'
+
+/** Every process follows a switch within two seconds; what it has begun by then takes a while. */
+const FOLLOWED_AFTER_MS = 4_000
+
+// Kafka's client may leave timers behind; what is asked for is done, and everything is closed.
+process.exit(await main(process.argv.slice(2)))
+
+/** Builds the read models anew (`npm run rebuild`). Gives the exit code. */
+async function main(args: readonly string[]): Promise<number> {
+  try {
+    const options = parseOptions(args)
+    if (options !== 'help') return await rebuild(options, loadConfig())
+    process.stdout.write(HELP)
+    return 0
+  } catch (error) {
+    if (error instanceof UsageError || error instanceof ConfigError) {
+      process.stderr.write(`${error.message}\n`)
+      return error instanceof UsageError ? 2 : 1
+    }
+    const reason = error instanceof Error ? error.message : String(error)
+    process.stderr.write(`Failed: ${reason}\nWhat is in use stays in use; start this again.\n`)
+    return 1
+  }
+}
+
+async function rebuild({ force }: Options, config: Config): Promise<number> {
+  const logger = createLogger({ level: config.logLevel, name: 'gps-rebuild' })
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort())
+  const opened = await open(config, logger)
+  try {
+    const outcome = await rebuildReadModels({
+      eventLog: opened.eventLog,
+      store: opened.store,
+      clock,
+      metrics: createMetrics(),
+      logger,
+      screen: process.stderr,
+      retentionDays: config.retentionDays,
+      force,
+      followedAfterMs: FOLLOWED_AFTER_MS,
+      signal: AbortSignal.any([stop.signal, opened.failed]),
+    })
+    process.stdout.write(report(outcome))
+    return outcome.kind === 'switched' ? 0 : 1
+  } finally {
+    await opened.store.close()
+    await opened.eventLog.close()
+  }
+}
+
+type Opened = { readonly eventLog: EventLog; readonly store: Store; readonly failed: AbortSignal }
+
+async function open(config: Config, logger: Logger): Promise<Opened> {
+  const failing = new AbortController()
+  const failed = failing.signal
+  const { distributed, retentionDays } = config
+  if (distributed === undefined) {
+    const directory = resolve(config.dataDir)
+    const file = join(directory, 'log.sqlite')
+    if (!existsSync(file)) {
+      throw new Error(`there is no event log in ${directory}: set DATA_DIR to where it is`)
+    }
+    const eventLog = openSqliteEventLog({ file, clock, logger })
+    return { eventLog, store: openSqliteStore({ directory }), failed }
+  }
+  const eventLog = openKafkaEventLog({
+    ...distributed.kafka,
+    clientId: 'gps-rebuild',
+    clock,
+    logger,
+    onFatal: (error) => {
+      logger.fatal({ err: error }, 'the event log cannot go on')
+      failing.abort()
+    },
+  })
+  const store = await openMongoStore({ url: distributed.mongodbUrl, retentionDays, clock, logger })
+  return { eventLog, store, failed }
+}

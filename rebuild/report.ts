@@ -1,0 +1,51 @@
+import type { Digest } from './digest.ts'
+import { count } from './progress.ts'
+import type { Compared, Outcome } from './rebuild.ts'
+
+/** What came of a rebuild, in words, and what to do next. */
+export function report(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case 'busy':
+      return (
+        'Another rebuild is under way, or was killed less than 30 s ago. Wait until it has ended, ' +
+        'then start this again.\n'
+      )
+    case 'stopped':
+      return 'Stopped. The old read models stay in use; start this again at any time.\n'
+    case 'log too short':
+      return (
+        `Not begun: ${outcome.reason}.\n` +
+        'New read models would lack what only the old ones hold. If that is what you want: ' +
+        'npm run rebuild -- --force\n'
+      )
+    case 'different':
+      return (
+        `${comparison(outcome.compared)}They differ: the old read models stay in use, the new ones ` +
+        'are removed.\nIf the log is whole, it is the old ones that are damaged, and this puts ' +
+        'the new ones in use: npm run rebuild -- --force\n'
+      )
+    case 'switched': {
+      const { from, to, equal } = outcome.compared
+      const verdict = equal ? 'They are equal.' : 'They differ; switched all the same (--force).'
+      return (
+        `${comparison(outcome.compared)}${verdict} ` +
+        `Generation ${to} is in use, generation ${from} is removed.\n`
+      )
+    }
+  }
+}
+
+function comparison({ from, to, before, after }: Compared): string {
+  return (
+    'As they stood when the rebuild began:\n' +
+    `  generation ${from} (old)  ${amounts(before)}\n` +
+    `  generation ${to} (new)  ${amounts(after)}\n`
+  )
+}
+
+function amounts({ records, devices }: Digest): string {
+  return (
+    `${count(records.count)} records ${records.hash.slice(0, 16)}  ` +
+    `${count(devices.count)} devices ${devices.hash.slice(0, 16)}`
+  )
+}

@@ -1,0 +1,63 @@
+import type { Offsets } from '../../schemas/read-models.ts'
+import type { sqliteGenerations } from './generations.ts'
+import type { SqliteReadModels } from './read-models.ts'
+
+const LOOK_EVERY_MS = 200
+/** Beyond that the older read models are of no use any more: nobody carries the log into them. */
+const FOLLOW_WITHIN_MS = 1_000
+
+export type FollowedReadModels = {
+  /** The read models in use; not to be kept over a turn of the event loop. */
+  current(): SqliteReadModels
+  close(): void
+}
+
+/**
+ * The read models in use, looked up anew every now and then. A newer generation is taken as soon as
+ * it has come as far as the one before, so that what could be read does not vanish for a moment.
+ */
+export function followedReadModels(
+  generations: ReturnType<typeof sqliteGenerations>,
+): FollowedReadModels {
+  let used = generations.openInUse()
+  let lookedAt = performance.now()
+  let next: { generation: number; readModels: SqliteReadModels; since: number } | undefined
+
+  function follow(now: number): void {
+    const generation = generations.inUse()
+    if (generation === used.generation) return
+    if (next?.generation !== generation) {
+      next?.readModels.close()
+      next = { generation, readModels: generations.open(generation), since: now }
+    }
+    const { readModels, since } = next
+    const late = now - since > FOLLOW_WITHIN_MS
+    if (!late && !reaches(readModels.checkpoint(), used.readModels.checkpoint())) return
+    used.readModels.close()
+    used = { generation, readModels }
+    next = undefined
+  }
+
+  return {
+    current() {
+      const now = performance.now()
+      if (now - lookedAt >= LOOK_EVERY_MS || next !== undefined) {
+        follow(now)
+        lookedAt = now
+      }
+      return used.readModels
+    },
+
+    close() {
+      next?.readModels.close()
+      used.readModels.close()
+    },
+  }
+}
+
+/** Whether `offsets` are nowhere behind `others`. */
+function reaches(offsets: Offsets, others: Offsets): boolean {
+  return Object.entries(others).every(
+    ([partition, offset]) => (offsets[Number(partition)] ?? -1) >= offset,
+  )
+}

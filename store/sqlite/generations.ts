@@ -1,0 +1,105 @@
+import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { DependencyError } from '../../runtime/errors.ts'
+import type { Generation, Generations, Rebuild } from '../store.ts'
+import type { Database } from './database.ts'
+import { openReadModels, removeReadModelsExcept, type SqliteReadModels } from './read-models.ts'
+import { isBusy, translated } from './sqlite-errors.ts'
+
+type Pointer = { readonly generation: number; readonly newest: number }
+
+/** The generations of the read models in `directory`; which one is in use stands in `accounts`. */
+export function sqliteGenerations(accounts: Database, directory: string) {
+  const pointer = accounts.prepare<Pointer>('SELECT generation, newest FROM read_models')
+  const begin = accounts.prepare('UPDATE read_models SET newest = newest + 1')
+  const switchOver = accounts.prepare(
+    'UPDATE read_models SET generation = ? WHERE generation = ? AND newest = ?',
+  )
+
+  function current(): Pointer {
+    return pointer.get() ?? { generation: 1, newest: 1 }
+  }
+
+  /** Nobody removes it in between, so a file that is gone is never made again. */
+  function openInUse(): { generation: number; readModels: SqliteReadModels } {
+    return accounts.transaction(() => {
+      const { generation } = current()
+      return { generation, readModels: openReadModels(directory, generation) }
+    })
+  }
+
+  function open(generation: number): SqliteReadModels {
+    return accounts.transaction(() => {
+      const { generation: inUse, newest } = current()
+      if (generation !== inUse && generation !== newest) {
+        throw new DependencyError(`generation ${generation} of the read models is gone`, {
+          retriable: true,
+        })
+      }
+      return openReadModels(directory, generation)
+    })
+  }
+
+  function removeAllButInUse(): void {
+    accounts.transaction(() => removeReadModelsExcept(directory, [current().generation]))
+  }
+
+  const port: Generations = {
+    currentGeneration: async () => current().generation,
+
+    openGeneration: async (generation) => generationOn(open(generation)),
+
+    async beginRebuild(): Promise<Rebuild | undefined> {
+      const held = holdRebuild(directory)
+      if (held === undefined) return undefined
+      removeAllButInUse()
+      const { generation: from, newest: to } = accounts.transaction(() => {
+        begin.run()
+        return current()
+      })
+      return {
+        from,
+        to,
+        // The hold is the operating system's: nobody can take it over.
+        lost: new AbortController().signal,
+        async switchOver() {
+          if (switchOver.run(to, from, to) === 1) return
+          throw new DependencyError('another rebuild has taken over', { retriable: false })
+        },
+        async end() {
+          removeAllButInUse()
+          held.release()
+        },
+      }
+    },
+  }
+
+  return { port, inUse: () => current().generation, openInUse, open }
+}
+
+/** Held until it is released or the process ends, however it does; undefined when another has it. */
+function holdRebuild(directory: string): { release(): void } | undefined {
+  const database = translated(() => new DatabaseSync(join(directory, 'rebuild.lock')))
+  try {
+    database.exec('BEGIN EXCLUSIVE')
+  } catch (error) {
+    database.close()
+    if (isBusy(error)) return undefined
+    return translated(() => {
+      throw error
+    })
+  }
+  return { release: () => database.close() }
+}
+
+function generationOn(readModels: SqliteReadModels): Generation {
+  return {
+    checkpoint: async () => readModels.checkpoint(),
+    project: async (batch) => readModels.project(batch),
+    origins: async ({ receivedSince }) => readModels.origins(receivedSince),
+    accounts: async () => readModels.accounts(),
+    pageStatuses: async (query) => readModels.statuses.page(query),
+    scanRecords: (query) => readModels.scanRecords(query),
+    close: async () => readModels.close(),
+  }
+}

@@ -1,0 +1,115 @@
+import { expect, test } from '@jest/globals'
+import { eventually } from '../eventually.ts'
+import { expectExactlyOnce } from '../faults/invariants.ts'
+import { startLoad, type Load } from '../faults/load.ts'
+import type { RunningProgram } from '../programs.ts'
+
+/** A running service and how `npm run rebuild` is started on its data. */
+export type Rebuildable = {
+  readonly ingestUrl: string
+  readonly adminUrl: string
+  readonly key: string
+  readonly rebuild: (...args: string[]) => RunningProgram
+}
+
+/** What a rebuild promises while the service runs under load, whatever that runs on. */
+export function rebuildStories(
+  start: () => Promise<Rebuildable>,
+  { concurrency }: { concurrency: number },
+): void {
+  test('rebuilds under load lose, double and hide nothing, also when one is killed', async () => {
+    const service = await start()
+    const loads: Load[] = []
+    const startLoadAgain = async () => {
+      const load = startLoad({ urls: [service.ingestUrl], key: service.key, concurrency })
+      loads.push(load)
+      await eventually(() => load.acknowledged.length >= 500, { withinMs: 60_000 })
+      return load
+    }
+    const acknowledged = () => loads.flatMap((load) => load.acknowledged)
+    const reading = keepReading(service, acknowledged)
+    try {
+      const load = await startLoadAgain()
+      await expectSwitched(service.rebuild(), 'Generation 2 is in use, generation 1 is removed')
+
+      const killed = service.rebuild()
+      await eventually(() => killed.output().includes('building generation 3'), {
+        withinMs: 60_000,
+        everyMs: 1,
+      })
+      killed.process.kill('SIGKILL')
+      expect(await killed.ended).toBe('SIGKILL')
+      const before = load.acknowledged.length
+      await eventually(() => load.acknowledged.length > before + 100, { withinMs: 60_000 })
+      await load.stop()
+
+      // Where its hold is a lease, the killed one counts as under way for a while.
+      const next = await eventually(
+        async () => {
+          const refused = service.rebuild('--force')
+          await refused.ended
+          return !refused.output().includes('Another rebuild is under way') && refused
+        },
+        { withinMs: 90_000, everyMs: 1_000 },
+      )
+      await expectSwitched(next, 'Generation 4 is in use, generation 2 is removed')
+
+      await startLoadAgain()
+      await expectSwitched(service.rebuild(), 'Generation 5 is in use, generation 4 is removed')
+    } finally {
+      await reading.stop()
+      for (const load of loads) await load.stop()
+    }
+    const refused = loads.flatMap((load) => load.refused)
+    process.stdout.write(
+      `rebuilds under load: ${acknowledged().length} acknowledged, ${refused.length} refused, ` +
+        `${reading.read()} read again and again, ${reading.vanished.length} vanished\n`,
+    )
+    expect(reading.vanished).toEqual([])
+    expect(reading.read()).toBeGreaterThan(20)
+    expect(refused.filter(({ status }) => status !== 429)).toEqual([])
+    await expectExactlyOnce(service, {
+      acknowledged: acknowledged(),
+      sent: loads.flatMap((load) => load.sent),
+    })
+  }, 300_000)
+}
+
+async function expectSwitched(rebuild: RunningProgram, text: string): Promise<void> {
+  expect([await rebuild.ended, rebuild.output()]).toEqual([
+    0,
+    expect.stringContaining(`They are equal. ${text}`),
+  ])
+}
+
+/** Reads acknowledged records over and over; one that was there once has to be there for good. */
+function keepReading(
+  service: Pick<Rebuildable, 'adminUrl' | 'key'>,
+  acknowledged: () => readonly { recordId: string; deviceId: string }[],
+) {
+  const readable = new Set<string>()
+  const vanished: string[] = []
+  let stopped = false
+  const headers = { Authorization: `Bearer ${service.key}` }
+  const running = (async () => {
+    for (let turn = 0; !stopped; turn += 1) {
+      const all = acknowledged()
+      const recordId = all[(turn * 37) % Math.max(1, all.length)]?.recordId
+      if (recordId !== undefined) {
+        const answer = await fetch(`${service.adminUrl}/api/v1/positions/${recordId}`, { headers })
+        await answer.arrayBuffer()
+        if (answer.status === 200) readable.add(recordId)
+        else if (readable.has(recordId)) vanished.push(`${recordId}: ${answer.status}`)
+      }
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+  })()
+  return {
+    vanished,
+    read: () => readable.size,
+    async stop() {
+      stopped = true
+      await running
+    },
+  }
+}

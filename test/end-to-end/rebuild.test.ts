@@ -1,0 +1,165 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { openSqliteEventLog } from '../../event-log/sqlite-event-log.ts'
+import { openSqliteStore } from '../../store/sqlite-store.ts'
+import { startDistributedDeployment } from '../deployments.ts'
+import { eventually } from '../eventually.ts'
+import { startEmbedded, startProgram, temporaryDirectory } from '../programs.ts'
+import { positionReported } from '../samples.ts'
+import { describeWith } from '../services/describe-with.ts'
+import { urlOfDatabase } from '../store/mongo-database.ts'
+import { rebuildStories } from './rebuild-stories.ts'
+
+const EVENTS = 60_000
+const unlimited = { RATE_LIMIT_DEVICE: 'off', RATE_LIMIT_KEY: 'off', RATE_LIMIT_AUTH: 'off' }
+
+describe('npm run rebuild while npm start runs', () => {
+  const ends: (() => Promise<unknown>)[] = []
+
+  afterAll(async () => {
+    for (const end of ends.reverse()) await end()
+  })
+
+  const start = async () => {
+    const directory = await temporaryDirectory()
+    ends.push(directory.remove)
+    const running = await startEmbedded(directory.path, unlimited)
+    ends.push(async () => {
+      running.process.kill('SIGKILL')
+      await running.ended
+    })
+    return {
+      ...running,
+      key: await eventually(() => /gps_[0-9A-Za-z]{38}/.exec(running.output())?.[0]),
+      rebuild: (...args: string[]) =>
+        startProgram('rebuild/main', { args, env: { DATA_DIR: directory.path } }),
+    }
+  }
+
+  rebuildStories(start, { concurrency: 10 })
+})
+
+await describeWith(['kafka', 'mongodb'], 'npm run rebuild of the three services', (services) => {
+  const ends: (() => Promise<unknown>)[] = []
+
+  afterAll(async () => {
+    for (const end of ends.reverse()) await end()
+  })
+
+  const start = async () => {
+    const { brokers, topicPrefix } = services.kafka
+    const mongodbUrl = urlOfDatabase(services.mongodb.url, services.mongodb.database)
+    const running = await startDistributedDeployment({ brokers, topicPrefix, mongodbUrl })
+    ends.push(() => running.remove())
+    const env = {
+      KAFKA_BROKERS: brokers.join(','),
+      KAFKA_TOPIC_PREFIX: topicPrefix,
+      MONGODB_URL: mongodbUrl,
+    }
+    const rebuild = (...args: string[]) => startProgram('rebuild/main', { args, env })
+    return { ...running, rebuild }
+  }
+
+  rebuildStories(start, { concurrency: 2 })
+})
+
+describe('npm run rebuild', () => {
+  let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+
+  beforeAll(async () => {
+    directory = await temporaryDirectory()
+    const eventLog = openSqliteEventLog({
+      file: join(directory.path, 'log.sqlite'),
+      clock: { now: () => Date.now() },
+    })
+    for (let n = 0; n < EVENTS; n += 500) {
+      await eventLog.append(
+        Array.from({ length: 500 }, (_, k) => positionReported({ deviceId: `tracker-${k % 50}` })),
+      )
+    }
+    await eventLog.close()
+  }, 60_000)
+
+  afterAll(() => directory.remove())
+
+  function rebuild(...args: string[]) {
+    return startProgram('rebuild/main', { args, env: { DATA_DIR: directory.path } })
+  }
+
+  function generations() {
+    return readdirSync(directory.path).filter((name) => /^read-models-\d+\.sqlite$/.test(name))
+  }
+
+  test('killed in the middle it leaves the old read models in use, and can be started again', async () => {
+    const killed = rebuild()
+    await eventually(() => existsSync(join(directory.path, 'read-models-2.sqlite')), {
+      withinMs: 60_000,
+    })
+    await eventually(async () => {
+      const store = openSqliteStore({ directory: directory.path })
+      const built = await store.openGeneration(2)
+      const { 0: done = 0 } = (await built.checkpoint()) ?? {}
+      await built.close()
+      await store.close()
+      return done > 1_000
+    })
+    killed.process.kill('SIGKILL')
+    await killed.ended
+    const store = openSqliteStore({ directory: directory.path })
+    expect(await store.currentGeneration()).toBe(1)
+    await store.close()
+    expect(generations()).toContain('read-models-2.sqlite')
+
+    const again = rebuild()
+    expect([await again.ended, again.output()]).toEqual([
+      0,
+      expect.stringContaining('Generation 3 is in use'),
+    ])
+    expect(again.output()).toContain(`building generation 3: 0 of 60,000 events (0 %)`)
+    expect(again.output()).toContain(`building generation 3: 60,000 of 60,000 events (100 %)`)
+    expect(generations()).toEqual(['read-models-3.sqlite'])
+  }, 120_000)
+
+  test('interrupted it says that nothing has changed', async () => {
+    const stopped = rebuild()
+    await eventually(() => stopped.output().includes('building generation 4'), { withinMs: 60_000 })
+    stopped.process.kill('SIGINT')
+    expect(await stopped.ended).toBe(1)
+    expect(stopped.output()).toContain('The old read models stay in use')
+    expect(generations()).toEqual(['read-models-3.sqlite'])
+  }, 90_000)
+
+  test('a second one at the same time is refused', async () => {
+    const first = rebuild()
+    await eventually(() => first.output().includes('building generation'), { withinMs: 60_000 })
+    const second = rebuild()
+    expect(await second.ended).toBe(1)
+    expect(second.output()).toContain('Another rebuild is under way')
+    first.process.kill('SIGTERM')
+    await first.ended
+  }, 90_000)
+
+  test.each([
+    [['--help'], 0, 'Usage: npm run rebuild'],
+    [['--froce'], 2, 'unknown: --froce. There is only --force; see --help.'],
+  ])(
+    'with %j it ends with %d',
+    async (args, code, text) => {
+      const program = rebuild(...args)
+      expect(await program.ended).toBe(code)
+      expect(program.output()).toContain(text)
+    },
+    60_000,
+  )
+
+  test('makes no data where there are none', async () => {
+    const elsewhere = join(directory.path, 'elsewhere')
+    mkdirSync(elsewhere)
+    writeFileSync(join(elsewhere, 'a note'), '')
+    const program = startProgram('rebuild/main', { env: { DATA_DIR: elsewhere } })
+    expect(await program.ended).toBe(1)
+    expect(program.output()).toContain('there is no event log in')
+    expect(readdirSync(elsewhere)).toEqual(['a note'])
+  }, 60_000)
+})

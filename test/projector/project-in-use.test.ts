@@ -1,0 +1,114 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import type { EventLog } from '../../event-log/event-log.ts'
+import { openSqliteEventLog } from '../../event-log/sqlite-event-log.ts'
+import { measureLag } from '../../projector/measure-lag.ts'
+import { projectInUse } from '../../projector/project-in-use.ts'
+import { DependencyError } from '../../runtime/errors.ts'
+import { createLogger } from '../../runtime/logger.ts'
+import { createMetrics } from '../../runtime/metrics.ts'
+import { openSqliteStore } from '../../store/sqlite-store.ts'
+import type { Generations, Store } from '../../store/store.ts'
+import { eventually } from '../eventually.ts'
+import { positionReported, T0 } from '../samples.ts'
+
+const logger = createLogger({ level: 'silent', name: 'test' })
+
+let directory: string
+let eventLog: EventLog
+let store: Store
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'gps-project-'))
+  eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock: { now: () => T0 } })
+  store = openSqliteStore({ directory })
+})
+
+afterEach(async () => {
+  await store.close()
+  await eventLog.close()
+  await rm(directory, { recursive: true })
+})
+
+async function whileProjecting(on: Generations, work: () => Promise<void>): Promise<void> {
+  const stop = new AbortController()
+  const { signal } = stop
+  const running = projectInUse({ eventLog, store: on, metrics: createMetrics(), logger, signal })
+  try {
+    await work()
+  } finally {
+    stop.abort()
+    await running
+  }
+}
+
+async function counted(): Promise<number | undefined> {
+  const device = await store.findDevice({ accountId: 'acc-1', deviceId: 'tracker-1' })
+  return device?.status.reportCount
+}
+
+test('what another generation lacks when it is put in use is carried into it', async () => {
+  await whileProjecting(store, async () => {
+    await eventLog.append([positionReported(), positionReported()])
+    await eventually(async () => (await counted()) === 2)
+    const rebuild = await store.beginRebuild()
+    // Empty as it is: nobody has carried anything into it.
+    await rebuild?.switchOver()
+    await eventLog.append([positionReported()])
+    const built = await store.openGeneration(2)
+    await eventually(async () => (await built.checkpoint())?.[0] === 3)
+    await built.close()
+    await eventually(async () => (await counted()) === 3)
+    await rebuild?.end()
+    await eventLog.append([positionReported()])
+    await eventually(async () => (await counted()) === 4)
+  })
+})
+
+test('the lag is that of the read models in use', async () => {
+  await eventLog.append([positionReported(), positionReported(), positionReported()])
+  await whileProjecting(store, async () => {
+    await eventually(async () => (await counted()) === 3)
+  })
+  const metrics = createMetrics()
+  await measureLag({ eventLog, store, metrics })
+  expect((await metrics.projectorLagEvents.get()).values[0]?.value).toBe(0)
+  const rebuild = await store.beginRebuild()
+  await rebuild?.switchOver()
+  await measureLag({ eventLog, store, metrics })
+  expect((await metrics.projectorLagEvents.get()).values[0]?.value).toBe(3)
+  await rebuild?.end()
+})
+
+test('a store that is away at the start is waited for', async () => {
+  let failures = 1
+  const flaky: Generations = {
+    currentGeneration: async () => {
+      failures -= 1
+      if (failures >= 0) throw new DependencyError('the store is away', { retriable: true })
+      return store.currentGeneration()
+    },
+    openGeneration: (generation) => store.openGeneration(generation),
+    beginRebuild: () => store.beginRebuild(),
+  }
+  await eventLog.append([positionReported()])
+  await whileProjecting(flaky, async () => {
+    await eventually(async () => (await counted()) === 1)
+  })
+})
+
+test('a store that refuses for good ends the projector', async () => {
+  const refusing: Generations = {
+    currentGeneration: async () => {
+      throw new DependencyError('of a newer version', { retriable: false })
+    },
+    openGeneration: (generation) => store.openGeneration(generation),
+    beginRebuild: () => store.beginRebuild(),
+  }
+  const { signal } = new AbortController()
+  await expect(
+    projectInUse({ eventLog, store: refusing, metrics: createMetrics(), logger, signal }),
+  ).rejects.toThrow('of a newer version')
+})
