@@ -24,6 +24,6 @@ export function createLogger({ level, name }: { level: string; name: string }): 
   }
   // Through the stream, not past it: pino's own writer tries a line that nobody reads any more for
   // ever, and with it the process stands still.
-  process.stdout.on('error', () => undefined)
+  if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', () => undefined)
   return pino(options, process.stdout)
 }

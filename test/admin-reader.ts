@@ -23,7 +23,7 @@ export function adminReader({ adminUrl, key }: { adminUrl: string; key: string }
     const answer = await fetch(`${adminUrl}/api/v1${path}`, {
       headers: { Authorization: `Bearer ${key}` },
     })
-    if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+    if (answer.status !== 200) throw new AnswerError(path, answer.status, await answer.text())
     return ((await answer.json()) as { data: T }).data
   }
 
@@ -47,7 +47,16 @@ export function adminReader({ adminUrl, key }: { adminUrl: string; key: string }
     /** A device's whole history, oldest first. */
     positions: (deviceId: string) =>
       all<PositionView>(`/devices/${encodeURIComponent(deviceId)}/positions?order=asc`),
-    /** Whether the projector, as far as this process knows, has caught up with the log. */
+    /** The same; none where the device is not known. */
+    async positionsIfAny(deviceId: string): Promise<PositionView[]> {
+      try {
+        return await all(`/devices/${encodeURIComponent(deviceId)}/positions?order=asc`)
+      } catch (error) {
+        if (error instanceof AnswerError && error.status === 404) return []
+        throw error
+      }
+    },
+    /** A metric of the admin API's process. */
     async metric(name: string): Promise<number | undefined> {
       const text = await (await fetch(`${adminUrl}/metrics`)).text()
       const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]
@@ -64,4 +73,13 @@ export function latestPosition(positions: readonly PositionView[]): PositionView
     (best, next) => (best === undefined || rank(next) > rank(best) ? next : best),
     undefined,
   )
+}
+
+class AnswerError extends Error {
+  readonly status: number
+
+  constructor(path: string, status: number, text: string) {
+    super(`${path}: ${status} ${text}`)
+    this.status = status
+  }
 }

@@ -1,5 +1,5 @@
 import { eventually } from './eventually.ts'
-import { startProgram, temporaryDirectory, type RunningProgram } from './programs.ts'
+import { listens, startProgram, temporaryDirectory, type RunningProgram } from './programs.ts'
 
 const OPERATOR = { email: 'ops@example.com', password: 'correct horse battery staple' }
 
@@ -99,31 +99,28 @@ async function deployment({
   }
 }
 
-function operatorEnv() {
+/** The first operator, as the programs are told of it. */
+export function operatorEnv() {
   return { ADMIN_EMAIL: OPERATOR.email, ADMIN_PASSWORD: OPERATOR.password }
 }
 
-/** The address a program logs when it listens. */
-async function listens(program: RunningProgram, what: string): Promise<string> {
-  const line = new RegExp(`"url":"([^"]+)","msg":"${what} listens"`)
-  const found = eventually(() => line.exec(program.output())?.[1], { withinMs: 60_000 })
-  const ended = program.ended.then((code) => {
-    throw new Error(`ended with ${code} before it listened:\n${program.output()}`)
-  })
-  return Promise.race([found, ended])
-}
-
-async function ready(url: string): Promise<void> {
+/** Resolves when the service at `url` says that it can do its work. */
+export async function ready(url: string): Promise<void> {
   await eventually(async () => (await fetch(`${url}/readyz`)).status === 200, {
     withinMs: 60_000,
     everyMs: 100,
   })
 }
 
-/** Signs in as the first operator and makes a key, as a person would. */
-async function createKey(adminUrl: string): Promise<string> {
+/** Signs in as the first operator and makes a key, as a person would. Gives its secret. */
+export async function createKey(adminUrl: string): Promise<string> {
+  return (await (await signIn(adminUrl)).createKey()).key
+}
+
+/** The first operator, signed in. */
+export async function signIn(adminUrl: string) {
   const headers = { 'Content-Type': 'application/json', 'X-Requested-With': 'console' }
-  const signIn = await eventually(async () => {
+  const signedIn = await eventually(async () => {
     const answer = await fetch(`${adminUrl}/api/v1/session`, {
       method: 'POST',
       headers,
@@ -131,13 +128,24 @@ async function createKey(adminUrl: string): Promise<string> {
     })
     return answer.ok && answer
   })
-  const cookie = signIn.headers.get('set-cookie')?.split(';')[0] ?? ''
-  const scopes = ['positions:write', 'positions:read', 'devices:read']
-  const created = await fetch(`${adminUrl}/api/v1/keys`, {
-    method: 'POST',
-    headers: { ...headers, Cookie: cookie },
-    body: JSON.stringify({ name: 'story', scopes }),
-  })
-  const { data } = (await created.json()) as { data: { key: string } }
-  return data.key
+  const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? ''
+
+  return {
+    async createKey(): Promise<{ id: string; key: string }> {
+      const scopes = ['positions:write', 'positions:read', 'devices:read']
+      const answer = await fetch(`${adminUrl}/api/v1/keys`, {
+        method: 'POST',
+        headers: { ...headers, Cookie: cookie },
+        body: JSON.stringify({ name: 'story', scopes }),
+      })
+      return ((await answer.json()) as { data: { id: string; key: string } }).data
+    },
+    async revokeKey(id: string): Promise<void> {
+      const answer = await fetch(`${adminUrl}/api/v1/keys/${id}/revoke`, {
+        method: 'POST',
+        headers: { 'X-Requested-With': 'console', Cookie: cookie },
+      })
+      if (answer.status !== 200) throw new Error(`revoke: ${answer.status} ${await answer.text()}`)
+    },
+  }
 }

@@ -44,17 +44,23 @@ export async function startEmbedded(
   const program = startProgram('embedded/main', {
     env: { DATA_DIR: directory, INGEST_PORT: '0', ADMIN_PORT: '0', ...env },
   })
-  const failed = program.ended.then((code) => {
-    throw new Error(`ended with ${code}:\n${program.output()}`)
+  const adminUrl = await listens(program, 'admin API')
+  return { ...program, ingestUrl: await listens(program, 'ingest API'), adminUrl }
+}
+
+/** The address that a program logs when it listens. Rejects when it ends instead. */
+export async function listens(program: RunningProgram, what: string): Promise<string> {
+  const line = new RegExp(`"url":"([^"]+)","msg":"${what} listens"`)
+  let ended = false
+  program.ended.then(
+    () => (ended = true),
+    () => undefined,
+  )
+  const found = await eventually(() => line.exec(program.output())?.[1] ?? (ended && 'ended'), {
+    withinMs: 60_000,
   })
-  const url = (name: string) => new RegExp(`"url":"([^"]+)","msg":"${name} listens"`)
-  const started = eventually(() => url('admin API').test(program.output()), { withinMs: 60_000 })
-  await Promise.race([started, failed])
-  return {
-    ...program,
-    ingestUrl: url('ingest API').exec(program.output())?.[1] ?? '',
-    adminUrl: url('admin API').exec(program.output())?.[1] ?? '',
-  }
+  if (found === 'ended') throw new Error(`ended before it listened:\n${program.output()}`)
+  return found
 }
 
 /** A folder for one test, gone with `remove`. */

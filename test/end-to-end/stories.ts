@@ -37,7 +37,7 @@ export function deploymentStories(mode: string, start: () => Promise<Deployment>
       service = await start()
     }, 120_000)
 
-    afterAll(() => service.remove())
+    afterAll(() => service?.remove())
 
     async function simulate(...args: string[]): Promise<string> {
       const program = startProgram('scripts/simulate', {

@@ -1,0 +1,24 @@
+import { openKafkaEventLog } from '../event-log/kafka-event-log.ts'
+import { systemClock as clock } from '../runtime/clock.ts'
+import { requireDistributed } from '../runtime/config.ts'
+import { runProgram } from '../runtime/program.ts'
+import { openMongoStore } from '../store/mongo-store.ts'
+import { startIngestApi } from './service.ts'
+
+/** The ingest API as a process of its own, on Kafka and MongoDB; any number of them. */
+await runProgram('gps-ingest-api', async (program) => {
+  const { config, logger, lifecycle } = program
+  const { kafka, mongodbUrl: url } = requireDistributed(config)
+  const { retentionDays } = config
+  const eventLog = openKafkaEventLog({
+    ...kafka,
+    clientId: 'gps-ingest-api',
+    clock,
+    logger,
+    onFatal: (error) => lifecycle.fail(error, 'the event log cannot go on'),
+  })
+  lifecycle.onClose('event log', () => eventLog.close())
+  const store = await openMongoStore({ url, retentionDays, clock, logger })
+  lifecycle.onClose('store', () => store.close())
+  await startIngestApi({ eventLog, keys: store }, program)
+})
