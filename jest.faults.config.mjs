@@ -6,5 +6,6 @@ export default {
   testPathIgnorePatterns: [],
   testMatch: ['<rootDir>/test/faults/**/*.test.ts'],
   maxWorkers: 1,
+  reporters: ['default', '<rootDir>/test/faults/table-reporter.mjs'],
   testTimeout: 900_000,
 }

@@ -1,61 +1,91 @@
 import { Pool } from 'undici'
 
-export type Acknowledged = { readonly recordId: string; readonly deviceId: string }
+/** A report that was sent, and what became of it. */
+export type Sent = {
+  readonly deviceId: string
+  readonly latitude: number
+  readonly longitude: number
+  readonly timestamp: string
+}
+export type Acknowledged = Sent & { readonly recordId: string }
+
+/** How requests that were not acknowledged ended: a status, or no answer at all. */
+export type Refusal = {
+  readonly status: number | 'no answer'
+  readonly retryAfter: string | undefined
+  readonly afterMs: number
+}
+
+let loads = 0
 
 /**
- * Sends reports as fast as they are answered, each once, until it is stopped; keeps what was
- * acknowledged. A request that fails is counted and its report is never acknowledged.
+ * Sends reports as fast as they are answered, each once, spread over `urls`, until it is stopped.
+ * Keeps what was sent, what was acknowledged and how the others ended.
  */
 export function startLoad({
-  url,
+  urls,
   key,
-  run,
-  concurrency = 20,
+  concurrency = 10,
 }: {
-  url: string
+  urls: readonly string[]
   key: string
-  /** Part of every device's id, so that loads do not mix. */
-  run: string
   concurrency?: number
 }) {
-  const pool = new Pool(url, { connections: concurrency })
+  loads += 1
+  const run = loads
+  const pools = urls.map((url) => new Pool(url, { connections: concurrency }))
   const acknowledged: Acknowledged[] = []
-  const sent: string[] = []
-  let failed = 0
+  const sent: Sent[] = []
+  const refused: Refusal[] = []
   let stopped = false
 
   const workers = Array.from({ length: concurrency }, async (_unused, worker) => {
     for (let turn = 0; !stopped; turn += 1) {
-      const deviceId = `${run}-${worker % 10}`
-      const timestamp = new Date(Date.now() - 1_000 + (turn % 1_000)).toISOString()
-      const report = { deviceId, latitude: worker + turn / 1e6, longitude: turn / 1e6, timestamp }
-      sent.push(deviceId)
-      try {
-        const { statusCode, body } = await pool.request({
-          method: 'POST',
-          path: '/api/v1/gps/submit',
-          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-          body: JSON.stringify(report),
-        })
-        const answer = (await body.json()) as { data?: { recordId: string } }
-        if (statusCode === 200 && answer.data) {
-          acknowledged.push({ recordId: answer.data.recordId, deviceId })
-        } else failed += 1
-      } catch {
-        failed += 1
-        if (!stopped) await new Promise((resolve) => setTimeout(resolve, 5))
+      const report: Sent = {
+        deviceId: `load-${run}-${worker}`,
+        latitude: worker + turn / 1e6,
+        longitude: turn / 1e6,
+        timestamp: new Date(Date.now() - (turn % 7) * 1_000).toISOString(),
       }
+      sent.push(report)
+      const refusal = await submit(pools[(turn + worker) % pools.length] as Pool, report)
+      if (refusal === undefined) continue
+      refused.push(refusal)
+      if (!stopped) await new Promise((resolve) => setTimeout(resolve, 10))
     }
   })
+
+  async function submit(pool: Pool, report: Sent): Promise<Refusal | undefined> {
+    const begin = performance.now()
+    try {
+      const { statusCode, headers, body } = await pool.request({
+        method: 'POST',
+        path: '/api/v1/gps/submit',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(report),
+      })
+      const answer = (await body.json()) as { data?: { recordId: string } }
+      if (statusCode === 200 && answer.data !== undefined) {
+        acknowledged.push({ ...report, recordId: answer.data.recordId })
+        return undefined
+      }
+      const retryAfter = headers['retry-after']?.toString()
+      return { status: statusCode, retryAfter, afterMs: performance.now() - begin }
+    } catch {
+      return { status: 'no answer', retryAfter: undefined, afterMs: performance.now() - begin }
+    }
+  }
 
   return {
     acknowledged,
     sent,
-    failed: () => failed,
-    async stop() {
+    refused,
+    async stop(): Promise<void> {
       stopped = true
       await Promise.all(workers)
-      await pool.destroy()
+      await Promise.all(pools.map((pool) => pool.destroy()))
     },
   }
 }
+
+export type Load = ReturnType<typeof startLoad>

@@ -1,0 +1,77 @@
+import { createKey, operatorEnv, ready, signIn } from '../deployments.ts'
+import { listens, startProgram, type RunningProgram } from '../programs.ts'
+import type { Services } from '../services/describe-with.ts'
+import { freePort } from '../services/own-server.ts'
+
+const PROGRAMS = {
+  'ingest-1': { program: 'ingest-api/main', listens: 'ingest API' },
+  'ingest-2': { program: 'ingest-api/main', listens: 'ingest API' },
+  'projector-1': { program: 'projector/main', listens: 'projector' },
+  'projector-2': { program: 'projector/main', listens: 'projector' },
+  admin: { program: 'admin-api/main', listens: 'admin API' },
+} as const
+
+export type Part = keyof typeof PROGRAMS
+export type DistributedService = Awaited<ReturnType<typeof startDistributedService>>
+
+/**
+ * Two ingest APIs, two projectors and an admin API on a broker and a MongoDB server of their own,
+ * each on a port that it keeps, so that any of them can be killed and started again.
+ */
+export async function startDistributedService({
+  ownKafka,
+  ownMongodb,
+}: Pick<Services, 'ownKafka' | 'ownMongodb'>) {
+  const kafka = await ownKafka()
+  const mongodb = await ownMongodb()
+  const running = new Map<Part, RunningProgram>()
+  const urls = new Map<Part, string>()
+  const ports = new Map<Part, number>()
+  for (const part of Object.keys(PROGRAMS) as Part[]) ports.set(part, await freePort())
+
+  async function start(part: Part): Promise<void> {
+    const port = String(ports.get(part))
+    const program = startProgram(PROGRAMS[part].program, {
+      env: {
+        ...operatorEnv(),
+        KAFKA_BROKERS: kafka.brokers.join(','),
+        MONGODB_URL: mongodb.url,
+        INGEST_PORT: port,
+        ADMIN_PORT: port,
+        PROJECTOR_PORT: port,
+      },
+    })
+    running.set(part, program)
+    urls.set(part, await listens(program, PROGRAMS[part].listens))
+  }
+
+  async function end(part: Part, signal: NodeJS.Signals): Promise<number | NodeJS.Signals> {
+    const program = running.get(part)
+    if (program === undefined) throw new Error(`${part} does not run`)
+    program.process.kill(signal)
+    return program.ended
+  }
+
+  const url = (part: Part) => urls.get(part) ?? ''
+  for (const part of Object.keys(PROGRAMS) as Part[]) await start(part)
+  for (const part of Object.keys(PROGRAMS) as Part[]) await ready(url(part))
+
+  return {
+    ...(await signIn(url('admin'))),
+    key: await createKey(url('admin')),
+    adminUrl: url('admin'),
+    ingestUrls: [url('ingest-1'), url('ingest-2')] as const,
+    kafka,
+    mongodb,
+    url,
+    start,
+    end,
+    program: (part: Part) => running.get(part) as RunningProgram,
+    async close(): Promise<void> {
+      for (const program of running.values()) program.process.kill('SIGKILL')
+      await Promise.all([...running.values()].map((program) => program.ended))
+      await kafka.kill()
+      await mongodb.kill()
+    },
+  }
+}

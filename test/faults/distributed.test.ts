@@ -1,0 +1,269 @@
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { Kafka } from 'kafkajs'
+import { adminReader } from '../admin-reader.ts'
+import { eventually } from '../eventually.ts'
+import { describeWith } from '../services/describe-with.ts'
+import {
+  startDistributedService,
+  type DistributedService,
+  type Part,
+} from './distributed-service.ts'
+import { expectExactlyOnce } from './invariants.ts'
+import { startLoad, type Load } from './load.ts'
+import { noteFault, SHORT } from './table.ts'
+
+const KILLS = SHORT ? 3 : 10
+const AWAY_MS = SHORT ? 15_000 : 60_000
+
+await describeWith(['ownKafka', 'ownMongodb'], 'three services under faults', (services) => {
+  let service: DistributedService
+
+  beforeAll(async () => {
+    service = await startDistributedService(services)
+  }, 240_000)
+
+  afterAll(() => service?.close(), 60_000)
+
+  function load(concurrency = 8): Load {
+    return startLoad({ urls: service.ingestUrls, key: service.key, concurrency })
+  }
+
+  async function acknowledges(running: Load, more: number, withinMs = 60_000): Promise<void> {
+    const enough = running.acknowledged.length + more
+    await eventually(() => running.acknowledged.length >= enough, { withinMs })
+  }
+
+  /** Resident memory of a process in megabytes. */
+  function memoryOf(part: Part): number {
+    const status = readFileSync(`/proc/${service.program(part).process.pid}/status`, 'utf8')
+    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024
+  }
+
+  const killed: Part[] = ['ingest-1', 'projector-1', 'ingest-2', 'projector-2', 'admin']
+
+  test(`kill -9 of our processes, ${KILLS} times under load`, async () => {
+    const running = load()
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      await acknowledges(running, 20 + Math.floor(Math.random() * 200))
+      const part = killed[kill % killed.length] as Part
+      await service.end(part, 'SIGKILL')
+      await service.start(part)
+    }
+    await running.stop()
+    const outcome = await expectExactlyOnce(service, running, { withinMs: 120_000 })
+    noteFault('kill -9 of any of our processes', {
+      kills: KILLS,
+      ...outcome,
+    })
+  })
+
+  test('one projector of two killed: its partitions move, nothing is lost or doubled', async () => {
+    const running = load()
+    await acknowledges(running, 300)
+    await service.end('projector-1', 'SIGKILL')
+    const died = performance.now()
+    await acknowledges(running, 300)
+    await running.stop()
+    const outcome = await expectExactlyOnce(service, running)
+    const seconds = ((performance.now() - died) / 1000).toFixed(1)
+    await service.start('projector-1')
+    noteFault('one projector of two killed', { ...outcome, 'all readable after s': seconds })
+  })
+
+  test('kill -9 of the broker, restarted: only 503 in between, recovery within 30 s', async () => {
+    const running = load()
+    await acknowledges(running, 300)
+    await service.kafka.kill()
+    await pause(3_000)
+    const before = running.acknowledged.length
+    await service.kafka.restart()
+    const back = performance.now()
+    await eventually(() => running.acknowledged.length > before + 50, { withinMs: 30_000 })
+    const seconds = ((performance.now() - back) / 1000).toFixed(1)
+    await running.stop()
+    expectOnly503(running)
+    const outcome = await expectExactlyOnce(service, running, { withinMs: 120_000 })
+    noteFault('kill -9 of the broker', { ...outcome, 'recovered after s': seconds })
+  })
+
+  test(`Kafka away for ${AWAY_MS / 1000} s: no 200, 503 within 6 s, memory stays`, async () => {
+    const running = load()
+    await acknowledges(running, 300)
+    await service.kafka.kill()
+    await pause(6_000)
+    const before = running.acknowledged.length
+    const memory = memoryOf('ingest-1')
+    await pause(AWAY_MS)
+    const grown = memoryOf('ingest-1') - memory
+    expect(running.acknowledged.length).toBe(before)
+    await service.kafka.restart()
+    await acknowledges(running, 50, 30_000)
+    await running.stop()
+    expectOnly503(running)
+    const slowest = Math.max(...running.refused.map(({ afterMs }) => afterMs))
+    expect(slowest).toBeLessThan(6_000)
+    expect(grown).toBeLessThan(100)
+    const outcome = await expectExactlyOnce(service, running, { withinMs: 120_000 })
+    noteFault(`Kafka away for ${AWAY_MS / 1000} s`, {
+      ...outcome,
+      refused: running.refused.length,
+      'slowest refusal ms': Math.round(slowest),
+      'memory grown MB': grown.toFixed(1),
+    })
+  })
+
+  test('MongoDB away: known keys go on, the projector catches up within 60 s', async () => {
+    const running = load(3)
+    await acknowledges(running, 100)
+    await service.mongodb.kill()
+    const before = running.refused.length
+    await acknowledges(running, 300)
+    await pause(SHORT ? 5_000 : 20_000)
+    await running.stop()
+    expect(running.refused.slice(before)).toEqual([])
+    await service.mongodb.restart()
+    const back = performance.now()
+    const outcome = await expectExactlyOnce(service, running, { withinMs: 60_000 })
+    const seconds = ((performance.now() - back) / 1000).toFixed(1)
+    expect(await deadLetters()).toBe(0)
+    noteFault('MongoDB away', { ...outcome, refused: 0, 'caught up after s': seconds })
+  })
+
+  test('SIGTERM under load and with a body half sent: all is answered, exit 0 within 10 s', async () => {
+    const running = load()
+    await acknowledges(running, 200)
+    const { hostname, port } = new URL(service.url('ingest-1'))
+    const half = connect(Number(port), hostname)
+    half.on('error', () => undefined)
+    half.write(
+      `POST /api/v1/gps/submit HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.key}\r\n` +
+        'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"deviceId"',
+    )
+    await acknowledges(running, 100)
+    const stopping = performance.now()
+    expect(await service.end('ingest-1', 'SIGTERM')).toBe(0)
+    const seconds = (performance.now() - stopping) / 1000
+    expect(seconds).toBeLessThan(10)
+    expect(await service.end('projector-2', 'SIGTERM')).toBe(0)
+    await service.start('ingest-1')
+    await service.start('projector-2')
+    await running.stop()
+    half.destroy()
+    const outcome = await expectExactlyOnce(service, running)
+    noteFault('SIGTERM under load, a body half sent', {
+      ...outcome,
+      's to exit': seconds.toFixed(1),
+    })
+  })
+
+  test('one report 50 times at once and across restarts is one record', async () => {
+    const report = {
+      deviceId: 'once',
+      latitude: 1,
+      longitude: 2,
+      timestamp: new Date().toISOString(),
+    }
+    const send = async (url: string) => {
+      const answer = await fetch(`${url}/api/v1/gps/submit`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify(report),
+      })
+      return ((await answer.json()) as { data: { recordId: string } }).data.recordId
+    }
+    const burst = () =>
+      Promise.all(
+        Array.from({ length: 50 }, (_unused, index) =>
+          send(service.ingestUrls[index % 2] as string),
+        ),
+      )
+    const first = await burst()
+    await service.end('ingest-2', 'SIGKILL')
+    await service.end('projector-2', 'SIGKILL')
+    await service.start('ingest-2')
+    await service.start('projector-2')
+    await eventually(async () => (await fetch(`${service.url('ingest-2')}/readyz`)).ok, {
+      withinMs: 30_000,
+    })
+    const again = await burst()
+    expect(new Set([...first, ...again]).size).toBe(1)
+    const api = adminReader(service)
+    await eventually(() => api.device('once'), { withinMs: 30_000 })
+    await caughtUp()
+    expect(await api.positions('once')).toHaveLength(1)
+    expect((await api.device('once')).reportCount).toBe(1)
+    noteFault('one report 100 times, across restarts', { recordIds: 1, stored: 1 })
+  })
+
+  test('what nobody can read stands among good reports: each is dead-lettered, all good are stored', async () => {
+    const before = await deadLetters()
+    const client = new Kafka({ clientId: 'stranger', brokers: service.kafka.brokers, logLevel: 0 })
+    const producer = client.producer()
+    await producer.connect()
+    const values = [
+      Buffer.from('no JSON'),
+      Buffer.from('{"recordId":"01"}'),
+      Buffer.alloc(0),
+      null,
+      Buffer.from([0, 0, 0, 0, 99, 1, 2, 3]),
+      Buffer.alloc(900_000, 'x'),
+    ]
+    const running = load(3)
+    await acknowledges(running, 50)
+    for (const value of values) {
+      await producer.send({
+        topic: 'gps.position-reported',
+        messages: [{ key: 'default/load-poison', value }],
+      })
+      await acknowledges(running, 20)
+    }
+    await running.stop()
+    await producer.disconnect()
+    const outcome = await expectExactlyOnce(service, running)
+    await eventually(async () => (await deadLetters()) === before + values.length, {
+      withinMs: 30_000,
+      everyMs: 200,
+    })
+    noteFault('messages nobody can read', { ...outcome, 'dead-lettered': values.length })
+  })
+
+  test('a revoked key is refused by every ingest API within 5 s', async () => {
+    const victim = await service.createKey()
+    const running = startLoad({ urls: service.ingestUrls, key: victim.key, concurrency: 4 })
+    await acknowledges(running, 100)
+    await service.revokeKey(victim.id)
+    const revoked = performance.now()
+    await pause(5_000)
+    const before = running.acknowledged.length
+    await eventually(() => running.refused.length > 20)
+    expect(running.acknowledged.length).toBe(before)
+    await running.stop()
+    expect(new Set(running.refused.map(({ status }) => status))).toEqual(new Set([401]))
+    const outcome = await expectExactlyOnce(service, running)
+    const seconds = ((performance.now() - revoked) / 1000).toFixed(1)
+    noteFault('a key revoked under load', { ...outcome, 'watched for s': seconds })
+  })
+
+  function expectOnly503(running: Load): void {
+    const odd = running.refused.filter(({ status, retryAfter }) => status !== 503 || !retryAfter)
+    expect(odd).toEqual([])
+  }
+
+  async function deadLetters(): Promise<number> {
+    const text = await (await fetch(`${service.url('projector-2')}/metrics`)).text()
+    return Number(/^gps_dead_letters (\d+)$/m.exec(text)?.[1])
+  }
+
+  async function caughtUp(): Promise<void> {
+    await eventually(
+      async () => {
+        const text = await (await fetch(`${service.url('projector-2')}/metrics`)).text()
+        return /^gps_projector_lag_events 0$/m.test(text)
+      },
+      { withinMs: 60_000, everyMs: 500 },
+    )
+  }
+})
