@@ -1,0 +1,89 @@
+// A consumer of accepted positions, complete in this folder: it uses nothing of the service but what
+// schemas/asyncapi.yaml promises. To use it elsewhere, copy the folder and install kafkajs and
+// @kafkajs/confluent-schema-registry.
+import { SchemaRegistry } from '@kafkajs/confluent-schema-registry'
+import { Kafka, logLevel, type KafkaMessage } from 'kafkajs'
+import { HELP, parseOptions, UsageError, type Options } from './options.ts'
+import { readEvent, type Position } from './read-event.ts'
+import { recentIds } from './recent-ids.ts'
+
+/** Some 7 MB. */
+const REMEMBERED_IDS = 100_000
+
+process.exitCode = await run(process.argv.slice(2))
+
+async function run(args: readonly string[]): Promise<number> {
+  try {
+    const options = parseOptions(args)
+    if (options === 'help') {
+      process.stdout.write(HELP)
+      return 0
+    }
+    return await consume(options)
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    return error instanceof UsageError ? 2 : 1
+  }
+}
+
+/** Reads until a signal comes, or until reading cannot go on. Gives the exit code. */
+async function consume({ brokers, topic, group, registry }: Options): Promise<number> {
+  const kafka = new Kafka({ clientId: group, brokers: [...brokers], logLevel: logLevel.WARN })
+  const schemas = registry === undefined ? undefined : new SchemaRegistry({ host: registry })
+  const consumer = kafka.consumer({ groupId: group, allowAutoTopicCreation: false })
+  const done = recentIds(REMEMBERED_IDS)
+
+  const ended = new Promise<number>((resolve) => {
+    process.once('SIGTERM', () => resolve(0)).once('SIGINT', () => resolve(0))
+    // Whoever read our output has gone.
+    process.stdout.on('error', () => resolve(1))
+    consumer.on(consumer.events.CRASH, ({ payload }) => {
+      // Otherwise kafkajs begins anew by itself.
+      if (!payload.restart) resolve(1)
+    })
+  })
+  try {
+    await consumer.connect()
+    await consumer.subscribe({ topic, fromBeginning: true })
+    // An offset is committed only after `eachMessage` has resolved: what this process was dealing
+    // with when it died is delivered again, to it or to another member of the group.
+    await consumer.run({
+      eachMessage: ({ partition, message }) => handle(partition, message),
+    })
+    return await ended
+  } finally {
+    await consumer.disconnect()
+  }
+
+  async function handle(partition: number, message: KafkaMessage): Promise<void> {
+    const event = await readEvent(message, schemas)
+    if (event.kind === 'skipped') {
+      const key = message.key?.toString() ?? 'no key'
+      await write(
+        process.stderr,
+        `skipped ${partition}/${message.offset} (${key}): ${event.reason}\n`,
+      )
+      return
+    }
+    if (done.has(event.id)) return
+    await processPosition(event.position)
+    // Only now: had it failed, the record would come again and must not be taken for a repeat.
+    done.add(event.id)
+  }
+}
+
+/** Your own work goes here; it should bear being done twice for one `recordId`. */
+async function processPosition({ timestamp, receivedAt, ...position }: Position): Promise<void> {
+  const line = {
+    ...position,
+    timestamp: new Date(timestamp).toISOString(),
+    receivedAt: new Date(receivedAt).toISOString(),
+  }
+  await write(process.stdout, `${JSON.stringify(line)}\n`)
+}
+
+function write(stream: NodeJS.WritableStream, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.write(text, (error) => (error ? reject(error) : resolve()))
+  })
+}

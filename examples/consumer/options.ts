@@ -1,0 +1,73 @@
+import { parseArgs } from 'node:util'
+
+export type Options = {
+  readonly brokers: readonly string[]
+  readonly topic: string
+  readonly group: string
+  /** The schema registry's URL for Confluent clients; without it Avro values are skipped. */
+  readonly registry?: string
+}
+
+/** An argument that cannot be used; the message says what to give. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** What `--help` prints. */
+export const HELP = `Prints each accepted position once, as one line of JSON on standard output.
+
+  npm run --silent example:consumer -- --brokers localhost:9092
+  npm run --silent example:consumer -- --brokers kafka:9092 --registry http://schema-registry:8080/apis/ccompat/v7
+
+  --brokers HOST:PORT[,HOST:PORT …]   brokers to begin with
+  --topic NAME      (default gps.position-reported)
+  --group NAME      consumer group (default example-consumer). A new group begins with the first
+                    position in the log; one that was there goes on where it stopped
+  --registry URL    schema registry, needed where values are Avro
+
+What is skipped is said on standard error. Ctrl-C or SIGTERM ends it once the position in hand is
+printed. Exit code 0: it was stopped; 1: reading cannot go on; 2: an argument cannot be used.
+`
+
+/** Reads the command line. @throws {UsageError} for the first argument that cannot be used. */
+export function parseOptions(args: readonly string[]): Options | 'help' {
+  const { help, brokers, topic, group, registry } = parse(args)
+  if (help === true) return 'help'
+  const addresses = (brokers ?? '').split(',').map((address) => address.trim())
+  if (!addresses.every((address) => /^\S+:\d+$/.test(address))) {
+    throw new UsageError('--brokers must be HOST:PORT, several with commas between them')
+  }
+  if (topic === '') throw new UsageError('--topic must be the name of a topic')
+  if (group === '') throw new UsageError('--group must be the name of a consumer group')
+  if (registry !== undefined && !/^https?:$/.test(protocol(registry))) {
+    throw new UsageError('--registry must be an http:// or https:// URL')
+  }
+  return {
+    brokers: addresses,
+    topic: topic ?? 'gps.position-reported',
+    group: group ?? 'example-consumer',
+    ...(registry !== undefined && { registry }),
+  }
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        help: { type: 'boolean', short: 'h' },
+        brokers: { type: 'string' },
+        topic: { type: 'string' },
+        group: { type: 'string' },
+        registry: { type: 'string' },
+      },
+    }).values
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    throw new UsageError(`${message.split(/\. |\n/)[0]}: --help lists what can be given`)
+  }
+}
+
+function protocol(url: string): string {
+  return URL.canParse(url) ? new URL(url).protocol : ''
+}

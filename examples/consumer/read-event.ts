@@ -1,0 +1,112 @@
+import type { KafkaMessage } from 'kafkajs'
+
+/** A position as this program prints it. Times in milliseconds since the epoch. */
+export type Position = {
+  readonly recordId: string
+  readonly accountId: string
+  readonly deviceId: string
+  readonly latitude: number
+  readonly longitude: number
+  readonly timestamp: number
+  readonly receivedAt: number
+  readonly accuracy?: number
+  readonly altitude?: number
+  readonly speed?: number
+  readonly heading?: number
+  readonly battery?: number
+}
+
+export type ReadEvent =
+  | { readonly kind: 'position'; readonly id: string; readonly position: Position }
+  | { readonly kind: 'skipped'; readonly reason: string }
+
+/** As much of a schema registry's client as is needed. */
+export type Schemas = {
+  getSchema(id: number): Promise<{ fromBuffer(bytes: Buffer): unknown }>
+}
+
+const POSITION_REPORTED = 'PositionReported.v1'
+const MEASUREMENTS = ['accuracy', 'altitude', 'speed', 'heading', 'battery'] as const
+
+/** Confluent wire format: a zero, which no JSON begins with, and the schema's id as four bytes. */
+const WIRE_HEADER_BYTES = 5
+const NOT_FOUND = 404
+
+/**
+ * Reads an event out of a Kafka record. What is not a position is skipped, so that one record never
+ * stops those behind it.
+ * @throws whatever `schemas` throws while the registry cannot be asked: try the record again.
+ */
+export async function readEvent(
+  { headers, value }: Pick<KafkaMessage, 'headers' | 'value'>,
+  schemas: Schemas | undefined,
+): Promise<ReadEvent> {
+  const type = headers?.['ce_type']?.toString() ?? 'nothing'
+  // Other types will come, such as the erasure of a device, whose value is null.
+  if (type !== POSITION_REPORTED) return skipped(`it is ${type}, not ${POSITION_REPORTED}`)
+  const id = headers?.['ce_id']?.toString()
+  if (id === undefined) return skipped('it has no ce_id')
+  if (value === null) return skipped('it has no value')
+  if (value[0] !== 0) return read(id, () => fromJson(value))
+  if (schemas === undefined) return skipped('it is Avro: give --registry')
+  if (value.length < WIRE_HEADER_BYTES) return skipped('it ends before its schema id')
+
+  const schemaId = value.readInt32BE(1)
+  let schema
+  try {
+    schema = await schemas.getSchema(schemaId)
+  } catch (error) {
+    if ((error as { status?: unknown }).status !== NOT_FOUND) throw error
+    return skipped(`the registry knows no schema ${schemaId}`)
+  }
+  return read(id, () => fromAvro(schema.fromBuffer(value.subarray(WIRE_HEADER_BYTES))))
+}
+
+function skipped(reason: string): ReadEvent {
+  return { kind: 'skipped', reason }
+}
+
+function read(id: string, decode: () => Position): ReadEvent {
+  try {
+    return { kind: 'position', id, position: decode() }
+  } catch (error) {
+    return skipped(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function fromJson(value: Buffer): Position {
+  const fields = object(JSON.parse(value.toString('utf8')))
+  return position({
+    ...fields,
+    timestamp: Date.parse(String(fields['timestamp'])),
+    receivedAt: Date.parse(String(fields['receivedAt'])),
+  })
+}
+
+/** The fields as the writer's schema names them: those added later are there too, and left out. */
+function fromAvro(value: unknown): Position {
+  return position({ ...object(value) })
+}
+
+function object(value: unknown): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) throw new Error('it is no object')
+  return value as Record<string, unknown>
+}
+
+/** Takes the known fields by name, so that unknown ones do no harm. */
+function position(fields: Record<string, unknown>): Position {
+  const known: Record<string, unknown> = {}
+  for (const name of ['recordId', 'accountId', 'deviceId']) {
+    if (typeof fields[name] !== 'string') throw new Error(`${name} is not a text`)
+    known[name] = fields[name]
+  }
+  for (const name of ['latitude', 'longitude', 'timestamp', 'receivedAt']) {
+    if (!Number.isFinite(fields[name])) throw new Error(`${name} is not what it should be`)
+    known[name] = fields[name]
+  }
+  for (const name of MEASUREMENTS) {
+    // In Avro an absent measurement is null, in JSON it is not there.
+    if (typeof fields[name] === 'number') known[name] = fields[name]
+  }
+  return known as Position
+}

@@ -1,0 +1,110 @@
+import { expect, test } from '@jest/globals'
+import type { KafkaMessage } from 'kafkajs'
+import { readEvent, type Schemas } from '../../../examples/consumer/read-event.ts'
+import { toMessage } from '../../../event-log/kafka/event-format.ts'
+import type { PositionReported } from '../../../schemas/position-reported.ts'
+import { positionReported } from '../../samples.ts'
+
+const AVRO_VALUE = Buffer.from([0, 0, 0, 0, 7, 1, 2, 3])
+
+test('a position in JSON is read, without the fields that this program does not know', async () => {
+  const event = positionReported({ speed: 3.5, battery: 0 })
+  const { value, headers } = await written(event)
+  const newer = { ...(JSON.parse(String(value)) as object), satellites: 9, altitude: null }
+  const message = { headers, value: Buffer.from(JSON.stringify(newer)) }
+  expect(await readEvent(message, undefined)).toEqual({
+    kind: 'position',
+    id: event.recordId,
+    position: known(event),
+  })
+})
+
+test('an erasure, and any type that is not known, is skipped whatever its value', async () => {
+  const headers = { ce_type: Buffer.from('DeviceErased.v1'), ce_id: Buffer.from('1') }
+  expect(await reasonFor({ headers, value: null })).toContain('DeviceErased.v1')
+  expect(await reasonFor({ headers, value: Buffer.from('{}') })).toContain('DeviceErased.v1')
+  expect(await reasonFor({ value: Buffer.from('{}') })).toContain('nothing')
+})
+
+test.each([
+  ['null', null],
+  ['no JSON', 'hello'],
+  ['cut short', '{"recordId":'],
+  ['JSON null', 'null'],
+  ['an empty value', ''],
+  ['a value without fields', '{}'],
+  ['a coordinate in quotes', JSON.stringify({ ...plain(), latitude: '52' })],
+  ['no time', JSON.stringify({ ...plain(), receivedAt: 'soon' })],
+  ['Avro that ends before its schema id', '\0\0'],
+])('%s is skipped', async (_, value) => {
+  const { headers } = await written(positionReported())
+  const skipped = { kind: 'skipped', reason: expect.any(String) }
+  const bytes = value === null ? null : Buffer.from(value)
+  expect(await readEvent({ headers, value: bytes }, registry(plain()))).toEqual(skipped)
+})
+
+test('Avro is read with the schema that it names, its nulls left out', async () => {
+  const event = positionReported({ heading: 90 })
+  const { headers } = await written(event)
+  const read = await readEvent(
+    { headers, value: AVRO_VALUE },
+    registry({ ...event, altitude: null }),
+  )
+  expect(read).toMatchObject({
+    kind: 'position',
+    position: { heading: 90, timestamp: event.timestamp },
+  })
+  expect(read).not.toHaveProperty('position.altitude')
+})
+
+test('Avro is skipped without a registry, and where the registry does not know the schema', async () => {
+  const { headers } = await written(positionReported())
+  const message = { headers, value: AVRO_VALUE }
+  expect(await reasonFor(message)).toContain('--registry')
+  expect(await reasonFor(message, failing(404))).toContain('schema 7')
+})
+
+test('while the registry does not answer nothing is skipped', async () => {
+  const { headers } = await written(positionReported())
+  const reading = readEvent({ headers, value: AVRO_VALUE }, failing(503))
+  await expect(reading).rejects.toThrow('no answer')
+})
+
+/** What the program takes of an event. */
+function known({ keyId: _keyId, timestampSource: _source, ...position }: PositionReported) {
+  return position
+}
+
+function plain() {
+  const { timestamp, receivedAt, ...event } = positionReported()
+  const time = (milliseconds: number) => new Date(milliseconds).toISOString()
+  return { ...event, timestamp: time(timestamp), receivedAt: time(receivedAt) }
+}
+
+/** As the service writes it, and as a consumer gets it: header values are bytes. */
+async function written(event: PositionReported) {
+  const { value, headers = {} } = await toMessage(event)
+  return {
+    value,
+    headers: Object.fromEntries(
+      Object.entries(headers).map(([name, text]) => [name, Buffer.from(String(text))]),
+    ),
+  }
+}
+
+async function reasonFor(message: Pick<KafkaMessage, 'headers' | 'value'>, schemas?: Schemas) {
+  const read = await readEvent(message, schemas)
+  return read.kind === 'skipped' ? read.reason : undefined
+}
+
+function registry(decoded: object): Schemas {
+  return { getSchema: async () => ({ fromBuffer: () => decoded }) }
+}
+
+function failing(status: number): Schemas {
+  return {
+    async getSchema() {
+      throw Object.assign(new Error('no answer'), { status })
+    },
+  }
+}

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs'
+import asyncapiSpecs from '@asyncapi/specs'
+import { Ajv, type AnySchemaObject } from 'ajv'
+import { parse } from 'yaml'
+
+type Schema = { readonly required?: string[]; readonly properties?: Record<string, unknown> }
+
+export type DescribedMessage = {
+  readonly contentType: string
+  readonly bindings: { readonly kafka: { readonly key: Schema } }
+}
+
+type Channel = {
+  readonly address: string
+  readonly bindings: {
+    readonly kafka: {
+      readonly partitions: number
+      readonly replicas: number
+      readonly topicConfiguration: Readonly<Record<string, unknown>>
+    }
+  }
+}
+
+/** As much of the AsyncAPI document as is held against the code. */
+type AsyncapiDocument = {
+  readonly channels: Readonly<Record<string, Channel>>
+  readonly components: {
+    readonly schemas: Record<'positionReported' | 'cloudEventHeaders' | 'originHeaders', Schema>
+    readonly messages: {
+      readonly positionReportedJson: DescribedMessage & {
+        readonly examples: readonly { readonly payload: object; readonly headers: object }[]
+      }
+      readonly positionReportedAvro: DescribedMessage & {
+        readonly payload: { readonly schema: { type: 'record'; name: string; fields: unknown[] } }
+      }
+    }
+  }
+}
+
+const file = new URL('../../schemas/asyncapi.yaml', import.meta.url)
+export const document = parse(readFileSync(file, 'utf8')) as AsyncapiDocument
+
+/** Formats are annotations; what a text must look like is said by patterns. */
+const VALIDATION = { strict: false, validateFormats: false } as const
+
+/** What of the document is not as AsyncAPI's own schema says. */
+export function faultsAsAsyncapi(): unknown[] {
+  // That schema brings its own copy of the meta-schema.
+  const ajv = new Ajv({ ...VALIDATION, meta: false, validateSchema: false })
+  return check(ajv, asyncapiSpecs.schemas['3.0.0'] as AnySchemaObject)(document)
+}
+
+/** Tells what of a value is not as a schema of the document says. */
+export function checkerOf(schema: Schema): (value: unknown) => unknown[] {
+  return check(new Ajv(VALIDATION), { ...schema, components: document.components })
+}
+
+function check(ajv: Ajv, schema: AnySchemaObject): (value: unknown) => unknown[] {
+  const validate = ajv.compile(schema)
+  return (value) => (validate(value) ? [] : (validate.errors ?? []))
+}

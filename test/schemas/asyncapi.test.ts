@@ -1,0 +1,240 @@
+import { randomBytes } from 'node:crypto'
+import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import type { Admin, ITopicConfig, Message } from 'kafkajs'
+import { openAvroFormat } from '../../event-log/kafka/avro-format.ts'
+import { toDeadLetter, toMessage } from '../../event-log/kafka/event-format.ts'
+import { ensureTopics, topicNames } from '../../event-log/kafka/topics.ts'
+import { POSITION_REPORTED_AVRO } from '../../schemas/position-reported-avro.ts'
+import {
+  checkPositionReported,
+  decodePositionReported,
+  encodePositionReported,
+  MEASUREMENTS,
+  type PositionReported,
+} from '../../schemas/position-reported.ts'
+import { parsePositionReport } from '../../schemas/position-report.ts'
+import { positionReported, T0 } from '../samples.ts'
+import { describeWith } from '../services/describe-with.ts'
+import {
+  checkerOf,
+  document,
+  faultsAsAsyncapi,
+  type DescribedMessage,
+} from './asyncapi-document.ts'
+
+const { schemas, messages } = document.components
+
+const everyField: Required<PositionReported> = {
+  ...positionReported(),
+  accuracy: 4.5,
+  altitude: 120,
+  speed: 3.25,
+  heading: 270,
+  battery: 0.5,
+}
+const everyName = Object.keys(schemas.positionReported.properties ?? {})
+
+describe('the AsyncAPI document', () => {
+  test('is valid AsyncAPI 3', () => {
+    expect(faultsAsAsyncapi()).toEqual([])
+  })
+
+  test('refers only to what is in it', () => {
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)]
+    expect(references.length).toBeGreaterThan(10)
+    for (const [, path] of references) expect(document).toHaveProperty(path!.split('/'))
+  })
+
+  test('describes the topics as the code creates them', async () => {
+    const created = await createdTopics({ replicationFactor: 3 })
+    const described = Object.values(document.channels).map(({ address, bindings: { kafka } }) => ({
+      topic: address,
+      numPartitions: kafka.partitions,
+      replicationFactor: kafka.replicas,
+      settings: Object.fromEntries(
+        Object.entries(kafka.topicConfiguration).map(([name, value]) => [name, String(value)]),
+      ),
+    }))
+    expect(described).toEqual(created)
+  })
+
+  test('has the fields that the code reads, and requires those that it requires', () => {
+    expect(everyName).toEqual(namesReadFrom(everyField))
+    const requiredByCode = everyName.filter(
+      (name) => !isReadable({ ...fields(), [name]: undefined }),
+    )
+    expect(schemas.positionReported.required).toEqual(requiredByCode)
+    for (const name of MEASUREMENTS) expect(requiredByCode).not.toContain(name)
+  })
+
+  test('gives an example that the code reads', () => {
+    const [example] = messages.positionReportedJson.examples
+    const event = decodePositionReported(JSON.stringify(example!.payload))
+    expect(JSON.parse(encodePositionReported(event))).toEqual(example!.payload)
+    expect(checkerOf(schemas.cloudEventHeaders)(example!.headers)).toEqual([])
+  })
+})
+
+describe('what the code writes as JSON', () => {
+  test('is a message of the document: key, headers, value', async () => {
+    for (const event of [everyField, positionReported({ timestampSource: 'server' })]) {
+      const message = await toMessage(event)
+      expectEnvelope(message, messages.positionReportedJson)
+      expect(checkerOf(schemas.positionReported)(JSON.parse(String(message.value)))).toEqual([])
+    }
+  })
+
+  test('has no field that the document does not have', () => {
+    expect(Object.keys(fields()).sort()).toEqual([...everyName].sort())
+  })
+
+  test('is described whatever report was accepted', () => {
+    const measured = Object.fromEntries(MEASUREMENTS.map((name) => [name, aNumber()]))
+    const aReport = fc.record(
+      {
+        deviceId: fc.string({ unit: 'binary' }),
+        latitude: aNumber(),
+        longitude: aNumber(),
+        ...measured,
+      },
+      { requiredKeys: ['deviceId', 'latitude', 'longitude'] },
+    )
+    const faultsOf = checkerOf(schemas.positionReported)
+    const timestamp = new Date(T0).toISOString()
+    fc.assert(
+      fc.property(aReport, (body) => {
+        const parsed = parsePositionReport({ ...body, timestamp }, { now: T0 })
+        if ('faults' in parsed) return
+        const event = encodePositionReported({ ...positionReported(), ...parsed.report })
+        expect(faultsOf(JSON.parse(event))).toEqual([])
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test.each(['latitude', 'longitude', ...MEASUREMENTS])(
+    'has %s within the limits given',
+    (name) => {
+      const limits = schemas.positionReported.properties?.[name] as Record<string, number>
+      for (const limit of ['minimum', 'maximum']) {
+        const value = limits[limit]
+        if (value === undefined) continue
+        const beyond = limit === 'minimum' ? value - 0.001 : value + 0.001
+        expect(isAccepted({ [name]: value })).toBe(true)
+        expect(isAccepted({ [name]: beyond })).toBe(false)
+      }
+      if (limits['maximum'] === undefined) expect(isAccepted({ [name]: 1e300 })).toBe(true)
+    },
+  )
+})
+
+describe('what the code writes as a dead letter', () => {
+  test('has the headers of the document, and no other', () => {
+    const letter = toDeadLetter(
+      {
+        kind: 'unreadable',
+        origin: { partition: 3, offset: 12345 },
+        reason: 'the value is not JSON',
+        key: null,
+        value: Buffer.from('{'),
+      },
+      topicNames('gps').positions,
+    )
+    expect(checkerOf(schemas.originHeaders)(letter.headers)).toEqual([])
+    expect(Object.keys(letter.headers)).toEqual(schemas.originHeaders.required)
+    expect(Object.keys(letter.headers)).toEqual(Object.keys(schemas.originHeaders.properties ?? {}))
+  })
+})
+
+test('the Avro schema of the document is the one that the code registers', () => {
+  expect(messages.positionReportedAvro.payload.schema).toEqual(POSITION_REPORTED_AVRO)
+})
+
+await describeWith(['schemaRegistry'], 'what the code writes as Avro', ({ schemaRegistry }) => {
+  const { url } = schemaRegistry
+
+  test('is read by who knows only the document', async () => {
+    const subject = `asyncapi-${randomBytes(5).toString('hex')}-value`
+    const avro = await openAvroFormat({ url, clientId: 'test', subject })
+    const message = await toMessage(everyField, avro)
+    expectEnvelope(message, messages.positionReportedAvro)
+
+    const readerSchema = messages.positionReportedAvro.payload.schema
+    const read: unknown = await new SchemaRegistry({ host: url }).decode(message.value as Buffer, {
+      [SchemaType.AVRO]: { readerSchema },
+    })
+    expect({ ...(read as object) }).toEqual(everyField)
+  })
+})
+
+/** The key and the headers, each of them described and required, none besides. */
+function expectEnvelope({ key, headers = {} }: Message, described: DescribedMessage) {
+  expect(checkerOf(described.bindings.kafka.key)(key)).toEqual([])
+  expect(checkerOf(schemas.cloudEventHeaders)(headers)).toEqual([])
+  expect(Object.keys(headers)).toEqual(schemas.cloudEventHeaders.required)
+  expect(Object.keys(headers)).toEqual(Object.keys(schemas.cloudEventHeaders.properties ?? {}))
+  expect(headers['content-type']).toBe(described.contentType)
+}
+
+/** The fields of an event as JSON has them. */
+function fields(): Record<string, unknown> {
+  return JSON.parse(encodePositionReported(everyField)) as Record<string, unknown>
+}
+
+function isReadable(json: Record<string, unknown>): boolean {
+  try {
+    decodePositionReported(JSON.stringify(json))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The names of the fields that the code asks for when it takes an event from them, in order. */
+function namesReadFrom(event: PositionReported): string[] {
+  const names = new Set<string>()
+  checkPositionReported(
+    new Proxy<Record<string, unknown>>(
+      { ...event },
+      {
+        get(target, name) {
+          names.add(String(name))
+          return target[String(name)]
+        },
+      },
+    ),
+  )
+  return [...names]
+}
+
+function isAccepted(changes: object): boolean {
+  const body = { deviceId: 'tracker-1', latitude: 1, longitude: 2, ...changes }
+  return !('faults' in parsePositionReport(body, { now: T0 }))
+}
+
+function aNumber() {
+  const anywhere = fc.double({ noNaN: true, noDefaultInfinity: true })
+  return fc.oneof(
+    fc.double({ min: 0, max: 1, noNaN: true }),
+    fc.integer({ min: -200, max: 400 }),
+    anywhere,
+  )
+}
+
+/** What `ensureTopics` creates on a cluster that has none of its topics. */
+async function createdTopics(options: { replicationFactor: number }) {
+  const created: ITopicConfig[] = []
+  const cluster: Partial<Admin> = {
+    listTopics: async () => [],
+    describeConfigs: async () => ({ resources: [], throttleTime: 0 }),
+    createTopics: async ({ topics }) => created.push(...topics) > 0,
+  }
+  const silent = { debug() {}, info() {}, warn() {}, error() {} }
+  await ensureTopics(cluster as Admin, { topicPrefix: 'gps', ...options }, silent)
+  return created.map(({ configEntries = [], ...topic }) => ({
+    ...topic,
+    settings: Object.fromEntries(configEntries.map(({ name, value }) => [name, value])),
+  }))
+}
