@@ -133,11 +133,14 @@ describe('the configuration', () => {
   })
 
   test('.env.example names every variable, and all of its values are good', () => {
-    const example = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8')
-    const named = [...example.matchAll(/^#? ?([A-Z][A-Z_]+)=(.*)$/gm)]
-    const source = readFileSync(new URL('../../runtime/config.ts', import.meta.url), 'utf8')
-    const known = [...source.matchAll(/^ {2}([A-Z][A-Z_]+): /gm)].map((match) => match[1])
-    expect(new Set(named.map((match) => match[1]))).toEqual(new Set(known))
+    const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
+    const named = [...read('.env.example').matchAll(/^([A-Z][A-Z_]+)=(.*)$/gm)]
+    const known = [
+      ...read('runtime/config.ts').matchAll(/^ {2}([A-Z][A-Z_]+): /gm),
+      ...read('docker-compose.yml').matchAll(/\$\{([A-Z_]+)/g),
+    ]
+    const names = (matches: RegExpExecArray[]) => [...new Set(matches.map((match) => match[1]))]
+    expect(names(named).sort()).toEqual([...names(known), 'COMPOSE_PROFILES'].sort())
     const env: Record<string, string> = {}
     for (const [, name = '', value = ''] of named) env[name] = value
     expect(faults(env)).toBe('')

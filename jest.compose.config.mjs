@@ -1,0 +1,10 @@
+import base from './jest.config.mjs'
+
+/** The containers, built and brought up for real: minutes, run by `npm run test:compose`. */
+export default {
+  ...base,
+  testPathIgnorePatterns: [],
+  testMatch: ['<rootDir>/test/compose/**/*.test.ts'],
+  maxWorkers: 1,
+  testTimeout: 300_000,
+}

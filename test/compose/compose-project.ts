@@ -1,0 +1,116 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const run = promisify(execFile)
+
+/** What `docker-compose.yml` describes, under a name, with an image and an environment of its own. */
+export type ComposeProject = {
+  /** Runs `docker compose ARGUMENT…`; gives its standard output, rejects with its complaints. */
+  compose(...args: readonly string[]): Promise<string>
+  /** Builds the image, starts everything and resolves once all are healthy. */
+  up(): Promise<void>
+  /** Runs JavaScript in the container of a service, where the other services have their names. */
+  evaluate(service: string, script: string): Promise<string>
+  /** All of them, whether they run or have ended. */
+  containers(): Promise<Container[]>
+  /** Removes the containers, what they kept, and the image. */
+  remove(): Promise<void>
+}
+
+/** As `docker compose ps` tells of it. */
+export type Container = {
+  readonly Service: string
+  readonly ExitCode: number
+  /** A port that is not published has the PublishedPort 0. */
+  readonly Publishers: readonly { URL: string; TargetPort: number; PublishedPort: number }[]
+}
+
+/** Why containers cannot be started here; undefined when they can. */
+export async function whyNoContainers(): Promise<string | undefined> {
+  try {
+    await run('docker', ['info'], { env: dockerEnvironment(), timeout: 20_000 })
+    await run('docker', ['compose', 'version'], { env: dockerEnvironment(), timeout: 20_000 })
+    return undefined
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code
+    return code === 'ENOENT' ? 'docker is not installed' : 'no Docker daemon with compose answers'
+  }
+}
+
+/**
+ * @param folder where its environment file is written.
+ * @param variables what `.env` would hold; nothing else reaches `docker-compose.yml`.
+ */
+export async function composeProject(
+  folder: string,
+  variables: Record<string, string>,
+): Promise<ComposeProject> {
+  const name = `gps-test-${randomBytes(4).toString('hex')}`
+  const envFile = join(folder, `${name}.env`)
+  const lines = Object.entries({ GPS_IMAGE: name, ...variables }).map(([key, value]) => {
+    return `${key}='${value}'\n`
+  })
+  await writeFile(envFile, lines.join(''), { mode: 0o600 })
+
+  async function docker(...args: readonly string[]): Promise<string> {
+    const { stdout } = await run('docker', args, {
+      cwd: root,
+      env: dockerEnvironment(),
+      maxBuffer: 64 * 1024 * 1024,
+    })
+    return stdout
+  }
+  const compose = (...args: readonly string[]) =>
+    docker('compose', '--project-name', name, '--env-file', envFile, '--progress', 'quiet', ...args)
+
+  return {
+    compose,
+
+    async up() {
+      try {
+        await compose('up', '--build', '--detach', '--wait', '--wait-timeout', '240')
+      } catch (cause) {
+        const logs = await compose('logs', '--no-color', '--tail', '40')
+        throw new Error(`not everything became healthy:\n${logs}`, { cause })
+      }
+    },
+
+    async evaluate(service, script) {
+      const output = await compose(
+        'exec',
+        '-T',
+        service,
+        'node',
+        '--input-type=module',
+        '-e',
+        script,
+      )
+      return output.trim()
+    },
+
+    async containers() {
+      const lines = (await compose('ps', '--all', '--format', 'json')).trim().split('\n')
+      return lines.map((line) => JSON.parse(line) as Container)
+    },
+
+    async remove() {
+      await compose('down', '--volumes', '--remove-orphans', '--timeout', '5')
+      await docker('image', 'rm', '--force', name)
+    },
+  }
+}
+
+/** Only what leads to the daemon: variables of the shell would win over those of the test. */
+function dockerEnvironment(): Record<string, string> {
+  const wanted = /^(PATH|HOME|DOCKER_.*|XDG_.*|SSH_AUTH_SOCK)$/
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([key, value]) =>
+      wanted.test(key) && value !== undefined ? [[key, value]] : [],
+    ),
+  )
+}
