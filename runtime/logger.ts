@@ -20,7 +20,10 @@ export function createLogger({ level, name }: { level: string; name: string }): 
     ],
   }
   if (process.stdout.isTTY) {
-    return pino(options, pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss' }))
+    return pino(
+      options,
+      pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss', singleLine: true }),
+    )
   }
   // Through the stream, not past it: pino's own writer tries a line that nobody reads any more for
   // ever, and with it the process stands still.

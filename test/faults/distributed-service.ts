@@ -1,6 +1,7 @@
 import { createKey, operatorEnv, ready, signIn } from '../deployments.ts'
 import { listens, startProgram, type RunningProgram } from '../programs.ts'
 import type { Services } from '../services/describe-with.ts'
+import { kafkaProxy } from '../services/kafka-proxy.ts'
 import { freePort } from '../services/own-server.ts'
 
 const PROGRAMS = {
@@ -22,7 +23,10 @@ export async function startDistributedService({
   ownKafka,
   ownMongodb,
 }: Pick<Services, 'ownKafka' | 'ownMongodb'>) {
-  const kafka = await ownKafka()
+  const proxy = await kafkaProxy()
+  const brokerPort = await freePort()
+  proxy.forwardTo(brokerPort)
+  const kafka = await ownKafka({ port: brokerPort, advertisedPort: proxy.port })
   const mongodb = await ownMongodb()
   const running = new Map<Part, RunningProgram>()
   const urls = new Map<Part, string>()
@@ -62,6 +66,8 @@ export async function startDistributedService({
     adminUrl: url('admin'),
     ingestUrls: [url('ingest-1'), url('ingest-2')] as const,
     kafka,
+    /** What all of the programs' traffic with the broker goes through. */
+    kafkaLine: proxy,
     mongodb,
     url,
     start,
@@ -71,6 +77,7 @@ export async function startDistributedService({
       for (const program of running.values()) program.process.kill('SIGKILL')
       await Promise.all([...running.values()].map((program) => program.ended))
       await kafka.kill()
+      await proxy.close()
       await mongodb.kill()
     },
   }

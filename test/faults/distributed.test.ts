@@ -89,6 +89,18 @@ await describeWith(['ownKafka', 'ownMongodb'], 'three services under faults', (s
     noteFault('kill -9 of the broker', { ...outcome, 'recovered after s': seconds })
   })
 
+  test('20 produce answers lost on the way, 50 requests at once', async () => {
+    const running = load(50)
+    await acknowledges(running, 300)
+    service.kafkaLine.loseAnswers({ every: 3, times: 20 })
+    await eventually(() => service.kafkaLine.lost() === 20, { withinMs: 120_000 })
+    await acknowledges(running, 300)
+    await running.stop()
+    expectOnly503(running)
+    const outcome = await expectExactlyOnce(service, running, { withinMs: 120_000 })
+    noteFault('produce answers lost on the way', { ...outcome, lost: service.kafkaLine.lost() })
+  })
+
   test(`Kafka away for ${AWAY_MS / 1000} s: no 200, 503 within 6 s, memory stays`, async () => {
     const running = load()
     await acknowledges(running, 300)

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals'
-import { adminReader, latestPosition } from '../admin-reader.ts'
+import { adminReader, latestPosition, type PositionView } from '../admin-reader.ts'
 import { eventually } from '../eventually.ts'
 import type { Load } from './load.ts'
 
@@ -24,8 +24,12 @@ export async function expectExactlyOnce(
   const api = adminReader(service)
   const devices = [...new Set(load.sent.map(({ deviceId }) => deviceId))]
   const read = async () => {
-    const stored = await Promise.all(devices.map((deviceId) => api.positionsIfAny(deviceId)))
-    return stored.flat()
+    const stored: PositionView[] = []
+    for (const deviceId of devices) {
+      // A 503 asks to be tried again; one device at a time, so that reading is no load of its own.
+      stored.push(...(await eventually(() => api.positionsIfAny(deviceId), { withinMs })))
+    }
+    return stored
   }
   const acknowledged = new Map(load.acknowledged.map((report) => [report.recordId, report]))
   const missingFrom = (found: readonly { recordId: string }[]) => {

@@ -11,4 +11,5 @@ export const SHORT = process.env['FAULTS'] === 'short'
 export function noteFault(fault: string, figures: Readonly<Record<string, number | string>>): void {
   mkdirSync(join(rows, '..'), { recursive: true })
   appendFileSync(rows, `${JSON.stringify({ fault, figures })}\n`)
+  process.stderr.write(`done: ${fault}\n`)
 }

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { EventLog } from '../../event-log/event-log.ts'
+import { DependencyError } from '../../runtime/errors.ts'
 import { T0 } from '../samples.ts'
 import { startIngest, type Answer, type IngestHarness } from './ingest-harness.ts'
 
@@ -266,5 +268,32 @@ describe('operations', () => {
     expect(text).toMatch(/gps_reports_total\{outcome="accepted"\} \d+/)
     expect(text).toMatch(/gps_reports_total\{outcome="INVALID_PARAMS"\} \d+/)
     expect(text).toMatch(/gps_http_requests_total\{.*route="\/api\/v1\/gps\/submit",code="200"\}/)
+  })
+})
+
+describe('without a log that takes it, no report is acknowledged', () => {
+  async function submitTo(append: EventLog['append']) {
+    const cut = await startIngest({ wrapLog: (log) => ({ append, ready: () => log.ready() }) })
+    const { secret } = await cut.createKey()
+    const answer = await cut.submit(minimal, { key: secret })
+    await cut.close()
+    return answer
+  }
+
+  test('503 with Retry-After where it may go better later', async () => {
+    const answer = await submitTo(async () => {
+      throw new DependencyError('disk full at /var/lib/gps', { retriable: true })
+    })
+    expectRefused(answer, 503, 'SERVICE_UNAVAILABLE')
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+    expect(JSON.stringify(answer.body)).not.toContain('/var/lib')
+  })
+
+  test('500 for a fault of ours, which says nothing of our insides', async () => {
+    const answer = await submitTo(async () => {
+      throw new TypeError('events is not iterable')
+    })
+    expectRefused(answer, 500, 'SERVER_ERROR')
+    expect(JSON.stringify(answer.body)).not.toContain('iterable')
   })
 })
