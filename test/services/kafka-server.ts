@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { Kafka, logLevel } from 'kafkajs'
 import { containerHost, startContainer } from './containers.ts'
 import { freePort, startProcess, type OwnServer, type ServerOptions } from './own-server.ts'
+import { scramUsers, securedSettings, type KafkaSecurity } from './kafka-security.ts'
 import { KAFKA_VERSION, kafkaJars } from './programs.ts'
 
 /**
@@ -13,10 +14,15 @@ import { KAFKA_VERSION, kafkaJars } from './programs.ts'
  * `advertisedPort` clients go there after their first question: to a proxy that is there already.
  */
 export async function startKafka(
-  options: ServerOptions & { readonly advertisedPort?: number } = {},
+  options: ServerOptions & {
+    readonly advertisedPort?: number
+    /** Takes only clients that speak TLS and sign in. Always a process, never a container. */
+    readonly secured?: KafkaSecurity
+  } = {},
 ): Promise<OwnServer & { brokers: string[] }> {
   const port = options.port ?? (await freePort())
-  const host = await containerHost()
+  const { secured } = options
+  const host = secured === undefined ? await containerHost() : undefined
   if (host !== undefined) {
     const brokers = [`${host}:${options.advertisedPort ?? port}`]
     const server = await startContainer({
@@ -37,6 +43,7 @@ export async function startKafka(
       ...{ dataDir, port, advertisedPort },
       controllerPort: await freePort(),
     })
+    if (secured !== undefined) Object.assign(settings, securedSettings(settings, secured))
     writeFileSync(
       properties,
       Object.entries(settings)
@@ -44,12 +51,12 @@ export async function startKafka(
         .join(''),
     )
     if (!existsSync(join(dataDir, 'data', 'meta.properties'))) {
-      await format(java, properties)
+      await format(java, properties, secured)
     }
     return {
       command: 'java',
       args: ['-Xmx512m', ...java, 'kafka.Kafka', properties],
-      answers: () => kafkaAnswers(brokers),
+      answers: () => kafkaAnswers(brokers, secured),
     }
   })
   return Object.assign(server, { brokers })
@@ -102,22 +109,31 @@ function containerEnvironment(brokers: readonly string[]): Record<string, string
   )
 }
 
-async function format(java: readonly string[], properties: string): Promise<void> {
+async function format(
+  java: readonly string[],
+  properties: string,
+  secured: KafkaSecurity | undefined,
+): Promise<void> {
   // A cluster id is 16 bytes in base64url; it must not begin with a dash.
   const id = `A${randomBytes(16).toString('base64url').slice(1)}`
   await promisify(execFile)('java', [
     ...java,
     ...['kafka.tools.StorageTool', 'format', '-t', id, '-c', properties],
+    ...(secured === undefined ? [] : scramUsers(secured)),
   ])
 }
 
-async function kafkaAnswers(brokers: string[]): Promise<void> {
+async function kafkaAnswers(brokers: string[], secured?: KafkaSecurity): Promise<void> {
   const admin = new Kafka({
     clientId: 'test-services',
     brokers,
     logLevel: logLevel.NOTHING,
     connectionTimeout: 1000,
     retry: { retries: 0 },
+    ...(secured !== undefined && {
+      ssl: { ca: secured.certificate },
+      sasl: { mechanism: 'plain', username: secured.username, password: secured.password },
+    }),
   }).admin()
   try {
     await admin.connect()
