@@ -21,6 +21,7 @@ export async function runProgram(
   name: string,
   start: (program: Program) => Promise<void>,
 ): Promise<void> {
+  answerArguments(name)
   const config = readConfig()
   const logger = createLogger({ level: config.logLevel, name })
   const lifecycle = new Lifecycle({ logger, deadlineMs: config.shutdownDeadlineMs })
@@ -31,6 +32,17 @@ export async function runProgram(
   } catch (error) {
     if (!lifecycle.stopping.aborted) lifecycle.fail(error, 'could not start')
   }
+}
+
+/** There are none to give: a program that is asked, or given one by mistake, says so and ends. */
+function answerArguments(name: string): void {
+  const [first] = process.argv.slice(2)
+  if (first === undefined) return
+  process.stdout.write(
+    `${name} takes no arguments. Environment variables configure it: .env.example names each of\n` +
+      'them with its meaning and its default. SIGTERM or Ctrl-C ends it.\n',
+  )
+  process.exit(first === '--help' ? 0 : 2)
 }
 
 function readConfig(): Config {

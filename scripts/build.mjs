@@ -57,7 +57,8 @@ function fingerprint() {
     'package-lock.json',
     'tsconfig.json',
     'tsconfig.build.json',
-    ...sources(''),
+    ...sources('', '.ts'),
+    ...sources('schemas', '.avsc'),
   ]) {
     hash.update(`${file}\0`).update(readFileSync(join(root, file)))
   }

@@ -114,6 +114,14 @@ test('a second program on the same data directory is refused in plain words', as
   expect(second.output()).toContain('set DATA_DIR to another folder')
 })
 
+test('--help says how it is configured, and any other argument is refused', async () => {
+  const help = startProgram('embedded/main', { args: ['--help'], env: env() })
+  expect(await help.ended).toBe(0)
+  expect(help.output()).toContain('.env.example')
+  const wrong = startProgram('embedded/main', { args: ['--port=80'], env: env() })
+  expect(await wrong.ended).toBe(2)
+})
+
 test('a bad configuration stops the start with one message', async () => {
   const program = startProgram('embedded/main', {
     env: { INGEST_PORT: 'http', RETENTION_DAYS: 'soon', DATA_DIR: directory.path },
