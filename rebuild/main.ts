@@ -13,9 +13,11 @@ import type { Store } from '../store/store.ts'
 import { HELP, parseOptions, UsageError, type Options } from './options.ts'
 import { rebuildReadModels } from './rebuild.ts'
 import { report } from './report.ts'
+import { whenReady } from './when-ready.ts'
 
 /** Every process follows a switch within two seconds; what it has begun by then takes a while. */
 const FOLLOWED_AFTER_MS = 4_000
+const READY_WITHIN_MS = 30_000
 
 // Kafka's client may leave timers behind; what is asked for is done, and everything is closed.
 process.exit(await main(process.argv.slice(2)))
@@ -43,7 +45,9 @@ async function rebuild({ force }: Options, config: Config): Promise<number> {
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort())
   const opened = await open(config, logger)
+  const signal = AbortSignal.any([stop.signal, opened.failed])
   try {
+    await whenReady([opened.eventLog, opened.store], { withinMs: READY_WITHIN_MS, signal })
     const outcome = await rebuildReadModels({
       eventLog: opened.eventLog,
       store: opened.store,
@@ -54,7 +58,7 @@ async function rebuild({ force }: Options, config: Config): Promise<number> {
       retentionDays: config.retentionDays,
       force,
       followedAfterMs: FOLLOWED_AFTER_MS,
-      signal: AbortSignal.any([stop.signal, opened.failed]),
+      signal,
     })
     process.stdout.write(report(outcome))
     return outcome.kind === 'switched' ? 0 : 1
