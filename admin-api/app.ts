@@ -1,5 +1,6 @@
 import Router from '@koa/router'
 import Koa from 'koa'
+import type { EventLog } from '../event-log/event-log.ts'
 import type { Clock } from '../runtime/clock.ts'
 import {
   answerInEnvelope,
@@ -10,24 +11,64 @@ import {
 } from '../runtime/http.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
+import { documentRoutes } from '../runtime/openapi/document-routes.ts'
 import { operationsRoutes } from '../runtime/operations-routes.ts'
 import type { Store } from '../store/store.ts'
-import type { AdminRoute } from './admin-route.ts'
-import { authorized } from './authorize.ts'
-import { deviceRoutes } from './devices.ts'
-import { keyRoutes } from './keys.ts'
-import { positionRoutes } from './positions.ts'
-import { sessionRoutes } from './session.ts'
+import { accountRoutes } from './accounts/accounts.ts'
+import type { AdminRoute } from './call/admin-route.ts'
+import { auditRoutes } from './accounts/audit.ts'
+import { authorized } from './call/authorize.ts'
+import { deviceRoutes } from './devices/devices.ts'
+import { eraseDeviceRoutes } from './devices/erase-device.ts'
+import { keyRoutes } from './keys/keys.ts'
+import { adminDocument } from './openapi.ts'
+import { operatorRoutes } from './accounts/operators.ts'
+import { positionRoutes } from './devices/positions.ts'
+import { rejectionRoutes } from './rejections.ts'
+import { sessionRoutes } from './sign-in/session.ts'
+import type { StreamOptions } from './stream/options.ts'
+import { streamRoutes } from './stream/stream-route.ts'
+import { systemRoutes } from './system.ts'
+import { Turns } from './sign-in/turns.ts'
 
 export const PREFIX = '/api/v1'
 
+/** What the calls work on. */
+export type AdminDependencies = {
+  readonly store: Store
+  readonly eventLog: AdminLog
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly mode: Mode
+  readonly metrics: Metrics
+  /** Aborted when the process begins to stop. */
+  readonly stopping: AbortSignal
+  /** What of the live stream differs from its own. */
+  readonly stream?: Partial<StreamOptions>
+}
+
+/** What of the log the admin API uses: erasing devices, and reading along for the stream. */
+export type AdminLog = Pick<EventLog, 'erase' | 'tail' | 'extent'>
+
+/** Everything in one process, or services on Kafka and MongoDB. */
+export type Mode = 'embedded' | 'distributed'
+
 /** Every call under the prefix, and who may make it. */
-export function adminRoutes(deps: { store: Store; clock: Clock }): AdminRoute[] {
+export function adminRoutes(deps: AdminDependencies): AdminRoute[] {
+  // Hashing a password takes a core for about a tenth of a second: that must not starve the rest.
+  const turns = new Turns({ atOnce: 2, waiting: 50 })
   return [
-    ...sessionRoutes(deps),
+    ...sessionRoutes({ ...deps, turns }),
+    ...operatorRoutes({ ...deps, turns }),
+    ...accountRoutes({ ...deps, turns }),
+    ...auditRoutes(deps),
     ...keyRoutes(deps),
     ...deviceRoutes(deps),
+    ...eraseDeviceRoutes(deps),
     ...positionRoutes(deps),
+    ...rejectionRoutes(deps),
+    ...systemRoutes(deps),
+    ...streamRoutes(deps),
   ]
 }
 
@@ -37,27 +78,27 @@ export function adminRoutes(deps: { store: Store; clock: Clock }): AdminRoute[] 
  */
 export function createAdminApp({
   store,
+  eventLog,
   clock,
   logger,
+  mode,
   metrics,
   stopping,
+  stream = {},
   trustProxy,
-}: {
-  store: Store
-  clock: Clock
-  logger: Logger
-  metrics: Metrics
-  stopping: AbortSignal
-  trustProxy: number
-}): Koa<HttpState> {
+}: AdminDependencies & { trustProxy: number }): Koa<HttpState> {
   const router = new Router<HttpState>()
   operationsRoutes(router, {
     name: 'gps-admin-api',
     metrics,
+    // Without the log everything can still be read; what it is needed for answers 503.
     ready: () => store.ready(),
     stopping,
   })
-  for (const route of adminRoutes({ store, clock })) {
+  const deps = { store, eventLog, clock, logger, mode, metrics, stopping, stream }
+  const routes = adminRoutes(deps)
+  documentRoutes(router, adminDocument(routes, { prefix: PREFIX }))
+  for (const route of routes) {
     router.register(
       PREFIX + route.path,
       [route.method],
@@ -70,8 +111,21 @@ export function createAdminApp({
   app.use(observeRequests({ service: 'admin-api', metrics, logger }))
   app.use(answerInEnvelope({ logger }))
   app.use(router.routes())
+  app.on('error', reportBrokenOff({ logger }))
   return app
 }
+
+/** What is thrown is answered in the envelope; this hears of answers that broke off half-way. */
+function reportBrokenOff({ logger }: { logger: Logger }) {
+  return function reportBrokenOff(error: NodeJS.ErrnoException, ctx?: { state?: HttpState }): void {
+    const requestId = ctx?.state?.requestId
+    if (GONE.has(error.code ?? '')) logger.debug({ requestId }, 'the caller has gone')
+    else logger.error({ requestId, err: error }, 'answer broken off')
+  }
+}
+
+/** How an answer fails whose caller no longer takes it. */
+const GONE: ReadonlySet<string> = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE'])
 
 /** Answers hold one account's data, some a secret: no cache keeps them, no browser runs them. */
 function keepPrivate(): HttpMiddleware {

@@ -1,15 +1,24 @@
+import { openKafkaEventLog } from '../event-log/kafka-event-log.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
 import { requireDistributed } from '../runtime/config.ts'
 import { runProgram } from '../runtime/program.ts'
 import { openMongoStore } from '../store/mongo-store.ts'
 import { startAdminApi } from './service.ts'
 
-/** The admin API as a process of its own, on MongoDB; any number of them. */
+/** The admin API as a process of its own, on Kafka and MongoDB; any number of them. */
 await runProgram('gps-admin-api', async (program) => {
   const { config, logger, lifecycle } = program
-  const { mongodbUrl: url } = requireDistributed(config)
+  const { kafka, mongodbUrl: url } = requireDistributed(config)
   const { retentionDays } = config
+  const eventLog = openKafkaEventLog({
+    ...kafka,
+    clientId: 'gps-admin-api',
+    clock,
+    logger,
+    onFatal: (error) => lifecycle.fail(error, 'the event log cannot go on'),
+  })
+  lifecycle.onClose('event log', () => eventLog.close())
   const store = await openMongoStore({ url, retentionDays, clock, logger })
   lifecycle.onClose('store', () => store.close())
-  await startAdminApi({ store, makeUpSecrets: false }, program)
+  await startAdminApi({ store, eventLog, mode: 'distributed' }, program)
 })

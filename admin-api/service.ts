@@ -1,22 +1,30 @@
 import { systemClock as clock } from '../runtime/clock.ts'
 import { serveHttp } from '../runtime/http-server.ts'
 import type { Program } from '../runtime/program.ts'
+import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/report-instance.ts'
+import type { InstanceReport } from '../schemas/instance-report.ts'
 import type { Store } from '../store/store.ts'
-import { createAdminApp } from './app.ts'
-import { ensureFirstOperator } from './first-operator.ts'
+import { createAdminApp, type AdminLog, type Mode } from './app.ts'
+import { ensureFirstOperator } from './sign-in/first-operator.ts'
 
 /**
- * Starts the admin API on an open store; it ends with the lifecycle. `generated` is what was made
- * up for the first sign-in, to be shown once; only with `makeUpSecrets` and without ADMIN_EMAIL.
+ * Starts the admin API on an open log and store; it ends with the lifecycle. `generated` is what was made
+ * up for the first sign-in, to be shown once; only embedded and without ADMIN_EMAIL.
  */
 export async function startAdminApi(
-  { store, makeUpSecrets }: { store: Store; makeUpSecrets: boolean },
+  { store, eventLog, mode }: { store: Store; eventLog: AdminLog; mode: Mode },
   { config, logger, metrics, lifecycle }: Program,
 ) {
   const { firstOperator: configured, host, adminPort: port, trustProxy } = config
   const { stopping } = lifecycle
+  const save = (report: InstanceReport) => store.saveInstance(report)
+  lifecycle.every(
+    'instance report',
+    REPORT_INSTANCE_EVERY_MS,
+    reportInstance({ service: 'admin-api', save, clock }),
+  )
   const server = await serveHttp({
-    app: createAdminApp({ store, clock, logger, metrics, stopping, trustProxy }),
+    app: createAdminApp({ store, eventLog, mode, clock, logger, metrics, stopping, trustProxy }),
     host,
     port,
     graceMs: config.shutdownDeadlineMs / 2,
@@ -26,7 +34,7 @@ export async function startAdminApi(
   const generated = await ensureFirstOperator({
     store,
     clock,
-    generate: makeUpSecrets,
+    generate: mode === 'embedded',
     ...(configured !== undefined && { configured }),
   })
   // Said only now: whoever waits for this line may sign in at once.

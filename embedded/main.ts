@@ -27,8 +27,11 @@ await runProgram('gps', async (program) => {
   lifecycle.onClose('store', () => store.close())
 
   startProjector({ eventLog, store }, program)
-  const ingestUrl = await startIngestApi({ eventLog, keys: store }, program)
-  const { url: adminUrl, generated } = await startAdminApi({ store, makeUpSecrets: true }, program)
+  const ingestUrl = await startIngestApi({ eventLog, store }, program)
+  const { url: adminUrl, generated } = await startAdminApi(
+    { store, eventLog, mode: 'embedded' },
+    program,
+  )
   if (generated !== undefined) {
     process.stdout.write(welcome({ secrets: generated, ingestUrl, adminUrl }))
   }

@@ -1,17 +1,26 @@
+import type { DeviceErased } from '../schemas/device-erased.ts'
 import type { PositionReported } from '../schemas/position-reported.ts'
 import type { Offsets, Origin } from '../schemas/read-models.ts'
+import type { ReportRejected } from '../schemas/report-rejected.ts'
 
 /**
- * The log of accepted reports: the truth that every read model can be rebuilt from.
- * Events with the same `deviceKey` stand in one partition and keep their order.
+ * The log of accepted reports and of devices erased: the truth that every read model can be rebuilt
+ * from. Events with the same `deviceKey` stand in one partition and keep their order.
  */
-export interface EventLog {
+export interface EventLog extends RejectionLog {
   /**
    * Resolves once every event is durable, in the order given.
    * @throws {DependencyError} `retriable` when the same append may succeed later (log away, busy,
    * overloaded, closing); nothing is known then about whether the events were written.
    */
   append(events: readonly PositionReported[]): Promise<void>
+
+  /**
+   * Appends the erasure of a device under the device's key, behind everything of it that was
+   * appended before. Resolves once it is durable.
+   * @throws {DependencyError} as `append` does; nothing is known then about whether it was written.
+   */
+  erase(event: DeviceErased): Promise<void>
 
   /**
    * Delivers every event at least once to one member of the group, in order per partition, and
@@ -54,6 +63,28 @@ export interface EventLog {
   close(): Promise<void>
 }
 
+/**
+ * A log of its own for reports that were refused: to find out why a device's reports do not arrive.
+ * It is kept for 7 days and takes no room, time or order from the positions.
+ */
+export interface RejectionLog {
+  /**
+   * Resolves once every event is durable.
+   * @throws {DependencyError} as `append` does.
+   */
+  appendRejections(events: readonly ReportRejected[]): Promise<void>
+
+  /**
+   * Delivers every event at least once to one member of the group and moves on only after `onBatch`
+   * has resolved; one that cannot be read is left out. Resolves when `signal` is aborted.
+   */
+  subscribeRejections(subscription: {
+    readonly group: string
+    readonly onBatch: (events: readonly ReportRejected[]) => Promise<void>
+    readonly signal: AbortSignal
+  }): Promise<void>
+}
+
 export type Subscription = {
   readonly group: string
   /**
@@ -83,6 +114,7 @@ export type LogBatch = {
 
 export type LogEntry =
   | { readonly kind: 'position'; readonly origin: Origin; readonly event: PositionReported }
+  | { readonly kind: 'erasure'; readonly origin: Origin; readonly event: DeviceErased }
   | UnreadableEntry
 
 /** An entry that is no event we know. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { KafkaMessage } from 'kafkajs'
+import type { KafkaMessage, Message } from 'kafkajs'
 import { DependencyError } from '../runtime/errors.ts'
 import { deviceKey, type PositionReported } from '../schemas/position-reported.ts'
 import type { EventLog, UnreadableEntry } from './event-log.ts'
@@ -13,11 +13,13 @@ import {
   MESSAGE_OVERHEAD_BYTES,
   toDeadLetter,
   toEntry,
+  toErasureMessage,
   toMessage,
   type AvroFormat,
 } from './kafka/event-format.ts'
 import { bounds, committed, lag, progressOf, trim } from './kafka/offsets.ts'
-import { topicWriter } from './kafka/producer.ts'
+import { messageBytes, topicWriter } from './kafka/producer.ts'
+import { REJECTION_BOUNDS, subscribeRejections, toRejectionMessage } from './kafka/rejections.ts'
 import { tail } from './kafka/tail.ts'
 import { ensureTopics, topicNames, type TopicOptions } from './kafka/topics.ts'
 
@@ -56,19 +58,35 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
   // Whoever waits for it hears of its failure, which only closing brings about.
   prepared.catch(() => undefined)
   const common = { newClient, whenReady: prepared, logger, now: () => performance.now() }
-  const positions = topicWriter<PositionReported>({
+  const positions = topicWriter<PositionReported | { readonly erasure: Message }>({
     ...common,
     topic: topics.positions,
-    toMessage: (event) => toMessage(event, avro),
+    toMessage: (item) => ('erasure' in item ? item.erasure : toMessage(item, avro)),
   })
   const deadLetters = topicWriter<UnreadableEntry>({
     ...common,
     topic: topics.deadLetters,
     toMessage: (entry) => toDeadLetter(entry, topics.positions),
   })
+  const rejections = topicWriter<Message>({
+    ...common,
+    ...REJECTION_BOUNDS,
+    topic: topics.rejections,
+    toMessage: (message) => message,
+  })
 
   return {
     append: (events) => positions.write(events, sum(events.map(sizeOfEvent))),
+
+    async erase(event) {
+      const erasure = toErasureMessage(event)
+      await positions.write([{ erasure }], messageBytes(erasure))
+    },
+
+    async appendRejections(events) {
+      const messages = events.map(toRejectionMessage)
+      await rejections.write(messages, sum(messages.map(messageBytes)))
+    },
 
     deadLetter: (entries) => deadLetters.write(entries, sum(entries.map(sizeOfEntry))),
 
@@ -88,6 +106,19 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
         onFatal(fatal)
         throw fatal
       })
+    },
+
+    async subscribeRejections({ group, onBatch, signal }) {
+      await reader(signal, (ended) =>
+        subscribeRejections({
+          newClient: () => newClient({ retries: 5 }),
+          groupId: groupIdOf(group),
+          topic: topics.rejections,
+          onBatch,
+          signal: ended,
+          logger,
+        }),
+      )
     },
 
     async *tail({ after, signal }) {
@@ -161,7 +192,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
     close() {
       closed ??= (async () => {
         closing.abort()
-        await Promise.all([positions.close(), Promise.allSettled(readers)])
+        await Promise.all([positions.close(), rejections.close(), Promise.allSettled(readers)])
         await deadLetters.close()
         await admin.close()
       })()

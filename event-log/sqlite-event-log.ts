@@ -1,6 +1,7 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import { DependencyError } from '../runtime/errors.ts'
+import { checkDeviceErased, DEVICE_ERASED, type DeviceErased } from '../schemas/device-erased.ts'
 import {
   deviceKey,
   encodePositionReported,
@@ -12,6 +13,7 @@ import { gatheringWriter } from './gathering-writer.ts'
 import { batchReader, PARTITION } from './sqlite/batch-reader.ts'
 import { inTransaction, openLogDatabase } from './sqlite/log-database.ts'
 import { logReaders } from './sqlite/log-readers.ts'
+import { sqliteRejections } from './sqlite/rejections.ts'
 import { withSqliteFailures } from './sqlite/sqlite-failure.ts'
 
 const PROBE_VALID_MS = 1000
@@ -61,6 +63,7 @@ export function sqliteEventLogOn(
     trimmedUpTo,
     logger,
   })
+  const rejections = sqliteRejections({ database, attempt, change, clock, logger })
 
   return {
     async append(events) {
@@ -68,9 +71,18 @@ export function sqliteEventLogOn(
       const rows = events.map(toRow)
       await writer.write(
         rows,
-        rows.reduce((bytes, row) => bytes + row[4].byteLength + ROW_OVERHEAD_BYTES, 0),
+        rows.map(sizeOf).reduce((sum, bytes) => sum + bytes, 0),
       )
     },
+
+    async erase(event) {
+      const row = toErasureRow(event)
+      await writer.write([row], sizeOf(row))
+    },
+
+    appendRejections: (events) => rejections.appendRejections(events),
+
+    subscribeRejections: (subscription) => rejections.subscribeRejections(subscription),
 
     async subscribe({ group, resumeAfter, onBatch, signal }) {
       if (signal.aborted) return
@@ -174,7 +186,7 @@ export function sqliteEventLogOn(
   }
 
   async function close() {
-    await writer.close()
+    await Promise.all([writer.close(), rejections.close()])
     await readers.stop()
     open = false
     database.close()
@@ -206,7 +218,7 @@ export function sqliteEventLogOn(
 /** About what a row takes besides its value. */
 const ROW_OVERHEAD_BYTES = 128
 
-type Row = [key: string, type: string, id: string, receivedAt: number, value: Uint8Array]
+type Row = [key: string, type: string, id: string, receivedAt: number, value: Uint8Array | null]
 type TrimRow = { readonly offset: number; readonly receivedAt: number }
 
 function toRow(event: PositionReported): Row {
@@ -217,6 +229,16 @@ function toRow(event: PositionReported): Row {
     event.receivedAt,
     Buffer.from(encodePositionReported(event)),
   ]
+}
+
+/** Under the device's key and without a value. It is checked: nobody could read it otherwise. */
+function toErasureRow(event: DeviceErased): Row {
+  const { eventId, erasedAt } = checkDeviceErased(event)
+  return [deviceKey(event), DEVICE_ERASED, eventId, erasedAt, null]
+}
+
+function sizeOf([key, , , , value]: Row): number {
+  return ROW_OVERHEAD_BYTES + (value?.byteLength ?? key.length)
 }
 
 function numberFrom(row: unknown): number {

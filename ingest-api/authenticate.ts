@@ -1,12 +1,16 @@
 import { isApiKey, secretHash } from '../schemas/api-key.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { ApiError } from '../runtime/errors.ts'
-import type { HttpMiddleware, HttpState } from '../runtime/http.ts'
-import type { KeyGrant, Scope } from '../store/store.ts'
+import type { HttpMiddleware } from '../runtime/http.ts'
+import type { KeyGrant, Scope } from '../store/back-office.ts'
 import type { Grants } from './grants.ts'
 import type { KeyUsage } from './key-usage.ts'
+import type { BodyState } from './read-json.ts'
 
-export type IngestState = HttpState & { grant: KeyGrant }
+export type IngestState = BodyState & {
+  /** Of a good key, known from then on, whether the key may do this or not. */
+  grant: KeyGrant
+}
 
 /**
  * Lets only requests pass that carry a good API key with `scope` in `Authorization: Bearer`
@@ -30,9 +34,9 @@ export function authenticate({
       token !== undefined && isApiKey(token) ? await grants.find(secretHash(token)) : undefined
     const now = clock.now()
     if (grant === undefined || !isInForce(grant, now)) throw unauthorized(authorization !== '')
+    ctx.state.grant = grant
     if (!grant.key.scopes.includes(scope)) throw insufficientScope(scope)
     if (grant.accountSuspended) throw new ApiError('FORBIDDEN', 'the account is suspended')
-    ctx.state.grant = grant
     usage.note(grant.key.id, now)
     await next()
   }
@@ -50,8 +54,15 @@ function covers(listed: string, deviceId: string): boolean {
   return listed.endsWith('*') ? deviceId.startsWith(listed.slice(0, -1)) : listed === deviceId
 }
 
-function isInForce({ key }: KeyGrant, now: number): boolean {
-  return key.revokedAt === undefined && (key.expiresAt === undefined || now < key.expiresAt)
+/** Decided anew for each request: a grant is remembered for longer than its times may last. */
+function isInForce({ key, secretValidUntil }: KeyGrant, now: number): boolean {
+  return (
+    key.revokedAt === undefined && isAhead(key.expiresAt, now) && isAhead(secretValidUntil, now)
+  )
+}
+
+function isAhead(end: number | undefined, now: number): boolean {
+  return end === undefined || now < end
 }
 
 function unauthorized(tokenSent: boolean): ApiError {

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../runtime/clock.ts'
 import { unavailable } from '../runtime/http.ts'
-import type { KeyGrant, Keys } from '../store/store.ts'
+import type { KeyGrant, Keys } from '../store/back-office.ts'
 
 /** From this age on an answer of the store is asked for anew in the background. */
 const REFRESH_AFTER_MS = 2_000

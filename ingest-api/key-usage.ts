@@ -1,4 +1,4 @@
-import type { Keys } from '../store/store.ts'
+import type { Keys } from '../store/back-office.ts'
 
 /** When keys were last used, gathered in memory so that a request never writes to the store. */
 export class KeyUsage {

@@ -20,5 +20,5 @@ await runProgram('gps-ingest-api', async (program) => {
   lifecycle.onClose('event log', () => eventLog.close())
   const store = await openMongoStore({ url, retentionDays, clock, logger })
   lifecycle.onClose('store', () => store.close())
-  await startIngestApi({ eventLog, keys: store }, program)
+  await startIngestApi({ eventLog, store }, program)
 })

@@ -1,7 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { ApiError, invalidParams } from '../runtime/errors.ts'
-import type { HttpContext } from '../runtime/http.ts'
+import type { HttpContext, HttpState } from '../runtime/http.ts'
+import type { Received } from './rejected-content.ts'
+
+/** `received` is there from the body's first byte on, for whoever has to tell of a refusal. */
+export type BodyState = HttpState & { received?: Received }
 
 /**
  * Reads a JSON body: media type and encoding first, then size, then bytes that must be UTF-8, then
@@ -10,7 +14,7 @@ import type { HttpContext } from '../runtime/http.ts'
  * @throws {ApiError} 415, 413 or 400.
  */
 export async function readJson(
-  ctx: HttpContext,
+  ctx: HttpContext<BodyState>,
   { limitBytes }: { limitBytes: number },
 ): Promise<unknown> {
   const type = ctx.request.type.toLowerCase()
@@ -21,11 +25,14 @@ export async function readJson(
   if (encoding !== '' && encoding !== 'identity') {
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'send the body without a Content-Encoding')
   }
-  const bytes = await readBytes(ctx.req, limitBytes)
+  const chunks: Buffer[] = []
+  const received: { chunks: Buffer[]; json?: unknown } = { chunks }
+  ctx.state.received = received
+  const bytes = await readBytes(ctx.req, { limitBytes, chunks })
   if (bytes.length === 0) throw bodyFault('the body is empty: send a JSON object')
   if (!isUtf8(bytes)) throw bodyFault('the body must be UTF-8')
   try {
-    return JSON.parse(bytes.toString('utf8'))
+    return (received.json = JSON.parse(bytes.toString('utf8')) as unknown)
   } catch {
     throw bodyFault('the body must be well-formed JSON')
   }
@@ -35,18 +42,22 @@ function bodyFault(message: string): ApiError {
   return invalidParams([{ field: 'body', message }])
 }
 
-function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+/** Gathers the body's chunks in `chunks` and gives them as one. */
+function readBytes(
+  request: IncomingMessage,
+  { limitBytes, chunks }: { limitBytes: number; chunks: Buffer[] },
+): Promise<Buffer> {
   const tooLarge = () =>
     new ApiError('PAYLOAD_TOO_LARGE', `the body must not be larger than ${limitBytes} bytes`)
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) {
     return Promise.reject(tooLarge())
   }
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
     let length = 0
     const onData = (chunk: Buffer) => {
       length += chunk.length
-      if (length <= limitBytes) return void chunks.push(chunk)
+      chunks.push(chunk)
+      if (length <= limitBytes) return
       stop()
       request.resume()
       reject(tooLarge())

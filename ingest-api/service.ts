@@ -2,23 +2,48 @@ import type { EventLog } from '../event-log/event-log.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
 import { serveHttp } from '../runtime/http-server.ts'
 import type { Program } from '../runtime/program.ts'
-import type { Keys } from '../store/store.ts'
+import type { InstanceReport } from '../schemas/instance-report.ts'
+import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/report-instance.ts'
+import type { Instances, Keys } from '../store/back-office.ts'
 import { createIngestApp } from './app.ts'
 import { KeyUsage } from './key-usage.ts'
+import { Rejections } from './rejections.ts'
+import { reportRates } from './report-rates.ts'
 
 const USAGE_FLUSH_MS = 60_000
+const REJECTIONS_FLUSH_MS = 250
 
 /** Starts the ingest API on an open log and store; it ends with the lifecycle. Gives its URL. */
 export async function startIngestApi(
-  { eventLog, keys }: { eventLog: EventLog; keys: Keys },
+  { eventLog, store }: { eventLog: EventLog; store: Keys & Pick<Instances, 'saveInstance'> },
   { config, logger, metrics, lifecycle }: Program,
 ): Promise<string> {
-  const usage = new KeyUsage({ keys })
+  const usage = new KeyUsage({ keys: store })
   lifecycle.onClose('key usage', () => usage.flush())
   lifecycle.every('key usage', USAGE_FLUSH_MS, () => usage.flush())
+  const rejections = new Rejections({ eventLog, clock, metrics, logger })
+  lifecycle.onClose('rejections', () => rejections.close())
+  lifecycle.every('rejections', REJECTIONS_FLUSH_MS, () => rejections.flush())
+  const save = (report: InstanceReport) => store.saveInstance(report)
+  const measure = reportRates({ metrics, clock })
+  lifecycle.every(
+    'instance report',
+    REPORT_INSTANCE_EVERY_MS,
+    reportInstance({ service: 'ingest-api', save, measure, clock }),
+  )
   const { stopping } = lifecycle
   const server = await serveHttp({
-    app: createIngestApp({ eventLog, keys, usage, clock, logger, metrics, stopping }),
+    app: createIngestApp({
+      eventLog,
+      keys: store,
+      usage,
+      rejections,
+      clock,
+      logger,
+      metrics,
+      stopping,
+      keyLimit: config.rateLimits.key,
+    }),
     host: config.host,
     port: config.ingestPort,
     graceMs: config.shutdownDeadlineMs / 2,

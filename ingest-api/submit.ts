@@ -6,7 +6,7 @@ import type { Metrics } from '../runtime/metrics.ts'
 import { parsePositionReport, type PositionReport } from '../schemas/position-report.ts'
 import type { PositionReported } from '../schemas/position-reported.ts'
 import { recordIdFor } from '../schemas/record-id.ts'
-import type { ApiKey } from '../store/store.ts'
+import type { ApiKey } from '../store/back-office.ts'
 import { requireDevice, type IngestState } from './authenticate.ts'
 import { readJson } from './read-json.ts'
 

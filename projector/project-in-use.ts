@@ -3,8 +3,8 @@ import type { EventLog } from '../event-log/event-log.ts'
 import { DependencyError } from '../runtime/errors.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
-import type { Generation, Generations } from '../store/store.ts'
-import { runProjector } from './projector.ts'
+import type { Devices, Generation, Generations } from '../store/store.ts'
+import { forgetSettings, runProjector, type ErasureEntry } from './projector.ts'
 
 const LOOK_EVERY_MS = 500
 const AWAY_PAUSE_MS = 1_000
@@ -22,11 +22,12 @@ export async function projectInUse({
   signal,
 }: {
   eventLog: Pick<EventLog, 'subscribe' | 'deadLetter'>
-  store: Generations
+  store: Generations & Pick<Devices, 'forgetDeviceSettings'>
   metrics: Metrics
   logger: Logger
   signal: AbortSignal
 }): Promise<void> {
+  const forget = (erasure: ErasureEntry) => forgetSettings(erasure, { store })
   while (!signal.aborted) {
     const opened = await openInUse(store, logger)
     if (opened === undefined) {
@@ -39,7 +40,7 @@ export async function projectInUse({
     const until = AbortSignal.any([signal, left.signal])
     try {
       const watching = whenReplaced(store, generation, until).then(() => left.abort())
-      const projecting = { eventLog, store: readModels, generation, metrics, logger }
+      const projecting = { eventLog, store: readModels, generation, forget, metrics, logger }
       await runProjector({ ...projecting, signal: until }).finally(() => left.abort())
       await watching
     } finally {

@@ -1,27 +1,46 @@
 import type { EventLog } from '../event-log/event-log.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
 import type { Program } from '../runtime/program.ts'
-import type { Generations, ReadModels } from '../store/store.ts'
-import { measureLag } from './measure-lag.ts'
+import type { InstanceReport } from '../schemas/instance-report.ts'
+import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/report-instance.ts'
+import type { Instances, Rejections } from '../store/back-office.ts'
+import type { Devices, Generations, ReadModels } from '../store/store.ts'
+import { lagWatch } from './measure-lag.ts'
 import { projectInUse } from './project-in-use.ts'
+import { projectRejections } from './project-rejections.ts'
 import { applyRetention } from './retention.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 const LAG_EVERY_MS = 5_000
+
+/** All of the store that a projector writes. */
+export type ProjectedStore = ReadModels &
+  Generations &
+  Pick<Devices, 'forgetDeviceSettings'> &
+  Pick<Rejections, 'saveRejections'> &
+  Pick<Instances, 'saveInstance'>
 
 /**
  * Starts the projector on an open log and store. When the lifecycle closes it, it finishes the
  * batch in hand; what it has not come to is projected at the next start.
  */
 export function startProjector(
-  { eventLog, store }: { eventLog: EventLog; store: ReadModels & Generations },
+  { eventLog, store }: { eventLog: EventLog; store: ProjectedStore },
   { config, logger, metrics, lifecycle }: Program,
 ): void {
   const stop = new AbortController()
   const projector = projectInUse({ eventLog, store, metrics, logger, signal: stop.signal })
   lifecycle.run('projector', projector)
+  lifecycle.run('rejections', projectRejections({ eventLog, store, signal: stop.signal }))
   lifecycle.onClose('projector loop', async () => stop.abort())
-  lifecycle.every('measuring the lag', LAG_EVERY_MS, () => measureLag({ eventLog, store, metrics }))
+  const lag = lagWatch({ eventLog, store, metrics })
+  lifecycle.every('measuring the lag', LAG_EVERY_MS, () => lag.measure())
+  const save = (report: InstanceReport) => store.saveInstance(report)
+  lifecycle.every(
+    'instance report',
+    REPORT_INSTANCE_EVERY_MS,
+    reportInstance({ service: 'projector', save, measure: () => lag.last(), clock }),
+  )
   const { retentionDays } = config
   if (retentionDays !== undefined) {
     lifecycle.every('retention', HOUR_MS, () =>

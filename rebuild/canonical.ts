@@ -36,6 +36,12 @@ export class UnorderedHash {
     this.#sum = BigInt.asUintN(256, this.#sum + BigInt(`0x${hash}`))
   }
 
+  /** As if all that was added to the other had been added to this one. */
+  addAll(other: UnorderedHash): void {
+    this.#count += other.#count
+    this.#sum = BigInt.asUintN(256, this.#sum + other.#sum)
+  }
+
   get count(): number {
     return this.#count
   }

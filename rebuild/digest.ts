@@ -1,7 +1,8 @@
-import { deviceStatus } from '../projector/device-status.ts'
-import type { DeviceStatus, Offsets, Origin, PositionRecord } from '../schemas/read-models.ts'
+import type { DeviceStatus } from '../schemas/read-models.ts'
 import type { Generation } from '../store/store.ts'
-import { canonicalRecord, canonicalStatus, UnorderedHash } from './canonical.ts'
+import { canonicalStatus, UnorderedHash } from './canonical.ts'
+import { deviceDigest, type Cover, type DeviceDigest } from './device-digest.ts'
+import { hasReached } from './standing.ts'
 
 /** What a generation of the read models amounts to. */
 export type Digest = {
@@ -9,95 +10,96 @@ export type Digest = {
   readonly devices: { readonly count: number; readonly hash: string }
 }
 
-export type Cover = {
-  /** Only what stands in the log up to here, by partition. */
-  readonly upTo: Offsets
-  /** Only records received since, in milliseconds: earlier ones may be gone from one and not yet from the other. */
-  readonly receivedSince: number
-  /**
-   * Retention has taken something: counts and first times then tell of records that no longer are,
-   * and a rebuild counts only what the log still holds.
-   */
-  readonly partial: boolean
-}
+type Readable = Pick<Generation, 'accounts' | 'pageStatuses' | 'scanRecords' | 'erasedUpTo'>
 
 const DEVICES_AT_ONCE = 200
 
 /**
- * Counts and hashes what a generation says of the part of the log that is covered, while it goes on
- * being written. Records are as they are stored. A device's status has moved on since, so it is
- * taken back: it has to be what the device's records fold to, and counts as what those of them fold
- * to that are covered. One that is not what its records fold to counts as it is stored. Rejects
- * when `signal` is aborted.
+ * Counts and hashes what generations say of the part of the log that is covered, while they go on
+ * being written. They are read in step, because a device that was erased beyond that part counts in
+ * none of them: each loses it at a time of its own. Rejects when `signal` is aborted.
  */
-export async function digestOf(
-  generation: Pick<Generation, 'accounts' | 'pageStatuses' | 'scanRecords'>,
+export async function digestsOf<Name extends string>(
+  generations: Readonly<Record<Name, Readable>>,
   cover: Cover,
   signal: AbortSignal,
-): Promise<Digest> {
-  const records = new UnorderedHash()
-  const devices = new UnorderedHash()
-  for (const accountId of await generation.accounts()) {
+): Promise<Record<Name, Digest>> {
+  const names = Object.keys(generations) as Name[]
+  const readable = names.map((name) => generations[name])
+  const sums = names.map(() => ({ records: new UnorderedHash(), devices: new UnorderedHash() }))
+  const accounts = await Promise.all(readable.map((generation) => generation.accounts()))
+  for (const accountId of new Set(accounts.flat())) {
     let after: string | undefined
-    for (;;) {
-      const from = after === undefined ? {} : { after }
-      // Before the records: what is folded into a status by now is among the records read then.
-      const page = await generation.pageStatuses({ accountId, limit: DEVICES_AT_ONCE, ...from })
-      const last = page.at(DEVICES_AT_ONCE - 1)?.deviceId
-      const upTo = last === undefined ? {} : { upTo: last }
-      const folded = new Map(page.map((status) => [status.deviceId, foldOf(status, cover)]))
-      for await (const chunk of generation.scanRecords({ accountId, ...from, ...upTo })) {
-        signal.throwIfAborted()
-        for (const record of chunk) {
-          if (record.receivedAt < cover.receivedSince) continue
-          if (isWithin(record.origin, cover.upTo)) records.add(canonicalRecord(record))
-          folded.get(record.deviceId)?.add(record)
+    do {
+      const next = await readNext(readable, { accountId, after, cover, signal })
+      for (const [n, { records, devices }] of sums.entries()) {
+        for (const device of next.read[n]?.values() ?? []) {
+          records.addAll(device.records)
+          const status = device.status()
+          if (status !== undefined) devices.add(canonicalStatus(status))
         }
       }
-      for (const device of folded.values()) {
-        const status = device.covered()
-        if (status !== undefined) devices.add(canonicalStatus(status))
+      after = next.last
+    } while (after !== undefined)
+  }
+  const digests = sums.map(({ records, devices }) => ({
+    records: { count: records.count, hash: records.hash },
+    devices: { count: devices.count, hash: devices.hash },
+  }))
+  return Object.fromEntries(names.map((name, n) => [name, digests[n]])) as Record<Name, Digest>
+}
+
+/** An account's next devices in each of the generations, up to `last`; undefined: those were all. */
+async function readNext(
+  generations: readonly Readable[],
+  {
+    accountId,
+    after,
+    cover,
+    signal,
+  }: { accountId: string; after: string | undefined; cover: Cover; signal: AbortSignal },
+): Promise<{ read: readonly ReadonlyMap<string, DeviceDigest>[]; last: string | undefined }> {
+  const start = { accountId, ...(after !== undefined && { after }) }
+  // Before the records: what is folded into a status by now is among the records read then.
+  const pages = await Promise.all(
+    generations.map((one) => one.pageStatuses({ ...start, limit: DEVICES_AT_ONCE })),
+  )
+  const last = leastEnd(pages)
+  const range = { ...start, ...(last !== undefined && { upTo: last }) }
+  const read: Map<string, DeviceDigest>[] = []
+  for (const [n, generation] of generations.entries()) {
+    const devices = new Map<string, DeviceDigest>()
+    for (const status of pages[n] ?? []) {
+      if (last !== undefined && byUtf8(status.deviceId, last) > 0) break
+      devices.set(status.deviceId, deviceDigest(status, cover))
+    }
+    for await (const chunk of generation.scanRecords(range)) {
+      signal.throwIfAborted()
+      for (const record of chunk) {
+        const { deviceId } = record
+        const device = devices.get(deviceId) ?? deviceDigest(undefined, cover)
+        devices.set(deviceId, device)
+        device.add(record)
       }
-      if (last === undefined) break
-      after = last
+    }
+    read.push(devices)
+  }
+  // After the records: an erasure that has taken some of what was to be read is known by now.
+  const deviceIds = [...new Set(read.flatMap((devices) => [...devices.keys()]))]
+  for (const generation of generations) {
+    for (const [deviceId, upTo] of await generation.erasedUpTo({ accountId, deviceIds })) {
+      if (!hasReached(cover.upTo, upTo)) for (const devices of read) devices.delete(deviceId)
     }
   }
-  const { count, hash } = records
-  return { records: { count, hash }, devices: { count: devices.count, hash: devices.hash } }
+  return { read, last }
 }
 
-/** Folds a device's records again, to hold its stored status against them. */
-function foldOf(stored: DeviceStatus, { upTo, receivedSince, partial }: Cover) {
-  let all: DeviceStatus | undefined
-  let covered: DeviceStatus | undefined
-
-  return {
-    add(record: PositionRecord): void {
-      // Beyond what was applied when the status was read.
-      if (!isWithin(record.origin, stored.applied)) return
-      all = folded(all, record)
-      if (isWithin(record.origin, upTo)) covered = folded(covered, record)
-    },
-
-    /** The status as of `upTo`; undefined where the device has nothing that is covered. */
-    covered(): DeviceStatus | undefined {
-      if (all === undefined) return stored.lastSeenAt < receivedSince ? undefined : stored
-      return agrees(stored, all, partial) ? covered : stored
-    },
-  }
+/** Where the first of the pages ends that are full; what the others have beyond comes next time. */
+function leastEnd(pages: readonly (readonly DeviceStatus[])[]): string | undefined {
+  const ends = pages.map((page) => page.at(DEVICES_AT_ONCE - 1)?.deviceId)
+  return ends.filter((end) => end !== undefined).sort(byUtf8)[0]
 }
 
-function agrees(stored: DeviceStatus, all: DeviceStatus, partial: boolean): boolean {
-  if (!partial) return canonicalStatus(stored) === canonicalStatus(all)
-  return stored.lastSeenAt === all.lastSeenAt && stored.reportCount >= all.reportCount
-}
-
-/** Any order will do: each record is one of its own, and `applied` plays no part. */
-function folded(previous: DeviceStatus | undefined, record: PositionRecord): DeviceStatus {
-  const { origin, ...event } = record
-  return deviceStatus(previous && { ...previous, applied: {} }, { origin, event })
-}
-
-function isWithin({ partition, offset }: Origin, offsets: Offsets): boolean {
-  return offset <= (offsets[partition] ?? -1)
+function byUtf8(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EventLog, Extent } from '../event-log/event-log.ts'
-import { runProjector } from '../projector/projector.ts'
+import { forgetSettings, runProjector } from '../projector/projector.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
-import type { Offsets } from '../schemas/read-models.ts'
-import type { Generation, Generations, Rebuild } from '../store/store.ts'
-import { digestOf, type Cover, type Digest } from './digest.ts'
+import type { Offsets, Origin } from '../schemas/read-models.ts'
+import type { Devices, Generation, Generations, Rebuild } from '../store/store.ts'
+import type { Cover } from './device-digest.ts'
+import { digestsOf, type Digest } from './digest.ts'
 import { showProgress, type Screen } from './progress.ts'
 import {
   endOf,
@@ -38,7 +39,7 @@ export type Compared = {
 
 type Dependencies = {
   readonly eventLog: Pick<EventLog, 'subscribe' | 'deadLetter' | 'committed' | 'extent'>
-  readonly store: Generations
+  readonly store: Generations & Pick<Devices, 'forgetDeviceSettings'>
   readonly clock: Clock
   readonly metrics: Metrics
   readonly logger: Logger
@@ -109,10 +110,7 @@ async function buildAndCompare(
     await catchUp(old, cover.upTo, extent, dependencies)
 
     screen.write('comparing the generations as they stood at the beginning\n')
-    const digests = {
-      before: await digestOf(before, cover, signal),
-      after: await digestOf(after, cover, signal),
-    }
+    const digests = await digestsOf({ before, after }, cover, signal)
     const compared = { from: rebuild.from, to: rebuild.to, ...digests, equal: isEqual(digests) }
     if (!compared.equal && !force) return { kind: 'different', compared }
 
@@ -134,20 +132,31 @@ type Numbered = { readonly generation: number; readonly readModels: Generation }
 /** Carries the log into a generation in the background. */
 function startProjecting(
   { generation, readModels }: Numbered,
-  { eventLog, metrics, logger, screen, signal, knownUpTo }: Dependencies & { knownUpTo: Offsets },
+  {
+    eventLog,
+    store,
+    metrics,
+    logger,
+    screen,
+    signal,
+    knownUpTo,
+  }: Dependencies & { knownUpTo: Offsets },
 ) {
   const stop = new AbortController()
+  // The generation in use has dealt with what it begins with. With the rest it may come first, and
+  // be put in use before the other has come there.
+  const isNew = ({ origin }: { origin: Origin }) =>
+    origin.offset > (knownUpTo[origin.partition] ?? -1)
   const projecting = runProjector({
     eventLog: {
       subscribe: (subscription) => eventLog.subscribe(subscription),
-      // Those it begins with are kept since they were first read.
-      deadLetter: (entries) =>
-        eventLog.deadLetter(
-          entries.filter(({ origin }) => origin.offset > (knownUpTo[origin.partition] ?? -1)),
-        ),
+      deadLetter: (entries) => eventLog.deadLetter(entries.filter(isNew)),
     },
     store: readModels,
     generation,
+    forget: async (erasure) => {
+      if (isNew(erasure)) await forgetSettings(erasure, { store })
+    },
     metrics,
     logger: logger.child({}, { level: 'silent' }),
     signal: stop.signal,

@@ -17,6 +17,24 @@ export const ERRORS = {
 
 export type ErrorIdentifier = keyof typeof ERRORS
 
+/** What each identifier means, as the OpenAPI documents tell it; Markdown. */
+export const ERROR_MEANINGS: Readonly<Record<ErrorIdentifier, string>> = {
+  INVALID_PARAMS:
+    'The request is faulty; `details` names each faulty field and what to send instead',
+  UNAUTHORIZED: 'No valid credentials were sent; one and the same answer for all that are not',
+  FORBIDDEN: 'The caller is known and may not do this',
+  NOT_FOUND: 'There is no such thing, or it belongs to another account',
+  METHOD_NOT_ALLOWED: 'The path does not take this method; `Allow` names those it takes',
+  REQUEST_TIMEOUT: 'The request arrived too slowly',
+  CONFLICT: 'What was asked for contradicts what there is',
+  PAYLOAD_TOO_LARGE: 'The body is larger than the call takes',
+  UNSUPPORTED_MEDIA_TYPE: 'The body’s Content-Type or Content-Encoding is not one the call takes',
+  RATE_LIMITED: 'Too many requests; the same one may succeed after `Retry-After` seconds',
+  HEADERS_TOO_LARGE: 'The request line and headers are larger than 16 KiB',
+  SERVER_ERROR: 'A fault of ours; tell us the `X-Request-Id`',
+  SERVICE_UNAVAILABLE: 'This cannot be done right now; send it again after `Retry-After` seconds',
+}
+
 /** One faulty field of a request and what to send instead. */
 export type Fault = { readonly field: string; readonly message: string }
 

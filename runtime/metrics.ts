@@ -9,6 +9,12 @@ export function createMetrics() {
   collectDefaultMetrics({ register: registry })
   return {
     registry,
+    buildInfo: new Gauge({
+      name: 'gps_build_info',
+      help: 'Always 1: the program that runs, its version, and its mode (embedded or distributed)',
+      labelNames: ['service', 'version', 'mode'] as const,
+      registers,
+    }),
     httpRequests: new Counter({
       name: 'gps_http_requests_total',
       help: 'HTTP requests answered',
@@ -28,9 +34,15 @@ export function createMetrics() {
       labelNames: ['outcome'] as const,
       registers,
     }),
+    rejections: new Counter({
+      name: 'gps_rejections_total',
+      help: 'Refused reports of known keys: kept one by one, counted only, or dropped',
+      labelNames: ['outcome'] as const,
+      registers,
+    }),
     projected: new Counter({
       name: 'gps_projected_events_total',
-      help: 'Log entries the projector dealt with: stored, repeated or dead_lettered',
+      help: 'Log entries the projector dealt with: stored, repeated, erased or dead_lettered',
       labelNames: ['outcome'] as const,
       registers,
     }),
@@ -47,6 +59,22 @@ export function createMetrics() {
     deadLetters: new Gauge({
       name: 'gps_dead_letters',
       help: 'Log entries kept as dead letters because they could not be read',
+      registers,
+    }),
+    streamReaders: new Gauge({
+      name: 'gps_stream_readers',
+      help: 'Readers of the live stream that are connected',
+      registers,
+    }),
+    streamEvents: new Counter({
+      name: 'gps_stream_events_total',
+      help: 'Events written to readers of the live stream, by kind',
+      labelNames: ['event'] as const,
+      registers,
+    }),
+    streamCutOff: new Counter({
+      name: 'gps_stream_cut_off_total',
+      help: 'Readers of the live stream that were cut off because they read too slowly',
       registers,
     }),
   }

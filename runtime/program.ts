@@ -27,7 +27,10 @@ export async function runProgram(
   const lifecycle = new Lifecycle({ logger, deadlineMs: config.shutdownDeadlineMs })
   lifecycle.stopOnSignals()
   try {
-    await start({ config, logger, metrics: createMetrics(), lifecycle })
+    const metrics = createMetrics()
+    const mode = config.distributed === undefined ? 'embedded' : 'distributed'
+    metrics.buildInfo.set({ service: name, version: VERSION, mode }, 1)
+    await start({ config, logger, metrics, lifecycle })
     if (!lifecycle.stopping.aborted) logger.info({ version: VERSION }, 'started')
   } catch (error) {
     if (!lifecycle.stopping.aborted) lifecycle.fail(error, 'could not start')

@@ -3,6 +3,8 @@ import { crc32 } from 'node:zlib'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const SHAPE = /^gps_[0-9A-Za-z]{38}$/
+const KEY = /gps_[0-9A-Za-z]{38}/g
+const KEY_OR_ITS_BEGINNING = /gps_[0-9A-Za-z]{38}|gps_[0-9A-Za-z]*$/g
 
 /** A new secret: `gps_`, 32 random base62 characters, and 6 that check what stands before them. */
 export function newApiKey(): string {
@@ -13,6 +15,14 @@ export function newApiKey(): string {
 /** Whether a text has the shape and the checksum of an API key: no look-up is spent on others. */
 export function isApiKey(text: string): boolean {
   return SHAPE.test(text) && text.endsWith(checksum(text.slice(0, -6)))
+}
+
+/**
+ * A text with every API key in it made unreadable. `cut`: the text goes on where it ends here, so
+ * that a key may begin in what is left.
+ */
+export function withoutApiKeys(text: string, { cut }: { cut: boolean }): string {
+  return text.replace(cut ? KEY_OR_ITS_BEGINNING : KEY, 'gps_…')
 }
 
 /** The form in which a secret is kept and looked up: SHA-256. 190 random bits need no slow hash. */

@@ -50,9 +50,24 @@ function knownFields(body: object): Record<string, unknown> {
   return known
 }
 
+// Tools outside know \s and control characters by other names, so they are spelt out.
+const DEVICE_ID_PATTERN =
+  '^(?!\\.{1,2}$)[^\\s\\u0000-\\u001f\\u007f-\\u009f](?:[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f])?$'
+
 const deviceId = Joi.string()
   .empty(null)
   .required()
+  .meta({
+    openapi: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 128,
+      pattern: DEVICE_ID_PATTERN,
+      description:
+        'Any text of 1 to 128 UTF-16 code units but `.` and `..`, without control characters and without white space at its ends',
+      examples: ['tracker-7'],
+    },
+  })
   .custom((text: string, helpers) => {
     if (text.length > 128) return helpers.error('deviceId.length')
     if (/\p{Cc}/u.test(text)) return helpers.error('deviceId.control')
@@ -74,6 +89,15 @@ const deviceId = Joi.string()
 
 const timestamp = Joi.any()
   .empty(null)
+  .meta({
+    openapi: {
+      type: 'string',
+      format: 'date-time',
+      description:
+        'When the position was true, not before 2000 and at most 24 h ahead; when absent, the time of receipt. Also taken: the basic form, without seconds, and without an offset (then it is UTC)',
+      examples: ['2026-01-31T12:30:00Z'],
+    },
+  })
   .custom((value: unknown, helpers) => {
     const time = typeof value === 'string' ? parseIso8601(value) : undefined
     if (time === undefined) return helpers.error('timestamp.shape')
@@ -88,7 +112,8 @@ const timestamp = Joi.any()
     'timestamp.late': 'timestamp must not be more than 24 hours in the future',
   })
 
-const schema = Joi.object({
+/** The rules of a report, field by field. */
+export const REPORT_RULES = {
   deviceId,
   latitude: required('latitude', 'a number from -90 to 90 (WGS84 degrees)', -90, 90),
   longitude: required('longitude', 'a number from -180 to 180 (WGS84 degrees)', -180, 180),
@@ -98,7 +123,9 @@ const schema = Joi.object({
   speed: optional('speed', 'a number of metres per second, 0 or more', 0),
   heading: optional('heading', 'a number of degrees from 0 to 360', 0, 360),
   battery: optional('battery', 'a fraction from 0 to 1', 0, 1),
-})
+}
+
+const schema = Joi.object(REPORT_RULES)
 
 function required(name: string, expected: string, min: number, max: number) {
   return optional(name, expected, min, max)
@@ -112,6 +139,14 @@ function optional(name: string, expected: string, min: number, max = Number.MAX_
     .empty(null)
     .min(min)
     .max(max)
+    .meta({
+      openapi: {
+        type: 'number',
+        minimum: min,
+        ...(max < Number.MAX_VALUE && { maximum: max }),
+        description: expected,
+      },
+    })
     .messages({ '*': `${name} must be ${expected}` })
 }
 

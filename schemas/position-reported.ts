@@ -1,3 +1,5 @@
+import { jsonObject, number, oneOf, text, time } from './event-fields.ts'
+
 /**
  * The event in the log: a device's position was reported and accepted.
  * Times are milliseconds since the epoch, coordinates WGS84 degrees, lengths metres, speeds metres
@@ -55,16 +57,7 @@ export function encodePositionReported(event: PositionReported): string {
  * @throws {UndecodableEventError} naming the first thing that is not a `PositionReported`.
  */
 export function decodePositionReported(json: string): PositionReported {
-  let value: unknown
-  try {
-    value = JSON.parse(json)
-  } catch {
-    throw new UndecodableEventError('the value is not JSON')
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new UndecodableEventError('the value is not a JSON object')
-  }
-  const fields = value as Record<string, unknown>
+  const fields = jsonObject(json)
   return checkPositionReported({
     ...fields,
     timestamp: time(fields, 'timestamp'),
@@ -85,51 +78,11 @@ export function checkPositionReported(fields: Record<string, unknown>): Position
     latitude: number(fields, 'latitude', -90, 90),
     longitude: number(fields, 'longitude', -180, 180),
     timestamp: number(fields, 'timestamp'),
-    timestampSource: source(fields),
+    timestampSource: oneOf(fields, 'timestampSource', ['device', 'server']),
     receivedAt: number(fields, 'receivedAt'),
   }
   for (const name of MEASUREMENTS) {
     if (fields[name] !== undefined && fields[name] !== null) event[name] = number(fields, name)
   }
   return event as PositionReported
-}
-
-/** The bytes in the log are no `PositionReported`; they go to the dead letters as they are. */
-export class UndecodableEventError extends Error {
-  override readonly name = 'UndecodableEventError'
-}
-
-function text(fields: Record<string, unknown>, name: string): string {
-  const value = fields[name]
-  if (typeof value !== 'string' || value === '')
-    throw new UndecodableEventError(`${name} is not a text`)
-  return value
-}
-
-function number(
-  fields: Record<string, unknown>,
-  name: string,
-  min = -Infinity,
-  max = Infinity,
-): number {
-  const value = fields[name]
-  if (typeof value !== 'number' || !Number.isFinite(value) || value < min || value > max) {
-    throw new UndecodableEventError(`${name} is not a number in its range`)
-  }
-  return value
-}
-
-function time(fields: Record<string, unknown>, name: string): number {
-  const value = fields[name]
-  const milliseconds = typeof value === 'string' ? Date.parse(value) : NaN
-  if (Number.isNaN(milliseconds)) throw new UndecodableEventError(`${name} is not an ISO 8601 time`)
-  return milliseconds
-}
-
-function source(fields: Record<string, unknown>): 'device' | 'server' {
-  const value = fields['timestampSource']
-  if (value !== 'device' && value !== 'server') {
-    throw new UndecodableEventError('timestampSource is neither device nor server')
-  }
-  return value
 }

@@ -1,16 +1,22 @@
 import type { Logger } from 'pino'
+import { mongoAccounts } from './mongo/accounts.ts'
+import { mongoAudit } from './mongo/audit.ts'
 import { openCollections } from './mongo/collections.ts'
 import { databaseOf, openClient } from './mongo/connection.ts'
 import { mongoDevices } from './mongo/devices.ts'
+import { mongoErasures } from './mongo/erasures.ts'
 import { generationScan, scanRecords } from './mongo/generation-scan.ts'
 import { beginRebuild, followedGeneration, openedGeneration } from './mongo/generations.ts'
 import { guarded } from './mongo/guarded.ts'
+import { mongoInstances } from './mongo/instances.ts'
 import { mongoKeys } from './mongo/keys.ts'
 import { mongoOperators } from './mongo/operators.ts'
 import { startPreparing } from './mongo/preparation.ts'
 import { mongoReadModels, project } from './mongo/read-models.ts'
+import { mongoRejections } from './mongo/rejections.ts'
 import { keptAt, setRetention } from './mongo/retention.ts'
 import { prepareDatabase } from './mongo/schema.ts'
+import { mongoSessions } from './mongo/sessions.ts'
 import type { Generation, ProjectionBatch, Rebuild, Store } from './store.ts'
 
 /** A caller hears within 6 s, also when the server takes a call and does not answer it. */
@@ -73,8 +79,14 @@ export async function openMongoStore({
   const store: Omit<Store, 'checkpoint' | 'close'> = {
     ...mongoReadModels({ collections, readModels, kept, logger }),
     ...mongoDevices({ collections, readModels, kept }),
-    ...mongoKeys({ collections, clock }),
-    ...mongoOperators({ collections }),
+    ...mongoErasures({ collections, readModels }),
+    ...mongoKeys({ collections }),
+    ...mongoAccounts({ collections }),
+    ...mongoOperators({ collections, clock }),
+    ...mongoSessions({ collections }),
+    ...mongoAudit({ collections }),
+    ...mongoRejections({ collections, clock }),
+    ...mongoInstances({ collections }),
     currentGeneration: () => inUse.number(),
     openGeneration: async (generation) => {
       const opened = await openedGeneration(db, meta, generation)
@@ -90,7 +102,7 @@ export async function openMongoStore({
       }
     },
     beginRebuild: async () => {
-      const begun = await beginRebuild(db, meta, { clock, retentionDays })
+      const begun = await beginRebuild(db, collections, { clock, retentionDays })
       const methods = begun && {
         switchOver: () => begun.switchOver(),
         end: () => begun.end(),

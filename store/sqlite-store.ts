@@ -1,76 +1,89 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DependencyError } from '../runtime/errors.ts'
-import type { Device } from '../schemas/read-models.ts'
 import { ACCOUNTS_SCHEMA } from './sqlite/accounts-schema.ts'
+import { sqliteAudit } from './sqlite/audit.ts'
 import { Database } from './sqlite/database.ts'
-import { DEFAULT_SETTINGS, sqliteDeviceSettings } from './sqlite/device-settings.ts'
+import { sqliteDeviceSettings } from './sqlite/device-settings.ts'
+import { sqliteDevices } from './sqlite/devices.ts'
 import { followedReadModels } from './sqlite/followed-read-models.ts'
 import { sqliteGenerations } from './sqlite/generations.ts'
+import { sqliteHiddenDevices } from './sqlite/hidden-devices.ts'
+import { sqliteInstances } from './sqlite/instances.ts'
 import { sqliteKeys } from './sqlite/keys.ts'
 import { sqliteOperators } from './sqlite/operators.ts'
+import type { SqliteReadModels } from './sqlite/read-models.ts'
+import { REJECTIONS_SCHEMA, sqliteRejections } from './sqlite/rejections.ts'
 import type { Store } from './store.ts'
 
 /**
- * The store in two SQLite files in `directory`, which is made if it is not there: what only
- * operators can tell (accounts, keys, device settings), and the read models, which can be rebuilt
- * from the log and keep their own checkpoint. Several processes may have it open.
+ * The store in three SQLite files in `directory`, which is made if it is not there: what only
+ * operators can tell (accounts, keys, device settings), the refused reports, and the read models,
+ * which can be rebuilt from the log and keep their own checkpoint. Several processes may have it
+ * open.
  * @throws {DependencyError} when a file cannot be opened.
  * @throws {Error} when a newer version of the program has changed a file's schema.
  */
 export function openSqliteStore({ directory }: { directory: string }): Store {
   makeDirectory(directory)
-  const accounts = new Database(join(directory, 'accounts.sqlite'), ACCOUNTS_SCHEMA)
+  const opened: Database[] = []
+  function open(name: string, schema: readonly string[]): Database {
+    const database = new Database(join(directory, name), schema)
+    opened.push(database)
+    return database
+  }
   try {
-    return storeOn(accounts, directory)
+    const accounts = open('accounts.sqlite', ACCOUNTS_SCHEMA)
+    const rejections = open('rejections.sqlite', REJECTIONS_SCHEMA)
+    return storeOn({ accounts, rejections, directory })
   } catch (error) {
-    accounts.close()
+    for (const database of opened) database.close()
     throw error
   }
 }
 
-function storeOn(accounts: Database, directory: string): Store {
+function storeOn({
+  accounts,
+  rejections,
+  directory,
+}: {
+  accounts: Database
+  rejections: Database
+  directory: string
+}): Store {
   const settings = sqliteDeviceSettings(accounts)
   const generations = sqliteGenerations(accounts, directory)
+  const hidden = sqliteHiddenDevices(accounts)
   const readModels = followedReadModels(generations)
+
+  /** For work that takes many turns: those in use may change meanwhile. */
+  async function withOwn<T>(work: (own: SqliteReadModels) => Promise<T>): Promise<T> {
+    const { readModels: own } = generations.openInUse()
+    try {
+      return await work(own)
+    } finally {
+      own.close()
+    }
+  }
 
   return {
     ...sqliteOperators(accounts),
     ...sqliteKeys(accounts, settings),
-    changeDeviceSettings: settings.changeDeviceSettings,
+    ...sqliteAudit(accounts),
+    ...sqliteInstances(accounts),
+    ...sqliteRejections(rejections),
+    ...sqliteDevices({ readModels, settings, hidden }),
 
     ...generations.port,
     checkpoint: async () => readModels.current().checkpoint(),
-    project: async (batch) => readModels.current().project(batch),
-    findPosition: async (query) => readModels.current().findPosition(query),
-    pagePositions: async (query) => readModels.current().pagePositions(query),
 
-    async expire(receivedBefore) {
-      // Its own: it takes many turns, and those in use may change meanwhile.
-      const { readModels: own } = generations.openInUse()
-      try {
+    project: (batch) => withOwn((own) => own.project(batch)),
+
+    expire: (receivedBefore) =>
+      withOwn(async (own) => {
+        hidden.remove(receivedBefore)
         await own.expire(receivedBefore, (devices) => settings.remove(devices))
-      } finally {
-        own.close()
-      }
-    },
-
-    async findDevice(device) {
-      const status = readModels.current().statuses.find(device)
-      return status && { status, settings: settings.find(device) }
-    },
-
-    async pageDevices(query): Promise<Device[]> {
-      const page = readModels.current().statuses.page(query)
-      const first = page.at(0)?.deviceId
-      const last = page.at(-1)?.deviceId
-      if (first === undefined || last === undefined) return []
-      const made = settings.between({ accountId: query.accountId, first, last })
-      return page.map((status) => ({
-        status,
-        settings: made.get(status.deviceId) ?? DEFAULT_SETTINGS,
-      }))
-    },
+      }),
 
     async ready() {
       generations.inUse()
@@ -79,6 +92,7 @@ function storeOn(accounts: Database, directory: string): Store {
 
     async close() {
       readModels.close()
+      rejections.close()
       accounts.close()
     },
   }

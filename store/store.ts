@@ -1,3 +1,4 @@
+import type { DeviceErased } from '../schemas/device-erased.ts'
 import type { PositionReported } from '../schemas/position-reported.ts'
 import type {
   Device,
@@ -7,12 +8,23 @@ import type {
   Origin,
   PositionRecord,
 } from '../schemas/read-models.ts'
+import type { Audit, Instances, Keys, Operators, Rejections } from './back-office.ts'
 
 /**
  * What the services keep and ask. Every method may throw a `DependencyError`: `retriable` when the
  * store is away or busy. Times are milliseconds since the epoch.
  */
-export interface Store extends ReadModels, Generations, Devices, Keys, Operators {
+export interface Store
+  extends
+    ReadModels,
+    Generations,
+    Erasures,
+    Devices,
+    Keys,
+    Operators,
+    Audit,
+    Rejections,
+    Instances {
   /** Resolves when the store answers. @throws {DependencyError} saying what is missing. */
   ready(): Promise<void>
   close(): Promise<void>
@@ -33,9 +45,16 @@ export interface ReadModels {
   /**
    * Stores a batch's records and folds them into the device statuses, so that in effect each
    * record is stored and counted once: a repeat of a stored recordId changes nothing, and a batch
-   * that is delivered again changes nothing.
+   * that is delivered again changes nothing. An erasure removes the status and every record of its
+   * device that stands before it in the log, whoever brings them and whenever: also what another
+   * projector, which has lost the partition meanwhile, writes late. What stands behind it starts
+   * afresh. What operators said of the device is not touched.
    */
-  project(batch: ProjectionBatch): Promise<{ readonly stored: number; readonly repeated: number }>
+  project(batch: ProjectionBatch): Promise<{
+    /** Positions stored for the first time, and repeats of stored ones. */
+    readonly stored: number
+    readonly repeated: number
+  }>
 
   /** Removes records received before `receivedBefore`, and devices not seen since. */
   expire(receivedBefore: number): Promise<void>
@@ -58,13 +77,20 @@ export type ProjectionBatch = {
   readonly partition: number
   /** The last offset of the batch as it was read, entries or not. */
   readonly lastOffset: number
-  readonly entries: readonly { readonly origin: Origin; readonly event: PositionReported }[]
+  readonly entries: readonly ProjectionEntry[]
   /** Pure; gives back `previous` itself for an entry that it has already applied. */
-  readonly fold: (
-    previous: DeviceStatus | undefined,
-    entry: { readonly origin: Origin; readonly event: PositionReported },
-  ) => DeviceStatus
+  readonly fold: (previous: DeviceStatus | undefined, entry: PositionEntry) => DeviceStatus
 }
+
+export type PositionEntry = {
+  readonly kind: 'position'
+  readonly origin: Origin
+  readonly event: PositionReported
+}
+
+export type ProjectionEntry =
+  | PositionEntry
+  | { readonly kind: 'erasure'; readonly origin: Origin; readonly event: DeviceErased }
 
 /** The read models exist in generations: one is in use, a rebuild makes the next one beside it. */
 export interface Generations {
@@ -103,6 +129,15 @@ export interface Generation extends Pick<ReadModels, 'checkpoint' | 'project'> {
     readonly upTo?: string
   }): AsyncIterable<readonly PositionRecord[]>
 
+  /**
+   * The offset of the last erasure applied to each of these devices, by partition: to be read from
+   * before anything of the device goes. Devices never erased are left out.
+   */
+  erasedUpTo(query: {
+    readonly accountId: string
+    readonly deviceIds: readonly string[]
+  }): Promise<ReadonlyMap<string, Offsets>>
+
   close(): Promise<void>
 }
 
@@ -125,119 +160,74 @@ export interface Rebuild {
   end(): Promise<void>
 }
 
+/** Devices that operators had erased, from the moment they asked until the projector has done it. */
+export interface Erasures {
+  /**
+   * From now on until the read models in use have applied this very erasure (which they may have
+   * already), the device and its records are as good as absent from every read of this store.
+   * Called once the event is durable in the log.
+   */
+  hideErased(erasure: DeviceErased): Promise<void>
+
+  /**
+   * What is erased of these devices: `pending` while one that was hidden is not applied yet, `upTo`
+   * the offset of the last erasure applied, by partition. Devices never erased are left out.
+   */
+  erasuresOf(query: {
+    readonly accountId: string
+    readonly deviceIds: readonly string[]
+  }): Promise<ReadonlyMap<string, { readonly pending: boolean; readonly upTo: Offsets }>>
+}
+
 /** Device statuses joined with what operators said of the devices. */
 export interface Devices {
   findDevice(query: { accountId: string; deviceId: string }): Promise<Device | undefined>
 
-  /** Devices by deviceId, in the order of its UTF-8 bytes. */
-  pageDevices(query: {
-    readonly accountId: string
-    readonly limit: number
-    readonly after?: string
-  }): Promise<Device[]>
+  /** Those of the devices that there are, in any order. */
+  findDevices(query: { accountId: string; deviceIds: readonly string[] }): Promise<Device[]>
 
-  /** `null` takes a value away; what is not named stays. */
+  /**
+   * Devices by deviceId, in the order of its UTF-8 bytes, or by (lastSeenAt, deviceId). Fewer than
+   * `limit` only where there are no more.
+   */
+  pageDevices(query: DevicePage): Promise<Device[]>
+
+  /** The deviceIds for which operators set an expected interval, whether they have reported or not. */
+  devicesWithInterval(accountId: string): Promise<string[]>
+
+  /** `null` takes a value away; what is not named stays. `changedAt`: now, in milliseconds. */
   changeDeviceSettings(change: {
     readonly accountId: string
     readonly deviceId: string
+    readonly changedAt: number
     readonly name?: string | null
     readonly disabled?: boolean
     readonly expectedIntervalSeconds?: number | null
   }): Promise<DeviceSettings>
+
+  /** Removes what operators said of a device, unless one said something after `changedUpTo`. */
+  forgetDeviceSettings(device: {
+    readonly accountId: string
+    readonly deviceId: string
+    readonly changedUpTo: number
+  }): Promise<void>
 }
 
-export type Account = {
-  readonly id: string
-  readonly name: string
-  readonly suspended: boolean
-  readonly createdAt: number
-}
-
-export const SCOPES = ['positions:write', 'positions:read', 'devices:read', 'admin'] as const
-export type Scope = (typeof SCOPES)[number]
-
-export type ApiKey = {
-  readonly id: string
+export type DevicePage = {
   readonly accountId: string
-  readonly name: string
-  /** First and last characters of the secret, to tell keys apart by eye. */
-  readonly hint: string
-  readonly scopes: readonly Scope[]
-  readonly createdAt: number
-  readonly expiresAt?: number
-  readonly revokedAt?: number
-  readonly lastUsedAt?: number
-  /** The devices it may report for: exact ids, or prefixes that end in `*`. Absent: all. */
-  readonly deviceIds?: readonly string[]
-  /** Positions per 60 s; absent: the service's own limit. */
-  readonly rateLimit?: number
-}
-
-/** All that a service decides by when a secret is shown to it. */
-export type KeyGrant = {
-  readonly key: ApiKey
-  readonly accountSuspended: boolean
-  /** Ids of the account's disabled devices. */
-  readonly disabledDevices: ReadonlySet<string>
-}
-
-export interface Keys {
-  /** `secretHash`: SHA-256 of the secret; the secret itself never reaches the store. */
-  createKey(key: ApiKey, secretHash: Uint8Array): Promise<void>
-  /** Newest first. `after` is the id of the last key seen. */
-  pageKeys(query: { accountId: string; limit: number; after?: string }): Promise<ApiKey[]>
-  findKey(query: { accountId: string; keyId: string }): Promise<ApiKey | undefined>
-  /** Gives the key as it is then; an earlier revocation stays as it was. */
-  revokeKey(query: {
-    accountId: string
-    keyId: string
-    revokedAt: number
-  }): Promise<ApiKey | undefined>
-  /** Expired and revoked keys are found too: the caller decides. */
-  findGrant(secretHash: Uint8Array): Promise<KeyGrant | undefined>
-  /** Moves `lastUsedAt` forward, never back. */
-  touchKeys(usedAt: ReadonlyMap<string, number>): Promise<void>
-}
-
-export const ROLES = ['admin', 'viewer'] as const
-export type Role = (typeof ROLES)[number]
-
-export type Operator = {
-  readonly id: string
-  readonly accountId: string
-  /** As given; unique in the whole service, case ignored. */
-  readonly email: string
-  readonly role: Role
-  readonly platform: boolean
-  readonly passwordHash: string
-  readonly createdAt: number
-}
-
-export type Session = {
-  /** SHA-256 of the cookie's value. */
-  readonly tokenHash: Uint8Array
-  readonly operatorId: string
-  readonly createdAt: number
-  readonly lastSeenAt: number
-}
-
-export interface Operators {
-  /**
-   * Makes the first account and its first operator, unless there is an operator already.
-   * However many processes try at once, one succeeds.
-   */
-  createFirstOperator(first: { account: Account; operator: Operator }): Promise<boolean>
-  findOperatorByEmail(email: string): Promise<Operator | undefined>
-  createAccount(account: Account): Promise<void>
-  findAccount(accountId: string): Promise<Account | undefined>
-  /** A suspended account's keys and operators are refused; its data stay. */
-  suspendAccount(query: { accountId: string; suspended: boolean }): Promise<Account | undefined>
-  createSession(session: Session): Promise<void>
-  findSession(
-    tokenHash: Uint8Array,
-  ): Promise<{ session: Session; operator: Operator; account: Account } | undefined>
-  touchSession(query: { tokenHash: Uint8Array; lastSeenAt: number }): Promise<void>
-  deleteSession(tokenHash: Uint8Array): Promise<void>
-  /** Housekeeping: sessions begun before `createdBefore` or idle since `seenBefore` go. */
-  deleteSessions(query: { createdBefore: number; seenBefore: number }): Promise<void>
+  readonly limit: number
+  readonly sort?: 'deviceId' | 'lastSeenAt'
+  readonly order?: 'asc' | 'desc'
+  /** The place after which the page begins: the last device of the page before. */
+  readonly after?: { readonly deviceId: string; readonly lastSeenAt: number }
+  /** Where the last position is, edges included, in WGS84 degrees; west > east crosses 180°. */
+  readonly bbox?: {
+    readonly west: number
+    readonly south: number
+    readonly east: number
+    readonly north: number
+  }
+  /** lastSeenAt: `seenFrom` inclusive, `seenBefore` exclusive. */
+  readonly seenFrom?: number
+  readonly seenBefore?: number
 }

@@ -117,35 +117,48 @@ export async function createKey(adminUrl: string): Promise<string> {
   return (await (await signIn(adminUrl)).createKey()).key
 }
 
-/** The first operator, signed in. */
-export async function signIn(adminUrl: string) {
+/** An operator, signed in: the first one unless `credentials` say otherwise. */
+export async function signIn(adminUrl: string, credentials: object = OPERATOR) {
   const headers = { 'Content-Type': 'application/json', 'X-Requested-With': 'console' }
   const signedIn = await eventually(async () => {
     const answer = await fetch(`${adminUrl}/api/v1/session`, {
       method: 'POST',
       headers,
-      body: JSON.stringify(OPERATOR),
+      body: JSON.stringify(credentials),
     })
     return answer.ok && answer
   })
   const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? ''
 
+  /** Gives the answer's data; throws where the call does not succeed. */
+  async function call<T>(method: string, path: string, body?: object): Promise<T> {
+    const answer = await fetch(`${adminUrl}/api/v1${path}`, {
+      method,
+      headers: {
+        Cookie: cookie,
+        'X-Requested-With': 'console',
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
+    return (JSON.parse(text) as { data: T }).data
+  }
+
   return {
-    async createKey(): Promise<{ id: string; key: string }> {
-      const scopes = ['positions:write', 'positions:read', 'devices:read']
-      const answer = await fetch(`${adminUrl}/api/v1/keys`, {
-        method: 'POST',
-        headers: { ...headers, Cookie: cookie },
-        body: JSON.stringify({ name: 'story', scopes }),
-      })
-      return ((await answer.json()) as { data: { id: string; key: string } }).data
-    },
-    async revokeKey(id: string): Promise<void> {
-      const answer = await fetch(`${adminUrl}/api/v1/keys/${id}/revoke`, {
-        method: 'POST',
-        headers: { 'X-Requested-With': 'console', Cookie: cookie },
-      })
-      if (answer.status !== 200) throw new Error(`revoke: ${answer.status} ${await answer.text()}`)
-    },
+    /** What the cookie holds. */
+    session: cookie.split('=')[1] ?? '',
+    call,
+    createKey: (changes: object = {}) =>
+      call<{ id: string; key: string }>('POST', '/keys', {
+        name: 'story',
+        scopes: ['positions:write', 'positions:read', 'devices:read'],
+        ...changes,
+      }),
+    revokeKey: (id: string) => call('POST', `/keys/${id}/revoke`),
+    rotateKey: (id: string, graceSeconds: number) =>
+      call<{ id: string; key: string }>('POST', `/keys/${id}/rotate`, { graceSeconds }),
+    eraseDevice: (deviceId: string) => call('DELETE', `/devices/${encodeURIComponent(deviceId)}`),
   }
 }

@@ -1,4 +1,6 @@
+import type { DeviceErased } from '../schemas/device-erased.ts'
 import type { PositionReported } from '../schemas/position-reported.ts'
+import type { ReportRejected } from '../schemas/report-rejected.ts'
 
 /** Where the samples' time begins: 2026-01-01T00:00:00Z. */
 export const T0 = Date.UTC(2026, 0, 1)
@@ -18,6 +20,33 @@ export function positionReported(changes: Partial<PositionReported> = {}): Posit
     timestamp: T0 + made * 1000,
     timestampSource: 'device',
     receivedAt: T0 + made * 1000 + 250,
+    ...changes,
+  }
+}
+
+/** A valid event; each call has an eventId of its own unless one is given. */
+export function deviceErased(changes: Partial<DeviceErased> = {}): DeviceErased {
+  made += 1
+  return {
+    eventId: `01KDVN9C01${String(made).padStart(16, '0')}`,
+    accountId: 'acc-1',
+    deviceId: 'tracker-1',
+    erasedAt: T0 + made * 1000,
+    ...changes,
+  }
+}
+
+/** A valid event; each call has a rejectionId of its own unless one is given. */
+export function reportRejected(changes: Partial<ReportRejected> = {}): ReportRejected {
+  made += 1
+  return {
+    rejectionId: `01KDVN9C02${String(made).padStart(16, '0')}`,
+    accountId: 'acc-1',
+    keyId: 'key-1',
+    receivedAt: T0 + made * 1000,
+    error: 'INVALID_PARAMS',
+    message: 'latitude must be a number from -90 to 90',
+    count: 1,
     ...changes,
   }
 }

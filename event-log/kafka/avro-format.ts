@@ -1,7 +1,8 @@
 import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
 import { DependencyError } from '../../runtime/errors.ts'
 import { POSITION_REPORTED_AVRO } from '../../schemas/position-reported-avro.ts'
-import { checkPositionReported, UndecodableEventError } from '../../schemas/position-reported.ts'
+import { checkPositionReported } from '../../schemas/position-reported.ts'
+import { UndecodableEventError } from '../../schemas/event-fields.ts'
 import type { AvroFormat } from './event-format.ts'
 
 type AvscType = Parameters<AvroSchema['createResolver']>[0]

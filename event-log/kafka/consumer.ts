@@ -1,11 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { LogEntry, Subscription } from '../event-log.ts'
 import type { KafkaClient, Logger } from './connection.ts'
-import { beGroupMember, withHeartbeats, type Chunk } from './group-member.ts'
+import { beGroupMember, type Chunk } from './group-member.ts'
 import { stallWatch, type Progress } from './stall-watch.ts'
-
-const FIRST_PAUSE_MS = 100
-const LONGEST_PAUSE_MS = 2000
+import { untilTaken } from './until-taken.ts'
 
 /**
  * Delivers the topic to one member of the group, commits after each batch that was taken, and
@@ -24,7 +21,7 @@ export async function subscribe({
   client: KafkaClient
   groupId: string
   topic: string
-  toEntry: (message: Chunk['messages'][number], partition: number) => Promise<LogEntry | undefined>
+  toEntry: (message: Chunk['messages'][number], partition: number) => Promise<LogEntry>
   /** Asks the broker where the group stands in these partitions. */
   progress: (partitions: readonly number[]) => Promise<Progress>
   logger: Logger
@@ -61,26 +58,11 @@ export async function subscribe({
     end()
   }
 
-  /** Tries until it is taken; false when it is no longer this member's to deliver. */
-  async function deal({ partition, messages, heartbeat, isCurrent }: Chunk): Promise<boolean> {
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-      try {
-        await withHeartbeats(heartbeat, async () => {
-          const decoded = await Promise.all(messages.map((message) => toEntry(message, partition)))
-          const entries = decoded.filter((entry) => entry !== undefined)
-          if (entries.length === 0) return
-          await onBatch({ partition, lastOffset: Number(messages.at(-1)!.offset), entries })
-        })
-        return true
-      } catch (error) {
-        logger.warn(
-          { err: error, groupId, partition, offset: messages[0]!.offset, pauseMs },
-          'subscription pauses',
-        )
-      }
-      await pause(pauseMs, undefined, { signal }).catch(() => undefined)
-      if (!isCurrent()) return false
-      await heartbeat()
-    }
+  function deal(chunk: Chunk): Promise<boolean> {
+    const { partition, messages } = chunk
+    return untilTaken(chunk, { groupId, signal, logger }, async () => {
+      const entries = await Promise.all(messages.map((message) => toEntry(message, partition)))
+      await onBatch({ partition, lastOffset: Number(messages.at(-1)!.offset), entries })
+    })
   }
 }

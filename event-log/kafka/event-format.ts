@@ -1,11 +1,17 @@
-import { isUtf8 } from 'node:buffer'
-import type { KafkaMessage, Message } from 'kafkajs'
+import type { IHeaders, KafkaMessage, Message } from 'kafkajs'
+import {
+  checkDeviceErased,
+  decodeDeviceErased,
+  DEVICE_ERASED,
+  type DeviceErased,
+} from '../../schemas/device-erased.ts'
+import { UndecodableEventError, utf8 } from '../../schemas/event-fields.ts'
+import { parseIso8601 } from '../../schemas/iso-8601.ts'
 import {
   decodePositionReported,
   deviceKey,
   encodePositionReported,
   POSITION_REPORTED,
-  UndecodableEventError,
   type PositionReported,
 } from '../../schemas/position-reported.ts'
 import type { Origin } from '../../schemas/read-models.ts'
@@ -20,8 +26,6 @@ export type AvroFormat = {
    */
   decode(bytes: Buffer): Promise<PositionReported>
 }
-
-export const DEVICE_ERASED = 'DeviceErased.v1'
 
 const SOURCE = 'gps-position-ingestion'
 /** What an Avro value in the Confluent wire format begins with, and no JSON text does. */
@@ -38,29 +42,58 @@ export async function toMessage(event: PositionReported, avro?: AvroFormat): Pro
     // Retention goes by it; by the device's own time a late report could go before it is projected.
     timestamp: String(event.receivedAt),
     headers: {
-      ce_specversion: '1.0',
-      ce_id: event.recordId,
-      ce_source: SOURCE,
-      ce_type: POSITION_REPORTED,
-      ce_time: new Date(event.receivedAt).toISOString(),
+      ...cloudEventHeaders({
+        id: event.recordId,
+        type: POSITION_REPORTED,
+        time: event.receivedAt,
+      }),
       'content-type': avro === undefined ? 'application/json' : 'application/avro',
     },
   }
 }
 
 /**
- * Reads a record back, JSON or Avro, whichever it is. Undefined for an erasure, which is no entry
- * that this log delivers.
+ * The record of an erasure, under the device's key and without a value.
+ * @throws {UndecodableEventError} when it could not be read back.
+ */
+export function toErasureMessage(event: DeviceErased): Message {
+  const { eventId, erasedAt } = checkDeviceErased(event)
+  return {
+    key: deviceKey(event),
+    value: null,
+    timestamp: String(erasedAt),
+    headers: cloudEventHeaders({ id: eventId, type: DEVICE_ERASED, time: erasedAt }),
+  }
+}
+
+/** What every event carries; what its value is in, if it has one, comes besides. */
+export function cloudEventHeaders({ id, type, time }: { id: string; type: string; time: number }) {
+  return {
+    ce_specversion: '1.0',
+    ce_id: id,
+    ce_source: SOURCE,
+    ce_type: type,
+    ce_time: new Date(time).toISOString(),
+  }
+}
+
+/**
+ * Reads a record back, JSON or Avro, whichever it is.
  * @throws {DependencyError} when that cannot be decided now; never for what the record holds.
  */
 export async function toEntry(
   { key, value, headers, offset }: Pick<KafkaMessage, 'key' | 'value' | 'headers' | 'offset'>,
   partition: number,
   avro?: AvroFormat,
-): Promise<LogEntry | undefined> {
+): Promise<LogEntry> {
   const origin: Origin = { partition, offset: Number(offset) }
-  if (value === null && text(headers?.['ce_type']) === DEVICE_ERASED) return undefined
   try {
+    if (headerText(headers?.['ce_type']) === DEVICE_ERASED) {
+      const eventId = headerText(headers?.['ce_id'])
+      const erasedAt = parseIso8601(headerText(headers?.['ce_time']) ?? '')
+      const event = decodeDeviceErased({ key, value, eventId, erasedAt })
+      return { kind: 'erasure', origin, event }
+    }
     return { kind: 'position', origin, event: await decode(value, avro) }
   } catch (error) {
     if (!(error instanceof UndecodableEventError)) throw error
@@ -83,18 +116,13 @@ export function toDeadLetter({ key, value, reason, origin }: UnreadableEntry, to
 }
 
 async function decode(value: Buffer | null, avro?: AvroFormat): Promise<PositionReported> {
-  if (value === null) throw new UndecodableEventError('there is no value')
-  if (value[0] !== AVRO_MAGIC_BYTE) {
-    // Decoded first, foreign bytes would turn one device's id into another's.
-    if (!isUtf8(value)) throw new UndecodableEventError('the value is not UTF-8')
-    return decodePositionReported(value.toString('utf8'))
-  }
+  if (value?.[0] !== AVRO_MAGIC_BYTE) return decodePositionReported(utf8(value, 'value'))
   if (avro === undefined) {
     throw new UndecodableEventError('the value is Avro, but no schema registry is configured')
   }
   return avro.decode(value)
 }
 
-function text(header: Buffer | string | (Buffer | string)[] | undefined): string | undefined {
+function headerText(header: IHeaders[string]): string | undefined {
   return header === undefined || Array.isArray(header) ? undefined : header.toString()
 }

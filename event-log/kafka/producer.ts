@@ -28,6 +28,7 @@ export function topicWriter<Item>({
   toMessage,
   logger,
   now,
+  ...bounds
 }: {
   newClient: (options: { retries: number }) => KafkaClient
   topic: string
@@ -37,6 +38,8 @@ export function topicWriter<Item>({
   logger: Logger
   /** Milliseconds that only grow. */
   now: () => number
+  readonly maxQueuedItems?: number
+  readonly maxQueuedBytes?: number
 }): TopicWriter<Item> {
   let connected: ConnectedProducer | undefined
   let connecting: KafkaClient | undefined
@@ -44,6 +47,7 @@ export function topicWriter<Item>({
   let outstandingSince: number | undefined
 
   const writer = gatheringWriter<Item>({
+    ...bounds,
     deadlineMs: DEADLINE_MS,
     async writeBatch(items) {
       outstandingSince = now()
@@ -156,7 +160,7 @@ function* parts(messages: readonly Message[]): Generator<Message[]> {
   let part: Message[] = []
   let bytes = 0
   for (const message of messages) {
-    const size = sizeOf(message)
+    const size = messageBytes(message)
     if (part.length === MAX_SEND_MESSAGES || (part.length > 0 && bytes + size > MAX_SEND_BYTES)) {
       yield part
       part = []
@@ -168,6 +172,7 @@ function* parts(messages: readonly Message[]): Generator<Message[]> {
   if (part.length > 0) yield part
 }
 
-function sizeOf({ key, value }: Message): number {
+/** About what a message takes. */
+export function messageBytes({ key, value }: Message): number {
   return Buffer.byteLength(key ?? '') + Buffer.byteLength(value ?? '') + MESSAGE_OVERHEAD_BYTES
 }

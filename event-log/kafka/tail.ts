@@ -26,7 +26,7 @@ export async function* tail({
   client: KafkaClient
   groupId: string
   topic: string
-  toEntry: (message: Chunk['messages'][number], partition: number) => Promise<LogEntry | undefined>
+  toEntry: (message: Chunk['messages'][number], partition: number) => Promise<LogEntry>
   bounds: () => Promise<Bounds[]>
   logger: Logger
 }): AsyncGenerator<TailItem, void> {
@@ -77,11 +77,8 @@ export async function* tail({
       // Retention was faster than the reader.
       if (low > (next.get(partition) ?? 0)) await items.give({ kind: 'gap', partition })
     }
-    const decoded = await Promise.all(messages.map((message) => toEntry(message, partition)))
-    const entries = decoded.filter((entry) => entry !== undefined)
-    if (entries.length > 0) {
-      if (!(await items.give({ kind: 'batch', partition, lastOffset, entries }))) return false
-    }
+    const entries = await Promise.all(messages.map((message) => toEntry(message, partition)))
+    if (!(await items.give({ kind: 'batch', partition, lastOffset, entries }))) return false
     next.set(partition, lastOffset + 1)
     return true
   }

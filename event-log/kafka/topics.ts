@@ -1,4 +1,5 @@
 import kafkajs, { type Admin } from 'kafkajs'
+import { REJECTIONS_KEPT_MS } from '../../schemas/report-rejected.ts'
 import type { Logger } from './connection.ts'
 
 export type TopicOptions = {
@@ -13,15 +14,17 @@ export type TopicOptions = {
 const { ConfigResourceTypes } = kafkajs
 
 const PARTITIONS = 12
+const REJECTION_PARTITIONS = 3
 const MIN_INSYNC = 'min.insync.replicas'
 const DAY_MS = 24 * 60 * 60 * 1000
 /** An entry of any size must fit in here, with the headers that tell where it came from. */
 const DEAD_LETTER_MAX_BYTES = 16 * 1024 * 1024
 
-export function topicNames(topicPrefix: string): { positions: string; deadLetters: string } {
+export function topicNames(topicPrefix: string) {
   return {
     positions: `${topicPrefix}.position-reported`,
     deadLetters: `${topicPrefix}.dead-letter`,
+    rejections: `${topicPrefix}.report-rejected`,
   }
 }
 
@@ -57,6 +60,11 @@ export async function ensureTopics(
         'retention.ms': '-1',
         'max.message.bytes': String(DEAD_LETTER_MAX_BYTES),
       },
+    },
+    {
+      topic: names.rejections,
+      partitions: REJECTION_PARTITIONS,
+      settings: { ...durable, 'retention.ms': String(REJECTIONS_KEPT_MS) },
     },
   ]
   const existing = new Set(await admin.listTopics())

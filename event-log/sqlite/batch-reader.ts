@@ -1,10 +1,7 @@
-import { isUtf8 } from 'node:buffer'
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
-import {
-  decodePositionReported,
-  POSITION_REPORTED,
-  UndecodableEventError,
-} from '../../schemas/position-reported.ts'
+import { decodeDeviceErased, DEVICE_ERASED } from '../../schemas/device-erased.ts'
+import { UndecodableEventError, utf8 } from '../../schemas/event-fields.ts'
+import { decodePositionReported, POSITION_REPORTED } from '../../schemas/position-reported.ts'
 import type { LogBatch, LogEntry } from '../event-log.ts'
 
 /** A log in one file has one partition. */
@@ -17,9 +14,10 @@ export type BatchReader = (after: number) => LogBatch | undefined
 
 export function batchReader(database: DatabaseSyncInstance): BatchReader {
   const selectNext = database.prepare(
-    'SELECT offset, type, value FROM events WHERE offset > ? ORDER BY offset LIMIT ?',
+    `SELECT offset, type, id, received_at AS receivedAt, value FROM events
+     WHERE offset > ? ORDER BY offset LIMIT ?`,
   )
-  // Only unreadable entries need their key, and with its bytes untouched.
+  // Positions need no key; where one is needed its bytes are untouched.
   const selectKey = database.prepare('SELECT CAST(key AS BLOB) AS key FROM events WHERE offset = ?')
 
   return (after) => {
@@ -29,28 +27,31 @@ export function batchReader(database: DatabaseSyncInstance): BatchReader {
     return { partition: PARTITION, lastOffset: last.offset, entries: rows.map(entry) }
   }
 
-  function entry({ offset, type, value }: Row): LogEntry {
+  function entry({ offset, type, id, receivedAt, value }: Row): LogEntry {
     const origin = { partition: PARTITION, offset }
     try {
+      if (type === DEVICE_ERASED) {
+        const erasure = { key: keyOf(offset), value, eventId: id, erasedAt: receivedAt }
+        return { kind: 'erasure', origin, event: decodeDeviceErased(erasure) }
+      }
       if (type !== POSITION_REPORTED) throw new UndecodableEventError(`unknown type ${type}`)
-      return { kind: 'position', origin, event: decodePositionReported(textOf(value)) }
+      return { kind: 'position', origin, event: decodePositionReported(utf8(value, 'value')) }
     } catch (error) {
       // Whatever went wrong with this one, those behind it must not wait for it.
       const reason = error instanceof Error ? error.message : String(error)
-      const { key } = selectKey.get(offset) as { key: Uint8Array }
-      return { kind: 'unreadable', origin, reason, key, value }
+      return { kind: 'unreadable', origin, reason, key: keyOf(offset), value }
     }
+  }
+
+  function keyOf(offset: number): Uint8Array {
+    return (selectKey.get(offset) as { key: Uint8Array }).key
   }
 }
 
 type Row = {
   readonly offset: number
   readonly type: string
+  readonly id: string
+  readonly receivedAt: number
   readonly value: Uint8Array | null
-}
-
-function textOf(value: Uint8Array | null): string {
-  if (value === null) throw new UndecodableEventError('there is no value')
-  if (!isUtf8(value)) throw new UndecodableEventError('the value is not UTF-8')
-  return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()
 }

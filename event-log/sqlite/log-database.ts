@@ -46,6 +46,19 @@ const MIGRATIONS = [
 
   CREATE TABLE probe (write INTEGER PRIMARY KEY, filler BLOB NOT NULL) STRICT;
   `,
+  `
+  CREATE TABLE rejections (
+    offset INTEGER PRIMARY KEY AUTOINCREMENT,
+    received_at INTEGER NOT NULL,
+    value BLOB NOT NULL
+  ) STRICT;
+  CREATE INDEX rejections_by_age ON rejections (received_at);
+
+  CREATE TABLE rejections_committed (
+    consumer_group TEXT PRIMARY KEY,
+    offset INTEGER NOT NULL
+  ) STRICT;
+  `,
 ]
 
 /**

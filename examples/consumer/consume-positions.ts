@@ -1,13 +1,13 @@
-// A consumer of accepted positions, complete in this folder: it uses nothing of the service but what
-// schemas/asyncapi.yaml promises. To use it elsewhere, copy the folder and install kafkajs and
-// @kafkajs/confluent-schema-registry.
+// A consumer of accepted positions and of devices erased, complete in this folder: it uses nothing
+// of the service but what schemas/asyncapi.yaml promises. To use it elsewhere, copy the folder and
+// install kafkajs and @kafkajs/confluent-schema-registry.
 import { SchemaRegistry } from '@kafkajs/confluent-schema-registry'
 import { Kafka, logLevel, type KafkaMessage } from 'kafkajs'
 import { HELP, parseOptions, UsageError, type Options } from './options.ts'
-import { readEvent, type Position } from './read-event.ts'
+import { readEvent, type Erasure, type Position } from './read-event.ts'
 import { recentIds } from './recent-ids.ts'
 
-/** Some 7 MB. */
+/** Some 20 MB, with the device of each. */
 const REMEMBERED_IDS = 100_000
 
 process.exitCode = await run(process.argv.slice(2))
@@ -65,10 +65,21 @@ async function consume({ brokers, topic, group, registry }: Options): Promise<nu
       )
       return
     }
+    if (event.kind === 'erasure') {
+      const { eventId } = event.erasure
+      const place = `${eventId} at ${partition}/${message.offset}`
+      // A copy further on is no second erasure. The first, delivered again, is dealt with again: it
+      // follows positions that have been delivered again too.
+      if (done.has(eventId) && !done.has(place)) return
+      await processErasure(event.erasure)
+      done.forget(deviceOf(event.erasure))
+      for (const id of [eventId, place]) done.add(id, 'no device')
+      return
+    }
     if (done.has(event.id)) return
     await processPosition(event.position)
     // Only now: had it failed, the record would come again and must not be taken for a repeat.
-    done.add(event.id)
+    done.add(event.id, deviceOf(event.position))
   }
 }
 
@@ -80,6 +91,16 @@ async function processPosition({ timestamp, receivedAt, ...position }: Position)
     receivedAt: new Date(receivedAt).toISOString(),
   }
   await write(process.stdout, `${JSON.stringify(line)}\n`)
+}
+
+/** Here you forget the device: what you keep of its positions until now. */
+async function processErasure({ erasedAt, ...erasure }: Erasure): Promise<void> {
+  const line = { ...erasure, erasedAt: new Date(erasedAt).toISOString() }
+  await write(process.stdout, `${JSON.stringify(line)}\n`)
+}
+
+function deviceOf({ accountId, deviceId }: { accountId: string; deviceId: string }): string {
+  return `${accountId}/${deviceId}`
 }
 
 function write(stream: NodeJS.WritableStream, text: string): Promise<void> {

@@ -16,8 +16,18 @@ export type Position = {
   readonly battery?: number
 }
 
+/** Everything known of this device until here is to be forgotten. */
+export type Erasure = {
+  readonly eventId: string
+  readonly accountId: string
+  readonly deviceId: string
+  /** When it was asked for, in milliseconds since the epoch. */
+  readonly erasedAt: number
+}
+
 export type ReadEvent =
   | { readonly kind: 'position'; readonly id: string; readonly position: Position }
+  | { readonly kind: 'erasure'; readonly erasure: Erasure }
   | { readonly kind: 'skipped'; readonly reason: string }
 
 /** As much of a schema registry's client as is needed. */
@@ -26,6 +36,7 @@ export type Schemas = {
 }
 
 const POSITION_REPORTED = 'PositionReported.v1'
+const DEVICE_ERASED = 'DeviceErased.v1'
 const MEASUREMENTS = ['accuracy', 'altitude', 'speed', 'heading', 'battery'] as const
 
 /** Confluent wire format: a zero, which no JSON begins with, and the schema's id as four bytes. */
@@ -33,19 +44,23 @@ const WIRE_HEADER_BYTES = 5
 const NOT_FOUND = 404
 
 /**
- * Reads an event out of a Kafka record. What is not a position is skipped, so that one record never
- * stops those behind it.
+ * Reads an event out of a Kafka record. What is neither a position nor an erasure is skipped, so that
+ * one record never stops those behind it.
  * @throws whatever `schemas` throws while the registry cannot be asked: try the record again.
  */
 export async function readEvent(
-  { headers, value }: Pick<KafkaMessage, 'headers' | 'value'>,
+  { key, headers, value }: Pick<KafkaMessage, 'key' | 'headers' | 'value'>,
   schemas: Schemas | undefined,
 ): Promise<ReadEvent> {
   const type = headers?.['ce_type']?.toString() ?? 'nothing'
-  // Other types will come, such as the erasure of a device, whose value is null.
-  if (type !== POSITION_REPORTED) return skipped(`it is ${type}, not ${POSITION_REPORTED}`)
   const id = headers?.['ce_id']?.toString()
-  if (id === undefined) return skipped('it has no ce_id')
+  if (id === undefined) return skipped(`it is ${type} and has no ce_id`)
+  if (type === DEVICE_ERASED) {
+    const erasedAt = Date.parse(headers?.['ce_time']?.toString() ?? '')
+    return value === null ? erasure(id, key, erasedAt) : skipped(`it is ${type} with a value`)
+  }
+  // Other types will come.
+  if (type !== POSITION_REPORTED) return skipped(`it is ${type}, which is not known`)
   if (value === null) return skipped('it has no value')
   if (value[0] !== 0) return read(id, () => fromJson(value))
   if (schemas === undefined) return skipped('it is Avro: give --registry')
@@ -64,6 +79,14 @@ export async function readEvent(
 
 function skipped(reason: string): ReadEvent {
   return { kind: 'skipped', reason }
+}
+
+/** It has no value: the key names account and device. A device's id may hold slashes. */
+function erasure(eventId: string, key: Buffer | null, erasedAt: number): ReadEvent {
+  const [, accountId, deviceId] = /^([^/]+)\/(.+)$/s.exec(key?.toString() ?? '') ?? []
+  if (accountId === undefined || deviceId === undefined) return skipped('its key names no device')
+  if (Number.isNaN(erasedAt)) return skipped('its ce_time is not a time')
+  return { kind: 'erasure', erasure: { eventId, accountId, deviceId, erasedAt } }
 }
 
 function read(id: string, decode: () => Position): ReadEvent {

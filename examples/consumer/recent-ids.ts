@@ -1,6 +1,9 @@
 export type RecentIds = {
   has(id: string): boolean
-  add(id: string): void
+  /** `device` is whose event it is: account and device. */
+  add(id: string, device: string): void
+  /** Forgets the ids of a device: what comes of it now is no repeat. */
+  forget(device: string): void
 }
 
 /**
@@ -9,17 +12,20 @@ export type RecentIds = {
  * you make of an event under its id (an upsert, a unique key), which no repeat can get past.
  */
 export function recentIds(limit: number): RecentIds {
-  const ids = new Set<string>()
+  const devices = new Map<string, string>()
   return {
-    has: (id) => ids.has(id),
-    add(id) {
-      ids.add(id)
-      if (ids.size <= limit) return
-      // A set keeps the order of insertion.
-      for (const oldest of ids) {
-        ids.delete(oldest)
+    has: (id) => devices.has(id),
+    add(id, device) {
+      devices.set(id, device)
+      if (devices.size <= limit) return
+      // A map keeps the order of insertion.
+      for (const oldest of devices.keys()) {
+        devices.delete(oldest)
         return
       }
+    },
+    forget(device) {
+      for (const [id, of] of devices) if (of === device) devices.delete(id)
     },
   }
 }

@@ -1,11 +1,15 @@
 import type { Collection, Db } from 'mongodb'
+import type { DeviceErased } from '../../schemas/device-erased.ts'
+import type { InstanceReport } from '../../schemas/instance-report.ts'
 import type {
   DeviceSettings,
   DeviceStatus,
   LastPosition,
   PositionRecord,
 } from '../../schemas/read-models.ts'
-import type { Account, ApiKey, Operator, Session } from '../store.ts'
+import type { ReportRejected } from '../../schemas/report-rejected.ts'
+import type { Account, ApiKey, AuditEntry, Operator, Session } from '../back-office.ts'
+import type { Erased } from './erased.ts'
 
 /** A shape with the named times as BSON dates. */
 type Dated<T, Times extends keyof T> = Omit<T, Times> & { readonly [K in Times]: Date }
@@ -16,13 +20,22 @@ export type PositionDocument = Dated<
   'timestamp' | 'receivedAt'
 > & { readonly _id: string }
 
-/** `_id` is `accountId/deviceId`. */
-export type DeviceStatusDocument = Dated<
-  Omit<DeviceStatus, 'lastPosition'>,
-  'firstSeenAt' | 'lastSeenAt'
-> & {
+/**
+ * `_id` is `accountId/deviceId`. Of a device that was erased the document stays, with what is
+ * erased of it: without a last position while nothing was reported since.
+ */
+export type DeviceStatusDocument = Pick<DeviceStatus, 'accountId' | 'deviceId' | 'applied'> &
+  Partial<Dated<Pick<DeviceStatus, 'firstSeenAt' | 'lastSeenAt'>, 'firstSeenAt' | 'lastSeenAt'>> &
+  Partial<Pick<DeviceStatus, 'reportCount'>> & {
+    readonly _id: string
+    readonly lastPosition?: Dated<LastPosition, 'timestamp' | 'receivedAt'>
+    readonly erased?: Erased
+    readonly erasedAt?: Date
+  }
+
+/** `_id` is the erasure's eventId. */
+export type HiddenDeviceDocument = Dated<Omit<DeviceErased, 'eventId'>, 'erasedAt'> & {
   readonly _id: string
-  readonly lastPosition: Dated<LastPosition, 'timestamp' | 'receivedAt'>
 }
 
 /** `_id` is `accountId/deviceId`. */
@@ -30,6 +43,8 @@ export type DeviceSettingsDocument = DeviceSettings & {
   readonly _id: string
   readonly accountId: string
   readonly deviceId: string
+  /** Absent where it was last changed before this was written down. */
+  readonly changedAt?: Date
 }
 
 export type AccountDocument = Dated<Omit<Account, 'id'>, 'createdAt'> & { readonly _id: string }
@@ -45,10 +60,10 @@ export type SessionDocument = Dated<Omit<Session, 'tokenHash'>, 'createdAt' | 'l
   readonly _id: Uint8Array
 }
 
-/** A key has one secret, or two while it is being rotated. */
+/** A key has its secret and, after a rotation, the one before as the second. */
 export type ApiKeyDocument = Omit<
   Dated<ApiKey, 'createdAt'>,
-  'id' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'
+  'id' | 'expiresAt' | 'revokedAt' | 'lastUsedAt' | 'previousValidUntil'
 > & {
   readonly _id: string
   readonly expiresAt?: Date
@@ -57,7 +72,18 @@ export type ApiKeyDocument = Omit<
   readonly secrets: readonly { readonly hash: Uint8Array; readonly validUntil?: Date }[]
 }
 
-export type LockName = 'migration-lock' | 'rebuild-lock'
+export type AuditDocument = Dated<Omit<AuditEntry, 'id'>, 'at'> & { readonly _id: string }
+
+export type RejectionDocument = Dated<Omit<ReportRejected, 'rejectionId'>, 'receivedAt'> & {
+  readonly _id: string
+}
+
+export type InstanceDocument = Dated<
+  Omit<InstanceReport, 'instanceId'>,
+  'startedAt' | 'reportedAt'
+> & { readonly _id: string }
+
+export type LockName = 'migration-lock' | 'rebuild-lock' | 'operators-lock'
 
 /** What the database says of itself: each kind of fact has one document, its `_id` the kind. */
 export type MetaDocument = {
@@ -70,13 +96,17 @@ export type MetaDocument = {
   readonly until?: Date
 }
 
-/** What operators said; not rebuilt from the log. */
+/** What is not rebuilt from the log of positions. */
 export type Collections = {
   readonly accounts: Collection<AccountDocument>
   readonly operators: Collection<OperatorDocument>
   readonly sessions: Collection<SessionDocument>
   readonly keys: Collection<ApiKeyDocument>
   readonly deviceSettings: Collection<DeviceSettingsDocument>
+  readonly hiddenDevices: Collection<HiddenDeviceDocument>
+  readonly audit: Collection<AuditDocument>
+  readonly rejections: Collection<RejectionDocument>
+  readonly instances: Collection<InstanceDocument>
   readonly meta: Collection<MetaDocument>
 }
 
@@ -93,6 +123,10 @@ export function openCollections(db: Db): Collections {
     sessions: db.collection('sessions'),
     keys: db.collection('api_keys'),
     deviceSettings: db.collection('device_settings'),
+    hiddenDevices: db.collection('hidden_devices'),
+    audit: db.collection('audit'),
+    rejections: db.collection('rejections'),
+    instances: db.collection('instances'),
     meta: db.collection('meta'),
   }
 }

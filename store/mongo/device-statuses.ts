@@ -2,32 +2,96 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { AnyBulkWriteOperation } from 'mongodb'
 import { DependencyError } from '../../runtime/errors.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
-import type { DeviceStatus } from '../../schemas/read-models.ts'
-import type { ProjectionBatch } from '../store.ts'
+import type { PositionEntry, ProjectionBatch } from '../store.ts'
 import type { DeviceStatusDocument, ReadModelCollections } from './collections.ts'
+import {
+  deviceDocument,
+  storedDevice,
+  type DeviceName,
+  type StoredDevice,
+} from './device-documents.ts'
 import { duplicatesOf } from './driver-errors.ts'
-import type { Entry } from './position-records.ts'
+import { isErased } from './erased.ts'
 
 type DeviceStatuses = ReadModelCollections['deviceStatuses']
-type Device = { readonly key: string; readonly entries: readonly Entry[] }
+type Fold = ProjectionBatch['fold']
+
+export type OnConflict = (attempt: number) => void
 
 const MOST_ATTEMPTS = 10
 const LONGEST_PAUSE_MS = 200
 
 /**
- * Folds the entries into the statuses of their devices, one write a device, each only if nobody
- * else has written that status since it was read; then all is read and folded again, which changes
- * nothing where it had succeeded.
- * @throws {DependencyError} retriable when others keep getting in between.
+ * Folds the entries into the statuses of their devices. Gives the entries that stand before an
+ * erasure of their device: they are not folded, and their records have to go.
  */
 export async function foldStatuses(
   statuses: DeviceStatuses,
+  entries: readonly PositionEntry[],
+  { fold, onConflict }: { fold: Fold; onConflict: OnConflict },
+): Promise<readonly PositionEntry[]> {
+  const late = new Set<PositionEntry>()
+  const change = async (stored: StoredDevice | undefined, own: readonly PositionEntry[]) => {
+    let device = stored
+    for (const entry of own) {
+      const { origin, event } = entry
+      const { receivedAt } = event
+      if (isErased(stored?.erased, { origin, receivedAt })) late.add(entry)
+      else device = folded(device, entry, fold)
+    }
+    return device
+  }
+  await changeDevices(statuses, entries, { change, onConflict })
+  return [...late]
+}
+
+/** The first report after an erasure starts afresh, but what was applied before it stays applied. */
+function folded(
+  stored: StoredDevice | undefined,
+  entry: PositionEntry,
+  fold: Fold,
+): StoredDevice | undefined {
+  const { accountId, deviceId } = entry.event
+  const { partition, offset } = entry.origin
+  if (stored !== undefined && offset <= (stored.applied[partition] ?? -1)) return stored
+  const status = fold(stored?.status, entry)
+  if (status === stored?.status) return stored
+  const applied = { ...stored?.applied, ...status.applied }
+  return { ...stored, accountId, deviceId, applied, status: { ...status, applied } }
+}
+
+/**
+ * Changes what is stored of the devices that the entries are about, one write a device, each only
+ * if nobody else has written that document since it was read; then all is read and changed again,
+ * which changes nothing where it had succeeded. A change moves `applied` on, or gives back `stored`.
+ * @throws {DependencyError} retriable when others keep getting in between.
+ */
+export async function changeDevices<Entry extends { readonly event: DeviceName }>(
+  statuses: DeviceStatuses,
   entries: readonly Entry[],
-  { fold, onConflict }: { fold: ProjectionBatch['fold']; onConflict: (attempt: number) => void },
+  {
+    change,
+    onConflict,
+  }: {
+    change: (
+      stored: StoredDevice | undefined,
+      entries: readonly Entry[],
+    ) => Promise<StoredDevice | undefined>
+    onConflict: OnConflict
+  },
 ): Promise<void> {
   const devices = byDevice(entries)
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
-    const writes = await writesFor(statuses, devices, fold)
+    const found = await storedDevices(
+      statuses,
+      [...devices.values()].flatMap((own) => own.slice(0, 1)).map(({ event }) => event),
+    )
+    const writes: AnyBulkWriteOperation<DeviceStatusDocument>[] = []
+    for (const [key, own] of devices) {
+      const before = found.get(key)
+      const after = await change(before, own)
+      if (after !== undefined && after !== before) writes.push(write(before, after))
+    }
     if (writes.length === 0 || (await writeAll(statuses, writes))) return
     onConflict(attempt)
     // Time for a majority to have what the other one wrote: until then it cannot be read.
@@ -38,19 +102,21 @@ export async function foldStatuses(
   })
 }
 
-async function writesFor(
+/** What is stored of devices, by `accountId/deviceId`. */
+export async function storedDevices(
   statuses: DeviceStatuses,
-  devices: readonly Device[],
-  fold: ProjectionBatch['fold'],
-): Promise<AnyBulkWriteOperation<DeviceStatusDocument>[]> {
-  const stored = await statusesOf(statuses, devices)
-  return devices.flatMap(({ key, entries }) => {
-    const before = stored.get(key)
-    let after = before
-    for (const entry of entries) after = fold(after, entry)
-    if (after === undefined || after === before) return []
-    return [before === undefined ? insertion(after) : replacement(before, after)]
-  })
+  devices: readonly DeviceName[],
+): Promise<Map<string, StoredDevice>> {
+  if (devices.length === 0) return new Map()
+  const found = await statuses
+    .find({
+      _id: { $in: devices.map(deviceKey) },
+      accountId: { $in: [...new Set(devices.map(({ accountId }) => accountId))] },
+      deviceId: { $in: [...new Set(devices.map(({ deviceId }) => deviceId))] },
+    })
+    .hint({ _id: 1 })
+    .toArray()
+  return new Map(found.map((document) => [document._id, storedDevice(document)]))
 }
 
 /** Whether every one of the writes happened. */
@@ -67,44 +133,24 @@ async function writeAll(
   }
 }
 
-function insertion(status: DeviceStatus): AnyBulkWriteOperation<DeviceStatusDocument> {
-  return { insertOne: { document: statusDocument(status) } }
-}
-
 /**
  * Sub-documents are equal only when their fields stand in the same order. Those of `applied` are
  * numbers, which JavaScript always lists in ascending order, written and asked for alike.
  */
-function replacement(
-  before: DeviceStatus,
-  after: DeviceStatus,
+function write(
+  before: StoredDevice | undefined,
+  after: StoredDevice,
 ): AnyBulkWriteOperation<DeviceStatusDocument> {
-  const { _id, accountId, deviceId, applied } = statusDocument(before)
-  return {
-    replaceOne: {
-      filter: { _id, accountId, deviceId, applied },
-      replacement: statusDocument(after),
-    },
-  }
+  const replacement = deviceDocument(after)
+  if (before === undefined) return { insertOne: { document: replacement } }
+  const { accountId, deviceId, applied } = before
+  const filter = { _id: replacement._id, accountId, deviceId, applied }
+  return { replaceOne: { filter, replacement } }
 }
 
-async function statusesOf(
-  statuses: DeviceStatuses,
-  devices: readonly Device[],
-): Promise<Map<string, DeviceStatus>> {
-  const events = devices.flatMap(({ entries }) => entries.slice(0, 1)).map(({ event }) => event)
-  const found = await statuses
-    .find({
-      _id: { $in: devices.map(({ key }) => key) },
-      accountId: { $in: [...new Set(events.map(({ accountId }) => accountId))] },
-      deviceId: { $in: events.map(({ deviceId }) => deviceId) },
-    })
-    .hint({ _id: 1 })
-    .toArray()
-  return new Map(found.map((document) => [document._id, deviceStatusOf(document)]))
-}
-
-function byDevice(entries: readonly Entry[]): Device[] {
+function byDevice<Entry extends { readonly event: DeviceName }>(
+  entries: readonly Entry[],
+): Map<string, Entry[]> {
   const devices = new Map<string, Entry[]>()
   for (const entry of entries) {
     const key = deviceKey(entry.event)
@@ -112,34 +158,5 @@ function byDevice(entries: readonly Entry[]): Device[] {
     if (others === undefined) devices.set(key, [entry])
     else others.push(entry)
   }
-  return [...devices].map(([key, entries]) => ({ key, entries }))
-}
-
-function statusDocument(status: DeviceStatus): DeviceStatusDocument {
-  const { lastPosition } = status
-  return {
-    ...status,
-    _id: deviceKey(status),
-    firstSeenAt: new Date(status.firstSeenAt),
-    lastSeenAt: new Date(status.lastSeenAt),
-    lastPosition: {
-      ...lastPosition,
-      timestamp: new Date(lastPosition.timestamp),
-      receivedAt: new Date(lastPosition.receivedAt),
-    },
-  }
-}
-
-export function deviceStatusOf({ _id, ...document }: DeviceStatusDocument): DeviceStatus {
-  const { lastPosition } = document
-  return {
-    ...document,
-    firstSeenAt: document.firstSeenAt.getTime(),
-    lastSeenAt: document.lastSeenAt.getTime(),
-    lastPosition: {
-      ...lastPosition,
-      timestamp: lastPosition.timestamp.getTime(),
-      receivedAt: lastPosition.receivedAt.getTime(),
-    },
-  }
+  return devices
 }

@@ -1,17 +1,15 @@
-import type { Collection } from 'mongodb'
+import type { Filter } from 'mongodb'
 import { deviceKey } from '../../schemas/position-reported.ts'
-import type { DeviceSettings } from '../../schemas/read-models.ts'
-import type { Devices } from '../store.ts'
-import type { Collections, DeviceSettingsDocument, ReadModelCollections } from './collections.ts'
-import { deviceStatusOf } from './device-statuses.ts'
-import { isDuplicateKey } from './driver-errors.ts'
+import type { Device } from '../../schemas/read-models.ts'
+import type { DevicePage, Devices } from '../store.ts'
+import type { Collections, DeviceStatusDocument, ReadModelCollections } from './collections.ts'
+import { deviceStatusOf } from './device-documents.ts'
+import { mongoDeviceSettings, settingsOf } from './device-settings.ts'
+import { pendingErasures } from './hidden-devices.ts'
 import type { Kept } from './retention.ts'
 
-/** What holds for a device of which operators have said nothing. */
-const DEFAULT_SETTINGS: DeviceSettings = { disabled: false }
-
 export function mongoDevices({
-  collections: { deviceSettings },
+  collections: { deviceSettings, hiddenDevices },
   readModels,
   kept,
 }: {
@@ -19,81 +17,99 @@ export function mongoDevices({
   readModels: () => Promise<ReadModelCollections>
   kept: () => Kept
 }): Devices {
-  return {
-    async findDevice({ accountId, deviceId }) {
-      const _id = deviceKey({ accountId, deviceId })
-      const { deviceStatuses } = await readModels()
-      const [status, settings] = await Promise.all([
-        deviceStatuses.findOne({
-          ...kept().deviceStatuses,
-          _id,
-          accountId,
-          deviceId,
-        }),
-        deviceSettings.findOne({ _id }),
-      ])
-      if (status === null) return undefined
-      return { status: deviceStatusOf(status), settings: settingsOf(settings) }
-    },
+  async function findDevices({ accountId, deviceIds }: Parameters<Devices['findDevices']>[0]) {
+    const { deviceStatuses } = await readModels()
+    const devices = { accountId, deviceIds }
+    const pending = await pendingErasures({ hiddenDevices, deviceStatuses }, devices)
+    const asked = deviceIds.filter((deviceId) => !pending.has(deviceId))
+    if (asked.length === 0) return []
+    const found = await deviceStatuses
+      .find({
+        ...kept().deviceStatuses,
+        _id: { $in: asked.map((deviceId) => deviceKey({ accountId, deviceId })) },
+        accountId,
+        deviceId: { $in: asked },
+      })
+      .hint({ _id: 1 })
+      .toArray()
+    return withSettings(found)
+  }
 
-    async pageDevices({ accountId, limit, after }) {
+  async function withSettings(statuses: readonly DeviceStatusDocument[]): Promise<Device[]> {
+    const made = await deviceSettings
+      .find({ _id: { $in: statuses.map(({ _id }) => _id) } })
+      .toArray()
+    const settings = new Map(made.map((document) => [document._id, document]))
+    return statuses.flatMap((document) => {
+      const status = deviceStatusOf(document)
+      return status === undefined
+        ? []
+        : [{ status, settings: settingsOf(settings.get(document._id)) }]
+    })
+  }
+
+  return {
+    findDevices,
+
+    findDevice: async ({ accountId, deviceId }) =>
+      (await findDevices({ accountId, deviceIds: [deviceId] }))[0],
+
+    async pageDevices(page) {
+      const { accountId, limit, sort = 'deviceId', order = 'asc' } = page
       const { deviceStatuses } = await readModels()
-      const page = await deviceStatuses
-        .find({
-          ...kept().deviceStatuses,
-          accountId,
-          ...(after !== undefined && { deviceId: { $gt: after } }),
-        })
-        .sort({ deviceId: 1 })
+      const pending = await pendingErasures({ hiddenDevices, deviceStatuses }, { accountId })
+      const bounds = [kept().deviceStatuses, ...place(page), ...seen(page), ...inside(page)]
+      if (pending.size > 0) bounds.push({ deviceId: { $nin: [...pending] } })
+      const direction = order === 'asc' ? 1 : -1
+      const documents = await deviceStatuses
+        .find({ accountId, $and: bounds })
+        .sort(
+          sort === 'deviceId'
+            ? { deviceId: direction }
+            : { lastSeenAt: direction, deviceId: direction },
+        )
         .limit(limit)
         .toArray()
-      const made = await deviceSettings.find({ _id: { $in: page.map(({ _id }) => _id) } }).toArray()
-      const settings = new Map(made.map((document) => [document._id, document]))
-      return page.map((status) => ({
-        status: deviceStatusOf(status),
-        settings: settingsOf(settings.get(status._id)),
-      }))
+      return withSettings(documents)
     },
 
-    async changeDeviceSettings(change) {
-      try {
-        return await changeSettings(deviceSettings, change)
-      } catch (error) {
-        // Two first changes of one device at once: the other one has made the document.
-        if (!isDuplicateKey(error)) throw error
-        return changeSettings(deviceSettings, change)
-      }
-    },
+    ...mongoDeviceSettings({ deviceSettings }),
   }
 }
 
-type Change = Parameters<Devices['changeDeviceSettings']>[0]
+type Bounds = Filter<DeviceStatusDocument>[]
 
-async function changeSettings(
-  deviceSettings: Collection<DeviceSettingsDocument>,
-  { accountId, deviceId, name, disabled, expectedIntervalSeconds }: Change,
-): Promise<DeviceSettings> {
-  const values = { name, disabled, expectedIntervalSeconds }
-  const named = Object.entries(values).filter(([, value]) => value !== undefined)
-  const $set = Object.fromEntries(named.filter(([, value]) => value !== null))
-  const $unset = Object.fromEntries(
-    named.filter(([, value]) => value === null).map(([field]) => [field, true as const]),
-  )
-  const $setOnInsert = { accountId, deviceId, ...(disabled === undefined && DEFAULT_SETTINGS) }
-  const document = await deviceSettings.findOneAndUpdate(
-    { _id: deviceKey({ accountId, deviceId }) },
-    { $set, $unset, $setOnInsert },
-    { upsert: true, returnDocument: 'after' },
-  )
-  return settingsOf(document)
+/** What comes behind the place after which the page begins. */
+function place({ sort = 'deviceId', order = 'asc', after }: DevicePage): Bounds {
+  if (after === undefined) return []
+  const ahead = order === 'asc' ? '$gt' : '$lt'
+  const further = { deviceId: { [ahead]: after.deviceId } }
+  if (sort === 'deviceId') return [further]
+  const lastSeenAt = new Date(after.lastSeenAt)
+  // The first of the two is implied by the second; alone it lets the index begin at the place.
+  return [
+    { lastSeenAt: { [`${ahead}e`]: lastSeenAt } },
+    { $or: [{ lastSeenAt: { [ahead]: lastSeenAt } }, further] },
+  ]
 }
 
-function settingsOf(document: DeviceSettingsDocument | null | undefined): DeviceSettings {
-  if (document === null || document === undefined) return DEFAULT_SETTINGS
-  const { name, disabled, expectedIntervalSeconds } = document
-  return {
-    ...(name !== undefined && { name }),
-    disabled,
-    ...(expectedIntervalSeconds !== undefined && { expectedIntervalSeconds }),
-  }
+function seen({ sort, seenFrom, seenBefore }: DevicePage): Bounds {
+  const bounds: Bounds = []
+  if (seenFrom !== undefined) bounds.push({ lastSeenAt: { $gte: new Date(seenFrom) } })
+  if (seenBefore !== undefined) bounds.push({ lastSeenAt: { $lt: new Date(seenBefore) } })
+  // What is left of erased devices has no time and stands at one end of the index: not to be walked.
+  if (sort === 'lastSeenAt') bounds.push({ lastSeenAt: { $gte: new Date(0) } })
+  return bounds
+}
+
+function inside({ bbox }: DevicePage): Bounds {
+  if (bbox === undefined) return []
+  const { west, south, east, north } = bbox
+  const longitude = 'lastPosition.longitude'
+  return [
+    { 'lastPosition.latitude': { $gte: south, $lte: north } },
+    west <= east
+      ? { [longitude]: { $gte: west, $lte: east } }
+      : { $or: [{ [longitude]: { $gte: west } }, { [longitude]: { $lte: east } }] },
+  ]
 }

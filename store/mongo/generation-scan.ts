@@ -1,14 +1,17 @@
 import type { Collection, Filter } from 'mongodb'
 import type { PositionRecord } from '../../schemas/read-models.ts'
 import type { Generation, OriginBounds } from '../store.ts'
-import type { PositionDocument, ReadModelCollections } from './collections.ts'
-import { deviceStatusOf } from './device-statuses.ts'
+import type { DeviceStatusDocument, PositionDocument, ReadModelCollections } from './collections.ts'
+import { deviceStatusOf } from './device-documents.ts'
+import { storedDevices } from './device-statuses.ts'
 import { dependencyError } from './driver-errors.ts'
-import { positionRecord } from './position-records.ts'
+import { isErased, type Erased } from './erased.ts'
+import { positionRecord } from './position-documents.ts'
+import { REPORTED } from './retention.ts'
 
 const READ_AT_ONCE = 1_000
 
-type Scan = Pick<Generation, 'origins' | 'accounts' | 'pageStatuses'>
+type Scan = Pick<Generation, 'origins' | 'accounts' | 'pageStatuses' | 'erasedUpTo'>
 
 /** All that one generation holds, for comparing it with another. */
 export function generationScan({ positions, deviceStatuses }: ReadModelCollections): Scan {
@@ -37,7 +40,10 @@ export function generationScan({ positions, deviceStatuses }: ReadModelCollectio
 
     async accounts() {
       const found = new Set<string>()
-      for (const nextAfter of [firstAccountAfter(positions), firstAccountAfter(deviceStatuses)]) {
+      for (const nextAfter of [
+        firstAccountAfter(positions),
+        firstAccountAfter(deviceStatuses, REPORTED),
+      ]) {
         // No account's id is empty.
         for (let last = await nextAfter(''); last !== undefined; last = await nextAfter(last)) {
           found.add(last)
@@ -48,42 +54,66 @@ export function generationScan({ positions, deviceStatuses }: ReadModelCollectio
 
     async pageStatuses({ accountId, limit, after }) {
       const page = await deviceStatuses
-        .find({ accountId, ...(after !== undefined && { deviceId: { $gt: after } }) })
+        .find({ ...REPORTED, accountId, ...(after !== undefined && { deviceId: { $gt: after } }) })
         .sort({ deviceId: 1 })
         .limit(limit)
         .toArray()
-      return page.map(deviceStatusOf)
+      return page.flatMap((document) => deviceStatusOf(document) ?? [])
+    },
+
+    async erasedUpTo({ accountId, deviceIds }) {
+      const devices = deviceIds.map((deviceId) => ({ accountId, deviceId }))
+      const stored = await storedDevices(deviceStatuses, devices)
+      return new Map(
+        Array.from(stored.values()).flatMap(({ deviceId, erased }) =>
+          erased === undefined ? [] : [[deviceId, erased.upTo]],
+        ),
+      )
     },
   }
 }
 
-/** Every record of an account's devices after `after`, up to and with `upTo`, in chunks. */
+/**
+ * Every record of an account's devices after `after`, up to and with `upTo`, in chunks; without those
+ * that are erased and were written late.
+ */
 export async function* scanRecords(
-  { positions }: Pick<ReadModelCollections, 'positions'>,
+  { positions, deviceStatuses }: ReadModelCollections,
   { accountId, after, upTo }: Parameters<Generation['scanRecords']>[0],
 ): AsyncGenerator<readonly PositionRecord[], void> {
-  const devices: Filter<PositionDocument>[] = []
-  if (after !== undefined) devices.push({ deviceId: { $gt: after } })
-  if (upTo !== undefined) devices.push({ deviceId: { $lte: upTo } })
-  const filter = { accountId, ...(devices.length > 0 && { $and: devices }) }
+  const bounds: { deviceId: { $gt: string } | { $lte: string } }[] = []
+  if (after !== undefined) bounds.push({ deviceId: { $gt: after } })
+  if (upTo !== undefined) bounds.push({ deviceId: { $lte: upTo } })
+  const devices = { accountId, ...(bounds.length > 0 && { $and: bounds }) }
   try {
-    let chunk: PositionDocument[] = []
-    for await (const document of positions.find(filter, { batchSize: READ_AT_ONCE })) {
-      chunk.push(document)
+    const erased = new Map<string, Erased | undefined>()
+    const erasedDevices = deviceStatuses
+      .find({ ...devices, erased: { $exists: true } })
+      .project<Pick<DeviceStatusDocument, 'deviceId' | 'erased'>>({ deviceId: 1, erased: 1 })
+    for await (const device of erasedDevices) erased.set(device.deviceId, device.erased)
+
+    let chunk: PositionRecord[] = []
+    for await (const document of positions.find(devices, { batchSize: READ_AT_ONCE })) {
+      const record = positionRecord(document)
+      if (isErased(erased.get(record.deviceId), record)) continue
+      chunk.push(record)
       if (chunk.length < READ_AT_ONCE) continue
-      yield chunk.map(positionRecord)
+      yield chunk
       chunk = []
     }
-    if (chunk.length > 0) yield chunk.map(positionRecord)
+    if (chunk.length > 0) yield chunk
   } catch (error) {
     throw dependencyError(error)
   }
 }
 
 /** One step along the index: a list of distinct values would read all of it. */
-function firstAccountAfter<T extends { readonly accountId: string }>(collection: Collection<T>) {
+function firstAccountAfter<T extends { readonly accountId: string }>(
+  collection: Collection<T>,
+  filter: Filter<T> = {},
+) {
   return async (accountId: string): Promise<string | undefined> => {
-    const later = { accountId: { $gt: accountId } } as Filter<T>
+    const later = { ...filter, accountId: { $gt: accountId } } as Filter<T>
     const next = await collection.findOne(later, { sort: { accountId: 1 } })
     return next?.accountId
   }

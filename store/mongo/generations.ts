@@ -3,6 +3,7 @@ import type { Db } from 'mongodb'
 import { DependencyError } from '../../runtime/errors.ts'
 import type { Rebuild } from '../store.ts'
 import { openReadModels, type Collections, type ReadModelCollections } from './collections.ts'
+import { sweepApplied } from './hidden-devices.ts'
 import { releaseLock, renewLock, takeLock, type Clock, type Lock } from './lock.ts'
 import { setRetention } from './retention.ts'
 import { generationsOf, makeReadModelIndexes } from './schema.ts'
@@ -81,7 +82,7 @@ export async function openedGeneration(
  */
 export async function beginRebuild(
   db: Db,
-  meta: Collections['meta'],
+  { meta, hiddenDevices }: Pick<Collections, 'meta' | 'hiddenDevices'>,
   { clock, retentionDays }: { clock: Clock; retentionDays: number | undefined },
 ): Promise<Rebuild | undefined> {
   const lock: Lock = { name: 'rebuild-lock', owner: randomUUID(), leaseMs: LEASE_MS }
@@ -107,6 +108,8 @@ export async function beginRebuild(
     lost: lost.signal,
 
     async switchOver() {
+      const { deviceStatuses } = openReadModels(db, from)
+      await sweepApplied({ hiddenDevices, deviceStatuses })
       const { matchedCount } = await meta.updateOne(
         { _id: 'read-models', generation: from, newest: to },
         { $set: { generation: to } },

@@ -1,12 +1,16 @@
-import type { ApiKey, Keys } from '../store.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { DependencyError } from '../../runtime/errors.ts'
+import type { ApiKey, Keys } from '../back-office.ts'
+import { namedValues } from './changes.ts'
 import type { ApiKeyDocument, Collections } from './collections.ts'
+
+const MOST_ATTEMPTS = 20
+const LONGEST_PAUSE_MS = 50
 
 export function mongoKeys({
   collections: { keys, accounts, deviceSettings },
-  clock,
 }: {
   collections: Collections
-  clock: { now(): number }
 }): Keys {
   async function findKey({ accountId, keyId }: { accountId: string; keyId: string }) {
     const document = await keys.findOne({ _id: keyId, accountId })
@@ -43,14 +47,54 @@ export function mongoKeys({
       return findKey({ accountId, keyId })
     },
 
+    async changeKey({ accountId, keyId, name, expiresAt, deviceIds, rateLimit }) {
+      const values = {
+        name,
+        expiresAt: typeof expiresAt === 'number' ? new Date(expiresAt) : expiresAt,
+        deviceIds,
+        rateLimit,
+      }
+      const change = namedValues(values)
+      const document = await keys.findOneAndUpdate(
+        { _id: keyId, accountId },
+        // Sets what is set already: an update must not be empty.
+        { $set: { ...change.$set, accountId }, $unset: change.$unset },
+        { returnDocument: 'after' },
+      )
+      return document === null ? undefined : apiKey(document)
+    },
+
+    /** By compare-and-set on the secret until now, so that of rotations at once none is lost. */
+    async rotateKey({ accountId, keyId, secretHash, hint, previousValidUntil }) {
+      for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
+        const document = await keys.findOne({ _id: keyId, accountId })
+        if (document === null) return undefined
+        if (document.revokedAt !== undefined) return 'revoked'
+        const [current] = document.secrets
+        if (current === undefined) return undefined
+        const previous = { hash: current.hash, validUntil: new Date(previousValidUntil) }
+        const rotated = await keys.findOneAndUpdate(
+          {
+            _id: keyId,
+            accountId,
+            revokedAt: { $exists: false },
+            'secrets.0.hash': current.hash,
+          },
+          { $set: { secrets: [{ hash: secretHash }, previous], hint } },
+          { returnDocument: 'after' },
+        )
+        if (rotated !== null) return apiKey(rotated)
+        // Time for a majority to have what the other one wrote: until then it cannot be read.
+        await pause(Math.random() * LONGEST_PAUSE_MS)
+      }
+      throw new DependencyError('the key keeps being rotated by others', { retriable: true })
+    },
+
     async findGrant(secretHash) {
       const document = await keys.findOne({ 'secrets.hash': secretHash })
       if (document === null) return undefined
-      // The secret that a rotation replaced opens nothing once its grace time is over.
       const secret = document.secrets.find(({ hash }) => Buffer.compare(hash, secretHash) === 0)
-      if (secret?.validUntil !== undefined && secret.validUntil.getTime() <= clock.now()) {
-        return undefined
-      }
+      const validUntil = secret?.validUntil
       const { accountId } = document
       const [account, disabled] = await Promise.all([
         accounts.findOne({ _id: accountId }),
@@ -62,6 +106,7 @@ export function mongoKeys({
       if (account === null) return undefined
       return {
         key: apiKey(document),
+        ...(validUntil !== undefined && { secretValidUntil: validUntil.getTime() }),
         accountSuspended: account.suspended,
         disabledDevices: new Set(disabled.map(({ deviceId }) => deviceId)),
       }
@@ -79,8 +124,18 @@ export function mongoKeys({
   }
 }
 
-function keyDocument(key: ApiKey, hash: Uint8Array): ApiKeyDocument {
-  const { id, createdAt, expiresAt, revokedAt, lastUsedAt, ...fields } = key
+function keyDocument(
+  {
+    id,
+    createdAt,
+    expiresAt,
+    revokedAt,
+    lastUsedAt,
+    previousValidUntil: _previousValidUntil,
+    ...fields
+  }: ApiKey,
+  hash: Uint8Array,
+): ApiKeyDocument {
   return {
     ...fields,
     _id: id,
@@ -98,9 +153,10 @@ function apiKey({
   expiresAt,
   revokedAt,
   lastUsedAt,
-  secrets: _secrets,
+  secrets,
   ...fields
 }: ApiKeyDocument): ApiKey {
+  const previousValidUntil = secrets[1]?.validUntil
   return {
     ...fields,
     id: _id,
@@ -108,5 +164,6 @@ function apiKey({
     ...(expiresAt !== undefined && { expiresAt: expiresAt.getTime() }),
     ...(revokedAt !== undefined && { revokedAt: revokedAt.getTime() }),
     ...(lastUsedAt !== undefined && { lastUsedAt: lastUsedAt.getTime() }),
+    ...(previousValidUntil !== undefined && { previousValidUntil: previousValidUntil.getTime() }),
   }
 }

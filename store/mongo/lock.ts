@@ -7,19 +7,25 @@ export type Clock = { now(): number }
 
 type Meta = Collections['meta']
 
-const MIGRATION_LEASE_MS = 60_000
 const LOCK_POLL_MS = 50
 
-/** Waits for the lock; one that a crashed process left behind is free when its lease has ended. */
-export async function underLock(
+/**
+ * Waits for the lock and works under it; one that a crashed process left behind is free when its
+ * lease has ended. Rejects without having worked when `signal` is aborted before the lock is there.
+ */
+export async function underLock<T>(
   meta: Meta,
-  { clock, signal }: { clock: Clock; signal: AbortSignal },
-  work: () => Promise<void>,
-): Promise<void> {
-  const lock = { name: 'migration-lock', owner: randomUUID(), leaseMs: MIGRATION_LEASE_MS } as const
+  {
+    clock,
+    signal,
+    ...kind
+  }: Pick<Lock, 'name' | 'leaseMs'> & { readonly clock: Clock; readonly signal: AbortSignal },
+  work: () => Promise<T>,
+): Promise<T> {
+  const lock = { ...kind, owner: randomUUID() }
   while (!(await takeLock(meta, lock, clock))) await pause(LOCK_POLL_MS, undefined, { signal })
   try {
-    await work()
+    return await work()
   } finally {
     await releaseLock(meta, lock)
   }

@@ -1,50 +1,73 @@
-import type { Account, Operator, Operators, Session } from '../store.ts'
-import type {
-  AccountDocument,
-  Collections,
-  OperatorDocument,
-  SessionDocument,
-} from './collections.ts'
-import { isDuplicateKey } from './driver-errors.ts'
+import { DependencyError } from '../../runtime/errors.ts'
+import type { OperatorKept, Operators } from '../back-office.ts'
+import { namedValues } from './changes.ts'
+import type { Collections, OperatorDocument } from './collections.ts'
+import { underLock, type Clock } from './lock.ts'
+import { insertOperator, operatorOf } from './operator-documents.ts'
+
+/** Longer than the few calls under it may take altogether, however slow the server is. */
+const LEASE_MS = 60_000
+/** Shorter than callers wait: a change that they were told has failed is not to be made later. */
+const TURN_WITHIN_MS = 4_000
+
+type OwnOperators = Pick<
+  Operators,
+  | 'createOperator'
+  | 'findOperator'
+  | 'findOperatorByEmail'
+  | 'pageOperators'
+  | 'changeOperator'
+  | 'deleteOperator'
+>
 
 export function mongoOperators({
-  collections: { accounts, operators, sessions },
+  collections: { meta, operators, sessions },
+  clock,
 }: {
   collections: Collections
-}): Operators {
-  /** Gives whether it was made now: there may be one of this id. */
-  async function addFirstAccount(account: Account): Promise<boolean> {
+  clock: Clock
+}): OwnOperators {
+  /** Who is an admin is looked at and changed by one at a time in the whole service. */
+  async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const signal = AbortSignal.timeout(TURN_WITHIN_MS)
+    const lock = { name: 'operators-lock', leaseMs: LEASE_MS, clock, signal } as const
+    let isTurn = false
     try {
-      await accounts.insertOne(accountDocument(account))
-      return true
+      return await underLock(meta, lock, () => {
+        isTurn = true
+        return work()
+      })
     } catch (error) {
-      if (isDuplicateKey(error)) return false
-      throw error
+      if (isTurn || !signal.aborted) throw error
+      throw new DependencyError('operators keep being changed by others', {
+        retriable: true,
+        cause: error,
+      })
     }
   }
 
+  /** Why it cannot be without this operator as an admin or a platform operator. */
+  async function neededAs(
+    { _id, accountId, role, platform }: OperatorDocument,
+    next: { readonly isAdmin: boolean; readonly isPlatform: boolean },
+  ): Promise<OperatorKept | undefined> {
+    const other = { _id: { $ne: _id } }
+    if (role === 'admin' && !next.isAdmin) {
+      if ((await operators.findOne({ ...other, accountId, role })) === null) return 'last admin'
+    }
+    if (platform && !next.isPlatform) {
+      if ((await operators.findOne({ ...other, platform })) === null)
+        return 'last platform operator'
+    }
+    return undefined
+  }
+
   return {
-    /**
-     * The account goes first, so that there is never an operator without one. Of operators that
-     * are added at once the unique index on `first` lets one in; the others take their account
-     * away again, unless it is the winner's.
-     */
-    async createFirstOperator({ account, operator }) {
-      if ((await operators.findOne({}, { projection: { _id: 1 } })) !== null) return false
-      const added = await addFirstAccount(account)
-      try {
-        await operators.insertOne({ ...operatorDocument(operator), first: true })
-        return true
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error
-        // Read where it was refused: a majority may not have the winner yet.
-        const inUse = await operators.findOne(
-          { accountId: account.id },
-          { readConcern: { level: 'local' } },
-        )
-        if (added && inUse === null) await accounts.deleteOne({ _id: account.id })
-        return false
-      }
+    createOperator: (operator) => insertOperator(operators, operator),
+
+    async findOperator({ accountId, operatorId }) {
+      const document = await operators.findOne({ _id: operatorId, accountId })
+      return document === null ? undefined : operatorOf(document)
     },
 
     async findOperatorByEmail(email) {
@@ -52,98 +75,55 @@ export function mongoOperators({
       return document === null ? undefined : operatorOf(document)
     },
 
-    async createAccount(account) {
-      await accounts.insertOne(accountDocument(account))
+    async pageOperators({ accountId, limit, after }) {
+      const last =
+        after === undefined ? undefined : await operators.findOne({ _id: after, accountId })
+      if (last === null) return []
+      const younger = last && [
+        { createdAt: { $gt: last.createdAt } },
+        { createdAt: last.createdAt, _id: { $gt: last._id } },
+      ]
+      const page = await operators
+        .find({ accountId, ...(younger !== undefined && { $or: younger }) })
+        .sort({ createdAt: 1, _id: 1 })
+        .limit(limit)
+        .toArray()
+      return page.map(operatorOf)
     },
 
-    async findAccount(accountId) {
-      const document = await accounts.findOne({ _id: accountId })
-      return document === null ? undefined : accountOf(document)
-    },
-
-    async suspendAccount({ accountId, suspended }) {
-      const document = await accounts.findOneAndUpdate(
-        { _id: accountId },
-        { $set: { suspended } },
-        { returnDocument: 'after' },
-      )
-      return document === null ? undefined : accountOf(document)
-    },
-
-    async createSession({ tokenHash, operatorId, createdAt, lastSeenAt }) {
-      await sessions.insertOne({
-        _id: tokenHash,
-        operatorId,
-        createdAt: new Date(createdAt),
-        lastSeenAt: new Date(lastSeenAt),
-      })
-    },
-
-    async findSession(tokenHash) {
-      const session = await sessions.findOne({ _id: tokenHash })
-      if (session === null) return undefined
-      const operator = await operators.findOne({ _id: session.operatorId })
-      if (operator === null) return undefined
-      const account = await accounts.findOne({ _id: operator.accountId })
-      if (account === null) return undefined
-      return {
-        session: sessionOf(session),
-        operator: operatorOf(operator),
-        account: accountOf(account),
+    async changeOperator({ accountId, operatorId, role, platform, passwordHash }) {
+      const found = { _id: operatorId, accountId }
+      const { $set } = namedValues({ role, platform, passwordHash })
+      const change = async () => {
+        const document = await operators.findOneAndUpdate(
+          found,
+          // Sets what is set already: an update must not be empty.
+          { $set: { ...$set, accountId } },
+          { returnDocument: 'after' },
+        )
+        return document === null ? undefined : operatorOf(document)
       }
-    },
-
-    async touchSession({ tokenHash, lastSeenAt }) {
-      await sessions.updateOne({ _id: tokenHash }, { $max: { lastSeenAt: new Date(lastSeenAt) } })
-    },
-
-    async deleteSession(tokenHash) {
-      await sessions.deleteOne({ _id: tokenHash })
-    },
-
-    async deleteSessions({ createdBefore, seenBefore }) {
-      await sessions.deleteMany({
-        $or: [
-          { createdAt: { $lt: new Date(createdBefore) } },
-          { lastSeenAt: { $lt: new Date(seenBefore) } },
-        ],
+      if (role !== 'viewer' && platform !== false) return change()
+      return inTurn(async () => {
+        const document = await operators.findOne(found)
+        if (document === null) return undefined
+        const isAdmin = (role ?? document.role) === 'admin'
+        const isPlatform = platform ?? document.platform
+        return (await neededAs(document, { isAdmin, isPlatform })) ?? change()
       })
     },
-  }
-}
 
-function accountDocument({ id, createdAt, ...fields }: Account): AccountDocument {
-  return { ...fields, _id: id, createdAt: new Date(createdAt) }
-}
-
-function accountOf({ _id, createdAt, ...fields }: AccountDocument): Account {
-  return { ...fields, id: _id, createdAt: createdAt.getTime() }
-}
-
-function operatorDocument({ id, createdAt, ...fields }: Operator): OperatorDocument {
-  return {
-    ...fields,
-    _id: id,
-    emailLowerCase: fields.email.toLowerCase(),
-    createdAt: new Date(createdAt),
-  }
-}
-
-function operatorOf({
-  _id,
-  createdAt,
-  emailLowerCase: _emailLowerCase,
-  first: _first,
-  ...fields
-}: OperatorDocument): Operator {
-  return { ...fields, id: _id, createdAt: createdAt.getTime() }
-}
-
-function sessionOf({ _id, createdAt, lastSeenAt, operatorId }: SessionDocument): Session {
-  return {
-    tokenHash: _id,
-    operatorId,
-    createdAt: createdAt.getTime(),
-    lastSeenAt: lastSeenAt.getTime(),
+    async deleteOperator({ accountId, operatorId }) {
+      return inTurn(async () => {
+        const document = await operators.findOne({ _id: operatorId, accountId })
+        if (document === null) return undefined
+        const kept = await neededAs(document, { isAdmin: false, isPlatform: false })
+        if (kept !== undefined) return kept
+        await operators.deleteOne({ _id: operatorId, accountId })
+        // Without its operator a session is found no more; this only takes away what is left.
+        await sessions.deleteMany({ operatorId })
+        return 'deleted'
+      })
+    },
   }
 }

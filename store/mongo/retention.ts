@@ -8,7 +8,16 @@ import type {
 
 const TTL_INDEX = 'received_at'
 const DAY_SECONDS = 24 * 60 * 60
-const REMOVED_AT_ONCE = 1_000
+const REMOVED_AT_ONCE = 200
+const REPORT_FIELDS = {
+  firstSeenAt: true,
+  lastSeenAt: true,
+  reportCount: true,
+  lastPosition: true,
+} as const
+
+/** A device of which more than its erasure is stored. */
+export const REPORTED: Filter<DeviceStatusDocument> = { lastPosition: { $exists: true } }
 
 /**
  * What of the read models is still to be seen. The server removes expired records once a minute at
@@ -20,11 +29,11 @@ export type Kept = {
 }
 
 export function keptAt(now: number, retentionDays: number | undefined): Kept {
-  if (retentionDays === undefined) return { positions: {}, deviceStatuses: {} }
+  if (retentionDays === undefined) return { positions: {}, deviceStatuses: REPORTED }
   const since = new Date(now - retentionDays * DAY_SECONDS * 1_000)
   return {
     positions: { receivedAt: { $gte: since } },
-    deviceStatuses: { lastSeenAt: { $gte: since } },
+    deviceStatuses: { ...REPORTED, lastSeenAt: { $gte: since } },
   }
 }
 
@@ -58,29 +67,46 @@ async function timeToLive(positions: Collection<PositionDocument>): Promise<numb
 
 /**
  * Removes records received before a time, and devices not seen since with what was said of them.
- * A device that reports meanwhile stays.
+ * A device that reports meanwhile stays. Erasures go when they are as old: then every record that
+ * stands before them is.
  */
 export async function removeExpired(
   { positions, deviceStatuses }: ReadModelCollections,
-  { deviceSettings }: Pick<Collections, 'deviceSettings'>,
+  { deviceSettings, hiddenDevices }: Pick<Collections, 'deviceSettings' | 'hiddenDevices'>,
   receivedBefore: number,
 ): Promise<void> {
-  const receivedAt = { $lt: new Date(receivedBefore) }
-  await inChunks(positions, { receivedAt }, async (names) => {
+  const old = { $lt: new Date(receivedBefore) }
+  const notErasedSince = { $or: [{ erasedAt: { $exists: false } }, { erasedAt: old }] }
+  await inChunks(positions, { receivedAt: old }, async (names) => {
     await positions.deleteMany({
       _id: { $in: names.map(({ _id }) => _id) },
       accountId: { $in: [...new Set(names.map(({ accountId }) => accountId))] },
       deviceId: { $in: [...new Set(names.map(({ deviceId }) => deviceId))] },
-      receivedAt,
+      receivedAt: old,
     })
   })
-  const lastSeenAt = receivedAt
-  await inChunks(deviceStatuses, { lastSeenAt }, async (names) => {
+  // Before the documents that say which of them are applied: a device is not to be hidden again.
+  await hiddenDevices.deleteMany({ erasedAt: old })
+  await inChunks(deviceStatuses, { lastSeenAt: old }, async (names) => {
     for (const { _id, accountId, deviceId } of names) {
-      const silent = { _id, accountId, deviceId, lastSeenAt }
-      const { deletedCount } = await deviceStatuses.deleteOne(silent)
-      if (deletedCount === 1) await deviceSettings.deleteOne({ _id })
+      const silent = { _id, accountId, deviceId, lastSeenAt: old }
+      const isGone =
+        (await deviceStatuses.deleteOne({ ...silent, ...notErasedSince })).deletedCount === 1 ||
+        (await deviceStatuses.updateOne(silent, { $unset: REPORT_FIELDS })).modifiedCount === 1
+      if (isGone) await deviceSettings.deleteOne({ _id })
     }
+  })
+  await deviceStatuses.updateMany(
+    { ...REPORTED, erasedAt: old },
+    { $unset: { erased: true, erasedAt: true } },
+  )
+  const leftovers = { lastPosition: { $exists: false }, erasedAt: old }
+  await inChunks(deviceStatuses, leftovers, async (names) => {
+    await deviceStatuses.deleteMany({
+      ...leftovers,
+      _id: { $in: names.map(({ _id }) => _id) },
+      accountId: { $in: [...new Set(names.map(({ accountId }) => accountId))] },
+    })
   })
 }
 

@@ -1,5 +1,6 @@
-import type { Db } from 'mongodb'
+import { MongoServerError, type Db } from 'mongodb'
 import { DependencyError } from '../../runtime/errors.ts'
+import { REJECTIONS_KEPT_MS } from '../../schemas/report-rejected.ts'
 import {
   openCollections,
   openReadModels,
@@ -10,11 +11,26 @@ import { underLock, type Clock } from './lock.ts'
 
 type Meta = Collections['meta']
 
+const MIGRATION_LEASE_MS = 60_000
+const INDEX_NOT_FOUND = 27
+const NAMESPACE_NOT_FOUND = 26
+
 /** `MIGRATIONS[n]` leads from version n to n + 1; each may be begun again after a crash. */
 const MIGRATIONS: readonly ((collections: Collections) => Promise<void>)[] = [
   async function useFirstReadModels({ meta }) {
     const first = { $setOnInsert: { generation: 1 } }
     await meta.updateOne({ _id: 'read-models' }, first, { upsert: true })
+  },
+
+  /**
+   * From here on status documents may have no last position, and keys a secret that ends: a program
+   * that does not know it must not start. Operators are now found by an index with their age.
+   */
+  async function letDevicesBeErased({ operators }) {
+    await operators.dropIndex('account').catch((error: unknown) => {
+      const code = error instanceof MongoServerError ? error.code : undefined
+      if (code !== INDEX_NOT_FOUND && code !== NAMESPACE_NOT_FOUND) throw error
+    })
   },
 ]
 
@@ -29,7 +45,8 @@ export async function prepareDatabase(
 ): Promise<ReadModelCollections> {
   const collections = openCollections(db)
   if ((await versionOf(collections.meta)) < MIGRATIONS.length) {
-    await underLock(collections.meta, { clock, signal }, () => migrate(collections))
+    const lock = { name: 'migration-lock', leaseMs: MIGRATION_LEASE_MS, clock, signal } as const
+    await underLock(collections.meta, lock, () => migrate(collections))
   }
   const readModels = openReadModels(db, (await generationsOf(collections.meta)).generation)
   await makeIndexes(collections)
@@ -68,11 +85,13 @@ async function versionOf(meta: Meta): Promise<number> {
 }
 
 async function makeIndexes(collections: Collections): Promise<void> {
-  const { operators, sessions, keys, deviceSettings } = collections
+  const { accounts, operators, sessions, keys, deviceSettings, hiddenDevices } = collections
+  const { audit, rejections } = collections
+  await accounts.createIndexes([{ name: 'oldest', key: { createdAt: 1, _id: 1 } }])
   await operators.createIndexes([
     { name: 'email', key: { emailLowerCase: 1 }, unique: true },
     { name: 'first', key: { first: 1 }, unique: true, sparse: true },
-    { name: 'account', key: { accountId: 1 } },
+    { name: 'account_oldest', key: { accountId: 1, createdAt: 1, _id: 1 } },
   ])
   await sessions.createIndexes([{ name: 'operator', key: { operatorId: 1 } }])
   await keys.createIndexes([
@@ -85,6 +104,23 @@ async function makeIndexes(collections: Collections): Promise<void> {
       key: { accountId: 1, deviceId: 1 },
       partialFilterExpression: { disabled: true },
     },
+    {
+      name: 'interval',
+      key: { accountId: 1, expectedIntervalSeconds: 1 },
+      partialFilterExpression: { expectedIntervalSeconds: { $exists: true } },
+    },
+  ])
+  await hiddenDevices.createIndexes([{ name: 'device', key: { accountId: 1, deviceId: 1 } }])
+  await audit.createIndexes([{ name: 'account_newest', key: { accountId: 1, _id: -1 } }])
+  await rejections.createIndexes([
+    { name: 'account_newest', key: { accountId: 1, _id: -1 } },
+    { name: 'key_newest', key: { accountId: 1, keyId: 1, _id: -1 } },
+    { name: 'device_newest', key: { accountId: 1, deviceId: 1, _id: -1 } },
+    {
+      name: 'received_at',
+      key: { receivedAt: 1 },
+      expireAfterSeconds: REJECTIONS_KEPT_MS / 1_000,
+    },
   ])
 }
 
@@ -96,5 +132,8 @@ export async function makeReadModelIndexes({
   await positions.createIndexes([
     { name: 'device_history', key: { accountId: 1, deviceId: 1, timestamp: 1, _id: 1 } },
   ])
-  await deviceStatuses.createIndexes([{ name: 'device', key: { accountId: 1, deviceId: 1 } }])
+  await deviceStatuses.createIndexes([
+    { name: 'device', key: { accountId: 1, deviceId: 1 } },
+    { name: 'last_seen', key: { accountId: 1, lastSeenAt: 1, deviceId: 1 } },
+  ])
 }

@@ -66,4 +66,37 @@ export const ACCOUNTS_SCHEMA = [
 
   // The newest generation that a rebuild has begun: its number is never given again.
   `ALTER TABLE read_models ADD COLUMN newest INTEGER NOT NULL DEFAULT 1;`,
+
+  `ALTER TABLE device_settings ADD COLUMN changed_at INTEGER NOT NULL DEFAULT 0;
+   CREATE INDEX devices_with_interval ON device_settings (account_id, device_id)
+     WHERE expected_interval_seconds IS NOT NULL;
+
+   CREATE TABLE hidden_devices (
+     event_id TEXT PRIMARY KEY,
+     account_id TEXT NOT NULL,
+     device_id TEXT NOT NULL,
+     erased_at INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX hidden_devices_by_account ON hidden_devices (account_id, device_id);
+
+   CREATE INDEX accounts_by_age ON accounts (created_at, id);
+   CREATE INDEX operators_by_age ON operators (account_id, created_at, id);
+   CREATE INDEX platform_operators ON operators (id) WHERE platform = 1;
+
+   CREATE TABLE audit (
+     account_id TEXT NOT NULL,
+     id TEXT NOT NULL,
+     entry TEXT NOT NULL,
+     PRIMARY KEY (account_id, id)
+   ) STRICT;
+   CREATE TRIGGER audit_entries_are_never_changed BEFORE UPDATE ON audit
+     BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+   CREATE TRIGGER audit_entries_stay BEFORE DELETE ON audit
+     BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+
+   CREATE TABLE instances (
+     instance_id TEXT PRIMARY KEY,
+     reported_at INTEGER NOT NULL,
+     report TEXT NOT NULL
+   ) STRICT, WITHOUT ROWID;`,
 ]

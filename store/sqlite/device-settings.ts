@@ -3,10 +3,13 @@ import type { Devices } from '../store.ts'
 import type { Database } from './database.ts'
 import type { DeviceName } from './device-statuses.ts'
 
-export type SettingsOfDevices = Pick<Devices, 'changeDeviceSettings'> & {
+export type SettingsOfDevices = Pick<
+  Devices,
+  'changeDeviceSettings' | 'forgetDeviceSettings' | 'devicesWithInterval'
+> & {
   find(device: DeviceName): DeviceSettings
-  /** The settings that operators made for devices from `first` to `last`, both included. */
-  between(query: { accountId: string; first: string; last: string }): Map<string, DeviceSettings>
+  /** The settings that operators made for those of the stored devices for which they made any. */
+  findAll(accountId: string, deviceIds: readonly string[]): Map<string, DeviceSettings>
   disabledDevices(accountId: string): Set<string>
   remove(devices: readonly DeviceName[]): void
 }
@@ -19,21 +22,30 @@ type Row = {
   readonly name: string | null
   readonly disabled: number
   readonly expected_interval_seconds: number | null
+  readonly changed_at: number
 }
 
 export function sqliteDeviceSettings(database: Database): SettingsOfDevices {
   const find = database.prepare<Row>(
     'SELECT * FROM device_settings WHERE account_id = ? AND device_id = ?',
   )
-  const between = database.prepare<Row>(
-    'SELECT * FROM device_settings WHERE account_id = ? AND device_id BETWEEN ? AND ?',
+  const findAll = database.prepare<Row>(
+    `SELECT device_settings.* FROM json_each(?2)
+     JOIN device_settings ON account_id = ?1 AND device_id = value`,
   )
   const disabled = database.prepare<{ device_id: string }>(
     'SELECT device_id FROM device_settings WHERE account_id = ? AND disabled = 1',
   )
-  const save = database.prepare('REPLACE INTO device_settings VALUES (?, ?, ?, ?, ?)')
+  const withInterval = database.prepare<{ device_id: string }>(
+    `SELECT device_id FROM device_settings
+     WHERE account_id = ? AND expected_interval_seconds IS NOT NULL`,
+  )
+  const save = database.prepare('REPLACE INTO device_settings VALUES (?, ?, ?, ?, ?, ?)')
   const remove = database.prepare(
     'DELETE FROM device_settings WHERE account_id = ? AND device_id = ?',
+  )
+  const forget = database.prepare(
+    'DELETE FROM device_settings WHERE account_id = ? AND device_id = ? AND changed_at <= ?',
   )
 
   function findSettings({ accountId, deviceId }: DeviceName): DeviceSettings {
@@ -44,8 +56,8 @@ export function sqliteDeviceSettings(database: Database): SettingsOfDevices {
   return {
     find: findSettings,
 
-    between({ accountId, first, last }) {
-      const rows = between.all(accountId, first, last)
+    findAll(accountId, deviceIds) {
+      const rows = findAll.all(accountId, JSON.stringify(deviceIds))
       return new Map(rows.map((row) => [row.device_id, settings(row)]))
     },
 
@@ -62,16 +74,26 @@ export function sqliteDeviceSettings(database: Database): SettingsOfDevices {
     changeDeviceSettings: async (change) =>
       database.transaction(() => {
         const { accountId, deviceId } = change
-        const before = findSettings(change)
+        const row = find.get(accountId, deviceId)
+        const before = row === undefined ? DEFAULT_SETTINGS : settings(row)
         save.run(
           accountId,
           deviceId,
           changed(before.name, change.name),
           Number(change.disabled ?? before.disabled),
           changed(before.expectedIntervalSeconds, change.expectedIntervalSeconds),
+          // Of two processes whose clocks differ, the later one counts.
+          Math.max(row?.changed_at ?? 0, change.changedAt),
         )
         return findSettings(change)
       }),
+
+    async forgetDeviceSettings({ accountId, deviceId, changedUpTo }) {
+      forget.run(accountId, deviceId, changedUpTo)
+    },
+
+    devicesWithInterval: async (accountId) =>
+      withInterval.all(accountId).map(({ device_id }) => device_id),
   }
 }
 

@@ -1,15 +1,19 @@
 import type { DeviceStatus, LastPosition, Offsets } from '../../schemas/read-models.ts'
-import type { Database } from './database.ts'
+import type { DevicePage } from '../store.ts'
+import type { Database, Statement } from './database.ts'
+import { devicePage } from './device-page.ts'
 
 export type DeviceName = { readonly accountId: string; readonly deviceId: string }
 
 export type DeviceStatuses = {
   find(device: DeviceName): DeviceStatus | undefined
-  page(query: { accountId: string; limit: number; after?: string }): DeviceStatus[]
+  /** A page without the devices in `hidden`. */
+  page(query: DevicePage, hidden?: readonly string[]): DeviceStatus[]
   /** The next account after this one that has a status. */
   accountAfter(accountId: string): string | undefined
   save(status: DeviceStatus): void
   notSeenSince(time: number): DeviceName[]
+  remove(device: DeviceName): void
   /** Removes the status unless the device has been seen since. */
   removeUnlessSeenSince(device: DeviceName, time: number): boolean
 }
@@ -24,23 +28,24 @@ type Row = {
   readonly applied: string
 }
 
-export const DEVICE_PAGE = `SELECT * FROM device_statuses
-  WHERE account_id = ? AND device_id > ? ORDER BY device_id LIMIT ?`
-
 export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
   const find = database.prepare<Row>(
     'SELECT * FROM device_statuses WHERE account_id = ? AND device_id = ?',
   )
-  const page = database.prepare<Row>(DEVICE_PAGE)
+  // One for each kind of page that was asked for; there are few.
+  const pages = new Map<string, Statement<Row>>()
   const accountAfter = database.prepare<{ next: string | null }>(
     'SELECT min(account_id) AS next FROM device_statuses WHERE account_id > ?',
   )
-  const save = database.prepare('REPLACE INTO device_statuses VALUES (?, ?, ?, ?, ?, ?, ?)')
+  const save = database.prepare('REPLACE INTO device_statuses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
   const notSeenSince = database.prepare<DeviceName>(
     `SELECT account_id AS accountId, device_id AS deviceId FROM device_statuses
      WHERE last_seen_at < ?`,
   )
   const remove = database.prepare(
+    'DELETE FROM device_statuses WHERE account_id = ? AND device_id = ?',
+  )
+  const removeUnlessSeenSince = database.prepare(
     'DELETE FROM device_statuses WHERE account_id = ? AND device_id = ? AND last_seen_at < ?',
   )
 
@@ -49,8 +54,15 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
       const row = find.get(accountId, deviceId)
       return row && status(row)
     },
-    // No deviceId is empty: everything stands after ''.
-    page: ({ accountId, limit, after = '' }) => page.all(accountId, after, limit).map(status),
+    page(query, hidden = []) {
+      const { sql, values } = devicePage(query, hidden)
+      let statement = pages.get(sql)
+      if (statement === undefined) {
+        statement = database.prepare<Row>(sql)
+        pages.set(sql, statement)
+      }
+      return statement.all(...values).map(status)
+    },
     accountAfter: (accountId) => accountAfter.get(accountId)?.next ?? undefined,
     save(status) {
       save.run(
@@ -61,11 +73,16 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
         status.reportCount,
         JSON.stringify(status.lastPosition),
         JSON.stringify(status.applied),
+        status.lastPosition.latitude,
+        status.lastPosition.longitude,
       )
+    },
+    remove({ accountId, deviceId }) {
+      remove.run(accountId, deviceId)
     },
     notSeenSince: (time) => notSeenSince.all(time),
     removeUnlessSeenSince: ({ accountId, deviceId }, time) =>
-      remove.run(accountId, deviceId, time) === 1,
+      removeUnlessSeenSince.run(accountId, deviceId, time) === 1,
   }
 }
 

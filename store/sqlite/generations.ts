@@ -98,8 +98,18 @@ function generationOn(readModels: SqliteReadModels): Generation {
     project: async (batch) => readModels.project(batch),
     origins: async ({ receivedSince }) => readModels.origins(receivedSince),
     accounts: async () => readModels.accounts(),
-    pageStatuses: async (query) => readModels.statuses.page(query),
+    pageStatuses: async ({ after, ...query }) =>
+      readModels.statuses.page({
+        ...query,
+        ...(after !== undefined && { after: { deviceId: after, lastSeenAt: 0 } }),
+      }),
     scanRecords: (query) => readModels.scanRecords(query),
+    async erasedUpTo({ accountId, deviceIds }) {
+      const found = deviceIds.map(
+        (deviceId) => [deviceId, readModels.erasures.begunUpTo({ accountId, deviceId })] as const,
+      )
+      return new Map(found.filter(([, upTo]) => Object.keys(upTo).length > 0))
+    },
     close: async () => readModels.close(),
   }
 }

@@ -1,155 +1,145 @@
-import type { Account, Operator, Operators, Role } from '../store.ts'
+import type { Operator, OperatorKept, Operators } from '../back-office.ts'
+import { sqliteAccounts } from './accounts.ts'
 import type { Database } from './database.ts'
-
-type AccountRow = {
-  readonly account_id: string
-  readonly account_name: string
-  readonly suspended: number
-  readonly account_created_at: number
-}
-
-type OperatorRow = {
-  readonly operator_id: string
-  readonly account_id: string
-  readonly email: string
-  readonly role: Role
-  readonly platform: number
-  readonly password_hash: string
-  readonly operator_created_at: number
-}
-
-type SessionRow = {
-  readonly token_hash: Uint8Array
-  readonly session_created_at: number
-  readonly last_seen_at: number
-}
-
-const ACCOUNT = `accounts.id AS account_id, accounts.name AS account_name, accounts.suspended,
-  accounts.created_at AS account_created_at`
-
-const OPERATOR = `operators.id AS operator_id, operators.account_id, operators.email,
-  operators.role, operators.platform, operators.password_hash,
-  operators.created_at AS operator_created_at`
+import { OPERATOR, operatorOf, type OperatorRow } from './operator-rows.ts'
+import { sqliteSessions } from './sessions.ts'
 
 export function sqliteOperators(database: Database): Operators {
+  const { add: addAccount, ...accounts } = sqliteAccounts(database)
   const anyOperator = database.prepare<{ id: string }>('SELECT id FROM operators LIMIT 1')
-  const insertAccount = database.prepare('INSERT INTO accounts VALUES (?, ?, ?, ?)')
-  const insertOperator = database.prepare('INSERT INTO operators VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
-  const findAccount = database.prepare<AccountRow>(`SELECT ${ACCOUNT} FROM accounts WHERE id = ?`)
+  const insert = database.prepare('INSERT INTO operators VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
+  const find = database.prepare<OperatorRow>(
+    `SELECT ${OPERATOR} FROM operators WHERE account_id = ? AND id = ?`,
+  )
   const findByEmail = database.prepare<OperatorRow>(
     `SELECT ${OPERATOR} FROM operators WHERE email_lower_case = ?`,
   )
-  const suspend = database.prepare('UPDATE accounts SET suspended = ? WHERE id = ?')
-  const insertSession = database.prepare('INSERT INTO sessions VALUES (?, ?, ?, ?)')
-  const findSession = database.prepare<SessionRow & OperatorRow & AccountRow>(
-    `SELECT sessions.token_hash, sessions.created_at AS session_created_at, sessions.last_seen_at,
-       ${OPERATOR}, ${ACCOUNT}
-     FROM sessions JOIN operators ON operators.id = sessions.operator_id
-     JOIN accounts ON accounts.id = operators.account_id
-     WHERE sessions.token_hash = ?`,
+  const firstPage = database.prepare<OperatorRow>(
+    `SELECT ${OPERATOR} FROM operators WHERE account_id = ? ORDER BY created_at, id LIMIT ?`,
   )
-  const touchSession = database.prepare(
-    'UPDATE sessions SET last_seen_at = max(last_seen_at, ?) WHERE token_hash = ?',
+  const nextPage = database.prepare<OperatorRow>(
+    `SELECT ${OPERATOR} FROM operators WHERE account_id = ?1 AND (created_at, id) >
+       (SELECT created_at, id FROM operators WHERE account_id = ?1 AND id = ?2)
+     ORDER BY created_at, id LIMIT ?3`,
   )
-  const deleteSession = database.prepare('DELETE FROM sessions WHERE token_hash = ?')
-  const deleteSessions = database.prepare(
-    'DELETE FROM sessions WHERE created_at < ? OR last_seen_at < ?',
+  const otherAdmin = database.prepare<{ id: string }>(
+    "SELECT id FROM operators WHERE account_id = ? AND role = 'admin' AND id <> ? LIMIT 1",
   )
+  const otherPlatformOperator = database.prepare<{ id: string }>(
+    'SELECT id FROM operators WHERE platform = 1 AND id <> ? LIMIT 1',
+  )
+  const update = database.prepare(
+    'UPDATE operators SET role = ?, platform = ?, password_hash = ? WHERE id = ?',
+  )
+  const remove = database.prepare('DELETE FROM operators WHERE id = ?')
 
-  function addAccount({ id, name, suspended, createdAt }: Account): void {
-    insertAccount.run(id, name, Number(suspended), createdAt)
+  function isTaken(email: string): boolean {
+    return findByEmail.get(caseIgnored(email)) !== undefined
+  }
+
+  function addOperator(operator: Operator): void {
+    insert.run(
+      operator.id,
+      operator.accountId,
+      operator.email,
+      caseIgnored(operator.email),
+      operator.role,
+      Number(operator.platform),
+      operator.passwordHash,
+      operator.createdAt,
+    )
+  }
+
+  /** What keeps an operator as it is, if `next` (undefined: nobody) took its place. */
+  function kept(
+    operator: Operator,
+    next: Pick<Operator, 'role' | 'platform'> | undefined,
+  ): OperatorKept | undefined {
+    const { id, accountId, role, platform } = operator
+    if (role === 'admin' && next?.role !== 'admin' && !otherAdmin.get(accountId, id)) {
+      return 'last admin'
+    }
+    if (platform && !next?.platform && !otherPlatformOperator.get(id)) {
+      return 'last platform operator'
+    }
+    return undefined
   }
 
   return {
-    createFirstOperator: async ({ account: first, operator }) =>
+    ...accounts,
+    ...sqliteSessions(database),
+
+    createFirstOperator: async ({ account, operator }) =>
       database.transaction(() => {
         if (anyOperator.get() !== undefined) return false
-        addAccount(first)
-        insertOperator.run(
-          operator.id,
-          operator.accountId,
-          operator.email,
-          caseIgnored(operator.email),
-          operator.role,
-          Number(operator.platform),
-          operator.passwordHash,
-          operator.createdAt,
-        )
+        addAccount(account)
+        addOperator(operator)
         return true
       }),
 
+    createOperator: async (operator) =>
+      database.transaction(() => {
+        if (isTaken(operator.email)) return false
+        addOperator(operator)
+        return true
+      }),
+
+    async findOperator({ accountId, operatorId }) {
+      const row = find.get(accountId, operatorId)
+      return row && operatorOf(row)
+    },
+
     async findOperatorByEmail(email) {
       const row = findByEmail.get(caseIgnored(email))
-      return row && operator(row)
+      return row && operatorOf(row)
     },
 
-    async createAccount(account) {
-      addAccount(account)
+    async pageOperators({ accountId, limit, after }) {
+      const rows =
+        after === undefined
+          ? firstPage.all(accountId, limit)
+          : nextPage.all(accountId, after, limit)
+      return rows.map(operatorOf)
     },
 
-    async findAccount(accountId) {
-      const row = findAccount.get(accountId)
-      return row && account(row)
-    },
+    changeOperator: async ({ accountId, operatorId, role, platform, passwordHash }) =>
+      database.transaction(() => {
+        const row = find.get(accountId, operatorId)
+        if (row === undefined) return undefined
+        const operator = operatorOf(row)
+        const next = {
+          ...operator,
+          role: role ?? operator.role,
+          platform: platform ?? operator.platform,
+          passwordHash: passwordHash ?? operator.passwordHash,
+        }
+        const reason = kept(operator, next)
+        if (reason !== undefined) return reason
+        update.run(next.role, Number(next.platform), next.passwordHash, operatorId)
+        return next
+      }),
 
-    async suspendAccount({ accountId, suspended }) {
-      suspend.run(Number(suspended), accountId)
-      const row = findAccount.get(accountId)
-      return row && account(row)
-    },
+    deleteOperator: async ({ accountId, operatorId }) =>
+      database.transaction(() => {
+        const row = find.get(accountId, operatorId)
+        if (row === undefined) return undefined
+        const reason = kept(operatorOf(row), undefined)
+        if (reason !== undefined) return reason
+        remove.run(operatorId)
+        return 'deleted'
+      }),
 
-    async createSession({ tokenHash, operatorId, createdAt, lastSeenAt }) {
-      insertSession.run(tokenHash, operatorId, createdAt, lastSeenAt)
-    },
-
-    async findSession(tokenHash) {
-      const row = findSession.get(tokenHash)
-      if (row === undefined) return undefined
-      const session = {
-        tokenHash: row.token_hash,
-        operatorId: row.operator_id,
-        createdAt: row.session_created_at,
-        lastSeenAt: row.last_seen_at,
-      }
-      return { session, operator: operator(row), account: account(row) }
-    },
-
-    async touchSession({ tokenHash, lastSeenAt }) {
-      touchSession.run(lastSeenAt, tokenHash)
-    },
-
-    async deleteSession(tokenHash) {
-      deleteSession.run(tokenHash)
-    },
-
-    async deleteSessions({ createdBefore, seenBefore }) {
-      deleteSessions.run(createdBefore, seenBefore)
-    },
+    createAccount: async (account, admin) =>
+      database.transaction(() => {
+        if (admin !== undefined && isTaken(admin.email)) return false
+        addAccount(account)
+        if (admin !== undefined) addOperator(admin)
+        return true
+      }),
   }
 }
 
 /** SQLite's own lower() knows ASCII only. */
 function caseIgnored(email: string): string {
   return email.toLowerCase()
-}
-
-function account(row: AccountRow): Account {
-  return {
-    id: row.account_id,
-    name: row.account_name,
-    suspended: row.suspended === 1,
-    createdAt: row.account_created_at,
-  }
-}
-
-function operator(row: OperatorRow): Operator {
-  return {
-    id: row.operator_id,
-    accountId: row.account_id,
-    email: row.email,
-    role: row.role,
-    platform: row.platform === 1,
-    passwordHash: row.password_hash,
-    createdAt: row.operator_created_at,
-  }
 }

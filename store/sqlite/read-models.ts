@@ -1,22 +1,25 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { deviceKey } from '../../schemas/position-reported.ts'
-import type { DeviceStatus, Offsets } from '../../schemas/read-models.ts'
+import type { Offsets } from '../../schemas/read-models.ts'
 import type { Generation, OriginBounds, ProjectionBatch, ReadModels } from '../store.ts'
 import { Database } from './database.ts'
 import { sqliteDeviceStatuses, type DeviceName, type DeviceStatuses } from './device-statuses.ts'
+import { sqliteErasures, type AppliedErasures } from './erasures.ts'
+import { projectEntries } from './projection.ts'
 import { READ_MODELS_SCHEMA } from './read-models-schema.ts'
-import { sqliteRecords, type Records } from './records.ts'
+import { sqliteRecords } from './records.ts'
 
 /** One generation of the read models, in a file of its own. */
 export type SqliteReadModels = Pick<ReadModels, 'findPosition' | 'pagePositions'> & {
   readonly statuses: Pick<DeviceStatuses, 'find' | 'page'>
+  readonly erasures: Pick<AppliedErasures, 'isApplied' | 'appliedUpTo' | 'begunUpTo'>
   /** The accounts that have a record or a status. */
   accounts(): string[]
   scanRecords: Generation['scanRecords']
   origins(receivedSince: number): Map<number, OriginBounds>
   checkpoint(): Offsets
-  project(batch: ProjectionBatch): { stored: number; repeated: number }
+  /** May take many turns where devices with a long history are erased. */
+  project(batch: ProjectionBatch): Promise<{ stored: number; repeated: number }>
   /** `forget` is told of the devices whose statuses are about to go. */
   expire(receivedBefore: number, forget: (devices: readonly DeviceName[]) => void): Promise<void>
   close(): void
@@ -42,6 +45,7 @@ export function openReadModels(directory: string, generation: number): SqliteRea
   const database = new Database(join(directory, fileOf(generation)), READ_MODELS_SCHEMA)
   const records = sqliteRecords(database)
   const statuses = sqliteDeviceStatuses(database)
+  const erasures = sqliteErasures(database)
   const checkpoints = database.prepare<{ log_partition: number; last_offset: number }>(
     'SELECT log_partition, last_offset FROM checkpoints',
   )
@@ -51,8 +55,23 @@ export function openReadModels(directory: string, generation: number): SqliteRea
     return Object.fromEntries(checkpoints.all().map((row) => [row.log_partition, row.last_offset]))
   }
 
+  /**
+   * Takes long histories away in small transactions ahead of the batch's own, because nobody else
+   * gets a turn during one. Nothing of them is wanted any more, whatever comes of the batch, and
+   * their devices are known as erased before anything goes.
+   */
+  async function removeLongHistories({ entries }: ProjectionBatch): Promise<void> {
+    for (const entry of entries) {
+      if (entry.kind !== 'erasure' || erasures.isApplied(entry.event.eventId)) continue
+      if (!records.erasesMany(entry)) continue
+      erasures.begin(entry)
+      while (records.removeErased(entry)) await othersGoFirst()
+    }
+  }
+
   return {
     statuses,
+    erasures,
     findPosition: records.findPosition,
     pagePositions: records.pagePositions,
     checkpoint,
@@ -83,15 +102,20 @@ export function openReadModels(directory: string, generation: number): SqliteRea
       }
     },
 
-    project: (batch) =>
-      database.transaction(() => {
+    async project(batch) {
+      await removeLongHistories(batch)
+      return database.transaction(() => {
         const done = checkpoint()[batch.partition] ?? -1
         if (batch.lastOffset <= done) return { stored: 0, repeated: 0 }
         const entries = batch.entries.filter(({ origin }) => origin.offset > done)
-        const counts = foldStored({ entries, fold: batch.fold }, records, statuses)
+        const counts = projectEntries(
+          { entries, fold: batch.fold },
+          { records, statuses, erasures },
+        )
         moveCheckpoint.run(batch.partition, batch.lastOffset)
         return counts
-      }),
+      })
+    },
 
     async expire(receivedBefore, forget) {
       while (records.removeSome(receivedBefore)) await othersGoFirst()
@@ -103,35 +127,11 @@ export function openReadModels(directory: string, generation: number): SqliteRea
         })
         await othersGoFirst()
       }
+      erasures.remove(receivedBefore)
     },
 
     close: () => database.close(),
   }
-}
-
-/** Stores the entries' records; each that is stored for the first time is folded into its device. */
-function foldStored(
-  { entries, fold }: Pick<ProjectionBatch, 'entries' | 'fold'>,
-  records: Records,
-  statuses: DeviceStatuses,
-): { stored: number; repeated: number } {
-  const devices = new Map<string, { before: DeviceStatus | undefined; after?: DeviceStatus }>()
-  let stored = 0
-  for (const entry of entries) {
-    if (!records.insert(entry)) continue
-    stored += 1
-    const key = deviceKey(entry.event)
-    let device = devices.get(key)
-    if (device === undefined) {
-      device = { before: statuses.find(entry.event) }
-      devices.set(key, device)
-    }
-    device.after = fold(device.after ?? device.before, entry)
-  }
-  for (const { before, after } of devices.values()) {
-    if (after !== undefined && after !== before) statuses.save(after)
-  }
-  return { stored, repeated: entries.length - stored }
 }
 
 function fileOf(generation: number): string {

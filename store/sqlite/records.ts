@@ -2,12 +2,20 @@ import { MEASUREMENTS, type PositionReported } from '../../schemas/position-repo
 import type { Origin, PositionRecord } from '../../schemas/read-models.ts'
 import type { OriginBounds, ReadModels } from '../store.ts'
 import type { Database } from './database.ts'
+import type { DeviceName } from './device-statuses.ts'
+import type { ErasureEntry } from './erasures.ts'
 
 export type Records = Pick<ReadModels, 'findPosition' | 'pagePositions'> & {
   /** Whether the stored record of this id is the one this very event made, now or before. */
   insert(entry: { origin: Origin; event: PositionReported }): boolean
   /** Removes some of those received before a time; false when none is left. */
   removeSome(receivedBefore: number): boolean
+  /** Removes some of those that an erasure takes away; false when none is left. */
+  removeErased(erasure: ErasureEntry): boolean
+  /** Whether an erasure takes away more than is removed at once. */
+  erasesMany(erasure: ErasureEntry): boolean
+  /** Every record of a device by its place in the log, partition by partition. */
+  ofDevice(device: DeviceName): { origin: Origin; event: PositionReported }[]
   /** The next account after this one that has a record. */
   accountAfter(accountId: string): string | undefined
   /** The next records of an account by (device, timestamp, recordId), up to a device. */
@@ -52,6 +60,12 @@ export const PAGE = {
 export const REMOVE_SOME = `DELETE FROM records WHERE rowid IN
   (SELECT rowid FROM records WHERE received_at < ? ORDER BY received_at LIMIT ${REMOVED_AT_ONCE})`
 
+const ERASED = `account_id = ?1 AND device_id = ?2
+  AND ((log_partition = ?3 AND log_offset < ?4) OR (log_partition <> ?3 AND received_at <= ?5))`
+
+export const REMOVE_ERASED = `DELETE FROM records WHERE rowid IN
+  (SELECT rowid FROM records WHERE ${ERASED} LIMIT ${REMOVED_AT_ONCE})`
+
 const READ_AT_ONCE = 1_000
 
 export const NEXT = {
@@ -74,6 +88,14 @@ export function sqliteRecords(database: Database): Records {
     desc: database.prepare<Row>(PAGE.desc),
   }
   const removeSome = database.prepare(REMOVE_SOME)
+  const removeErased = database.prepare(REMOVE_ERASED)
+  const oneTooMany = database.prepare<{ rowid: number }>(
+    `SELECT rowid FROM records WHERE ${ERASED} LIMIT 1 OFFSET ${REMOVED_AT_ONCE}`,
+  )
+  const ofDevice = database.prepare<Row>(
+    `SELECT * FROM records WHERE account_id = ? AND device_id = ?
+     ORDER BY log_partition, log_offset`,
+  )
   const accountAfter = database.prepare<{ next: string | null }>(
     'SELECT min(account_id) AS next FROM records WHERE account_id > ?',
   )
@@ -124,6 +146,16 @@ export function sqliteRecords(database: Database): Records {
 
     removeSome: (receivedBefore) => removeSome.run(receivedBefore) === REMOVED_AT_ONCE,
 
+    removeErased: (erasure) => removeErased.run(...erased(erasure)) === REMOVED_AT_ONCE,
+
+    erasesMany: (erasure) => oneTooMany.get(...erased(erasure)) !== undefined,
+
+    ofDevice: ({ accountId, deviceId }) =>
+      ofDevice.all(accountId, deviceId).map((row) => {
+        const { origin, ...event } = record(row)
+        return { origin, event }
+      }),
+
     async findPosition({ accountId, recordId }) {
       const row = find.get(accountId, recordId)
       return row && record(row)
@@ -143,6 +175,11 @@ export function sqliteRecords(database: Database): Records {
       return rows.map(record)
     },
   }
+}
+
+function erased({ origin, event }: ErasureEntry) {
+  const { accountId, deviceId, erasedAt } = event
+  return [accountId, deviceId, origin.partition, origin.offset, erasedAt] as const
 }
 
 function record(row: Row): PositionRecord {

@@ -3,15 +3,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { createAdminApp } from '../../admin-api/app.ts'
-import { hashPassword } from '../../admin-api/password.ts'
+import { hashPassword } from '../../admin-api/sign-in/password.ts'
+import type { StreamOptions } from '../../admin-api/stream/options.ts'
+import type { EventLog } from '../../event-log/event-log.ts'
+import { openSqliteEventLog, type SqliteEventLogOptions } from '../../event-log/sqlite-event-log.ts'
 import { serveHttp } from '../../runtime/http-server.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import { keyHint, newApiKey, secretHash } from '../../schemas/api-key.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import { openSqliteStore } from '../../store/sqlite-store.ts'
-import type { ApiKey, Operator, Store } from '../../store/store.ts'
+import type { ApiKey, Operator } from '../../store/back-office.ts'
+import type { Store } from '../../store/store.ts'
 import { batchOf, LogOfOneSuite } from '../contracts/store-samples.ts'
 import { positionReported, T0 } from '../samples.ts'
+import { answerConforms } from './answers-conform.ts'
 
 export type AdminHarness = Awaited<ReturnType<typeof startAdmin>>
 
@@ -27,15 +32,23 @@ export async function startAdmin({
   operator = {},
   trustProxy = 0,
   wrapStore = (store: Store): Store => store,
+  openStore = async ({ directory }) => openSqliteStore({ directory }),
+  openLog = openSqliteEventLog,
+  stream = {},
 }: {
   operator?: Partial<Operator>
   trustProxy?: number
   wrapStore?: (store: Store) => Store
+  openStore?: (place: { directory: string; clock: { now(): number } }) => Promise<Store>
+  openLog?: (options: SqliteEventLogOptions) => EventLog
+  stream?: Partial<StreamOptions>
 } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'gps-admin-'))
   const clock = { time: T0 + 3_600_000, now: () => clock.time }
-  const store = openSqliteStore({ directory })
+  const store = await openStore({ directory, clock })
+  const eventLog = openLog({ file: join(directory, 'log.sqlite'), clock })
   const logged: string[] = []
+  const metrics = createMetrics()
   const stopping = new AbortController()
   const person: Operator = {
     id: 'op-1',
@@ -61,10 +74,13 @@ export async function startAdmin({
   const server = await serveHttp({
     app: createAdminApp({
       store: wrapStore(store),
+      eventLog,
+      mode: 'embedded',
       clock,
       logger: pino({ level: 'trace' }, { write: (line: string) => logged.push(line) }),
-      metrics: createMetrics(),
+      metrics,
       stopping: stopping.signal,
+      stream,
       trustProxy,
     }),
     host: '127.0.0.1',
@@ -85,8 +101,10 @@ export async function startAdmin({
       headers: { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
       ...(body !== undefined && { body: isText ? (body as BodyInit) : JSON.stringify(body) }),
     })
-    const text = await response.text()
-    const isJson = (response.headers.get('content-type') ?? '').startsWith('application/json')
+    const type = response.headers.get('content-type') ?? ''
+    const text = type === 'text/event-stream' ? await beginning(response) : await response.text()
+    answerConforms({ method, path, status: response.status, headers: response.headers, text })
+    const isJson = type.startsWith('application/json')
     const parsed = isJson && text !== '' ? (JSON.parse(text) as Answer['body']) : undefined
     return { status: response.status, headers: response.headers, text, body: parsed ?? NO_BODY }
   }
@@ -95,7 +113,9 @@ export async function startAdmin({
     url: server.url,
     clock,
     store,
+    eventLog,
     logged,
+    metrics,
     stopping,
     operator: person,
     request,
@@ -122,14 +142,33 @@ export async function startAdmin({
       return { id, secret }
     },
 
-    /** A session of the operator begun now; gives what a page of the console sends with it. */
-    async createSession(): Promise<{ Cookie: string; 'X-Requested-With': string }> {
+    /** Another operator of account acc-1, a viewer with PASSWORD unless `changes` say otherwise. */
+    async createOperator(changes: Partial<Operator> = {}): Promise<Operator> {
+      made += 1
+      const other: Operator = {
+        id: `op-made-${made}`,
+        accountId: 'acc-1',
+        email: `made-${made}@example.org`,
+        role: 'viewer',
+        platform: false,
+        passwordHash: await hashed,
+        createdAt: T0 + made,
+        ...changes,
+      }
+      await store.createOperator(other)
+      return other
+    },
+
+    /** A session begun now; gives what a page of the console sends with it. */
+    async createSession(
+      operatorId = person.id,
+    ): Promise<{ Cookie: string; 'X-Requested-With': string }> {
       made += 1
       const token = Buffer.alloc(16, `session ${made}`).toString('base64url')
       const now = clock.now()
       await store.createSession({
         tokenHash: secretHash(token),
-        operatorId: person.id,
+        operatorId,
         createdAt: now,
         lastSeenAt: now,
       })
@@ -146,9 +185,18 @@ export async function startAdmin({
     async close() {
       await server.close()
       await store.close()
+      await eventLog.close()
       await rm(directory, { recursive: true })
     },
   }
+}
+
+/** What comes first of an answer that does not end by itself; the rest is not waited for. */
+async function beginning(response: Response): Promise<string> {
+  const reader = response.body?.getReader()
+  const first = await reader?.read()
+  await reader?.cancel()
+  return Buffer.from(first?.value ?? []).toString()
 }
 
 export function bearer(secret: string): Record<string, string> {

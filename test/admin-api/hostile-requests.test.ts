@@ -8,7 +8,7 @@ import { PASSWORD, startAdmin, type AdminHarness } from './admin-harness.ts'
 let harness: AdminHarness
 let headers: Record<string, string>
 beforeAll(async () => {
-  harness = await startAdmin()
+  harness = await startAdmin({ operator: { platform: true } })
   headers = await harness.createSession()
 })
 afterAll(() => harness.close())
@@ -46,6 +46,39 @@ describe('a body', () => {
     const answer = await post('{"name":"x","constructor":{"prototype":{"polluted":1}}}')
     expect(answer.status).toBe(400)
     expect(Object.prototype).not.toHaveProperty('polluted')
+  })
+
+  test('with a field of fields is a 400 that names the inner one', async () => {
+    const admin = `"email":"new@example.org","password":"${PASSWORD}"`
+    const deep = `${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}`
+    for (const [sent, fields] of [
+      [`{"__proto__":{${admin}}}`, ['admin.email', 'admin.password']],
+      [`{${admin},"constructor":{"prototype":{"polluted":1}}}`, ['admin.constructor']],
+      [`{${admin},"${'x'.repeat(500)}":1}`, [`admin.${'x'.repeat(64)}`]],
+      [`{"email":${deep},"password":"${PASSWORD}"}`, ['admin.email']],
+      [`{"email":"${'['.repeat(4000)}","password":[]}`, ['admin.email', 'admin.password']],
+    ] as const) {
+      const body = `{"name":"x","admin":${sent}}`
+      const answer = await harness.api('POST', '/accounts', { body, headers })
+      expect(answer.body.details?.map(({ field }) => field).sort()).toEqual(fields)
+    }
+    expect(Object.prototype).not.toHaveProperty('polluted')
+    expect(await harness.store.findOperatorByEmail('new@example.org')).toBeUndefined()
+  })
+
+  test.each([
+    ['POST', '/session'],
+    ['POST', '/session/password'],
+    ['POST', '/operators'],
+    ['PATCH', '/operators/op-1'],
+    ['POST', '/accounts'],
+    ['PATCH', '/accounts/acc-2'],
+    ['PATCH', '/keys/key-1'],
+    ['POST', '/keys/key-1/rotate'],
+  ])('of 1 MB is a 413 for %s %s', async (method, path) => {
+    const body = JSON.stringify({ password: 'x'.repeat(1024 * 1024) })
+    const answer = await harness.api(method, path, { headers, body })
+    expect(answer.body.error).toBe('PAYLOAD_TOO_LARGE')
   })
 
   test('over 16 KiB is a 413, declared or not, and the connection goes on', async () => {
@@ -176,6 +209,22 @@ test('any text in any place of a path, query or body is answered with 2xx or 4xx
         await harness.api('GET', `/keys/${encoded}`, { headers }),
         await harness.api('GET', `/positions/${encoded}`, { headers }),
         await harness.api('PATCH', `/devices/${encoded}`, { headers, body: json }),
+        await harness.api('PATCH', `/keys/${encoded}`, { headers, body: json }),
+        await harness.api('POST', `/keys/${encoded}/rotate`, { headers, body: json }),
+        await harness.api('GET', `/operators?cursor=${encoded}`, { headers }),
+        await harness.api('POST', '/operators', { headers, body: json }),
+        await harness.api('PATCH', `/operators/${encoded}`, { headers, body: json }),
+        await harness.api('PATCH', `/operators/${encoded}`, { headers, body: { role: 'admin' } }),
+        await harness.api('DELETE', `/operators/${encoded}`, { headers }),
+        await harness.api('GET', `/accounts?cursor=${encoded}&limit=${encoded}`, { headers }),
+        await harness.api('POST', '/accounts', { headers, body: json }),
+        await harness.api('POST', '/accounts', {
+          headers,
+          body: { name: odd, admin: { email: odd, password: odd } },
+        }),
+        await harness.api('PATCH', `/accounts/${encoded}`, { headers, body: { suspended: true } }),
+        await harness.api('GET', `/audit?cursor=${encoded}`, { headers }),
+        await harness.api('POST', '/session/password', { headers, body: json }),
         await post(json),
         await post({ name: odd, deviceIds: [odd], expiresAt: odd }),
       ]
@@ -203,6 +252,12 @@ test('no secret is ever in an answer or in what is logged', async () => {
     ['GET', '/keys'],
     ['GET', `/keys/${id}`],
     ['GET', '/devices?unknown=1'],
+    ['GET', '/operators'],
+    ['POST', '/operators'],
+    ['PATCH', '/operators/op-1'],
+    ['DELETE', '/operators/op-1'],
+    ['GET', '/accounts'],
+    ['GET', '/audit'],
     ['POST', `/keys/${id}/revoke`],
     ['POST', '/keys'],
     ['DELETE', '/session'],
@@ -211,15 +266,41 @@ test('no secret is ever in an answer or in what is logged', async () => {
       answers.push(await harness.api(method, path, { headers: caller }))
     }
   }
+  const weak = { current: PASSWORD, next: 'too short' }
   answers.push(
+    await harness.api('POST', '/session/password', { body: weak, headers }),
+    await harness.api('POST', '/operators', { body: { email: 'a', password: PASSWORD }, headers }),
+    await harness.api('PATCH', '/operators/op-1', { body: { password: 'too short' }, headers }),
     await harness.api('POST', '/session', { body: { email: 'a', password: `${PASSWORD}x` } }),
   )
   const said = answers.map(({ text }) => text).join('\n') + harness.logged.join('\n')
   expect(harness.logged.length).toBeGreaterThan(answers.length)
   expect(token).toHaveLength(22)
-  for (const secret of [key, PASSWORD, token, harness.operator.passwordHash, 'scrypt']) {
+  for (const secret of [
+    key,
+    PASSWORD,
+    token,
+    harness.operator.passwordHash,
+    'scrypt',
+    'too short',
+  ]) {
     expect(said).not.toContain(secret)
   }
+})
+
+test('a cursor of another list or account is a 400, also where the lists look alike', async () => {
+  for (let operator = 0; operator < 2; operator += 1) await harness.createOperator()
+  const { body } = await harness.api('GET', '/operators?limit=1', { headers })
+  const cursor = body.data?.nextCursor ?? ''
+  expect((await harness.api('GET', `/operators?cursor=${cursor}`, { headers })).status).toBe(200)
+  for (const list of ['accounts', 'audit', 'keys']) {
+    const answer = await harness.api('GET', `/${list}?cursor=${cursor}`, { headers })
+    expect(answer.body.details?.map(({ field }) => field)).toEqual(['cursor'])
+  }
+  await harness.createOperator({ id: 'far', accountId: 'acc-2', role: 'admin' })
+  const far = await harness.createSession('far')
+  const stolen = await harness.api('GET', `/operators?cursor=${cursor}`, { headers: far })
+  expect(stolen.body.details?.map(({ field }) => field)).toEqual(['cursor'])
 })
 
 test('a store that breaks says nothing of itself to the caller', async () => {

@@ -1,12 +1,20 @@
 import { describe } from '@jest/globals'
 import type { Store } from '../../store/store.ts'
+import { auditContract } from './store-audit.ts'
+import { devicePagesContract } from './store-device-pages.ts'
 import { devicesContract } from './store-devices.ts'
+import { erasuresContract } from './store-erasures.ts'
 import { expiryContract } from './store-expiry.ts'
 import { generationsContract } from './store-generations.ts'
+import { hiddenDevicesContract } from './store-hidden-devices.ts'
 import { historyContract } from './store-history.ts'
+import { instancesContract } from './store-instances.ts'
+import { keyRotationContract } from './store-key-rotation.ts'
 import { keysContract } from './store-keys.ts'
+import { operatorChangesContract } from './store-operator-changes.ts'
 import { operatorsContract } from './store-operators.ts'
 import { projectionContract } from './store-projection.ts'
+import { rejectionsContract } from './store-rejections.ts'
 
 /** A store on data of its own, empty at first. */
 export type OpenedStore = {
@@ -23,11 +31,19 @@ export type OpenStore = () => Promise<OpenedStore>
 export function storeContract(name: string, open: OpenStore): void {
   describe(`${name} as a Store`, () => {
     projectionContract(open)
+    erasuresContract(open)
+    hiddenDevicesContract(open)
     expiryContract(open)
     historyContract(open)
     generationsContract(open)
     devicesContract(open)
+    devicePagesContract(open)
     keysContract(open)
+    keyRotationContract(open)
     operatorsContract(open)
+    operatorChangesContract(open)
+    auditContract(open)
+    rejectionsContract(open)
+    instancesContract(open)
   })
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Device } from '../../schemas/read-models.ts'
-import { positionReported } from '../samples.ts'
+import { positionReported, T0 } from '../samples.ts'
 import type { OpenStore } from './store-contract.ts'
 import {
   allDevices,
@@ -9,7 +9,7 @@ import {
   newAccountId,
   ODD_DEVICE_IDS,
   sharedStore,
-  type Entry,
+  type PositionEntry,
 } from './store-samples.ts'
 
 export function devicesContract(open: OpenStore): void {
@@ -26,7 +26,7 @@ export function devicesContract(open: OpenStore): void {
         const page = await shared.store.pageDevices({
           accountId,
           limit: 5,
-          ...(last !== undefined && { after: last }),
+          ...(last !== undefined && { after: { deviceId: last, lastSeenAt: 0 } }),
         })
         seen.push(...page.map(({ status }) => status.deviceId))
         if (page.length < 5) break
@@ -39,7 +39,12 @@ export function devicesContract(open: OpenStore): void {
       const accountId = newAccountId()
       await report(accountId, ODD_DEVICE_IDS)
       for (const [n, deviceId] of ODD_DEVICE_IDS.entries()) {
-        await shared.store.changeDeviceSettings({ accountId, deviceId, name: `number ${n}` })
+        await shared.store.changeDeviceSettings({
+          accountId,
+          deviceId,
+          name: `number ${n}`,
+          changedAt: T0,
+        })
       }
       for (const [n, deviceId] of ODD_DEVICE_IDS.entries()) {
         const device = await shared.store.findDevice({ accountId, deviceId })
@@ -54,7 +59,12 @@ export function devicesContract(open: OpenStore): void {
     test('a device that never reported is absent', async () => {
       const accountId = newAccountId()
       await report(accountId, ['b'])
-      await shared.store.changeDeviceSettings({ accountId, deviceId: 'a', name: 'ordered' })
+      await shared.store.changeDeviceSettings({
+        accountId,
+        deviceId: 'a',
+        name: 'ordered',
+        changedAt: T0,
+      })
       expect(await shared.store.findDevice({ accountId, deviceId: 'a' })).toBeUndefined()
       expect(await shared.store.findDevice({ accountId, deviceId: 'c' })).toBeUndefined()
       expect(await allDevices(shared.store, accountId)).toHaveLength(1)
@@ -68,7 +78,7 @@ export function devicesContract(open: OpenStore): void {
       const accountId = newAccountId()
       const deviceId = 'tracker-1'
       const change = (fields: object) =>
-        shared.store.changeDeviceSettings({ accountId, deviceId, ...fields })
+        shared.store.changeDeviceSettings({ accountId, deviceId, changedAt: T0, ...fields })
       await report(accountId, [deviceId])
       expect((await find(accountId, deviceId))?.settings).toEqual({ disabled: false })
       expect(await change({ name: 'Ferry' })).toEqual({ name: 'Ferry', disabled: false })
@@ -93,6 +103,7 @@ export function devicesContract(open: OpenStore): void {
         deviceId,
         name: 'Crane',
         disabled: true,
+        changedAt: T0,
       })
       await report(accountId, [deviceId])
       await shared.reopen()
@@ -110,6 +121,7 @@ export function devicesContract(open: OpenStore): void {
         deviceId: 'shared',
         name: 'Their name',
         disabled: true,
+        changedAt: T0,
       })
       expect(await find(mine, 'theirs')).toBeUndefined()
       const devices = await allDevices(shared.store, mine)
@@ -124,11 +136,88 @@ export function devicesContract(open: OpenStore): void {
       expect((await find(mine, 'shared'))?.settings).toEqual({ disabled: false })
     })
 
+    test('several are found at once, each as it is found alone', async () => {
+      const [accountId, other] = [newAccountId(), newAccountId()]
+      await report(accountId, ODD_DEVICE_IDS)
+      await report(other, ['theirs'])
+      await shared.store.changeDeviceSettings({
+        accountId,
+        deviceId: 'truck',
+        changedAt: T0,
+        name: 'Truck 1',
+      })
+      const absent = ['theirs', 'none', 'truck\0', 'truck\0 and more', '']
+      const deviceIds = [...ODD_DEVICE_IDS, ...absent, 'truck']
+      const found = await shared.store.findDevices({ accountId, deviceIds })
+      const alone = await Promise.all(ODD_DEVICE_IDS.map((deviceId) => find(accountId, deviceId)))
+      expect(found).toHaveLength(ODD_DEVICE_IDS.length)
+      expect(new Set(found)).toEqual(new Set(alone))
+      expect(await shared.store.findDevices({ accountId, deviceIds: [] })).toEqual([])
+      expect(await find(accountId, 'truck\0 and more')).toBeUndefined()
+    })
+
+    test('those with an expected interval are known, whether they have reported or not', async () => {
+      const [accountId, other] = [newAccountId(), newAccountId()]
+      const expectEvery = (
+        deviceId: string,
+        expectedIntervalSeconds: number | null,
+        of = accountId,
+      ) =>
+        shared.store.changeDeviceSettings({
+          accountId: of,
+          deviceId,
+          changedAt: T0,
+          expectedIntervalSeconds,
+        })
+      await report(accountId, ['reported', 'silent about it'])
+      await expectEvery('reported', 30)
+      await expectEvery('ordered 😀', 0.5)
+      await expectEvery('taken back', 30)
+      await expectEvery('taken back', null)
+      await expectEvery('theirs', 30, other)
+      await shared.store.changeDeviceSettings({
+        accountId,
+        deviceId: 'named',
+        changedAt: T0,
+        name: 'Buoy',
+      })
+      const devices = await shared.store.devicesWithInterval(accountId)
+      expect([...devices].sort()).toEqual(['ordered 😀', 'reported'])
+      expect(await shared.store.devicesWithInterval(newAccountId())).toEqual([])
+    })
+
+    test('what operators said is forgotten, unless one said something later', async () => {
+      const [accountId, other] = [newAccountId(), newAccountId()]
+      const deviceId = 'tracker-1'
+      const say = (changedAt: number, name: string, of = accountId) =>
+        shared.store.changeDeviceSettings({ accountId: of, deviceId, changedAt, name })
+      const forget = (changedUpTo: number) =>
+        shared.store.forgetDeviceSettings({ accountId, deviceId, changedUpTo })
+      await report(accountId, [deviceId])
+      await report(other, [deviceId])
+      await forget(T0)
+      await say(T0 + 5, 'Ferry')
+      await say(T0 + 5, 'Theirs', other)
+      await forget(T0 + 4)
+      expect((await find(accountId, deviceId))?.settings.name).toBe('Ferry')
+      await forget(T0 + 5)
+      expect((await find(accountId, deviceId))?.settings).toEqual({ disabled: false })
+      expect((await find(other, deviceId))?.settings.name).toBe('Theirs')
+
+      // The clock of the second one was behind; what is said last still counts as later.
+      await say(T0 + 9, 'Tug')
+      await say(T0 + 7, 'Tug boat')
+      await forget(T0 + 8)
+      expect((await find(accountId, deviceId))?.settings.name).toBe('Tug boat')
+      await forget(T0 + 9)
+      expect((await find(accountId, deviceId))?.settings).toEqual({ disabled: false })
+    })
+
     async function report(accountId: string, deviceIds: readonly string[]): Promise<void> {
       const entries = deviceIds.map((deviceId) =>
         log.append(positionReported({ accountId, deviceId })),
       )
-      await shared.store.project(batchOf(...(entries as [Entry, ...Entry[]])))
+      await shared.store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
     }
 
     function find(accountId: string, deviceId: string): Promise<Device | undefined> {

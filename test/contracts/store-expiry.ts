@@ -2,7 +2,13 @@ import { describe, expect, test } from '@jest/globals'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import { positionReported, T0 } from '../samples.ts'
 import type { OpenStore } from './store-contract.ts'
-import { allDevices, allPositions, batchOf, withStore, type Entry } from './store-samples.ts'
+import {
+  allDevices,
+  allPositions,
+  batchOf,
+  withStore,
+  type PositionEntry,
+} from './store-samples.ts'
 
 export function expiryContract(open: OpenStore): void {
   describe('retention', () => {
@@ -13,9 +19,14 @@ export function expiryContract(open: OpenStore): void {
           entry(n * 2, { deviceId: 'seen', receivedAt: T0 + age }),
           entry(n * 2 + 1, { deviceId: `only ${age}`, receivedAt: T0 + age, timestamp: T0 + 1e6 }),
         ])
-        await store.project(batchOf(...(entries as [Entry, ...Entry[]])))
+        await store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
         for (const deviceId of ['only 0', 'only 2000']) {
-          await store.changeDeviceSettings({ accountId: 'acc-1', deviceId, name: 'buoy' })
+          await store.changeDeviceSettings({
+            accountId: 'acc-1',
+            deviceId,
+            name: 'buoy',
+            changedAt: T0,
+          })
         }
         await store.expire(T0 + 2_000)
 
@@ -43,7 +54,7 @@ export function expiryContract(open: OpenStore): void {
         for (let start = 0; start < 2_600; start += 500) {
           const offsets = Array.from({ length: 500 }, (_, n) => start + n)
           const entries = offsets.map((offset) => entry(offset, { receivedAt: T0 + offset }))
-          await store.project(batchOf(...(entries as [Entry, ...Entry[]])))
+          await store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
         }
         await store.expire(T0 + 2_600)
         const left = await allPositions(store, 'acc-1', 'tracker-1')
@@ -54,6 +65,6 @@ export function expiryContract(open: OpenStore): void {
   })
 }
 
-function entry(offset: number, fields: Partial<PositionReported>): Entry {
-  return { origin: { partition: 0, offset }, event: positionReported(fields) }
+function entry(offset: number, fields: Partial<PositionReported>): PositionEntry {
+  return { kind: 'position', origin: { partition: 0, offset }, event: positionReported(fields) }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { digestOf, type Digest } from '../../rebuild/digest.ts'
+import { digestsOf, type Digest } from '../../rebuild/digest.ts'
 import type { Generation, Rebuild, Store } from '../../store/store.ts'
 import { eventually } from '../eventually.ts'
 import { positionReported, T0 } from '../samples.ts'
@@ -10,7 +10,7 @@ import {
   LogOfOneSuite,
   ODD_DEVICE_IDS,
   withStore,
-  type Entry,
+  type PositionEntry,
 } from './store-samples.ts'
 
 const gone = { name: 'DependencyError', retriable: true }
@@ -153,7 +153,8 @@ export function generationsContract(open: OpenStore): void {
           await projectAll(store, FIXED, size)
           const generation = await store.openGeneration(1)
           const cover = { upTo: { 0: 6 }, receivedSince: -Infinity, partial: false }
-          digests.push(await digestOf(generation, cover, new AbortController().signal))
+          const { signal } = new AbortController()
+          digests.push((await digestsOf({ generation }, cover, signal)).generation)
           await generation.close()
         })
       }
@@ -173,7 +174,7 @@ export function generationsContract(open: OpenStore): void {
 }
 
 /** The same in every run; a repeat among them, and two beyond what is covered. */
-const FIXED: readonly Entry[] = [
+const FIXED: readonly PositionEntry[] = [
   ['B', 'buoy', 10],
   ['A', 'boje \u00fc', 11],
   ['B', 'buoy', 12],
@@ -184,6 +185,7 @@ const FIXED: readonly Entry[] = [
   ['F', 'buoy', 40],
   ['G', 'another', 41],
 ].map(([id, deviceId, second], offset) => ({
+  kind: 'position',
   origin: { partition: 0, offset },
   event: {
     recordId: `01KDVN9C00${String(id).padStart(16, '0')}`,
@@ -205,7 +207,11 @@ async function begin(store: Store): Promise<Rebuild> {
   return rebuild
 }
 
-async function projectAll(store: Store, entries: readonly Entry[], size = 500): Promise<void> {
+async function projectAll(
+  store: Store,
+  entries: readonly PositionEntry[],
+  size = 500,
+): Promise<void> {
   for (let start = 0; start < entries.length; start += size) {
     const [head, ...tail] = entries.slice(start, start + size)
     if (head !== undefined) await store.project(batchOf(head, ...tail))

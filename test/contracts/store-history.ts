@@ -10,7 +10,7 @@ import {
   newAccountId,
   ODD_DEVICE_IDS,
   sharedStore,
-  type Entry,
+  type PositionEntry,
 } from './store-samples.ts'
 
 export function historyContract(open: OpenStore): void {
@@ -134,7 +134,7 @@ export function historyContract(open: OpenStore): void {
           ),
         ),
       )
-      await shared.store.project(batchOf(...(entries as [Entry, ...Entry[]])))
+      await shared.store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
     }
 
     async function allTimes(

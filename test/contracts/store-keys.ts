@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { newApiKey, secretHash } from '../../schemas/api-key.ts'
-import { SCOPES, type ApiKey } from '../../store/store.ts'
+import { SCOPES, type ApiKey } from '../../store/back-office.ts'
 import { T0 } from '../samples.ts'
 import type { OpenStore } from './store-contract.ts'
 import { account, apiKey, newAccountId, sharedStore } from './store-samples.ts'
@@ -41,7 +41,7 @@ export function keysContract(open: OpenStore): void {
       const other = await newAccount()
       const { hash } = await create({ accountId })
       const change = (deviceId: string, disabled: boolean, of = accountId) =>
-        shared.store.changeDeviceSettings({ accountId: of, deviceId, disabled })
+        shared.store.changeDeviceSettings({ accountId: of, deviceId, disabled, changedAt: T0 })
       await change('lost 😀', true)
       await change('back', true)
       await change('back', false)
@@ -129,6 +129,36 @@ export function keysContract(open: OpenStore): void {
       const { key } = await create(await newAccount())
       const { accountId } = await newAccount()
       expect(await shared.store.findKey({ accountId, keyId: key.id })).toBeUndefined()
+    })
+
+    test('what is named of a key changes, null takes it away, the rest stays', async () => {
+      const { accountId } = await newAccount()
+      const plain = apiKey({ accountId })
+      const limits = { expiresAt: T0 + 1, deviceIds: ['tracker-1'], rateLimit: 120 }
+      const { key, hash } = await create({ ...plain, ...limits })
+      const change = (fields: object) =>
+        shared.store.changeKey({ accountId, keyId: key.id, ...fields })
+      expect(await change({})).toEqual(key)
+      const renamed = { ...key, name: 'gateway "2"', rateLimit: 7 }
+      expect(await change({ name: renamed.name, rateLimit: 7 })).toEqual(renamed)
+      const moved = { ...renamed, expiresAt: T0 + 99, deviceIds: ['a*', "o'b"] }
+      expect(await change({ expiresAt: T0 + 99, deviceIds: ['a*', "o'b"] })).toEqual(moved)
+      expect((await shared.store.findGrant(hash))?.key).toEqual(moved)
+      const bare = { ...plain, name: moved.name }
+      const taken = await change({ expiresAt: null, deviceIds: null, rateLimit: null })
+      expect(taken).toEqual(bare)
+      expect(Object.keys(taken ?? {})).not.toContain('deviceIds')
+      expect(await shared.store.findKey({ accountId, keyId: key.id })).toEqual(bare)
+      expect(await change({ deviceIds: [] })).toEqual({ ...bare, deviceIds: [] })
+    })
+
+    test('only the account of a key can change it', async () => {
+      const { key, hash } = await create(await newAccount())
+      const { accountId } = await newAccount()
+      const change = { accountId, keyId: key.id, name: 'mine' }
+      expect(await shared.store.changeKey(change)).toBeUndefined()
+      expect(await shared.store.changeKey({ ...change, keyId: 'none' })).toBeUndefined()
+      expect((await shared.store.findGrant(hash))?.key).toEqual(key)
     })
 
     async function newAccount(): Promise<{ accountId: string }> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
-import type { Session } from '../../store/store.ts'
+import type { Session } from '../../store/back-office.ts'
 import { T0 } from '../samples.ts'
 import type { OpenStore } from './store-contract.ts'
 import { account, newAccountId, operator, sharedStore, withStore } from './store-samples.ts'

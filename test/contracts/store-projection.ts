@@ -6,14 +6,13 @@ import type { DeviceStatus } from '../../schemas/read-models.ts'
 import { positionReported, T0 } from '../samples.ts'
 import type { OpenStore } from './store-contract.ts'
 import {
-  allDevices,
-  allPositions,
   batchOf,
   canonical,
+  everythingOf,
   LogOfOneSuite,
   newAccountId,
   sharedStore,
-  type Entry,
+  type PositionEntry,
 } from './store-samples.ts'
 
 export function projectionContract(open: OpenStore): void {
@@ -112,7 +111,7 @@ export function projectionContract(open: OpenStore): void {
           const entries = reported.map((fields) =>
             log.append(positionReported({ accountId, ...fields })),
           )
-          await shared.store.project(batchOf(...(entries as [Entry, ...Entry[]])))
+          await shared.store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
           const { records, statuses } = await everything(accountId)
           expect(records.map(({ recordId: id }) => id)).toHaveLength(entries.length)
           for (const { event } of entries) {
@@ -148,15 +147,7 @@ export function projectionContract(open: OpenStore): void {
       expect((await shared.store.checkpoint())?.[partition]).toBe(9)
     })
 
-    async function everything(accountId: string) {
-      const devices = await allDevices(shared.store, accountId)
-      const statuses = devices.map(({ status }) => canonical(status))
-      const records = []
-      for (const { deviceId } of statuses) {
-        records.push(...(await allPositions(shared.store, accountId, deviceId)))
-      }
-      return { statuses, records }
-    }
+    const everything = (accountId: string) => everythingOf(shared.store, accountId)
 
     /** Hands the reports over by the plan, then what is left, and compares with the model. */
     async function deliver(reports: readonly Report[], steps: readonly Step[]): Promise<void> {
@@ -242,8 +233,12 @@ function double(min: number, max: number): fc.Arbitrary<number> {
 }
 
 /** Each device's reports stand in one partition, in order; a repeat has the recordId of another. */
-function placed(accountId: string, reports: readonly Report[], log: LogOfOneSuite): Entry[][] {
-  const partitions: Entry[][] = [[], []]
+function placed(
+  accountId: string,
+  reports: readonly Report[],
+  log: LogOfOneSuite,
+): PositionEntry[][] {
+  const partitions: PositionEntry[][] = [[], []]
   for (const { device, repeats, fields } of reports) {
     const partition = device % 2
     const deviceId = `tracker-${device}`
@@ -258,7 +253,7 @@ function placed(accountId: string, reports: readonly Report[], log: LogOfOneSuit
   return partitions
 }
 
-function firstOfEach(entries: readonly Entry[]): Entry[] {
+function firstOfEach(entries: readonly PositionEntry[]): PositionEntry[] {
   const seen = new Set<string>()
   return entries.filter(({ event }) => {
     const isNew = !seen.has(event.recordId)
@@ -267,7 +262,7 @@ function firstOfEach(entries: readonly Entry[]): Entry[] {
   })
 }
 
-function fold(entries: readonly Entry[]): Map<string, DeviceStatus> {
+function fold(entries: readonly PositionEntry[]): Map<string, DeviceStatus> {
   const statuses = new Map<string, DeviceStatus>()
   for (const item of firstOfEach(entries)) {
     const { deviceId } = item.event

@@ -1,13 +1,16 @@
 import { afterAll, beforeAll } from '@jest/globals'
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { deviceStatus } from '../../projector/device-status.ts'
+import type { DeviceErased } from '../../schemas/device-erased.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
-import type { DeviceStatus } from '../../schemas/read-models.ts'
-import type { Account, ApiKey, Operator, ProjectionBatch, Store } from '../../store/store.ts'
+import type { DeviceStatus, Origin } from '../../schemas/read-models.ts'
+import { ulid } from '../../schemas/record-id.ts'
+import type { Account, ApiKey, Operator } from '../../store/back-office.ts'
+import type { PositionEntry, ProjectionBatch, ProjectionEntry, Store } from '../../store/store.ts'
 import { T0 } from '../samples.ts'
 import type { OpenedStore, OpenStore } from './store-contract.ts'
 
-export type Entry = ProjectionBatch['entries'][number]
+export type { PositionEntry }
 
 /** One store for the tests of a `describe`; each works in accounts of its own, so none is emptied. */
 export function sharedStore(open: OpenStore): { readonly store: Store; reopen(): Promise<Store> } {
@@ -44,15 +47,25 @@ export async function withStore(open: OpenStore, test: (store: Store) => Promise
 export class LogOfOneSuite {
   readonly #ends = new Map<number, number>()
 
-  append(event: PositionReported, partition = 0): Entry {
+  append(event: PositionReported, partition = 0): PositionEntry {
+    return { kind: 'position', origin: this.#next(partition), event }
+  }
+
+  erase(event: DeviceErased, partition = 0): ProjectionEntry {
+    return { kind: 'erasure', origin: this.#next(partition), event }
+  }
+
+  #next(partition: number): Origin {
     const offset = (this.#ends.get(partition) ?? -1) + 1
     this.#ends.set(partition, offset)
-    return { origin: { partition, offset }, event }
+    return { partition, offset }
   }
 }
 
 /** Consecutive entries of one partition as the projector hands them over. */
-export function batchOf(...entries: readonly [Entry, ...Entry[]]): ProjectionBatch {
+export function batchOf(
+  ...entries: readonly [ProjectionEntry, ...ProjectionEntry[]]
+): ProjectionBatch {
   const { partition } = entries[0].origin
   const lastOffset = Math.max(...entries.map(({ origin }) => origin.offset))
   return { partition, lastOffset, entries, fold: deviceStatus }
@@ -87,6 +100,29 @@ export function operator(changes: Partial<Operator> & Pick<Operator, 'accountId'
     createdAt: T0,
     ...changes,
   }
+}
+
+/** An erasure of its own, asked for long after the samples were received. */
+export function deviceErased(changes: Partial<DeviceErased> = {}): DeviceErased {
+  const erasedAt = changes.erasedAt ?? T0 + 30 * 24 * 3_600_000
+  return {
+    eventId: ulid(erasedAt, randomBytes(10)),
+    accountId: 'acc-1',
+    deviceId: 'tracker-1',
+    erasedAt,
+    ...changes,
+  }
+}
+
+/** Statuses and records of an account, as far as they do not depend on how the log was delivered. */
+export async function everythingOf(store: Store, accountId: string) {
+  const devices = await allDevices(store, accountId)
+  const statuses = devices.map(({ status }) => canonical(status))
+  const records = []
+  for (const { deviceId } of statuses) {
+    records.push(...(await allPositions(store, accountId, deviceId)))
+  }
+  return { statuses, records }
 }
 
 export async function allDevices(store: Store, accountId: string) {

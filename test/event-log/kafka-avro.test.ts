@@ -27,8 +27,8 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
     for (const close of closers.splice(0).reverse()) await close()
   })
 
-  eventLogContract('Kafka with Avro', ({ clock }) =>
-    openKafka({ brokers, topicPrefix: kafka.topicPrefix, clock, registry: schemaRegistry }),
+  eventLogContract('Kafka with Avro', ({ clock, logger }) =>
+    openKafka({ brokers, topicPrefix: kafka.topicPrefix, clock, logger, registry: schemaRegistry }),
   )
 
   test('the schema is registered as the first of its subject, compatible backwards', async () => {

@@ -3,7 +3,7 @@ import { describeWith } from '../services/describe-with.ts'
 import { openKafka } from './kafka-harness.ts'
 
 await describeWith(['kafka'], 'Kafka with JSON', ({ kafka }) => {
-  eventLogContract('Kafka with JSON', async ({ clock }) => {
-    return openKafka({ brokers: kafka.brokers, topicPrefix: kafka.topicPrefix, clock })
+  eventLogContract('Kafka with JSON', async ({ clock, logger }) => {
+    return openKafka({ brokers: kafka.brokers, topicPrefix: kafka.topicPrefix, clock, logger })
   })
 })

@@ -1,5 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { Kafka, logLevel, type KafkaMessage, type Message } from 'kafkajs'
+import {
+  Kafka,
+  logLevel,
+  PartitionAssigners,
+  type KafkaMessage,
+  type Message,
+  type PartitionAssigner,
+} from 'kafkajs'
 import type { EventLog, LogEntry, TailItem } from '../../event-log/event-log.ts'
 import { openKafkaEventLog, type KafkaEventLogOptions } from '../../event-log/kafka-event-log.ts'
 import type { Offsets } from '../../schemas/read-models.ts'
@@ -33,16 +40,27 @@ export async function openKafka(
     const log = openKafkaEventLog(logOptions({ ...options, topicPrefix }))
     opened.push(log)
     await whenReady(log)
+    // On a machine under load the leaders of new partitions take a while to know that they are.
+    await eventually(() => Promise.all([log.extent(), log.deadLetters()]), { withinMs: 30_000 })
     return log
   }
   return {
     log: await open(),
     reopen: open,
-    putRaw: (value, key) =>
+    putRaw: (value, key, marks) =>
       putRaw(options.brokers, `${topicPrefix}.position-reported`, {
         key,
         value: value === null ? null : Buffer.from(value),
-        headers: { ce_type: 'PositionReported.v1' },
+        headers:
+          marks === undefined
+            ? { ce_type: 'PositionReported.v1' }
+            : { ce_type: marks.type, ce_id: marks.id, ce_time: '2026-01-01T00:00:00.000Z' },
+      }),
+    // The key that the samples are put under.
+    putRawRejection: (value) =>
+      putRaw(options.brokers, `${topicPrefix}.report-rejected`, {
+        key: 'acc-1/key-1',
+        value: Buffer.from(value),
       }),
     async close() {
       await Promise.all(opened.map((log) => log.close()))
@@ -98,6 +116,21 @@ export async function readTopic(
   return messages
 }
 
+/** Joins a group as a member that no other can share it with; gives what leaves it again. */
+export async function occupyGroup(
+  brokers: readonly string[],
+  { groupId, topic }: { groupId: string; topic: string },
+): Promise<() => Promise<void>> {
+  const member = plainKafka(brokers).consumer({ groupId, partitionAssigners: [unlikeOurs] })
+  let joined = false
+  member.on(member.events.GROUP_JOIN, () => (joined = true))
+  await member.connect()
+  await member.subscribe({ topic })
+  await member.run({ eachMessage: () => Promise.resolve() })
+  await eventually(() => joined, { withinMs: 30_000 })
+  return () => member.disconnect()
+}
+
 /** Reads a log as a member of a group; what `onBatch` rejects is not taken. */
 export function startReading(
   log: EventLog,
@@ -151,4 +184,16 @@ export function startTailing(log: EventLog, after: Offsets | 'end') {
 
 function recordIds(entries: readonly LogEntry[]): string[] {
   return entries.flatMap((entry) => (entry.kind === 'position' ? [entry.event.recordId] : []))
+}
+
+/** A member that shares no way of assigning partitions with the others may not join their group. */
+const unlikeOurs: PartitionAssigner = (config) => {
+  const assigner = PartitionAssigners.roundRobin(config)
+  const name = 'UnlikeOurs'
+  return {
+    name,
+    version: assigner.version,
+    assign: (group) => assigner.assign(group),
+    protocol: (subscription) => ({ ...assigner.protocol(subscription), name }),
+  }
 }

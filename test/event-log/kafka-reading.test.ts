@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, expect, test } from '@jest/globals'
-import { CompressionTypes, PartitionAssigners, type PartitionAssigner } from 'kafkajs'
+import { CompressionTypes } from 'kafkajs'
 import type { EventLog } from '../../event-log/event-log.ts'
 import { openKafkaEventLog } from '../../event-log/kafka-event-log.ts'
 import { encodePositionReported } from '../../schemas/position-reported.ts'
@@ -9,6 +9,7 @@ import { positionReported } from '../samples.ts'
 import { describeWith } from '../services/describe-with.ts'
 import {
   logOptions,
+  occupyGroup,
   plainKafka,
   putRaw,
   readTopic,
@@ -47,20 +48,6 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
       ce_time: new Date(event.receivedAt).toISOString(),
       'content-type': 'application/json',
     })
-  })
-
-  test('a null value is unreadable unless it is the erasure of a device', async () => {
-    const { log, topic } = await open()
-    const key = 'acc-1/tracker-1'
-    await putRaw(brokers, topic, { key, value: null })
-    await putRaw(brokers, topic, { key, value: null, headers: { ce_type: 'DeviceErased.v2' } })
-    await putRaw(brokers, topic, { key, value: null, headers: { ce_type: 'DeviceErased.v1' } })
-    await log.append([positionReported()])
-    const reader = startReading(log)
-    await eventually(() => reader.entries.length >= 3, SOON)
-    expect(reader.entries.map(({ kind }) => kind)).toEqual(['unreadable', 'unreadable', 'position'])
-    await eventually(async () => (await log.lag(reader.group)).events === 0, SOON)
-    await reader.stop()
   })
 
   test('a dead letter keeps its bytes, also a large one, and says where it came from', async () => {
@@ -169,17 +156,7 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
   test('a consumer that cannot go on ends its subscription and tells the process', async () => {
     const { topicPrefix, topic } = await open()
     const group = 'projector'
-    const other = plainKafka(brokers).consumer({
-      groupId: `${topicPrefix}.${group}`,
-      partitionAssigners: [unlikeOurs],
-    })
-    closers.push(() => other.disconnect())
-    let joined = false
-    other.on(other.events.GROUP_JOIN, () => (joined = true))
-    await other.connect()
-    await other.subscribe({ topic })
-    await other.run({ eachMessage: () => Promise.resolve() })
-    await eventually(() => joined, SOON)
+    closers.push(await occupyGroup(brokers, { groupId: `${topicPrefix}.${group}`, topic }))
 
     const fatal: Error[] = []
     const log = openKafkaEventLog(
@@ -241,15 +218,3 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
     return `${kafka.topicPrefix}.${randomBytes(4).toString('hex')}`
   }
 })
-
-/** A member that shares no way of assigning partitions with the others may not join their group. */
-const unlikeOurs: PartitionAssigner = (config) => {
-  const assigner = PartitionAssigners.roundRobin(config)
-  const name = 'UnlikeOurs'
-  return {
-    name,
-    version: assigner.version,
-    assign: (group) => assigner.assign(group),
-    protocol: (subscription) => ({ ...assigner.protocol(subscription), name }),
-  }
-}

@@ -25,6 +25,11 @@ await describeWith(['kafka'], 'the topics in Kafka', ({ kafka }) => {
       'max.message.bytes': String(16 * 1024 * 1024),
       'retention.ms': '-1',
     })
+    expect(await settings(`${topicPrefix}.report-rejected`)).toMatchObject({
+      partitions: 3,
+      'cleanup.policy': 'delete',
+      'retention.ms': String(7 * DAY_MS),
+    })
     expect(await openOnce(topicPrefix, { retentionMs: 30 * DAY_MS })).toEqual([])
   })
 

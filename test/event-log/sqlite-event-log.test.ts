@@ -47,7 +47,8 @@ eventLogContract('SQLite', async (options) => {
   return {
     log: open(),
     reopen: async () => open(),
-    putRaw: async (value, key) => putRow({ key, value }),
+    putRaw: async (value, key, marks) => putRow({ key, value, ...marks }),
+    putRawRejection: async (value) => putRejection(value),
     close: async () => {},
   }
 })
@@ -222,6 +223,20 @@ describe('the SQLite event log', () => {
     expect(delivered).toBe(1)
     stop.abort()
     await subscription
+  })
+
+  test('a tail is woken by an append at once', async () => {
+    const log = openLog()
+    const stop = new AbortController()
+    const tail = log.tail({ after: 'end', signal: stop.signal })[Symbol.asyncIterator]()
+    let woken = false
+    const reading = tail.next().then(() => (woken = true))
+    await log.append(events(1))
+    await new Promise(setImmediate)
+    expect(woken).toBe(true)
+    await reading
+    stop.abort()
+    await tail.next()
   })
 
   test('closing waits for the batch in hand and keeps that it was dealt with', async () => {
@@ -446,13 +461,21 @@ function putRow(row: {
   readonly value: Uint8Array | null
   readonly key?: string
   readonly type?: string
+  readonly id?: string
   readonly receivedAt?: number
 }) {
-  const { value, key = 'acc-1/tracker-1', type = 'PositionReported.v1', receivedAt = T0 } = row
+  const { value, key = 'acc-1/tracker-1', id = 'raw', receivedAt = T0 } = row
+  const { type = 'PositionReported.v1' } = row
   const database = new DatabaseSync(file, { timeout: 5000 })
   database
     .prepare('INSERT INTO events (key, type, id, received_at, value) VALUES (?, ?, ?, ?, ?)')
-    .run(key, type, 'raw', receivedAt, value)
+    .run(key, type, id, receivedAt, value)
+  database.close()
+}
+
+function putRejection(value: Uint8Array) {
+  const database = new DatabaseSync(file, { timeout: 5000 })
+  database.prepare('INSERT INTO rejections (received_at, value) VALUES (?, ?)').run(now, value)
   database.close()
 }
 

@@ -33,13 +33,17 @@ export async function startDistributedService({
   const ports = new Map<Part, number>()
   for (const part of Object.keys(PROGRAMS) as Part[]) ports.set(part, await freePort())
 
+  const env = {
+    ...operatorEnv(),
+    KAFKA_BROKERS: kafka.brokers.join(','),
+    MONGODB_URL: mongodb.url,
+  }
+
   async function start(part: Part): Promise<void> {
     const port = String(ports.get(part))
     const program = startProgram(PROGRAMS[part].program, {
       env: {
-        ...operatorEnv(),
-        KAFKA_BROKERS: kafka.brokers.join(','),
-        MONGODB_URL: mongodb.url,
+        ...env,
         INGEST_PORT: port,
         ADMIN_PORT: port,
         PROJECTOR_PORT: port,
@@ -72,6 +76,7 @@ export async function startDistributedService({
     url,
     start,
     end,
+    rebuild: () => startProgram('rebuild/main', { env }),
     program: (part: Part) => running.get(part) as RunningProgram,
     async close(): Promise<void> {
       for (const program of running.values()) program.process.kill('SIGKILL')

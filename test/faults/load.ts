@@ -1,4 +1,5 @@
 import { Pool } from 'undici'
+import { eventually } from '../eventually.ts'
 
 /** A report that was sent, and what became of it. */
 export type Sent = {
@@ -89,3 +90,9 @@ export function startLoad({
 }
 
 export type Load = ReturnType<typeof startLoad>
+
+/** Resolves when that many more have been acknowledged. */
+export async function acknowledges(load: Load, more: number, withinMs = 60_000): Promise<void> {
+  const enough = load.acknowledged.length + more
+  await eventually(() => load.acknowledged.length >= enough, { withinMs })
+}

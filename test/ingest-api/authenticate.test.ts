@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { newApiKey } from '../../schemas/api-key.ts'
+import { keyHint, newApiKey, secretHash } from '../../schemas/api-key.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { T0 } from '../samples.ts'
 import { startIngest, type IngestHarness } from './ingest-harness.ts'
@@ -97,11 +97,72 @@ describe('the devices of a key', () => {
     await ingest.store.changeDeviceSettings({
       accountId: 'acc-1',
       deviceId: 'stolen',
+      changedAt: T0,
       disabled: true,
     })
     const { secret } = await ingest.createKey()
     const answer = await ingest.submit({ ...minimal, deviceId: 'stolen' }, { key: secret })
     expect(answer).toMatchObject({ status: 403, body: { error: 'FORBIDDEN' } })
+  })
+})
+
+describe('a secret from before a rotation', () => {
+  async function rotated(previousValidUntil: number) {
+    const { id, secret } = await ingest.createKey()
+    const next = newApiKey()
+    const [hash, hint] = [secretHash(next), keyHint(next)]
+    const rotation = { accountId: 'acc-1', keyId: id, secretHash: hash, hint, previousValidUntil }
+    expect(await ingest.store.rotateKey(rotation)).toMatchObject({ id })
+    return { id, secret, next }
+  }
+
+  test('opens the key until its time is over, to the millisecond, and the new one goes on', async () => {
+    const { id, secret, next } = await rotated(T0 + 1_000)
+    const submit = (key: string) => ingest.submit(minimal, { key })
+    ingest.clock.time = T0 + 999
+    expect((await submit(secret)).status).toBe(200)
+    expect((await ingest.logged()).at(-1)).toMatchObject({ keyId: id })
+    // What the store said of it is remembered, and is not asked for again.
+    ingest.clock.time = T0 + 1_000
+    const late = await submit(secret)
+    expect(late.status).toBe(401)
+    expect(late.body).toEqual((await refusal(undefined)).body)
+    expect((await submit(next)).status).toBe(200)
+    ingest.clock.time = T0
+  })
+
+  test('without a grace time is refused at once', async () => {
+    const { secret, next } = await rotated(T0)
+    expect((await refusal(`Bearer ${secret}`)).status).toBe(401)
+    expect((await ingest.submit(minimal, { key: next })).status).toBe(200)
+  })
+
+  test('ends on time while the store is away', async () => {
+    let away = false
+    const cut = await startIngest({
+      wrapKeys: (store) => ({
+        findGrant: async (hash) => {
+          if (away) throw new DependencyError('the store is away', { retriable: true })
+          return store.findGrant(hash)
+        },
+      }),
+    })
+    const { id, secret } = await cut.createKey()
+    const next = newApiKey()
+    await cut.store.rotateKey({
+      accountId: 'acc-1',
+      keyId: id,
+      secretHash: secretHash(next),
+      hint: keyHint(next),
+      previousValidUntil: T0 + 600_000,
+    })
+    expect((await cut.submit(minimal, { key: secret })).status).toBe(200)
+    away = true
+    cut.clock.time = T0 + 599_999
+    expect((await cut.submit(minimal, { key: secret })).status).toBe(200)
+    cut.clock.time = T0 + 600_000
+    expect((await cut.submit(minimal, { key: secret })).status).toBe(401)
+    await cut.close()
   })
 })
 

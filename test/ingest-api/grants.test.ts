@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { Grants } from '../../ingest-api/grants.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import type { KeyGrant } from '../../store/store.ts'
+import type { KeyGrant } from '../../store/back-office.ts'
 import { eventually } from '../eventually.ts'
 import { T0 } from '../samples.ts'
 

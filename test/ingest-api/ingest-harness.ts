@@ -5,14 +5,19 @@ import type { EventLog } from '../../event-log/event-log.ts'
 import { openSqliteEventLog } from '../../event-log/sqlite-event-log.ts'
 import { createIngestApp } from '../../ingest-api/app.ts'
 import { KeyUsage } from '../../ingest-api/key-usage.ts'
+import { Rejections } from '../../ingest-api/rejections.ts'
+import type { RateLimit } from '../../runtime/config.ts'
 import { serveHttp } from '../../runtime/http-server.ts'
 import { createLogger } from '../../runtime/logger.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import { keyHint, newApiKey, secretHash } from '../../schemas/api-key.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
+import type { ReportRejected } from '../../schemas/report-rejected.ts'
 import { openSqliteStore } from '../../store/sqlite-store.ts'
-import type { ApiKey, Keys, Store } from '../../store/store.ts'
+import type { ApiKey, Keys } from '../../store/back-office.ts'
+import type { Store } from '../../store/store.ts'
 import { T0 } from '../samples.ts'
+import { answerConforms } from './answers-conform.ts'
 
 export type IngestHarness = Awaited<ReturnType<typeof startIngest>>
 
@@ -21,8 +26,13 @@ export type IngestHarness = Awaited<ReturnType<typeof startIngest>>
  * stands still at T0 unless it is moved. `eventLog` and `keys` can be wrapped to let them fail.
  */
 export async function startIngest({
-  wrapLog = (log: EventLog): Pick<EventLog, 'append' | 'ready'> => log,
-  wrapKeys = (store: Store): Pick<Keys, 'findGrant'> => store,
+  wrapLog = (log) => log,
+  wrapKeys = (store) => store,
+  keyLimit = 'off',
+}: {
+  wrapLog?: (log: EventLog) => Pick<EventLog, 'append' | 'ready'>
+  wrapKeys?: (store: Store) => Pick<Keys, 'findGrant'>
+  keyLimit?: RateLimit | 'off'
 } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'gps-ingest-'))
   const clock = { time: T0, now: () => clock.time }
@@ -30,22 +40,28 @@ export async function startIngest({
   const store = openSqliteStore({ directory })
   const stopping = new AbortController()
   const usage = new KeyUsage({ keys: store })
+  const logger = createLogger({ level: 'silent', name: 'test' })
+  const metrics = createMetrics()
+  const rejections = new Rejections({ eventLog, clock, metrics, logger })
   await store.createAccount({ id: 'acc-1', name: 'Fleet', suspended: false, createdAt: T0 })
   const server = await serveHttp({
     app: createIngestApp({
       eventLog: wrapLog(eventLog),
       keys: wrapKeys(store),
       usage,
+      rejections,
       clock,
-      logger: createLogger({ level: 'silent', name: 'test' }),
-      metrics: createMetrics(),
+      logger,
+      metrics,
       stopping: stopping.signal,
+      keyLimit,
     }),
     host: '127.0.0.1',
     port: 0,
     graceMs: 500,
   })
   let keys = 0
+  let readings = 0
 
   return {
     url: server.url,
@@ -54,6 +70,7 @@ export async function startIngest({
     usage,
     stopping,
     eventLog,
+    metrics,
 
     /** A new key of account acc-1 that may report positions, unless `changes` say otherwise. */
     async createKey(changes: Partial<ApiKey> = {}): Promise<{ id: string; secret: string }> {
@@ -92,11 +109,11 @@ export async function startIngest({
             ? (body as NonNullable<RequestInit['body']>)
             : JSON.stringify(body),
       })
-      return answer(response)
+      return answer(response, 'POST', '/api/v1/gps/submit')
     },
 
     async request(path: string, init: RequestInit = {}): Promise<Answer> {
-      return answer(await fetch(server.url + path, init))
+      return answer(await fetch(server.url + path, init), init.method ?? 'GET', path)
     },
 
     /** Every event that has reached the log so far. */
@@ -110,6 +127,23 @@ export async function startIngest({
         for (const entry of item.entries) if (entry.kind === 'position') found.push(entry.event)
         if (found.length >= events) reading.abort()
       }
+      return found
+    },
+
+    /** Every refused report that has reached its log so far, `count` of them at least. */
+    async rejected(count: number): Promise<ReportRejected[]> {
+      await rejections.flush()
+      const found: ReportRejected[] = []
+      const reading = new AbortController()
+      readings += 1
+      await eventLog.subscribeRejections({
+        group: `reading-${readings}`,
+        signal: reading.signal,
+        async onBatch(events) {
+          found.push(...events)
+          if (found.length >= count) reading.abort()
+        },
+      })
       return found
     },
 
@@ -128,8 +162,9 @@ export type Answer = {
   readonly body: Record<string, unknown>
 }
 
-async function answer(response: Response): Promise<Answer> {
+async function answer(response: Response, method: string, path: string): Promise<Answer> {
   const text = await response.text()
+  answerConforms({ method, path, status: response.status, headers: response.headers, text })
   const isJson = (response.headers.get('content-type') ?? '').startsWith('application/json')
   return {
     status: response.status,

@@ -1,38 +1,25 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import type { EventLog } from '../../event-log/event-log.ts'
-import { openSqliteEventLog } from '../../event-log/sqlite-event-log.ts'
 import { measureLag } from '../../projector/measure-lag.ts'
 import { projectInUse } from '../../projector/project-in-use.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { createLogger } from '../../runtime/logger.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
-import { openSqliteStore } from '../../store/sqlite-store.ts'
-import type { Generations, Store } from '../../store/store.ts'
+import type { Devices, Generations, Store } from '../../store/store.ts'
 import { eventually } from '../eventually.ts'
-import { positionReported, T0 } from '../samples.ts'
+import { positionReported } from '../samples.ts'
+import { logAndStoreForEachTest } from './log-and-store.ts'
 
 const logger = createLogger({ level: 'silent', name: 'test' })
 
-let directory: string
 let eventLog: EventLog
 let store: Store
 
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'gps-project-'))
-  eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock: { now: () => T0 } })
-  store = openSqliteStore({ directory })
-})
+logAndStoreForEachTest((opened) => ({ eventLog, store } = opened))
 
-afterEach(async () => {
-  await store.close()
-  await eventLog.close()
-  await rm(directory, { recursive: true })
-})
+type InUse = Generations & Pick<Devices, 'forgetDeviceSettings'>
 
-async function whileProjecting(on: Generations, work: () => Promise<void>): Promise<void> {
+async function whileProjecting(on: InUse, work: () => Promise<void>): Promise<void> {
   const stop = new AbortController()
   const { signal } = stop
   const running = projectInUse({ eventLog, store: on, metrics: createMetrics(), logger, signal })
@@ -84,7 +71,7 @@ test('the lag is that of the read models in use', async () => {
 
 test('a store that is away at the start is waited for', async () => {
   let failures = 1
-  const flaky: Generations = {
+  const flaky: InUse = {
     currentGeneration: async () => {
       failures -= 1
       if (failures >= 0) throw new DependencyError('the store is away', { retriable: true })
@@ -92,6 +79,7 @@ test('a store that is away at the start is waited for', async () => {
     },
     openGeneration: (generation) => store.openGeneration(generation),
     beginRebuild: () => store.beginRebuild(),
+    forgetDeviceSettings: (device) => store.forgetDeviceSettings(device),
   }
   await eventLog.append([positionReported()])
   await whileProjecting(flaky, async () => {
@@ -100,12 +88,13 @@ test('a store that is away at the start is waited for', async () => {
 })
 
 test('a store that refuses for good ends the projector', async () => {
-  const refusing: Generations = {
+  const refusing: InUse = {
     currentGeneration: async () => {
       throw new DependencyError('of a newer version', { retriable: false })
     },
     openGeneration: (generation) => store.openGeneration(generation),
     beginRebuild: () => store.beginRebuild(),
+    forgetDeviceSettings: (device) => store.forgetDeviceSettings(device),
   }
   const { signal } = new AbortController()
   await expect(

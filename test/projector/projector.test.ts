@@ -1,11 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
 import type { EventLog } from '../../event-log/event-log.ts'
-import { openSqliteEventLog } from '../../event-log/sqlite-event-log.ts'
-import { measureLag } from '../../projector/measure-lag.ts'
+import { lagWatch, measureLag } from '../../projector/measure-lag.ts'
 import { projectorGroup, runProjector } from '../../projector/projector.ts'
 import { applyRetention } from '../../projector/retention.ts'
 import { DependencyError } from '../../runtime/errors.ts'
@@ -16,6 +14,7 @@ import { openSqliteStore } from '../../store/sqlite-store.ts'
 import type { ProjectionBatch, Store } from '../../store/store.ts'
 import { eventually } from '../eventually.ts'
 import { positionReported, T0 } from '../samples.ts'
+import { logAndStoreForEachTest } from './log-and-store.ts'
 
 const logger = createLogger({ level: 'silent', name: 'test' })
 const clock = { time: T0, now: () => clock.time }
@@ -24,18 +23,11 @@ let directory: string
 let eventLog: EventLog
 let store: Store
 
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'gps-projector-'))
+beforeEach(() => {
   clock.time = T0
-  eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
-  store = openSqliteStore({ directory })
 })
 
-afterEach(async () => {
-  await store.close()
-  await eventLog.close()
-  await rm(directory, { recursive: true })
-})
+logAndStoreForEachTest((opened) => ({ directory, eventLog, store } = opened), clock)
 
 /** Runs a projector until it has caught up with the log, then stops it. */
 async function projectAll(on: Pick<Store, 'checkpoint' | 'project'> = store) {
@@ -136,6 +128,26 @@ describe('the projector', () => {
     expect(text).toContain('gps_projector_lag_events 2')
     expect(text).toContain('gps_projector_lag_seconds 30')
     expect(text).toContain('gps_dead_letters 0')
+  })
+
+  test('its lag is told until it cannot be measured any more', async () => {
+    await eventLog.append([positionReported({ receivedAt: T0 })])
+    clock.time = T0 + 3_000
+    let away = false
+    const log = {
+      lag: async (group: string) => {
+        if (away) throw new DependencyError('the log is away', { retriable: true })
+        return eventLog.lag(group)
+      },
+      deadLetters: () => eventLog.deadLetters(),
+    }
+    const watch = lagWatch({ eventLog: log, store, metrics: createMetrics() })
+    expect(watch.last()).toEqual({})
+    await watch.measure()
+    expect(watch.last()).toEqual({ lag: { events: 1, seconds: 3 }, deadLetters: 0 })
+    away = true
+    await expect(watch.measure()).rejects.toThrow('the log is away')
+    expect(watch.last()).toEqual({})
   })
 })
 

@@ -16,7 +16,7 @@ import { POSITION_REPORTED } from '../../schemas/position-reported.ts'
 import { openSqliteStore } from '../../store/sqlite-store.ts'
 import type { Store } from '../../store/store.ts'
 import { eventually } from '../eventually.ts'
-import { positionReported, T0 } from '../samples.ts'
+import { deviceErased, positionReported, T0 } from '../samples.ts'
 
 const DAY_MS = 86_400_000
 const logger = createLogger({ level: 'silent', name: 'test' })
@@ -99,6 +99,16 @@ async function counts(): Promise<Record<string, [counted: number, stored: number
     return [deviceId, [reportCount, (await store.pagePositions(query)).length]]
   })
   return Object.fromEntries(await Promise.all(entries)) as Record<string, [number, number]>
+}
+
+async function erase(deviceId: string): Promise<void> {
+  await eventLog.erase(deviceErased({ deviceId, erasedAt: T0 }))
+}
+
+/** Something that operators say of a device, and that shows whether it has reported or not. */
+async function expectEvery(deviceId: string, changedAt: number): Promise<void> {
+  const device = { accountId: 'acc-1', deviceId }
+  await store.changeDeviceSettings({ ...device, expectedIntervalSeconds: 60, changedAt })
 }
 
 /** Changes the read models behind everybody's back. */
@@ -309,6 +319,73 @@ describe('a rebuild', () => {
     expect(existsSync(join(directory, 'read-models-2.sqlite'))).toBe(false)
     expect(await rebuild({ signal: AbortSignal.abort() })).toEqual({ kind: 'stopped' })
     expect(await rebuild()).toMatchObject({ kind: 'switched', compared: { to: 4 } })
+  })
+
+  test('is not misled by devices that are erased before and meanwhile, and brings none back', async () => {
+    const erased = ['long before', 'just before', 'building', 'comparing', 'switched']
+    for (const deviceId of [...erased, 'stays']) await append(40, deviceId)
+    await erase('long before')
+    await caughtUp()
+    await append(3, 'just before')
+    await erase('just before')
+    // The projector of the generation in use may or may not have come to it before it ends.
+    const eraseAndRestart = async (deviceId: string) => {
+      await erase(deviceId)
+      await stopProjector()
+      startProjector()
+    }
+    const erasing = new Map<string, Promise<void>>()
+    const outcome = await rebuild({
+      screen: {
+        write(text) {
+          const step = erased.find((name) => text.startsWith(name))
+          if (step !== undefined && !erasing.has(step)) erasing.set(step, eraseAndRestart(step))
+        },
+      },
+    })
+    await Promise.all(erasing.values())
+    expect(erasing.size).toBe(3)
+    expect(outcome).toMatchObject({ kind: 'switched', compared: { equal: true } })
+    await caughtUp()
+    await eventually(async () => Object.keys(await counts()).join() === 'stays')
+    for (const deviceId of erased) await append(2, deviceId)
+    await caughtUp()
+    const afresh = Object.fromEntries(erased.map((deviceId) => [deviceId, [2, 2]]))
+    expect(await counts()).toEqual({ ...afresh, stays: [40, 40] })
+    expect(await rebuild()).toMatchObject({ kind: 'switched', compared: { equal: true } })
+    expect(await counts()).toEqual({ ...afresh, stays: [40, 40] })
+  })
+
+  test('that passes an erasure first lets go of what operators said of the device', async () => {
+    await append(1, 'before')
+    await append(1, 'meanwhile')
+    await caughtUp()
+    await stopProjector()
+    for (const deviceId of ['before', 'meanwhile', 'stays']) await expectEvery(deviceId, T0)
+    await erase('before')
+    let erasing: Promise<void> | undefined
+    const screen = {
+      write(text: string) {
+        if (text.startsWith('comparing')) erasing = erase('meanwhile')
+      },
+    }
+    // Kept open until the new generation has passed the erasure, which the old one never does.
+    const followedAfterMs = 3_000
+    expect(await rebuild({ screen, followedAfterMs })).toMatchObject({ kind: 'switched' })
+    await erasing
+    startProjector()
+    await caughtUp()
+    expect(await store.devicesWithInterval('acc-1')).toEqual(['stays'])
+  })
+
+  test('leaves alone what operators said of a device when it passes an old erasure', async () => {
+    await append(1)
+    await erase('tracker-1')
+    await caughtUp()
+    // By a clock that is behind the one of who erased it.
+    await expectEvery('tracker-1', T0 - 1)
+    expect(await rebuild()).toMatchObject({ kind: 'switched' })
+    expect(await store.devicesWithInterval('acc-1')).toEqual(['tracker-1'])
   })
 
   test('waits for no other rebuild', async () => {

@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs'
 import asyncapiSpecs from '@asyncapi/specs'
+import { expect } from '@jest/globals'
 import { Ajv, type AnySchemaObject } from 'ajv'
+import type { Message } from 'kafkajs'
 import { parse } from 'yaml'
 
 type Schema = { readonly required?: string[]; readonly properties?: Record<string, unknown> }
 
 export type DescribedMessage = {
-  readonly contentType: string
+  readonly contentType?: string
+  readonly headers: { readonly $ref: string }
   readonly bindings: { readonly kafka: { readonly key: Schema } }
 }
 
@@ -21,15 +24,27 @@ type Channel = {
   }
 }
 
+type Examples<Payload> = {
+  readonly examples: readonly { readonly payload: Payload; readonly headers: Message['headers'] }[]
+}
+
 /** As much of the AsyncAPI document as is held against the code. */
 type AsyncapiDocument = {
   readonly channels: Readonly<Record<string, Channel>>
   readonly components: {
-    readonly schemas: Record<'positionReported' | 'cloudEventHeaders' | 'originHeaders', Schema>
+    readonly schemas: Record<
+      | 'positionReported'
+      | 'reportRejected'
+      | 'cloudEventHeaders'
+      | 'erasureHeaders'
+      | 'rejectionHeaders'
+      | 'originHeaders',
+      Schema
+    >
     readonly messages: {
-      readonly positionReportedJson: DescribedMessage & {
-        readonly examples: readonly { readonly payload: object; readonly headers: object }[]
-      }
+      readonly positionReportedJson: DescribedMessage & Examples<object>
+      readonly deviceErased: DescribedMessage & Examples<null> & { readonly payload: Schema }
+      readonly reportRejected: DescribedMessage & Examples<object>
       readonly positionReportedAvro: DescribedMessage & {
         readonly payload: { readonly schema: { type: 'record'; name: string; fields: unknown[] } }
       }
@@ -53,6 +68,17 @@ export function faultsAsAsyncapi(): unknown[] {
 /** Tells what of a value is not as a schema of the document says. */
 export function checkerOf(schema: Schema): (value: unknown) => unknown[] {
   return check(new Ajv(VALIDATION), { ...schema, components: document.components })
+}
+
+/** The key and the headers of a message, each of them described and required, none besides. */
+export function expectEnvelope({ key, headers = {} }: Message, described: DescribedMessage) {
+  expect(checkerOf(described.bindings.kafka.key)(key)).toEqual([])
+  const name = described.headers.$ref.split('/').at(-1) as keyof typeof document.components.schemas
+  const schema = document.components.schemas[name]
+  expect(checkerOf(schema)(headers)).toEqual([])
+  expect(Object.keys(headers)).toEqual(schema.required)
+  expect(Object.keys(headers)).toEqual(Object.keys(schema.properties ?? {}))
+  expect(headers['content-type']).toBe(described.contentType)
 }
 
 function check(ajv: Ajv, schema: AnySchemaObject): (value: unknown) => unknown[] {

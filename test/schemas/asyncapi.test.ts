@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import type { Admin, ITopicConfig, Message } from 'kafkajs'
+import type { Admin, ITopicConfig } from 'kafkajs'
 import { openAvroFormat } from '../../event-log/kafka/avro-format.ts'
 import { toDeadLetter, toMessage } from '../../event-log/kafka/event-format.ts'
 import { ensureTopics, topicNames } from '../../event-log/kafka/topics.ts'
@@ -17,12 +17,7 @@ import {
 import { parsePositionReport } from '../../schemas/position-report.ts'
 import { positionReported, T0 } from '../samples.ts'
 import { describeWith } from '../services/describe-with.ts'
-import {
-  checkerOf,
-  document,
-  faultsAsAsyncapi,
-  type DescribedMessage,
-} from './asyncapi-document.ts'
+import { checkerOf, document, expectEnvelope, faultsAsAsyncapi } from './asyncapi-document.ts'
 
 const { schemas, messages } = document.components
 
@@ -168,15 +163,6 @@ await describeWith(['schemaRegistry'], 'what the code writes as Avro', ({ schema
     expect({ ...(read as object) }).toEqual(everyField)
   })
 })
-
-/** The key and the headers, each of them described and required, none besides. */
-function expectEnvelope({ key, headers = {} }: Message, described: DescribedMessage) {
-  expect(checkerOf(described.bindings.kafka.key)(key)).toEqual([])
-  expect(checkerOf(schemas.cloudEventHeaders)(headers)).toEqual([])
-  expect(Object.keys(headers)).toEqual(schemas.cloudEventHeaders.required)
-  expect(Object.keys(headers)).toEqual(Object.keys(schemas.cloudEventHeaders.properties ?? {}))
-  expect(headers['content-type']).toBe(described.contentType)
-}
 
 /** The fields of an event as JSON has them. */
 function fields(): Record<string, unknown> {

@@ -1,10 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import {
-  decodePositionReported,
-  encodePositionReported,
-  UndecodableEventError,
-} from '../../schemas/position-reported.ts'
+import { UndecodableEventError } from '../../schemas/event-fields.ts'
+import { decodePositionReported, encodePositionReported } from '../../schemas/position-reported.ts'
 import { positionReported, T0 } from '../samples.ts'
 
 describe('PositionReported as JSON', () => {
@@ -49,6 +46,7 @@ describe('PositionReported as JSON', () => {
     ['without a latitude', without('latitude')],
     ['with a latitude beyond the pole', changed({ latitude: 90.1 })],
     ['with a time that is a number', changed({ receivedAt: 5 })],
+    ['with a time that only looks like one', changed({ receivedAt: '5' })],
     ['with an unknown source of its time', changed({ timestampSource: 'gps' })],
     ['with an accuracy that is a text', changed({ accuracy: '5' })],
   ])('a value %s is refused with a reason', (_what, json) => {

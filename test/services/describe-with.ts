@@ -3,7 +3,7 @@ import { describe, test } from '@jest/globals'
 import { containerHost } from './containers.ts'
 import { startKafka } from './kafka-server.ts'
 import { startMongodb } from './mongodb-server.ts'
-import { apicurio, kafkaJars, mongodbProgram } from './programs.ts'
+import { apicurio, kafkaJars, mongodbProgram, schemathesis } from './programs.ts'
 import { startSchemaRegistry } from './schema-registry-server.ts'
 import { kafka, mongodb, schemaRegistry, type Shared } from './shared-servers.ts'
 import { noteSkipped } from './test-run.ts'
@@ -17,6 +17,7 @@ export type Services = {
   readonly ownKafka: typeof startKafka
   readonly ownSchemaRegistry: typeof startSchemaRegistry
   readonly ownMongodb: typeof startMongodb
+  readonly schemathesis: { readonly folder: string }
 }
 
 /**
@@ -50,6 +51,13 @@ const SERVICES: { [Name in keyof Services]: (own: string) => Promise<Shared<Serv
   ownKafka: async () => startable('Kafka', startKafka, kafkaJars),
   ownSchemaRegistry: async () => startable('the schema registry', startSchemaRegistry, apicurio),
   ownMongodb: async () => startable('MongoDB', startMongodb, mongodbProgram),
+  schemathesis: async () => {
+    try {
+      return { kind: 'running', address: { folder: await schemathesis() } }
+    } catch (error) {
+      return { kind: 'unavailable', reason: `Schemathesis: ${String(error)}` }
+    }
+  },
 }
 
 /** Whether a server of one's own could be started here, from an image or from its program. */

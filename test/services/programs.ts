@@ -10,6 +10,7 @@ const CACHE = fileURLToPath(new URL('../../.cache/services/', import.meta.url))
 export const KAFKA_VERSION = '4.1.0'
 export const APICURIO_VERSION = '2.6.13.Final'
 const SECANTUS_VERSION = '0.7.0b3'
+const SCHEMATHESIS_VERSION = '4.32.5'
 
 /** The folder of Apache Kafka's jars, from Maven Central. */
 export function kafkaJars(): Promise<string> {
@@ -68,6 +69,14 @@ sys.exit(main())`
   return ({ port, dataDir }) => ({
     command: 'python3',
     args: ['-c', start, '--port', String(port), '--storage-path', dataDir],
+  })
+}
+
+/** The folder of Schemathesis as a Python package, from PyPI. */
+export function schemathesis(): Promise<string> {
+  return provide(`schemathesis-${SCHEMATHESIS_VERSION}`, async (folder) => {
+    const install = ['-m', 'pip', 'install', '-q', '--target', folder]
+    await run('python3', [...install, `schemathesis==${SCHEMATHESIS_VERSION}`])
   })
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { describeWith } from '../services/describe-with.ts'
+import { T0 } from '../samples.ts'
 import { withDatabase } from './mongo-database.ts'
 
 await describeWith(['mongodb'], 'device settings in MongoDB', ({ mongodb }) => {
@@ -7,7 +8,7 @@ await describeWith(['mongodb'], 'device settings in MongoDB', ({ mongodb }) => {
     await withDatabase(mongodb, async (database) => {
       const stores = [await database.open(), await database.open()]
       for (let round = 0; round < 10; round += 1) {
-        const device = { accountId: 'acc-1', deviceId: `tracker-${round}` }
+        const device = { accountId: 'acc-1', deviceId: `tracker-${round}`, changedAt: T0 }
         const changes = [
           { ...device, name: 'Ferry' },
           { ...device, disabled: true },

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { batchOf, LogOfOneSuite } from '../contracts/store-samples.ts'
+import { batchOf, deviceErased, LogOfOneSuite } from '../contracts/store-samples.ts'
 import { eventually } from '../eventually.ts'
 import { positionReported, T0 } from '../samples.ts'
 import { describeWith } from '../services/describe-with.ts'
@@ -68,6 +68,28 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
       expect(rebuild).toMatchObject({ from: 7, to: 8 })
       await rebuild?.end()
       expect(await meta.findOne({ _id: 'read-models' })).toMatchObject({ generation: 7, newest: 8 })
+    })
+  })
+
+  test('an erasure that the log no longer tells of hides nothing in the next generation', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const store = await database.open()
+      const log = new LogOfOneSuite()
+      const event = deviceErased()
+      await store.hideErased(event)
+      const erasure = log.erase(event)
+      const after = log.append(positionReported())
+      await store.project(batchOf(erasure, after))
+      const rebuild = await store.beginRebuild()
+      const built = await store.openGeneration(rebuild?.to ?? 0)
+      await built.project(batchOf(after))
+      await rebuild?.switchOver()
+      await rebuild?.end()
+      const next = await database.open()
+      const { accountId, deviceId } = after.event
+      expect(await next.findDevice({ accountId, deviceId })).toMatchObject({
+        status: { reportCount: 1 },
+      })
     })
   })
 

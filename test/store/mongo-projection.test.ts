@@ -2,8 +2,13 @@ import { expect, test } from '@jest/globals'
 import { deviceStatus } from '../../projector/device-status.ts'
 import type { ProjectionBatch, Store } from '../../store/store.ts'
 import { describeWith } from '../services/describe-with.ts'
-import { positionReported } from '../samples.ts'
-import { batchOf, LogOfOneSuite, newAccountId, type Entry } from '../contracts/store-samples.ts'
+import { positionReported, T0 } from '../samples.ts'
+import {
+  batchOf,
+  LogOfOneSuite,
+  newAccountId,
+  type PositionEntry,
+} from '../contracts/store-samples.ts'
 import { flakyProxy } from './flaky-proxy.ts'
 import { withDatabase } from './mongo-database.ts'
 
@@ -22,7 +27,7 @@ await describeWith(['mongodb'], 'projecting into MongoDB', ({ mongodb }) => {
         await Promise.all([
           inChunks(one, entries, 4),
           inChunks(other, entries, 3),
-          one.project(batchOf(...(entries as [Entry, ...Entry[]]))),
+          one.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]]))),
         ])
         expect(await counts(one, accountId)).toEqual([4 * round, 4 * round, 4 * round])
       }
@@ -137,7 +142,7 @@ await describeWith(['mongodb'], 'projecting into MongoDB', ({ mongodb }) => {
         const entries = deviceIds.map((deviceId) =>
           log.append(positionReported({ accountId, deviceId })),
         )
-        await store.project(batchOf(...(entries as [Entry, ...Entry[]])))
+        await store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
       }
       for (const deviceId of deviceIds) {
         const device = await store.findDevice({ accountId, deviceId })
@@ -145,9 +150,8 @@ await describeWith(['mongodb'], 'projecting into MongoDB', ({ mongodb }) => {
         const history = { accountId, deviceId, order: 'asc', limit: 10 } as const
         expect(await store.pagePositions(history)).toHaveLength(3)
         const settings = { name: deviceId, disabled: false }
-        expect(await store.changeDeviceSettings({ accountId, deviceId, name: deviceId })).toEqual(
-          settings,
-        )
+        const change = { accountId, deviceId, name: deviceId, changedAt: T0 }
+        expect(await store.changeDeviceSettings(change)).toEqual(settings)
       }
     })
   })
@@ -184,10 +188,14 @@ await describeWith(['mongodb'], 'projecting into MongoDB', ({ mongodb }) => {
   })
 })
 
-async function inChunks(store: Store, entries: readonly Entry[], size: number): Promise<void> {
+async function inChunks(
+  store: Store,
+  entries: readonly PositionEntry[],
+  size: number,
+): Promise<void> {
   for (let start = 0; start < entries.length; start += size) {
     const chunk = entries.slice(start, start + size)
-    await store.project(batchOf(...(chunk as [Entry, ...Entry[]])))
+    await store.project(batchOf(...(chunk as [PositionEntry, ...PositionEntry[]])))
   }
 }
 

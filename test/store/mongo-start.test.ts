@@ -37,8 +37,39 @@ await describeWith(['mongodb'], 'opening the MongoDB store', ({ mongodb }) => {
       const meta = await database.db.collection('meta').find().sort({ _id: 1 }).toArray()
       expect(meta).toEqual([
         { _id: 'read-models', generation: 1 },
-        { _id: 'schema', version: 1 },
+        { _id: 'schema', version: 2 },
       ])
+    })
+  })
+
+  test('a database of the version before is brought up to date, with its data', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const { db } = database
+      const before = await database.open()
+      const own = account()
+      await before.createAccount(own)
+      await before.createOperator(operator({ accountId: own.id }))
+      const device = { accountId: own.id, deviceId: 'tracker-1' }
+      await before.changeDeviceSettings({ ...device, name: 'Ferry', changedAt: T0 })
+      await before.close()
+      await db.collection('operators').dropIndex('account_oldest')
+      await db.collection('operators').createIndex({ accountId: 1 }, { name: 'account' })
+      await db.collection('device_settings').updateMany({}, { $unset: { changedAt: true } })
+      await db.collection('meta').updateOne({ _id: SCHEMA }, { $set: { version: 1 } })
+
+      const store = await database.open()
+      expect(await db.collection('meta').findOne({ _id: SCHEMA })).toMatchObject({ version: 2 })
+      const indexes = await db.collection('operators').listIndexes().toArray()
+      const names = indexes.map(({ name }: { name?: string }) => name)
+      expect(names).toContain('account_oldest')
+      expect(names).not.toContain('account')
+      expect(await store.pageOperators({ accountId: own.id, limit: 9 })).toHaveLength(1)
+      expect(await store.changeDeviceSettings({ ...device, changedAt: T0 })).toMatchObject({
+        name: 'Ferry',
+      })
+      await db.collection('device_settings').updateMany({}, { $unset: { changedAt: true } })
+      await store.forgetDeviceSettings({ ...device, changedUpTo: T0 })
+      expect(await db.collection('device_settings').countDocuments()).toBe(0)
     })
   })
 
@@ -49,7 +80,7 @@ await describeWith(['mongodb'], 'opening the MongoDB store', ({ mongodb }) => {
       await expect(database.open()).rejects.toMatchObject({
         name: 'DependencyError',
         retriable: false,
-        message: expect.stringContaining('schema version 2, this program knows up to 1'),
+        message: expect.stringContaining('schema version 3, this program knows up to 2'),
       })
     })
   })
@@ -66,7 +97,7 @@ await describeWith(['mongodb'], 'opening the MongoDB store', ({ mongodb }) => {
       expect(opened).toBe(false)
       now = T0 + 60_000
       await opening
-      expect(await meta()).toMatchObject({ version: 1 })
+      expect(await meta()).toMatchObject({ version: 2 })
       expect(await database.db.collection('meta').findOne({ _id: LOCK })).toBeNull()
     })
   })

@@ -8,9 +8,6 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { DependencyError } from '../../runtime/errors.ts'
 import { openSqliteStore } from '../../store/sqlite-store.ts'
-import { DEVICE_PAGE } from '../../store/sqlite/device-statuses.ts'
-import { GRANT } from '../../store/sqlite/keys.ts'
-import { NEXT, PAGE, REMOVE_SOME } from '../../store/sqlite/records.ts'
 import { account, apiKey, batchOf, operator } from '../contracts/store-samples.ts'
 import { storeContract } from '../contracts/store-contract.ts'
 import { positionReported } from '../samples.ts'
@@ -29,35 +26,13 @@ describe('the SQLite store', () => {
     rmSync(directory, { recursive: true })
   })
 
-  test('answers by walking an index, never by scanning a table or sorting', async () => {
-    const store = openSqliteStore({ directory: join(directory, 'plans') })
-    await store.close()
-    const page = 'SEARCH records USING INDEX records_by_time (account_id=? AND device_id=? AND '
-    expect(plan('plans', 'read-models-1', PAGE.asc)).toEqual([
-      `${page}(timestamp,record_id)>(?,?) AND timestamp<?)`,
-    ])
-    expect(plan('plans', 'read-models-1', PAGE.desc)).toEqual([
-      `${page}timestamp>? AND (timestamp,record_id)<(?,?))`,
-    ])
-    expect(plan('plans', 'read-models-1', DEVICE_PAGE)).toEqual([
-      'SEARCH device_statuses USING PRIMARY KEY (account_id=? AND device_id>?)',
-    ])
-    expect(plan('plans', 'read-models-1', REMOVE_SOME)).toContain(
-      'SEARCH records USING COVERING INDEX records_by_age (received_at<?)',
-    )
-    const scan = 'SEARCH records USING INDEX records_by_time (account_id=? AND '
-    expect(plan('plans', 'read-models-1', NEXT.all)).toEqual([expect.stringContaining(scan)])
-    expect(plan('plans', 'read-models-1', NEXT.upTo)).toEqual([expect.stringContaining(scan)])
-    expect(plan('plans', 'accounts', GRANT).filter((step) => step.startsWith('SCAN'))).toEqual([])
-  })
-
   test('keeps what only operators can tell apart from what can be rebuilt', async () => {
     const store = openSqliteStore({ directory: join(directory, 'apart') })
     const made = account()
     await store.createAccount(made)
     await store.createKey(apiKey({ accountId: made.id }), Buffer.alloc(32, 1))
     const event = positionReported({ accountId: made.id })
-    await store.project(batchOf({ origin: { partition: 0, offset: 0 }, event }))
+    await store.project(batchOf({ kind: 'position', origin: { partition: 0, offset: 0 }, event }))
     await store.close()
     for (const end of ['', '-wal', '-shm']) {
       rmSync(join(directory, 'apart', `read-models-1.sqlite${end}`), { force: true })
@@ -68,7 +43,7 @@ describe('the SQLite store', () => {
     await again.close()
   })
 
-  test.each(['accounts', 'read-models-1'])(
+  test.each(['accounts', 'rejections', 'read-models-1'])(
     'does not open when a newer program has changed %s',
     async (name) => {
       const folder = `newer than ${name}`
@@ -84,12 +59,12 @@ describe('the SQLite store', () => {
 
   test('reads stay with the old read models until the new ones have come as far', async () => {
     const store = openSqliteStore({ directory: join(directory, 'follows') })
-    const batch = batchOf({ origin: { partition: 0, offset: 1 }, event: positionReported() })
+    const event = positionReported()
+    const batch = batchOf({ kind: 'position', origin: { partition: 0, offset: 1 }, event })
     await store.project(batch)
     const rebuild = await store.beginRebuild()
     await rebuild?.switchOver()
-    const { recordId } = batch.entries[0]!.event
-    const find = () => store.findPosition({ accountId: 'acc-1', recordId })
+    const find = () => store.findPosition(event)
     for (const end = performance.now() + 500; performance.now() < end;) {
       expect(await find()).toBeDefined()
       await new Promise(setImmediate)
@@ -128,14 +103,6 @@ describe('the SQLite store', () => {
       for (const { process } of processes) process.kill('SIGKILL')
     }
   })
-
-  function plan(folder: string, name: string, sql: string): string[] {
-    const raw = new DatabaseSync(join(directory, folder, `${name}.sqlite`))
-    const values = (sql.match(/\?/g) ?? []).map(() => 1)
-    const steps = raw.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values) as { detail: string }[]
-    raw.close()
-    return steps.map(({ detail }) => detail)
-  }
 })
 
 /** A process that opens the directories it is told of, and says if it made the first operator. */

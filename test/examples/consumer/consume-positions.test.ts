@@ -4,7 +4,7 @@ import { openKafkaEventLog } from '../../../event-log/kafka-event-log.ts'
 import { logOptions, putRaw, whenReady } from '../../event-log/kafka-harness.ts'
 import { eventually } from '../../eventually.ts'
 import { startProgram, type RunningProgram } from '../../programs.ts'
-import { positionReported } from '../../samples.ts'
+import { deviceErased, positionReported } from '../../samples.ts'
 import { describeWith } from '../../services/describe-with.ts'
 
 const PROGRAM = 'examples/consumer/consume-positions'
@@ -41,7 +41,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'the example consumer', (service
       await log.append(events.slice(0, 20))
       await log.append(events.slice(10, 20))
       const key = `acc-1/${devices[0]}`
-      await putRaw(brokers, topic, { key, value: null, headers: { ce_type: 'DeviceErased.v1' } })
+      await putRaw(brokers, topic, { key, value: null, headers: { ce_type: 'DeviceMoved.v1' } })
       await putRaw(brokers, topic, {
         key,
         value: '{"truncated":',
@@ -64,11 +64,33 @@ await describeWith(['kafka', 'schemaRegistry'], 'the example consumer', (service
           })),
         )
       }
-      expect(consumer.output()).toMatch(/skipped \d+\/\d+ \(acc-1\/van 1\): it is DeviceErased\.v1/)
+      expect(consumer.output()).toMatch(/skipped \d+\/\d+ \(acc-1\/van 1\): it is DeviceMoved\.v1/)
       expect(consumer.output().match(/^skipped /gm)).toHaveLength(2)
     },
     120_000,
   )
+
+  test('tells of an erasure, and takes what comes after it for new', async () => {
+    const { log, topic } = await open()
+    const [before, after] = [positionReported(), positionReported()]
+    const erasure = deviceErased()
+    await log.append([before])
+    await log.erase(erasure)
+    await log.append([before])
+    await log.erase(erasure)
+    await log.append([before, after])
+    const consumer = start(topic)
+    await until(consumer, () =>
+      printed(consumer).some((line) => line['recordId'] === after.recordId),
+    )
+    expect(printed(consumer).map((line) => line['recordId'] ?? line)).toEqual([
+      before.recordId,
+      { ...erasure, erasedAt: new Date(erasure.erasedAt).toISOString() },
+      before.recordId,
+      after.recordId,
+    ])
+    expect(consumer.output()).not.toContain('skipped')
+  }, 120_000)
 
   test('stops on SIGTERM, and its group goes on after what was printed', async () => {
     const { log, topic } = await open()
@@ -112,7 +134,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'the example consumer', (service
 function printed({ output }: RunningProgram): Record<string, unknown>[] {
   return output()
     .split('\n')
-    .filter((line) => line.startsWith('{"recordId"') && line.endsWith('}'))
+    .filter((line) => /^\{"(recordId|eventId)".*\}$/.test(line))
     .map((line) => JSON.parse(line) as Record<string, unknown>)
 }
 

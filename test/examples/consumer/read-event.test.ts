@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals'
-import type { KafkaMessage } from 'kafkajs'
+import type { IHeaders, KafkaMessage } from 'kafkajs'
 import { readEvent, type Schemas } from '../../../examples/consumer/read-event.ts'
-import { toMessage } from '../../../event-log/kafka/event-format.ts'
+import { toErasureMessage, toMessage } from '../../../event-log/kafka/event-format.ts'
 import type { PositionReported } from '../../../schemas/position-reported.ts'
-import { positionReported } from '../../samples.ts'
+import { deviceErased, positionReported } from '../../samples.ts'
 
 const AVRO_VALUE = Buffer.from([0, 0, 0, 0, 7, 1, 2, 3])
 
@@ -11,7 +11,7 @@ test('a position in JSON is read, without the fields that this program does not 
   const event = positionReported({ speed: 3.5, battery: 0 })
   const { value, headers } = await written(event)
   const newer = { ...(JSON.parse(String(value)) as object), satellites: 9, altitude: null }
-  const message = { headers, value: Buffer.from(JSON.stringify(newer)) }
+  const message = { key: null, headers, value: Buffer.from(JSON.stringify(newer)) }
   expect(await readEvent(message, undefined)).toEqual({
     kind: 'position',
     id: event.recordId,
@@ -19,10 +19,25 @@ test('a position in JSON is read, without the fields that this program does not 
   })
 })
 
-test('an erasure, and any type that is not known, is skipped whatever its value', async () => {
-  const headers = { ce_type: Buffer.from('DeviceErased.v1'), ce_id: Buffer.from('1') }
-  expect(await reasonFor({ headers, value: null })).toContain('DeviceErased.v1')
-  expect(await reasonFor({ headers, value: Buffer.from('{}') })).toContain('DeviceErased.v1')
+test('an erasure is read from its key and headers', async () => {
+  const event = deviceErased({ deviceId: 'vän/2' })
+  expect(await readEvent(erased(event), undefined)).toEqual({ kind: 'erasure', erasure: event })
+})
+
+test.each([
+  ['with a value', { value: Buffer.from('{}') }],
+  ['without a key', { key: null }],
+  ['of no device', { key: Buffer.from('acc-1/') }],
+  ['without an id', { headers: { ...erased().headers, ce_id: undefined } }],
+  ['without a time', { headers: { ...erased().headers, ce_time: undefined } }],
+])('an erasure %s is skipped', async (_, changes) => {
+  expect(await reasonFor({ ...erased(), ...changes })).toMatch(/\w/)
+})
+
+test('any type that is not known is skipped whatever its value', async () => {
+  const headers = { ce_type: Buffer.from('DeviceErased.v2'), ce_id: Buffer.from('1') }
+  expect(await reasonFor({ headers, value: null })).toContain('DeviceErased.v2')
+  expect(await reasonFor({ headers, value: Buffer.from('{}') })).toContain('DeviceErased.v2')
   expect(await reasonFor({ value: Buffer.from('{}') })).toContain('nothing')
 })
 
@@ -40,14 +55,14 @@ test.each([
   const { headers } = await written(positionReported())
   const skipped = { kind: 'skipped', reason: expect.any(String) }
   const bytes = value === null ? null : Buffer.from(value)
-  expect(await readEvent({ headers, value: bytes }, registry(plain()))).toEqual(skipped)
+  expect(await readEvent({ key: null, headers, value: bytes }, registry(plain()))).toEqual(skipped)
 })
 
 test('Avro is read with the schema that it names, its nulls left out', async () => {
   const event = positionReported({ heading: 90 })
   const { headers } = await written(event)
   const read = await readEvent(
-    { headers, value: AVRO_VALUE },
+    { key: null, headers, value: AVRO_VALUE },
     registry({ ...event, altitude: null }),
   )
   expect(read).toMatchObject({
@@ -66,7 +81,7 @@ test('Avro is skipped without a registry, and where the registry does not know t
 
 test('while the registry does not answer nothing is skipped', async () => {
   const { headers } = await written(positionReported())
-  const reading = readEvent({ headers, value: AVRO_VALUE }, failing(503))
+  const reading = readEvent({ key: null, headers, value: AVRO_VALUE }, failing(503))
   await expect(reading).rejects.toThrow('no answer')
 })
 
@@ -84,16 +99,25 @@ function plain() {
 /** As the service writes it, and as a consumer gets it: header values are bytes. */
 async function written(event: PositionReported) {
   const { value, headers = {} } = await toMessage(event)
-  return {
-    value,
-    headers: Object.fromEntries(
-      Object.entries(headers).map(([name, text]) => [name, Buffer.from(String(text))]),
-    ),
-  }
+  return { value, headers: inBytes(headers) }
 }
 
-async function reasonFor(message: Pick<KafkaMessage, 'headers' | 'value'>, schemas?: Schemas) {
-  const read = await readEvent(message, schemas)
+function erased(event = deviceErased()) {
+  const { key, headers = {} } = toErasureMessage(event)
+  return { key: Buffer.from(key!), value: null, headers: inBytes(headers) }
+}
+
+function inBytes(headers: IHeaders): IHeaders {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, text]) => [name, Buffer.from(String(text))]),
+  )
+}
+
+async function reasonFor(
+  message: Partial<KafkaMessage> & Pick<KafkaMessage, 'value'>,
+  schemas?: Schemas,
+) {
+  const read = await readEvent({ key: null, headers: {}, ...message }, schemas)
   return read.kind === 'skipped' ? read.reason : undefined
 }
 

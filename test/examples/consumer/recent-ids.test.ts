@@ -3,14 +3,23 @@ import { recentIds } from '../../../examples/consumer/recent-ids.ts'
 
 test('an id is known until as many others as the limit have come after it', () => {
   const ids = recentIds(3)
-  for (const id of ['a', 'b', 'c']) ids.add(id)
+  for (const id of ['a', 'b', 'c']) ids.add(id, 'acc-1/van')
   expect(['a', 'b', 'c', 'd'].map((id) => ids.has(id))).toEqual([true, true, true, false])
-  ids.add('d')
+  ids.add('d', 'acc-1/van')
   expect(['a', 'b', 'c', 'd'].map((id) => ids.has(id))).toEqual([false, true, true, true])
 })
 
 test('an id that is added again takes no place from another', () => {
   const ids = recentIds(2)
-  for (const id of ['a', 'b', 'b', 'b']) ids.add(id)
+  for (const id of ['a', 'b', 'b', 'b']) ids.add(id, 'acc-1/van')
   expect(ids.has('a')).toBe(true)
+})
+
+test('the ids of a device are forgotten with it, and no others', () => {
+  const ids = recentIds(10)
+  ids.add('a', 'acc-1/van')
+  ids.add('b', 'acc-1/van/2')
+  ids.add('c', 'acc-1/van')
+  ids.forget('acc-1/van')
+  expect(['a', 'b', 'c'].map((id) => ids.has(id))).toEqual([false, true, false])
 })

@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto'
+import Joi from 'joi'
+import type { Clock } from '../../runtime/clock.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { succeed } from '../../runtime/http.ts'
+import { ulid } from '../../schemas/record-id.ts'
+import type { Account, Operator } from '../../store/back-office.ts'
+import type { Store } from '../../store/store.ts'
+import { ACCOUNT, ACCOUNT_WITH_ADMIN, accountView } from './account-view.ts'
+import {
+  pathParameter,
+  type AdminContext,
+  type AdminRoute,
+  type Input,
+} from '../call/admin-route.ts'
+import { pageOf } from '../call/answer-page.ts'
+import type { OperatorCaller } from '../call/caller.ts'
+import { emailRule, newPasswordRule } from '../sign-in/credential-rules.ts'
+import { listById } from '../call/list-by-id.ts'
+import { emailTaken } from './operator-rights.ts'
+import { hashPassword } from '../sign-in/password.ts'
+import { PAGE_PARAMETERS } from '../call/query.ts'
+import { recordAction } from '../call/record-action.ts'
+import { nameRule } from '../call/rules.ts'
+import type { Turns } from '../sign-in/turns.ts'
+
+type NewAccount = {
+  readonly name: string
+  readonly admin: { readonly email: string; readonly password: string }
+}
+
+const NEW_ACCOUNT = {
+  name: nameRule('name').required(),
+  admin: Joi.object({
+    email: emailRule('admin.email').required(),
+    password: newPasswordRule('admin.password').required(),
+  })
+    .required()
+    .messages({ '*': 'admin must be an object with email and password, and nothing else' }),
+}
+
+const SUSPENSION = {
+  suspended: Joi.boolean().required().messages({ '*': 'suspended must be true or false' }),
+}
+
+/** The tenants of the service. `turns`: for all work on passwords. */
+export function accountRoutes({
+  store,
+  clock,
+  turns,
+}: {
+  store: Store
+  clock: Clock
+  turns: Turns
+}): AdminRoute[] {
+  async function create(
+    ctx: AdminContext,
+    caller: OperatorCaller,
+    { body: { name, admin } }: Input<object, NewAccount>,
+  ): Promise<void> {
+    const passwordHash = await turns.run(() => hashPassword(admin.password))
+    const createdAt = clock.now()
+    const account: Account = {
+      id: ulid(createdAt, randomBytes(10)),
+      name,
+      suspended: false,
+      createdAt,
+    }
+    const operator: Operator = {
+      id: ulid(createdAt, randomBytes(10)),
+      accountId: account.id,
+      email: admin.email,
+      role: 'admin',
+      platform: false,
+      passwordHash,
+      createdAt,
+    }
+    if (!(await store.createAccount(account, operator))) throw emailTaken()
+    const { id, email, role } = operator
+    const details = { name, admin: { id, email } }
+    await recordOfAccount(ctx, caller, { action: 'account.created', id: account.id, details })
+    succeed(ctx, { ...accountView(account), admin: { id, email, role } }, { status: 201 })
+  }
+
+  async function suspend(
+    ctx: AdminContext,
+    caller: OperatorCaller,
+    { body: { suspended } }: Input<object, { suspended: boolean }>,
+  ): Promise<void> {
+    const accountId = pathParameter(ctx, 'id')
+    const before = requireAccount(await store.findAccount(accountId))
+    if (suspended && accountId === caller.accountId) {
+      throw new ApiError('CONFLICT', 'your own account would be closed to you: ask somebody else')
+    }
+    const account = requireAccount(await store.suspendAccount({ accountId, suspended }))
+    if (before.suspended !== suspended) {
+      const action = suspended ? 'account.suspended' : 'account.resumed'
+      await recordOfAccount(ctx, caller, { action, id: account.id })
+    }
+    succeed(ctx, accountView(account))
+  }
+
+  /** Both want to know: the account what was done to it, the platform what its operators did. */
+  async function recordOfAccount(
+    ctx: AdminContext,
+    caller: OperatorCaller,
+    { id, ...action }: { action: string; id: string; details?: Readonly<Record<string, unknown>> },
+  ): Promise<void> {
+    const subject = { kind: 'account', id } as const
+    for (const accountId of new Set([id, caller.accountId])) {
+      await recordAction(ctx, caller, { ...action, subject, accountId }, { store, clock })
+    }
+  }
+
+  return [
+    {
+      method: 'GET',
+      path: '/accounts',
+      summary: 'Lists the accounts of the service, oldest first',
+      needs: 'platform',
+      query: PAGE_PARAMETERS,
+      answer: { data: pageOf(ACCOUNT) },
+      handle: listById({
+        name: 'accounts',
+        page: (query) => store.pageAccounts(query),
+        view: accountView,
+      }),
+    },
+    {
+      method: 'POST',
+      path: '/accounts',
+      summary: 'Makes an account and its first admin',
+      needs: 'platform',
+      body: NEW_ACCOUNT,
+      answer: { status: 201, data: ACCOUNT_WITH_ADMIN },
+      errors: ['CONFLICT'],
+      handle: create,
+    },
+    {
+      method: 'PATCH',
+      path: '/accounts/:id',
+      summary: 'Suspends an account, or lets it go on',
+      description:
+        'The keys and operators of a suspended account are refused within 5 s; its data stay. ' +
+        'Nobody suspends their own: 409.',
+      needs: 'platform',
+      body: SUSPENSION,
+      answer: { data: ACCOUNT },
+      errors: ['CONFLICT'],
+      handle: suspend,
+    },
+  ]
+}
+
+function requireAccount(account: Account | undefined): Account {
+  if (account === undefined) throw new ApiError('NOT_FOUND', 'there is no account with this id')
+  return account
+}

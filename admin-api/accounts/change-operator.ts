@@ -1,0 +1,91 @@
+import Joi from 'joi'
+import type { Clock } from '../../runtime/clock.ts'
+import { succeed } from '../../runtime/http.ts'
+import { ROLES, type Role } from '../../store/back-office.ts'
+import type { Store } from '../../store/store.ts'
+import {
+  pathParameter,
+  type AdminContext,
+  type AdminRoute,
+  type Input,
+} from '../call/admin-route.ts'
+import type { Caller } from '../call/caller.ts'
+import { newPasswordRule } from '../sign-in/credential-rules.ts'
+import { kept, requireKnownOperator, requirePlatformFor } from './operator-rights.ts'
+import { OPERATOR, operatorView } from './operator-view.ts'
+import { hashPassword } from '../sign-in/password.ts'
+import { recordAction } from '../call/record-action.ts'
+import { requireChange } from '../call/require-change.ts'
+import type { Turns } from '../sign-in/turns.ts'
+
+type OperatorChange = {
+  readonly role?: Role
+  readonly password?: string
+  readonly platform?: boolean
+}
+
+const CHANGES = {
+  role: Joi.string()
+    .valid(...ROLES)
+    .messages({ '*': `role must be ${ROLES.join(' or ')}` }),
+  password: newPasswordRule('password'),
+  platform: Joi.boolean().messages({ '*': 'platform must be true or false' }),
+}
+
+/** Changing an operator; other rights are in force with the next request of the session. */
+export function changeOperatorRoute({
+  store,
+  clock,
+  turns,
+}: {
+  store: Store
+  clock: Clock
+  turns: Turns
+}): AdminRoute {
+  async function change(
+    ctx: AdminContext,
+    caller: Caller,
+    { body: change }: Input<object, OperatorChange>,
+  ): Promise<void> {
+    requireChange(change, CHANGES)
+    const query = { accountId: caller.accountId, operatorId: pathParameter(ctx, 'id') }
+    const before = requireKnownOperator(await store.findOperator(query))
+    if (change.platform !== undefined) requirePlatformFor(caller, 'set platform')
+    if (before.platform) requirePlatformFor(caller, 'change an operator of the platform')
+    const { password, ...rights } = change
+    const { role = before.role, platform = before.platform } = rights
+    if (password === undefined && role === before.role && platform === before.platform) {
+      return succeed(ctx, operatorView(before))
+    }
+    const passwordHash =
+      password === undefined ? undefined : await turns.run(() => hashPassword(password))
+    const operator = requireKnownOperator(
+      await store.changeOperator({
+        ...query,
+        ...rights,
+        ...(passwordHash !== undefined && { passwordHash }),
+      }),
+    )
+    if (typeof operator === 'string') throw kept(operator)
+    if (passwordHash !== undefined) await store.endSessions({ operatorId: operator.id })
+    const subject = { kind: 'operator', id: operator.id } as const
+    const details = { ...rights, ...(passwordHash !== undefined && { passwordChanged: true }) }
+    const action = { action: 'operator.changed', subject, details }
+    await recordAction(ctx, caller, action, { store, clock })
+    succeed(ctx, operatorView(operator))
+  }
+
+  return {
+    method: 'PATCH',
+    path: '/operators/:id',
+    summary: 'Changes the role, the password or the platform right of an operator',
+    description:
+      'A new password ends all sessions of the operator. The last admin of an account and the ' +
+      'last operator of the platform stay what they are: 409.',
+    needs: 'admin',
+    body: CHANGES,
+    answer: { data: OPERATOR },
+    errors: ['CONFLICT'],
+    handle: change,
+  }
+}

@@ -1,0 +1,30 @@
+import { ApiError } from '../../runtime/errors.ts'
+import type { OperatorKept } from '../../store/back-office.ts'
+import type { Caller } from '../call/caller.ts'
+
+/**
+ * What makes operators of the platform, or sets their password, is only for others of them: or the
+ * admin of one account could take over all. A key is never one, whatever its scopes.
+ * @throws {ApiError} 403 saying what the caller may not do.
+ */
+export function requirePlatformFor(caller: Caller, what: string): void {
+  if (caller.kind === 'operator' && caller.operator.platform) return
+  throw new ApiError('FORBIDDEN', `only an operator of the platform may ${what}`)
+}
+
+/** @throws {ApiError} 404 where the account has no such operator. */
+export function requireKnownOperator<Found>(found: Found | undefined): Found {
+  if (found === undefined) throw new ApiError('NOT_FOUND', 'there is no operator with this id')
+  return found
+}
+
+/** The answer where an e-mail belongs to an operator already, of whichever account. */
+export function emailTaken(): ApiError {
+  return new ApiError('CONFLICT', 'this e-mail is taken: send another one')
+}
+
+/** The answer where an operator has to stay what it is. */
+export function kept(why: OperatorKept): ApiError {
+  const left = why === 'last admin' ? 'the account without an admin' : 'the platform without one'
+  return new ApiError('CONFLICT', `this would leave ${left}: give somebody else that right first`)
+}

@@ -1,0 +1,22 @@
+import { ROLES, type Operator } from '../../store/back-office.ts'
+import type { JsonSchema } from '../call/admin-route.ts'
+import { isoTime, TIME } from '../call/views.ts'
+
+/** An operator as others see it: nothing of the password. */
+export function operatorView({ id, email, role, platform, createdAt }: Operator) {
+  return { id, email, role, platform, createdAt: isoTime(createdAt) }
+}
+
+export const OPERATOR: JsonSchema = {
+  title: 'Operator',
+  type: 'object',
+  required: ['id', 'email', 'role', 'platform', 'createdAt'],
+  properties: {
+    id: { type: 'string' },
+    email: { type: 'string' },
+    role: { enum: ROLES },
+    platform: { type: 'boolean', description: 'May make and suspend accounts' },
+    createdAt: TIME,
+  },
+  additionalProperties: false,
+}

@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto'
+import Joi from 'joi'
+import type { Clock } from '../../runtime/clock.ts'
+import { succeed } from '../../runtime/http.ts'
+import { ulid } from '../../schemas/record-id.ts'
+import { ROLES, type Operator, type Role } from '../../store/back-office.ts'
+import type { Store } from '../../store/store.ts'
+import {
+  pathParameter,
+  type AdminContext,
+  type AdminRoute,
+  type Input,
+} from '../call/admin-route.ts'
+import { pageOf } from '../call/answer-page.ts'
+import type { Caller } from '../call/caller.ts'
+import { changeOperatorRoute } from './change-operator.ts'
+import { emailRule, newPasswordRule } from '../sign-in/credential-rules.ts'
+import { listById } from '../call/list-by-id.ts'
+import { OPERATOR, operatorView } from './operator-view.ts'
+import { hashPassword } from '../sign-in/password.ts'
+import { emailTaken, kept, requireKnownOperator, requirePlatformFor } from './operator-rights.ts'
+import { PAGE_PARAMETERS } from '../call/query.ts'
+import { recordAction } from '../call/record-action.ts'
+import type { Turns } from '../sign-in/turns.ts'
+
+type NewOperator = {
+  readonly email: string
+  readonly password: string
+  readonly role: Role
+  readonly platform?: boolean
+}
+
+const NEW_OPERATOR = {
+  email: emailRule('email').required(),
+  password: newPasswordRule('password').required(),
+  role: Joi.string()
+    .valid(...ROLES)
+    .required()
+    .messages({ '*': `role must be ${ROLES.join(' or ')}` }),
+  platform: Joi.boolean().empty(null).messages({ '*': 'platform must be true or false' }),
+}
+
+/** Who may sign in to an account, and as what. `turns`: for all work on passwords. */
+export function operatorRoutes({
+  store,
+  clock,
+  turns,
+}: {
+  store: Store
+  clock: Clock
+  turns: Turns
+}): AdminRoute[] {
+  async function create(
+    ctx: AdminContext,
+    caller: Caller,
+    { body: { email, password, role, platform } }: Input<object, NewOperator>,
+  ): Promise<void> {
+    if (platform !== undefined) requirePlatformFor(caller, 'set platform')
+    const passwordHash = await turns.run(() => hashPassword(password))
+    const createdAt = clock.now()
+    const operator: Operator = {
+      id: ulid(createdAt, randomBytes(10)),
+      accountId: caller.accountId,
+      email,
+      role,
+      platform: platform ?? false,
+      passwordHash,
+      createdAt,
+    }
+    if (!(await store.createOperator(operator))) throw emailTaken()
+    const subject = { kind: 'operator', id: operator.id } as const
+    const details = { email, role, platform: operator.platform }
+    const action = { action: 'operator.created', subject, details }
+    await recordAction(ctx, caller, action, { store, clock })
+    succeed(ctx, operatorView(operator), { status: 201 })
+  }
+
+  async function remove(ctx: AdminContext, caller: Caller): Promise<void> {
+    const query = { accountId: caller.accountId, operatorId: pathParameter(ctx, 'id') }
+    const { email, platform } = requireKnownOperator(await store.findOperator(query))
+    if (platform) requirePlatformFor(caller, 'remove an operator of the platform')
+    const removed = requireKnownOperator(await store.deleteOperator(query))
+    if (removed !== 'deleted') throw kept(removed)
+    const subject = { kind: 'operator', id: query.operatorId } as const
+    const action = { action: 'operator.deleted', subject, details: { email } }
+    await recordAction(ctx, caller, action, { store, clock })
+    succeed(ctx, null, { message: 'the operator is removed' })
+  }
+
+  return [
+    {
+      method: 'GET',
+      path: '/operators',
+      summary: 'Lists the operators of the account, oldest first',
+      needs: 'admin',
+      query: PAGE_PARAMETERS,
+      answer: { data: pageOf(OPERATOR) },
+      handle: listById({
+        name: 'operators',
+        page: (query) => store.pageOperators(query),
+        view: operatorView,
+      }),
+    },
+    {
+      method: 'POST',
+      path: '/operators',
+      summary: 'Lets somebody sign in to the account',
+      description:
+        'An e-mail is unique in the whole service, case ignored. Only an operator of the platform ' +
+        'sets `platform`.',
+      needs: 'admin',
+      body: NEW_OPERATOR,
+      answer: { status: 201, data: OPERATOR },
+      errors: ['CONFLICT'],
+      handle: create,
+    },
+    changeOperatorRoute({ store, clock, turns }),
+    {
+      method: 'DELETE',
+      path: '/operators/:id',
+      summary: 'Removes an operator; the sessions end',
+      description: 'The last admin of an account and the last operator of the platform stay: 409.',
+      needs: 'admin',
+      answer: {},
+      errors: ['CONFLICT'],
+      handle: remove,
+    },
+  ]
+}

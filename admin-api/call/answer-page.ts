@@ -1,0 +1,55 @@
+import { succeed } from '../../runtime/http.ts'
+import type { AdminContext, JsonSchema } from './admin-route.ts'
+import { writeCursor, type List } from './cursor.ts'
+
+/** The data of a list's page, `items` being things of this schema. */
+export function pageOf(items: JsonSchema): JsonSchema {
+  return {
+    title: `${String(items['title'])}Page`,
+    type: 'object',
+    required: ['items', 'nextCursor'],
+    properties: {
+      items: { type: 'array', items },
+      nextCursor: {
+        type: ['string', 'null'],
+        description: 'What to send as `cursor` for the next page; null on the last one',
+      },
+    },
+    additionalProperties: false,
+  }
+}
+
+/** How the things of a list are shown, and where each stands in it. */
+type Shown<Item> = {
+  readonly list: List
+  readonly items: readonly Item[]
+  readonly placeOf: (item: Item) => readonly (string | number)[]
+  readonly view: (item: Item) => object
+}
+
+/**
+ * Answers one page of a list. `items` holds one more than `limit` where there is more to come: so
+ * the last page says that it is the last.
+ */
+export function answerPage<Item>(
+  ctx: AdminContext,
+  { limit, items, ...shown }: Shown<Item> & { readonly limit: number },
+): void {
+  const page = items.slice(0, limit)
+  const last = items.length > limit ? page.at(-1) : undefined
+  answerUpTo(ctx, { ...shown, items: page, ...(last !== undefined && { last }) })
+}
+
+/**
+ * Answers a page that ends behind `last`, the last thing looked at, whether it is shown or not;
+ * without it, this is the last page.
+ */
+export function answerUpTo<Item>(
+  ctx: AdminContext,
+  { list, items, placeOf, view, last }: Shown<Item> & { readonly last?: Item },
+): void {
+  succeed(ctx, {
+    items: items.map(view),
+    nextCursor: last === undefined ? null : writeCursor(list, placeOf(last)),
+  })
+}

@@ -1,0 +1,82 @@
+import type { Clock } from '../../runtime/clock.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import type { HttpMiddleware } from '../../runtime/http.ts'
+import type { Logger } from '../../runtime/logger.ts'
+import type { Scope } from '../../store/back-office.ts'
+import type { Store } from '../../store/store.ts'
+import type { AdminContext, AdminRoute, Input } from './admin-route.ts'
+import { readBody } from './body.ts'
+import { identifyCaller, type Caller, type OperatorCaller } from './caller.ts'
+import { readQuery } from './query.ts'
+
+/** Serves a route to those who may call it; nothing else of a request is looked at before that. */
+export function authorized(
+  route: AdminRoute,
+  deps: { store: Store; clock: Clock; logger: Logger },
+): HttpMiddleware {
+  const input = (ctx: AdminContext) => readInput(ctx, route, deps.clock.now())
+
+  return async function authorized(ctx) {
+    if (route.needs === 'nobody') return route.handle(ctx, await input(ctx))
+    const caller = await identifyCaller(ctx, deps)
+    if (caller.kind === 'operator') requireOwnPage(ctx)
+    switch (route.needs) {
+      case 'session':
+      case 'platform': {
+        const operator = requireOperator(caller)
+        if (route.needs === 'platform') requirePlatform(operator)
+        return route.handle(ctx, operator, await input(ctx))
+      }
+      case 'viewer':
+      case 'admin':
+        requireRight(caller, route)
+        return route.handle(ctx, caller, await input(ctx))
+    }
+  }
+}
+
+/** What the route's rules make of query and body, read in this order. */
+async function readInput(ctx: AdminContext, route: AdminRoute, now: number): Promise<Input> {
+  const query = readQuery(ctx, route.query ?? {})
+  if (route.body === undefined) return { query, body: {} }
+  const { bodyMayBeAbsent: mayBeAbsent = false } = route
+  return { query, body: await readBody(ctx, route.body, { now, mayBeAbsent }) }
+}
+
+/**
+ * Browsers send cookies with requests that other sites cause; they send a header of this name only
+ * for pages of this origin.
+ */
+function requireOwnPage(ctx: AdminContext): void {
+  if (ctx.method === 'GET' || ctx.method === 'HEAD') return
+  if (ctx.get('x-requested-with') === 'console') return
+  throw new ApiError('FORBIDDEN', 'send the header X-Requested-With: console with this request')
+}
+
+function requireOperator(caller: Caller): OperatorCaller {
+  if (caller.kind === 'operator') return caller
+  throw new ApiError('FORBIDDEN', 'this call is for operators who have signed in, not for keys')
+}
+
+function requirePlatform({ operator }: OperatorCaller): void {
+  if (operator.platform) return
+  throw new ApiError('FORBIDDEN', 'this call is for operators of the platform')
+}
+
+function requireRight(
+  caller: Caller,
+  { needs, scope }: { readonly needs: 'viewer' | 'admin'; readonly scope?: Scope },
+): void {
+  if (caller.kind === 'operator') {
+    if (needs === 'viewer' || caller.operator.role === 'admin') return
+    throw new ApiError('FORBIDDEN', 'this call needs the role admin')
+  }
+  const { scopes } = caller.key
+  if (scopes.includes('admin') || (scope !== undefined && scopes.includes(scope))) return
+  const lacking = scope ?? 'admin'
+  throw new ApiError('FORBIDDEN', `this API key lacks the scope ${lacking}`, {
+    headers: {
+      'WWW-Authenticate': `Bearer realm="gps", error="insufficient_scope", scope="${lacking}"`,
+    },
+  })
+}

@@ -1,0 +1,124 @@
+import { isUtf8 } from 'node:buffer'
+import Joi from 'joi'
+import bodyParser from 'koa-bodyparser'
+import { ApiError, invalidParams } from '../../runtime/errors.ts'
+import type { AdminContext, Rules } from './admin-route.ts'
+
+const LIMIT_BYTES = 16 * 1024
+
+// Handed on as bytes, not as text: a decoder would turn bytes that are not UTF-8 into U+FFFD, and
+// with them one device's id into another's. `encoding` is passed through to raw-body, which decodes
+// nothing when it is empty.
+const bytesOnly = {
+  enableTypes: ['text'],
+  extendTypes: { text: ['json', '+json'] },
+  encoding: '',
+  textLimit: String(LIMIT_BYTES),
+  onerror(error: Error, ctx: AdminContext) {
+    // A connection that is closed on unread bytes is reset, and the answer is lost with it.
+    ctx.req.resume()
+    throw bodyError(error)
+  },
+}
+const readBytes = bodyParser(bytesOnly)
+
+/**
+ * Reads a JSON body that may have just these fields; all faults are reported at once. `null` in an
+ * optional field is absence unless its rule says otherwise. A field that is not known is refused: a
+ * misspelt `expiresAt` must not make a key that never expires.
+ * @throws {ApiError} 415, 413, or 400 naming each faulty field.
+ */
+export async function readBody(
+  ctx: AdminContext,
+  fields: Rules,
+  {
+    now,
+    mayBeAbsent = false,
+  }: {
+    /** Rules that depend on the time find it in their context: milliseconds since the epoch. */
+    readonly now: number
+    /** No body counts as an empty object. */
+    readonly mayBeAbsent?: boolean
+  },
+): Promise<object> {
+  const absent = mayBeAbsent && !hasBody(ctx)
+  const body: Record<string, unknown> = absent ? {} : await readJsonObject(ctx)
+  const known = new Map(Object.entries<Joi.Schema>(fields))
+  const unknown = Object.keys(body).filter((field) => !known.has(field))
+  const picked = Object.fromEntries([...known.keys()].map((field) => [field, body[field]]))
+  const result = Joi.object(Object.fromEntries(known)).validate(picked, {
+    abortEarly: false,
+    convert: false,
+    context: { now },
+  })
+  const faults = [
+    ...unknown.map((field) => ({
+      field: field.slice(0, 64),
+      message: `${field.slice(0, 64)} is not a field of this call: it takes ${[...known.keys()].join(', ')}`,
+    })),
+    ...(result.error?.details ?? []).map(({ path, message }) => ({
+      field: fieldAt(path),
+      message,
+    })),
+  ]
+  // A list can be faulty in each of its items; its field is named once all the same.
+  const perField = [...new Map(faults.map((fault) => [fault.field, fault])).values()]
+  if (perField.length > 0) throw invalidParams(perField)
+  return Object.fromEntries(
+    Object.entries(result.value as object).filter(([, given]) => given !== undefined),
+  )
+}
+
+/** Fields of fields are named `outer.inner`; what stands in a list has the name of the list. */
+function fieldAt(path: readonly (string | number)[]): string {
+  const inList = path.findIndex((step) => typeof step === 'number')
+  const steps = inList === -1 ? path : path.slice(0, inList)
+  return steps.map((step) => String(step).slice(0, 64)).join('.')
+}
+
+function hasBody(ctx: AdminContext): boolean {
+  return ctx.get('transfer-encoding') !== '' || Number(ctx.get('content-length')) > 0
+}
+
+async function readJsonObject(ctx: AdminContext): Promise<Record<string, unknown>> {
+  const type = ctx.request.type.toLowerCase()
+  if (!hasBody(ctx)) throw bodyFault('the body is empty: send a JSON object')
+  if (type !== 'application/json' && !/^application\/[\w.!#$&^-]+\+json$/.test(type)) {
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'send the body as Content-Type: application/json')
+  }
+  if (!/^(identity)?$/i.test(ctx.get('content-encoding'))) {
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'send the body without a Content-Encoding')
+  }
+  await readBytes(ctx, () => Promise.resolve())
+  const bytes: unknown = ctx.request.body
+  if (!Buffer.isBuffer(bytes) || bytes.length === 0) {
+    throw bodyFault('the body is empty: send a JSON object')
+  }
+  if (!isUtf8(bytes)) throw bodyFault('the body must be UTF-8')
+  const value = parseJson(bytes.toString('utf8'))
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw bodyFault('the body must be a JSON object')
+  }
+  return value as Record<string, unknown>
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw bodyFault('the body must be well-formed JSON')
+  }
+}
+
+function bodyError(error: Error & { status?: number; type?: string }): Error {
+  if (error.status === 413) {
+    const message = `the body must not be larger than ${LIMIT_BYTES} bytes`
+    return new ApiError('PAYLOAD_TOO_LARGE', message)
+  }
+  if (error.status === 400) return bodyFault('the body ended before it was complete')
+  return error
+}
+
+function bodyFault(message: string): ApiError {
+  return invalidParams([{ field: 'body', message }])
+}

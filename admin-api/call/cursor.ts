@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto'
+import { invalidParams } from '../../runtime/errors.ts'
+
+/** The list a cursor belongs to: it continues that one and no other. */
+export type List = {
+  readonly name: string
+  readonly accountId: string
+  /** Everything that decides which things stand in the list, and in what order. */
+  readonly filter?: object
+}
+
+type Shapes = { readonly text: string; readonly number: number }
+type Place<S extends readonly (keyof Shapes)[]> = { [I in keyof S]: Shapes[S[I]] }
+
+/** The place after the last thing of a page, opaque to callers. */
+export function writeCursor(list: List, place: readonly (string | number)[]): string {
+  const text = JSON.stringify(place)
+  return `${Buffer.from(text).toString('base64url')}.${checksum(text, list)}`
+}
+
+/**
+ * The place a cursor stands for, as values of the given shapes; undefined where there is no cursor.
+ * @throws {ApiError} 400 for a cursor that is damaged or belongs to another list.
+ */
+export function readCursor<const S extends readonly (keyof Shapes)[]>(
+  cursor: string | undefined,
+  list: List,
+  shapes: S,
+): Place<S> | undefined {
+  if (cursor === undefined) return undefined
+  const [encoded = ''] = cursor.split('.')
+  const place = parsePlace(Buffer.from(encoded, 'base64url').toString())
+  // The checksum tells a mistaken cursor; it is no secret, so the place is checked like any input.
+  const fits =
+    place.length === shapes.length &&
+    shapes.every((shape, index) =>
+      shape === 'text' ? typeof place[index] === 'string' : Number.isSafeInteger(place[index]),
+    )
+  if (!fits || writeCursor(list, place) !== cursor) throw badCursor()
+  return place as unknown as Place<S>
+}
+
+function parsePlace(text: string): (string | number)[] {
+  try {
+    const place: unknown = JSON.parse(text)
+    return Array.isArray(place) ? (place as (string | number)[]) : []
+  } catch {
+    return []
+  }
+}
+
+function badCursor(): Error {
+  const message = 'cursor must be the nextCursor of the same list with the same parameters'
+  return invalidParams([{ field: 'cursor', message }])
+}
+
+function checksum(text: string, { accountId, name, filter = {} }: List): string {
+  const scoped = JSON.stringify([accountId, name, filter, text])
+  return createHash('sha256').update(scoped).digest('base64url').slice(0, 22)
+}

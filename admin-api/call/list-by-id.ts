@@ -1,0 +1,36 @@
+import type { AdminContext, Input } from './admin-route.ts'
+import { answerPage } from './answer-page.ts'
+import type { Caller } from './caller.ts'
+import { readCursor } from './cursor.ts'
+import type { PageQuery } from './query.ts'
+
+/** Answers a list of the caller's account whose pages go on after the id of the last thing seen. */
+export function listById<Item extends { readonly id: string }>({
+  name,
+  page,
+  view,
+}: {
+  /** What tells this list's cursors from others'. */
+  readonly name: string
+  readonly page: (query: {
+    readonly accountId: string
+    readonly limit: number
+    readonly after?: string
+  }) => Promise<readonly Item[]>
+  readonly view: (item: Item) => object
+}) {
+  return async function list(
+    ctx: AdminContext,
+    { accountId }: Pick<Caller, 'accountId'>,
+    { query: { limit, cursor } }: Input<PageQuery>,
+  ): Promise<void> {
+    const list = { name, accountId }
+    const [after] = readCursor(cursor, list, ['text']) ?? []
+    const items = await page({
+      accountId,
+      limit: limit + 1,
+      ...(after !== undefined && { after }),
+    })
+    answerPage(ctx, { list, limit, items, placeOf: ({ id }) => [id], view })
+  }
+}

@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../runtime/clock.ts'
+import { ulid } from '../../schemas/record-id.ts'
+import type { Audit, AuditEntry } from '../../store/back-office.ts'
+import type { AdminContext } from './admin-route.ts'
+import type { Caller } from './caller.ts'
+
+/**
+ * Writes down who has just done what to which thing. A call that changes something answers only
+ * after this, so that whoever was told of a change finds it in the audit. `details` is what was set,
+ * never a secret; `accountId` is the account of the thing, the caller's own unless given. Another
+ * account learns that the platform did it, not which person of whose, and from where.
+ */
+export async function recordAction(
+  ctx: AdminContext,
+  caller: Caller,
+  {
+    accountId = caller.accountId,
+    ...action
+  }: Pick<AuditEntry, 'action' | 'subject' | 'details'> & { readonly accountId?: string },
+  { store, clock }: { store: Audit; clock: Clock },
+): Promise<void> {
+  const at = clock.now()
+  await store.appendAudit({
+    id: ulid(at, randomBytes(10)),
+    accountId,
+    at,
+    ...(accountId === caller.accountId ? { actor: actorOf(caller), address: ctx.ip } : PLATFORM),
+    ...action,
+    requestId: ctx.state.requestId,
+  })
+}
+
+const PLATFORM = {
+  actor: { kind: 'operator', id: 'platform', name: 'platform' },
+  address: 'platform',
+} as const
+
+function actorOf(caller: Caller): AuditEntry['actor'] {
+  return caller.kind === 'operator'
+    ? { kind: 'operator', id: caller.operator.id, name: caller.operator.email }
+    : { kind: 'key', id: caller.key.id, name: caller.key.name }
+}

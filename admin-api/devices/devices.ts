@@ -1,0 +1,196 @@
+import Joi from 'joi'
+import type { Clock } from '../../runtime/clock.ts'
+import { ApiError, invalidParams } from '../../runtime/errors.ts'
+import { succeed } from '../../runtime/http.ts'
+import { liveness, type Device } from '../../schemas/read-models.ts'
+import type { Store } from '../../store/store.ts'
+import {
+  pathParameter,
+  type AdminContext,
+  type AdminRoute,
+  type Input,
+  type JsonSchema,
+} from '../call/admin-route.ts'
+import { answerUpTo, pageOf } from '../call/answer-page.ts'
+import type { Caller } from '../call/caller.ts'
+import { readCursor } from '../call/cursor.ts'
+import { DEVICE_FILTER_PARAMETERS, findDevices, type DeviceFilter } from './device-filter.ts'
+import { PAGE_PARAMETERS, type PageQuery } from '../call/query.ts'
+import { recordAction } from '../call/record-action.ts'
+import { nameRule } from '../call/rules.ts'
+import { isoTime, POSITION, positionView, TIME } from '../call/views.ts'
+
+type Change = {
+  readonly name?: string | null
+  readonly disabled?: boolean
+  readonly expectedIntervalSeconds?: number | null
+}
+
+const LONGEST_INTERVAL_SECONDS = 366 * 24 * 60 * 60
+
+const CHANGES = {
+  name: nameRule('name').allow(null),
+  disabled: Joi.boolean().messages({ '*': 'disabled must be true or false' }),
+  expectedIntervalSeconds: Joi.number()
+    .greater(0)
+    .max(LONGEST_INTERVAL_SECONDS)
+    .allow(null)
+    .messages({
+      '*': `expectedIntervalSeconds must be a number of seconds above 0, at most ${LONGEST_INTERVAL_SECONDS}, or null`,
+    }),
+}
+
+const LIST_DESCRIPTION = `
+A request looks at 20 000 devices at most. Where \`status\` or \`q\` keeps few of them, a page may
+hold fewer than \`limit\`, or none, and still have a \`nextCursor\`: only \`null\` says that there are
+no more.
+
+By \`deviceId\`, pages read one after the other hold each device once. By \`lastSeenAt\`, a device
+that reports meanwhile moves, and may be shown twice or not at all.
+`.trim()
+
+/** Where devices are and how they are doing, and what operators say of them. */
+export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
+  async function list(
+    ctx: AdminContext,
+    { accountId }: Caller,
+    { query: { limit, cursor, ...filter } }: Input<PageQuery & DeviceFilter>,
+  ): Promise<void> {
+    const list = { name: 'devices', accountId, filter }
+    const [deviceId, lastSeenAt] = readCursor(cursor, list, ['text', 'number']) ?? []
+    const now = clock.now()
+    const found = await findDevices(store, {
+      accountId,
+      filter,
+      limit,
+      now,
+      ...(deviceId !== undefined &&
+        lastSeenAt !== undefined && { after: { deviceId, lastSeenAt } }),
+    })
+    answerUpTo(ctx, {
+      list,
+      ...found,
+      placeOf: ({ status }) => [status.deviceId, status.lastSeenAt],
+      view: (device) => deviceView(device, now),
+    })
+  }
+
+  async function show(ctx: AdminContext, { accountId }: Caller): Promise<void> {
+    const deviceId = pathParameter(ctx, 'deviceId')
+    succeed(ctx, deviceView(await requireDevice(store, { accountId, deviceId }), clock.now()))
+  }
+
+  async function change(
+    ctx: AdminContext,
+    caller: Caller,
+    { body: change }: Input<object, Change>,
+  ): Promise<void> {
+    const { accountId } = caller
+    const deviceId = pathParameter(ctx, 'deviceId')
+    if (Object.keys(change).length === 0) {
+      const message = `the body must have one or more of ${Object.keys(CHANGES).join(', ')}`
+      throw invalidParams([{ field: 'body', message }])
+    }
+    const { status } = await requireDevice(store, { accountId, deviceId })
+    const changedAt = clock.now()
+    const settings = await store.changeDeviceSettings({ accountId, deviceId, changedAt, ...change })
+    await recordAction(
+      ctx,
+      caller,
+      {
+        action: 'device.changed',
+        subject: { kind: 'device', id: deviceId },
+        details: { ...change },
+      },
+      { store, clock },
+    )
+    succeed(ctx, deviceView({ status, settings }, clock.now()))
+  }
+
+  const scope = 'devices:read'
+  return [
+    {
+      method: 'GET',
+      path: '/devices',
+      summary: 'Lists devices with their status',
+      description: LIST_DESCRIPTION,
+      needs: 'viewer',
+      scope,
+      query: { ...PAGE_PARAMETERS, ...DEVICE_FILTER_PARAMETERS },
+      answer: { data: pageOf(DEVICE) },
+      handle: list,
+    },
+    {
+      method: 'GET',
+      path: '/devices/:deviceId',
+      summary: 'One device with its status',
+      needs: 'viewer',
+      scope,
+      answer: { data: DEVICE },
+      handle: show,
+    },
+    {
+      method: 'PATCH',
+      path: '/devices/:deviceId',
+      summary: 'Names a device, disables it, says how often it reports',
+      needs: 'admin',
+      body: CHANGES,
+      answer: { data: DEVICE },
+      handle: change,
+    },
+  ]
+}
+
+/** @throws {ApiError} 404 unless the account has this device. */
+export async function requireDevice(
+  store: Pick<Store, 'findDevice'>,
+  query: { accountId: string; deviceId: string },
+): Promise<Device> {
+  const device = await store.findDevice(query)
+  if (device === undefined) throw new ApiError('NOT_FOUND', 'there is no device with this deviceId')
+  return device
+}
+
+const DEVICE: JsonSchema = {
+  title: 'Device',
+  type: 'object',
+  required: [
+    'deviceId',
+    'name',
+    'status',
+    'lastSeenAt',
+    'firstSeenAt',
+    'reportCount',
+    'disabled',
+    'lastPosition',
+  ],
+  properties: {
+    deviceId: { type: 'string' },
+    name: { type: ['string', 'null'] },
+    status: { enum: ['online', 'idle', 'offline'] },
+    lastSeenAt: TIME,
+    firstSeenAt: TIME,
+    reportCount: { type: 'integer', description: 'Stored records, each once' },
+    disabled: { type: 'boolean', description: 'Its reports are refused' },
+    expectedIntervalSeconds: { type: 'number' },
+    lastPosition: POSITION,
+  },
+  additionalProperties: false,
+}
+
+/** The device status as the API shows it, seen from `now`. */
+export function deviceView(device: Device, now: number) {
+  const { status, settings } = device
+  const { expectedIntervalSeconds } = settings
+  return {
+    deviceId: status.deviceId,
+    name: settings.name ?? null,
+    status: liveness(device, now),
+    lastSeenAt: isoTime(status.lastSeenAt),
+    firstSeenAt: isoTime(status.firstSeenAt),
+    reportCount: status.reportCount,
+    disabled: settings.disabled,
+    ...(expectedIntervalSeconds !== undefined && { expectedIntervalSeconds }),
+    lastPosition: positionView(status.lastPosition),
+  }
+}

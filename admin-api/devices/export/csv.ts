@@ -1,0 +1,48 @@
+import { stringify } from 'csv-stringify/sync'
+import { MEASUREMENTS } from '../../../schemas/position-reported.ts'
+import { recordView } from '../../call/views.ts'
+import type { ExportFormat } from './export-format.ts'
+
+const COLUMNS = [
+  'recordId',
+  'deviceId',
+  'latitude',
+  'longitude',
+  'timestamp',
+  'receivedAt',
+  ...MEASUREMENTS,
+] as const
+
+/**
+ * RFC 4180 with a header row. Spreadsheets run a cell that begins like a formula: one that a device
+ * can choose the text of gets an apostrophe before it.
+ */
+export const csv: ExportFormat = {
+  mediaType: 'text/csv; charset=utf-8',
+  extension: 'csv',
+  schema: {
+    title: 'RecordRows',
+    type: 'string',
+    description: `RFC 4180 with a header row: ${COLUMNS.join(', ')}. A text that begins with =, +, -, @, a tab or a line break has an apostrophe before it`,
+  },
+
+  async *write(pages) {
+    yield rows([[...COLUMNS]])
+    for await (const page of pages) {
+      yield rows(
+        page.map((record) => {
+          const view: Readonly<Record<string, string | number>> = recordView(record)
+          return COLUMNS.map((name) => view[name])
+        }),
+      )
+    }
+  },
+}
+
+function rows(cells: (string | number | undefined)[][]): string {
+  return stringify(cells, {
+    record_delimiter: 'windows',
+    quote_record_delimiter: true,
+    escape_formulas: true,
+  })
+}

@@ -1,0 +1,81 @@
+import type { PositionRecord } from '../../../schemas/read-models.ts'
+import { RECORD, recordView } from '../../call/views.ts'
+import type { ExportFormat } from './export-format.ts'
+
+/** RFC 7946: a collection of points, each with the rest of its record as properties. */
+export const geoJson: ExportFormat = {
+  mediaType: 'application/geo+json',
+  extension: 'geojson',
+  schema: {
+    title: 'RecordFeatures',
+    type: 'object',
+    required: ['type', 'features'],
+    properties: {
+      type: { const: 'FeatureCollection' },
+      features: {
+        type: 'array',
+        items: {
+          title: 'RecordFeature',
+          type: 'object',
+          required: ['type', 'geometry', 'properties'],
+          properties: {
+            type: { const: 'Feature' },
+            geometry: {
+              type: 'object',
+              required: ['type', 'coordinates'],
+              properties: {
+                type: { const: 'Point' },
+                coordinates: {
+                  type: 'array',
+                  description: 'Longitude, latitude and, where it is known, altitude',
+                  items: { type: 'number' },
+                  minItems: 2,
+                  maxItems: 3,
+                },
+              },
+              additionalProperties: false,
+            },
+            properties: restOfRecord(),
+          },
+          additionalProperties: false,
+        },
+      },
+    },
+    additionalProperties: false,
+  },
+
+  async *write(pages) {
+    yield '{"type":"FeatureCollection","features":['
+    let separator = '\n'
+    for await (const page of pages) {
+      const features = page.map((record) => JSON.stringify(feature(record)))
+      yield separator + features.join(',\n')
+      separator = ',\n'
+    }
+    yield '\n]}\n'
+  },
+}
+
+function feature(record: PositionRecord) {
+  const { latitude, longitude, altitude, ...properties } = recordView(record)
+  const place = [longitude, latitude]
+  return {
+    type: 'Feature',
+    geometry: { type: 'Point', coordinates: altitude === undefined ? place : [...place, altitude] },
+    properties,
+  }
+}
+
+function restOfRecord() {
+  const inGeometry = new Set(['latitude', 'longitude', 'altitude'])
+  const { required, properties } = RECORD as { required: string[]; properties: object }
+  return {
+    title: 'RecordProperties',
+    type: 'object',
+    required: required.filter((name) => !inGeometry.has(name)),
+    properties: Object.fromEntries(
+      Object.entries(properties).filter(([name]) => !inGeometry.has(name)),
+    ) as object,
+    additionalProperties: false,
+  }
+}

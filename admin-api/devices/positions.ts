@@ -1,0 +1,140 @@
+import { ApiError, invalidParams } from '../../runtime/errors.ts'
+import { succeed } from '../../runtime/http.ts'
+import type { Store } from '../../store/store.ts'
+import {
+  pathParameter,
+  type AdminContext,
+  type AdminRoute,
+  type Input,
+} from '../call/admin-route.ts'
+import { answerPage, pageOf } from '../call/answer-page.ts'
+import type { Caller } from '../call/caller.ts'
+import { readCursor } from '../call/cursor.ts'
+import { requireDevice } from './devices.ts'
+import { EXPORT_FORMATS, exportPositions, type ExportName } from './export/export-positions.ts'
+import {
+  choiceParameter,
+  DEFAULT_LIMIT,
+  LIMIT_PARAMETER,
+  PAGE_PARAMETERS,
+  timeParameter,
+  type PageQuery,
+} from '../call/query.ts'
+import { RECORD, recordView } from '../call/views.ts'
+
+type HistoryQuery = Partial<PageQuery> & {
+  readonly from?: number
+  readonly to?: number
+  readonly order?: 'asc' | 'desc'
+  readonly format: 'json' | ExportName
+}
+
+const HISTORY_PARAMETERS = {
+  from: timeParameter('from').description('The earliest `timestamp`'),
+  to: timeParameter('to').description('The `timestamp` before which the records end'),
+  order: choiceParameter('order', ['asc', 'desc']).description(
+    'By `timestamp`, from the oldest (`asc`) or from the newest (`desc`). `desc` is the default of json, `asc` that of the other formats: a track is expected in the order of time',
+  ),
+  limit: LIMIT_PARAMETER.description('1 to 1000, 100 where it is not given; with json only'),
+  cursor: PAGE_PARAMETERS.cursor.description(
+    'The `nextCursor` of the page before; the other parameters stay as they were; with json only',
+  ),
+  format: choiceParameter('format', ['json', ...Object.keys(EXPORT_FORMATS)])
+    .default('json')
+    .description('json is a page of the list; the others are the whole range as a file'),
+}
+
+/** Stored records: a device's history, and one by its id. */
+export function positionRoutes({ store }: { store: Store }): AdminRoute[] {
+  async function history(
+    ctx: AdminContext,
+    { accountId }: Caller,
+    { query }: Input<HistoryQuery>,
+  ): Promise<void> {
+    const deviceId = pathParameter(ctx, 'deviceId')
+    const { limit = DEFAULT_LIMIT, cursor, format, order, ...between } = query
+    const range = { ...between, order: order ?? (format === 'json' ? 'desc' : 'asc') }
+    if (range.from !== undefined && range.to !== undefined && range.from > range.to) {
+      throw invalidParams([{ field: 'from', message: 'from must not be after to' }])
+    }
+    if (format !== 'json') {
+      refuseWithFile(query)
+      return exportPositions(ctx, {
+        store,
+        format: EXPORT_FORMATS[format],
+        range: { accountId, deviceId, ...range },
+        whenEmpty: () => requireDevice(store, { accountId, deviceId }),
+      })
+    }
+    const list = { name: 'positions', accountId, filter: { deviceId, ...range } }
+    const [timestamp, recordId] = readCursor(cursor, list, ['number', 'text']) ?? []
+    const items = await store.pagePositions({
+      accountId,
+      deviceId,
+      ...range,
+      limit: limit + 1,
+      ...(timestamp !== undefined && recordId !== undefined && { after: { timestamp, recordId } }),
+    })
+    if (items.length === 0) await requireDevice(store, { accountId, deviceId })
+    answerPage(ctx, {
+      list,
+      limit,
+      items,
+      placeOf: (record) => [record.timestamp, record.recordId],
+      view: recordView,
+    })
+  }
+
+  async function show(ctx: AdminContext, { accountId }: Caller): Promise<void> {
+    const recordId = pathParameter(ctx, 'recordId')
+    const record = await store.findPosition({ accountId, recordId })
+    if (record === undefined) {
+      throw new ApiError('NOT_FOUND', 'there is no record with this id, or not yet')
+    }
+    succeed(ctx, recordView(record))
+  }
+
+  const scope = 'positions:read'
+  return [
+    {
+      method: 'GET',
+      path: '/devices/:deviceId/positions',
+      summary: 'A device’s records by time',
+      needs: 'viewer',
+      scope,
+      description: HISTORY_DESCRIPTION,
+      query: HISTORY_PARAMETERS,
+      answer: { data: pageOf(RECORD), content: FILES },
+      handle: history,
+    },
+    {
+      method: 'GET',
+      path: '/positions/:recordId',
+      summary: 'One record',
+      needs: 'viewer',
+      scope,
+      answer: { data: RECORD },
+      handle: show,
+    },
+  ]
+}
+
+const HISTORY_DESCRIPTION = `
+As a list in pages, or, with \`format\`, the whole range as a file. A file comes as it is read, without
+a Content-Length: one whose connection ends before it is complete is not the whole range.
+`.trim()
+
+const FILES = Object.fromEntries(
+  Object.values(EXPORT_FORMATS).map(({ mediaType, schema }) => [mediaType, schema]),
+)
+
+/** @throws {ApiError} 400 for what only goes with pages. */
+function refuseWithFile(query: HistoryQuery): void {
+  const faults = (['limit', 'cursor'] as const)
+    .filter((field) => query[field] !== undefined)
+    .map((field) => ({
+      field,
+      message: `${field} goes with format=json only: the other formats are the whole range, which from and to bound`,
+    }))
+  if (faults.length > 0) throw invalidParams(faults)
+}

@@ -1,0 +1,54 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Clock } from '../../runtime/clock.ts'
+import { succeed } from '../../runtime/http.ts'
+import type { ApiKey } from '../../store/back-office.ts'
+import type { Store } from '../../store/store.ts'
+import {
+  pathParameter,
+  type AdminContext,
+  type AdminRoute,
+  type Input,
+} from '../call/admin-route.ts'
+import type { Caller } from '../call/caller.ts'
+import { KEY_CHANGES, type KeyChange } from './key-rules.ts'
+import { KEY, keyDetails, keyView } from './key-view.ts'
+import { recordAction } from '../call/record-action.ts'
+import { requireChange } from '../call/require-change.ts'
+import { requireKey } from './require-key.ts'
+
+/** Changing what binds a key. One that has expired works again with a later `expiresAt`. */
+export function changeKeyRoute({ store, clock }: { store: Store; clock: Clock }): AdminRoute {
+  async function change(
+    ctx: AdminContext,
+    caller: Caller,
+    { body: change }: Input<object, KeyChange>,
+  ): Promise<void> {
+    requireChange(change, KEY_CHANGES)
+    const query = { accountId: caller.accountId, keyId: pathParameter(ctx, 'id') }
+    const before = requireKey(await store.findKey(query))
+    if (!differs(before, change)) return succeed(ctx, keyView(before, clock.now()))
+    const key = requireKey(await store.changeKey({ ...query, ...change }))
+    const subject = { kind: 'key', id: key.id } as const
+    const details = keyDetails(change)
+    await recordAction(ctx, caller, { action: 'key.changed', subject, details }, { store, clock })
+    succeed(ctx, keyView(key, clock.now()))
+  }
+
+  return {
+    method: 'PATCH',
+    path: '/keys/:id',
+    summary: 'Changes the name of an API key and what it is bound by',
+    description:
+      '`null` takes `expiresAt`, `deviceIds` or `rateLimit` away. Services see it within 5 s.',
+    needs: 'admin',
+    body: KEY_CHANGES,
+    answer: { data: KEY },
+    handle: change,
+  }
+}
+
+function differs(key: ApiKey, change: KeyChange): boolean {
+  return (Object.keys(change) as (keyof KeyChange)[]).some(
+    (field) => !isDeepStrictEqual(change[field] ?? undefined, key[field]),
+  )
+}

@@ -1,0 +1,91 @@
+import { SCOPES, type ApiKey, type Scope } from '../../store/back-office.ts'
+import type { JsonSchema } from '../call/admin-route.ts'
+import type { KeyChange } from './key-rules.ts'
+import { isoTime, TIME } from '../call/views.ts'
+
+const STATUSES = ['active', 'expired', 'revoked', 'rotating'] as const
+type KeyStatus = (typeof STATUSES)[number]
+
+/** A key as operators see it: nothing of it opens anything. */
+export function keyView(key: ApiKey, now: number) {
+  const time = (given: number | undefined) => (given === undefined ? null : isoTime(given))
+  return {
+    id: key.id,
+    name: key.name,
+    hint: key.hint,
+    scopes: key.scopes,
+    status: keyStatus(key, now),
+    createdAt: isoTime(key.createdAt),
+    expiresAt: time(key.expiresAt),
+    lastUsedAt: time(key.lastUsedAt),
+    revokedAt: time(key.revokedAt),
+    previousValidUntil: time(key.previousValidUntil),
+    deviceIds: key.deviceIds ?? null,
+    rateLimit: key.rateLimit ?? null,
+  }
+}
+
+/** The view with the secret in it, for the one answer that shows it. */
+export function keyViewWithSecret(key: ApiKey, secret: string, now: number) {
+  const { id, ...view } = keyView(key, now)
+  return { id, key: secret, ...view }
+}
+
+export function keyStatus(
+  { revokedAt, expiresAt, previousValidUntil }: ApiKey,
+  now: number,
+): KeyStatus {
+  if (revokedAt !== undefined) return 'revoked'
+  if (expiresAt !== undefined && expiresAt <= now) return 'expired'
+  return previousValidUntil !== undefined && previousValidUntil > now ? 'rotating' : 'active'
+}
+
+/** What was set of a key, as the audit keeps it: times as the API writes them. */
+export function keyDetails({
+  expiresAt,
+  ...rest
+}: KeyChange & { readonly scopes?: readonly Scope[] }): Readonly<Record<string, unknown>> {
+  return {
+    ...rest,
+    ...(expiresAt !== undefined && { expiresAt: expiresAt === null ? null : isoTime(expiresAt) }),
+  }
+}
+
+const TIME_OR_NULL: JsonSchema = { type: ['string', 'null'], format: 'date-time' }
+
+const PROPERTIES = {
+  id: { type: 'string' },
+  name: { type: 'string' },
+  hint: { type: 'string', description: 'First and last characters of the secret' },
+  scopes: { type: 'array', items: { enum: SCOPES } },
+  status: { enum: STATUSES },
+  createdAt: TIME,
+  expiresAt: TIME_OR_NULL,
+  lastUsedAt: TIME_OR_NULL,
+  revokedAt: TIME_OR_NULL,
+  previousValidUntil: {
+    ...TIME_OR_NULL,
+    description: 'After a rotation: until when the secret before works too',
+  },
+  deviceIds: { type: ['array', 'null'], items: { type: 'string' } },
+  rateLimit: { type: ['integer', 'null'], description: 'Positions per 60 s' },
+}
+
+export const KEY: JsonSchema = {
+  title: 'Key',
+  type: 'object',
+  required: Object.keys(PROPERTIES),
+  properties: PROPERTIES,
+  additionalProperties: false,
+}
+
+export const KEY_WITH_SECRET: JsonSchema = {
+  title: 'KeyWithSecret',
+  type: 'object',
+  required: [...Object.keys(PROPERTIES), 'key'],
+  properties: {
+    ...PROPERTIES,
+    key: { type: 'string', description: 'The secret, shown this once' },
+  },
+  additionalProperties: false,
+}

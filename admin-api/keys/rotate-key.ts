@@ -1,0 +1,81 @@
+import Joi from 'joi'
+import type { Clock } from '../../runtime/clock.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { succeed } from '../../runtime/http.ts'
+import { keyHint, newApiKey, secretHash } from '../../schemas/api-key.ts'
+import type { Store } from '../../store/store.ts'
+import {
+  pathParameter,
+  type AdminContext,
+  type AdminRoute,
+  type Input,
+} from '../call/admin-route.ts'
+import type { Caller } from '../call/caller.ts'
+import { KEY_WITH_SECRET, keyStatus, keyViewWithSecret } from './key-view.ts'
+import { recordAction } from '../call/record-action.ts'
+import { requireKey } from './require-key.ts'
+
+const DAY_SECONDS = 24 * 60 * 60
+const LONGEST_GRACE_SECONDS = 30 * DAY_SECONDS
+
+const GRACE = {
+  graceSeconds: Joi.number()
+    .integer()
+    .min(0)
+    .max(LONGEST_GRACE_SECONDS)
+    .empty(null)
+    .default(7 * DAY_SECONDS)
+    .messages({
+      '*': `graceSeconds must be a whole number of seconds from 0 to ${LONGEST_GRACE_SECONDS}`,
+    }),
+}
+
+/** A new secret for a key, while senders still have the old one. */
+export function rotateKeyRoute({ store, clock }: { store: Store; clock: Clock }): AdminRoute {
+  async function rotate(
+    ctx: AdminContext,
+    caller: Caller,
+    { body: { graceSeconds } }: Input<object, { graceSeconds: number }>,
+  ): Promise<void> {
+    const query = { accountId: caller.accountId, keyId: pathParameter(ctx, 'id') }
+    const now = clock.now()
+    if (keyStatus(requireKey(await store.findKey(query)), now) === 'expired') {
+      throw conflict('this key has expired: set a later expiresAt first')
+    }
+    const secret = newApiKey()
+    const previousValidUntil = now + graceSeconds * 1000
+    const rotated = await store.rotateKey({
+      ...query,
+      secretHash: secretHash(secret),
+      hint: keyHint(secret),
+      previousValidUntil,
+    })
+    if (rotated === 'revoked') throw conflict('this key is revoked for good: make another one')
+    const key = requireKey(rotated)
+    const subject = { kind: 'key', id: key.id } as const
+    const action = { action: 'key.rotated', subject, details: { graceSeconds } }
+    await recordAction(ctx, caller, action, { store, clock })
+    succeed(ctx, keyViewWithSecret(key, secret, now), {
+      message: 'keep the key, it is shown this once',
+    })
+  }
+
+  return {
+    method: 'POST',
+    path: '/keys/:id/rotate',
+    summary: 'Gives an API key a new secret, shown this once',
+    description:
+      'The secret until now works for `graceSeconds` more (7 days unless given, 30 at most); ' +
+      'one from before that no longer, so rotate again only once senders have the new one.',
+    needs: 'admin',
+    body: GRACE,
+    bodyMayBeAbsent: true,
+    answer: { data: KEY_WITH_SECRET },
+    errors: ['CONFLICT'],
+    handle: rotate,
+  }
+}
+
+function conflict(message: string): ApiError {
+  return new ApiError('CONFLICT', message)
+}

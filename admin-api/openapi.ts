@@ -1,0 +1,183 @@
+import type { ErrorIdentifier } from '../runtime/errors.ts'
+import { openApiDocument, type OpenApiDocument } from '../runtime/openapi/document.ts'
+import { successEnvelope } from '../runtime/openapi/envelope.ts'
+import { isRequired, jsonSchemaOf, objectSchemaOf } from '../runtime/openapi/json-schema.ts'
+import { OPERATIONS_CALLS, OPERATIONS_TAG } from '../runtime/openapi/operations-calls.ts'
+import { parametersOf, type Operation, type Parameter } from '../runtime/openapi/operation.ts'
+import type { AdminRoute, JsonSchema, Rules } from './call/admin-route.ts'
+import { operationIdOf } from './operation-id.ts'
+
+const DESCRIPTION = `What operators and their programs ask and change: devices, positions, API keys.
+
+Sign in with \`POST /api/v1/session\`, which sets a cookie, or send an API key as
+\`Authorization: Bearer gps_…\`. A changing call that is made with the cookie also needs the header
+\`X-Requested-With: console\`, because browsers send cookies with what other sites cause; with a key it
+is not needed. Everything is of the caller's own account; a thing of another account is a 404.
+
+Lists answer \`items\` and \`nextCursor\`; send that as \`cursor\`, with the same other parameters, for the
+next page. Times are written \`YYYY-MM-DDTHH:mm:ss.sssZ\` and read as ISO 8601 with \`Z\`, an offset or
+neither (then it is UTC). Parameters and fields that a call does not know are refused.`
+
+/** By the first part of the path: every route needs one of these. */
+const TAGS: Readonly<Record<string, { name: string; description: string }>> = {
+  session: { name: 'Session', description: 'Signing in and out, and who one is' },
+  operators: { name: 'Operators', description: 'The people who sign in' },
+  accounts: { name: 'Accounts', description: 'Tenants; for operators of the platform' },
+  keys: { name: 'Keys', description: 'API keys of devices, gateways and programs' },
+  devices: { name: 'Devices', description: 'Where devices are and how they are doing' },
+  positions: { name: 'Positions', description: 'Stored records' },
+  rejections: { name: 'Rejections', description: 'Refused reports of known keys' },
+  stream: { name: 'Stream', description: 'What happens, as it happens' },
+  audit: { name: 'Audit', description: 'Who did what' },
+  system: { name: 'System', description: 'How the service is doing' },
+}
+
+const OWN_PAGE: Parameter = {
+  name: 'X-Requested-With',
+  in: 'header',
+  required: false,
+  description: 'Must be `console` where the session cookie is sent',
+  schema: { type: 'string', examples: ['console'] },
+}
+
+const RESUME_AFTER: Parameter = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description: 'The last `id` that was seen: what came after it is sent first',
+  schema: { type: 'string' },
+}
+
+/**
+ * The OpenAPI document of the admin API, made from its routes.
+ * @throws {Error} where a route cannot be told: no tag for its path, two schemas of one title.
+ */
+export function adminDocument(
+  routes: readonly AdminRoute[],
+  { prefix }: { prefix: string },
+): OpenApiDocument {
+  const tags = new Set(routes.map(tagOf))
+  return openApiDocument({
+    title: 'GPS admin API',
+    description: DESCRIPTION,
+    tags: [...tags, OPERATIONS_TAG],
+    securitySchemes: {
+      apiKey: {
+        type: 'http',
+        scheme: 'bearer',
+        description: 'An API key (`gps_` and 38 characters) whose scopes cover the call',
+      },
+      session: {
+        type: 'apiKey',
+        in: 'cookie',
+        name: 'gps_session',
+        description:
+          'Set by `POST /api/v1/session`; 30 minutes without a request end it, 12 hours end it anyhow',
+      },
+    },
+    operations: [...routes.map((route) => described(route, prefix)), ...OPERATIONS_CALLS],
+  })
+}
+
+function described(route: AdminRoute, prefix: string): Operation {
+  const { method, path, summary, answer, body, bodyMayBeAbsent = false } = route
+  const { status = 200, data, content } = answer
+  const enveloped = content === undefined || data !== undefined
+  return {
+    method,
+    path: prefix + path,
+    operationId: operationIdOf(route),
+    tag: tagOf(route).name,
+    summary,
+    description: [route.description, needed(route)].filter(Boolean).join('\n\n'),
+    parameters: parametersFor(route),
+    ...(body !== undefined && {
+      body: { required: !bodyMayBeAbsent, schema: bodySchema(route.method, body) },
+    }),
+    answer: {
+      status,
+      description: summary,
+      content: {
+        ...(enveloped && { 'application/json': successEnvelope(status, data) }),
+        ...content,
+      },
+    },
+    errors: errorsOf(route),
+    security: securityOf(route),
+  }
+}
+
+/** A change that names nothing to change is refused. */
+function bodySchema(method: AdminRoute['method'], rules: Rules): JsonSchema {
+  return { ...objectSchemaOf(rules), ...(method === 'PATCH' && { minProperties: 1 }) }
+}
+
+function tagOf({ path }: AdminRoute) {
+  const tag = TAGS[path.split('/')[1] ?? '']
+  if (tag === undefined) throw new Error(`there is no tag for the path ${path}`)
+  return tag
+}
+
+function parametersFor({ method, path, query = {}, needs, answer }: AdminRoute): Parameter[] {
+  const changing = method !== 'GET' && needs !== 'nobody'
+  return [
+    ...parametersOf(path).map((name) => ({
+      name,
+      in: 'path' as const,
+      required: true,
+      schema: { type: 'string', minLength: 1 },
+    })),
+    ...Object.entries(query).map(([name, rule]): Parameter => {
+      const { description, ...schema } = jsonSchemaOf(rule)
+      return {
+        name,
+        in: 'query',
+        required: isRequired(rule),
+        ...(typeof description === 'string' && { description }),
+        schema,
+      }
+    }),
+    ...(changing ? [OWN_PAGE] : []),
+    ...(answer.content?.['text/event-stream'] === undefined ? [] : [RESUME_AFTER]),
+  ]
+}
+
+function errorsOf({ needs, path, body, errors = [] }: AdminRoute): ErrorIdentifier[] {
+  return [
+    ...errors,
+    'SERVICE_UNAVAILABLE',
+    ...(needs === 'nobody' ? [] : (['UNAUTHORIZED', 'FORBIDDEN'] as const)),
+    ...(parametersOf(path).length > 0 ? (['NOT_FOUND'] as const) : []),
+    ...(body === undefined ? [] : (['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const)),
+  ]
+}
+
+function securityOf({ needs }: AdminRoute): string[] {
+  switch (needs) {
+    case 'nobody':
+      return []
+    case 'session':
+    case 'platform':
+      return ['session']
+    case 'viewer':
+    case 'admin':
+      return ['apiKey', 'session']
+  }
+}
+
+function needed(route: AdminRoute): string {
+  switch (route.needs) {
+    case 'nobody':
+      return 'Open to everybody.'
+    case 'session':
+      return 'For operators who have signed in, not for API keys.'
+    case 'platform':
+      return 'For operators of the platform who have signed in, not for API keys.'
+    case 'viewer':
+    case 'admin': {
+      const operator = route.needs === 'viewer' ? 'any operator' : 'operators with the role admin'
+      const scopes = route.scope === undefined ? '`admin`' : `\`${route.scope}\` or \`admin\``
+      return `For ${operator}, and for API keys with the scope ${scopes}.`
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import type { AdminRoute } from './call/admin-route.ts'
+
+/** Where a name made of verb and noun would say something else. */
+const NAMED: Readonly<Record<string, string>> = {
+  'POST /session': 'signIn',
+  'DELETE /session': 'signOut',
+  'POST /session/password': 'changePassword',
+  'GET /stream': 'followStream',
+}
+
+const VERBS = { GET: 'get', POST: 'create', PATCH: 'change', DELETE: 'delete' } as const
+
+/**
+ * The name of a call in the OpenAPI document, and with it in generated clients: `listDevices`,
+ * `getKey`, `revokeKey`, `listDevicePositions`.
+ */
+export function operationIdOf({
+  method,
+  path,
+  answer,
+}: Pick<AdminRoute, 'method' | 'path' | 'answer'>): string {
+  const named = NAMED[`${method} ${path}`]
+  if (named !== undefined) return named
+  const parts = path.split('/').slice(1)
+  const nouns = parts.filter((part) => !part.startsWith(':'))
+  const last = nouns.at(-1) ?? ''
+  // What stands behind one thing and is not read is what is done to it: /keys/:id/revoke.
+  const isAction = method === 'POST' && parts.at(-2)?.startsWith(':')
+  if (isAction) return last + nouns.slice(0, -1).map(one).join('')
+  const many = isList(answer.data)
+  const verb = many ? 'list' : VERBS[method]
+  return verb + nouns.slice(0, -1).map(one).join('') + (many ? capitalised(last) : one(last))
+}
+
+function isList(data: AdminRoute['answer']['data']): boolean {
+  return Object.hasOwn(data?.['properties'] ?? {}, 'nextCursor')
+}
+
+function one(noun: string): string {
+  return capitalised(noun.endsWith('s') ? noun.slice(0, -1) : noun)
+}
+
+function capitalised(noun: string): string {
+  return noun.charAt(0).toUpperCase() + noun.slice(1)
+}

@@ -1,0 +1,91 @@
+import { REJECTION_ERRORS, type ReportRejected } from '../schemas/report-rejected.ts'
+import type { Store } from '../store/store.ts'
+import type { AdminContext, AdminRoute, Input, JsonSchema } from './call/admin-route.ts'
+import { answerPage, pageOf } from './call/answer-page.ts'
+import type { Caller } from './call/caller.ts'
+import { readCursor } from './call/cursor.ts'
+import { PAGE_PARAMETERS, textParameter, type PageQuery } from './call/query.ts'
+import { isoTime, TIME } from './call/views.ts'
+
+type RejectionQuery = PageQuery & { readonly keyId?: string; readonly deviceId?: string }
+
+const REJECTION_PARAMETERS = {
+  ...PAGE_PARAMETERS,
+  keyId: textParameter('keyId', 128).description('Those sent with this key'),
+  deviceId: textParameter('deviceId', 128).description('Those that named this device'),
+}
+
+/** Why reports do not arrive: those that were refused, of the account's keys. */
+export function rejectionRoutes({ store }: { store: Store }): AdminRoute[] {
+  async function list(
+    ctx: AdminContext,
+    { accountId }: Caller,
+    { query: { limit, cursor, ...filter } }: Input<RejectionQuery>,
+  ): Promise<void> {
+    const list = { name: 'rejections', accountId, filter }
+    const [after] = readCursor(cursor, list, ['text']) ?? []
+    const items = await store.pageRejections({
+      accountId,
+      ...filter,
+      limit: limit + 1,
+      ...(after !== undefined && { after }),
+    })
+    answerPage(ctx, {
+      list,
+      limit,
+      items,
+      placeOf: ({ rejectionId }) => [rejectionId],
+      view: rejectionView,
+    })
+  }
+
+  return [
+    {
+      method: 'GET',
+      path: '/rejections',
+      summary: 'Lists reports that were refused, the latest first',
+      description: DESCRIPTION,
+      needs: 'viewer',
+      query: REJECTION_PARAMETERS,
+      answer: { data: pageOf(REJECTION) },
+      handle: list,
+    },
+  ]
+}
+
+const DESCRIPTION = `
+Reports sent with a key of the account, kept for 7 days, at most the latest 10 000. Of more than 20
+that one key has refused in a second only the number is kept: one entry without device and body,
+whose \`count\` tells it.
+`.trim()
+
+const REJECTION: JsonSchema = {
+  title: 'Rejection',
+  type: 'object',
+  required: ['rejectionId', 'receivedAt', 'keyId', 'error', 'message', 'count'],
+  properties: {
+    rejectionId: { type: 'string', description: 'ULID' },
+    receivedAt: { ...TIME, description: 'When the report, or the last of those counted, came' },
+    keyId: { type: 'string' },
+    deviceId: { type: 'string', description: 'As the report gave it' },
+    error: { enum: [...REJECTION_ERRORS] },
+    message: { type: 'string', description: 'What the sender was told' },
+    body: { type: 'string', description: 'The beginning of the body as text, at most 2 KiB' },
+    count: { type: 'integer', minimum: 1, description: 'How many refused reports this tells of' },
+  },
+  additionalProperties: false,
+}
+
+function rejectionView(rejection: ReportRejected) {
+  const { rejectionId, receivedAt, keyId, deviceId, error, message, body, count } = rejection
+  return {
+    rejectionId,
+    receivedAt: isoTime(receivedAt),
+    keyId,
+    ...(deviceId !== undefined && { deviceId }),
+    error,
+    message,
+    ...(body !== undefined && { body }),
+    count,
+  }
+}

@@ -1,0 +1,69 @@
+import { randomBytes, randomInt } from 'node:crypto'
+import type { Clock } from '../../runtime/clock.ts'
+import { ulid } from '../../schemas/record-id.ts'
+import type { Store } from '../../store/store.ts'
+import { createKey } from '../keys/keys.ts'
+import { hashPassword } from './password.ts'
+
+/** What was made up; it is kept nowhere, so the caller shows it now or never. */
+export type FirstSecrets = {
+  readonly email: string
+  readonly password: string
+  readonly apiKey: string
+}
+
+const ACCOUNT_ID = 'default'
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/**
+ * Makes the account `default` and its first operator, an admin of the platform, where there is none
+ * yet, however many processes start at once. `configured` says who that is; without it, and with
+ * `generate`, a password and a first API key are made up and given back.
+ *
+ * A process that dies after this and before it has shown what is given back leaves an operator whose
+ * password nobody knows. Nobody knows the key either then, so nothing can have been reported:
+ * removing the data directory and starting again loses nothing.
+ */
+export async function ensureFirstOperator({
+  store,
+  clock,
+  configured,
+  generate,
+}: {
+  store: Store
+  clock: Clock
+  configured?: { readonly email: string; readonly password: string }
+  generate: boolean
+}): Promise<FirstSecrets | undefined> {
+  if (configured === undefined && !generate) return undefined
+  // Hashing a password takes its time, so a start that has nothing to make does not do it.
+  if ((await store.findAccount(ACCOUNT_ID)) !== undefined) return undefined
+  const { email, password } = configured ?? { email: 'admin@localhost', password: newPassword() }
+  const createdAt = clock.now()
+  const made = await store.createFirstOperator({
+    account: { id: ACCOUNT_ID, name: ACCOUNT_ID, suspended: false, createdAt },
+    operator: {
+      id: ulid(createdAt, randomBytes(10)),
+      accountId: ACCOUNT_ID,
+      email,
+      role: 'admin',
+      platform: true,
+      passwordHash: await hashPassword(password),
+      createdAt,
+    },
+  })
+  if (!made || configured !== undefined) return undefined
+  const { secret } = await createKey({
+    store,
+    clock,
+    accountId: ACCOUNT_ID,
+    name: 'first key',
+    scopes: ['positions:write', 'positions:read', 'devices:read'],
+  })
+  return { email, password, apiKey: secret }
+}
+
+/** About 143 random bits. */
+function newPassword(): string {
+  return Array.from({ length: 24 }, () => BASE62[randomInt(62)]).join('')
+}

@@ -1,0 +1,175 @@
+import type { Clock } from '../../runtime/clock.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { succeed } from '../../runtime/http.ts'
+import { secretHash } from '../../schemas/api-key.ts'
+import { ROLES, type Account, type Operator } from '../../store/back-office.ts'
+import type { Store } from '../../store/store.ts'
+import type { AdminContext, AdminRoute, Input, JsonSchema } from '../call/admin-route.ts'
+import type { OperatorCaller } from '../call/caller.ts'
+import { typedRule } from './credential-rules.ts'
+import { NOBODYS_HASH, verifyPassword } from './password.ts'
+import { recordAction } from '../call/record-action.ts'
+import {
+  IDLE_MS,
+  LONGEST_MS,
+  newSessionToken,
+  sessionToken,
+  setSessionCookie,
+} from './session-cookie.ts'
+import { changePasswordRoute } from './session-password.ts'
+import { SignInThrottle } from './sign-in-throttle.ts'
+import type { Turns } from './turns.ts'
+
+type Credentials = { readonly email: string; readonly password: string }
+
+const CREDENTIALS = {
+  email: typedRule('email').required(),
+  password: typedRule('password').required(),
+}
+
+const SIGNED_IN: JsonSchema = {
+  title: 'SignedIn',
+  type: 'object',
+  required: ['operator', 'account'],
+  properties: {
+    operator: {
+      type: 'object',
+      required: ['id', 'email', 'role', 'platform'],
+      properties: {
+        id: { type: 'string' },
+        email: { type: 'string' },
+        role: { enum: ROLES },
+        platform: { type: 'boolean' },
+      },
+      additionalProperties: false,
+    },
+    account: {
+      type: 'object',
+      required: ['id', 'name'],
+      properties: { id: { type: 'string' }, name: { type: 'string' } },
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+}
+
+type SignedIn = { readonly operator: Operator; readonly account: Account }
+
+/** Signing in and out, who one is, and one's own password. `turns`: for all work on passwords. */
+export function sessionRoutes({
+  store,
+  clock,
+  turns,
+}: {
+  store: Store
+  clock: Clock
+  turns: Turns
+}): AdminRoute[] {
+  const throttle = new SignInThrottle()
+
+  async function signIn(
+    ctx: AdminContext,
+    { body: { email, password } }: Input<object, Credentials>,
+  ): Promise<void> {
+    const signedIn = await throttle.attempt({ address: ctx.ip, email }, () =>
+      turns.run(() => checkCredentials({ store, email, password })),
+    )
+    const begun = signedIn && (await beginSession(ctx, signedIn))
+    if (begun === undefined) {
+      throw new ApiError('UNAUTHORIZED', 'the e-mail or the password is wrong')
+    }
+    const { caller, token } = begun
+    const subject = { kind: 'operator', id: caller.operator.id } as const
+    await recordAction(ctx, caller, { action: 'session.created', subject }, { store, clock })
+    setSessionCookie(ctx, token)
+    succeed(ctx, view(caller))
+  }
+
+  async function beginSession(
+    ctx: AdminContext,
+    { operator }: SignedIn,
+  ): Promise<{ caller: OperatorCaller; token: string } | undefined> {
+    const now = clock.now()
+    await store.deleteSessions({ createdBefore: now - LONGEST_MS, seenBefore: now - IDLE_MS })
+    const before = sessionToken(ctx)
+    if (before !== undefined) await store.deleteSession(secretHash(before))
+    const token = newSessionToken()
+    const tokenHash = secretHash(token)
+    await store.createSession({
+      tokenHash,
+      operatorId: operator.id,
+      createdAt: now,
+      lastSeenAt: now,
+    })
+    // A new password ends the sessions there are, and would miss one begun with the old one just now.
+    const begun = await store.findSession(tokenHash)
+    if (begun?.operator.passwordHash === operator.passwordHash) {
+      const { account } = begun
+      const accountId = account.id
+      return { caller: { kind: 'operator', accountId, operator, account, tokenHash }, token }
+    }
+    await store.deleteSession(tokenHash)
+    return undefined
+  }
+
+  return [
+    {
+      method: 'POST',
+      path: '/session',
+      summary: 'Signs in',
+      needs: 'nobody',
+      body: CREDENTIALS,
+      answer: { data: SIGNED_IN },
+      errors: ['UNAUTHORIZED', 'RATE_LIMITED'],
+      handle: signIn,
+    },
+    {
+      method: 'GET',
+      path: '/session',
+      summary: 'Who is signed in',
+      needs: 'session',
+      answer: { data: SIGNED_IN },
+      async handle(ctx, caller) {
+        succeed(ctx, view(caller))
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/session',
+      summary: 'Signs out',
+      needs: 'session',
+      answer: {},
+      async handle(ctx, { tokenHash }) {
+        await store.deleteSession(tokenHash)
+        setSessionCookie(ctx, undefined)
+        succeed(ctx, null, { message: 'signed out' })
+      },
+    },
+    changePasswordRoute({ store, clock, turns, throttle }),
+  ]
+}
+
+/** The same work whether the e-mail is known or not, so that the time tells nothing. */
+async function checkCredentials({
+  store,
+  email,
+  password,
+}: {
+  store: Store
+  email: string
+  password: string
+}): Promise<SignedIn | undefined> {
+  const operator = await store.findOperatorByEmail(email)
+  const matches = await verifyPassword(password, operator?.passwordHash ?? NOBODYS_HASH)
+  if (operator === undefined || !matches) return undefined
+  const account = await store.findAccount(operator.accountId)
+  return account === undefined || account.suspended ? undefined : { operator, account }
+}
+
+function view({ operator, account }: SignedIn) {
+  const { id, email, role, platform } = operator
+  return {
+    operator: { id, email, role, platform },
+    account: { id: account.id, name: account.name },
+  }
+}

@@ -1,0 +1,110 @@
+import { setImmediate as endOfTurn, setTimeout as pause } from 'node:timers/promises'
+import type { LogBatch, TailItem } from '../../event-log/event-log.ts'
+import type { Logger } from '../../runtime/logger.ts'
+import type { PositionEntry } from '../../store/store.ts'
+import type { NotErased } from './erased.ts'
+import type { LiveFeed, ReadableLog } from './live-feed.ts'
+import type { Place } from './mark.ts'
+import type { Pulse } from './pulse.ts'
+
+/** What a reader is shown, as text. */
+export type Shown = {
+  wants(event: { accountId: string; deviceId: string }): boolean
+  /** The place is the one after the position. */
+  position(entry: PositionEntry, place: Readonly<Place>): string
+  gap(): string
+}
+
+/**
+ * Reads what the ring no longer holds with a tail of its own, moving `place` on, until the ring holds
+ * what follows. Gives true then; false when the reader has ended or cannot be told what is erased.
+ */
+export async function* catchUp({
+  eventLog,
+  feed,
+  notErased,
+  pulse,
+  place,
+  shown,
+  chunkBytes,
+  retryMs,
+  signal,
+  logger,
+}: {
+  eventLog: ReadableLog
+  feed: LiveFeed
+  notErased: NotErased
+  pulse: Pulse
+  place: Place
+  shown: Shown
+  chunkBytes: number
+  retryMs: number
+  signal: AbortSignal
+  logger: Logger
+}): AsyncGenerator<string, boolean> {
+  let gapTold = false
+  let unknown = false
+  const arrived = () => feed.isCaughtUp() && feed.holds(place)
+
+  while (!signal.aborted && !arrived() && !unknown) {
+    try {
+      yield* readOn()
+    } catch (error) {
+      logger.warn({ err: error }, 'a reader of the past waits for the log')
+      yield* pulse.meanwhile(pause(retryMs, undefined, { ref: false }))
+    }
+  }
+  return arrived() && !signal.aborted
+
+  async function* readOn(): AsyncGenerator<string, void> {
+    const ending = new AbortController()
+    const end = () => ending.abort()
+    signal.addEventListener('abort', end, { once: true })
+    const tail = eventLog.tail({ after: { ...place }, signal: ending.signal })
+    const items = tail[Symbol.asyncIterator]()
+    try {
+      while (!signal.aborted && !arrived() && !unknown) {
+        const next = yield* pulse.meanwhile(items.next(), arrived)
+        if (next === undefined || next.done === true) return
+        yield* take(next.value)
+        await endOfTurn()
+      }
+    } finally {
+      signal.removeEventListener('abort', end)
+      end()
+      items.return?.().catch((error: unknown) => {
+        logger.debug({ err: error }, 'a reader of the past did not end well')
+      })
+    }
+  }
+
+  async function* take(item: TailItem): AsyncGenerator<string, void> {
+    if (item.kind === 'batch') return yield* show(item)
+    if (!gapTold) yield shown.gap()
+    gapTold = true
+    const extent = await eventLog.extent()
+    const first = extent.find(({ partition }) => partition === item.partition)?.first ?? 0
+    if (first > 0) place[item.partition] = Math.max(place[item.partition] ?? -1, first - 1)
+  }
+
+  async function* show(batch: LogBatch): AsyncGenerator<string, void> {
+    const wanted = batch.entries.filter(
+      (entry) => entry.kind === 'position' && shown.wants(entry.event),
+    ) as readonly PositionEntry[]
+    const left = yield* pulse.meanwhile(notErased(batch, wanted))
+    if (left === undefined) {
+      unknown = true
+      return
+    }
+    let chunk = ''
+    for (const entry of left) {
+      place[batch.partition] = entry.origin.offset
+      chunk += shown.position(entry, place)
+      if (chunk.length < chunkBytes) continue
+      yield chunk
+      chunk = ''
+    }
+    place[batch.partition] = batch.lastOffset
+    if (chunk !== '') yield chunk
+  }
+}

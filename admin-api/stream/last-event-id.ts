@@ -1,0 +1,17 @@
+import { invalidParams } from '../../runtime/errors.ts'
+import type { AdminContext } from '../call/admin-route.ts'
+import { readMark, type Place } from './mark.ts'
+
+/**
+ * The place after which a client that was here before goes on, where it names one.
+ * @throws {ApiError} 400 for what is no id of this stream.
+ */
+export function lastEventId(ctx: AdminContext): Place | undefined {
+  const given = ctx.get('last-event-id')
+  if (given === '') return undefined
+  const place = readMark(given)
+  if (place !== undefined) return place
+  const message =
+    'Last-Event-ID must be the id of an event of this stream, unchanged; leave it out to begin with what comes now'
+  throw invalidParams([{ field: 'Last-Event-ID', message }])
+}

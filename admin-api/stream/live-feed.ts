@@ -1,0 +1,164 @@
+import { setImmediate as endOfTurn, setTimeout as pause } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
+import type { EventLog, LogBatch } from '../../event-log/event-log.ts'
+import type { Logger } from '../../runtime/logger.ts'
+import { deviceKey, type PositionReported } from '../../schemas/position-reported.ts'
+import type { Origin } from '../../schemas/read-models.ts'
+import { furthest, isAsFarAs, type Place } from './mark.ts'
+import { createRing, type Ring, type RingEntry } from './ring.ts'
+
+export type ReadableLog = Pick<EventLog, 'tail' | 'extent'>
+
+/** The one reader of the log that all readers of the stream in this process share. */
+export type LiveFeed = {
+  /** Resolves when the feed knows where it began; a log that is away is waited for. */
+  readonly began: Promise<void>
+  hasBegun(): boolean
+  /** Resolves when it has read all that the log held when it began: erasures have been seen. */
+  readonly caughtUp: Promise<void>
+  isCaughtUp(): boolean
+  /** Once it has begun. */
+  readonly ring: Ring
+  /** Up to where it has read. */
+  readonly upTo: Readonly<Place>
+  /** The end of the log, as far as it is known here: where somebody who comes now begins. */
+  end(): Place
+  /** Whether the ring holds everything that comes after this place. */
+  holds(place: Readonly<Place>): boolean
+  /** The last erasure of the device that was read here. */
+  erasure(device: { accountId: string; deviceId: string }): Origin | undefined
+  push(entry: RingEntry): void
+  /** Calls `wake` whenever there is more to read, until the returned function is called. */
+  listen(wake: () => void): () => void
+}
+
+const ERASURES_REMEMBERED = 10_000
+
+/**
+ * Reads the log from a little before its end on, so that readers who were cut off a moment ago find
+ * their place, until `signal` is aborted. `onPosition` is told what comes once it has caught up.
+ */
+export function startLiveFeed({
+  eventLog,
+  logger,
+  signal,
+  ringEntries,
+  ringBytes,
+  retryMs,
+  onPosition,
+}: {
+  eventLog: ReadableLog
+  logger: Logger
+  signal: AbortSignal
+  ringEntries: number
+  ringBytes: number
+  retryMs: number
+  onPosition: (event: PositionReported, origin: Origin) => void
+}): LiveFeed {
+  const upTo: Place = {}
+  const listeners = new Set<() => void>()
+  const erasures = new LRUCache<string, Origin>({ max: ERASURES_REMEMBERED })
+  const beginning = deferred()
+  const catchingUp = deferred()
+  let ring = createRing({ before: {}, maxEntries: ringEntries, maxBytes: ringBytes })
+  let endAtBegin: Place = {}
+  let caughtUp = false
+  let begun = false
+
+  run().catch((error: unknown) => logger.error({ err: error }, 'the live stream has ended'))
+  return {
+    began: beginning.promise,
+    hasBegun: () => begun,
+    caughtUp: catchingUp.promise,
+    isCaughtUp: () => caughtUp,
+    get ring() {
+      return ring
+    },
+    upTo,
+    end: () => furthest(upTo, endAtBegin),
+    holds: (place) => begun && isAsFarAs(place, ring.before),
+    erasure: (device) => erasures.get(deviceKey(device)),
+    push,
+    listen(wake) {
+      listeners.add(wake)
+      return () => listeners.delete(wake)
+    },
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        if (!begun) await begin()
+        for await (const item of eventLog.tail({ after: { ...upTo }, signal })) {
+          if (item.kind === 'batch') take(item)
+          else await pass(item.partition)
+          // Whatever else runs in this process has its turns in between.
+          await endOfTurn()
+        }
+      } catch (error) {
+        if (!signal.aborted) logger.warn({ err: error }, 'the live stream waits for the log')
+      }
+      await pause(retryMs, undefined, { signal, ref: false }).catch(() => undefined)
+    }
+  }
+
+  async function begin(): Promise<void> {
+    const extent = await eventLog.extent()
+    const share = Math.floor(ringEntries / 2 / Math.max(1, extent.length))
+    for (const { partition, first, next } of extent) {
+      const last = Math.max(first, next - share) - 1
+      if (last >= 0) upTo[partition] = last
+      if (next > 0) endAtBegin[partition] = next - 1
+    }
+    ring = createRing({ before: { ...upTo }, maxEntries: ringEntries, maxBytes: ringBytes })
+    begun = true
+    beginning.resolve()
+    moved()
+  }
+
+  function take({ partition, lastOffset, entries }: LogBatch): void {
+    for (const entry of entries) {
+      const { origin } = entry
+      if (entry.kind === 'position') {
+        ring.push({ kind: 'position', origin, event: entry.event })
+        if (caughtUp) onPosition(entry.event, origin)
+      } else if (entry.kind === 'erasure') {
+        ring.erase({ ...entry.event, origin })
+        erasures.set(deviceKey(entry.event), origin)
+      }
+    }
+    upTo[partition] = lastOffset
+    moved()
+  }
+
+  /** Goes on behind what retention has taken. */
+  async function pass(partition: number): Promise<void> {
+    const extent = await eventLog.extent()
+    const first = extent.find((one) => one.partition === partition)?.first ?? 0
+    const last = Math.max(first - 1, upTo[partition] ?? -1)
+    if (last < 0) return
+    ring.push({ kind: 'gap', origin: { partition, offset: last } })
+    upTo[partition] = last
+    moved()
+  }
+
+  function moved(): void {
+    if (!caughtUp && isAsFarAs(upTo, endAtBegin)) {
+      caughtUp = true
+      endAtBegin = {}
+      catchingUp.resolve()
+    }
+    for (const wake of listeners) wake()
+  }
+
+  function push(entry: RingEntry): void {
+    ring.push(entry)
+    for (const wake of listeners) wake()
+  }
+}
+
+function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = () => {}
+  const promise = new Promise<void>((done) => (resolve = done))
+  return { promise, resolve }
+}

@@ -1,0 +1,66 @@
+import { crc32 } from 'node:zlib'
+import type { Offsets } from '../../schemas/read-models.ts'
+
+/** A place in the whole log as a reader keeps it while it moves on. */
+export type Place = Record<number, number>
+
+const MOST_PARTITIONS = 1_000
+/** The headers of a request have no room for a longer one. */
+const LONGEST = 12_000
+
+/** A place in the whole log as readers get it for an id: opaque to them, and no secret. */
+export function writeMark(place: Offsets): string {
+  const offsets = JSON.stringify(place)
+  const check = crc32(offsets).toString(36)
+  return Buffer.from(`{"v":1,"check":"${check}","offsets":${offsets}}`).toString('base64url')
+}
+
+/**
+ * The place that a mark stands for; undefined where it is none of ours. The checksum only tells a
+ * mistaken mark from a good one, so what it holds is checked like any input.
+ */
+export function readMark(mark: string): Place | undefined {
+  if (mark.length > LONGEST) return undefined
+  const offsets = offsetsIn(Buffer.from(mark, 'base64url').toString())
+  if (offsets === undefined) return undefined
+  const entries = Object.entries(offsets)
+  const fits =
+    entries.length <= MOST_PARTITIONS &&
+    entries.every(
+      ([partition, offset]) =>
+        /^(0|[1-9]\d{0,4})$/.test(partition) && Number.isSafeInteger(offset) && offset >= 0,
+    )
+  if (!fits) return undefined
+  const place: Place = Object.fromEntries<number>(entries)
+  return writeMark(place) === mark ? place : undefined
+}
+
+/** Whether a place is as far as another one, in every partition of it. */
+export function isAsFarAs(place: Offsets, other: Offsets): boolean {
+  return Object.entries(other).every(
+    ([partition, offset]) => (place[Number(partition)] ?? -1) >= offset,
+  )
+}
+
+/** The further of two places, partition by partition. */
+export function furthest(one: Offsets, other: Offsets): Place {
+  const place: Place = { ...one }
+  for (const [partition, offset] of Object.entries(other)) {
+    place[Number(partition)] = Math.max(place[Number(partition)] ?? -1, offset)
+  }
+  return place
+}
+
+/** What it says are offsets; nothing of it is checked yet. */
+function offsetsIn(text: string): Readonly<Record<string, number>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null || !('offsets' in value)) return undefined
+    const { offsets } = value
+    return typeof offsets === 'object' && offsets !== null
+      ? (offsets as Record<string, number>)
+      : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,36 @@
+import type { ChannelOptions } from './channel.ts'
+import type { ConnectionOptions } from './connection.ts'
+import type { ReaderOptions } from './reader.ts'
+import type { SeatLimits } from './seats.ts'
+
+export type StreamOptions = ChannelOptions &
+  ReaderOptions &
+  ConnectionOptions &
+  SeatLimits & {
+    /** How long an answer waits for the log to say where it ends, before it begins without. */
+    readonly beginsWithinMs: number
+    /** How often it is checked that a reader may go on, and keeps up. */
+    readonly checkEveryMs: number
+    /** How long what the store said is good for all who show the same secret. */
+    readonly sharedCheckMs: number
+    /** How long a reader that holds others up may take nothing. */
+    readonly stalledMs: number
+  }
+
+export const STREAM_OPTIONS: StreamOptions = {
+  ringEntries: 10_000,
+  ringBytes: 32 * 1024 * 1024,
+  lingersMs: 60_000,
+  retryMs: 1_000,
+  chunkBytes: 16 * 1024,
+  heartbeatMs: 15_000,
+  statusEveryMs: 3_000,
+  pendingMs: 10_000,
+  beginsWithinMs: 1_000,
+  checkEveryMs: 5_000,
+  sharedCheckMs: 2_000,
+  stalledMs: 30_000,
+  readers: 1_000,
+  readersPerAccount: 50,
+  catchingUp: 20,
+}

@@ -1,0 +1,191 @@
+import type { Logger } from '../../runtime/logger.ts'
+import type { Metrics } from '../../runtime/metrics.ts'
+import type { Store } from '../../store/store.ts'
+import { recordView } from '../call/views.ts'
+import { catchUp, type Shown } from './catch-up.ts'
+import { notErased } from './erased.ts'
+import type { LiveFeed, ReadableLog } from './live-feed.ts'
+import { isAsFarAs, writeMark, type Place } from './mark.ts'
+import { placeInLog } from './place-in-log.ts'
+import { startPulse } from './pulse.ts'
+import type { RingEntry } from './ring.ts'
+import { eventFrame, retryLine, type StreamEvent } from './sse.ts'
+
+export type ReaderOptions = {
+  readonly chunkBytes: number
+  readonly heartbeatMs: number
+  readonly retryMs: number
+  /** How long a reader of the past waits for an erasure that is under way. */
+  readonly pendingMs: number
+}
+
+export type StreamReader = {
+  /** What is written, piece by piece; the next is made only when it is asked for. */
+  readonly frames: AsyncGenerator<string, void>
+  /** Whether it takes no more though others need its place, or what it has not read is gone. */
+  isHoldingUp(): boolean
+}
+
+/**
+ * One reader of the stream: a cursor into the ring, with no buffer of its own. It ends when `signal`
+ * is aborted. `takeTurn` gives what ends a turn at catching up, where one is free.
+ */
+export function streamReader({
+  accountId,
+  deviceId,
+  resumeAfter,
+  takeTurn,
+  feed,
+  eventLog,
+  store,
+  logger,
+  metrics,
+  signal,
+  options: { chunkBytes, heartbeatMs, retryMs, pendingMs },
+}: {
+  accountId: string
+  deviceId?: string
+  resumeAfter?: Place
+  takeTurn: () => (() => void) | undefined
+  feed: LiveFeed
+  eventLog: ReadableLog
+  store: Pick<Store, 'erasuresOf'>
+  logger: Logger
+  metrics: Metrics
+  signal: AbortSignal
+  options: ReaderOptions
+}): StreamReader {
+  let place: Place | undefined
+  let catchingUp = false
+  /** The ring entry to come, once it reads from the ring. */
+  let cursor: number | undefined
+  /** Entries before this one were there when it came: nothing but positions is replayed. */
+  let joined = 0
+  /** Its place is that of the feed when this entry was pushed: frames can be shared. */
+  let inStep = false
+  const mark = () => place && writeMark(place)
+  const pulse = startPulse({ heartbeatMs, mark, signal })
+  const shown: Shown = {
+    wants: (event) =>
+      event.accountId === accountId && (deviceId === undefined || event.deviceId === deviceId),
+    position: ({ event }, after) =>
+      frame('position', JSON.stringify(recordView(event)), writeMark(after)),
+    gap: () => frame('gap', GAP),
+  }
+
+  return {
+    frames: frames(),
+    isHoldingUp: () => catchingUp || (cursor !== undefined && cursor < feed.ring.first),
+  }
+
+  async function* frames(): AsyncGenerator<string, void> {
+    const stopListening = feed.listen(() => pulse.ring())
+    try {
+      if (resumeAfter === undefined && feed.hasBegun()) place = feed.end()
+      const placed = place !== undefined
+      yield retryLine() + pulse.beatNow()
+      yield* pulse.meanwhile(feed.began)
+      if (signal.aborted) return
+      place ??= resumeAfter === undefined ? feed.end() : yield* checked(resumeAfter)
+      yield* pulse.meanwhile(feed.caughtUp)
+      while (!feed.holds(place)) if (!(yield* readPast(place))) return
+      if (!signal.aborted) yield* readRing(place, { placed })
+    } finally {
+      stopListening()
+    }
+  }
+
+  async function* checked(claimed: Place): AsyncGenerator<string, Place> {
+    const { place, beyond } = yield* placeInLog(claimed, { feed, eventLog, pulse, retryMs, logger })
+    if (beyond) yield shown.gap()
+    return place
+  }
+
+  async function* readPast(from: Place): AsyncGenerator<string, boolean> {
+    const endTurn = takeTurn()
+    if (endTurn === undefined) {
+      yield frame('lagging', COME_AGAIN)
+      return false
+    }
+    catchingUp = true
+    try {
+      const arrived = yield* catchUp({
+        eventLog,
+        feed,
+        notErased: notErased({ store, feed, logger, accountId, pendingMs, signal }),
+        pulse,
+        place: from,
+        shown,
+        chunkBytes,
+        retryMs,
+        signal,
+        logger,
+      })
+      if (!arrived && !signal.aborted) yield frame('lagging', COME_AGAIN)
+      return arrived
+    } finally {
+      catchingUp = false
+      endTurn()
+    }
+  }
+
+  async function* readRing(
+    at: Place,
+    { placed }: { placed: boolean },
+  ): AsyncGenerator<string, void> {
+    cursor = feed.ring.first
+    joined = feed.ring.end
+    // From here on what comes is for this reader, which learns so by its id.
+    if (!placed) yield pulse.beatNow()
+    while (!signal.aborted) {
+      if (cursor < feed.ring.first) {
+        metrics.streamCutOff.inc()
+        yield frame('lagging', COME_AGAIN, writeMark(at))
+        return
+      }
+      let chunk = ''
+      while (cursor < feed.ring.end && chunk.length < chunkBytes) {
+        const entry = feed.ring.at(cursor)
+        if (entry !== undefined) chunk += textOf(entry, at, cursor)
+        cursor += 1
+      }
+      if (cursor === feed.ring.end && (inStep || isAsFarAs(feed.upTo, at))) {
+        Object.assign(at, feed.upTo)
+        inStep = true
+      }
+      const due = chunk === '' ? pulse.beat() : chunk
+      if (due !== undefined) yield due
+      else await pulse.heard()
+    }
+  }
+
+  function textOf(entry: RingEntry, at: Place, number: number): string {
+    if (entry.kind === 'device-status') {
+      if (number < joined || !shown.wants(entry)) return ''
+      metrics.streamEvents.inc({ event: entry.kind })
+      return entry.frame
+    }
+    if (entry.origin === undefined) return ''
+    const { partition, offset } = entry.origin
+    if (offset <= (at[partition] ?? -1)) return ''
+    at[partition] = offset
+    if (entry.kind === 'gap') return shown.gap()
+    if (entry.kind !== 'position' || !shown.wants(entry.event)) return ''
+    if (!inStep) return shown.position(entry, at)
+    if (entry.frame === undefined) entry.frame = shown.position(entry, at)
+    else metrics.streamEvents.inc({ event: 'position' })
+    return entry.frame
+  }
+
+  function frame(event: StreamEvent, json: string, id?: string): string {
+    metrics.streamEvents.inc({ event })
+    return eventFrame(event, json, id)
+  }
+}
+
+const GAP = JSON.stringify({
+  reason: 'events after the Last-Event-ID are no longer in the log: what there is follows',
+})
+const COME_AGAIN = JSON.stringify({
+  reason: 'too much has come to be sent on this connection: connect again with the last id',
+})

@@ -1,0 +1,134 @@
+import type { PositionReported } from '../../schemas/position-reported.ts'
+import type { Origin } from '../../schemas/read-models.ts'
+import type { Place } from './mark.ts'
+
+/** What readers are shown, in the order in which it came to be known. */
+export type RingEntry =
+  | {
+      readonly kind: 'position'
+      readonly origin: Origin
+      readonly event: PositionReported
+      /** As it is written to every reader that has kept up with the log; made by the first. */
+      frame?: string
+    }
+  | {
+      readonly kind: 'device-status'
+      readonly accountId: string
+      readonly deviceId: string
+      readonly frame: string
+    }
+  /** Retention was faster than the feed. */
+  | { readonly kind: 'gap'; readonly origin: Origin }
+  | { readonly kind: 'erased'; readonly origin?: Origin }
+
+/** About what an entry takes besides its texts. */
+const OVERHEAD_BYTES = 1_500
+
+/**
+ * The last entries, as many as fit. Each has a number; numbers only grow. Readers are cursors into
+ * it: whoever asks for a number before `first` comes too late.
+ */
+export type Ring = {
+  readonly first: number
+  /** The number of the entry to come. */
+  readonly end: number
+  /** The place in the log before the first entry: what is at or before it is no longer here. */
+  readonly before: Readonly<Place>
+  push(entry: RingEntry): void
+  at(number: number): RingEntry | undefined
+  /** Leaves out of a device what stands for events that an erasure took. */
+  erase(device: ErasedDevice): void
+}
+
+export type ErasedDevice = {
+  readonly accountId: string
+  readonly deviceId: string
+  readonly origin: Origin
+  /** In milliseconds since the epoch. */
+  readonly erasedAt: number
+}
+
+export function createRing({
+  before,
+  maxEntries,
+  maxBytes,
+}: {
+  before: Place
+  maxEntries: number
+  maxBytes: number
+}): Ring {
+  const slots = new Array<RingEntry | undefined>(maxEntries)
+  const at = (number: number) => slots[number % maxEntries]
+  let first = 0
+  let end = 0
+  let bytes = 0
+
+  function dropFirst(): void {
+    const entry = at(first)
+    slots[first % maxEntries] = undefined
+    first += 1
+    if (entry === undefined) return
+    bytes -= sizeOf(entry)
+    if ('origin' in entry && entry.origin !== undefined) {
+      before[entry.origin.partition] = entry.origin.offset
+    }
+  }
+
+  return {
+    get first() {
+      return first
+    },
+    get end() {
+      return end
+    },
+    before,
+
+    push(entry) {
+      const size = sizeOf(entry)
+      while (first < end && (end - first >= maxEntries || bytes + size > maxBytes)) dropFirst()
+      slots[end % maxEntries] = entry
+      bytes += size
+      end += 1
+    },
+
+    at: (number) => (number >= first && number < end ? at(number) : undefined),
+
+    erase(device) {
+      for (let number = first; number < end; number += 1) {
+        const entry = at(number)
+        if (entry === undefined || !isTakenBy(device, entry)) continue
+        const left: RingEntry =
+          entry.kind === 'position' ? { kind: 'erased', origin: entry.origin } : { kind: 'erased' }
+        bytes += sizeOf(left) - sizeOf(entry)
+        slots[number % maxEntries] = left
+      }
+    },
+  }
+}
+
+function isTakenBy(device: ErasedDevice, entry: RingEntry): boolean {
+  if (entry.kind === 'device-status') {
+    return entry.accountId === device.accountId && entry.deviceId === device.deviceId
+  }
+  if (entry.kind !== 'position') return false
+  const { event, origin } = entry
+  if (event.accountId !== device.accountId || event.deviceId !== device.deviceId) return false
+  // Reports of before the topic got more partitions stand in another one.
+  return origin.partition === device.origin.partition || event.receivedAt <= device.erasedAt
+}
+
+/** An estimate that does not change while the entry is here, frame and all, on the safe side. */
+function sizeOf(entry: RingEntry): number {
+  switch (entry.kind) {
+    case 'position': {
+      const { accountId, keyId, deviceId, recordId } = entry.event
+      const texts = accountId.length + keyId.length + recordId.length + 3 * deviceId.length
+      return OVERHEAD_BYTES + 2 * texts
+    }
+    case 'device-status':
+      return OVERHEAD_BYTES + 2 * (entry.frame.length + entry.deviceId.length)
+    case 'gap':
+    case 'erased':
+      return OVERHEAD_BYTES
+  }
+}

@@ -1,0 +1,65 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../../runtime/clock.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import type { Logger } from '../../runtime/logger.ts'
+import { secretHash } from '../../schemas/api-key.ts'
+import type { AdminContext } from '../call/admin-route.ts'
+import { identifyCaller, type CallerStore } from '../call/caller.ts'
+import { sessionToken } from '../sign-in/session-cookie.ts'
+
+/** Whether whoever made this request may still read the account. */
+export type Standing = (ctx: AdminContext, accountId: string) => Promise<boolean>
+
+const REMEMBERED = 10_000
+
+/**
+ * Asks again, as when the request came, but leaves no trace: watching keeps no session alive and is no
+ * use of a key. One answer, up to `sharedMs` old, is for all who show the same secret. A store that is
+ * away ends nothing.
+ */
+export function standing({
+  store,
+  clock,
+  logger,
+  sharedMs,
+}: {
+  store: CallerStore
+  clock: Clock
+  logger: Logger
+  sharedMs: number
+}): Standing {
+  const answers = new LRUCache<string, Promise<string | undefined>>({
+    max: REMEMBERED,
+    ttl: sharedMs,
+  })
+  const looking: CallerStore = {
+    findGrant: (hash) => store.findGrant(hash),
+    findSession: (hash) => store.findSession(hash),
+    deleteSession: (hash) => store.deleteSession(hash),
+    touchKeys: async () => {},
+    touchSession: async () => {},
+  }
+
+  return async function mayStillRead(ctx, accountId) {
+    const shownSecret = `${ctx.get('authorization')}\n${sessionToken(ctx) ?? ''}`
+    const id = secretHash(shownSecret).toString('base64')
+    let answer = answers.get(id)
+    if (answer === undefined) answers.set(id, (answer = accountOf(ctx)))
+    try {
+      return (await answer) === accountId
+    } catch (error) {
+      logger.debug({ err: error }, 'whether a reader may go on cannot be told')
+      return true
+    }
+  }
+
+  /** The account that the secret opens now, if any. */
+  async function accountOf(ctx: AdminContext): Promise<string | undefined> {
+    try {
+      return (await identifyCaller(ctx, { store: looking, clock, logger })).accountId
+    } catch (error) {
+      if (error instanceof ApiError) return undefined
+      throw error
+    }
+  }
+}

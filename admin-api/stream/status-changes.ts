@@ -1,0 +1,157 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../../runtime/clock.ts'
+import { liveness, type Device, type Liveness, type Origin } from '../../schemas/read-models.ts'
+import type { Devices } from '../../store/store.ts'
+import { deviceView } from '../devices/devices.ts'
+import type { LiveFeed } from './live-feed.ts'
+import { eventFrame } from './sse.ts'
+
+export type StatusStore = Pick<Devices, 'findDevices' | 'pageDevices' | 'devicesWithInterval'>
+
+/** What of an account's devices has changed since the last look: that goes into the ring. */
+export type StatusChanges = {
+  reported(device: { deviceId: string }, origin: Origin): void
+  look(): Promise<void>
+}
+
+type Report = { readonly origin: Origin; readonly listedAt: number }
+
+const MOST_DEVICES = 10_000
+const ASKED_AT_ONCE = 500
+/** A report that changes nothing, being a repeat, is not waited for any longer. */
+const LONGEST_LISTED_MS = 10 * 60_000
+/** A device whose report came this shortly before the first reader may not be projected yet. */
+const JUST_NOW_MS = 60_000
+/** After so much silence a device without an interval of its own changes: see `liveness`. */
+const SILENCES_MS = [5 * 60_000, 60 * 60_000]
+/** Many changes at once are spread, or they would push everything else out of the ring. */
+const PUSHED_AT_ONCE = 1_000
+const PUSH_PAUSE_MS = 100
+
+export function statusChanges({
+  accountId,
+  feed,
+  store,
+  clock,
+  signal,
+}: {
+  accountId: string
+  feed: LiveFeed
+  store: StatusStore
+  clock: Clock
+  signal: AbortSignal
+}): StatusChanges {
+  const listed = new LRUCache<string, Report>({ max: MOST_DEVICES })
+  /** What was last sent of a device. */
+  const sent = new LRUCache<string, string>({ max: MOST_DEVICES })
+  let intervals: ReadonlyMap<string, Liveness> | undefined
+  let lookedAt = clock.now()
+  let seeded = false
+  let pushed = 0
+
+  return {
+    reported({ deviceId }, origin) {
+      listed.set(deviceId, { origin, listedAt: clock.now() })
+    },
+
+    async look() {
+      const now = clock.now()
+      const since = Math.min(lookedAt, now)
+      seed(now)
+      await lookAtReported(now)
+      for (const silenceMs of SILENCES_MS) await lookAtSilent(since - silenceMs, now - silenceMs)
+      await lookAtIntervals(since, now)
+      lookedAt = now
+    },
+  }
+
+  /** Whoever has just come has read the statuses as they were before these reports, perhaps. */
+  function seed(now: number): void {
+    if (seeded || !feed.isCaughtUp()) return
+    seeded = true
+    for (let number = feed.ring.first; number < feed.ring.end; number += 1) {
+      const entry = feed.ring.at(number)
+      if (entry?.kind !== 'position' || entry.event.accountId !== accountId) continue
+      if (entry.event.receivedAt < now - JUST_NOW_MS) continue
+      listed.set(entry.event.deviceId, { origin: entry.origin, listedAt: now })
+    }
+  }
+
+  async function lookAtReported(now: number): Promise<void> {
+    const reports = new Map(listed.entries())
+    await forDevices([...reports.keys()], async (device) => {
+      const { deviceId, applied } = device.status
+      const report = reports.get(deviceId)
+      await tell(device, now)
+      if (report === undefined || listed.peek(deviceId) !== report) return
+      if ((applied[report.origin.partition] ?? -1) >= report.origin.offset) listed.delete(deviceId)
+    })
+    for (const [deviceId, { listedAt }] of reports) {
+      if (listedAt < now - LONGEST_LISTED_MS) listed.delete(deviceId)
+    }
+  }
+
+  /** `seenFrom` inclusive, `seenBefore` exclusive: those that the silence has reached between. */
+  async function lookAtSilent(seenFrom: number, seenBefore: number): Promise<void> {
+    let after: { deviceId: string; lastSeenAt: number } | undefined
+    while (seenFrom < seenBefore && !signal.aborted) {
+      const devices = await store.pageDevices({
+        accountId,
+        sort: 'lastSeenAt',
+        limit: ASKED_AT_ONCE,
+        seenFrom,
+        seenBefore,
+        ...(after !== undefined && { after }),
+      })
+      const now = clock.now()
+      for (const device of devices) {
+        if (device.settings.expectedIntervalSeconds === undefined) await tell(device, now)
+      }
+      after = devices.at(-1)?.status
+      if (devices.length < ASKED_AT_ONCE) return
+    }
+  }
+
+  async function lookAtIntervals(since: number, now: number): Promise<void> {
+    const deviceIds = await store.devicesWithInterval(accountId)
+    const still = new Set(deviceIds)
+    const before = intervals
+    const gone = [...(before?.keys() ?? [])].filter((deviceId) => !still.has(deviceId))
+    const found = new Map<string, Liveness>()
+    await forDevices([...deviceIds, ...gone], async (device) => {
+      const { deviceId } = device.status
+      const status = liveness(device, now)
+      const last = before === undefined ? liveness(device, since) : before.get(deviceId)
+      if (status !== last) await tell(device, now)
+      if (still.has(deviceId)) found.set(deviceId, status)
+    })
+    if (!signal.aborted) intervals = found
+  }
+
+  async function forDevices(
+    deviceIds: readonly string[],
+    work: (device: Device) => Promise<void>,
+  ): Promise<void> {
+    for (let start = 0; start < deviceIds.length && !signal.aborted; start += ASKED_AT_ONCE) {
+      const some = deviceIds.slice(start, start + ASKED_AT_ONCE)
+      for (const device of await store.findDevices({ accountId, deviceIds: some })) {
+        await work(device)
+      }
+    }
+  }
+
+  async function tell(device: Device, now: number): Promise<void> {
+    const { deviceId, applied, lastPosition } = device.status
+    const erased = feed.erasure({ accountId, deviceId })
+    // Looked up before the store had come as far as the erasure.
+    if (erased !== undefined && (applied[erased.partition] ?? -1) < erased.offset) return
+    const state = `${lastPosition.recordId} ${lastPosition.receivedAt} ${liveness(device, now)}`
+    if (signal.aborted || sent.get(deviceId) === state) return
+    sent.set(deviceId, state)
+    const frame = eventFrame('device-status', JSON.stringify(deviceView(device, now)))
+    feed.push({ kind: 'device-status', accountId, deviceId, frame })
+    pushed += 1
+    if (pushed % PUSHED_AT_ONCE === 0) await pause(PUSH_PAUSE_MS)
+  }
+}

@@ -1,0 +1,154 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import Joi from 'joi'
+import type { Clock } from '../../runtime/clock.ts'
+import { unavailable } from '../../runtime/http.ts'
+import type { Logger } from '../../runtime/logger.ts'
+import type { Metrics } from '../../runtime/metrics.ts'
+import { periodically } from '../../runtime/periodically.ts'
+import type { Store } from '../../store/store.ts'
+import type { AdminContext, AdminRoute, Input } from '../call/admin-route.ts'
+import type { Caller } from '../call/caller.ts'
+import { channel } from './channel.ts'
+import { answerWithFrames, setHeaders } from './connection.ts'
+import { lastEventId } from './last-event-id.ts'
+import type { ReadableLog } from './live-feed.ts'
+import { STREAM_OPTIONS, type StreamOptions } from './options.ts'
+import { streamReader } from './reader.ts'
+import { seats } from './seats.ts'
+import { standing } from './standing.ts'
+
+type Filter = { readonly deviceId?: string }
+
+export type StreamDependencies = {
+  readonly store: Store
+  readonly eventLog: ReadableLog
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly stopping: AbortSignal
+  /** What differs from the service's own. */
+  readonly stream?: Partial<StreamOptions>
+}
+
+/** Positions and device statuses as they come. */
+export function streamRoutes(deps: StreamDependencies): AdminRoute[] {
+  const { store, eventLog, logger, metrics, stopping } = deps
+  const options: StreamOptions = { ...STREAM_OPTIONS, ...deps.stream }
+  const shared = channel({ ...deps, options })
+  const places = seats(options)
+  const mayStillRead = standing({ ...deps, sharedMs: options.sharedCheckMs })
+  const readers = new Set<AbortController>()
+  stopping.addEventListener('abort', () => {
+    for (const reader of readers) reader.abort()
+  })
+
+  async function open(
+    ctx: AdminContext,
+    { accountId }: Caller,
+    { query: { deviceId } }: Input<Filter>,
+  ): Promise<void> {
+    const resumeAfter = lastEventId(ctx)
+    if (stopping.aborted) throw unavailable('the service is stopping, please connect again')
+    if (ctx.method === 'HEAD') return setHeaders(ctx)
+    const ending = endOf(ctx)
+    const { signal } = ending
+    onceEnded(signal, places.take(accountId))
+    const { feed, leave } = shared.join(accountId)
+    onceEnded(signal, leave)
+    await Promise.race([
+      feed.began,
+      pause(options.beginsWithinMs, undefined, { signal, ref: false }).catch(() => undefined),
+    ])
+    const late = resumeAfter !== undefined && feed.hasBegun() && !feed.holds(resumeAfter)
+    let turn = late ? places.turn() : undefined
+    if (late && turn === undefined) {
+      throw unavailable('too many streams are catching up, please connect again')
+    }
+    onceEnded(signal, () => turn?.())
+
+    const reader = streamReader({
+      accountId,
+      ...(deviceId !== undefined && { deviceId }),
+      ...(resumeAfter !== undefined && { resumeAfter }),
+      takeTurn() {
+        const taken = turn ?? places.turn()
+        turn = undefined
+        return taken
+      },
+      feed,
+      eventLog,
+      store,
+      logger,
+      metrics,
+      signal,
+      options,
+    })
+    const { chunkBytes } = options
+    const stalledForMs = answerWithFrames(ctx, reader.frames, { signal, chunkBytes })
+    periodically({
+      what: 'whether a reader of the live stream may go on',
+      everyMs: options.checkEveryMs,
+      async task() {
+        const stalled = reader.isHoldingUp() && stalledForMs() > options.stalledMs
+        if (stalled) metrics.streamCutOff.inc()
+        if (stalled || !(await mayStillRead(ctx, accountId))) ending.abort()
+      },
+      signal,
+      logger,
+    }).catch(() => ending.abort())
+  }
+
+  /** Aborted when the client has gone, or the process stops, or by whoever wants the stream to end. */
+  function endOf({ req, res }: AdminContext): AbortController {
+    const ending = new AbortController()
+    readers.add(ending)
+    metrics.streamReaders.set(readers.size)
+    onceEnded(ending.signal, () => {
+      readers.delete(ending)
+      metrics.streamReaders.set(readers.size)
+    })
+    res.once('close', () => ending.abort())
+    if (req.socket.destroyed) ending.abort()
+    return ending
+  }
+
+  return [
+    {
+      method: 'GET',
+      path: '/stream',
+      summary: 'Positions and device statuses as they come',
+      description: DESCRIPTION,
+      needs: 'viewer',
+      scope: 'positions:read',
+      query: {
+        deviceId: Joi.string()
+          .max(128)
+          .messages({ '*': 'deviceId must be a text of 1 to 128 characters' })
+          .description('Only this device'),
+      },
+      answer: {
+        content: { 'text/event-stream': { type: 'string', description: 'Server-Sent Events' } },
+      },
+      errors: ['INVALID_PARAMS', 'RATE_LIMITED', 'SERVICE_UNAVAILABLE'],
+      handle: open,
+    },
+  ]
+}
+
+const DESCRIPTION = `Server-Sent Events (WHATWG HTML, section 9.2). It does not end by itself.
+
+| event | data |
+| --- | --- |
+| \`position\` | A record, once it is in the log. Its \`id\` is an opaque mark of the place in the log |
+| \`device-status\` | A device whose last position or status has changed, at most 10 s late. It has no \`id\` and is not replayed |
+| \`gap\` | Events after the \`Last-Event-ID\` are no longer in the log: what there is follows |
+| \`lagging\` | The connection is too slow and ends: connect again with the last \`id\` |
+
+A client that sends the last \`id\` it has seen in the header \`Last-Event-ID\`, as browsers do when
+they connect again, misses no position; a record may come twice and is known by its \`recordId\`.
+Comments every 15 s move the \`id\` on. Records of erased devices are not replayed.`
+
+function onceEnded(signal: AbortSignal, work: () => void): void {
+  if (signal.aborted) work()
+  else signal.addEventListener('abort', work, { once: true })
+}

@@ -1,0 +1,123 @@
+import type { Clock } from '../runtime/clock.ts'
+import { succeed } from '../runtime/http.ts'
+import { VERSION } from '../runtime/version.ts'
+import { INSTANCE_GONE_MS, SERVICES, type InstanceReport } from '../schemas/instance-report.ts'
+import type { Store } from '../store/store.ts'
+import type { AdminContext, AdminRoute, JsonSchema } from './call/admin-route.ts'
+import type { Mode } from './app.ts'
+import { isoTime, TIME } from './call/views.ts'
+
+/** How the service as a whole is doing, over everything that runs. */
+export function systemRoutes({
+  store,
+  clock,
+  mode,
+}: {
+  store: Store
+  clock: Clock
+  mode: Mode
+}): AdminRoute[] {
+  async function show(ctx: AdminContext): Promise<void> {
+    const instances = await store.instances({ reportedSince: clock.now() - INSTANCE_GONE_MS })
+    succeed(ctx, systemView({ instances, mode }))
+  }
+
+  return [
+    {
+      method: 'GET',
+      path: '/system',
+      summary: 'How the service is doing',
+      description:
+        'Made of what each running service writes down every 10 s; one that has not for 30 s is left out.',
+      needs: 'viewer',
+      answer: { data: SYSTEM },
+      handle: show,
+    },
+  ]
+}
+
+const SYSTEM: JsonSchema = {
+  title: 'System',
+  type: 'object',
+  required: [
+    'mode',
+    'version',
+    'lag',
+    'deadLetters',
+    'acceptedPerMinute',
+    'refusedPerMinute',
+    'instances',
+  ],
+  properties: {
+    mode: { enum: ['embedded', 'distributed'] },
+    version: { type: 'string' },
+    lag: {
+      description: 'How far what is shown is behind what was accepted; null while nothing tells it',
+      type: ['object', 'null'],
+      required: ['events', 'seconds'],
+      properties: {
+        events: { type: 'integer' },
+        seconds: { type: 'number', description: 'The age of the oldest event not yet shown' },
+      },
+      additionalProperties: false,
+    },
+    deadLetters: {
+      type: ['integer', 'null'],
+      description: 'Events in the log that could not be read; null while nothing tells it',
+    },
+    acceptedPerMinute: { type: 'number', description: 'Positions of the last 60 s' },
+    refusedPerMinute: { type: 'number', description: 'Reports of the last 60 s' },
+    instances: {
+      type: 'array',
+      items: {
+        title: 'Instance',
+        type: 'object',
+        required: ['service', 'host', 'version', 'startedAt', 'reportedAt'],
+        properties: {
+          service: { enum: [...SERVICES] },
+          host: { type: 'string' },
+          version: { type: 'string' },
+          startedAt: TIME,
+          reportedAt: TIME,
+        },
+        additionalProperties: false,
+      },
+    },
+  },
+  additionalProperties: false,
+}
+
+function systemView({ instances, mode }: { instances: readonly InstanceReport[]; mode: Mode }) {
+  const inOrder = [...instances].sort(
+    (a, b) =>
+      SERVICES.indexOf(a.service) - SERVICES.indexOf(b.service) ||
+      compare(a.host, b.host) ||
+      a.startedAt - b.startedAt ||
+      compare(a.instanceId, b.instanceId),
+  )
+  const newestFirst = [...instances].sort((a, b) => b.reportedAt - a.reportedAt)
+  const projectors = newestFirst.filter(({ service }) => service === 'projector')
+  return {
+    mode,
+    version: VERSION,
+    lag: projectors.find(({ lag }) => lag !== undefined)?.lag ?? null,
+    deadLetters: projectors.find((one) => one.deadLetters !== undefined)?.deadLetters ?? null,
+    acceptedPerMinute: sum(instances.map((one) => one.acceptedPerMinute ?? 0)),
+    refusedPerMinute: sum(instances.map((one) => one.refusedPerMinute ?? 0)),
+    instances: inOrder.map(({ service, host, version, startedAt, reportedAt }) => ({
+      service,
+      host,
+      version,
+      startedAt: isoTime(startedAt),
+      reportedAt: isoTime(reportedAt),
+    })),
+  }
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}

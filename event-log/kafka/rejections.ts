@@ -1,0 +1,91 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { KafkaMessage, Message } from 'kafkajs'
+import { utf8 } from '../../schemas/event-fields.ts'
+import {
+  decodeReportRejected,
+  encodeReportRejected,
+  REPORT_REJECTED,
+  type ReportRejected,
+} from '../../schemas/report-rejected.ts'
+import type { RejectionLog } from '../event-log.ts'
+import type { KafkaClient, Logger } from './connection.ts'
+import { cloudEventHeaders } from './event-format.ts'
+import { beGroupMember, type Chunk } from './group-member.ts'
+import { untilTaken } from './until-taken.ts'
+
+/** What may wait to be written: a flood of refused reports must not fill the memory. */
+export const REJECTION_BOUNDS = { maxQueuedItems: 1000, maxQueuedBytes: 4 * 1024 * 1024 } as const
+
+const BEGIN_ANEW_AFTER_MS = 5000
+
+/**
+ * The record of a rejection.
+ * @throws {UndecodableEventError} when it could not be read back.
+ */
+export function toRejectionMessage(event: ReportRejected) {
+  const { rejectionId, accountId, keyId, receivedAt } = event
+  return {
+    key: `${accountId}/${keyId}`,
+    value: encodeReportRejected(event),
+    timestamp: String(receivedAt),
+    headers: {
+      ...cloudEventHeaders({ id: rejectionId, type: REPORT_REJECTED, time: receivedAt }),
+      'content-type': 'application/json',
+    },
+  } satisfies Message
+}
+
+/**
+ * Delivers the topic to one member of the group until `signal` is aborted. Where kafkajs gives up,
+ * it begins anew: nobody's positions are to suffer, so the process goes on.
+ */
+export async function subscribeRejections({
+  newClient,
+  groupId,
+  topic,
+  onBatch,
+  signal,
+  logger,
+}: {
+  newClient: () => KafkaClient
+  groupId: string
+  topic: string
+  onBatch: Parameters<RejectionLog['subscribeRejections']>[0]['onBatch']
+  signal: AbortSignal
+  logger: Logger
+}): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await beGroupMember({
+        client: newClient(),
+        groupId,
+        topic,
+        commit: true,
+        startOf: () => undefined,
+        deal,
+        signal,
+        logger,
+      })
+    } catch (error) {
+      logger.warn({ err: error, groupId }, 'reading rejections begins anew')
+      await pause(BEGIN_ANEW_AFTER_MS, undefined, { signal }).catch(() => undefined)
+    }
+  }
+
+  async function deal(chunk: Chunk): Promise<boolean> {
+    // Read once, so that what is left out is told once however often the rest is tried.
+    const events = chunk.messages.flatMap((message) => readable(message, chunk.partition))
+    if (events.length === 0) return true
+    return untilTaken(chunk, { groupId, signal, logger }, () => onBatch(events))
+  }
+
+  function readable({ value, offset }: KafkaMessage, partition: number): ReportRejected[] {
+    try {
+      return [decodeReportRejected(utf8(value, 'value'))]
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      logger.warn({ partition, offset: Number(offset), reason }, 'rejection left out')
+      return []
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises'
+import { DependencyError } from '../../runtime/errors.ts'
+import { sleepers } from './sleepers.ts'
+
+/** Another process may append to the file too, and nothing but looking tells of it. */
+export const LOOK_AGAIN_MS = 200
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 2000
+const COMMIT_EVERY_MS = 500
+
+/** What is read of a table at once; `lastOffset` is where reading goes on after it. */
+export type Readable<Batch extends { readonly lastOffset: number }> = {
+  /** Undefined where there is nothing after the offset (yet). May throw a `DependencyError`. */
+  readonly read: (after: number) => Batch | undefined
+  /** May throw a `DependencyError`. */
+  readonly commit: (group: string, offset: number) => void
+  readonly logger: { warn(fields: object, message: string): void }
+}
+
+export type GroupReaders<Batch> = {
+  /** Resolves when `signal` is aborted or the readers are stopped, and the batch in hand is done. */
+  deliver(delivery: Delivery<Batch>): Promise<void>
+  /** Tells that there is something new to read. */
+  appended(): void
+  /** Resolves when every reader has ended. */
+  stop(): Promise<void>
+}
+
+export type Delivery<Batch> = {
+  readonly group: string
+  readonly after: number
+  readonly onBatch: (batch: Batch) => Promise<void>
+  readonly signal: AbortSignal
+  /**
+   * Whether the group resumes by what is committed. Where it has a mark of its own, catching up
+   * commits only now and then: each commit makes appends wait.
+   */
+  readonly resumesByCommit: boolean
+}
+
+/** Delivers a table that only grows to groups, each from its own offset on. */
+export function groupReaders<Batch extends { readonly lastOffset: number }>({
+  read,
+  commit,
+  logger,
+}: Readable<Batch>): GroupReaders<Batch> {
+  const waitingForMore = sleepers()
+  const waitingForBetterTimes = sleepers()
+  const delivering = new Set<Promise<void>>()
+  let stopped = false
+
+  return {
+    deliver(delivery) {
+      const done = deliver(delivery).finally(() => delivering.delete(done))
+      delivering.add(done)
+      return done
+    },
+
+    appended: () => waitingForMore.wakeAll(),
+
+    async stop() {
+      stopped = true
+      waitingForMore.wakeAll()
+      waitingForBetterTimes.wakeAll()
+      await Promise.allSettled(delivering)
+    },
+  }
+
+  async function deliver(delivery: Delivery<Batch>): Promise<void> {
+    const { group, after: start, onBatch, signal, resumesByCommit } = delivery
+    const ended = () => stopped || signal.aborted
+    let after = start
+    let committed = start
+    let committedAt = performance.now()
+    while (!ended()) {
+      const batch = await untilDone('read', async () => read(after), isPassing)
+      if (batch === 'given up') break
+      if (batch === undefined) {
+        await keepCommitted()
+        await waitingForMore.sleep(LOOK_AGAIN_MS, signal)
+        continue
+      }
+      const delivered = await untilDone(
+        'deliver',
+        () => onBatch(batch),
+        () => true,
+      )
+      if (delivered === 'given up') break
+      after = batch.lastOffset
+      const due = resumesByCommit || performance.now() - committedAt >= COMMIT_EVERY_MS
+      if (due) await keepCommitted()
+      // While catching up, whatever else runs in this process has its turns in between.
+      await endOfTurn()
+    }
+    await keepCommitted()
+
+    async function keepCommitted(): Promise<void> {
+      if (after === committed) return
+      await untilDone('commit', async () => commit(group, after), isPassing)
+      committed = after
+      committedAt = performance.now()
+    }
+
+    /** Tries, with growing pauses, until it succeeds, a failure is final, or the reader is to end. */
+    async function untilDone<T>(
+      step: string,
+      attempt: () => Promise<T>,
+      mayPass: (error: unknown) => boolean,
+    ): Promise<T | 'given up'> {
+      for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+        try {
+          return await attempt()
+        } catch (error) {
+          if (!mayPass(error)) throw error
+          logger.warn({ err: error, group, after, step, pauseMs }, 'subscription pauses')
+        }
+        if (!ended()) await waitingForBetterTimes.sleep(pauseMs, signal)
+        if (ended()) return 'given up'
+      }
+    }
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  return error instanceof DependencyError && error.retriable
+}

@@ -1,0 +1,44 @@
+import type { Clock } from '../runtime/clock.ts'
+import { ERRORS, type ErrorIdentifier } from '../runtime/errors.ts'
+import type { Metrics } from '../runtime/metrics.ts'
+import type { InstanceReport } from '../schemas/instance-report.ts'
+
+const MINUTE_MS = 60_000
+
+type Sample = { readonly at: number; readonly accepted: number; readonly refused: number }
+
+/**
+ * Tells, each time it is asked, how many reports were accepted and refused in the last 60 s; since
+ * the start, where that is less long ago. Where it was last asked longer ago, as much of it as falls
+ * to 60 s. What failed on our side counts in neither.
+ */
+export function reportRates({ metrics, clock }: { metrics: Metrics; clock: Clock }) {
+  let samples: readonly Sample[] = [{ at: clock.now(), accepted: 0, refused: 0 }]
+
+  return async function rates(): Promise<
+    Pick<InstanceReport, 'acceptedPerMinute' | 'refusedPerMinute'>
+  > {
+    const now = await sample(metrics, clock)
+    const within = samples.findIndex(({ at }) => now.at - at < MINUTE_MS)
+    // The one before is the last that is a minute old: no older one will be asked for again.
+    const first = within === -1 ? samples.length - 1 : Math.max(0, within - 1)
+    samples = [...samples.slice(first), now]
+    const since = samples[0] ?? now
+    const share = MINUTE_MS / Math.max(MINUTE_MS, now.at - since.at)
+    return {
+      acceptedPerMinute: Math.round((now.accepted - since.accepted) * share),
+      refusedPerMinute: Math.round((now.refused - since.refused) * share),
+    }
+  }
+}
+
+async function sample(metrics: Metrics, clock: Clock): Promise<Sample> {
+  let accepted = 0
+  let refused = 0
+  for (const { labels, value } of (await metrics.reports.get()).values) {
+    const outcome = String(labels.outcome)
+    if (outcome === 'accepted') accepted += value
+    else if (ERRORS[outcome as ErrorIdentifier] < 500) refused += value
+  }
+  return { at: clock.now(), accepted, refused }
+}

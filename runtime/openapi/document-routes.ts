@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type Router from '@koa/router'
+import type { HttpContext, HttpState } from '../http.ts'
+import { docsPage, START_SCRIPT, STYLE } from './docs-page.ts'
+import type { OpenApiDocument } from './document.ts'
+
+/** Nothing from other hosts, no inline script; Swagger UI's icons are `data:` images. */
+const POLICY = [
+  "default-src 'self'",
+  "img-src 'self' data:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const installed = createRequire(import.meta.url)
+
+type Content = { readonly body: Buffer; readonly etag: string }
+type File = { readonly type: string; readonly content: () => Promise<Content> }
+
+/** Serves an API's document at `/openapi.json`, and at `/docs` a page of it to read and to try. */
+export function documentRoutes<S extends HttpState>(
+  router: Router<S>,
+  document: OpenApiDocument,
+): void {
+  const title = String(document.info['title'])
+  const json = inMemory('application/json', JSON.stringify(document, null, 2))
+  const page = inMemory('text/html', docsPage({ title }))
+  const files: Readonly<Record<string, File>> = {
+    'start.js': inMemory('text/javascript', START_SCRIPT),
+    'style.css': inMemory('text/css', STYLE),
+    'swagger-ui.css': ofSwaggerUi('text/css', 'swagger-ui.css'),
+    'swagger-ui-bundle.js': ofSwaggerUi('text/javascript', 'swagger-ui-bundle.js'),
+    'favicon.png': ofSwaggerUi('image/png', 'favicon-32x32.png'),
+  }
+
+  router.get('/openapi.json', (ctx) => send(ctx, json))
+  router.get('/docs', async (ctx) => {
+    // The page's links are relative, so that it also works under a prefix that a proxy takes off.
+    if (ctx.path.endsWith('/')) return ctx.redirect('../docs')
+    await send(ctx, page)
+  })
+  for (const [name, file] of Object.entries(files)) {
+    router.get(`/docs/${name}`, (ctx) => send(ctx, file))
+  }
+}
+
+async function send(ctx: HttpContext, { type, content }: File): Promise<void> {
+  const { body, etag } = await content()
+  ctx.set({
+    'Cache-Control': 'no-cache',
+    'Content-Security-Policy': POLICY,
+    'X-Content-Type-Options': 'nosniff',
+  })
+  ctx.status = 200
+  ctx.type = type
+  ctx.etag = etag
+  if (ctx.fresh) ctx.status = 304
+  else ctx.body = body
+}
+
+function inMemory(type: string, text: string): File {
+  const content = tagged(Buffer.from(text))
+  return { type, content: async () => content }
+}
+
+/** A file of the installed package, read when it is first asked for. */
+function ofSwaggerUi(type: string, name: string): File {
+  let content: Content | undefined
+  return {
+    type,
+    async content() {
+      content ??= tagged(await readFile(installed.resolve(`swagger-ui-dist/${name}`)))
+      return content
+    },
+  }
+}
+
+function tagged(body: Buffer): Content {
+  return { body, etag: createHash('sha256').update(body).digest('base64url') }
+}

@@ -1,0 +1,143 @@
+import { ERROR_MEANINGS, ERRORS, type ErrorIdentifier } from '../errors.ts'
+import { VERSION } from '../version.ts'
+import { SchemaComponents } from './components.ts'
+import { errorResponse, ERRORS_OF_EVERY_CALL, HEADERS } from './envelope.ts'
+import type { JsonSchema } from './json-schema.ts'
+import { templated, type Operation } from './operation.ts'
+
+/** As much of an OpenAPI 3.1 document as is looked at from here. */
+export type OpenApiDocument = {
+  readonly openapi: string
+  readonly info: JsonSchema
+  readonly paths: { readonly [path: string]: { readonly [method: string]: JsonSchema } }
+  readonly components: { readonly [section: string]: { readonly [name: string]: JsonSchema } }
+} & JsonSchema
+
+export type Tag = { readonly name: string; readonly description: string }
+
+/** Answered where no call matches, so that they belong to no operation. */
+const UNMATCHED = ['NOT_FOUND', 'METHOD_NOT_ALLOWED'] as const
+
+/**
+ * The OpenAPI 3.1 document of an API. Errors are taken from the table of identifiers; the security
+ * schemes are those that the operations name, or more.
+ */
+export function openApiDocument({
+  title,
+  description,
+  tags,
+  securitySchemes,
+  operations,
+}: {
+  title: string
+  /** Markdown; what is true of every call is told after it. */
+  description: string
+  tags: readonly Tag[]
+  securitySchemes: { readonly [name: string]: JsonSchema }
+  operations: readonly Operation[]
+}): OpenApiDocument {
+  const components = new SchemaComponents()
+  const paths: Record<string, Record<string, JsonSchema>> = {}
+  for (const operation of operations) {
+    const path = (paths[templated(operation.path)] ??= {})
+    path[operation.method.toLowerCase()] = components.extract(described(operation)) as JsonSchema
+  }
+  const given = among([...ERRORS_OF_EVERY_CALL, ...operations.flatMap(({ errors }) => errors)])
+  const responses = Object.fromEntries(
+    given.map((identifier) => [
+      identifier,
+      components.extract(errorResponse(identifier)) as JsonSchema,
+    ]),
+  )
+  return {
+    openapi: '3.1.1',
+    info: {
+      title,
+      version: VERSION,
+      description: `${description}\n\n${aboutEveryCall(among([...given, ...UNMATCHED]))}`,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    tags,
+    paths,
+    'x-unmatched': Object.fromEntries(
+      UNMATCHED.map((identifier) => [ERRORS[identifier], errorResponse(identifier)]),
+    ),
+    components: {
+      schemas: components.schemas,
+      responses,
+      headers: { 'X-Request-Id': HEADERS['X-Request-Id'] },
+      securitySchemes,
+    },
+  }
+}
+
+function described({
+  operationId,
+  tag,
+  summary,
+  description,
+  parameters = [],
+  body,
+  answer,
+  errors,
+  security,
+}: Operation): JsonSchema {
+  const refusals = among([...ERRORS_OF_EVERY_CALL, ...errors])
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body !== undefined && {
+      requestBody: {
+        required: body.required,
+        content: { 'application/json': { schema: body.schema } },
+      },
+    }),
+    responses: {
+      [answer.status]: {
+        description: answer.description,
+        headers: { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } },
+        content: Object.fromEntries(
+          Object.entries(answer.content).map(([mediaType, schema]) => [
+            // Tools look for the type alone.
+            mediaType.replace(/;.*/, ''),
+            { schema },
+          ]),
+        ),
+      },
+      ...Object.fromEntries(
+        refusals.map((identifier) => [ERRORS[identifier], reference(identifier)]),
+      ),
+    },
+    security: security.map((scheme) => ({ [scheme]: [] })),
+  }
+}
+
+function reference(identifier: ErrorIdentifier): JsonSchema {
+  return { $ref: `#/components/responses/${identifier}` }
+}
+
+function aboutEveryCall(identifiers: readonly ErrorIdentifier[]): string {
+  return [
+    'Answers come in an envelope: `{success: true, code, message, data}`, or',
+    '`{success: false, code, message, error}` where `error` is one of the identifiers below and `code` the',
+    'HTTP status. Every answer carries `X-Request-Id`. A call that is made with GET can be made with HEAD.',
+    '',
+    '| status | error | meaning |',
+    '| --- | --- | --- |',
+    ...identifiers.map(
+      (identifier) =>
+        `| ${ERRORS[identifier]} | \`${identifier}\` | ${ERROR_MEANINGS[identifier]} |`,
+    ),
+  ].join('\n')
+}
+
+/** Each once, in the order of the table, which is that of the statuses. */
+function among(given: readonly ErrorIdentifier[]): ErrorIdentifier[] {
+  return (Object.keys(ERRORS) as ErrorIdentifier[]).filter((identifier) =>
+    given.includes(identifier),
+  )
+}

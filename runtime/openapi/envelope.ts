@@ -1,0 +1,98 @@
+import { ERROR_MEANINGS, ERRORS, type ErrorIdentifier } from '../errors.ts'
+import type { JsonSchema } from './json-schema.ts'
+
+/** Requests that the HTTP parser refuses, and faults of ours, end any call. */
+export const ERRORS_OF_EVERY_CALL: readonly ErrorIdentifier[] = [
+  'INVALID_PARAMS',
+  'REQUEST_TIMEOUT',
+  'HEADERS_TOO_LARGE',
+  'SERVER_ERROR',
+]
+
+/** The envelope around what a call answers; without a schema its `data` is null. */
+export function successEnvelope(status: number, data: JsonSchema = { type: 'null' }): JsonSchema {
+  return envelope({
+    success: { const: true },
+    code: { const: status },
+    message: { type: 'string', description: 'For people' },
+    data,
+  })
+}
+
+/** The response of an error. */
+export function errorResponse(identifier: ErrorIdentifier): JsonSchema {
+  const schema = {
+    title: identifier,
+    ...envelope({
+      success: { const: false },
+      code: { const: ERRORS[identifier] },
+      message: { type: 'string', description: 'What was wrong and what to send instead' },
+      error: { const: identifier },
+      ...(identifier === 'INVALID_PARAMS' && { details: FAULTS }),
+    }),
+  }
+  return {
+    description: ERROR_MEANINGS[identifier],
+    headers: Object.fromEntries(
+      HEADERS_OF_ERRORS.filter(({ of }) => of === undefined || of.includes(identifier)).map(
+        ({ name }) => [name, HEADERS[name]],
+      ),
+    ),
+    content: { 'application/json': { schema } },
+  }
+}
+
+/** Headers of answers. */
+export const HEADERS = {
+  'X-Request-Id': {
+    description:
+      'Names this request in our logs: the request’s own X-Request-Id where that is 1 to 64 of A–Z a–z 0–9 _ . : -',
+    required: true,
+    schema: { type: 'string' },
+  },
+  'WWW-Authenticate': {
+    description:
+      'RFC 6750: `error="invalid_token"` where a token was sent, `error="insufficient_scope"` where the key lacks a scope',
+    schema: { type: 'string' },
+  },
+  'Retry-After': {
+    description: 'After how many whole seconds the same request may succeed',
+    required: true,
+    schema: { type: 'string', pattern: '^[1-9]\\d*$' },
+  },
+  Allow: {
+    description: 'The methods that the path takes',
+    required: true,
+    schema: { type: 'string' },
+  },
+} as const satisfies Record<string, JsonSchema>
+
+const HEADERS_OF_ERRORS: readonly {
+  name: keyof typeof HEADERS
+  of?: readonly ErrorIdentifier[]
+}[] = [
+  { name: 'X-Request-Id' },
+  { name: 'WWW-Authenticate', of: ['UNAUTHORIZED', 'FORBIDDEN'] },
+  { name: 'Retry-After', of: ['RATE_LIMITED', 'SERVICE_UNAVAILABLE'] },
+  { name: 'Allow', of: ['METHOD_NOT_ALLOWED'] },
+]
+
+const FAULTS: JsonSchema = {
+  type: 'array',
+  description: 'Every faulty field, each once',
+  items: {
+    type: 'object',
+    required: ['field', 'message'],
+    properties: { field: { type: 'string' }, message: { type: 'string' } },
+    additionalProperties: false,
+  },
+}
+
+function envelope({ details, ...properties }: Record<string, JsonSchema>): JsonSchema {
+  return {
+    type: 'object',
+    required: Object.keys(properties),
+    properties: { ...properties, ...(details !== undefined && { details }) },
+    additionalProperties: false,
+  }
+}

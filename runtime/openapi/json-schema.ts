@@ -1,0 +1,76 @@
+import type Joi from 'joi'
+
+/** JSON Schema, draft 2020-12; one with a `title` is a component of the OpenAPI document. */
+export type JsonSchema = { readonly [keyword: string]: unknown }
+
+/**
+ * What a Joi rule accepts, as JSON Schema. Joi converts by itself; a rule that it cannot express says
+ * its schema in `.meta({ openapi: {…} })`, which stands in place of Joi's. `null` that a rule takes for
+ * absence is allowed; descriptions and defaults are told.
+ */
+export function jsonSchemaOf(rule: Joi.Schema): JsonSchema {
+  const own = stated(rule) ?? withParts(converted(rule), rule)
+  const description = rule.$_getFlag('description') as string | undefined
+  const fallback = rule.$_getFlag('default') as unknown
+  const told = {
+    ...own,
+    ...(description !== undefined && { description }),
+    ...(fallback !== undefined && { default: fallback }),
+  }
+  return accepts(rule, null) ? withNull(told) : told
+}
+
+/** The schema of an object with these fields; fields besides them are refused unless said otherwise. */
+export function objectSchemaOf(
+  rules: { readonly [field: string]: Joi.Schema },
+  { others = 'refused' }: { others?: 'refused' | 'ignored' } = {},
+): JsonSchema {
+  const fields = Object.entries(rules)
+  const required = fields.filter(([, rule]) => isRequired(rule)).map(([field]) => field)
+  return {
+    type: 'object',
+    ...(required.length > 0 && { required }),
+    properties: Object.fromEntries(fields.map(([field, rule]) => [field, jsonSchemaOf(rule)])),
+    ...(others === 'refused' && { additionalProperties: false }),
+  }
+}
+
+export function isRequired(rule: Joi.Schema): boolean {
+  return rule.$_getFlag('presence') === 'required'
+}
+
+function stated(rule: Joi.Schema): JsonSchema | undefined {
+  const metas = (rule.$_terms['metas'] ?? []) as readonly { readonly openapi?: JsonSchema }[]
+  return metas.findLast(({ openapi }) => openapi !== undefined)?.openapi
+}
+
+function converted(rule: Joi.Schema): JsonSchema {
+  return rule['~standard'].jsonSchema.input({ target: 'draft-2020-12' })
+}
+
+/** Joi's own conversion goes into objects and lists without looking for what their rules state. */
+function withParts(schema: JsonSchema, rule: Joi.Schema): JsonSchema {
+  const fields = rule.$_terms['keys'] as readonly { key: string; schema: Joi.Schema }[] | undefined
+  if (rule.type === 'object' && fields) {
+    return objectSchemaOf(Object.fromEntries(fields.map(({ key, schema }) => [key, schema])))
+  }
+  const [items, ...others] = (rule.$_terms['items'] ?? []) as readonly Joi.Schema[]
+  const isList = rule.type === 'array' && items !== undefined && others.length === 0
+  return isList ? { ...schema, items: jsonSchemaOf(items) } : schema
+}
+
+function accepts(rule: Joi.Schema, value: unknown): boolean {
+  return rule.validate(value, { convert: false, context: { now: 0 } }).error === undefined
+}
+
+function withNull(schema: JsonSchema): JsonSchema {
+  const { type, enum: choices } = schema
+  if (type === undefined) return schema['anyOf'] ? schema : { anyOf: [schema, { type: 'null' }] }
+  const types = [type].flat()
+  if (types.includes('null')) return schema
+  return {
+    ...schema,
+    type: [...types, 'null'],
+    ...(Array.isArray(choices) && { enum: [...(choices as unknown[]), null] }),
+  }
+}

@@ -1,0 +1,43 @@
+import type { ErrorIdentifier } from '../errors.ts'
+import type { JsonSchema } from './json-schema.ts'
+
+/** One call of an HTTP API, as the OpenAPI document tells it. */
+export type Operation = {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** From the root, parameters as the router writes them: `/api/v1/devices/:deviceId`. */
+  readonly path: string
+  readonly operationId: string
+  readonly tag: string
+  readonly summary: string
+  readonly description?: string
+  readonly parameters?: readonly Parameter[]
+  /** The JSON body that the call takes. */
+  readonly body?: { readonly required: boolean; readonly schema: JsonSchema }
+  readonly answer: {
+    readonly status: number
+    readonly description: string
+    readonly content: { readonly [mediaType: string]: JsonSchema }
+  }
+  /** Besides those that every call can give. */
+  readonly errors: readonly ErrorIdentifier[]
+  /** Names of security schemes of which one is needed; none: open to everybody. */
+  readonly security: readonly string[]
+}
+
+export type Parameter = {
+  readonly name: string
+  readonly in: 'path' | 'query' | 'header'
+  readonly required: boolean
+  readonly description?: string
+  readonly schema: JsonSchema
+}
+
+/** A path as OpenAPI writes it: `/api/v1/devices/{deviceId}`. */
+export function templated(path: string): string {
+  return path.replace(/:(\w+)/g, '{$1}')
+}
+
+/** The names of a path's parameters. */
+export function parametersOf(path: string): string[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+}

@@ -1,0 +1,54 @@
+import { number, text, ulid, UndecodableEventError, utf8 } from './event-fields.ts'
+
+/**
+ * The event in the log: an operator had a device erased. It stands under the device's key, so that
+ * it is in order with the device's positions: what stands before it is gone, what comes after it
+ * starts afresh.
+ */
+export type DeviceErased = {
+  /** ULID; the same for every repeat of the event. */
+  readonly eventId: string
+  readonly accountId: string
+  readonly deviceId: string
+  /** When the operator asked for it, in milliseconds since the epoch. */
+  readonly erasedAt: number
+}
+
+export const DEVICE_ERASED = 'DeviceErased.v1'
+
+/**
+ * Reads an event back from an entry of the log. It has no value: the key names account and device.
+ * @throws {UndecodableEventError} naming the first thing that is not as it should be.
+ */
+export function decodeDeviceErased({
+  key,
+  value,
+  ...rest
+}: {
+  key: Uint8Array | null
+  value: Uint8Array | null
+  eventId: string | undefined
+  erasedAt: number | undefined
+}): DeviceErased {
+  if (value !== null) throw new UndecodableEventError('the erasure of a device has a value')
+  const name = utf8(key, 'key')
+  const slash = name.indexOf('/')
+  if (slash === -1) throw new UndecodableEventError('the key has no slash')
+  return checkDeviceErased({
+    ...rest,
+    accountId: name.slice(0, slash),
+    deviceId: name.slice(slash + 1),
+  })
+}
+
+/** @throws {UndecodableEventError} naming the first field that no reader could take. */
+export function checkDeviceErased(fields: Record<string, unknown>): DeviceErased {
+  const accountId = text(fields, 'accountId')
+  if (accountId.includes('/')) throw new UndecodableEventError('accountId holds a slash')
+  return {
+    eventId: ulid(fields, 'eventId'),
+    accountId,
+    deviceId: text(fields, 'deviceId'),
+    erasedAt: number(fields, 'erasedAt'),
+  }
+}

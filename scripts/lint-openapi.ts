@@ -1,0 +1,67 @@
+import { parseArgs } from 'node:util'
+import { createConfig, lintFromString, type NormalizedProblem } from '@redocly/openapi-core'
+import { adminRoutes, PREFIX, type AdminDependencies } from '../admin-api/app.ts'
+import { adminDocument } from '../admin-api/openapi.ts'
+import { ingestDocument } from '../ingest-api/openapi.ts'
+import type { OpenApiDocument } from '../runtime/openapi/document.ts'
+
+const HELP = `Checks the OpenAPI documents of both APIs with Redocly's recommended rules.
+
+  npm run check:openapi
+  npm run --silent check:openapi -- --print ingest-api
+
+  --print NAME   prints the document of ingest-api or admin-api instead
+
+Every problem is printed with its place in the document; the exit code is then 1.
+`
+
+/** Asked for nothing: routes are only listed here, not called. */
+const unopened = { stopping: new AbortController().signal } as AdminDependencies
+
+const documents: Readonly<Record<string, OpenApiDocument>> = {
+  'ingest-api': ingestDocument(),
+  'admin-api': adminDocument(adminRoutes(unopened), { prefix: PREFIX }),
+}
+
+const options = readOptions()
+if (options.help === true) process.stdout.write(HELP)
+else if (options.print !== undefined) print(options.print)
+else await lint()
+
+function readOptions() {
+  try {
+    return parseArgs({
+      options: { help: { type: 'boolean' }, print: { type: 'string' } },
+    }).values
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${HELP}`)
+    process.exit(2)
+  }
+}
+
+function print(name: string): void {
+  const document = documents[name]
+  if (document === undefined) {
+    process.stderr.write(`--print takes ${Object.keys(documents).join(' or ')}\n`)
+    process.exit(2)
+  }
+  process.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
+}
+
+async function lint(): Promise<void> {
+  const config = await createConfig({ extends: ['recommended'] })
+  let problems = 0
+  for (const [name, document] of Object.entries(documents)) {
+    const source = JSON.stringify(document, null, 2)
+    const found = await lintFromString({ source, absoluteRef: `${name}/openapi.json`, config })
+    for (const problem of found) process.stderr.write(`${told(name, problem)}\n`)
+    problems += found.length
+  }
+  if (problems === 0) return
+  process.stderr.write(`${problems} problems in the OpenAPI documents\n`)
+  process.exitCode = 1
+}
+
+function told(name: string, { ruleId, message, location: [place] }: NormalizedProblem): string {
+  return `${name} ${place?.pointer ?? '#'}\n  ${ruleId}: ${message.trim().replaceAll('\n', '\n  ')}`
+}

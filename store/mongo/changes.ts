@@ -1,0 +1,13 @@
+/** A change as operators of the database: `null` takes a value away, what is not named stays. */
+export function namedValues(values: Readonly<Record<string, unknown>>): {
+  $set: Record<string, unknown>
+  $unset: Record<string, true>
+} {
+  const named = Object.entries(values).filter(([, value]) => value !== undefined)
+  return {
+    $set: Object.fromEntries(named.filter(([, value]) => value !== null)),
+    $unset: Object.fromEntries(
+      named.filter(([, value]) => value === null).map(([field]) => [field, true as const]),
+    ),
+  }
+}

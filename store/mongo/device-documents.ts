@@ -1,0 +1,84 @@
+import { deviceKey } from '../../schemas/position-reported.ts'
+import type { DeviceStatus, Offsets } from '../../schemas/read-models.ts'
+import type { DeviceStatusDocument } from './collections.ts'
+import { newestErasure, type Erased } from './erased.ts'
+
+export type DeviceName = { readonly accountId: string; readonly deviceId: string }
+
+/** A device as it is stored: its status, what is erased of it, or both. */
+export type StoredDevice = DeviceName & {
+  /** The last offset dealt with, positions and erasures alike, per partition. */
+  readonly applied: Offsets
+  /** Absent while nothing was reported since it was erased. */
+  readonly status?: DeviceStatus
+  readonly erased?: Erased
+}
+
+export function storedDevice(document: DeviceStatusDocument): StoredDevice {
+  const { accountId, deviceId, applied, erased } = document
+  const status = deviceStatusOf(document)
+  return {
+    accountId,
+    deviceId,
+    applied,
+    ...(status !== undefined && { status }),
+    ...(erased !== undefined && { erased }),
+  }
+}
+
+/** Undefined where only the erasure is left of the device. */
+export function deviceStatusOf(document: DeviceStatusDocument): DeviceStatus | undefined {
+  const { accountId, deviceId, applied, firstSeenAt, lastSeenAt, reportCount } = document
+  const { lastPosition } = document
+  if (
+    lastPosition === undefined ||
+    firstSeenAt === undefined ||
+    lastSeenAt === undefined ||
+    reportCount === undefined
+  ) {
+    return undefined
+  }
+  return {
+    accountId,
+    deviceId,
+    firstSeenAt: firstSeenAt.getTime(),
+    lastSeenAt: lastSeenAt.getTime(),
+    reportCount,
+    lastPosition: {
+      ...lastPosition,
+      timestamp: lastPosition.timestamp.getTime(),
+      receivedAt: lastPosition.receivedAt.getTime(),
+    },
+    applied,
+  }
+}
+
+export function deviceDocument({
+  accountId,
+  deviceId,
+  applied,
+  status,
+  erased,
+}: StoredDevice): DeviceStatusDocument {
+  return {
+    _id: deviceKey({ accountId, deviceId }),
+    accountId,
+    deviceId,
+    ...(status !== undefined && reported(status)),
+    applied,
+    ...(erased !== undefined && { erased, erasedAt: newestErasure(erased) }),
+  }
+}
+
+function reported({ firstSeenAt, lastSeenAt, reportCount, lastPosition }: DeviceStatus) {
+  return {
+    firstSeenAt: new Date(firstSeenAt),
+    lastSeenAt: new Date(lastSeenAt),
+    reportCount,
+    lastPosition: {
+      ...lastPosition,
+      timestamp: new Date(lastPosition.timestamp),
+      receivedAt: new Date(lastPosition.receivedAt),
+    },
+  }
+}

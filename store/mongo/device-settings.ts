@@ -1,0 +1,71 @@
+import type { Collection } from 'mongodb'
+import { deviceKey } from '../../schemas/position-reported.ts'
+import type { DeviceSettings } from '../../schemas/read-models.ts'
+import type { Devices } from '../store.ts'
+import { namedValues } from './changes.ts'
+import type { DeviceSettingsDocument } from './collections.ts'
+import { isDuplicateKey } from './driver-errors.ts'
+
+/** What holds for a device of which operators have said nothing. */
+const DEFAULT_SETTINGS: DeviceSettings = { disabled: false }
+
+export function mongoDeviceSettings({
+  deviceSettings,
+}: {
+  deviceSettings: Collection<DeviceSettingsDocument>
+}): Pick<Devices, 'devicesWithInterval' | 'changeDeviceSettings' | 'forgetDeviceSettings'> {
+  return {
+    async devicesWithInterval(accountId) {
+      const found = await deviceSettings
+        .find({ accountId, expectedIntervalSeconds: { $exists: true } })
+        .project<{ deviceId: string }>({ _id: 0, deviceId: 1 })
+        .toArray()
+      return found.map(({ deviceId }) => deviceId)
+    },
+
+    async changeDeviceSettings(change) {
+      try {
+        return await changeSettings(deviceSettings, change)
+      } catch (error) {
+        // Two first changes of one device at once: the other one has made the document.
+        if (!isDuplicateKey(error)) throw error
+        return changeSettings(deviceSettings, change)
+      }
+    },
+
+    async forgetDeviceSettings({ accountId, deviceId, changedUpTo }) {
+      await deviceSettings.deleteOne({
+        _id: deviceKey({ accountId, deviceId }),
+        accountId,
+        deviceId,
+        $or: [{ changedAt: { $exists: false } }, { changedAt: { $lte: new Date(changedUpTo) } }],
+      })
+    },
+  }
+}
+
+export function settingsOf(document: DeviceSettingsDocument | null | undefined): DeviceSettings {
+  if (document === null || document === undefined) return DEFAULT_SETTINGS
+  const { name, disabled, expectedIntervalSeconds } = document
+  return {
+    ...(name !== undefined && { name }),
+    disabled,
+    ...(expectedIntervalSeconds !== undefined && { expectedIntervalSeconds }),
+  }
+}
+
+type Change = Parameters<Devices['changeDeviceSettings']>[0]
+
+async function changeSettings(
+  deviceSettings: Collection<DeviceSettingsDocument>,
+  { accountId, deviceId, changedAt, name, disabled, expectedIntervalSeconds }: Change,
+): Promise<DeviceSettings> {
+  const { $set, $unset } = namedValues({ name, disabled, expectedIntervalSeconds })
+  const $setOnInsert = { accountId, deviceId, ...(disabled === undefined && DEFAULT_SETTINGS) }
+  const document = await deviceSettings.findOneAndUpdate(
+    { _id: deviceKey({ accountId, deviceId }) },
+    { $set, $unset, $setOnInsert, $max: { changedAt: new Date(changedAt) } },
+    { upsert: true, returnDocument: 'after' },
+  )
+  return settingsOf(document)
+}

@@ -1,0 +1,119 @@
+import { deviceKey } from '../../schemas/position-reported.ts'
+import type { DeviceStatus, Offsets } from '../../schemas/read-models.ts'
+import type { ProjectionBatch } from '../store.ts'
+import type { ReadModelCollections } from './collections.ts'
+import type { DeviceName, StoredDevice } from './device-documents.ts'
+import { changeDevices, type OnConflict } from './device-statuses.ts'
+import { erasedRecords, withErasure, type Erased, type ErasureEntry } from './erased.ts'
+import { positionRecord } from './position-documents.ts'
+
+type Fold = ProjectionBatch['fold']
+
+const LOOKED_AT_AT_ONCE = 1_000
+
+/**
+ * Applies erasures of one partition: first to the devices' status documents, which keep what is
+ * erased, so that nothing of before can come back; then to the records, also where the documents
+ * say so already, because the one who wrote them may have died before. Gives what is erased of each
+ * device, by `accountId/deviceId`.
+ */
+export async function eraseDevices(
+  readModels: ReadModelCollections,
+  entries: readonly ErasureEntry[],
+  { fold, onConflict }: { fold: Fold; onConflict: OnConflict },
+): Promise<ReadonlyMap<string, Erased>> {
+  const devices = new Map<string, { readonly name: DeviceName; readonly erased: Erased }>()
+  const change = async (stored: StoredDevice | undefined, own: readonly ErasureEntry[]) => {
+    let erased = stored?.erased
+    const applied: Record<number, number> = { ...stored?.applied }
+    let isNew = false
+    for (const entry of own) {
+      const { partition, offset } = entry.origin
+      const next: Erased = withErasure(erased, entry)
+      if (next !== erased && offset > (applied[partition] ?? -1)) {
+        applied[partition] = offset
+        isNew = true
+      }
+      erased = next
+    }
+    const name = stored ?? own[0]?.event
+    if (name === undefined || erased === undefined) return stored
+    const { accountId, deviceId } = name
+    devices.set(deviceKey(name), { name: { accountId, deviceId }, erased })
+    if (!isNew) return stored
+    const status = await statusBehind(readModels, stored, { erased, fold })
+    return {
+      accountId,
+      deviceId,
+      applied,
+      erased,
+      ...(status !== undefined && { status: { ...status, applied } }),
+    }
+  }
+  await changeDevices(readModels.deviceStatuses, entries, { change, onConflict })
+  for (const { name, erased } of devices.values()) {
+    await removeErased(readModels.positions, name, erased)
+  }
+  return new Map(Array.from(devices, ([key, { erased }]) => [key, erased]))
+}
+
+/**
+ * What was folded and still stands behind the erasure: a device that came from another partition
+ * may have reported there, as the times tell, after it was erased here.
+ */
+async function statusBehind(
+  { positions }: ReadModelCollections,
+  stored: StoredDevice | undefined,
+  { erased, fold }: { erased: Erased; fold: Fold },
+): Promise<DeviceStatus | undefined> {
+  if (stored === undefined || !reportedElsewhere(stored.applied, erased)) return undefined
+  const { accountId, deviceId, applied } = stored
+  const left = await positions.find({ accountId, deviceId, $nor: erasedRecords(erased) }).toArray()
+  return left
+    .map(positionRecord)
+    .filter(({ origin }) => origin.offset <= (applied[origin.partition] ?? -1))
+    .sort((a, b) => a.origin.partition - b.origin.partition || a.origin.offset - b.origin.offset)
+    .reduce<DeviceStatus | undefined>(
+      (status, { origin, ...event }) => fold(status, { kind: 'position', origin, event }),
+      undefined,
+    )
+}
+
+function reportedElsewhere(applied: Offsets, { upTo }: Erased): boolean {
+  return Object.entries(applied).some(([partition, offset]) => {
+    const erasedUpTo = upTo[Number(partition)] ?? -1
+    return offset > erasedUpTo
+  })
+}
+
+/**
+ * In steps along the index of its history, because a device may have reported for years. Of what is
+ * written late into a part that is done, its own writer takes care.
+ */
+async function removeErased(
+  positions: ReadModelCollections['positions'],
+  { accountId, deviceId }: DeviceName,
+  erased: Erased,
+): Promise<void> {
+  const device = { accountId, deviceId }
+  // No report is of a time before that.
+  let isLast = false
+  for (let from = new Date(0); !isLast;) {
+    const last = await positions.findOne(
+      { ...device, timestamp: { $gt: from } },
+      {
+        sort: { timestamp: 1, _id: 1 },
+        skip: LOOKED_AT_AT_ONCE - 1,
+        projection: { timestamp: 1 },
+      },
+    )
+    const upTo = last === null ? {} : { $lte: last.timestamp }
+    await positions.deleteMany({
+      ...device,
+      timestamp: { $gt: from, ...upTo },
+      $or: erasedRecords(erased),
+    })
+    isLast = last === null
+    from = last?.timestamp ?? from
+  }
+}

@@ -1,0 +1,81 @@
+import type { Filter } from 'mongodb'
+import type { DeviceErased } from '../../schemas/device-erased.ts'
+import type { Offsets, Origin } from '../../schemas/read-models.ts'
+import type { PositionDocument } from './collections.ts'
+
+/** What of a device is erased; stays in its status document when all else of the device is gone. */
+export type Erased = {
+  /** The offset of the last erasure, per partition. */
+  readonly upTo: Offsets
+  /** The time of the newest erasure, per partition. */
+  readonly at: Readonly<Record<number, Date>>
+  /** The eventIds of the last erasures, in the order in which they were applied. */
+  readonly ids: readonly string[]
+}
+
+export type ErasureEntry = { readonly origin: Origin; readonly event: DeviceErased }
+
+const IDS_KEPT = 20
+
+/** Of an erasure's copies in the log the first counts: the others would take what came in between. */
+export function withErasure(
+  erased: Erased | undefined,
+  { origin: { partition, offset }, event: { eventId, erasedAt } }: ErasureEntry,
+): Erased {
+  if (erased === undefined) {
+    return {
+      upTo: { [partition]: offset },
+      at: { [partition]: new Date(erasedAt) },
+      ids: [eventId],
+    }
+  }
+  if (erased.ids.includes(eventId)) return erased
+  const { upTo, at, ids } = erased
+  return {
+    upTo: { ...upTo, [partition]: Math.max(upTo[partition] ?? -1, offset) },
+    at: { ...at, [partition]: new Date(Math.max(at[partition]?.getTime() ?? 0, erasedAt)) },
+    ids: [...ids, eventId].slice(-IDS_KEPT),
+  }
+}
+
+/** Whether an erasure is applied: as one of the last, or as one older than any of very many. */
+export function isApplied(erased: Erased | undefined, eventId: string): boolean {
+  if (erased === undefined) return false
+  const { ids } = erased
+  return ids.includes(eventId) || (ids.length === IDS_KEPT && ids.some((id) => id > eventId))
+}
+
+/**
+ * Whether a record stands before an erasure of its device. Offsets of two partitions say nothing of
+ * each other, so there the time decides.
+ */
+export function isErased(
+  erased: Erased | undefined,
+  { origin, receivedAt }: { readonly origin: Origin; readonly receivedAt: number },
+): boolean {
+  if (erased === undefined) return false
+  return Object.entries(erased.upTo).some(([partition, upTo]) =>
+    Number(partition) === origin.partition
+      ? origin.offset < upTo
+      : receivedAt <= (erased.at[Number(partition)]?.getTime() ?? 0),
+  )
+}
+
+/** The same as filters; a record that meets any of them is erased. */
+export function erasedRecords({ upTo, at }: Erased): Filter<PositionDocument>[] {
+  return Object.entries(upTo).flatMap(([key, offset]) => {
+    const partition = Number(key)
+    return [
+      { 'origin.partition': partition, 'origin.offset': { $lt: offset } },
+      {
+        'origin.partition': { $ne: partition },
+        receivedAt: { $lte: at[partition] ?? new Date(0) },
+      },
+    ]
+  })
+}
+
+/** The time of the newest of all its erasures: the age of what is left of an erased device. */
+export function newestErasure({ at }: Erased): Date {
+  return new Date(Math.max(...Object.values(at).map((time) => time.getTime())))
+}

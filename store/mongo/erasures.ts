@@ -1,0 +1,39 @@
+import { deviceKey } from '../../schemas/position-reported.ts'
+import type { Erasures } from '../store.ts'
+import type { Collections, ReadModelCollections } from './collections.ts'
+import { storedDevices } from './device-statuses.ts'
+import { hideDevice, pendingErasures } from './hidden-devices.ts'
+
+/** What is erased in the read models in use, and what is still to be. */
+export function mongoErasures({
+  collections: { hiddenDevices },
+  readModels,
+}: {
+  collections: Pick<Collections, 'hiddenDevices'>
+  readModels: () => Promise<ReadModelCollections>
+}): Erasures {
+  return {
+    async hideErased(erasure) {
+      const { deviceStatuses } = await readModels()
+      await hideDevice({ hiddenDevices, deviceStatuses }, erasure)
+    },
+
+    async erasuresOf({ accountId, deviceIds }) {
+      const { deviceStatuses } = await readModels()
+      const pending = await pendingErasures(
+        { hiddenDevices, deviceStatuses },
+        { accountId, deviceIds },
+      )
+      const devices = deviceIds.map((deviceId) => ({ accountId, deviceId }))
+      const stored = await storedDevices(deviceStatuses, devices)
+      return new Map(
+        devices.flatMap((device) => {
+          const { deviceId } = device
+          const upTo = stored.get(deviceKey(device))?.erased?.upTo
+          if (upTo === undefined && !pending.has(deviceId)) return []
+          return [[deviceId, { pending: pending.has(deviceId), upTo: upTo ?? {} }]]
+        }),
+      )
+    },
+  }
+}

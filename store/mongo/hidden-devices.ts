@@ -1,0 +1,84 @@
+import { deviceKey } from '../../schemas/position-reported.ts'
+import type { DeviceErased } from '../../schemas/device-erased.ts'
+import type {
+  Collections,
+  DeviceStatusDocument,
+  HiddenDeviceDocument,
+  ReadModelCollections,
+} from './collections.ts'
+import { isDuplicateKey } from './driver-errors.ts'
+import { isApplied, type Erased } from './erased.ts'
+
+type Sources = Pick<Collections, 'hiddenDevices'> & Pick<ReadModelCollections, 'deviceStatuses'>
+
+/** So that asking for many erasures at once does not become slower with each. */
+const SWEPT_AT_ONCE = 500
+
+/**
+ * Of the devices, or of all of the account's, those with an erasure that the read models have not
+ * applied. Whoever reads a device looks here first and at its status document then: what is not
+ * found here any more has been applied there.
+ */
+export async function pendingErasures(
+  { hiddenDevices, deviceStatuses }: Sources,
+  { accountId, deviceIds }: { accountId: string; deviceIds?: readonly string[] },
+): Promise<ReadonlySet<string>> {
+  const rows = await hiddenDevices
+    .find({ accountId, ...(deviceIds !== undefined && { deviceId: { $in: [...deviceIds] } }) })
+    .toArray()
+  const applied = await appliedOf(deviceStatuses, rows)
+  return new Set(rows.filter((row) => !applied.has(row._id)).map(({ deviceId }) => deviceId))
+}
+
+/** Hides a device, and forgets the ones of its account whose erasure is applied. */
+export async function hideDevice(sources: Sources, erasure: DeviceErased): Promise<void> {
+  const { eventId, accountId, deviceId, erasedAt } = erasure
+  try {
+    const row = { _id: eventId, accountId, deviceId, erasedAt: new Date(erasedAt) }
+    await sources.hiddenDevices.insertOne(row)
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error
+  }
+  const oldest = sources.hiddenDevices.find({ accountId }).sort({ _id: 1 }).limit(SWEPT_AT_ONCE)
+  await sweep(sources, await oldest.toArray())
+}
+
+/**
+ * Forgets every erasure that is applied. Before other read models are put in use: where the log no
+ * longer tells them of an old erasure, its device would be hidden in them for good.
+ */
+export async function sweepApplied(sources: Sources): Promise<void> {
+  let rows: HiddenDeviceDocument[] = []
+  for await (const row of sources.hiddenDevices.find()) {
+    rows.push(row)
+    if (rows.length < SWEPT_AT_ONCE) continue
+    await sweep(sources, rows)
+    rows = []
+  }
+  await sweep(sources, rows)
+}
+
+async function sweep(
+  { hiddenDevices, deviceStatuses }: Sources,
+  rows: readonly HiddenDeviceDocument[],
+): Promise<void> {
+  const applied = await appliedOf(deviceStatuses, rows)
+  if (applied.size > 0) await hiddenDevices.deleteMany({ _id: { $in: [...applied] } })
+}
+
+async function appliedOf(
+  deviceStatuses: Sources['deviceStatuses'],
+  rows: readonly HiddenDeviceDocument[],
+): Promise<ReadonlySet<string>> {
+  if (rows.length === 0) return new Set()
+  const found = await deviceStatuses
+    .find({
+      _id: { $in: rows.map(deviceKey) },
+      accountId: { $in: [...new Set(rows.map(({ accountId }) => accountId))] },
+    })
+    .project<Pick<DeviceStatusDocument, '_id' | 'erased'>>({ erased: 1 })
+    .toArray()
+  const erased = new Map<string, Erased | undefined>(found.map((one) => [one._id, one.erased]))
+  const applied = rows.filter((row) => isApplied(erased.get(deviceKey(row)), row._id))
+  return new Set(applied.map(({ _id }) => _id))
+}

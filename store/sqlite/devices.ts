@@ -1,0 +1,82 @@
+import type { Device } from '../../schemas/read-models.ts'
+import type { Devices, Erasures, ReadModels } from '../store.ts'
+import { DEFAULT_SETTINGS, type SettingsOfDevices } from './device-settings.ts'
+import type { FollowedReadModels } from './followed-read-models.ts'
+import type { HiddenDevices } from './hidden-devices.ts'
+
+/**
+ * Devices and their records as operators see them: joined with what operators said of them, and
+ * without the ones that they had erased.
+ */
+export function sqliteDevices({
+  readModels,
+  settings,
+  hidden,
+}: {
+  readModels: Pick<FollowedReadModels, 'current'>
+  settings: SettingsOfDevices
+  hidden: HiddenDevices
+}): Devices & Erasures & Pick<ReadModels, 'findPosition' | 'pagePositions'> {
+  return {
+    changeDeviceSettings: settings.changeDeviceSettings,
+    forgetDeviceSettings: settings.forgetDeviceSettings,
+    devicesWithInterval: settings.devicesWithInterval,
+
+    async findDevice(device) {
+      const models = readModels.current()
+      if (hidden.isHidden(device, models)) return undefined
+      const status = models.statuses.find(device)
+      return status && { status, settings: settings.find(device) }
+    },
+
+    async findDevices({ accountId, deviceIds }) {
+      const models = readModels.current()
+      const absent = new Set(hidden.of(accountId, models))
+      const devices: Device[] = []
+      for (const deviceId of new Set(deviceIds)) {
+        const device = { accountId, deviceId }
+        const status = absent.has(deviceId) ? undefined : models.statuses.find(device)
+        if (status !== undefined) devices.push({ status, settings: settings.find(device) })
+      }
+      return devices
+    },
+
+    async pageDevices(query) {
+      const models = readModels.current()
+      const page = models.statuses.page(query, hidden.of(query.accountId, models))
+      const deviceIds = page.map(({ deviceId }) => deviceId)
+      const made = settings.findAll(query.accountId, deviceIds)
+      return page.map((status) => ({
+        status,
+        settings: made.get(status.deviceId) ?? DEFAULT_SETTINGS,
+      }))
+    },
+
+    async findPosition(query) {
+      const models = readModels.current()
+      const record = await models.findPosition(query)
+      return record === undefined || hidden.isHidden(record, models) ? undefined : record
+    },
+
+    async pagePositions(query) {
+      const models = readModels.current()
+      return hidden.isHidden(query, models) ? [] : models.pagePositions(query)
+    },
+
+    async hideErased(erasure) {
+      hidden.hide(erasure, readModels.current())
+    },
+
+    async erasuresOf({ accountId, deviceIds }) {
+      const { erasures } = readModels.current()
+      const pending = new Set(hidden.of(accountId, { erasures }))
+      const found = deviceIds.map((deviceId) => {
+        const upTo = erasures.appliedUpTo({ accountId, deviceId })
+        return [deviceId, { pending: pending.has(deviceId), upTo }] as const
+      })
+      return new Map(
+        found.filter(([, { pending, upTo }]) => pending || Object.keys(upTo).length > 0),
+      )
+    },
+  }
+}

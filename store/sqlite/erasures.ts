@@ -1,0 +1,63 @@
+import type { DeviceErased } from '../../schemas/device-erased.ts'
+import type { Offsets, Origin } from '../../schemas/read-models.ts'
+import type { Database } from './database.ts'
+import type { DeviceName } from './device-statuses.ts'
+
+export type ErasureEntry = { readonly origin: Origin; readonly event: DeviceErased }
+
+/** The erasures that stand in one generation's file, the ones under way among them. */
+export type AppliedErasures = {
+  isApplied(eventId: string): boolean
+  /** Marks an erasure of more than one transaction: from now on the device is known as erased. */
+  begin(erasure: ErasureEntry): void
+  apply(erasure: ErasureEntry): void
+  /** The offset of the last erasure of a device that was applied, by partition. */
+  appliedUpTo(device: DeviceName): Offsets
+  /** The same, with an erasure that is under way. */
+  begunUpTo(device: DeviceName): Offsets
+  /** Of each partition, the time of the newest erasure of a device. */
+  times(device: DeviceName): ErasureTime[]
+  remove(erasedBefore: number): void
+}
+
+export type ErasureTime = { readonly partition: number; readonly erasedAt: number }
+
+type UpTo = { readonly log_partition: number; readonly up_to: number }
+
+export function sqliteErasures(database: Database): AppliedErasures {
+  const isApplied = database.prepare<{ applied: number }>(
+    'SELECT applied FROM erasures WHERE event_id = ? AND applied = 1',
+  )
+  const save = database.prepare('REPLACE INTO erasures VALUES (?, ?, ?, ?, ?, ?, ?)')
+  const upTo = database.prepare<UpTo>(
+    `SELECT log_partition, max(log_offset) AS up_to FROM erasures
+     WHERE account_id = ? AND device_id = ? AND applied >= ? GROUP BY log_partition`,
+  )
+  const times = database.prepare<ErasureTime>(
+    `SELECT log_partition AS partition, max(erased_at) AS erasedAt FROM erasures
+     WHERE account_id = ? AND device_id = ? GROUP BY log_partition`,
+  )
+  const remove = database.prepare('DELETE FROM erasures WHERE erased_at < ?')
+
+  function write({ event, origin }: ErasureEntry, applied: 0 | 1): void {
+    const { eventId, accountId, deviceId, erasedAt } = event
+    save.run(eventId, accountId, deviceId, origin.partition, origin.offset, erasedAt, applied)
+  }
+
+  function offsets({ accountId, deviceId }: DeviceName, leastApplied: 0 | 1): Offsets {
+    const rows = upTo.all(accountId, deviceId, leastApplied)
+    return Object.fromEntries(rows.map(({ log_partition, up_to }) => [log_partition, up_to]))
+  }
+
+  return {
+    isApplied: (eventId) => isApplied.get(eventId) !== undefined,
+    begin: (erasure) => write(erasure, 0),
+    apply: (erasure) => write(erasure, 1),
+    appliedUpTo: (device) => offsets(device, 1),
+    begunUpTo: (device) => offsets(device, 0),
+    times: ({ accountId, deviceId }) => times.all(accountId, deviceId),
+    remove(erasedBefore) {
+      remove.run(erasedBefore)
+    },
+  }
+}

@@ -1,0 +1,62 @@
+import type { DeviceErased } from '../../schemas/device-erased.ts'
+import type { Database } from './database.ts'
+import type { DeviceName } from './device-statuses.ts'
+import type { SqliteReadModels } from './read-models.ts'
+
+/** Read models, seen as those that have applied an erasure or not. */
+type Applying = Pick<SqliteReadModels, 'erasures'>
+
+export type HiddenDevices = {
+  hide(erasure: DeviceErased, readModels: Applying): void
+  isHidden(device: DeviceName, readModels: Applying): boolean
+  /** The hidden devices of an account. */
+  of(accountId: string, readModels: Applying): string[]
+  /** To be called before the read models forget what they applied, or it would hide again. */
+  remove(erasedBefore: number): void
+}
+
+type Row = { readonly event_id: string; readonly device_id: string }
+
+/**
+ * Devices that operators had erased. Each is hidden while the read models that are read have not
+ * applied that very erasure; from then on its row is idle, and is removed with the next one.
+ */
+export function sqliteHiddenDevices(accounts: Database): HiddenDevices {
+  const insert = accounts.prepare('INSERT OR IGNORE INTO hidden_devices VALUES (?, ?, ?, ?)')
+  const ofDevice = accounts.prepare<Row>(
+    'SELECT event_id, device_id FROM hidden_devices WHERE account_id = ? AND device_id = ?',
+  )
+  const ofAccount = accounts.prepare<Row>(
+    'SELECT event_id, device_id FROM hidden_devices WHERE account_id = ?',
+  )
+  const all = accounts.prepare<Row>('SELECT event_id, device_id FROM hidden_devices')
+  const remove = accounts.prepare('DELETE FROM hidden_devices WHERE event_id = ?')
+  const removeOld = accounts.prepare('DELETE FROM hidden_devices WHERE erased_at < ?')
+
+  function sweepApplied({ erasures }: Applying): void {
+    for (const { event_id } of all.all()) {
+      if (erasures.isApplied(event_id)) remove.run(event_id)
+    }
+  }
+
+  return {
+    hide: ({ eventId, accountId, deviceId, erasedAt }, readModels) =>
+      accounts.transaction(() => {
+        insert.run(eventId, accountId, deviceId, erasedAt)
+        sweepApplied(readModels)
+      }),
+
+    isHidden: ({ accountId, deviceId }, { erasures }) =>
+      ofDevice.all(accountId, deviceId).some(({ event_id }) => !erasures.isApplied(event_id)),
+
+    of: (accountId, { erasures }) =>
+      ofAccount
+        .all(accountId)
+        .filter(({ event_id }) => !erasures.isApplied(event_id))
+        .map(({ device_id }) => device_id),
+
+    remove(erasedBefore) {
+      removeOld.run(erasedBefore)
+    },
+  }
+}

@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto'
+import type { AdminRoute } from '../../admin-api/call/admin-route.ts'
+import type { Scope } from '../../store/back-office.ts'
+import { PASSWORD, type AdminHarness } from './admin-harness.ts'
+
+type Body = Readonly<Record<string, unknown>>
+
+export type Expected = {
+  readonly needs: AdminRoute['needs']
+  readonly scope?: Scope
+  /** The path of a thing that account acc-1 has. */
+  readonly path?: string | (() => string)
+  readonly body?: Body | (() => Body)
+  /** Makes the thing that the call is about, where the call before may have taken it away. */
+  readonly before?: (harness: AdminHarness) => Promise<unknown>
+  /** What a caller who may make the call gets. */
+  readonly status?: number
+  /** What the admin of another account gets. */
+  readonly stranger: number
+}
+
+/** Every call of the API and who may make it, written down a second time. */
+export const EXPECTED: Record<string, Expected> = {
+  'POST /session': {
+    needs: 'nobody',
+    body: { password: 'wrong' },
+    status: 401,
+    stranger: 401,
+  },
+  'GET /session': { needs: 'session', stranger: 200 },
+  'DELETE /session': { needs: 'session', stranger: 200 },
+  'POST /session/password': {
+    needs: 'session',
+    body: { current: PASSWORD, next: PASSWORD },
+    stranger: 200,
+  },
+  'GET /operators': { needs: 'admin', stranger: 200 },
+  'POST /operators': {
+    needs: 'admin',
+    body: () => ({ email: newEmail(), password: PASSWORD, role: 'viewer' }),
+    status: 201,
+    stranger: 201,
+  },
+  'PATCH /operators/:id': {
+    needs: 'admin',
+    path: '/operators/operator-of-acc-1',
+    body: { role: 'viewer' },
+    before: createOperator,
+    stranger: 404,
+  },
+  'DELETE /operators/:id': {
+    needs: 'admin',
+    path: '/operators/operator-of-acc-1',
+    before: createOperator,
+    stranger: 404,
+  },
+  'GET /accounts': { needs: 'platform', stranger: 403 },
+  'POST /accounts': {
+    needs: 'platform',
+    body: () => ({ name: 'Tugs', admin: { email: newEmail(), password: PASSWORD } }),
+    status: 201,
+    stranger: 403,
+  },
+  'PATCH /accounts/:id': {
+    needs: 'platform',
+    path: '/accounts/acc-2',
+    body: { suspended: false },
+    stranger: 403,
+  },
+  'GET /audit': { needs: 'admin', stranger: 200 },
+  'POST /keys': { needs: 'admin', body: { name: 'gateway' }, status: 201, stranger: 201 },
+  'GET /keys': { needs: 'viewer', stranger: 200 },
+  'GET /keys/:id': { needs: 'viewer', path: '/keys/key-of-acc-1', stranger: 404 },
+  'PATCH /keys/:id': {
+    needs: 'admin',
+    path: '/keys/key-of-acc-1',
+    body: { name: 'gate' },
+    stranger: 404,
+  },
+  'POST /keys/:id/rotate': {
+    needs: 'admin',
+    path: '/keys/rotated-of-acc-1/rotate',
+    stranger: 404,
+  },
+  'POST /keys/:id/revoke': { needs: 'admin', path: '/keys/key-of-acc-1/revoke', stranger: 404 },
+  'GET /devices': { needs: 'viewer', scope: 'devices:read', stranger: 200 },
+  'GET /devices/:deviceId': {
+    needs: 'viewer',
+    scope: 'devices:read',
+    path: '/devices/device-of-acc-1',
+    stranger: 404,
+  },
+  'PATCH /devices/:deviceId': {
+    needs: 'admin',
+    path: '/devices/device-of-acc-1',
+    body: { name: 'Tug' },
+    stranger: 404,
+  },
+  'DELETE /devices/:deviceId': {
+    needs: 'admin',
+    path: () => `/devices/erased-${erasures}-of-acc-1`,
+    before: reportOnceMore,
+    status: 202,
+    stranger: 404,
+  },
+  'GET /devices/:deviceId/positions': {
+    needs: 'viewer',
+    scope: 'positions:read',
+    path: '/devices/device-of-acc-1/positions',
+    stranger: 404,
+  },
+  'GET /positions/:recordId': {
+    needs: 'viewer',
+    scope: 'positions:read',
+    path: '/positions/01KDVN9C00ACCESS0000000001',
+    stranger: 404,
+  },
+  'GET /rejections': { needs: 'viewer', stranger: 200 },
+  'GET /system': { needs: 'viewer', stranger: 200 },
+  'GET /stream': { needs: 'viewer', scope: 'positions:read', stranger: 200 },
+}
+
+export function newEmail(): string {
+  return `${randomUUID()}@example.org`
+}
+
+/** The same one again, where it is there already. */
+async function createOperator(harness: AdminHarness): Promise<void> {
+  await harness.createOperator({ id: 'operator-of-acc-1', email: 'operator-of-acc-1@example.org' })
+}
+
+let erasures = 0
+
+/** A device is erased once: each call finds another one. */
+async function reportOnceMore(harness: AdminHarness): Promise<void> {
+  erasures += 1
+  await harness.project({
+    deviceId: `erased-${erasures}-of-acc-1`,
+    recordId: `01KDVN9C00ERASED${String(erasures).padStart(10, '0')}`,
+  })
+}

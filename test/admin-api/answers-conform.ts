@@ -1,0 +1,11 @@
+import { adminRoutes, PREFIX, type AdminDependencies } from '../../admin-api/app.ts'
+import { adminDocument } from '../../admin-api/openapi.ts'
+import { answersConformTo } from '../answers-conform.ts'
+
+/** Of routes that are only listed nothing is asked. */
+export const unopened = { stopping: new AbortController().signal } as AdminDependencies
+
+export const document = adminDocument(adminRoutes(unopened), { prefix: PREFIX })
+
+/** Throws on an answer of the admin API that is not as its document says. */
+export const answerConforms = answersConformTo(document)

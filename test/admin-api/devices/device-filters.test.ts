@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { PositionReported } from '../../../schemas/position-reported.ts'
+import type { DevicePage, Store } from '../../../store/store.ts'
+import { T0 } from '../../samples.ts'
+import { bearer, startAdmin, type AdminHarness } from '../admin-harness.ts'
+
+const NOW = T0 + 3_600_000
+const MINUTE = 60_000
+
+let harness: AdminHarness
+let headers: Record<string, string>
+let pages: DevicePage[] = []
+
+function wrapStore(store: Store): Store {
+  return {
+    ...store,
+    async pageDevices(query) {
+      pages.push(query)
+      return store.pageDevices(query)
+    },
+  }
+}
+
+/** Devices of a harbour, with how many minutes ago each was last heard of. */
+const FLEET = [
+  { deviceId: 'a-tug', minutes: 1, latitude: 45.6, longitude: 13.7 },
+  { deviceId: 'b-TUG', minutes: 6, latitude: 45.7, longitude: 13.6 },
+  { deviceId: 'c-ferry', minutes: 5, latitude: 45, longitude: 13.5 },
+  { deviceId: 'd-slow', minutes: 90, latitude: -17, longitude: 179.5 },
+  { deviceId: 'e-fast', minutes: 2, latitude: -18, longitude: -179.5 },
+  { deviceId: 'f-lost', minutes: 61, latitude: 90, longitude: 0 },
+] as const
+
+beforeAll(async () => {
+  harness = await startAdmin({ wrapStore })
+  headers = bearer((await harness.createKey()).secret)
+  const changes = FLEET.map(({ minutes, ...place }) => {
+    const at = NOW - minutes * MINUTE
+    return { ...place, timestamp: at, receivedAt: at }
+  })
+  await harness.project(...(changes as [Partial<PositionReported>]))
+  await harness.project({ deviceId: 'a-tug of acc-2', accountId: 'acc-2', receivedAt: NOW })
+  const settings: [string, object][] = [
+    ['a-tug', { name: 'Čigra' }],
+    ['c-ferry', { name: 'STRAßE €5' }],
+    ['d-slow', { expectedIntervalSeconds: 3600 }],
+    ['e-fast', { expectedIntervalSeconds: 10, disabled: true }],
+  ]
+  for (const [deviceId, body] of settings) {
+    await harness.api('PATCH', `/devices/${deviceId}`, { headers, body })
+  }
+})
+afterAll(() => harness.close())
+beforeEach(() => {
+  harness.clock.time = NOW
+  pages = []
+})
+
+async function find(query: string) {
+  const answer = await harness.api('GET', `/devices?${query}`, { headers })
+  const { items = [], nextCursor } = answer.body.data ?? {}
+  return { ...answer, nextCursor, ids: items.map(({ deviceId }) => deviceId), items }
+}
+
+async function findAll(query: string): Promise<unknown[]> {
+  const seen: unknown[] = []
+  for (let next: string | null | undefined = ''; next !== null;) {
+    const page = await find(`${query}${next ? `&cursor=${next}` : ''}`)
+    expect(page.status).toBe(200)
+    seen.push(...page.ids)
+    next = page.nextCursor ?? null
+  }
+  return seen
+}
+
+describe('the list of devices', () => {
+  test.each([
+    ['online', ['a-tug', 'c-ferry', 'd-slow']],
+    ['idle', ['b-TUG']],
+    ['offline', ['f-lost']],
+  ])('with the status %s holds those that have it now', async (status, expected) => {
+    const found = await find(`status=${status}`)
+    const withInterval = status === 'idle' ? ['b-TUG', 'e-fast'] : expected
+    expect(found.ids).toEqual(withInterval)
+    for (const device of found.items) expect(device['status']).toBe(status)
+    harness.clock.time += 1000 * MINUTE
+    expect((await find(`status=${status}`)).ids).toEqual(
+      status === 'offline' ? FLEET.map(({ deviceId }) => deviceId) : [],
+    )
+  })
+
+  test.each([
+    ['tug', ['a-tug', 'b-TUG']],
+    ['TuG', ['a-tug', 'b-TUG']],
+    ['-t', ['a-tug', 'b-TUG']],
+    ['čigra', ['a-tug']],
+    ['c\u030cIGR', ['a-tug']],
+    ['straße', ['c-ferry']],
+    ['€', ['c-ferry']],
+    ['a-tug of', []],
+    ['.*', []],
+    ['%', []],
+    ['\u0000', []],
+    ['$ne', []],
+    ['undefined', []],
+  ])('that mentions %j', async (q, expected) => {
+    expect((await find(`q=${encodeURIComponent(q)}`)).ids).toEqual(expected)
+  })
+
+  test.each([
+    ['13.5,45,13.7,45.7', ['a-tug', 'b-TUG', 'c-ferry']],
+    ['13.51,45,13.7,45.7', ['a-tug', 'b-TUG']],
+    ['13.5,45.0001,13.65,45.7', ['b-TUG']],
+    ['179,-20,-179,-10', ['d-slow', 'e-fast']],
+    ['-179,-20,179,-10', []],
+    ['-180,-90,180,90', FLEET.map(({ deviceId }) => deviceId)],
+    ['0,90,0,90', ['f-lost']],
+  ])('within %s', async (bbox, expected) => {
+    expect((await find(`bbox=${bbox}`)).ids).toEqual(expected)
+  })
+
+  test.each([
+    ['deviceId', ['a-tug', 'b-TUG', 'c-ferry', 'd-slow', 'e-fast', 'f-lost']],
+    ['-deviceId', ['f-lost', 'e-fast', 'd-slow', 'c-ferry', 'b-TUG', 'a-tug']],
+    ['lastSeenAt', ['d-slow', 'f-lost', 'b-TUG', 'c-ferry', 'e-fast', 'a-tug']],
+    ['-lastSeenAt', ['a-tug', 'e-fast', 'c-ferry', 'b-TUG', 'f-lost', 'd-slow']],
+  ])('by %s is in that order, whole or in pages of any size', async (sort, expected) => {
+    for (const limit of [1, 2, 3, 6, 100]) {
+      expect(await findAll(`sort=${sort}&limit=${limit}`)).toEqual(expected)
+      const afloat = expected.filter((id) => id !== 'f-lost')
+      expect(await findAll(`sort=${sort}&limit=${limit}&q=-&bbox=1,-90,-1,90`)).toEqual(afloat)
+    }
+  })
+
+  test('is one look into the store where everything that it reads is shown', async () => {
+    expect((await find('limit=3&sort=lastSeenAt&bbox=-180,-90,180,90')).ids).toHaveLength(3)
+    expect(pages.map(({ limit }) => limit)).toEqual([4])
+  })
+
+  test('takes all filters at once', async () => {
+    expect((await find('status=online&q=TUG&bbox=13,45,14,46&sort=-lastSeenAt')).ids).toEqual([
+      'a-tug',
+    ])
+  })
+
+  test.each([
+    ['status', 'status=Online'],
+    ['status', 'status='],
+    ['status', 'status=online&status=idle'],
+    ['status[$ne]', 'status[$ne]=online'],
+    ['q', 'q='],
+    ['q', `q=${'x'.repeat(129)}`],
+    ['q', 'q=a&q=b'],
+    ['q', 'q=%ff'],
+    ['q[$gt]', 'q[$gt]='],
+    ['bbox', 'bbox='],
+    ['bbox', 'bbox=1,2,3'],
+    ['bbox', 'bbox=1,2,3,4,5'],
+    ['bbox', 'bbox=NaN,2,3,4'],
+    ['bbox', 'bbox=Infinity,2,3,4'],
+    ['bbox', 'bbox=0x1,2,3,4'],
+    ['bbox', 'bbox=1e1,2,3,4'],
+    ['bbox', 'bbox=,2,3,4'],
+    ['bbox', 'bbox=1,2,3,4%00'],
+    ['bbox', 'bbox=1, 2,3,4'],
+    ['bbox', 'bbox=1,5,3,4'],
+    ['bbox', 'bbox=1,-90.1,3,4'],
+    ['bbox', 'bbox=1,2,3,90.1'],
+    ['bbox', 'bbox=-180.1,2,3,4'],
+    ['bbox', 'bbox=1,2,180.1,4'],
+    ['bbox', 'bbox=1,2,3,4&bbox=1,2,3,4'],
+    ['sort', 'sort=name'],
+    ['sort', 'sort=--deviceId'],
+    ['sort', 'sort=%2BdeviceId'],
+    ['limit', 'limit=1e3'],
+    ['limit', 'limit=1001'],
+    ['cursor', 'cursor=x'],
+  ])('refuses a fault in %s: %s', async (field, query) => {
+    const answer = await find(query)
+    expect(answer.status).toBe(400)
+    expect(answer.body.details).toEqual([{ field, message: expect.stringContaining(field) }])
+    expect(pages).toEqual([])
+  })
+
+  test('does not go on with a cursor of another filter, sort or account', async () => {
+    const query = 'q=-&limit=1&status=online&bbox=-180,-90,180,90&sort=deviceId'
+    const { nextCursor } = await find(query)
+    const cursor = `&cursor=${nextCursor ?? ''}`
+    expect((await find(query + cursor)).ids).toEqual(['c-ferry'])
+    expect((await find(query.replace('limit=1', 'limit=2') + cursor)).status).toBe(200)
+    const others = [
+      query.replace('q=-', 'q=a'),
+      query.replace('&status=online', ''),
+      query.replace('online', 'offline'),
+      query.replace('180,90', '180,89'),
+      query.replace('sort=deviceId', 'sort=-deviceId'),
+      query.replace('sort=deviceId', 'sort=lastSeenAt'),
+      'limit=1',
+    ]
+    const { secret } = await harness.createKey({ accountId: 'acc-2' })
+    const path = `/devices?${query}${cursor}`
+    const answers = [await harness.api('GET', path, { headers: bearer(secret) })]
+    for (const other of others) answers.push(await find(other + cursor))
+    for (const answer of answers) {
+      expect(answer.status).toBe(400)
+      expect(answer.body.details?.[0]?.field).toBe('cursor')
+    }
+  })
+})
+
+describe('looking for few among many', () => {
+  const MANY = 20_500
+
+  beforeAll(async () => {
+    const changes = Array.from({ length: MANY }, (_, index) => ({
+      accountId: 'acc-2',
+      deviceId: `m${String(index).padStart(5, '0')}${index % 10_000 === 9_998 ? '-wanted' : ''}`,
+      receivedAt: T0 + index,
+    }))
+    await harness.project(...(changes as [Partial<PositionReported>]))
+    await harness.project({ accountId: 'acc-2', deviceId: 'z-wanted' })
+  }, 60_000)
+
+  async function page(query: string) {
+    const { secret } = await harness.createKey({ accountId: 'acc-2' })
+    const answer = await harness.api('GET', `/devices?${query}`, { headers: bearer(secret) })
+    const { items = [], nextCursor } = answer.body.data ?? {}
+    return { ids: items.map(({ deviceId }) => deviceId), nextCursor }
+  }
+
+  test('looks at 20 000 of them at most and goes on behind the last one looked at', async () => {
+    const first = await page('q=wanted')
+    expect(pages.map(({ limit }) => limit)).toEqual(Array.from({ length: 20 }, () => 1000))
+    expect(first.ids).toEqual(['m09998-wanted', 'm19998-wanted'])
+    expect(first.nextCursor).not.toBeNull()
+    pages = []
+    const second = await page(`q=wanted&cursor=${first.nextCursor ?? ''}`)
+    expect(pages[0]?.after?.deviceId).toBe('m19998-wanted')
+    expect(second).toEqual({ ids: ['z-wanted'], nextCursor: null })
+    const none = await page('q=nowhere')
+    expect(none.ids).toEqual([])
+    expect((await page(`q=nowhere&cursor=${none.nextCursor ?? ''}`)).nextCursor).toBeNull()
+  })
+
+  test('stops as soon as the page is full', async () => {
+    const first = await page('q=wanted&limit=1')
+    expect(first.ids).toEqual(['m09998-wanted'])
+    expect(pages.length).toBe(20)
+    pages = []
+    const second = await page('q=M2&limit=3&sort=-deviceId')
+    expect(second.ids).toEqual(['m20499', 'm20498', 'm20497'])
+    expect(second.nextCursor).not.toBeNull()
+    expect(pages.length).toBe(1)
+  })
+})

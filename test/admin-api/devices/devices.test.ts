@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { ODD_DEVICE_IDS } from '../../contracts/store-samples.ts'
+import { T0 } from '../../samples.ts'
+import { startAdmin, type AdminHarness } from '../admin-harness.ts'
+
+let harness: AdminHarness
+let headers: Record<string, string>
+beforeAll(async () => {
+  harness = await startAdmin()
+  headers = await harness.createSession()
+  const [first, ...others] = ODD_DEVICE_IDS
+  await harness.project({ deviceId: first ?? '' }, ...others.map((deviceId) => ({ deviceId })))
+})
+afterAll(() => harness.close())
+
+function path(deviceId: string): string {
+  return `/devices/${encodeURIComponent(deviceId)}`
+}
+
+describe('a device', () => {
+  test('is shown with its status, computed when read', async () => {
+    const receivedAt = T0 + 3_600_000
+    const [event] = await harness.project({
+      deviceId: 'tug',
+      accuracy: 4.5,
+      battery: 0,
+      receivedAt,
+    })
+    harness.clock.time = receivedAt
+    const read = () => harness.api('GET', path('tug'), { headers })
+    const fresh = (await read()).body.data
+    expect(fresh).toEqual({
+      deviceId: 'tug',
+      name: null,
+      status: 'online',
+      lastSeenAt: '2026-01-01T01:00:00.000Z',
+      firstSeenAt: '2026-01-01T01:00:00.000Z',
+      reportCount: 1,
+      disabled: false,
+      lastPosition: {
+        recordId: event?.recordId,
+        latitude: event?.latitude,
+        longitude: event?.longitude,
+        timestamp: new Date(event?.timestamp ?? NaN).toISOString(),
+        receivedAt: '2026-01-01T01:00:00.000Z',
+        accuracy: 4.5,
+        battery: 0,
+      },
+    })
+    harness.clock.time += 5 * 60_000 + 1
+    expect((await read()).body.data).toEqual({ ...fresh, status: 'idle' })
+    harness.clock.time = receivedAt
+  })
+
+  test.each(ODD_DEVICE_IDS)('called %j is found by just that id', async (deviceId) => {
+    const answer = await harness.api('GET', path(deviceId), { headers })
+    expect(answer.body.data).toMatchObject({ deviceId, reportCount: 1 })
+  })
+
+  test('that is not there is a 404', async () => {
+    expect((await harness.api('GET', path('nobody'), { headers })).status).toBe(404)
+    expect(
+      (await harness.api('PATCH', path('nobody'), { headers, body: { name: 'x' } })).status,
+    ).toBe(404)
+  })
+
+  test.each(['%', '%zz', '%ff', '%c3%28', '%ed%a0%80'])(
+    'asked for with the broken encoding %s is a 400 that names deviceId',
+    async (encoded) => {
+      for (const rest of ['', '/positions']) {
+        const answer = await harness.api('GET', `/devices/${encoded}${rest}`, { headers })
+        expect(answer.status).toBe(400)
+        expect(answer.body.details?.[0]?.field).toBe('deviceId')
+      }
+    },
+  )
+})
+
+describe('changing a device', () => {
+  test('sets what is named, and null takes it away', async () => {
+    const change = async (body: object) =>
+      (await harness.api('PATCH', path('truck'), { headers, body })).body.data
+    const named = { name: '<script>alert(1)</script>', disabled: true, expectedIntervalSeconds: 30 }
+    expect(await change(named)).toMatchObject({ deviceId: 'truck', ...named })
+    expect(await change({ disabled: false })).toMatchObject({ ...named, disabled: false })
+    const bare = await change({ name: null, expectedIntervalSeconds: null })
+    expect(bare).toMatchObject({ name: null, disabled: false })
+    expect(bare).not.toHaveProperty('expectedIntervalSeconds')
+    expect((await harness.api('GET', path('truck'), { headers })).body.data).toEqual(bare)
+  })
+
+  test('changes that device and no other', async () => {
+    await harness.api('PATCH', path('%'), { headers, body: { disabled: true } })
+    const { body } = await harness.api('GET', '/devices', { headers })
+    const disabled = body.data?.items?.filter((device) => device['disabled'] === true)
+    expect(disabled?.map(({ deviceId }) => deviceId)).toEqual(['%'])
+  })
+
+  test.each([
+    ['body', {}],
+    ['name', { name: '' }],
+    ['name', { name: 5 }],
+    ['disabled', { disabled: 'true' }],
+    ['disabled', { disabled: null }],
+    ['disabled', { disabled: { $ne: false } }],
+    ['expectedIntervalSeconds', { expectedIntervalSeconds: 0 }],
+    ['expectedIntervalSeconds', { expectedIntervalSeconds: '30' }],
+    ['deviceId', { deviceId: 'other' }],
+  ])('refuses a fault in %s: %j', async (field, body) => {
+    const answer = await harness.api('PATCH', path('truck'), { headers, body })
+    expect(answer.status).toBe(400)
+    expect(answer.body.details?.map((fault) => fault.field)).toEqual([field])
+  })
+})
+
+describe('the list of devices', () => {
+  test('comes in pages that hold each device once, also while new ones report', async () => {
+    const seen: unknown[] = []
+    let cursor: string | null | undefined
+    do {
+      const query = cursor === undefined ? '' : `&cursor=${cursor}`
+      const { body } = await harness.api('GET', `/devices?limit=7${query}`, { headers })
+      seen.push(...(body.data?.items ?? []).map(({ deviceId }) => deviceId))
+      cursor = body.data?.nextCursor
+      await harness.project({ deviceId: ` after ${seen.length}` }, { deviceId: `~${seen.length}` })
+    } while (cursor !== null)
+    expect(new Set(seen).size).toBe(seen.length)
+    expect(seen).toEqual(expect.arrayContaining([...ODD_DEVICE_IDS]))
+  })
+
+  test('that ends on a full page says so', async () => {
+    const { body } = await harness.api('GET', '/devices?limit=1000', { headers })
+    const all = body.data?.items?.length ?? 0
+    const exact = await harness.api('GET', `/devices?limit=${all}`, { headers })
+    expect(exact.body.data).toEqual({ items: body.data?.items, nextCursor: null })
+  })
+})

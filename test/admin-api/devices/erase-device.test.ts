@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { DependencyError } from '../../../runtime/errors.ts'
+import type { DeviceErased } from '../../../schemas/device-erased.ts'
+import { bearer, startAdmin, type AdminHarness } from '../admin-harness.ts'
+import type { Store } from '../../../store/store.ts'
+
+let harness: AdminHarness
+let headers: Record<string, string>
+/** Which steps of the store fail. */
+const away = { hide: false }
+
+function wrapStore(store: Store): Store {
+  return {
+    ...store,
+    async hideErased(erasure) {
+      if (away.hide) throw new DependencyError('the store is away', { retriable: true })
+      return store.hideErased(erasure)
+    },
+  }
+}
+
+beforeAll(async () => {
+  harness = await startAdmin({ wrapStore })
+  headers = await harness.createSession()
+})
+afterAll(() => harness.close())
+beforeEach(() => {
+  away.hide = false
+  harness.clock.time += 1000
+})
+
+function erase(deviceId: string, as = headers) {
+  return harness.api('DELETE', `/devices/${encodeURIComponent(deviceId)}`, { headers: as })
+}
+
+/** The erasures that stand in the log. */
+async function erasures(): Promise<DeviceErased[]> {
+  const stop = new AbortController()
+  const found: DeviceErased[] = []
+  const left = (await harness.eventLog.extent()).reduce(
+    (sum, { first, next }) => sum + next - first,
+    0,
+  )
+  if (left === 0) return found
+  let seen = 0
+  for await (const item of harness.eventLog.tail({ after: {}, signal: stop.signal })) {
+    if (item.kind !== 'batch') continue
+    for (const entry of item.entries) if (entry.kind === 'erasure') found.push(entry.event)
+    seen += item.entries.length
+    if (seen >= left) stop.abort()
+  }
+  return found
+}
+
+describe('erasing a device', () => {
+  test('puts it into the log under the account and is told with its time', async () => {
+    await harness.project({ deviceId: 'fleet/1' })
+    const at = new Date(harness.clock.time).toISOString()
+    const answer = await erase('fleet/1')
+    expect(answer.status).toBe(202)
+    expect(answer.body).toMatchObject({ success: true, code: 202 })
+    expect(answer.body.data).toEqual({ deviceId: 'fleet/1', erasedAt: at })
+    expect((await erasures()).at(-1)).toEqual({
+      eventId: expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{26}$/),
+      accountId: 'acc-1',
+      deviceId: 'fleet/1',
+      erasedAt: harness.clock.time,
+    })
+  })
+
+  test('leaves nothing of it to be seen, and everything of the others', async () => {
+    const [record, other] = await harness.project(
+      { deviceId: 'gone' },
+      { deviceId: 'stays' },
+      { deviceId: 'gone', accountId: 'acc-2' },
+    )
+    await erase('gone')
+    const paths = ['', '/positions', '/positions?format=csv', '/positions?format=geojson']
+    for (const path of paths) {
+      expect((await harness.api('GET', `/devices/gone${path}`, { headers })).status).toBe(404)
+      expect((await harness.api('GET', `/devices/stays${path}`, { headers })).status).toBe(200)
+    }
+    const byId = (id = '') => harness.api('GET', `/positions/${id}`, { headers })
+    expect((await byId(record?.recordId)).status).toBe(404)
+    expect((await byId(other?.recordId)).status).toBe(200)
+    for (const query of ['', '?q=gone', '?sort=-lastSeenAt', '?bbox=-180,-90,180,90']) {
+      const { body, text } = await harness.api('GET', `/devices${query}`, { headers })
+      expect(body.data?.items).toBeDefined()
+      expect(text).not.toContain('"gone"')
+    }
+    const { secret } = await harness.createKey({ accountId: 'acc-2' })
+    const theirs = await harness.api('GET', '/devices/gone', { headers: bearer(secret) })
+    expect(theirs.status).toBe(200)
+  })
+
+  test('forgets what operators said of it', async () => {
+    await harness.project({ deviceId: 'named' })
+    const body = { name: 'Old name', disabled: true }
+    await harness.api('PATCH', '/devices/named', { headers, body })
+    await erase('named')
+    const settings = await harness.store.changeDeviceSettings({
+      accountId: 'acc-1',
+      deviceId: 'named',
+      changedAt: harness.clock.time,
+    })
+    expect(settings).toEqual({ disabled: false })
+  })
+
+  test('is in the audit, with who did it', async () => {
+    await harness.project({ deviceId: 'audited' })
+    await erase('audited')
+    const [entry] = await harness.store.pageAudit({ accountId: 'acc-1', limit: 1 })
+    expect(entry).toMatchObject({
+      at: harness.clock.time,
+      actor: { kind: 'operator', id: 'op-1', name: 'ana@example.org' },
+      action: 'device.erased',
+      subject: { kind: 'device', id: 'audited' },
+    })
+  })
+
+  test('that there is not, of another account, or erased already is one and the same 404', async () => {
+    await harness.project({ deviceId: 'of acc-1' }, { deviceId: 'twice' })
+    await erase('twice')
+    const before = await erasures()
+    const { secret } = await harness.createKey({ accountId: 'acc-2' })
+    const answers = [
+      await erase('unheard of'),
+      await erase('of acc-1', bearer(secret)),
+      await erase('twice'),
+      await erase('of acc-1\u0000'),
+    ]
+    for (const answer of answers) {
+      expect(answer.status).toBe(404)
+      expect(answer.text).toBe(answers[0]?.text)
+    }
+    expect(await erasures()).toEqual(before)
+    expect((await harness.api('GET', '/devices/of%20acc-1', { headers })).status).toBe(200)
+  })
+
+  test('takes no parameter, and no broken encoding', async () => {
+    await harness.project({ deviceId: 'kept' })
+    expect((await harness.api('DELETE', '/devices/kept?force=1', { headers })).status).toBe(400)
+    expect((await harness.api('DELETE', '/devices/%ff', { headers })).status).toBe(400)
+    expect((await harness.api('GET', '/devices/kept', { headers })).status).toBe(200)
+  })
+
+  test('that could not be finished is a 503, and can be asked for again', async () => {
+    await harness.project({ deviceId: 'again' })
+    away.hide = true
+    const refused = await erase('again')
+    expect(refused.status).toBe(503)
+    expect(refused.headers.get('retry-after')).not.toBeNull()
+    // Hidden before it stands in the log, it would be away for good and never erased.
+    expect((await erasures()).at(-1)?.deviceId).toBe('again')
+    away.hide = false
+    expect((await erase('again')).status).toBe(202)
+    expect((await harness.api('GET', '/devices/again', { headers })).status).toBe(404)
+  })
+})

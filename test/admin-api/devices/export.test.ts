@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { MEASUREMENTS, type PositionReported } from '../../../schemas/position-reported.ts'
+import { T0 } from '../../samples.ts'
+import { bearer, startAdmin, type AdminHarness } from '../admin-harness.ts'
+import { ofCsv, ofGpx, ofLines, ofXml } from './export/read-files.ts'
+
+const FORMATS = ['geojson', 'gpx', 'csv', 'ndjson'] as const
+const MANY = 20_000
+
+let harness: AdminHarness
+let headers: Record<string, string>
+/** The records of the device `tug`, in the order of time. */
+let events: PositionReported[]
+
+beforeAll(async () => {
+  harness = await startAdmin()
+  headers = await harness.createSession()
+  const changes = Array.from({ length: MANY }, (_, index) => ({
+    deviceId: 'tug',
+    timestamp: T0 + index * 1000,
+    receivedAt: T0 + index * 1000,
+    longitude: (index % 3600) / 10 - 180,
+    ...(index % 2 === 0 && { altitude: index / 7 - 500, speed: index / 3, accuracy: 0 }),
+    ...(index % 5 === 0 && { heading: index % 360, battery: 0.5 }),
+  }))
+  const [first = {}, ...others] = changes
+  events = await harness.project(first, ...others)
+}, 60_000)
+afterAll(() => harness.close())
+
+function file(format: string, query = '', deviceId = 'tug') {
+  const path = `/devices/${encodeURIComponent(deviceId)}/positions?format=${format}${query}`
+  return harness.api('GET', path, { headers })
+}
+
+/** A record as the API shows it. */
+function view(event: PositionReported) {
+  const { recordId, deviceId, latitude, longitude } = event
+  const timestamp = new Date(event.timestamp).toISOString()
+  const receivedAt = new Date(event.receivedAt).toISOString()
+  const measured = MEASUREMENTS.flatMap((name) => {
+    const value = event[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  const fields = { recordId, deviceId, latitude, longitude, timestamp, receivedAt }
+  return { ...fields, ...(Object.fromEntries(measured) as Partial<PositionReported>) }
+}
+
+describe('the whole history as a file', () => {
+  test('in GeoJSON is a collection of points with the rest of the record', async () => {
+    const answer = await file('geojson')
+    expect(answer.headers.get('content-type')).toBe('application/geo+json')
+    expect(JSON.parse(answer.text)).toEqual({
+      type: 'FeatureCollection',
+      features: events.map((event) => {
+        const { latitude, longitude, altitude, ...properties } = view(event)
+        const coordinates = [longitude, latitude, ...(altitude === undefined ? [] : [altitude])]
+        return { type: 'Feature', geometry: { type: 'Point', coordinates }, properties }
+      }),
+    })
+  }, 60_000)
+
+  test('in GPX is one track in the order of time', async () => {
+    const answer = await file('gpx')
+    expect(answer.headers.get('content-type')).toBe('application/gpx+xml')
+    const { tracks } = ofGpx(answer.text)
+    expect(tracks.map(({ name }) => name)).toEqual(['tug'])
+    expect(
+      tracks[0]?.points.map(({ latitude, longitude, elevation, time }) => ({
+        latitude,
+        longitude,
+        elevation,
+        time: time.getTime(),
+      })),
+    ).toEqual(
+      events.map(({ latitude, longitude, altitude, timestamp }) => ({
+        latitude,
+        longitude,
+        elevation: altitude,
+        time: timestamp,
+      })),
+    )
+  }, 60_000)
+
+  test('in CSV is a header and a row for each record', async () => {
+    const answer = await file('csv')
+    expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    const [header = [], ...rows] = ofCsv(answer.text)
+    expect(header).toEqual([
+      'recordId',
+      'deviceId',
+      'latitude',
+      'longitude',
+      'timestamp',
+      'receivedAt',
+      ...MEASUREMENTS,
+    ])
+    const cells = events.map((event) => {
+      const record = new Map(Object.entries<string | number>(view(event)))
+      return header.map((name) => String(record.get(name) ?? ''))
+    })
+    expect(rows).toEqual(cells)
+  }, 60_000)
+
+  test('in NDJSON is a record on each line', async () => {
+    const answer = await file('ndjson')
+    expect(answer.headers.get('content-type')).toBe('application/x-ndjson')
+    expect(ofLines(answer.text)).toEqual(events.map(view))
+  }, 60_000)
+
+  test('holds the range that is asked for, in the order that is asked for', async () => {
+    const range = `&from=${new Date(T0 + 5000).toISOString()}&to=${new Date(T0 + 9000).toISOString()}`
+    const within = events.slice(5, 9).map(view)
+    expect(ofLines((await file('ndjson', range)).text)).toEqual(within)
+    expect(ofLines((await file('ndjson', `${range}&order=desc`)).text)).toEqual(within.reverse())
+    const all = ofLines((await file('ndjson', '&order=desc')).text)
+    expect(all).toEqual(events.map(view).reverse())
+  }, 60_000)
+
+  test.each(FORMATS)('in %s is well-formed where there is nothing in the range', async (format) => {
+    const { status, text } = await file(format, '&from=2030-01-01T00:00:00Z')
+    expect(status).toBe(200)
+    switch (format) {
+      case 'geojson':
+        return expect(JSON.parse(text)).toEqual({ type: 'FeatureCollection', features: [] })
+      case 'gpx':
+        return expect(ofXml(text).getElementsByTagName('trkpt').length).toBe(0)
+      case 'csv':
+        return expect(ofCsv(text)).toHaveLength(1)
+      case 'ndjson':
+        return expect(text).toBe('')
+    }
+  })
+
+  test.each(FORMATS)('in %s is a 404 for a device that the account has not', async (format) => {
+    const { secret } = await harness.createKey({ accountId: 'acc-2' })
+    const path = `/devices/tug/positions?format=${format}`
+    const foreign = await harness.api('GET', path, { headers: bearer(secret) })
+    const unknown = await file(format, '', 'nobody')
+    expect([foreign.status, unknown.status]).toEqual([404, 404])
+    expect(foreign.text).toBe(unknown.text)
+  })
+
+  test.each([
+    ['limit', 'csv', '&limit=5'],
+    ['cursor', 'gpx', '&cursor=abc'],
+    ['limit,cursor', 'geojson', '&cursor=abc&limit=100'],
+    ['format', 'kml', ''],
+    ['format', 'JSON', ''],
+    ['format', '', ''],
+    ['format', 'csv', '&format=csv'],
+    ['from', 'ndjson', '&from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
+    ['__proto__', 'csv', '&__proto__=x'],
+  ])('refuses a fault in %s', async (fields, format, query) => {
+    const answer = await file(format, query)
+    expect(answer.status).toBe(400)
+    expect(answer.body.details?.map(({ field }) => field).join()).toBe(fields)
+    for (const { field, message } of answer.body.details ?? []) expect(message).toContain(field)
+  })
+})
+
+describe('texts that a device chooses', () => {
+  test.each(['=1+1', '+1', '-1', '@SUM(A1)', '＝1', '="a,b"'])(
+    'do not run in a spreadsheet: %s',
+    async (deviceId) => {
+      await harness.project({ deviceId, latitude: -1, altitude: -2 })
+      const [, row = []] = ofCsv((await file('csv', '', deviceId)).text)
+      expect(row[1]).toBe(`'${deviceId}`)
+      expect(row[2]).toBe('-1')
+      expect(row[7]).toBe('-2')
+    },
+  )
+
+  test.each(['a"b', 'a,b', 'a;b', '"', `'; --`])('keep their cell in CSV: %s', async (deviceId) => {
+    await harness.project({ deviceId })
+    const rows = ofCsv((await file('csv', '', deviceId)).text)
+    expect(rows[1]?.[1]).toBe(deviceId)
+    expect(rows.map((row) => row.length)).toEqual([11, 11])
+  })
+
+  test.each([
+    ['</name><trk/>', '</name><trk/>'],
+    ['a & b &amp; &lt; ]]>', 'a & b &amp; &lt; ]]>'],
+    ['<!DOCTYPE x [<!ENTITY e "x">]>&e;', '<!DOCTYPE x [<!ENTITY e "x">]>&e;'],
+    ['\u{1f6a2} \ufffe\uffff', '\u{1f6a2} \ufffd\ufffd'],
+  ])('name a track in GPX: %j', async (deviceId, name) => {
+    await harness.project({ deviceId })
+    const document = ofXml((await file('gpx', '', deviceId)).text)
+    const names = Array.from(document.getElementsByTagName('name'), (node) => node.textContent)
+    expect(names).toEqual([name])
+    expect(document.getElementsByTagName('trk').length).toBe(1)
+  })
+
+  test.each([
+    ['tug-1.b_c', 'attachment; filename="tug-1.b_c-positions.csv"'],
+    ['../../etc', 'attachment; filename="_._.._etc-positions.csv"'],
+    ['a/b\\c"d', 'attachment; filename="a_b_c_d-positions.csv"'],
+    ['50% off', 'attachment; filename="50__off-positions.csv"'],
+    ['.hidden', 'attachment; filename="_hidden-positions.csv"'],
+    ['gpj.\u202egpx', 'attachment; filename="gpj._gpx-positions.csv"'],
+    ['Šlep', `attachment; filename="_lep-positions.csv"; filename*=UTF-8''%C5%A0lep-positions.csv`],
+    [
+      '\u{1f6a2}',
+      `attachment; filename="_-positions.csv"; filename*=UTF-8''%F0%9F%9A%A2-positions.csv`,
+    ],
+  ])('name the file: %j', async (deviceId, disposition) => {
+    await harness.project({ deviceId })
+    const answer = await file('csv', '', deviceId)
+    expect(answer.headers.get('content-disposition')).toBe(disposition)
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+  })
+})
+
+test('GPX is valid at the ends of what is measured', async () => {
+  const deviceId = 'edges'
+  await harness.project(
+    { deviceId, latitude: 1e-7, longitude: 180, altitude: -2.5e-9, speed: 1e-7, heading: 360 },
+    { deviceId, latitude: -90, longitude: -180, altitude: 100_000, speed: 1e21, heading: 1e-7 },
+    { deviceId, latitude: -5e-324, longitude: 179.99999999999997 },
+  )
+  const { text } = await file('gpx', '', deviceId)
+  const points = Array.from(ofXml(text).getElementsByTagName('trkpt'))
+  const place = points.map((point) => [point.getAttribute('lat'), point.getAttribute('lon')])
+  expect(place).toEqual([
+    ['0.0000001', '-180'],
+    ['-90', '-180'],
+    ['-0', '179.99999999999997'],
+  ])
+  const told = (name: string) =>
+    Array.from(ofXml(text).getElementsByTagName(name), (node) => node.textContent)
+  expect(told('ele')).toEqual(['-0.0000000025', '100000'])
+  expect(told('gpxtpx:course')).toEqual(['0', '0.0000001'])
+  expect(told('gpxtpx:speed').map(Number)).toEqual([1e-7, 1e21])
+  const children = points.map((point) => Array.from(point.childNodes, (node) => node.nodeName))
+  expect(children).toEqual([['ele', 'time', 'extensions'], ['ele', 'time', 'extensions'], ['time']])
+})

@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import type { PositionReported } from '../../../schemas/position-reported.ts'
+import { T0 } from '../../samples.ts'
+import { startAdmin, type AdminHarness } from '../admin-harness.ts'
+
+let harness: AdminHarness
+let headers: Record<string, string>
+let events: PositionReported[]
+
+/** 23 records, several of one and the same time. */
+beforeAll(async () => {
+  harness = await startAdmin()
+  headers = await harness.createSession()
+  const times = Array.from({ length: 23 }, (_, index) => T0 + Math.floor(index / 4) * 1000)
+  const changes = times.map((timestamp) => ({ deviceId: 'tug', timestamp }))
+  events = await harness.project({ deviceId: 'other' }, ...changes)
+  events = events.slice(1)
+})
+afterAll(() => harness.close())
+
+function inOrder(records: readonly PositionReported[]): string[] {
+  return [...records]
+    .sort((a, b) => a.timestamp - b.timestamp || (a.recordId < b.recordId ? -1 : 1))
+    .map(({ recordId }) => recordId)
+}
+
+async function page(query: string, deviceId = 'tug') {
+  const answer = await harness.api('GET', `/devices/${deviceId}/positions${query}`, { headers })
+  return { ...answer, ids: (answer.body.data?.items ?? []).map(({ recordId }) => recordId) }
+}
+
+async function allPages(query: string, between = async (): Promise<unknown> => undefined) {
+  const seen: unknown[] = []
+  let cursor: string | null | undefined
+  do {
+    const answer = await page(`${query}${cursor === undefined ? '' : `&cursor=${cursor}`}`)
+    expect(answer.status).toBe(200)
+    seen.push(...answer.ids)
+    cursor = answer.body.data?.nextCursor
+    await between()
+  } while (cursor !== null)
+  return seen
+}
+
+test('a record is flat and the same in the history and by itself', async () => {
+  const [event] = await harness.project({ deviceId: 'flat/1', speed: 0, heading: 359.5 })
+  const view = {
+    recordId: event?.recordId,
+    deviceId: 'flat/1',
+    latitude: event?.latitude,
+    longitude: event?.longitude,
+    timestamp: new Date(event?.timestamp ?? NaN).toISOString(),
+    receivedAt: new Date(event?.receivedAt ?? NaN).toISOString(),
+    speed: 0,
+    heading: 359.5,
+  }
+  const list = await page('', 'flat%2F1')
+  expect(list.body.data).toEqual({ items: [view], nextCursor: null })
+  const one = await harness.api('GET', `/positions/${view.recordId}`, { headers })
+  expect(one.body.data).toEqual(view)
+})
+
+test('a record that is not there, or not yet, is a 404', async () => {
+  for (const recordId of ['01KDVN9C00UNKNOWN000000000', 'x', '%00', '$ne']) {
+    expect((await harness.api('GET', `/positions/${recordId}`, { headers })).status).toBe(404)
+  }
+})
+
+describe('a history', () => {
+  test('begins with the newest, or with the oldest where that is asked for', async () => {
+    const oldestFirst = inOrder(events)
+    expect((await page('')).ids).toEqual([...oldestFirst].reverse())
+    expect((await page('?order=desc')).ids).toEqual([...oldestFirst].reverse())
+    expect((await page('?order=asc')).ids).toEqual(oldestFirst)
+  })
+
+  test('holds `from` and ends before `to`', async () => {
+    const from = new Date(T0 + 1000).toISOString()
+    const to = new Date(T0 + 3000).toISOString()
+    const within = events.filter((e) => e.timestamp >= T0 + 1000 && e.timestamp < T0 + 3000)
+    expect((await page(`?from=${from}&to=${to}&order=asc`)).ids).toEqual(inOrder(within))
+    expect(
+      (await page('?from=20260101T030001%2B0300&to=2026-01-01T00:00:03&order=asc')).ids,
+    ).toEqual(inOrder(within))
+  })
+
+  test('of a device without records in the range is empty, of no device a 404', async () => {
+    expect((await page('?from=2026-05-01T00:00:00Z')).body.data).toEqual({
+      items: [],
+      nextCursor: null,
+    })
+    expect((await page('', 'nobody')).status).toBe(404)
+  })
+
+  test('in pages of any size is the whole history, each record once and in order', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 30 }), fc.boolean(), async (limit, ascending) => {
+        const order = ascending ? 'asc' : 'desc'
+        const seen = await allPages(`?order=${order}&limit=${limit}`)
+        expect(seen).toEqual(ascending ? inOrder(events) : inOrder(events).reverse())
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  test.each(['asc', 'desc'])(
+    'paged %s while records arrive skips none and repeats none',
+    async (order) => {
+      const deviceId = 'tug'
+      let added = 0
+      const before = (await page('?order=asc&limit=1000')).ids
+      const seen = await allPages(`?order=${order}&limit=4`, async () => {
+        added += 1
+        if (added > 8) return
+        // Newer ones, late ones, and ones of a time that has records already.
+        await harness.project(
+          { deviceId, timestamp: T0 + 90_000 + added },
+          { deviceId, timestamp: T0 - 90_000 - added },
+          { deviceId, timestamp: T0 + 2000 },
+        )
+      })
+      expect(new Set(seen).size).toBe(seen.length)
+      expect(seen).toEqual(expect.arrayContaining(before))
+    },
+  )
+
+  test.each([
+    ['limit', '?limit=0'],
+    ['limit', '?limit=1001'],
+    ['limit', '?limit=1e2'],
+    ['limit', '?limit=99999999999999999999'],
+    ['limit', '?limit=-1'],
+    ['limit', '?limit='],
+    ['limit', '?limit=5&limit=5'],
+    ['order', '?order=ASC'],
+    ['order', '?order=asc&order=desc'],
+    ['order', '?order[$ne]=asc'],
+    ['from', '?from=yesterday'],
+    ['from', '?from=2026-02-30T00:00:00Z'],
+    ['from', '?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
+    ['to', '?to=1767225600000'],
+    ['to', '?to=%ff'],
+    ['until', '?until=2026-01-01T00:00:00Z'],
+    ['__proto__', '?__proto__=x'],
+    ['constructor', '?constructor=x'],
+    ['cursor', '?cursor='],
+    ['cursor', '?cursor=abc'],
+    ['cursor', `?cursor=${'x'.repeat(3000)}`],
+  ])('refuses a fault in %s: %s', async (field, query) => {
+    const answer = await page(query)
+    expect(answer.status).toBe(400)
+    const [fault] = answer.body.details ?? []
+    expect(fault?.field.split('[')[0]).toBe(field)
+    expect(fault?.message).toContain(field)
+  })
+
+  test('does not go on with a cursor of another account, device, order or range', async () => {
+    const cursor = (await page('?limit=2')).body.data?.nextCursor ?? ''
+    expect((await page(`?limit=3&cursor=${cursor}`)).status).toBe(200)
+    const refused = [
+      await page(`?cursor=${cursor}&order=asc`),
+      await page(`?cursor=${cursor}&from=2026-01-01T00:00:00Z`),
+      await page(`?cursor=${cursor}&to=2026-01-02T00:00:00Z`),
+      await page(`?cursor=${cursor}`, 'other'),
+      await harness.api('GET', `/devices?cursor=${cursor}`, { headers }),
+      await harness.api('GET', `/keys?cursor=${cursor}`, { headers }),
+    ]
+    const { secret } = await harness.createKey({ accountId: 'acc-2' })
+    refused.push(
+      await harness.api('GET', `/devices/tug/positions?cursor=${cursor}`, {
+        headers: { Authorization: `Bearer ${secret}` },
+      }),
+    )
+    for (const answer of refused) {
+      expect(answer.status).toBe(400)
+      expect(answer.body.details?.[0]?.field).toBe('cursor')
+    }
+  })
+})

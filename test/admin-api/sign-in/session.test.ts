@@ -1,0 +1,228 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { DependencyError } from '../../../runtime/errors.ts'
+import { startAdmin, PASSWORD, type AdminHarness } from '../admin-harness.ts'
+
+const MINUTE = 60_000
+const EMAIL = 'ana@example.org'
+
+let harness: AdminHarness
+beforeEach(async () => {
+  harness = await startAdmin()
+})
+afterEach(() => harness.close())
+
+function signIn(body: object = {}, headers: Record<string, string> = {}) {
+  return harness.api('POST', '/session', {
+    body: { email: EMAIL, password: PASSWORD, ...body },
+    headers,
+  })
+}
+
+function cookieOf({ headers }: { headers: Headers }): string {
+  const [cookie = ''] = headers.getSetCookie()
+  return cookie.split(';')[0] ?? ''
+}
+
+describe('signing in', () => {
+  test('answers who one is and sets a cookie that scripts and other sites cannot use', async () => {
+    const answer = await signIn()
+    expect(answer.status).toBe(200)
+    expect(answer.body.data).toEqual({
+      operator: { id: 'op-1', email: EMAIL, role: 'admin', platform: false },
+      account: { id: 'acc-1', name: 'Account acc-1' },
+    })
+    const cookies = answer.headers.getSetCookie()
+    expect(cookies).toHaveLength(1)
+    expect(cookies[0]).toMatch(/^gps_session=[\w-]{22}; path=\/; samesite=strict; httponly$/i)
+    const me = await harness.api('GET', '/session', { headers: { Cookie: cookieOf(answer) } })
+    expect(me.body.data).toEqual(answer.body.data)
+  })
+
+  test('takes the e-mail in any case', async () => {
+    expect((await signIn({ email: 'ANA@Example.ORG' })).status).toBe(200)
+  })
+
+  test('answers the same to a wrong password, an unknown e-mail and a suspended account', async () => {
+    const wrong = await signIn({ password: 'wrong' })
+    const unknown = await signIn({ email: 'nobody@example.org' })
+    await harness.store.suspendAccount({ accountId: 'acc-1', suspended: true })
+    const suspended = await signIn()
+    for (const answer of [wrong, unknown, suspended]) {
+      expect(answer.status).toBe(401)
+      expect(answer.text).toBe(wrong.text)
+      expect(answer.headers.getSetCookie()).toEqual([])
+    }
+  })
+
+  test('takes as long for an unknown e-mail as for a wrong password', async () => {
+    const times = async (email: string) => {
+      const measured = []
+      for (let turn = 0; turn < 5; turn += 1) {
+        const start = performance.now()
+        await signIn({ email, password: 'wrong' })
+        measured.push(performance.now() - start)
+      }
+      return Math.min(...measured)
+    }
+    const known = await times(EMAIL)
+    const unknown = await times('nobody@example.org')
+    expect(unknown).toBeGreaterThan(known / 3)
+    expect(known).toBeGreaterThan(unknown / 3)
+  })
+
+  test('gives a new secret each time and ends the session it replaces', async () => {
+    const first = cookieOf(await signIn())
+    const second = cookieOf(await signIn({}, { Cookie: first }))
+    expect(second).not.toBe(first)
+    expect((await harness.api('GET', '/session', { headers: { Cookie: first } })).status).toBe(401)
+    expect((await harness.api('GET', '/session', { headers: { Cookie: second } })).status).toBe(200)
+  })
+
+  test('is refused with 429 after 10 failures of one address and e-mail', async () => {
+    for (let turn = 0; turn < 10; turn += 1) {
+      expect((await signIn({ password: `wrong ${turn}` })).status).toBe(401)
+    }
+    const refused = await signIn()
+    expect(refused.body.error).toBe('RATE_LIMITED')
+    const seconds = Number(refused.headers.get('retry-after'))
+    expect(seconds).toBeGreaterThan(14 * 60)
+    expect(seconds).toBeLessThanOrEqual(15 * 60)
+    expect((await signIn({ email: 'ANA@example.org' })).status).toBe(429)
+    expect((await signIn({ email: 'other@example.org' })).status).toBe(401)
+  })
+
+  test('is given no more guesses by asking many times at once', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, turn) => signIn({ password: `wrong ${turn}` })),
+    )
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(10)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(20)
+  })
+
+  test('is not hindered by having signed in often', async () => {
+    for (let turn = 0; turn < 12; turn += 1) expect((await signIn()).status).toBe(200)
+  })
+})
+
+test('a cookie is Secure where a proxy that is trusted says that it speaks TLS', async () => {
+  const https = { 'X-Forwarded-Proto': 'https' }
+  expect((await signIn({}, https)).headers.getSetCookie()[0]).not.toMatch(/secure/i)
+  const behindProxy = await startAdmin({ trustProxy: 1 })
+  const body = { email: EMAIL, password: PASSWORD }
+  const answer = await behindProxy.api('POST', '/session', { body, headers: https })
+  await behindProxy.close()
+  expect(answer.headers.getSetCookie()[0]).toMatch(/; secure/i)
+})
+
+test('failures are counted per client, as the trusted proxy names it', async () => {
+  const behindProxy = await startAdmin({ trustProxy: 1 })
+  const attempt = async (forwarded: string) => {
+    const body = { email: EMAIL, password: 'wrong' }
+    const headers = { 'X-Forwarded-For': forwarded }
+    return (await behindProxy.api('POST', '/session', { body, headers })).status
+  }
+  for (let turn = 0; turn < 10; turn += 1) await attempt(`203.0.113.${turn}, 198.51.100.1`)
+  const statuses = [await attempt('198.51.100.1'), await attempt('198.51.100.2')]
+  await behindProxy.close()
+  expect(statuses).toEqual([429, 401])
+})
+
+describe('a session', () => {
+  test('ends when one signs out, and the cookie goes', async () => {
+    const headers = await harness.createSession()
+    const answer = await harness.api('DELETE', '/session', { headers })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.getSetCookie()[0]).toMatch(/^gps_session=; .*expires=Thu, 01 Jan 1970/i)
+    expect((await harness.api('GET', '/session', { headers })).status).toBe(401)
+  })
+
+  test('ends after 30 minutes without a request', async () => {
+    const headers = await harness.createSession()
+    for (let turn = 0; turn < 3; turn += 1) {
+      harness.clock.time += 29 * MINUTE
+      expect((await harness.api('GET', '/session', { headers })).status).toBe(200)
+    }
+    harness.clock.time += 30 * MINUTE
+    expect((await harness.api('GET', '/session', { headers })).status).toBe(401)
+  })
+
+  test('ends after 12 hours even when it is used all the time', async () => {
+    const headers = await harness.createSession()
+    for (let minutes = 20; minutes < 12 * 60; minutes += 20) {
+      harness.clock.time += 20 * MINUTE
+      expect((await harness.api('GET', '/session', { headers })).status).toBe(200)
+    }
+    harness.clock.time += 20 * MINUTE
+    expect((await harness.api('GET', '/session', { headers })).status).toBe(401)
+  })
+})
+
+test('no session begins with a password that was changed while it was checked', async () => {
+  const overtaken = await startAdmin({
+    wrapStore: (store) => ({
+      ...store,
+      async createSession(session) {
+        const operator = { accountId: 'acc-1', operatorId: 'op-1' }
+        await store.changeOperator({ ...operator, passwordHash: 'another' })
+        await store.endSessions(operator)
+        await store.createSession(session)
+      },
+    }),
+  })
+  const body = { email: EMAIL, password: PASSWORD }
+  const answer = await overtaken.api('POST', '/session', { body })
+  await overtaken.close()
+  expect(answer.status).toBe(401)
+  expect(answer.headers.getSetCookie()).toEqual([])
+})
+
+test('a use of a session or a key is written down at most once a minute', async () => {
+  const written: string[] = []
+  const counting = await startAdmin({
+    wrapStore: (store) => ({
+      ...store,
+      touchSession: async (query) => {
+        written.push('session')
+        await store.touchSession(query)
+      },
+      touchKeys: async (usedAt) => {
+        written.push(...usedAt.keys())
+        await store.touchKeys(usedAt)
+      },
+    }),
+  })
+  const session = await counting.createSession()
+  const { id, secret } = await counting.createKey()
+  const ask = async () => {
+    await counting.api('GET', '/keys', { headers: session })
+    await counting.api('GET', '/keys', { headers: { Authorization: `Bearer ${secret}` } })
+  }
+  await ask()
+  await ask()
+  expect(written).toEqual([id])
+  counting.clock.time += MINUTE
+  await ask()
+  await ask()
+  await counting.close()
+  expect(written).toEqual([id, 'session', id])
+})
+
+test('a store that is away is a 503, never a 401, and costs no sign-in', async () => {
+  let away = true
+  const without = await startAdmin({
+    wrapStore: (store) => ({
+      ...store,
+      findOperatorByEmail: async (email) => {
+        if (away) throw new DependencyError('the store is away', { retriable: true })
+        return store.findOperatorByEmail(email)
+      },
+    }),
+  })
+  const body = { email: EMAIL, password: PASSWORD }
+  for (let turn = 0; turn < 12; turn += 1) {
+    expect((await without.api('POST', '/session', { body })).status).toBe(503)
+  }
+  away = false
+  expect((await without.api('POST', '/session', { body })).status).toBe(200)
+  await without.close()
+})

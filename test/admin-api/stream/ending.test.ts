@@ -1,0 +1,219 @@
+import { afterEach, expect, test } from '@jest/globals'
+import type { EventLog } from '../../../event-log/event-log.ts'
+import { DependencyError } from '../../../runtime/errors.ts'
+import type { Store } from '../../../store/store.ts'
+import { eventually } from '../../eventually.ts'
+import { positionReported, T0 } from '../../samples.ts'
+import { bearer } from '../admin-harness.ts'
+import { startStreaming, type StreamHarness } from './stream-harness.ts'
+
+let harness: StreamHarness
+
+async function start(options: Parameters<typeof startStreaming>[0] = {}) {
+  harness = await startStreaming(options)
+  return harness
+}
+
+afterEach(() => harness.close())
+
+const MINUTE_MS = 60_000
+
+type Ending = (harness: StreamHarness, keyId: string) => Promise<unknown>
+
+const ENDINGS: readonly (readonly [string, 'key' | 'session', Ending])[] = [
+  [
+    'its key is revoked',
+    'key',
+    ({ store }, keyId) => store.revokeKey({ accountId: 'acc-1', keyId, revokedAt: T0 }),
+  ],
+  ['its key expires', 'key', async ({ clock }) => (clock.time += 2 * MINUTE_MS)],
+  ['the account of its key is suspended', 'key', suspend],
+  ['the account of its session is suspended', 'session', suspend],
+  [
+    'the operator signs out everywhere',
+    'session',
+    ({ store }) => store.endSessions({ operatorId: 'op-1' }),
+  ],
+  [
+    'nobody has used its session for too long',
+    'session',
+    async ({ clock }) => {
+      clock.time += 30 * MINUTE_MS
+    },
+  ],
+  [
+    'the operator is removed',
+    'session',
+    async ({ store, operator }) => {
+      await store.createOperator({ ...operator, id: 'op-2', email: 'other@example.org' })
+      expect(await store.deleteOperator({ accountId: 'acc-1', operatorId: 'op-1' })).toBe('deleted')
+    },
+  ],
+]
+
+test.each(ENDINGS)('a stream ends when %s', async (_, by, end) => {
+  await start()
+  const { clock, createKey, createSession, listen, metric } = harness
+  const key = await createKey({
+    scopes: ['positions:read'],
+    expiresAt: clock.now() + MINUTE_MS,
+  })
+  const headers = by === 'key' ? bearer(key.secret) : { Cookie: (await createSession()).Cookie }
+  const source = await listen({ headers })
+  // Another one that goes on.
+  const { secret } = await createKey({ accountId: 'acc-2' })
+  const other = await listen({ headers: bearer(secret) })
+  await end(harness, key.id)
+  await eventually(() => source.hasEnded())
+  expect(other.hasEnded()).toBe(false)
+  await eventually(async () => (await metric('gps_stream_readers')) === 1)
+})
+
+test('watching keeps no session alive and is no use of a key', async () => {
+  let checks = 0
+  const { clock, createKey, createSession, listen, store } = await start({
+    wrapStore: (store) => ({
+      ...store,
+      async findSession(tokenHash) {
+        checks += 1
+        return store.findSession(tokenHash)
+      },
+    }),
+  })
+  const { id, secret } = await createKey({ lastUsedAt: T0 })
+  const first = await listen({ headers: bearer(secret) })
+  const second = await listen({ headers: { Cookie: (await createSession()).Cookie } })
+  const used = async () => (await store.findKey({ accountId: 'acc-1', keyId: id }))?.lastUsedAt
+  await eventually(async () => (await used()) === clock.now())
+  const before = clock.now()
+  clock.time += 29 * MINUTE_MS
+  const checked = checks
+  await eventually(() => checks > checked + 5)
+  expect(first.hasEnded() || second.hasEnded()).toBe(false)
+  expect(await used()).toBe(before)
+  clock.time += MINUTE_MS
+  await eventually(() => second.hasEnded())
+  expect(first.hasEnded()).toBe(false)
+})
+
+test('a store that is away ends no stream', async () => {
+  let failures = 0
+  let away = false
+  const { eventLog, listen, logged } = await start({
+    wrapStore: (store) =>
+      new Proxy(store, {
+        get(target, name: keyof Store) {
+          if (!away) return Reflect.get(target, name)
+          return async () => {
+            failures += 1
+            throw new DependencyError('the store is away', { retriable: true })
+          }
+        },
+      }),
+  })
+  const source = await listen()
+  away = true
+  await eventually(() => failures > 20)
+  await eventLog.append([positionReported()])
+  await eventually(() => source.events.length === 1)
+  expect(source.hasEnded()).toBe(false)
+  away = false
+  expect(logged.filter((line) => line.includes('"level":50'))).toEqual([])
+})
+
+test('all streams end at once when the process stops, those that take nothing soon after', async () => {
+  const { eventLog, listen, metric, open, stopping } = await start()
+  const reading = countTails(eventLog)
+  const sources = await Promise.all([listen(), listen(), listen({ query: '?deviceId=a' })])
+  const stuck = await listen()
+  stuck.pause()
+  const events = Array.from({ length: 8_000 }, () =>
+    positionReported({ deviceId: '€'.repeat(128) }),
+  )
+  for (let at = 0; at < 8_000; at += 500) await eventLog.append(events.slice(at, at + 500))
+  const begin = performance.now()
+  stopping.abort()
+  await eventually(() => sources.every((source) => source.hasEnded()))
+  expect(performance.now() - begin).toBeLessThan(1_000)
+  await eventually(async () => (await metric('gps_stream_readers')) === 0)
+  await eventually(() => reading() === 0)
+  expect(sources.every((source) => source.isComplete())).toBe(true)
+  expect((await open()).status).toBe(503)
+  // Longer than what waits for it is kept.
+  await eventually(() => performance.now() - begin > 1_000)
+  stuck.resume()
+  await eventually(() => stuck.hasEnded())
+  expect(stuck.isComplete()).toBe(false)
+})
+
+test('the log is read only while somebody listens', async () => {
+  const { eventLog, listen } = await start({ stream: { lingersMs: 20 } })
+  const reading = countTails(eventLog)
+  const sources = await Promise.all([listen(), listen(), listen()])
+  await eventLog.append([positionReported()])
+  await eventually(() => sources.every(({ events }) => events.length === 1))
+  expect(reading()).toBe(1)
+  for (const source of sources) source.close()
+  await eventually(() => reading() === 0)
+  const again = await listen()
+  await eventLog.append([positionReported()])
+  await eventually(() => again.events.length === 1)
+})
+
+test('a log that is away ends no stream and loses nothing', async () => {
+  const { eventLog, open } = await start({
+    stream: { retryMs: 10, heartbeatMs: 20, beginsWithinMs: 20 },
+  })
+  const extent = eventLog.extent.bind(eventLog)
+  const tail = eventLog.tail.bind(eventLog)
+  let away = true
+  const check = () => {
+    if (away) throw new DependencyError('the log is away', { retriable: true })
+  }
+  eventLog.extent = async () => {
+    check()
+    return extent()
+  }
+  eventLog.tail = async function* (options) {
+    check()
+    for await (const item of tail(options)) {
+      check()
+      yield item
+    }
+  }
+  const source = await open()
+  await eventually(() => source.comments.length > 3)
+  expect(source.lastEventId()).toBe('')
+  away = false
+  await eventually(() => source.lastEventId() !== '')
+  const events = [positionReported(), positionReported(), positionReported()]
+  await eventLog.append(events.slice(0, 1))
+  await eventually(() => source.events.length === 1)
+  away = true
+  await eventLog.append(events.slice(1, 2))
+  await eventLog.append(events.slice(2))
+  const beats = source.comments.length
+  await eventually(() => source.comments.length > beats + 3)
+  away = false
+  await eventually(() => source.events.length === 3)
+  expect(source.recordIds()).toEqual(events.map(({ recordId }) => recordId))
+})
+
+/** How many read along in the log. */
+function countTails(eventLog: EventLog): () => number {
+  let reading = 0
+  const tail = eventLog.tail.bind(eventLog)
+  eventLog.tail = async function* (options) {
+    reading += 1
+    try {
+      yield* tail(options)
+    } finally {
+      reading -= 1
+    }
+  }
+  return () => reading
+}
+
+function suspend({ store }: StreamHarness) {
+  return store.suspendAccount({ accountId: 'acc-1', suspended: true })
+}

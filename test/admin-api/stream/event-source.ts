@@ -1,0 +1,103 @@
+import { get, type IncomingMessage } from 'node:http'
+import { eventually } from '../../eventually.ts'
+
+export type ReceivedEvent = {
+  readonly event: string
+  /** The last id the client knew when it was dispatched. */
+  readonly id: string
+  /** Whether the event had an id of its own. */
+  readonly hasId: boolean
+  readonly data: Record<string, unknown>
+}
+
+export type EventSource = Awaited<ReturnType<typeof openEventSource>>
+
+/**
+ * A client of Server-Sent Events that takes nothing but what this service should send: it throws at
+ * fields, line ends and comments that another client might overlook.
+ */
+export async function openEventSource(url: string, headers: Record<string, string>) {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    get(url, { headers, agent: false }, resolve).on('error', reject)
+  })
+  const parser = eventStreamParser()
+  let ended = false
+  let body = ''
+  response.setEncoding('utf8')
+  response.on('error', () => undefined)
+  response.on('close', () => (ended = true))
+  response.on('data', (text: string) => {
+    if (response.statusCode === 200) parser.take(text)
+    else body += text
+  })
+
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    events: parser.events,
+    comments: parser.comments,
+    lastEventId: () => parser.lastEventId(),
+    retry: () => parser.retry(),
+    hasEnded: () => ended,
+    /** Whether the answer came to its end, and was not cut. */
+    isComplete: () => response.complete,
+    error: async () => {
+      await eventually(() => ended)
+      return JSON.parse(body) as Record<string, unknown>
+    },
+    of: (kind: string) => parser.events.filter(({ event }) => event === kind),
+    recordIds: () => parser.events.flatMap(({ data }) => data['recordId'] ?? []) as string[],
+    pause: () => response.pause(),
+    resume: () => response.resume(),
+    close: () => response.destroy(),
+  }
+}
+
+/** WHATWG HTML, section 9.2.6, as far as this service uses it. */
+export function eventStreamParser() {
+  const events: ReceivedEvent[] = []
+  const comments: string[] = []
+  let rest = ''
+  let lastEventId = ''
+  let retry: number | undefined
+  let event: string | undefined
+  let data: string | undefined
+  let hasId = false
+
+  function line(text: string): void {
+    if (text === '') return dispatch()
+    if (text.startsWith(':')) return void comments.push(text.slice(1).trim())
+    const [, field, value] = /^(event|id|data|retry): (.+)$/s.exec(text) ?? []
+    if (field === undefined || value === undefined) throw new Error(`unexpected line: ${text}`)
+    if (field === 'event') event = value
+    if (field === 'data') data = data === undefined ? value : `${data}\n${value}`
+    if (field === 'retry') retry = Number(value)
+    if (field === 'id') {
+      lastEventId = value
+      hasId = true
+    }
+  }
+
+  function dispatch(): void {
+    if (data !== undefined) {
+      if (event === undefined) throw new Error('an event without a name')
+      const parsed = JSON.parse(data) as Record<string, unknown>
+      events.push({ event, id: lastEventId, hasId, data: parsed })
+    } else if (event !== undefined) throw new Error('an event without data')
+    event = data = undefined
+    hasId = false
+  }
+
+  return {
+    events,
+    comments,
+    lastEventId: () => lastEventId,
+    retry: () => retry,
+    take(text: string) {
+      if (text.includes('\r')) throw new Error('a carriage return in the stream')
+      const lines = (rest + text).split('\n')
+      rest = lines.pop() ?? ''
+      for (const one of lines) line(one)
+    },
+  }
+}

@@ -1,0 +1,58 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { furthest, isAsFarAs, readMark, writeMark } from '../../../admin-api/stream/mark.ts'
+
+const place = fc.dictionary(fc.nat(99_999).map(String), fc.maxSafeNat(), { maxKeys: 40 })
+
+describe('a mark', () => {
+  test('leads back to its place', () => {
+    fc.assert(
+      fc.property(place, (offsets) => {
+        const mark = writeMark(offsets)
+        expect(mark).toMatch(/^[\w-]+$/)
+        expect(readMark(mark)).toEqual({ ...offsets })
+      }),
+    )
+  })
+
+  test('that is damaged in any one character is refused', () => {
+    const mark = writeMark({ 0: 17, 3: 0, 11: 9_007_199_254_740_991 })
+    fc.assert(
+      fc.property(fc.nat(mark.length - 1), fc.constantFrom(...'abcXYZ019-_.=+/ é'), (at, other) => {
+        fc.pre(mark[at] !== other)
+        expect(readMark(mark.slice(0, at) + other + mark.slice(at + 1))).toBeUndefined()
+      }),
+    )
+  })
+
+  test.each([
+    ['an offset below 0', { 0: -1 }],
+    ['an offset that is no whole number', { 0: 1.5 }],
+    ['an offset too large to count', { 0: 2 ** 53 }],
+    ['an offset that is a text', { 0: '1' }],
+    ['an offset that is an object', { 0: { $gt: 0 } }],
+    ['a partition that is no number', { $gt: 1 }],
+    ['a partition written in another way', { '00': 1 }],
+    ['a partition too large', { 100_000: 1 }],
+    ['more partitions than there can be', { ...Array.from({ length: 1_001 }, () => 1) }],
+  ])('with %s is refused though its checksum is right', (_, offsets) => {
+    expect(readMark(writeMark(offsets as Record<number, number>))).toBeUndefined()
+  })
+
+  test('of whatever other text is refused', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.base64String(), fc.json()), (text) => {
+        expect(readMark(text)).toBeUndefined()
+        expect(readMark(Buffer.from(text).toString('base64url'))).toBeUndefined()
+      }),
+    )
+    expect(readMark('A'.repeat(1_000_000))).toBeUndefined()
+  })
+})
+
+test('places are compared partition by partition; one that is not named has nothing yet', () => {
+  expect(isAsFarAs({ 0: 5, 1: 2 }, { 0: 5 })).toBe(true)
+  expect(isAsFarAs({ 0: 5 }, { 0: 5, 1: 0 })).toBe(false)
+  expect(isAsFarAs({ 0: 4, 1: 9 }, { 0: 5, 1: 9 })).toBe(false)
+  expect(furthest({ 0: 5, 1: 2 }, { 1: 7, 2: 0 })).toEqual({ 0: 5, 1: 7, 2: 0 })
+})

@@ -1,0 +1,84 @@
+import { afterEach, expect, test } from '@jest/globals'
+import { eventually } from '../../eventually.ts'
+import { positionReported } from '../../samples.ts'
+import { startStreaming, type StreamHarness } from './stream-harness.ts'
+
+let harness: StreamHarness
+
+async function start(options: Parameters<typeof startStreaming>[0] = {}) {
+  harness = await startStreaming(options)
+  return harness
+}
+
+afterEach(() => harness.close())
+
+/** More than the buffers of the operating system take. */
+const MANY = 24_000
+/** About 900 bytes an event. */
+const DEVICE = '€'.repeat(128)
+
+async function appendMany() {
+  const events = Array.from({ length: MANY }, () => positionReported({ deviceId: DEVICE }))
+  for (let at = 0; at < MANY; at += 500) await harness.eventLog.append(events.slice(at, at + 500))
+  return events.map(({ recordId }) => recordId)
+}
+
+test('a reader that is too slow is cut off, and loses nothing when it comes back', async () => {
+  const { listen, metric } = await start({ stream: { ringEntries: 600 } })
+  const slow = await listen()
+  slow.pause()
+  const recordIds = await appendMany()
+  const probe = await listen()
+  expect(probe.status).toBe(200)
+  const made = await metric('gps_stream_events_total')
+  // What was made for it is in the operating system's buffers: the process does not make more.
+  expect(made).toBeLessThan(MANY / 2)
+
+  slow.resume()
+  await eventually(() => slow.hasEnded())
+  expect(slow.events.at(-1)).toMatchObject({ event: 'lagging' })
+  expect(slow.events.at(-1)?.data['reason']).toMatch(/connect again with the last id/)
+  const taken = slow.of('position').length
+  expect(taken).toBeGreaterThan(0)
+  expect(taken).toBeLessThan(MANY)
+  expect(await metric('gps_stream_cut_off_total')).toBe(1)
+
+  const again = await listen({ lastEventId: slow.lastEventId() })
+  await eventually(() => again.of('position').length >= MANY - taken, { withinMs: 20_000 })
+  expect([...slow.recordIds(), ...again.recordIds()]).toEqual(recordIds)
+}, 60_000)
+
+test('a reader that takes nothing at all does not keep its place', async () => {
+  const { listen, metric } = await start({ stream: { ringEntries: 600, stalledMs: 200 } })
+  const stuck = await listen()
+  stuck.pause()
+  await appendMany()
+  await eventually(async () => (await metric('gps_stream_readers')) === 0)
+  expect(await metric('gps_stream_cut_off_total')).toBe(1)
+}, 60_000)
+
+test('a reader of the past that takes nothing makes room for others', async () => {
+  const { listen, open, metric } = await start({
+    stream: { ringEntries: 600, stalledMs: 200, catchingUp: 1, heartbeatMs: 20 },
+  })
+  const live = await listen({ query: '?deviceId=silent' })
+  const begin = live.lastEventId()
+  await appendMany()
+  await eventually(() => live.lastEventId() !== begin)
+  const stuck = await open({ lastEventId: begin })
+  stuck.pause()
+  expect((await open({ lastEventId: begin })).status).toBe(503)
+  await eventually(async () => (await metric('gps_stream_cut_off_total')) === 1)
+  await eventually(async () => (await open({ lastEventId: begin })).status === 200)
+}, 60_000)
+
+test('readers that keep up do not wait for one that does not', async () => {
+  const { listen } = await start({ stream: { ringEntries: MANY, ringBytes: 2 ** 27 } })
+  const slow = await listen()
+  slow.pause()
+  const quick = await listen()
+  await appendMany()
+  await eventually(() => quick.events.length === MANY)
+  slow.resume()
+  await eventually(() => slow.events.length === MANY)
+}, 60_000)

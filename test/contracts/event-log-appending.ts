@@ -1,0 +1,113 @@
+import { expect } from '@jest/globals'
+import { deviceKey } from '../../schemas/position-reported.ts'
+import { eventually } from '../eventually.ts'
+import { positionReported } from '../samples.ts'
+import {
+  startTail,
+  sample,
+  samples,
+  recordId,
+  entryKey,
+  isRising,
+  SOON,
+  type EventLogSuite,
+} from './event-log-suite.ts'
+
+/** What is appended: durable, complete, in order, taken only while the log is open. */
+export function appendingContract({ promise }: EventLogSuite): void {
+  promise(
+    'what was acknowledged is there after the log is opened again',
+    async ({ consume, log, opened }) => {
+      const events = samples(3)
+      await log.append(events.slice(0, 2))
+      await log.append(events.slice(2))
+      await log.close()
+      const reader = consume(await opened.reopen())
+      await eventually(() => reader.events().length >= 3, SOON)
+      expect(reader.events()).toEqual(events)
+    },
+  )
+
+  promise('every field comes back as it was appended', async ({ consume, log }) => {
+    const full = positionReported({
+      deviceId: 'Traktor Süd 7 / 🚜 "$x"',
+      timestampSource: 'server',
+      latitude: -90,
+      longitude: 180,
+      accuracy: 0.1 + 0.2,
+      altitude: -12_000,
+      speed: 1e-7,
+      heading: 360,
+      battery: 0.25,
+    })
+    await log.append([full])
+    const reader = consume(log)
+    await eventually(() => reader.events().length > 0, SOON)
+    expect(reader.events()).toEqual([full])
+  })
+
+  promise('appending nothing is done', async ({ log }) => {
+    await log.append([])
+  })
+
+  promise(
+    'events of a device keep their order under 50 concurrent appends',
+    async ({ consume, log }) => {
+      const appends = Array.from({ length: 50 }, (_, index) =>
+        Array.from({ length: 4 }, (_, at) => sample(`tracker-${(index + at) % 5}`)),
+      )
+      await Promise.all(appends.map((events) => log.append(events)))
+      const reader = consume(log)
+      await eventually(() => reader.events().length >= 200, SOON)
+      for (const device of new Set(appends.flat().map(deviceKey))) {
+        const events = appends.flat().filter((event) => deviceKey(event) === device)
+        const seen = reader.entries().filter((entry) => entryKey(entry) === device)
+        expect(seen.map(recordId)).toEqual(events.map((event) => event.recordId))
+        expect(new Set(seen.map(({ origin }) => origin.partition)).size).toBe(1)
+        expect(isRising(seen.map(({ origin }) => origin.offset))).toBe(true)
+      }
+      expect(reader.events()).toHaveLength(200)
+    },
+  )
+
+  promise(
+    'nothing is delivered before others can read it, and what is stays',
+    async ({ consume, log, opened }) => {
+      const seenElsewhere: boolean[] = []
+      const reader = consume(log, {
+        async onBatch({ entries }) {
+          const elsewhere = startTail(await opened.reopen(), {})
+          const last = recordId(entries.at(-1)!)
+          await eventually(() => elsewhere.events().some((e) => e.recordId === last), SOON)
+          seenElsewhere.push(true)
+          await elsewhere.stop()
+        },
+      })
+      const append = log.append(samples(2))
+      await eventually(() => reader.events().length >= 2, SOON)
+      await append
+      expect(seenElsewhere).toContain(true)
+    },
+  )
+
+  promise('a log that is open is ready', async ({ log }) => {
+    await log.ready()
+  })
+
+  promise('a closed log takes nothing more, and says that a retry may help', async ({ log }) => {
+    await log.ready()
+    await log.close()
+    const closed = { name: 'DependencyError', retriable: true }
+    await expect(log.append(samples(1))).rejects.toMatchObject(closed)
+    await expect(log.ready()).rejects.toMatchObject({ name: 'DependencyError' })
+    await log.close()
+  })
+
+  promise('closing finishes what is queued', async ({ consume, log, opened }) => {
+    const appends = Array.from({ length: 20 }, () => log.append(samples(30)))
+    await Promise.all([log.close(), ...appends])
+    const reader = consume(await opened.reopen())
+    await eventually(() => reader.events().length >= 600, SOON)
+    expect(reader.events()).toHaveLength(600)
+  })
+}

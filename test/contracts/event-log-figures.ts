@@ -1,0 +1,67 @@
+import { expect } from '@jest/globals'
+import { eventually } from '../eventually.ts'
+import { positionReported } from '../samples.ts'
+import { aGroup, samples, SOON, NOW, type EventLogSuite } from './event-log-suite.ts'
+
+/** What can be asked of a log: what it holds, how far a group is, how many dead letters there are. */
+export function figuresContract({ promise }: EventLogSuite): void {
+  promise(
+    'dead letters are kept and counted, also after the log is opened again',
+    async ({ consume, log, opened }) => {
+      expect(await log.deadLetters()).toBe(0)
+      await log.deadLetter([])
+      await opened.putRaw(Buffer.from('rubbish'), 'acc-1/tracker-1')
+      await opened.putRaw(null, 'acc-1/tracker-1')
+      const reader = consume(log)
+      await eventually(() => reader.entries().length >= 2, SOON)
+      await log.deadLetter(
+        reader.entries().flatMap((entry) => (entry.kind === 'unreadable' ? [entry] : [])),
+      )
+      expect(await log.deadLetters()).toBe(2)
+      const again = await opened.reopen()
+      expect(await again.deadLetters()).toBe(2)
+    },
+  )
+
+  promise('lag tells how far behind a group is, in events and in age', async ({ consume, log }) => {
+    const group = aGroup()
+    expect(await log.lag(group)).toEqual({ events: 0, seconds: 0 })
+    await log.append([
+      positionReported({ receivedAt: NOW - 90_000 }),
+      positionReported({ receivedAt: NOW - 30_000 }),
+    ])
+    expect(await log.lag(group)).toEqual({ events: 2, seconds: 90 })
+    const reader = consume(log, { group })
+    await eventually(() => reader.events().length >= 2, SOON)
+    await eventually(async () => (await log.lag(group)).events === 0, SOON)
+    expect(await log.lag(group)).toEqual({ events: 0, seconds: 0 })
+  })
+
+  promise(
+    'what it holds, and what a group has committed of it, can be asked',
+    async ({ consume, log }) => {
+      const group = aGroup()
+      const empty = await log.extent()
+      expect(empty.length).toBeGreaterThan(0)
+      expect(empty.every(({ first, next, whole }) => first === next && whole)).toBe(true)
+      expect(await log.committed(group)).toEqual({})
+
+      await log.append(samples(3))
+      const reader = consume(log, { group })
+      await eventually(() => reader.events().length >= 3, SOON)
+      const origins = reader.entries().map(({ origin }) => origin)
+      const { partition } = origins[0]!
+      const held = (await log.extent()).find((one) => one.partition === partition)
+      expect(held).toEqual({
+        partition,
+        first: origins[0]!.offset,
+        next: origins[2]!.offset + 1,
+        whole: true,
+      })
+      await eventually(
+        async () => (await log.committed(group))[partition] === origins[2]!.offset,
+        SOON,
+      )
+    },
+  )
+}

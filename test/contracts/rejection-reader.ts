@@ -1,0 +1,50 @@
+import type { EventLog } from '../../event-log/event-log.ts'
+import type { ReportRejected } from '../../schemas/report-rejected.ts'
+import { reportRejected } from '../samples.ts'
+import { aGroup } from './event-log-suite.ts'
+
+/** Of this moment: a broker lets go of what is older than 7 days, and goes by its own clock. */
+export function rejected(changes: Partial<ReportRejected> = {}): ReportRejected {
+  return reportRejected({ receivedAt: Date.now(), ...changes })
+}
+
+/** All of one key, so that they have an order. */
+export function several(count: number): ReportRejected[] {
+  return Array.from({ length: count }, () => rejected())
+}
+
+type Reading = {
+  readonly group: string
+  /** Decides the fate of a batch; without it all are taken. */
+  readonly onBatch: () => Promise<void>
+  readonly signal: AbortSignal
+}
+
+/** Reads rejections as a member of a group until it is stopped. */
+export function readRejections(
+  log: EventLog,
+  { group = aGroup(), onBatch, signal }: Partial<Reading> = {},
+) {
+  const taken: ReportRejected[] = []
+  let attempts = 0
+  const stopping = new AbortController()
+  const ended = log.subscribeRejections({
+    group,
+    signal: signal ?? stopping.signal,
+    async onBatch(events) {
+      attempts += 1
+      await onBatch?.()
+      taken.push(...events)
+    },
+  })
+  return {
+    taken,
+    ended,
+    ids: () => taken.map(({ rejectionId }) => rejectionId),
+    attempts: () => attempts,
+    stop() {
+      stopping.abort()
+      return ended
+    },
+  }
+}

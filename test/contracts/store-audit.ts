@@ -1,0 +1,81 @@
+import { describe, expect, test } from '@jest/globals'
+import { randomBytes } from 'node:crypto'
+import { ulid } from '../../schemas/record-id.ts'
+import type { AuditEntry } from '../../store/back-office.ts'
+import { T0 } from '../samples.ts'
+import type { OpenStore } from './store-contract.ts'
+import { newAccountId, sharedStore } from './store-samples.ts'
+
+export function auditContract(open: OpenStore): void {
+  describe('the audit', () => {
+    const shared = sharedStore(open)
+
+    test('gives entries back as they were written, also after a restart', async () => {
+      const accountId = newAccountId()
+      const plain = entry({ accountId, at: T0 })
+      const full = entry({
+        accountId,
+        at: T0 + 1,
+        actor: { kind: 'key', id: 'key-1', name: 'gateway "Süd" 😀' },
+        subject: { kind: 'device', id: '$where.a' },
+        action: 'device.changed',
+        details: {
+          $set: { 'a.b': null },
+          list: [1, 'two', { three: 3.5 }],
+          text: '<script>\0',
+          none: null,
+        },
+      })
+      await shared.store.appendAudit(plain)
+      await shared.store.appendAudit(full)
+      expect(await page(accountId)).toEqual([full, plain])
+      expect(Object.keys((await page(accountId))[1] ?? {})).not.toContain('details')
+      await shared.reopen()
+      expect(await page(accountId)).toEqual([full, plain])
+    })
+
+    test('is read from the newest to the oldest, each entry once, whenever it was written', async () => {
+      const accountId = newAccountId()
+      const other = newAccountId()
+      const entries = [3, 1, 2, 2, 2, 0].map((at) => entry({ accountId, at: T0 + at }))
+      for (const written of entries) {
+        await shared.store.appendAudit(written)
+        await shared.store.appendAudit({ ...entry({ accountId: other, at: written.at }) })
+      }
+      const seen: AuditEntry[] = []
+      for (let pages = 0; pages < 20; pages += 1) {
+        const after = seen.at(-1)?.id
+        const next = await shared.store.pageAudit({ accountId, limit: 2, ...(after && { after }) })
+        seen.push(...next)
+        if (next.length === 0) break
+      }
+      expect(seen.map(({ at }) => at - T0)).toEqual([3, 2, 2, 2, 1, 0])
+      expect(new Set(seen)).toEqual(new Set(entries))
+      expect(await page(newAccountId())).toEqual([])
+    })
+
+    test('keeps what was written under an id, whoever writes there again', async () => {
+      const accountId = newAccountId()
+      const first = entry({ accountId, at: T0 })
+      await shared.store.appendAudit(first)
+      await shared.store.appendAudit({ ...first, action: 'key.revoked' }).catch(() => undefined)
+      expect(await page(accountId)).toEqual([first])
+    })
+
+    function page(accountId: string): Promise<AuditEntry[]> {
+      return shared.store.pageAudit({ accountId, limit: 99 })
+    }
+  })
+}
+
+function entry(fields: Partial<AuditEntry> & { accountId: string; at: number }): AuditEntry {
+  return {
+    id: ulid(fields.at, randomBytes(10)),
+    actor: { kind: 'operator', id: 'operator-1', name: 'ana@example.org' },
+    action: 'key.created',
+    subject: { kind: 'key', id: 'key-1' },
+    address: '192.0.2.7',
+    requestId: 'request-1',
+    ...fields,
+  }
+}

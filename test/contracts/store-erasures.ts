@@ -1,0 +1,291 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { deviceStatus } from '../../projector/device-status.ts'
+import { positionReported, T0 } from '../samples.ts'
+import type { DeviceStatus } from '../../schemas/read-models.ts'
+import type { ProjectionEntry } from '../../store/store.ts'
+import type { OpenStore } from './store-contract.ts'
+import {
+  allPositions,
+  batchOf,
+  canonical,
+  deviceErased,
+  everythingOf,
+  LogOfOneSuite,
+  newAccountId,
+  sharedStore,
+  withStore,
+  type PositionEntry,
+} from './store-samples.ts'
+
+export function erasuresContract(open: OpenStore): void {
+  describe('projecting an erasure', () => {
+    const shared = sharedStore(open)
+    const log = new LogOfOneSuite()
+    const deviceId = 'tracker-1'
+
+    test('takes away what stands before it, and what comes after it starts afresh', async () => {
+      const accountId = newAccountId()
+      const before = [report({ accountId }), report({ accountId })] as const
+      await project(...before)
+      await project(log.erase(deviceErased({ accountId })))
+      expect(await everything(accountId)).toEqual({ statuses: [], records: [] })
+      expect(await shared.store.findDevice({ accountId, deviceId })).toBeUndefined()
+      const { recordId } = before[0].event
+      expect(await shared.store.findPosition({ accountId, recordId })).toBeUndefined()
+      expect(await allPositions(shared.store, accountId, deviceId)).toEqual([])
+
+      // An older time than before: nothing of the former last position is left to compare with.
+      const after = report({ accountId, timestamp: T0 - 5, receivedAt: T0 - 4 })
+      expect(await project(after)).toEqual({ stored: 1, repeated: 0 })
+      expect(await everything(accountId)).toEqual(only(after))
+    })
+
+    test('in the middle of a batch, it parts what stands before it from what stands behind', async () => {
+      const accountId = newAccountId()
+      await project(report({ accountId }))
+      const lost = report({ accountId })
+      const erasure = log.erase(deviceErased({ accountId }))
+      const kept = report({ accountId })
+      await project(lost, erasure, kept)
+      expect(await everything(accountId)).toEqual(only(kept))
+      const { recordId } = lost.event
+      expect(await shared.store.findPosition({ accountId, recordId })).toBeUndefined()
+    })
+
+    test('delivered again, before and after a restart, it changes nothing', async () => {
+      const accountId = newAccountId()
+      const entries = [
+        report({ accountId }),
+        report({ accountId, deviceId: 'tracker-2' }),
+        log.erase(deviceErased({ accountId })),
+        report({ accountId }),
+      ] as const
+      await project(...entries)
+      const later = report({ accountId })
+      await project(later)
+      const wanted = await everything(accountId)
+      expect(wanted.statuses.map((status) => [status.deviceId, status.reportCount])).toEqual([
+        ['tracker-1', 2],
+        ['tracker-2', 1],
+      ])
+      await project(...entries)
+      expect(await everything(accountId)).toEqual(wanted)
+      await shared.reopen()
+      await project(...entries, later)
+      await project(entries[2], entries[3])
+      await project(entries[2])
+      expect(await everything(accountId)).toEqual(wanted)
+    })
+
+    test('a copy of it further on in the log takes nothing that came in between', async () => {
+      const accountId = newAccountId()
+      const event = deviceErased({ accountId })
+      await project(report({ accountId }), log.erase(event))
+      const between = report({ accountId })
+      await project(between, log.erase(event))
+      expect(await everything(accountId)).toEqual(only(between))
+      await project(log.erase(event))
+      expect(await everything(accountId)).toEqual(only(between))
+    })
+
+    test('a second one takes what the first one left', async () => {
+      const accountId = newAccountId()
+      const [first, second] = [deviceErased({ accountId }), deviceErased({ accountId })]
+      await project(report({ accountId }), log.erase(first), report({ accountId }))
+      await project(report({ accountId }), log.erase(second))
+      expect(await everything(accountId)).toEqual({ statuses: [], records: [] })
+      const third = log.erase(deviceErased({ accountId }))
+      const kept = report({ accountId })
+      await project(third, kept)
+      expect(await everything(accountId)).toEqual(only(kept))
+    })
+
+    test('a report that was erased and is repeated behind it is stored afresh', async () => {
+      const accountId = newAccountId()
+      const first = report({ accountId })
+      await project(first)
+      const repeat = { ...first.event, receivedAt: first.event.receivedAt + 60_000 }
+      const erasure = log.erase(deviceErased({ accountId }))
+      const again = log.append(repeat)
+      await project(erasure, again)
+      expect(await everything(accountId)).toEqual(only(again))
+      expect(await project(log.append(repeat))).toEqual({ stored: 0, repeated: 1 })
+
+      // Both copies in the batch of the erasure.
+      const [early, late] = [log.append(repeat), log.erase(deviceErased({ accountId }))]
+      const anew = log.append(repeat)
+      await project(early, late, anew)
+      expect(await everything(accountId)).toEqual(only(anew))
+    })
+
+    test('takes nothing of another device or of another account', async () => {
+      const [mine, theirs] = [newAccountId(), newAccountId()]
+      const others = ['tracker-10', 'tracker', 'Tracker-1', '%'].map((deviceId) =>
+        report({ accountId: mine, deviceId }),
+      )
+      await project(report({ accountId: mine }), report({ accountId: theirs }), ...others)
+      const untouched = await everything(theirs)
+      await project(log.erase(deviceErased({ accountId: mine })))
+      expect(await everything(theirs)).toEqual(untouched)
+      expect(untouched.records).toHaveLength(1)
+      const { statuses, records } = await everything(mine)
+      expect(new Set(statuses.map((status) => status.deviceId))).toEqual(
+        new Set(others.map(({ event }) => event.deviceId)),
+      )
+      expect(records).toHaveLength(others.length)
+    })
+
+    test('of a device that never reported, it leaves no trace but starts it afresh', async () => {
+      const accountId = newAccountId()
+      await project(log.erase(deviceErased({ accountId })))
+      expect(await everything(accountId)).toEqual({ statuses: [], records: [] })
+      const entry = report({ accountId })
+      await project(entry)
+      expect(await everything(accountId)).toEqual(only(entry))
+    })
+
+    test('in another partition, it takes what was received until it was asked for', async () => {
+      const accountId = newAccountId()
+      const event = deviceErased({ accountId, erasedAt: T0 + 5_000 })
+      const at = (receivedAt: number) =>
+        log.append(positionReported({ accountId, timestamp: T0, receivedAt }), 3)
+      await project(at(T0 + 1_000), at(T0 + 5_000))
+      await project(log.erase(event))
+      expect(await everything(accountId)).toEqual({ statuses: [], records: [] })
+      await project(at(T0 + 2_000), at(T0 + 5_000))
+      expect(await everything(accountId)).toEqual({ statuses: [], records: [] })
+      const kept = at(T0 + 5_001)
+      await project(kept)
+      expect(await everything(accountId)).toEqual(only(kept))
+    })
+
+    test('does not touch what operators said of the device', async () => {
+      const accountId = newAccountId()
+      const said = { name: 'Ferry', disabled: true, expectedIntervalSeconds: 30 }
+      await project(report({ accountId }))
+      await shared.store.changeDeviceSettings({ accountId, deviceId, changedAt: T0, ...said })
+      await project(log.erase(deviceErased({ accountId })), report({ accountId }))
+      const device = await shared.store.findDevice({ accountId, deviceId })
+      expect(device).toMatchObject({ status: { reportCount: 1 }, settings: said })
+    })
+
+    test.each([900, 2_700])('takes a history of any length, as of %i', async (length) => {
+      const accountId = newAccountId()
+      for (let start = 0; start < length; start += 450) {
+        const [head, ...tail] = Array.from({ length: 450 }, () => report({ accountId }))
+        if (head !== undefined) await project(head, ...tail)
+      }
+      const [head, ...tail] = [
+        ...Array.from({ length: 450 }, () => report({ accountId })),
+        log.erase(deviceErased({ accountId })),
+      ]
+      const kept = report({ accountId })
+      if (head !== undefined) await project(head, ...tail, kept)
+      expect(await everything(accountId)).toEqual(only(kept))
+    })
+
+    test('in a generation that is not in use, it takes nothing of the one in use', async () => {
+      await withStore(open, async (store) => {
+        const log = new LogOfOneSuite()
+        const first = log.append(positionReported())
+        const [erasure, second] = [log.erase(deviceErased()), log.append(positionReported())]
+        await store.project(batchOf(first))
+        const rebuild = await store.beginRebuild()
+        const built = await store.openGeneration(rebuild?.to ?? 0)
+        await built.project(batchOf(first, erasure, second))
+        expect(await everythingOf(store, 'acc-1')).toEqual(only(first))
+        const [status] = await built.pageStatuses({ accountId: 'acc-1', limit: 9 })
+        expect(status && canonical(status)).toEqual(only(second).statuses[0])
+        const records = []
+        for await (const chunk of built.scanRecords({ accountId: 'acc-1' })) records.push(...chunk)
+        expect(records).toEqual(only(second).records)
+
+        const asked = { accountId: 'acc-1', deviceIds: ['tracker-1', 'tracker-2'] }
+        const used = await store.openGeneration(1)
+        expect(await built.erasedUpTo(asked)).toEqual(new Map([['tracker-1', { 0: 1 }]]))
+        expect(await used.erasedUpTo(asked)).toEqual(new Map())
+        expect(await built.erasedUpTo({ ...asked, accountId: 'acc-2' })).toEqual(new Map())
+        await Promise.all([built.close(), used.close()])
+        await rebuild?.end()
+      })
+    })
+
+    test('any sequence of reports and erasures, however it is delivered, leaves what is behind the last', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(step, { minLength: 1, maxLength: 40 }),
+          cuts,
+          async (steps, ends) => {
+            const accountId = newAccountId()
+            const entries = steps.map(({ device, kind, repeats }) => {
+              const named = { accountId, deviceId: `tracker-${device}` }
+              if (kind === 'erasure') return log.erase(deviceErased(named))
+              const recordId = `01KDVN9C00${String(device * 10 + repeats).padStart(16, '0')}`
+              return report({ ...named, recordId })
+            })
+            let start = 0
+            for (const { forward, back } of [...ends, { forward: entries.length, back: 3 }]) {
+              const [head, ...tail] = entries.slice(Math.max(0, start - back), start + forward)
+              if (head !== undefined) await project(head, ...tail)
+              start += forward
+            }
+            expect(await everything(accountId)).toEqual(model(entries))
+          },
+        ),
+        { numRuns: 40 },
+      )
+    })
+
+    function report(fields: Parameters<typeof positionReported>[0]): PositionEntry {
+      return log.append(positionReported(fields))
+    }
+
+    function project(...entries: [ProjectionEntry, ...ProjectionEntry[]]) {
+      return shared.store.project(batchOf(...entries))
+    }
+
+    function everything(accountId: string) {
+      return everythingOf(shared.store, accountId)
+    }
+  })
+}
+
+const step = fc.record({
+  device: fc.nat(2),
+  kind: fc.constantFrom('position' as const, 'position' as const, 'erasure' as const),
+  repeats: fc.nat(4),
+})
+
+const cuts = fc.array(fc.record({ forward: fc.integer({ min: 1, max: 8 }), back: fc.nat(4) }), {
+  maxLength: 10,
+})
+
+/** What an account has where only this was reported. */
+function only(...entries: PositionEntry[]) {
+  return model(entries)
+}
+
+/** The same sequence, kept in memory. */
+function model(entries: readonly ProjectionEntry[]) {
+  const devices = new Map<string, { status?: DeviceStatus; records: Map<string, PositionEntry> }>()
+  for (const entry of entries) {
+    const { deviceId } = entry.event
+    const device = devices.get(deviceId) ?? { records: new Map<string, PositionEntry>() }
+    if (entry.kind === 'erasure') {
+      devices.delete(deviceId)
+    } else if (!device.records.has(entry.event.recordId)) {
+      device.records.set(entry.event.recordId, entry)
+      devices.set(deviceId, { ...device, status: deviceStatus(device.status, entry) })
+    }
+  }
+  const sorted = [...devices].sort(([a], [b]) => (a < b ? -1 : 1))
+  return {
+    statuses: sorted.flatMap(([, { status }]) => (status === undefined ? [] : [canonical(status)])),
+    records: sorted.flatMap(([, { records }]) =>
+      [...records.values()]
+        .map(({ event, origin }) => ({ ...event, origin }))
+        .sort((a, b) => a.timestamp - b.timestamp),
+    ),
+  }
+}

@@ -1,0 +1,215 @@
+import { describe, expect, test } from '@jest/globals'
+import type { DeviceErased } from '../../schemas/device-erased.ts'
+import type { ProjectionEntry, Store } from '../../store/store.ts'
+import { positionReported, T0 } from '../samples.ts'
+import type { OpenStore } from './store-contract.ts'
+import {
+  allDevices,
+  allPositions,
+  batchOf,
+  deviceErased,
+  LogOfOneSuite,
+  newAccountId,
+  sharedStore,
+  withStore,
+} from './store-samples.ts'
+
+export function hiddenDevicesContract(open: OpenStore): void {
+  describe('a device that an operator had erased', () => {
+    const shared = sharedStore(open)
+    const log = new LogOfOneSuite()
+    const deviceId = 'tracker-1'
+
+    test('is absent from every read until that is projected, then as it has reported since', async () => {
+      const { accountId, recordId, erasure } = await reportedDevice()
+      expect(await seen(accountId, recordId)).toEqual({ ways: 5 })
+      await shared.store.hideErased(erasure)
+      expect(await seen(accountId, recordId)).toEqual({ ways: 0 })
+      const meanwhile = log.append(positionReported({ accountId }))
+      await project(meanwhile)
+      expect(await seen(accountId, recordId)).toEqual({ ways: 0 })
+      expect(await seen(accountId, meanwhile.event.recordId)).toEqual({ ways: 0 })
+      await shared.reopen()
+      expect(await seen(accountId, recordId)).toEqual({ ways: 0 })
+
+      await project(log.erase(erasure))
+      expect(await seen(accountId, recordId)).toEqual({ ways: 0 })
+      const after = log.append(positionReported({ accountId }))
+      await project(after)
+      expect(await seen(accountId, after.event.recordId)).toEqual({ ways: 5 })
+      await shared.reopen()
+      expect(await seen(accountId, after.event.recordId)).toEqual({ ways: 5 })
+    })
+
+    test('is not hidden where that was projected before it is told', async () => {
+      const { accountId, erasure } = await reportedDevice()
+      const erased = log.erase(erasure)
+      const after = log.append(positionReported({ accountId }))
+      await project(erased, after)
+      await shared.store.hideErased(erasure)
+      await shared.store.hideErased(erasure)
+      expect(await seen(accountId, after.event.recordId)).toEqual({ ways: 5 })
+    })
+
+    test('stays hidden while the second of two erasures is not projected', async () => {
+      const { accountId, erasure } = await reportedDevice()
+      const second = deviceErased({ accountId })
+      await shared.store.hideErased(erasure)
+      await shared.store.hideErased(second)
+      const erased = log.erase(erasure)
+      const between = log.append(positionReported({ accountId }))
+      await project(erased, between)
+      expect(await seen(accountId, between.event.recordId)).toEqual({ ways: 0 })
+      const erasedAgain = log.erase(second)
+      const after = log.append(positionReported({ accountId }))
+      await project(erasedAgain, after)
+      expect(await seen(accountId, after.event.recordId)).toEqual({ ways: 5 })
+    })
+
+    test('leaves every other device in sight, and pages as full as they were', async () => {
+      const [accountId, other] = [newAccountId(), newAccountId()]
+      const names = Array.from({ length: 12 }, (_, n) => `tracker-${String(n).padStart(2, '0')}`)
+      for (const deviceId of names) {
+        await project(log.append(positionReported({ accountId, deviceId })))
+      }
+      await project(log.append(positionReported({ accountId: other, deviceId: 'tracker-00' })))
+      for (const deviceId of ['tracker-00', 'tracker-01', 'tracker-04', 'tracker-11']) {
+        await shared.store.hideErased(deviceErased({ accountId, deviceId }))
+      }
+      const wanted = ['02', '03', '05', '06', '07', '08', '09', '10'].map((n) => `tracker-${n}`)
+      for (const sort of ['deviceId', 'lastSeenAt'] as const) {
+        for (const order of ['asc', 'desc'] as const) {
+          const pages = await pagesOf(accountId, { sort, order, limit: 3 })
+          expect(pages.map((page) => page.length)).toEqual([3, 3, 2])
+          expect(pages.flat()).toEqual(order === 'asc' ? wanted : [...wanted].reverse())
+        }
+      }
+      const found = await shared.store.findDevices({ accountId, deviceIds: names })
+      expect(found.map(({ status }) => status.deviceId).sort()).toEqual(wanted)
+      expect(await allDevices(shared.store, other)).toHaveLength(1)
+      expect(await allPositions(shared.store, other, 'tracker-00')).toHaveLength(1)
+    })
+
+    test('keeps what operators said of it: only it is not shown', async () => {
+      const { accountId, erasure } = await reportedDevice()
+      await shared.store.changeDeviceSettings({ accountId, deviceId, changedAt: T0, name: 'Crane' })
+      await shared.store.hideErased(erasure)
+      await project(log.erase(erasure), log.append(positionReported({ accountId })))
+      const device = await shared.store.findDevice({ accountId, deviceId })
+      expect(device?.settings.name).toBe('Crane')
+    })
+
+    test('is shown again when it reports, however long ago its erasure is', async () => {
+      await withStore(open, async (store) => {
+        const log = new LogOfOneSuite()
+        const erasure = deviceErased({ erasedAt: T0 + 1_000 })
+        await store.project(batchOf(log.append(positionReported({ receivedAt: T0 }))))
+        await store.hideErased(erasure)
+        const erased = log.erase(erasure)
+        const after = log.append(positionReported({ receivedAt: T0 + 9_000 }))
+        await store.project(batchOf(erased, after))
+        await store.expire(T0 + 5_000)
+        expect(await store.erasuresOf({ accountId: 'acc-1', deviceIds: [deviceId] })).toEqual(
+          new Map(),
+        )
+        expect(await allDevices(store, 'acc-1')).toHaveLength(1)
+        expect(await allPositions(store, 'acc-1', deviceId)).toHaveLength(1)
+      })
+    })
+
+    test('is hidden by what the read models in use have applied, not another generation', async () => {
+      await withStore(open, async (store) => {
+        const log = new LogOfOneSuite()
+        const erasure = deviceErased()
+        const [first, erased] = [log.append(positionReported()), log.erase(erasure)]
+        const last = log.append(positionReported())
+        await store.project(batchOf(first))
+        await store.hideErased(erasure)
+        const rebuild = await store.beginRebuild()
+        const built = await store.openGeneration(rebuild?.to ?? 0)
+        await built.project(batchOf(first, erased, last))
+        await store.hideErased(deviceErased({ deviceId: 'another' }))
+        expect(await allDevices(store, 'acc-1')).toEqual([])
+        await store.project(batchOf(erased, last))
+        expect(await allDevices(store, 'acc-1')).toHaveLength(1)
+        await built.close()
+        await rebuild?.end()
+      })
+    })
+
+    test('is told of with the offset of its last erasure, and whether one is pending', async () => {
+      const { accountId, erasure } = await reportedDevice()
+      const second = deviceErased({ accountId })
+      const deviceIds = [deviceId, 'tracker-2', 'tracker-1\0', 'tracker-1\0 and more']
+      const told = () => shared.store.erasuresOf({ accountId, deviceIds })
+      expect(await told()).toEqual(new Map())
+      await shared.store.hideErased(erasure)
+      expect(await told()).toEqual(new Map([[deviceId, { pending: true, upTo: {} }]]))
+      const applied = log.erase(erasure)
+      await project(applied)
+      const upTo = { [applied.origin.partition]: applied.origin.offset }
+      expect(await told()).toEqual(new Map([[deviceId, { pending: false, upTo }]]))
+      await project(log.append(positionReported({ accountId })))
+      await shared.store.hideErased(second)
+      expect(await told()).toEqual(new Map([[deviceId, { pending: true, upTo }]]))
+      const last = log.erase(second)
+      await project(last)
+      const further = { [last.origin.partition]: last.origin.offset }
+      expect(await told()).toEqual(new Map([[deviceId, { pending: false, upTo: further }]]))
+      await project(applied)
+      expect(await told()).toEqual(new Map([[deviceId, { pending: false, upTo: further }]]))
+      expect(
+        await shared.store.erasuresOf({ accountId: newAccountId(), deviceIds: [deviceId] }),
+      ).toEqual(new Map())
+    })
+
+    /** A device with one record, and an erasure of it that nobody has been told of yet. */
+    async function reportedDevice(): Promise<{
+      accountId: string
+      recordId: string
+      erasure: DeviceErased
+    }> {
+      const accountId = newAccountId()
+      const entry = log.append(positionReported({ accountId }))
+      await project(entry)
+      return { accountId, recordId: entry.event.recordId, erasure: deviceErased({ accountId }) }
+    }
+
+    async function project(...entries: [ProjectionEntry, ...ProjectionEntry[]]): Promise<void> {
+      await shared.store.project(batchOf(...entries))
+    }
+
+    /** In how many of the five ways to read, the device or this record of it is found. */
+    async function seen(accountId: string, recordId: string): Promise<{ ways: number }> {
+      const { store } = shared
+      const found = await Promise.all([
+        store.findDevice({ accountId, deviceId }),
+        store.findDevices({ accountId, deviceIds: [deviceId] }).then((all) => all[0]),
+        allDevices(store, accountId).then((all) => all[0]),
+        store.findPosition({ accountId, recordId }),
+        allPositions(store, accountId, deviceId).then((all) =>
+          all.find((record) => record.recordId === recordId),
+        ),
+      ])
+      return { ways: found.filter((one) => one !== undefined).length }
+    }
+
+    async function pagesOf(
+      accountId: string,
+      query: Omit<Parameters<Store['pageDevices']>[0], 'accountId' | 'after'>,
+    ): Promise<string[][]> {
+      const pages: string[][] = []
+      let after: { deviceId: string; lastSeenAt: number } | undefined
+      do {
+        const page = await shared.store.pageDevices({
+          accountId,
+          ...query,
+          ...(after && { after }),
+        })
+        after = page.at(-1)?.status
+        if (page.length > 0) pages.push(page.map(({ status }) => status.deviceId))
+      } while (after !== undefined && pages.length < 50)
+      return pages
+    }
+  })
+}

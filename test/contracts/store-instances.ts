@@ -1,0 +1,70 @@
+import { describe, expect, test } from '@jest/globals'
+import { randomUUID } from 'node:crypto'
+import type { InstanceReport } from '../../schemas/instance-report.ts'
+import { INSTANCE_GONE_MS } from '../../schemas/instance-report.ts'
+import type { OpenStore } from './store-contract.ts'
+import { withStore } from './store-samples.ts'
+
+export function instancesContract(open: OpenStore): void {
+  describe('what runs', () => {
+    // Near to now: a store may go by its own clock when it removes what is old.
+    const now = Date.now()
+
+    test('is as each instance said last, for as long as it says anything', async () => {
+      await withStore(open, async (store) => {
+        const ingest = report({
+          service: 'ingest-api',
+          acceptedPerMinute: 0.5,
+          refusedPerMinute: 0,
+        })
+        const projector = report({
+          service: 'projector',
+          lag: { events: 12, seconds: 0.25 },
+          deadLetters: 3,
+          reportedAt: now - 20_000,
+        })
+        const gone = report({ reportedAt: now - INSTANCE_GONE_MS - 1 })
+        for (const said of [ingest, projector, gone]) await store.saveInstance(said)
+        const reportedSince = now - INSTANCE_GONE_MS
+        expect(new Set(await store.instances({ reportedSince }))).toEqual(
+          new Set([ingest, projector]),
+        )
+        const next = { ...ingest, reportedAt: now + 10_000, acceptedPerMinute: 7 }
+        await store.saveInstance(next)
+        expect(new Set(await store.instances({ reportedSince }))).toEqual(
+          new Set([next, projector]),
+        )
+        expect(await store.instances({ reportedSince: next.reportedAt })).toEqual([next])
+        expect(await store.instances({ reportedSince: next.reportedAt + 1 })).toEqual([])
+      })
+    })
+
+    test('is forgotten an hour after it last said anything', async () => {
+      await withStore(open, async (store) => {
+        const [old, young] = [
+          report({ reportedAt: now - 3_700_000 }),
+          report({ reportedAt: now - 3_500_000 }),
+        ]
+        await store.saveInstance(old)
+        await store.saveInstance(young)
+        const newest = report({})
+        await store.saveInstance(newest)
+        expect(new Set(await store.instances({ reportedSince: 0 }))).toEqual(
+          new Set([newest, young]),
+        )
+      })
+    })
+
+    function report(fields: Partial<InstanceReport>): InstanceReport {
+      return {
+        instanceId: randomUUID(),
+        service: 'admin-api',
+        version: '1.2.0',
+        host: 'host-ü',
+        startedAt: now - 90_000,
+        reportedAt: now,
+        ...fields,
+      }
+    }
+  })
+}

@@ -1,0 +1,156 @@
+import { describe, expect, test } from '@jest/globals'
+import { randomBytes } from 'node:crypto'
+import { ulid } from '../../schemas/record-id.ts'
+import {
+  REJECTIONS_KEPT,
+  REJECTIONS_KEPT_MS,
+  type ReportRejected,
+} from '../../schemas/report-rejected.ts'
+import type { Store } from '../../store/store.ts'
+import type { OpenStore } from './store-contract.ts'
+import { newAccountId, sharedStore, withStore } from './store-samples.ts'
+
+type Query = Omit<Parameters<Store['pageRejections']>[0], 'accountId' | 'limit'>
+
+// Near to now: a store may go by its own clock when it removes what is old.
+const NOW = Date.now()
+
+export function rejectionsContract(open: OpenStore): void {
+  describe('refused reports', () => {
+    const shared = sharedStore(open)
+
+    test('are given back as they were told of, the newest first, also after a restart', async () => {
+      const accountId = newAccountId()
+      const counted = rejected({ accountId, receivedAt: NOW, error: 'RATE_LIMITED', count: 412 })
+      const full = rejected({
+        accountId,
+        receivedAt: NOW + 1,
+        deviceId: 'جرار ٥',
+        body: '{"$ne": "<b>\0\ufffd", "latitude": "91"}\r\n\ud83d\ude00',
+      })
+      await shared.store.saveRejections([full, counted])
+      expect(await all(accountId)).toEqual([full, counted])
+      expect(Object.keys((await all(accountId))[1] ?? {})).not.toContain('body')
+      await shared.reopen()
+      expect(await all(accountId)).toEqual([full, counted])
+      expect(await all(newAccountId())).toEqual([])
+      await shared.store.saveRejections([])
+    })
+
+    test('told of again change nothing, be it in the same batch or later', async () => {
+      const accountId = newAccountId()
+      const [one, two] = [rejected({ accountId, receivedAt: NOW }), rejected({ accountId })]
+      await shared.store.saveRejections([one, two, { ...one, message: 'else' }])
+      await shared.store.saveRejections([{ ...two, count: 9 }, one])
+      expect(new Set(await all(accountId))).toEqual(new Set([one, two]))
+      expect(await all(accountId)).toHaveLength(2)
+    })
+
+    test('are paged by their ids, each once, for a key, a device, both or neither', async () => {
+      const [accountId, other] = [newAccountId(), newAccountId()]
+      const events = Array.from({ length: 40 }, (_, n) => {
+        const deviceId = ['truck', 'Truck', undefined, '$ne'][n % 4]
+        return rejected({
+          accountId,
+          receivedAt: NOW + (n % 7),
+          keyId: `key-${n % 3}`,
+          ...(deviceId !== undefined && { deviceId }),
+        })
+      })
+      await shared.store.saveRejections(events)
+      await shared.store.saveRejections(
+        events.map((event) => rejected({ ...event, rejectionId: newId(NOW), accountId: other })),
+      )
+      const queries: Query[] = [
+        {},
+        { keyId: 'key-1' },
+        { deviceId: 'truck' },
+        { deviceId: '$ne', keyId: 'key-2' },
+        { keyId: 'none' },
+      ]
+      for (const query of queries) {
+        const wanted = events
+          .filter(({ keyId }) => query.keyId === undefined || keyId === query.keyId)
+          .filter(({ deviceId }) => query.deviceId === undefined || deviceId === query.deviceId)
+          .sort((a, b) => (a.rejectionId < b.rejectionId ? 1 : -1))
+        expect(await all(accountId, query)).toEqual(wanted)
+      }
+      expect(await all(accountId)).toHaveLength(40)
+    })
+
+    test('of a device that cannot be called so are kept, and found under no other name', async () => {
+      const accountId = newAccountId()
+      const odd = ['truck\0', 'truck\0 and more', ' truck', '', '\u0007'].map((deviceId) =>
+        rejected({ accountId, deviceId }),
+      )
+      await shared.store.saveRejections(odd)
+      expect(new Set(await all(accountId))).toEqual(new Set(odd))
+      expect(await all(accountId, { deviceId: 'truck' })).toEqual([])
+      expect(await all(accountId, { keyId: 'key-1\0' })).toEqual([])
+      expect(await all(accountId, { deviceId: ' truck' })).toEqual([odd[2]])
+    })
+
+    test('of longer than a week before the newest go', async () => {
+      await withStore(open, async (store) => {
+        const at = (age: number, accountId = 'acc-1') =>
+          rejected({ accountId, receivedAt: NOW - age })
+        const [old, theirs] = [
+          at(REJECTIONS_KEPT_MS + 60_000),
+          at(REJECTIONS_KEPT_MS + 60_000, 'acc-2'),
+        ]
+        const [young, newest] = [at(REJECTIONS_KEPT_MS - 60_000), at(0)]
+        await store.saveRejections([old, theirs, young])
+        await store.saveRejections([newest])
+        expect(await store.pageRejections({ accountId: 'acc-1', limit: 9 })).toEqual([
+          newest,
+          young,
+        ])
+        expect(await store.pageRejections({ accountId: 'acc-2', limit: 9 })).toEqual([])
+      })
+    })
+
+    test(`of an account are ${REJECTIONS_KEPT} at most, the latest`, async () => {
+      const [accountId, other] = [newAccountId(), newAccountId()]
+      await shared.store.saveRejections([rejected({ accountId: other, receivedAt: NOW - 1 })])
+      const events = Array.from({ length: REJECTIONS_KEPT + 30 }, (_, n) =>
+        rejected({ accountId, receivedAt: NOW + n }),
+      )
+      for (let start = 0; start < events.length; start += 1_000) {
+        await shared.store.saveRejections(events.slice(start, start + 1_000))
+      }
+      const kept: ReportRejected[] = await all(accountId, {}, 1_000)
+      expect(kept).toHaveLength(REJECTIONS_KEPT)
+      expect(kept.at(-1)?.receivedAt).toBe(NOW + 30)
+      expect(await all(other)).toHaveLength(1)
+    }, 90_000)
+
+    /** Every one that a query finds, in small pages. */
+    async function all(accountId: string, query: Query = {}, limit = 3): Promise<ReportRejected[]> {
+      const seen: ReportRejected[] = []
+      for (;;) {
+        const after = seen.at(-1)?.rejectionId
+        const place = after === undefined ? {} : { after }
+        const page = await shared.store.pageRejections({ accountId, limit, ...query, ...place })
+        seen.push(...page)
+        if (page.length < limit) return seen
+      }
+    }
+  })
+}
+
+function newId(time: number): string {
+  return ulid(time, randomBytes(10))
+}
+
+function rejected(fields: Partial<ReportRejected> & { accountId: string }): ReportRejected {
+  const receivedAt = fields.receivedAt ?? NOW + 500
+  return {
+    rejectionId: newId(receivedAt),
+    keyId: 'key-1',
+    receivedAt,
+    error: 'INVALID_PARAMS',
+    message: 'latitude must be a number from -90 to 90',
+    count: 1,
+    ...fields,
+  }
+}

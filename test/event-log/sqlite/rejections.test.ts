@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { DatabaseSync } from '@photostructure/sqlite'
+import type { EventLog } from '../../../event-log/event-log.ts'
+import { openSqliteEventLog } from '../../../event-log/sqlite-event-log.ts'
+import { REJECTIONS_KEPT_MS, type ReportRejected } from '../../../schemas/report-rejected.ts'
+import { aGroup } from '../../contracts/event-log-suite.ts'
+import { readRejections } from '../../contracts/rejection-reader.ts'
+import { eventually } from '../../eventually.ts'
+import { positionReported, reportRejected, T0 } from '../../samples.ts'
+
+let folder: string
+let file: string
+let now: number
+const opened: EventLog[] = []
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rejections-'))
+  file = join(folder, 'log.sqlite')
+  now = T0
+})
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((log) => log.close()))
+  rmSync(folder, { recursive: true })
+})
+
+test('rejections older than 7 days go when new ones are appended', async () => {
+  const log = openLog()
+  const kept = reportRejected({ receivedAt: T0 + 1 })
+  const old = reportRejected({ receivedAt: T0 })
+  await log.appendRejections([kept, old])
+  now = T0 + REJECTIONS_KEPT_MS
+  expect(await readAll(log)).toEqual([kept, old])
+  now += 1
+  const fresh = reportRejected({ receivedAt: now })
+  await log.appendRejections([fresh])
+  expect(await readAll(log)).toEqual([kept, fresh])
+})
+
+test('many that are too old go step by step, a thousand with each append', async () => {
+  const log = openLog()
+  for (let rest = 2500; rest > 0; rest -= 500) {
+    await log.appendRejections(Array.from({ length: 500 }, () => reportRejected()))
+  }
+  now = 2 * T0
+  const fresh = Array.from({ length: 3 }, () => reportRejected({ receivedAt: now }))
+  for (const [index, rejection] of fresh.entries()) {
+    await log.appendRejections([rejection])
+    expect(rows()).toBe(Math.max(0, 2500 - 1000 * (index + 1)) + index + 1)
+  }
+  expect(await readAll(log)).toEqual(fresh)
+})
+
+test('a group that comes back after all has gone misses nothing that is new', async () => {
+  const log = openLog()
+  await log.appendRejections([reportRejected({ receivedAt: T0 })])
+  expect(await readAll(log, 'gone')).toHaveLength(1)
+  now = 2 * T0
+  // It takes the old one with it, so that its place is the first again, were places given twice.
+  await log.appendRejections([reportRejected({ receivedAt: T0 })])
+  expect(rows()).toBe(0)
+  const fresh = reportRejected({ receivedAt: now })
+  await log.appendRejections([fresh])
+  expect(await readAll(log, 'gone')).toEqual([fresh])
+})
+
+test('rejections of one event-loop turn share one commit, and wake who waits for them', async () => {
+  const log = openLog()
+  const taken: number[] = []
+  const stop = new AbortController()
+  const subscription = log.subscribeRejections({
+    group: 'admin',
+    onBatch: async (events) => void taken.push(events.length),
+    signal: stop.signal,
+  })
+  await Promise.all(Array.from({ length: 100 }, () => log.appendRejections([reportRejected()])))
+  await new Promise(setImmediate)
+  expect(taken).toEqual([100])
+  stop.abort()
+  await subscription
+})
+
+test('a file from before there were rejections keeps its events and takes rejections', async () => {
+  const before = openLog()
+  const event = positionReported()
+  await before.append([event])
+  await before.close()
+  const database = new DatabaseSync(file)
+  database.exec(`DROP TABLE rejections; DROP TABLE rejections_committed; PRAGMA user_version = 1`)
+  database.close()
+
+  const log = openLog()
+  expect(await log.lag('projector')).toMatchObject({ events: 1 })
+  const rejection = reportRejected()
+  await log.appendRejections([rejection])
+  expect(await readAll(log)).toEqual([rejection])
+})
+
+function openLog(): EventLog {
+  const log = openSqliteEventLog({ file, clock: { now: () => now } })
+  opened.push(log)
+  return log
+}
+
+function rows(): number {
+  const database = new DatabaseSync(file)
+  const { n } = database.prepare('SELECT count(*) AS n FROM rejections').get() as { n: number }
+  database.close()
+  return n
+}
+
+/** What a group finds that it has not had yet; a new group finds all. */
+async function readAll(log: EventLog, group = aGroup()): Promise<readonly ReportRejected[]> {
+  const reader = readRejections(log, { group })
+  await eventually(() => reader.taken.length > 0)
+  await reader.stop()
+  return reader.taken
+}

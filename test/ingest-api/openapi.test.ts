@@ -1,0 +1,92 @@
+import { describe, expect, test } from '@jest/globals'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
+import { pino } from 'pino'
+import { createIngestApp } from '../../ingest-api/app.ts'
+import { ingestDocument } from '../../ingest-api/openapi.ts'
+import { createMetrics } from '../../runtime/metrics.ts'
+import { parseIso8601 } from '../../schemas/iso-8601.ts'
+import { parsePositionReport } from '../../schemas/position-report.ts'
+import { callsServedBy, callsToldBy, problemsOf } from '../openapi-document.ts'
+import { T0 } from '../samples.ts'
+
+const document = ingestDocument()
+
+test('the document is valid', async () => {
+  expect(await problemsOf(document)).toEqual([])
+})
+
+test('every call that is served is told, and no other', () => {
+  const nothing = {} as Pick<Parameters<typeof createIngestApp>[0], 'eventLog' | 'keys' | 'usage'>
+  const app = createIngestApp({
+    ...(nothing as Parameters<typeof createIngestApp>[0]),
+    clock: { now: () => T0 },
+    logger: pino({ level: 'silent' }),
+    metrics: createMetrics(),
+    stopping: new AbortController().signal,
+  })
+  expect(callsToldBy(document)).toEqual(callsServedBy(app))
+})
+
+describe('the schema of a report', () => {
+  const ajv = new Ajv2020({
+    strict: false,
+    formats: { 'date-time': (text: string) => parseIso8601(text) !== undefined },
+  })
+  const conforms = ajv.compile(document.components['schemas']?.['PositionReport'] ?? false)
+  const good = { deviceId: 'tracker-7', latitude: 45.6, longitude: 13.7 }
+
+  const oneOf = (...values: unknown[]) => fc.constantFrom(...values)
+  const odd = oneOf(null, '', '1', true, [], {}, -0, -1, 1e308, Infinity)
+  const near = (...edges: number[]) =>
+    fc.oneof(odd, oneOf(...edges.flatMap((edge) => [edge - 1, edge, edge + 1])), fc.double())
+  const optional = (arbitrary: fc.Arbitrary<unknown>) =>
+    fc.option(arbitrary, { nil: undefined, freq: 2 })
+  const reports = fc.record({
+    deviceId: optional(
+      fc.oneof(
+        odd,
+        fc.string({ maxLength: 130 }),
+        oneOf('a', '.', '..', ' a', 'a ', 'a b', 'a\n', '\u0085a', 'a\u007f', 'é', '\ud800'),
+        oneOf('x'.repeat(128), 'x'.repeat(129)),
+      ),
+    ),
+    latitude: optional(near(-90, 90)),
+    longitude: optional(near(-180, 180)),
+    timestamp: optional(
+      oneOf(null, 5, '2026-01-01T00:00:00Z', '2026-01-01', '20260101T000000Z', 'yesterday'),
+    ),
+    accuracy: optional(near(0)),
+    altitude: optional(near(-12_000, 100_000)),
+    speed: optional(near(0)),
+    heading: optional(near(0, 360)),
+    battery: optional(near(0, 1)),
+    other: optional(fc.anything()),
+  })
+
+  test('takes what the service takes and refuses what it refuses', () => {
+    const seen = { taken: 0, refused: 0 }
+    const sent = fc.oneof(
+      reports,
+      reports.map((report) => ({ ...report, ...good })),
+      fc.tuple(reports, fc.constantFrom(...Object.keys(good))).map(([report, field]) => ({
+        ...good,
+        [field]: report[field as keyof typeof good],
+      })),
+    )
+    fc.assert(
+      fc.property(sent, (report) => {
+        // As it would be after its way over the wire, without fields that are not there.
+        const body = JSON.parse(JSON.stringify(report)) as Record<string, unknown>
+        const { deviceId } = body
+        // JSON Schema knows no half characters.
+        fc.pre(typeof deviceId !== 'string' || deviceId.isWellFormed())
+        const taken = 'report' in parsePositionReport(body, { now: T0 + 3_600_000 })
+        seen[taken ? 'taken' : 'refused'] += 1
+        expect(conforms(body)).toBe(taken)
+      }),
+      { numRuns: 3000 },
+    )
+    expect(Math.min(seen.taken, seen.refused)).toBeGreaterThan(100)
+  })
+})

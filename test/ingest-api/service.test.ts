@@ -1,0 +1,57 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { openSqliteEventLog } from '../../event-log/sqlite-event-log.ts'
+import { startIngestApi } from '../../ingest-api/service.ts'
+import { systemClock as clock } from '../../runtime/clock.ts'
+import { loadConfig } from '../../runtime/config.ts'
+import { Lifecycle } from '../../runtime/lifecycle.ts'
+import { createLogger } from '../../runtime/logger.ts'
+import { createMetrics } from '../../runtime/metrics.ts'
+import { keyHint, newApiKey, secretHash } from '../../schemas/api-key.ts'
+import type { ReportRejected } from '../../schemas/report-rejected.ts'
+import { openSqliteStore } from '../../store/sqlite-store.ts'
+import { eventually } from '../eventually.ts'
+import { T0 } from '../samples.ts'
+
+test('the ingest API says that it lives, and writes what it refused before it ends', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'gps-ingest-service-'))
+  const logger = createLogger({ level: 'silent', name: 'test' })
+  const lifecycle = new Lifecycle({ logger, deadlineMs: 10_000 })
+  const eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
+  const store = openSqliteStore({ directory })
+  const account = { id: 'acc-1', name: 'Fleet', suspended: false, createdAt: T0 }
+  await store.createAccount(account)
+  const secret = newApiKey()
+  const key = { id: 'key-1', accountId: 'acc-1', name: 'van', hint: keyHint(secret), createdAt: T0 }
+  await store.createKey({ ...key, scopes: ['positions:write'] }, secretHash(secret))
+
+  const config = loadConfig({ INGEST_PORT: '0' })
+  const program = { config, logger, metrics: createMetrics(), lifecycle }
+  const url = await startIngestApi({ eventLog, store }, program)
+  const [instance] = await eventually(async () => {
+    const found = await store.instances({ reportedSince: 0 })
+    return found.length > 0 && found
+  })
+  expect(instance).toMatchObject({ service: 'ingest-api', acceptedPerMinute: 0 })
+  const headers = { Authorization: `Bearer ${secret}`, 'Content-Type': 'application/json' }
+  const sent = await fetch(`${url}/api/v1/gps/submit`, { method: 'POST', headers, body: '{' })
+  expect(sent.status).toBe(400)
+  await lifecycle.close()
+
+  const rejected: ReportRejected[] = []
+  const reading = new AbortController()
+  await eventLog.subscribeRejections({
+    group: 'reading',
+    signal: reading.signal,
+    async onBatch(events) {
+      rejected.push(...events)
+      reading.abort()
+    },
+  })
+  expect(rejected).toMatchObject([{ keyId: 'key-1', error: 'INVALID_PARAMS', body: '{' }])
+  await store.close()
+  await eventLog.close()
+  await rm(directory, { recursive: true })
+})

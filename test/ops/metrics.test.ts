@@ -1,0 +1,176 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { parse } from 'yaml'
+import { createMetrics } from '../../runtime/metrics.ts'
+import { startAdmin, type AdminHarness } from '../admin-api/admin-harness.ts'
+import { startIngest, type IngestHarness } from '../ingest-api/ingest-harness.ts'
+import { groupingLabelsIn, selectorsIn } from './promql.ts'
+
+const read = (name: string) => readFileSync(new URL(`../../ops/${name}`, import.meta.url), 'utf8')
+
+type Panel = {
+  readonly id: number
+  readonly title: string
+  readonly type: string
+  readonly gridPos: {
+    readonly x: number
+    readonly y: number
+    readonly w: number
+    readonly h: number
+  }
+  readonly datasource?: { readonly uid: string }
+  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[]
+}
+const dashboard = JSON.parse(read('grafana-dashboard.json')) as {
+  readonly panels: readonly Panel[]
+  readonly templating: {
+    readonly list: readonly { readonly name: string; readonly type: string }[]
+  }
+}
+const alerts = parse(read('alerts.yaml')) as {
+  readonly groups: readonly {
+    readonly rules: readonly {
+      readonly alert: string
+      readonly expr: string
+      readonly labels: { readonly severity: string }
+      readonly annotations: { readonly summary: string; readonly description: string }
+    }[]
+  }[]
+}
+const rules = alerts.groups.flatMap((group) => group.rules)
+const charts = dashboard.panels.filter(({ type }) => type !== 'row')
+
+const expressions: [string, string][] = [
+  ...rules.map(({ alert, expr }): [string, string] => [alert, expr]),
+  ...charts.flatMap(({ title, targets = [] }) =>
+    targets.map(({ expr }): [string, string] => [title, expr]),
+  ),
+]
+
+/** The README's tables of metrics: name, kind, labels. */
+const told = [...read('README.md').matchAll(/^\| `(\w+)` +\| (\w+) +\| ([\w, ]*)\|/gm)].map(
+  ([, name = '', kind = '', labels = '']) => ({
+    name,
+    kind,
+    labels: labels
+      .split(',')
+      .map((label) => label.trim())
+      .filter(Boolean),
+  }),
+)
+
+/** Prometheus knows these of itself: what it could scrape, and from where. */
+const OF_PROMETHEUS = { metric: 'up', labels: ['instance', 'job'] }
+
+/** Every metric that a service serves, by name, with the names its parts have. */
+const served = new Map<string, string>()
+let ingest: IngestHarness
+let admin: AdminHarness
+
+beforeAll(async () => {
+  ingest = await startIngest()
+  admin = await startAdmin()
+  const texts = [
+    String((await ingest.request('/metrics')).body['text']),
+    (await admin.request('GET', '/metrics')).text,
+  ]
+  for (const [, name = '', kind = ''] of texts.join('\n').matchAll(/^# TYPE (\w+) (\w+)$/gm)) {
+    served.set(name, kind)
+  }
+})
+
+afterAll(async () => {
+  await ingest.close()
+  await admin.close()
+})
+
+const registry = createMetrics().registry
+
+function labelsOf(name: string): readonly string[] {
+  const metric = registry.getSingleMetric(name) as unknown as { labelNames: string[] } | undefined
+  return metric?.labelNames ?? []
+}
+
+function baseOf(metric: string): string {
+  const base = metric.replace(/_(bucket|sum|count)$/, '')
+  return served.get(base) === 'histogram' ? base : metric
+}
+
+test('there are expressions to look at', () => {
+  expect(rules.length).toBeGreaterThan(8)
+  expect(charts.length).toBeGreaterThan(12)
+  expect(told.length).toBeGreaterThan(12)
+})
+
+describe.each(expressions)('%s: %s', (_, expression) => {
+  test('asks for metrics that are served, by labels that they have', () => {
+    const selectors = selectorsIn(expression)
+    expect(selectors).not.toEqual([])
+    const known = new Set([...OF_PROMETHEUS.labels, 'le'])
+    for (const { metric, labels } of selectors) {
+      if (metric === OF_PROMETHEUS.metric) continue
+      const base = baseOf(metric)
+      expect([...served.keys()]).toContain(base)
+      for (const label of labels) expect(labelsOf(base)).toContain(label)
+      for (const label of labelsOf(base)) known.add(label)
+    }
+    for (const label of groupingLabelsIn(expression)) expect([...known]).toContain(label)
+  })
+
+  test('asks for what is explained', () => {
+    const names = told.map(({ name }) => name)
+    for (const { metric } of selectorsIn(expression)) {
+      if (metric !== OF_PROMETHEUS.metric) expect(names).toContain(baseOf(metric))
+    }
+  })
+})
+
+describe('the table of metrics', () => {
+  test('explains what is served, as what it is', () => {
+    for (const { name, kind, labels } of told) {
+      expect({ name, kind: served.get(name) }).toEqual({ name, kind })
+      expect({ name, labels: labels.sort() }).toEqual({ name, labels: [...labelsOf(name)].sort() })
+    }
+  })
+
+  test('explains every metric of ours', () => {
+    const ours = [...served.keys()].filter((name) => name.startsWith('gps_')).sort()
+    expect(ours.length).toBeGreaterThan(10)
+    expect(
+      told
+        .map(({ name }) => name)
+        .filter((name) => name.startsWith('gps_'))
+        .sort(),
+    ).toEqual(ours)
+  })
+})
+
+describe('the dashboard', () => {
+  test('takes its data source from the variable, everywhere', () => {
+    expect(dashboard.templating.list).toMatchObject([{ name: 'datasource', type: 'datasource' }])
+    for (const { datasource } of charts) expect(datasource?.uid).toBe('${datasource}')
+  })
+
+  test('has panels with ids of their own that do not lie on each other', () => {
+    const taken = new Set<string>()
+    for (const { gridPos } of dashboard.panels) {
+      expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24)
+      for (let x = gridPos.x; x < gridPos.x + gridPos.w; x += 1) {
+        for (let y = gridPos.y; y < gridPos.y + gridPos.h; y += 1) {
+          expect(taken.has(`${x},${y}`)).toBe(false)
+          taken.add(`${x},${y}`)
+        }
+      }
+    }
+    expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length)
+  })
+})
+
+test('every alert has a name of its own, says how bad it is, and what to look at', () => {
+  expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length)
+  for (const { labels, annotations } of rules) {
+    expect(['warning', 'critical']).toContain(labels.severity)
+    expect(annotations.summary.length).toBeGreaterThan(10)
+    expect(annotations.description.length).toBeGreaterThan(30)
+  }
+})

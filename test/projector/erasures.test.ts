@@ -1,0 +1,119 @@
+import { describe, expect, test } from '@jest/globals'
+import type { EventLog } from '../../event-log/event-log.ts'
+import { projectInUse } from '../../projector/project-in-use.ts'
+import { projectorGroup, runProjector } from '../../projector/projector.ts'
+import { DependencyError } from '../../runtime/errors.ts'
+import { createLogger } from '../../runtime/logger.ts'
+import { createMetrics } from '../../runtime/metrics.ts'
+import type { Devices, Generations, Store } from '../../store/store.ts'
+import { eventually } from '../eventually.ts'
+import { deviceErased, positionReported, T0 } from '../samples.ts'
+import { logAndStoreForEachTest } from './log-and-store.ts'
+
+const logger = createLogger({ level: 'silent', name: 'test' })
+const tracker = { accountId: 'acc-1', deviceId: 'tracker-1' }
+
+let eventLog: EventLog
+let store: Store
+
+logAndStoreForEachTest((opened) => ({ eventLog, store } = opened))
+
+/** Runs the projector of what is in use until something has come about. */
+async function projectUntil(
+  done: () => boolean | Promise<boolean> = caughtUp,
+  on: Generations & Pick<Devices, 'forgetDeviceSettings'> = store,
+) {
+  const metrics = createMetrics()
+  const stop = new AbortController()
+  const running = projectInUse({ eventLog, store: on, metrics, logger, signal: stop.signal })
+  try {
+    await eventually(done)
+  } finally {
+    stop.abort()
+    await running
+  }
+  return metrics
+}
+
+async function caughtUp(): Promise<boolean> {
+  return (await eventLog.lag(projectorGroup(1))).events === 0
+}
+
+/** As an operator does it, at a time. */
+async function nameTracker(name: string, changedAt: number): Promise<void> {
+  await store.changeDeviceSettings({ ...tracker, name, changedAt })
+}
+
+/** What operators said of the device, which shows once it reports. */
+async function settings() {
+  await eventLog.append([positionReported()])
+  await projectUntil()
+  return (await store.findDevice(tracker))?.settings
+}
+
+describe('an erased device', () => {
+  test('loses what stands before the erasure in the log and keeps what comes after', async () => {
+    const before = [positionReported(), positionReported()]
+    const other = positionReported({ deviceId: 'tracker-2' })
+    const after = positionReported()
+    await eventLog.append([...before, other])
+    await eventLog.erase(deviceErased(tracker))
+    await eventLog.append([after])
+    const metrics = await projectUntil()
+    for (const { recordId } of before) {
+      expect(await store.findPosition({ accountId: 'acc-1', recordId })).toBeUndefined()
+    }
+    const found = await store.findDevice(tracker)
+    expect(found?.status).toMatchObject({ reportCount: 1, firstSeenAt: after.receivedAt })
+    expect((await store.findDevice({ ...tracker, deviceId: 'tracker-2' }))?.status).toMatchObject({
+      reportCount: 1,
+    })
+    const text = await metrics.registry.metrics()
+    expect(text).toContain('gps_projected_events_total{outcome="erased"} 1')
+    expect(text).toContain('gps_projected_events_total{outcome="stored"} 4')
+  })
+
+  test('loses what operators had said of it, and keeps what they said since', async () => {
+    await eventLog.append([positionReported()])
+    await nameTracker('said before', T0)
+    await eventLog.erase(deviceErased({ ...tracker, erasedAt: T0 }))
+    await projectUntil()
+    expect(await store.findDevice(tracker)).toBeUndefined()
+    expect(await settings()).toEqual({ disabled: false })
+
+    await nameTracker('said since', T0 + 2)
+    await eventLog.erase(deviceErased({ ...tracker, erasedAt: T0 + 1 }))
+    await projectUntil()
+    expect(await settings()).toMatchObject({ name: 'said since' })
+  })
+
+  test('loses it also when the projector ends before that could be done', async () => {
+    await nameTracker('said before', T0)
+    await eventLog.append([positionReported()])
+    await eventLog.erase(deviceErased({ ...tracker, erasedAt: T0 }))
+    let tried = false
+    const failing = {
+      currentGeneration: () => store.currentGeneration(),
+      openGeneration: (generation: number) => store.openGeneration(generation),
+      beginRebuild: () => store.beginRebuild(),
+      forgetDeviceSettings: () => {
+        tried = true
+        return Promise.reject(new DependencyError('the store is away', { retriable: true }))
+      },
+    }
+    await projectUntil(() => tried, failing)
+    expect(await settings()).toEqual({ disabled: false })
+  })
+
+  test('keeps it where the generation is not the one that counts for it', async () => {
+    await store.changeDeviceSettings({ ...tracker, expectedIntervalSeconds: 60, changedAt: T0 })
+    await eventLog.erase(deviceErased({ ...tracker, erasedAt: T0 }))
+    const stop = new AbortController()
+    const { signal } = stop
+    const running = runProjector({ eventLog, store, metrics: createMetrics(), logger, signal })
+    await eventually(caughtUp)
+    stop.abort()
+    await running
+    expect(await store.devicesWithInterval('acc-1')).toEqual(['tracker-1'])
+  })
+})

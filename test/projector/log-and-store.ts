@@ -1,0 +1,36 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach } from '@jest/globals'
+import type { EventLog } from '../../event-log/event-log.ts'
+import { openSqliteEventLog } from '../../event-log/sqlite-event-log.ts'
+import { openSqliteStore } from '../../store/sqlite-store.ts'
+import type { Store } from '../../store/store.ts'
+import { T0 } from '../samples.ts'
+
+export type LogAndStore = {
+  readonly directory: string
+  readonly eventLog: EventLog
+  readonly store: Store
+}
+
+/** Opens a log and a store in a folder of their own before each test and removes them after it. */
+export function logAndStoreForEachTest(
+  use: (opened: LogAndStore) => void,
+  clock = { now: () => T0 },
+): void {
+  let opened: LogAndStore
+
+  beforeEach(async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'gps-projector-'))
+    const eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
+    opened = { directory, eventLog, store: openSqliteStore({ directory }) }
+    use(opened)
+  })
+
+  afterEach(async () => {
+    await opened.store.close()
+    await opened.eventLog.close()
+    await rm(opened.directory, { recursive: true })
+  })
+}

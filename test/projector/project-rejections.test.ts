@@ -1,0 +1,60 @@
+import { expect, test } from '@jest/globals'
+import type { EventLog } from '../../event-log/event-log.ts'
+import { projectRejections } from '../../projector/project-rejections.ts'
+import { DependencyError } from '../../runtime/errors.ts'
+import type { Store } from '../../store/store.ts'
+import { eventually } from '../eventually.ts'
+import { reportRejected } from '../samples.ts'
+import { logAndStoreForEachTest } from './log-and-store.ts'
+
+let eventLog: EventLog
+let store: Store
+
+logAndStoreForEachTest((opened) => ({ eventLog, store } = opened))
+
+const kept = () => store.pageRejections({ accountId: 'acc-1', limit: 100 })
+
+async function whileProjecting(
+  work: () => Promise<void>,
+  saveRejections: Store['saveRejections'] = (events) => store.saveRejections(events),
+): Promise<void> {
+  const stop = new AbortController()
+  const running = projectRejections({ eventLog, store: { saveRejections }, signal: stop.signal })
+  try {
+    await work()
+  } finally {
+    stop.abort()
+    await running
+  }
+}
+
+test('refused reports get from their log into the store, each once', async () => {
+  const first = [reportRejected({ body: '{' }), reportRejected({ deviceId: 'tracker-1' })]
+  const later = reportRejected({ count: 7 })
+  await eventLog.appendRejections(first)
+  await whileProjecting(async () => {
+    await eventually(async () => (await kept()).length === 2)
+  })
+  await whileProjecting(async () => {
+    await eventLog.appendRejections([later])
+    await eventually(async () => (await kept()).length === 3)
+  })
+  expect((await kept()).reverse()).toEqual([...first, later])
+})
+
+test('a store that is away is waited for, and nothing is skipped', async () => {
+  let failures = 2
+  const events = [reportRejected(), reportRejected()]
+  await eventLog.appendRejections(events)
+  await whileProjecting(
+    async () => {
+      await eventually(async () => (await kept()).length === 2)
+    },
+    async (batch) => {
+      failures -= 1
+      if (failures >= 0) throw new DependencyError('the store is away', { retriable: true })
+      await store.saveRejections(batch)
+    },
+  )
+  expect(failures).toBeLessThan(0)
+})

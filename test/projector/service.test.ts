@@ -1,0 +1,43 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { openSqliteEventLog } from '../../event-log/sqlite-event-log.ts'
+import { startProjector } from '../../projector/service.ts'
+import { systemClock as clock } from '../../runtime/clock.ts'
+import { loadConfig } from '../../runtime/config.ts'
+import { Lifecycle } from '../../runtime/lifecycle.ts'
+import { createLogger } from '../../runtime/logger.ts'
+import { createMetrics } from '../../runtime/metrics.ts'
+import { openSqliteStore } from '../../store/sqlite-store.ts'
+import { eventually } from '../eventually.ts'
+import { positionReported, reportRejected } from '../samples.ts'
+
+test('the projector says that it lives, and carries positions and rejections until it ends', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'gps-projector-service-'))
+  const logger = createLogger({ level: 'silent', name: 'test' })
+  const lifecycle = new Lifecycle({ logger, deadlineMs: 10_000 })
+  const eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
+  const store = openSqliteStore({ directory })
+  const event = positionReported()
+  await eventLog.append([event])
+  const rejection = reportRejected({ receivedAt: Date.now() })
+  await eventLog.appendRejections([rejection])
+
+  const program = { config: loadConfig({}), logger, metrics: createMetrics(), lifecycle }
+  startProjector({ eventLog, store }, program)
+  const { accountId, recordId } = event
+  await eventually(async () => (await store.findPosition({ accountId, recordId })) !== undefined)
+  const page = { accountId, limit: 10 }
+  await eventually(async () => (await store.pageRejections(page)).length === 1)
+  expect(await store.pageRejections(page)).toEqual([rejection])
+  const [instance] = await eventually(async () => {
+    const found = await store.instances({ reportedSince: 0 })
+    return found.length > 0 && found
+  })
+  expect(instance).toMatchObject({ service: 'projector' })
+  await lifecycle.close()
+  await store.close()
+  await eventLog.close()
+  await rm(directory, { recursive: true })
+})

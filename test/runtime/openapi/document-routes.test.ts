@@ -1,0 +1,110 @@
+import { connect } from 'node:net'
+import Router from '@koa/router'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import Koa from 'koa'
+import { pino } from 'pino'
+import { answerInEnvelope, identifyRequest, type HttpState } from '../../../runtime/http.ts'
+import { serveHttp, type HttpServer } from '../../../runtime/http-server.ts'
+import { documentRoutes } from '../../../runtime/openapi/document-routes.ts'
+import { openApiDocument } from '../../../runtime/openapi/document.ts'
+import { OPERATIONS_CALLS, OPERATIONS_TAG } from '../../../runtime/openapi/operations-calls.ts'
+
+const document = openApiDocument({
+  title: 'Boats & <trains>',
+  description: 'For a test.',
+  tags: [OPERATIONS_TAG],
+  securitySchemes: {},
+  operations: OPERATIONS_CALLS,
+})
+
+let server: HttpServer
+
+beforeAll(async () => {
+  const router = new Router<HttpState>()
+  documentRoutes(router, document)
+  const app = new Koa<HttpState>()
+  app.use(identifyRequest())
+  app.use(answerInEnvelope({ logger: pino({ level: 'silent' }) }))
+  app.use(router.routes())
+  server = await serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 100 })
+})
+
+afterAll(() => server.close())
+
+const get = (path: string, init: RequestInit = {}) => fetch(server.url + path, init)
+
+test('the document is served as it is', async () => {
+  const answer = await get('/openapi.json')
+  expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
+  expect(await answer.json()).toEqual(document)
+})
+
+describe('the page', () => {
+  test('loads nothing but what is served beside it, as what it is', async () => {
+    const page = await (await get('/docs')).text()
+    const links = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link = '']) => link)
+    expect(links).toHaveLength(6)
+    for (const link of links) {
+      expect(link).not.toMatch(/^(\/|\w+:)/)
+      const answer = await get(`/${link}`)
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+      const ending = /\.(\w+)$/.exec(link)?.[1] ?? ''
+      const types = { css: 'text/css', js: 'text/javascript', png: 'image/png' }
+      const type = { ...types, json: 'application/json' }[ending]
+      expect(answer.headers.get('content-type')?.split(';')[0]).toBe(type)
+      expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(100)
+    }
+  })
+
+  test('runs no inline script and lets nothing in from other hosts', async () => {
+    const answer = await get('/docs')
+    const policy = answer.headers.get('content-security-policy') ?? ''
+    expect(policy).toMatch(/^default-src 'self';/)
+    expect(policy).not.toMatch(/unsafe|\*|http/)
+    expect(await answer.text()).not.toMatch(/<script>|<script [^s]|<style|style=|\bon\w+=/)
+    expect(await (await get('/docs/start.js')).text()).toContain('validatorUrl: null')
+  })
+
+  test('shows the title as text', async () => {
+    expect(await (await get('/docs')).text()).toContain('<title>Boats &amp; &lt;trains&gt;</title>')
+  })
+
+  test('with a slash behind it leads to where its links work', async () => {
+    const answer = await get('/docs/', { redirect: 'manual' })
+    expect([answer.status, answer.headers.get('location')]).toEqual([302, '../docs'])
+  })
+})
+
+test('what has not changed is not sent again', async () => {
+  for (const path of ['/openapi.json', '/docs', '/docs/swagger-ui.css']) {
+    const etag = (await get(path)).headers.get('etag') ?? ''
+    // Of itself fetch asks for all that has a tag to be sent anew.
+    const ask = (tag: string) =>
+      get(path, { headers: { 'If-None-Match': tag, 'Cache-Control': 'max-age=0' } })
+    const again = await ask(etag)
+    expect([again.status, (await again.text()).length]).toEqual([304, 0])
+    const other = await ask('"other"')
+    expect(other.status).toBe(200)
+  }
+})
+
+test.each([
+  '/docs/../package.json',
+  '/docs/..%2f..%2fpackage.json',
+  '/docs/%2e%2e/index.html',
+  '/docs/index.html',
+  '/docs/package.json',
+  '/docs/swagger-ui.css/..',
+  '/docs/swagger-ui.css%00',
+])('nothing else of the package is served: %s', async (path) => {
+  // Sent by hand: fetch would take the dots out of the path.
+  const answer = await new Promise<string>((resolve, reject) => {
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+    let text = ''
+    socket.on('data', (chunk) => (text += String(chunk)))
+    socket.on('end', () => resolve(text)).on('error', reject)
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
+  })
+  expect(answer).toMatch(/^HTTP\/1.1 404 /)
+})

@@ -1,0 +1,77 @@
+import { describe, expect, test } from '@jest/globals'
+import { toRejectionMessage } from '../../event-log/kafka/rejections.ts'
+import {
+  decodeReportRejected,
+  encodeReportRejected,
+  REJECTION_ERRORS,
+  type ReportRejected,
+} from '../../schemas/report-rejected.ts'
+import { reportRejected } from '../samples.ts'
+import { checkerOf, document, expectEnvelope } from './asyncapi-document.ts'
+
+const { schemas, messages } = document.components
+const schema = schemas.reportRejected
+const everyField: Required<ReportRejected> = {
+  ...reportRejected(),
+  deviceId: 'tracker-1',
+  body: '{"deviceId":"tracker-1"}',
+}
+
+describe('a refused report in the AsyncAPI document', () => {
+  test('is what the code writes: key, headers, value', () => {
+    for (const event of [everyField, reportRejected({ deviceId: '', body: '', count: 99 })]) {
+      const message = toRejectionMessage(event)
+      expectEnvelope(message, messages.reportRejected)
+      expect(checkerOf(schema)(JSON.parse(message.value))).toEqual([])
+    }
+  })
+
+  test('has the fields that the code reads and writes, and requires those that it requires', () => {
+    const names = Object.keys(schema.properties ?? {})
+    expect(names).toEqual(Object.keys(decodeReportRejected(encodeReportRejected(everyField))))
+    expect(Object.keys(fields())).toEqual(names)
+    expect(schema.required).toEqual(names.filter((name) => !isReadable({ [name]: undefined })))
+  })
+
+  test('has the errors and the limits of the code', () => {
+    expect(schema.properties?.['error']).toMatchObject({ enum: REJECTION_ERRORS })
+    for (const [name, within, beyond] of [
+      ['deviceId', 'x'.repeat(128), 'x'.repeat(129)],
+      ['count', 1, 0],
+      ['count', 2, 1.5],
+      ['message', '.', ''],
+      ['rejectionId', everyField.rejectionId, everyField.rejectionId.toLowerCase()],
+    ] as const) {
+      for (const value of [within, beyond]) {
+        const isDescribed = checkerOf(schema)({ ...fields(), [name]: value }).length === 0
+        expect([name, value, isDescribed]).toEqual([name, value, value === within])
+        expect([name, value, isReadable({ [name]: value })]).toEqual([
+          name,
+          value,
+          value === within,
+        ])
+      }
+    }
+  })
+
+  test('has an example that the code reads', () => {
+    const [example] = messages.reportRejected.examples
+    const event = decodeReportRejected(JSON.stringify(example!.payload))
+    expect(JSON.parse(encodeReportRejected(event))).toEqual(example!.payload)
+    expect(checkerOf(schemas.rejectionHeaders)(example!.headers)).toEqual([])
+  })
+})
+
+/** The fields of an event as JSON has them. */
+function fields(): Record<string, unknown> {
+  return JSON.parse(encodeReportRejected(everyField)) as Record<string, unknown>
+}
+
+function isReadable(changes: Record<string, unknown>): boolean {
+  try {
+    decodeReportRejected(JSON.stringify({ ...fields(), ...changes }))
+    return true
+  } catch {
+    return false
+  }
+}

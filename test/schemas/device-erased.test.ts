@@ -1,0 +1,44 @@
+import { expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { checkDeviceErased, decodeDeviceErased } from '../../schemas/device-erased.ts'
+import { UndecodableEventError } from '../../schemas/event-fields.ts'
+import { deviceKey } from '../../schemas/position-reported.ts'
+import { deviceErased } from '../samples.ts'
+
+test('account and device come back from the key, whatever the device is called', () => {
+  fc.assert(
+    fc.property(fc.string({ minLength: 1, unit: 'binary' }), (deviceId) => {
+      const event = deviceErased({ deviceId })
+      expect(decoded({ key: Buffer.from(deviceKey(event)), ...event })).toStrictEqual(event)
+    }),
+    { examples: [['a/b'], ['/'], ['//x/']] },
+  )
+})
+
+test.each([
+  ['without a key', { key: null }],
+  ['with an empty key', { key: Buffer.alloc(0) }],
+  ['with a key that has no slash', { key: Buffer.from('tracker-1') }],
+  ['of no account', { key: Buffer.from('/tracker-1') }],
+  ['of no device', { key: Buffer.from('acc-1/') }],
+  ['with a key that is not UTF-8', { key: Buffer.from([0x61, 0x2f, 0xff]) }],
+  ['with a value', { value: Buffer.from('{}') }],
+  ['with an empty value', { value: Buffer.alloc(0) }],
+  ['without an id', { eventId: undefined }],
+  ['with an id that is no ULID', { eventId: 'erasure-1' }],
+  ['with an id that goes on', { eventId: `${deviceErased().eventId}\n` }],
+  ['without a time', { erasedAt: undefined }],
+  ['with a time that is none', { erasedAt: NaN }],
+])('an erasure %s is refused', (_what, changes) => {
+  expect(() => decoded(changes)).toThrow(UndecodableEventError)
+})
+
+test('an account with a slash in it could not be told from its device', () => {
+  expect(() => checkDeviceErased(deviceErased({ accountId: 'a/b' }))).toThrow('accountId')
+})
+
+function decoded(changes: Partial<Parameters<typeof decodeDeviceErased>[0]>) {
+  const { eventId, erasedAt } = deviceErased()
+  const key = Buffer.from('acc-1/tracker-1')
+  return decodeDeviceErased({ key, value: null, eventId, erasedAt, ...changes })
+}

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { operatorEnv, signIn } from '../deployments.ts'
+import { startEmbedded, temporaryDirectory, type Embedded } from '../programs.ts'
+import { describeWith } from '../services/describe-with.ts'
+import { runSchemathesis } from './run-schemathesis.ts'
+
+/** It does not end, so nothing that reads whole answers can call it. */
+const STREAM = 'followStream'
+
+await describeWith(['schemathesis'], 'requests made up from the documents', ({ schemathesis }) => {
+  const { folder } = schemathesis
+  let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+  let service: Embedded
+  let operator: Awaited<ReturnType<typeof signIn>>
+
+  beforeAll(async () => {
+    directory = await temporaryDirectory()
+    service = await startEmbedded(directory.path, operatorEnv())
+    operator = await signIn(service.adminUrl)
+    const { key } = await operator.createKey()
+    for (const deviceId of ['tug', 'barge']) await submit(key, deviceId)
+  })
+
+  afterAll(async () => {
+    service.process.kill('SIGKILL')
+    await service.ended
+    await directory.remove()
+  })
+
+  async function submit(key: string, deviceId: string): Promise<void> {
+    const answer = await fetch(`${service.ingestUrl}/api/v1/gps/submit`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ deviceId, latitude: 45, longitude: 13 }),
+    })
+    expect(answer.status).toBe(200)
+  }
+
+  async function expectNoFaults(run: ReturnType<typeof runSchemathesis>): Promise<void> {
+    const { code, output } = await run
+    if (code !== 0) throw new Error(output)
+    expect(output).toContain('No issues found')
+  }
+
+  /** Or most of the answers were a 401, which is documented for nearly every call. */
+  async function expectStillGood(headers: Record<string, string>): Promise<void> {
+    const answer = await fetch(`${service.adminUrl}/api/v1/devices`, { headers })
+    expect(answer.status).toBe(200)
+  }
+
+  test('the ingest API answers as documented', async () => {
+    const { key } = await operator.createKey()
+    const secret = { scheme: 'apiKey', kind: 'bearer', value: key } as const
+    await expectNoFaults(runSchemathesis(service.ingestUrl, { folder, secret }))
+  })
+
+  test('the admin API answers a key as documented', async () => {
+    const { key } = await operator.createKey({ scopes: ['admin'] })
+    const secret = { scheme: 'apiKey', kind: 'bearer', value: key } as const
+    // Those left out would end the key that calls; the session below calls them.
+    const leaveOut = [STREAM, 'changeKey', 'rotateKey', 'revokeKey']
+    await expectNoFaults(runSchemathesis(service.adminUrl, { folder, secret, leaveOut }))
+    await expectStillGood({ Authorization: `Bearer ${key}` })
+  })
+
+  test('the admin API answers an operator as documented', async () => {
+    const secret = { scheme: 'session', kind: 'api_key', value: operator.session } as const
+    const headers = { 'X-Requested-With': 'console' }
+    // Those left out would end the session; the key above calls those of operators.
+    const leaveOut = [STREAM, 'signOut', 'changeOperator', 'deleteOperator']
+    await expectNoFaults(runSchemathesis(service.adminUrl, { folder, secret, headers, leaveOut }))
+    await expectStillGood({ Cookie: `gps_session=${operator.session}` })
+  })
+})

@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ReportRejected } from '../../../schemas/report-rejected.ts'
+import { openSqliteStore } from '../../../store/sqlite-store.ts'
+import type { AuditEntry } from '../../../store/back-office.ts'
+import type { Store } from '../../../store/store.ts'
+import { T0 } from '../../samples.ts'
+
+describe('what the SQLite store keeps as it was', () => {
+  let directory: string
+  let store: Store
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'sqlite-kept-'))
+    store = openSqliteStore({ directory })
+  })
+
+  afterEach(async () => {
+    await store.close()
+    rmSync(directory, { recursive: true })
+  })
+
+  test.each(["UPDATE audit SET entry = '{}'", 'DELETE FROM audit'])(
+    'the audit refuses %s',
+    async (sql) => {
+      const entry: AuditEntry = {
+        id: '01KDVN9C000000000000000001',
+        accountId: 'acc-1',
+        at: T0,
+        actor: { kind: 'operator', id: 'operator-1', name: 'ana@example.org' },
+        action: 'key.created',
+        subject: { kind: 'key', id: 'key-1' },
+        address: '192.0.2.7',
+        requestId: 'request-1',
+      }
+      await store.appendAudit(entry)
+      const raw = new DatabaseSync(join(directory, 'accounts.sqlite'))
+      expect(() => raw.exec(sql)).toThrow('the audit is append-only')
+      raw.close()
+      expect(await store.pageAudit({ accountId: 'acc-1', limit: 9 })).toEqual([entry])
+    },
+  )
+
+  test('a refused report whose device is no well-formed text is found, but not by that text', async () => {
+    const event: ReportRejected = {
+      rejectionId: '01KDVN9C000000000000000001',
+      accountId: 'acc-1',
+      keyId: 'key-1',
+      receivedAt: T0,
+      error: 'INVALID_PARAMS',
+      message: 'deviceId must be well-formed',
+      deviceId: 'truck \ud800',
+      count: 1,
+    }
+    await store.saveRejections([event])
+    expect(await store.pageRejections({ accountId: 'acc-1', limit: 9 })).toEqual([event])
+    const lookedUp = { accountId: 'acc-1', deviceId: 'truck \ufffd', limit: 9 }
+    expect(await store.pageRejections(lookedUp)).toEqual([])
+  })
+})

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openSqliteStore } from '../../../store/sqlite-store.ts'
+import { AUDIT_PAGE } from '../../../store/sqlite/audit.ts'
+import { devicePage } from '../../../store/sqlite/device-page.ts'
+import { GRANT } from '../../../store/sqlite/keys.ts'
+import { NEXT, PAGE, REMOVE_ERASED, REMOVE_SOME } from '../../../store/sqlite/records.ts'
+import { rejectionPage } from '../../../store/sqlite/rejections.ts'
+import type { DevicePage } from '../../../store/store.ts'
+
+type File = 'accounts' | 'read-models-1' | 'rejections'
+
+describe('what is asked of the SQLite store is a walk along an index, never a scan or a sort:', () => {
+  let directory: string
+
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'sqlite-plans-'))
+    await openSqliteStore({ directory }).close()
+  })
+
+  afterAll(() => rmSync(directory, { recursive: true }))
+
+  test('the history of a device', () => {
+    const page = 'SEARCH records USING INDEX records_by_time (account_id=? AND device_id=? AND '
+    expect(plan('read-models-1', PAGE.asc)).toEqual([
+      `${page}(timestamp,record_id)>(?,?) AND timestamp<?)`,
+    ])
+    expect(plan('read-models-1', PAGE.desc)).toEqual([
+      `${page}timestamp>? AND (timestamp,record_id)<(?,?))`,
+    ])
+  })
+
+  test('the records of an account, for a comparison', () => {
+    const scan = 'SEARCH records USING INDEX records_by_time (account_id=? AND '
+    expect(plan('read-models-1', NEXT.all)).toEqual([expect.stringContaining(scan)])
+    expect(plan('read-models-1', NEXT.upTo)).toEqual([expect.stringContaining(scan)])
+  })
+
+  test('what goes by its age, or with its device', () => {
+    expect(plan('read-models-1', REMOVE_SOME)).toContain(
+      'SEARCH records USING COVERING INDEX records_by_age (received_at<?)',
+    )
+    expect(plan('read-models-1', REMOVE_ERASED)).toContain(
+      'SEARCH records USING INDEX records_by_time (account_id=? AND device_id=?)',
+    )
+  })
+
+  test.each([
+    [{}, 'PRIMARY KEY (account_id=?)'],
+    [{ seen: true }, 'PRIMARY KEY (account_id=?)'],
+    [{ order: 'desc', after: true }, 'PRIMARY KEY (account_id=? AND device_id<?)'],
+    [{ after: true, bbox: true, seen: true }, 'PRIMARY KEY (account_id=? AND device_id>?)'],
+    [
+      { sort: 'lastSeenAt' },
+      'COVERING INDEX device_statuses_by_time (account_id=? AND (last_seen_at',
+    ],
+    [
+      { sort: 'lastSeenAt', order: 'desc', after: true, bbox: true, seen: true },
+      'COVERING INDEX device_statuses_by_time (account_id=? AND last_seen_at>? AND (last_seen_at',
+    ],
+  ] as const)('a page of devices, %j', (asked, walk) => {
+    const { after, bbox, seen, ...query }: Asked = asked
+    for (const hidden of [[], ['tracker-1']]) {
+      const { sql } = devicePage(
+        {
+          accountId: 'acc-1',
+          limit: 9,
+          ...query,
+          ...(after && { after: { deviceId: 'a', lastSeenAt: 1 } }),
+          ...(bbox && { bbox: { west: 1, south: 1, east: 2, north: 2 } }),
+          ...(seen && { seenFrom: 1, seenBefore: 2 }),
+        },
+        hidden,
+      )
+      const steps = plan('read-models-1', sql).join('\n')
+      expect(steps).toContain(`SEARCH device_statuses USING ${walk}`)
+      expect(steps).not.toMatch(/SCAN device_statuses|TEMP B-TREE/)
+    }
+  })
+
+  test.each([
+    [{}, 'rejections_by_id (account_id=?)'],
+    [{ after: true }, 'rejections_by_id (account_id=? AND rejection_id<?)'],
+    [{ keyId: true }, 'rejections_by_key (account_id=? AND key_id=?)'],
+    [{ deviceId: true, after: true }, 'rejections_by_device (account_id=? AND device_id=? AND rej'],
+    [{ keyId: true, deviceId: true }, 'rejections_by_device (account_id=? AND device_id=?)'],
+  ] as const)('a page of refused reports, %j', (asked, walk) => {
+    const filters = { keyId: false, deviceId: false, after: false, ...asked }
+    expect(plan('rejections', rejectionPage(filters))).toEqual([
+      expect.stringContaining(`SEARCH rejections USING INDEX ${walk}`),
+    ])
+  })
+
+  test('keys by their secret, and the audit', () => {
+    expect(plan('accounts', GRANT).filter((step) => /SCAN|TEMP/.test(step))).toEqual([])
+    for (const sql of [AUDIT_PAGE.first, AUDIT_PAGE.next]) {
+      expect(plan('accounts', sql)).toEqual([
+        expect.stringMatching(/^SEARCH audit USING INDEX sqlite_autoindex_audit_1 \(account_id=\?/),
+      ])
+    }
+  })
+
+  function plan(name: File, sql: string): string[] {
+    const raw = new DatabaseSync(join(directory, `${name}.sqlite`))
+    const values = new Set((sql.match(/\?\d*/g) ?? []).map((sign, n) => (sign === '?' ? n : sign)))
+    const explain = raw.prepare(`EXPLAIN QUERY PLAN ${sql}`)
+    const steps = explain.all(...[...values].map(() => 1)) as { detail: string }[]
+    raw.close()
+    return steps.map(({ detail }) => detail)
+  }
+})
+
+type Asked = Pick<DevicePage, 'sort' | 'order'> & {
+  readonly after?: boolean
+  readonly bbox?: boolean
+  readonly seen?: boolean
+}
