@@ -1,6 +1,6 @@
 import Joi from 'joi'
 import type { Clock } from '../../runtime/clock.ts'
-import { ApiError, invalidParams } from '../../runtime/errors.ts'
+import { ApiError } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
 import { liveness, type Device } from '../../schemas/read-models.ts'
 import type { Store } from '../../store/store.ts'
@@ -17,6 +17,7 @@ import { readCursor } from '../call/cursor.ts'
 import { DEVICE_FILTER_PARAMETERS, findDevices, type DeviceFilter } from './device-filter.ts'
 import { PAGE_PARAMETERS, type PageQuery } from '../call/query.ts'
 import { recordAction } from '../call/record-action.ts'
+import { requireChange } from '../call/require-change.ts'
 import { nameRule } from '../call/rules.ts'
 import { isoTime, POSITION, positionView, TIME } from '../call/views.ts'
 
@@ -85,12 +86,9 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
     caller: Caller,
     { body: change }: Input<object, Change>,
   ): Promise<void> {
+    requireChange(change, CHANGES)
     const { accountId } = caller
     const deviceId = pathParameter(ctx, 'deviceId')
-    if (Object.keys(change).length === 0) {
-      const message = `the body must have one or more of ${Object.keys(CHANGES).join(', ')}`
-      throw invalidParams([{ field: 'body', message }])
-    }
     const { status } = await requireDevice(store, { accountId, deviceId })
     const changedAt = clock.now()
     const settings = await store.changeDeviceSettings({ accountId, deviceId, changedAt, ...change })
