@@ -15,9 +15,9 @@ import { documentRoutes } from '../runtime/openapi/document-routes.ts'
 import { operationsRoutes } from '../runtime/operations-routes.ts'
 import type { Store } from '../store/store.ts'
 import { accountRoutes } from './accounts/accounts.ts'
-import type { AdminRoute } from './call/admin-route.ts'
-import { auditRoutes } from './accounts/audit.ts'
-import { authorized } from './call/authorize.ts'
+import type { AdminRoute } from './http/admin-route.ts'
+import { auditRoutes } from './audit.ts'
+import { authorized } from './http/authorize.ts'
 import { deviceRoutes } from './devices/devices.ts'
 import { eraseDeviceRoutes } from './devices/erase-device.ts'
 import { keyRoutes } from './keys/keys.ts'
@@ -28,7 +28,7 @@ import { rejectionRoutes } from './rejections.ts'
 import { sessionRoutes } from './sign-in/session.ts'
 import type { StreamOptions } from './stream/options.ts'
 import { streamRoutes } from './stream/stream-route.ts'
-import { systemRoutes } from './system.ts'
+import { systemRoutes, type Mode } from './system.ts'
 import { Turns } from './sign-in/turns.ts'
 
 export const PREFIX = '/api/v1'
@@ -49,9 +49,6 @@ export type AdminDependencies = {
 
 /** What of the log the admin API uses: erasing devices, and reading along for the stream. */
 export type AdminLog = Pick<EventLog, 'erase' | 'tail' | 'extent'>
-
-/** Everything in one process, or services on Kafka and MongoDB. */
-export type Mode = 'embedded' | 'distributed'
 
 /** Every call under the prefix, and who may make it. */
 export function adminRoutes(deps: AdminDependencies): AdminRoute[] {

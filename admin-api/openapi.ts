@@ -4,7 +4,7 @@ import { successEnvelope } from '../runtime/openapi/envelope.ts'
 import { isRequired, jsonSchemaOf, objectSchemaOf } from '../runtime/openapi/json-schema.ts'
 import { OPERATIONS_CALLS, OPERATIONS_TAG } from '../runtime/openapi/operations-calls.ts'
 import { parametersOf, type Operation, type Parameter } from '../runtime/openapi/operation.ts'
-import type { AdminRoute, JsonSchema, Rules } from './call/admin-route.ts'
+import type { AdminRoute, JsonSchema, Rules } from './http/admin-route.ts'
 import { operationIdOf } from './operation-id.ts'
 
 const DESCRIPTION = `What operators and their programs ask and change: devices, positions, API keys.

@@ -1,4 +1,4 @@
-import type { AdminRoute } from './call/admin-route.ts'
+import type { AdminRoute } from './http/admin-route.ts'
 
 /** Where a name made of verb and noun would say something else. */
 const NAMED: Readonly<Record<string, string>> = {

@@ -1,11 +1,11 @@
 import { REJECTION_ERRORS, type ReportRejected } from '../schemas/report-rejected.ts'
 import type { Store } from '../store/store.ts'
-import type { AdminContext, AdminRoute, Input, JsonSchema } from './call/admin-route.ts'
-import { answerPage, pageOf } from './call/answer-page.ts'
-import type { Caller } from './call/caller.ts'
-import { readCursor } from './call/cursor.ts'
-import { PAGE_PARAMETERS, textParameter, type PageQuery } from './call/query.ts'
-import { isoTime, TIME } from './call/views.ts'
+import type { AdminContext, AdminRoute, Input, JsonSchema } from './http/admin-route.ts'
+import { answerPage, pageOf } from './http/answer-page.ts'
+import type { Caller } from './http/caller.ts'
+import { readCursor } from './http/cursor.ts'
+import { PAGE_PARAMETERS, textParameter, type PageQuery } from './http/query.ts'
+import { isoTime, TIME } from './http/views.ts'
 
 type RejectionQuery = PageQuery & { readonly keyId?: string; readonly deviceId?: string }
 

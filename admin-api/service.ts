@@ -4,7 +4,8 @@ import type { Program } from '../runtime/program.ts'
 import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/report-instance.ts'
 import type { InstanceReport } from '../schemas/instance-report.ts'
 import type { Store } from '../store/store.ts'
-import { createAdminApp, type AdminLog, type Mode } from './app.ts'
+import { createAdminApp, type AdminLog } from './app.ts'
+import type { Mode } from './system.ts'
 import { ensureFirstOperator } from './sign-in/first-operator.ts'
 
 /**

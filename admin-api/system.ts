@@ -3,9 +3,11 @@ import { succeed } from '../runtime/http.ts'
 import { VERSION } from '../runtime/version.ts'
 import { INSTANCE_GONE_MS, SERVICES, type InstanceReport } from '../schemas/instance-report.ts'
 import type { Store } from '../store/store.ts'
-import type { AdminContext, AdminRoute, JsonSchema } from './call/admin-route.ts'
-import type { Mode } from './app.ts'
-import { isoTime, TIME } from './call/views.ts'
+import type { AdminContext, AdminRoute, JsonSchema } from './http/admin-route.ts'
+import { isoTime, TIME } from './http/views.ts'
+
+/** Everything in one process, or services on Kafka and MongoDB. */
+export type Mode = 'embedded' | 'distributed'
 
 /** How the service as a whole is doing, over everything that runs. */
 export function systemRoutes({

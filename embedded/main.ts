@@ -1,11 +1,11 @@
 import { join, resolve } from 'node:path'
 import { startAdminApi } from '../admin-api/service.ts'
-import { openSqliteEventLog } from '../event-log/sqlite-event-log.ts'
+import { openSqliteEventLog } from '../event-log/sqlite/sqlite-event-log.ts'
 import { startIngestApi } from '../ingest-api/service.ts'
 import { startProjector } from '../projector/service.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
 import { runProgram } from '../runtime/program.ts'
-import { openSqliteStore } from '../store/sqlite-store.ts'
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import { holdDataDirectory } from './data-directory.ts'
 import { welcome } from './welcome.ts'
 

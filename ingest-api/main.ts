@@ -1,8 +1,8 @@
-import { openKafkaEventLog } from '../event-log/kafka-event-log.ts'
+import { openKafkaEventLog } from '../event-log/kafka/kafka-event-log.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
-import { requireDistributed } from '../runtime/config.ts'
+import { requireDistributed } from '../runtime/config/config.ts'
 import { runProgram } from '../runtime/program.ts'
-import { openMongoStore } from '../store/mongo-store.ts'
+import { openMongoStore } from '../store/mongo/mongo-store.ts'
 import { startIngestApi } from './service.ts'
 
 /** The ingest API as a process of its own, on Kafka and MongoDB; any number of them. */

@@ -6,8 +6,8 @@ import type { InstanceReport } from '../schemas/instance-report.ts'
 import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/report-instance.ts'
 import type { Instances, Keys } from '../store/back-office.ts'
 import { createIngestApp } from './app.ts'
-import { KeyUsage } from './key-usage.ts'
-import { Rejections } from './rejections.ts'
+import { KeyUsage } from './keys/key-usage.ts'
+import { Rejections } from './accept/rejections.ts'
 import { reportRates } from './report-rates.ts'
 
 const USAGE_FLUSH_MS = 60_000

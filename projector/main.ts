@@ -1,8 +1,8 @@
-import { openKafkaEventLog } from '../event-log/kafka-event-log.ts'
+import { openKafkaEventLog } from '../event-log/kafka/kafka-event-log.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
-import { requireDistributed } from '../runtime/config.ts'
+import { requireDistributed } from '../runtime/config/config.ts'
 import { runProgram } from '../runtime/program.ts'
-import { openMongoStore } from '../store/mongo-store.ts'
+import { openMongoStore } from '../store/mongo/mongo-store.ts'
 import { serveOperations } from './operations.ts'
 import { startProjector } from './service.ts'
 

@@ -1,7 +1,7 @@
 import type { EventLog } from '../event-log/event-log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { InstanceReport } from '../schemas/instance-report.ts'
-import type { Generations } from '../store/store.ts'
+import type { Generations } from '../store/read-models.ts'
 import { projectorGroup } from './projector.ts'
 
 type MeasuredLag = Required<Pick<InstanceReport, 'lag' | 'deadLetters'>>

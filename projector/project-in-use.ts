@@ -3,7 +3,7 @@ import type { EventLog } from '../event-log/event-log.ts'
 import { DependencyError } from '../runtime/errors.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
-import type { Devices, Generation, Generations } from '../store/store.ts'
+import type { Devices, Generation, Generations } from '../store/read-models.ts'
 import { forgetSettings, runProjector, type ErasureEntry } from './projector.ts'
 
 const LOOK_EVERY_MS = 500

@@ -1,7 +1,7 @@
 import type { EventLog, LogBatch, LogEntry, UnreadableEntry } from '../event-log/event-log.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
-import type { Devices, ProjectionEntry, ReadModels } from '../store/store.ts'
+import type { Devices, ProjectionEntry, ReadModels } from '../store/read-models.ts'
 import { deviceStatus } from './device-status.ts'
 
 /** The consumer group whose committed offsets say how far a generation of the read models is. */

@@ -1,6 +1,6 @@
 import type { EventLog } from '../event-log/event-log.ts'
 import type { Clock } from '../runtime/clock.ts'
-import type { ReadModels } from '../store/store.ts'
+import type { ReadModels } from '../store/read-models.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 

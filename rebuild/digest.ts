@@ -1,5 +1,5 @@
 import type { DeviceStatus } from '../schemas/read-models.ts'
-import type { Generation } from '../store/store.ts'
+import type { Generation } from '../store/read-models.ts'
 import { canonicalStatus, UnorderedHash } from './canonical.ts'
 import { deviceDigest, type Cover, type DeviceDigest } from './device-digest.ts'
 import { hasReached } from './standing.ts'

@@ -1,7 +1,7 @@
 import type { EventLog, Extent } from '../event-log/event-log.ts'
 import { projectorGroup } from '../projector/projector.ts'
 import type { Offsets } from '../schemas/read-models.ts'
-import type { Generation, OriginBounds } from '../store/store.ts'
+import type { Generation, OriginBounds } from '../store/read-models.ts'
 
 /** How far a generation of the read models has come in each partition. */
 export async function standing(

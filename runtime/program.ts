@@ -1,4 +1,4 @@
-import { ConfigError, loadConfig, type Config } from './config.ts'
+import { ConfigError, loadConfig, type Config } from './config/config.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { createLogger, type Logger } from './logger.ts'
 import { createMetrics, type Metrics } from './metrics.ts'

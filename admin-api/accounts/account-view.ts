@@ -1,6 +1,6 @@
 import { ROLES, type Account } from '../../store/back-office.ts'
-import type { JsonSchema } from '../call/admin-route.ts'
-import { isoTime, TIME } from '../call/views.ts'
+import type { JsonSchema } from '../http/admin-route.ts'
+import { isoTime, TIME } from '../http/views.ts'
 
 /** An account as operators of the platform see it. */
 export function accountView({ id, name, suspended, createdAt }: Account) {

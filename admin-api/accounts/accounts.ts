@@ -12,16 +12,16 @@ import {
   type AdminContext,
   type AdminRoute,
   type Input,
-} from '../call/admin-route.ts'
-import { pageOf } from '../call/answer-page.ts'
-import type { OperatorCaller } from '../call/caller.ts'
+} from '../http/admin-route.ts'
+import { pageOf } from '../http/answer-page.ts'
+import type { OperatorCaller } from '../http/caller.ts'
 import { emailRule, newPasswordRule } from '../sign-in/credential-rules.ts'
-import { listById } from '../call/list-by-id.ts'
+import { listById } from '../http/list-by-id.ts'
 import { emailTaken } from './operator-rights.ts'
 import { hashPassword } from '../sign-in/password.ts'
-import { PAGE_PARAMETERS } from '../call/query.ts'
-import { recordAction } from '../call/record-action.ts'
-import { nameRule } from '../call/rules.ts'
+import { PAGE_PARAMETERS } from '../http/query.ts'
+import { recordAction } from '../http/record-action.ts'
+import { nameRule } from '../http/rules.ts'
 import type { Turns } from '../sign-in/turns.ts'
 
 type NewAccount = {

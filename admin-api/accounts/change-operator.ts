@@ -8,14 +8,14 @@ import {
   type AdminContext,
   type AdminRoute,
   type Input,
-} from '../call/admin-route.ts'
-import type { Caller } from '../call/caller.ts'
+} from '../http/admin-route.ts'
+import type { Caller } from '../http/caller.ts'
 import { newPasswordRule } from '../sign-in/credential-rules.ts'
 import { kept, requireKnownOperator, requirePlatformFor } from './operator-rights.ts'
 import { OPERATOR, operatorView } from './operator-view.ts'
 import { hashPassword } from '../sign-in/password.ts'
-import { recordAction } from '../call/record-action.ts'
-import { requireChange } from '../call/require-change.ts'
+import { recordAction } from '../http/record-action.ts'
+import { requireChange } from '../http/require-change.ts'
 import type { Turns } from '../sign-in/turns.ts'
 
 type OperatorChange = {

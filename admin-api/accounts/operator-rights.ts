@@ -1,6 +1,6 @@
 import { ApiError } from '../../runtime/errors.ts'
 import type { OperatorKept } from '../../store/back-office.ts'
-import type { Caller } from '../call/caller.ts'
+import type { Caller } from '../http/caller.ts'
 
 /**
  * What makes operators of the platform, or sets their password, is only for others of them: or the

@@ -1,6 +1,6 @@
 import { ROLES, type Operator } from '../../store/back-office.ts'
-import type { JsonSchema } from '../call/admin-route.ts'
-import { isoTime, TIME } from '../call/views.ts'
+import type { JsonSchema } from '../http/admin-route.ts'
+import { isoTime, TIME } from '../http/views.ts'
 
 /** An operator as others see it: nothing of the password. */
 export function operatorView({ id, email, role, platform, createdAt }: Operator) {

@@ -10,17 +10,17 @@ import {
   type AdminContext,
   type AdminRoute,
   type Input,
-} from '../call/admin-route.ts'
-import { pageOf } from '../call/answer-page.ts'
-import type { Caller } from '../call/caller.ts'
+} from '../http/admin-route.ts'
+import { pageOf } from '../http/answer-page.ts'
+import type { Caller } from '../http/caller.ts'
 import { changeOperatorRoute } from './change-operator.ts'
 import { emailRule, newPasswordRule } from '../sign-in/credential-rules.ts'
-import { listById } from '../call/list-by-id.ts'
+import { listById } from '../http/list-by-id.ts'
 import { OPERATOR, operatorView } from './operator-view.ts'
 import { hashPassword } from '../sign-in/password.ts'
 import { emailTaken, kept, requireKnownOperator, requirePlatformFor } from './operator-rights.ts'
-import { PAGE_PARAMETERS } from '../call/query.ts'
-import { recordAction } from '../call/record-action.ts'
+import { PAGE_PARAMETERS } from '../http/query.ts'
+import { recordAction } from '../http/record-action.ts'
 import type { Turns } from '../sign-in/turns.ts'
 
 type NewOperator = {

@@ -1,8 +1,9 @@
 import { setImmediate as turnOfOthers } from 'node:timers/promises'
 import Joi from 'joi'
 import { liveness, type Device, type Liveness } from '../../schemas/read-models.ts'
-import type { DevicePage, Store } from '../../store/store.ts'
-import { choiceParameter, textParameter } from '../call/query.ts'
+import type { DevicePage } from '../../store/read-models.ts'
+import type { Store } from '../../store/store.ts'
+import { choiceParameter, textParameter } from '../http/query.ts'
 
 /** What a list of devices is asked for. */
 export type DeviceFilter = {

@@ -10,16 +10,16 @@ import {
   type AdminRoute,
   type Input,
   type JsonSchema,
-} from '../call/admin-route.ts'
-import { answerUpTo, pageOf } from '../call/answer-page.ts'
-import type { Caller } from '../call/caller.ts'
-import { readCursor } from '../call/cursor.ts'
+} from '../http/admin-route.ts'
+import { answerUpTo, pageOf } from '../http/answer-page.ts'
+import type { Caller } from '../http/caller.ts'
+import { readCursor } from '../http/cursor.ts'
 import { DEVICE_FILTER_PARAMETERS, findDevices, type DeviceFilter } from './device-filter.ts'
-import { PAGE_PARAMETERS, type PageQuery } from '../call/query.ts'
-import { recordAction } from '../call/record-action.ts'
-import { requireChange } from '../call/require-change.ts'
-import { nameRule } from '../call/rules.ts'
-import { isoTime, POSITION, positionView, TIME } from '../call/views.ts'
+import { PAGE_PARAMETERS, type PageQuery } from '../http/query.ts'
+import { recordAction } from '../http/record-action.ts'
+import { requireChange } from '../http/require-change.ts'
+import { nameRule } from '../http/rules.ts'
+import { isoTime, POSITION, positionView, TIME } from '../http/views.ts'
 
 type Change = {
   readonly name?: string | null

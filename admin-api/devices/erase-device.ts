@@ -4,11 +4,11 @@ import type { Clock } from '../../runtime/clock.ts'
 import { succeed } from '../../runtime/http.ts'
 import { ulid } from '../../schemas/record-id.ts'
 import type { Store } from '../../store/store.ts'
-import { pathParameter, type AdminContext, type AdminRoute } from '../call/admin-route.ts'
-import type { Caller } from '../call/caller.ts'
+import { pathParameter, type AdminContext, type AdminRoute } from '../http/admin-route.ts'
+import type { Caller } from '../http/caller.ts'
 import { requireDevice } from './devices.ts'
-import { recordAction } from '../call/record-action.ts'
-import { isoTime, TIME } from '../call/views.ts'
+import { recordAction } from '../http/record-action.ts'
+import { isoTime, TIME } from '../http/views.ts'
 
 /** Erasing devices, with everything that was stored of them. */
 export function eraseDeviceRoutes({

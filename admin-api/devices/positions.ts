@@ -6,10 +6,10 @@ import {
   type AdminContext,
   type AdminRoute,
   type Input,
-} from '../call/admin-route.ts'
-import { answerPage, pageOf } from '../call/answer-page.ts'
-import type { Caller } from '../call/caller.ts'
-import { readCursor } from '../call/cursor.ts'
+} from '../http/admin-route.ts'
+import { answerPage, pageOf } from '../http/answer-page.ts'
+import type { Caller } from '../http/caller.ts'
+import { readCursor } from '../http/cursor.ts'
 import { requireDevice } from './devices.ts'
 import { EXPORT_FORMATS, exportPositions, type ExportName } from './export/export-positions.ts'
 import {
@@ -19,8 +19,8 @@ import {
   PAGE_PARAMETERS,
   timeParameter,
   type PageQuery,
-} from '../call/query.ts'
-import { RECORD, recordView } from '../call/views.ts'
+} from '../http/query.ts'
+import { RECORD, recordView } from '../http/views.ts'
 
 type HistoryQuery = Partial<PageQuery> & {
   readonly from?: number

@@ -8,12 +8,12 @@ import {
   type AdminContext,
   type AdminRoute,
   type Input,
-} from '../call/admin-route.ts'
-import type { Caller } from '../call/caller.ts'
+} from '../http/admin-route.ts'
+import type { Caller } from '../http/caller.ts'
 import { KEY_CHANGES, type KeyChange } from './key-rules.ts'
 import { KEY, keyDetails, keyView } from './key-view.ts'
-import { recordAction } from '../call/record-action.ts'
-import { requireChange } from '../call/require-change.ts'
+import { recordAction } from '../http/record-action.ts'
+import { requireChange } from '../http/require-change.ts'
 import { requireKey } from './require-key.ts'
 
 /** Changing what binds a key. One that has expired works again with a later `expiresAt`. */

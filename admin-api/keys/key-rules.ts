@@ -1,7 +1,7 @@
 import Joi from 'joi'
 import { parseIso8601 } from '../../schemas/iso-8601.ts'
 import { SCOPES, type Scope } from '../../store/back-office.ts'
-import { nameRule } from '../call/rules.ts'
+import { nameRule } from '../http/rules.ts'
 
 export type NewKey = {
   readonly name: string

@@ -1,7 +1,7 @@
 import { SCOPES, type ApiKey, type Scope } from '../../store/back-office.ts'
-import type { JsonSchema } from '../call/admin-route.ts'
+import type { JsonSchema } from '../http/admin-route.ts'
 import type { KeyChange } from './key-rules.ts'
-import { isoTime, TIME } from '../call/views.ts'
+import { isoTime, TIME } from '../http/views.ts'
 
 const STATUSES = ['active', 'expired', 'revoked', 'rotating'] as const
 type KeyStatus = (typeof STATUSES)[number]

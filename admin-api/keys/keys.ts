@@ -10,15 +10,15 @@ import {
   type AdminContext,
   type AdminRoute,
   type Input,
-} from '../call/admin-route.ts'
-import { pageOf } from '../call/answer-page.ts'
-import type { Caller } from '../call/caller.ts'
+} from '../http/admin-route.ts'
+import { pageOf } from '../http/answer-page.ts'
+import type { Caller } from '../http/caller.ts'
 import { changeKeyRoute } from './change-key.ts'
-import { listById } from '../call/list-by-id.ts'
+import { listById } from '../http/list-by-id.ts'
 import { NEW_KEY, type NewKey } from './key-rules.ts'
 import { KEY, KEY_WITH_SECRET, keyDetails, keyView, keyViewWithSecret } from './key-view.ts'
-import { PAGE_PARAMETERS } from '../call/query.ts'
-import { recordAction } from '../call/record-action.ts'
+import { PAGE_PARAMETERS } from '../http/query.ts'
+import { recordAction } from '../http/record-action.ts'
 import { requireKey } from './require-key.ts'
 import { rotateKeyRoute } from './rotate-key.ts'
 

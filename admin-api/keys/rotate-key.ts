@@ -9,10 +9,10 @@ import {
   type AdminContext,
   type AdminRoute,
   type Input,
-} from '../call/admin-route.ts'
-import type { Caller } from '../call/caller.ts'
+} from '../http/admin-route.ts'
+import type { Caller } from '../http/caller.ts'
 import { KEY_WITH_SECRET, keyStatus, keyViewWithSecret } from './key-view.ts'
-import { recordAction } from '../call/record-action.ts'
+import { recordAction } from '../http/record-action.ts'
 import { requireKey } from './require-key.ts'
 
 const DAY_SECONDS = 24 * 60 * 60

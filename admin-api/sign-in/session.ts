@@ -4,18 +4,18 @@ import { succeed } from '../../runtime/http.ts'
 import { secretHash } from '../../schemas/api-key.ts'
 import { ROLES, type Account, type Operator } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
-import type { AdminContext, AdminRoute, Input, JsonSchema } from '../call/admin-route.ts'
-import type { OperatorCaller } from '../call/caller.ts'
+import type { AdminContext, AdminRoute, Input, JsonSchema } from '../http/admin-route.ts'
+import type { OperatorCaller } from '../http/caller.ts'
 import { typedRule } from './credential-rules.ts'
 import { NOBODYS_HASH, verifyPassword } from './password.ts'
-import { recordAction } from '../call/record-action.ts'
+import { recordAction } from '../http/record-action.ts'
 import {
   IDLE_MS,
   LONGEST_MS,
   newSessionToken,
   sessionToken,
   setSessionCookie,
-} from './session-cookie.ts'
+} from '../http/session-cookie.ts'
 import { changePasswordRoute } from './session-password.ts'
 import { SignInThrottle } from './sign-in-throttle.ts'
 import type { Turns } from './turns.ts'

@@ -1,7 +1,7 @@
 import { setImmediate as endOfTurn, setTimeout as pause } from 'node:timers/promises'
 import type { LogBatch, TailItem } from '../../event-log/event-log.ts'
 import type { Logger } from '../../runtime/logger.ts'
-import type { PositionEntry } from '../../store/store.ts'
+import type { PositionEntry } from '../../store/read-models.ts'
 import type { NotErased } from './erased.ts'
 import type { LiveFeed, ReadableLog } from './live-feed.ts'
 import type { Place } from './mark.ts'

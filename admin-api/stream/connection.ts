@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { AdminContext } from '../call/admin-route.ts'
+import type { AdminContext } from '../http/admin-route.ts'
 
 export type ConnectionOptions = {
   /** How much is made at a time, and held in the process for a client that takes no more. */

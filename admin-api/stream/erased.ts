@@ -3,7 +3,8 @@ import { LRUCache } from 'lru-cache'
 import type { LogBatch } from '../../event-log/event-log.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Origin } from '../../schemas/read-models.ts'
-import type { PositionEntry, Store } from '../../store/store.ts'
+import type { PositionEntry } from '../../store/read-models.ts'
+import type { Store } from '../../store/store.ts'
 import type { LiveFeed } from './live-feed.ts'
 
 const LOOK_AGAIN_MS = 200

@@ -1,5 +1,5 @@
 import { invalidParams } from '../../runtime/errors.ts'
-import type { AdminContext } from '../call/admin-route.ts'
+import type { AdminContext } from '../http/admin-route.ts'
 import { readMark, type Place } from './mark.ts'
 
 /**

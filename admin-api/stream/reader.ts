@@ -1,7 +1,7 @@
 import type { Logger } from '../../runtime/logger.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import type { Store } from '../../store/store.ts'
-import { recordView } from '../call/views.ts'
+import { recordView } from '../http/views.ts'
 import { catchUp, type Shown } from './catch-up.ts'
 import { notErased } from './erased.ts'
 import type { LiveFeed, ReadableLog } from './live-feed.ts'

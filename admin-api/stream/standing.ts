@@ -3,9 +3,9 @@ import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { secretHash } from '../../schemas/api-key.ts'
-import type { AdminContext } from '../call/admin-route.ts'
-import { identifyCaller, type CallerStore } from '../call/caller.ts'
-import { sessionToken } from '../sign-in/session-cookie.ts'
+import type { AdminContext } from '../http/admin-route.ts'
+import { identifyCaller, type CallerStore } from '../http/caller.ts'
+import { sessionToken } from '../http/session-cookie.ts'
 
 /** Whether whoever made this request may still read the account. */
 export type Standing = (ctx: AdminContext, accountId: string) => Promise<boolean>

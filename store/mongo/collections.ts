@@ -5,11 +5,11 @@ import type {
   DeviceSettings,
   DeviceStatus,
   LastPosition,
+  Offsets,
   PositionRecord,
 } from '../../schemas/read-models.ts'
 import type { ReportRejected } from '../../schemas/report-rejected.ts'
 import type { Account, ApiKey, AuditEntry, Operator, Session } from '../back-office.ts'
-import type { Erased } from './erased.ts'
 
 /** A shape with the named times as BSON dates. */
 type Dated<T, Times extends keyof T> = Omit<T, Times> & { readonly [K in Times]: Date }
@@ -19,6 +19,16 @@ export type PositionDocument = Dated<
   Omit<PositionRecord, 'recordId'>,
   'timestamp' | 'receivedAt'
 > & { readonly _id: string }
+
+/** What of a device is erased; stays in its status document when all else of the device is gone. */
+export type Erased = {
+  /** The offset of the last erasure, per partition. */
+  readonly upTo: Offsets
+  /** The time of the newest erasure, per partition. */
+  readonly at: Readonly<Record<number, Date>>
+  /** The eventIds of the last erasures, in the order in which they were applied. */
+  readonly ids: readonly string[]
+}
 
 /**
  * `_id` is `accountId/deviceId`. Of a device that was erased the document stays, with what is

@@ -1,7 +1,7 @@
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { DeviceStatus, Offsets } from '../../schemas/read-models.ts'
-import type { DeviceStatusDocument } from './collections.ts'
-import { newestErasure, type Erased } from './erased.ts'
+import type { DeviceStatusDocument, Erased } from './collections.ts'
+import { newestErasure } from './erased.ts'
 
 export type DeviceName = { readonly accountId: string; readonly deviceId: string }
 

@@ -1,7 +1,7 @@
 import type { Collection } from 'mongodb'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { DeviceSettings } from '../../schemas/read-models.ts'
-import type { Devices } from '../store.ts'
+import type { Devices } from '../read-models.ts'
 import { namedValues } from './changes.ts'
 import type { DeviceSettingsDocument } from './collections.ts'
 import { isDuplicateKey } from './driver-errors.ts'

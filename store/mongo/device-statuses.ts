@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { AnyBulkWriteOperation } from 'mongodb'
 import { DependencyError } from '../../runtime/errors.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
-import type { PositionEntry, ProjectionBatch } from '../store.ts'
+import type { PositionEntry, ProjectionBatch } from '../read-models.ts'
 import type { DeviceStatusDocument, ReadModelCollections } from './collections.ts'
 import {
   deviceDocument,

@@ -1,7 +1,7 @@
 import type { Filter } from 'mongodb'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { Device } from '../../schemas/read-models.ts'
-import type { DevicePage, Devices } from '../store.ts'
+import type { DevicePage, Devices } from '../read-models.ts'
 import type { Collections, DeviceStatusDocument, ReadModelCollections } from './collections.ts'
 import { deviceStatusOf } from './device-documents.ts'
 import { mongoDeviceSettings, settingsOf } from './device-settings.ts'

@@ -1,10 +1,10 @@
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { DeviceStatus, Offsets } from '../../schemas/read-models.ts'
-import type { ProjectionBatch } from '../store.ts'
-import type { ReadModelCollections } from './collections.ts'
+import type { ProjectionBatch } from '../read-models.ts'
+import type { Erased, ReadModelCollections } from './collections.ts'
 import type { DeviceName, StoredDevice } from './device-documents.ts'
 import { changeDevices, type OnConflict } from './device-statuses.ts'
-import { erasedRecords, withErasure, type Erased, type ErasureEntry } from './erased.ts'
+import { erasedRecords, withErasure, type ErasureEntry } from './erased.ts'
 import { positionRecord } from './position-documents.ts'
 
 type Fold = ProjectionBatch['fold']

@@ -1,17 +1,7 @@
 import type { Filter } from 'mongodb'
 import type { DeviceErased } from '../../schemas/device-erased.ts'
-import type { Offsets, Origin } from '../../schemas/read-models.ts'
-import type { PositionDocument } from './collections.ts'
-
-/** What of a device is erased; stays in its status document when all else of the device is gone. */
-export type Erased = {
-  /** The offset of the last erasure, per partition. */
-  readonly upTo: Offsets
-  /** The time of the newest erasure, per partition. */
-  readonly at: Readonly<Record<number, Date>>
-  /** The eventIds of the last erasures, in the order in which they were applied. */
-  readonly ids: readonly string[]
-}
+import type { Origin } from '../../schemas/read-models.ts'
+import type { Erased, PositionDocument } from './collections.ts'
 
 export type ErasureEntry = { readonly origin: Origin; readonly event: DeviceErased }
 

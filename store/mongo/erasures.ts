@@ -1,5 +1,5 @@
 import { deviceKey } from '../../schemas/position-reported.ts'
-import type { Erasures } from '../store.ts'
+import type { Erasures } from '../read-models.ts'
 import type { Collections, ReadModelCollections } from './collections.ts'
 import { storedDevices } from './device-statuses.ts'
 import { hideDevice, pendingErasures } from './hidden-devices.ts'

@@ -1,11 +1,16 @@
 import type { Collection, Filter } from 'mongodb'
 import type { PositionRecord } from '../../schemas/read-models.ts'
-import type { Generation, OriginBounds } from '../store.ts'
-import type { DeviceStatusDocument, PositionDocument, ReadModelCollections } from './collections.ts'
+import type { Generation, OriginBounds } from '../read-models.ts'
+import type {
+  DeviceStatusDocument,
+  Erased,
+  PositionDocument,
+  ReadModelCollections,
+} from './collections.ts'
 import { deviceStatusOf } from './device-documents.ts'
 import { storedDevices } from './device-statuses.ts'
 import { dependencyError } from './driver-errors.ts'
-import { isErased, type Erased } from './erased.ts'
+import { isErased } from './erased.ts'
 import { positionRecord } from './position-documents.ts'
 import { REPORTED } from './retention.ts'
 

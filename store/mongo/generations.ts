@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Db } from 'mongodb'
 import { DependencyError } from '../../runtime/errors.ts'
-import type { Rebuild } from '../store.ts'
+import type { Rebuild } from '../read-models.ts'
 import { openReadModels, type Collections, type ReadModelCollections } from './collections.ts'
 import { sweepApplied } from './hidden-devices.ts'
 import { releaseLock, renewLock, takeLock, type Clock, type Lock } from './lock.ts'

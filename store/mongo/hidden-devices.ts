@@ -3,11 +3,12 @@ import type { DeviceErased } from '../../schemas/device-erased.ts'
 import type {
   Collections,
   DeviceStatusDocument,
+  Erased,
   HiddenDeviceDocument,
   ReadModelCollections,
 } from './collections.ts'
 import { isDuplicateKey } from './driver-errors.ts'
-import { isApplied, type Erased } from './erased.ts'
+import { isApplied } from './erased.ts'
 
 type Sources = Pick<Collections, 'hiddenDevices'> & Pick<ReadModelCollections, 'deviceStatuses'>
 

@@ -1,5 +1,5 @@
 import type { PositionRecord } from '../../schemas/read-models.ts'
-import type { PositionEntry } from '../store.ts'
+import type { PositionEntry } from '../read-models.ts'
 import type { PositionDocument } from './collections.ts'
 
 export function positionDocument({ origin, event }: PositionEntry): PositionDocument {

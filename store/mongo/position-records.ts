@@ -1,10 +1,10 @@
 import type { Filter } from 'mongodb'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { PositionRecord } from '../../schemas/read-models.ts'
-import type { ReadModels } from '../store.ts'
-import type { Collections, PositionDocument, ReadModelCollections } from './collections.ts'
+import type { ReadModels } from '../read-models.ts'
+import type { Collections, Erased, PositionDocument, ReadModelCollections } from './collections.ts'
 import type { DeviceName } from './device-documents.ts'
-import { erasedRecords, isErased, type Erased } from './erased.ts'
+import { erasedRecords, isErased } from './erased.ts'
 import { pendingErasures } from './hidden-devices.ts'
 import { positionRecord, recordKey } from './position-documents.ts'
 

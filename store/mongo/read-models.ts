@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { deviceKey } from '../../schemas/position-reported.ts'
-import type { PositionEntry, ProjectionBatch, ProjectionEntry, ReadModels } from '../store.ts'
+import type { PositionEntry, ProjectionBatch, ProjectionEntry, ReadModels } from '../read-models.ts'
 import type { Collections, ReadModelCollections } from './collections.ts'
 import { foldStatuses } from './device-statuses.ts'
 import { eraseDevices } from './erase-devices.ts'

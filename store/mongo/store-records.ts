@@ -1,7 +1,7 @@
 import { DependencyError } from '../../runtime/errors.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { Origin } from '../../schemas/read-models.ts'
-import type { PositionEntry } from '../store.ts'
+import type { PositionEntry } from '../read-models.ts'
 import type { PositionDocument, ReadModelCollections } from './collections.ts'
 import { storedDevices } from './device-statuses.ts'
 import { duplicatesOf } from './driver-errors.ts'

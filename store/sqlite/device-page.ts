@@ -1,4 +1,4 @@
-import type { DevicePage } from '../store.ts'
+import type { DevicePage } from '../read-models.ts'
 import type { Value } from './database.ts'
 
 type Clause = { readonly sql: string; readonly values: readonly Value[] }

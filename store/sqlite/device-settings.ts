@@ -1,5 +1,5 @@
 import type { DeviceSettings } from '../../schemas/read-models.ts'
-import type { Devices } from '../store.ts'
+import type { Devices } from '../read-models.ts'
 import type { Database } from './database.ts'
 import type { DeviceName } from './device-statuses.ts'
 

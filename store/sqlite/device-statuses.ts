@@ -1,5 +1,5 @@
 import type { DeviceStatus, LastPosition, Offsets } from '../../schemas/read-models.ts'
-import type { DevicePage } from '../store.ts'
+import type { DevicePage } from '../read-models.ts'
 import type { Database, Statement } from './database.ts'
 import { devicePage } from './device-page.ts'
 

@@ -1,5 +1,5 @@
 import type { Device } from '../../schemas/read-models.ts'
-import type { Devices, Erasures, ReadModels } from '../store.ts'
+import type { Devices, Erasures, ReadModels } from '../read-models.ts'
 import { DEFAULT_SETTINGS, type SettingsOfDevices } from './device-settings.ts'
 import type { FollowedReadModels } from './followed-read-models.ts'
 import type { HiddenDevices } from './hidden-devices.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { DependencyError } from '../../runtime/errors.ts'
-import type { Generation, Generations, Rebuild } from '../store.ts'
+import type { Generation, Generations, Rebuild } from '../read-models.ts'
 import type { Database } from './database.ts'
 import { openReadModels, removeReadModelsExcept, type SqliteReadModels } from './read-models.ts'
 import { isBusy, translated } from './sqlite-errors.ts'

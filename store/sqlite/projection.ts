@@ -1,6 +1,6 @@
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { DeviceStatus } from '../../schemas/read-models.ts'
-import type { PositionEntry, ProjectionBatch } from '../store.ts'
+import type { PositionEntry, ProjectionBatch } from '../read-models.ts'
 import type { DeviceStatuses } from './device-statuses.ts'
 import type { AppliedErasures, ErasureEntry, ErasureTime } from './erasures.ts'
 import type { Records } from './records.ts'

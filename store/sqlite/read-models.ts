@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Offsets } from '../../schemas/read-models.ts'
-import type { Generation, OriginBounds, ProjectionBatch, ReadModels } from '../store.ts'
+import type { Generation, OriginBounds, ProjectionBatch, ReadModels } from '../read-models.ts'
 import { Database } from './database.ts'
 import { sqliteDeviceStatuses, type DeviceName, type DeviceStatuses } from './device-statuses.ts'
 import { sqliteErasures, type AppliedErasures } from './erasures.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { AdminRoute } from '../../admin-api/call/admin-route.ts'
+import type { AdminRoute } from '../../admin-api/http/admin-route.ts'
 import type { Scope } from '../../store/back-office.ts'
 import { PASSWORD, type AdminHarness } from './admin-harness.ts'
 

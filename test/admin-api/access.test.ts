@@ -1,5 +1,5 @@
 import { describeWith } from '../services/describe-with.ts'
-import { testDatabase } from '../store/mongo-database.ts'
+import { testDatabase } from '../store/mongo/database.ts'
 import { accessMatrix } from './access-matrix.ts'
 import { startAdmin } from './admin-harness.ts'
 

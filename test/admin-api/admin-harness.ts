@@ -6,12 +6,15 @@ import { createAdminApp } from '../../admin-api/app.ts'
 import { hashPassword } from '../../admin-api/sign-in/password.ts'
 import type { StreamOptions } from '../../admin-api/stream/options.ts'
 import type { EventLog } from '../../event-log/event-log.ts'
-import { openSqliteEventLog, type SqliteEventLogOptions } from '../../event-log/sqlite-event-log.ts'
+import {
+  openSqliteEventLog,
+  type SqliteEventLogOptions,
+} from '../../event-log/sqlite/sqlite-event-log.ts'
 import { serveHttp } from '../../runtime/http-server.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import { keyHint, newApiKey, secretHash } from '../../schemas/api-key.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
-import { openSqliteStore } from '../../store/sqlite-store.ts'
+import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import type { ApiKey, Operator } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
 import { batchOf, LogOfOneSuite } from '../contracts/store-samples.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { pino } from 'pino'
 import { adminRoutes, createAdminApp, PREFIX, type AdminDependencies } from '../../admin-api/app.ts'
-import type { AdminRoute } from '../../admin-api/call/admin-route.ts'
+import type { AdminRoute } from '../../admin-api/http/admin-route.ts'
 import { adminDocument } from '../../admin-api/openapi.ts'
 import { operationIdOf } from '../../admin-api/operation-id.ts'
 import { ERRORS } from '../../runtime/errors.ts'

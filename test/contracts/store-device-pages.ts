@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { PositionReported } from '../../schemas/position-reported.ts'
-import type { DevicePage } from '../../store/store.ts'
+import type { DevicePage } from '../../store/read-models.ts'
 import { positionReported, T0 } from '../samples.ts'
 import type { OpenStore } from './store-contract.ts'
 import {

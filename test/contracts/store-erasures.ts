@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { deviceStatus } from '../../projector/device-status.ts'
 import { positionReported, T0 } from '../samples.ts'
 import type { DeviceStatus } from '../../schemas/read-models.ts'
-import type { ProjectionEntry } from '../../store/store.ts'
+import type { ProjectionEntry } from '../../store/read-models.ts'
 import type { OpenStore } from './store-contract.ts'
 import {
   allPositions,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { digestsOf, type Digest } from '../../rebuild/digest.ts'
-import type { Generation, Rebuild, Store } from '../../store/store.ts'
+import type { Generation, Rebuild } from '../../store/read-models.ts'
+import type { Store } from '../../store/store.ts'
 import { eventually } from '../eventually.ts'
 import { positionReported, T0 } from '../samples.ts'
 import type { OpenStore } from './store-contract.ts'

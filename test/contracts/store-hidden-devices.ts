@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { DeviceErased } from '../../schemas/device-erased.ts'
-import type { ProjectionEntry, Store } from '../../store/store.ts'
+import type { ProjectionEntry } from '../../store/read-models.ts'
+import type { Store } from '../../store/store.ts'
 import { positionReported, T0 } from '../samples.ts'
 import type { OpenStore } from './store-contract.ts'
 import {

@@ -1,6 +1,6 @@
 import { startDistributedDeployment, startEmbeddedDeployment } from '../deployments.ts'
 import { describeWith } from '../services/describe-with.ts'
-import { urlOfDatabase } from '../store/mongo-database.ts'
+import { urlOfDatabase } from '../store/mongo/database.ts'
 import { backOfficeStories } from './back-office-stories.ts'
 
 backOfficeStories('everything in one process', startEmbeddedDeployment)

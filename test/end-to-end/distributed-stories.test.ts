@@ -1,6 +1,6 @@
 import { startDistributedDeployment } from '../deployments.ts'
 import { describeWith } from '../services/describe-with.ts'
-import { urlOfDatabase } from '../store/mongo-database.ts'
+import { urlOfDatabase } from '../store/mongo/database.ts'
 import { deploymentStories } from './stories.ts'
 
 await describeWith(

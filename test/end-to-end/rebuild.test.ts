@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { openSqliteEventLog } from '../../event-log/sqlite-event-log.ts'
-import { openSqliteStore } from '../../store/sqlite-store.ts'
+import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
+import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { startDistributedDeployment } from '../deployments.ts'
 import { eventually } from '../eventually.ts'
 import { startEmbedded, startProgram, temporaryDirectory } from '../programs.ts'
 import { positionReported } from '../samples.ts'
 import { describeWith } from '../services/describe-with.ts'
-import { urlOfDatabase } from '../store/mongo-database.ts'
+import { urlOfDatabase } from '../store/mongo/database.ts'
 import { rebuildStories } from './rebuild-stories.ts'
 
 const EVENTS = 60_000

@@ -40,7 +40,7 @@ export function deploymentStories(mode: string, start: () => Promise<Deployment>
     afterAll(() => service?.remove())
 
     async function simulate(...args: string[]): Promise<string> {
-      const program = startProgram('scripts/simulate', {
+      const program = startProgram('simulate/main', {
         args: ['--url', service.ingestUrl, ...args],
         env: { GPS_KEY: service.key },
       })

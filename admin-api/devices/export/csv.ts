@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync'
 import { MEASUREMENTS } from '../../../schemas/position-reported.ts'
-import { recordView } from '../../call/views.ts'
+import { recordView } from '../../http/views.ts'
 import type { ExportFormat } from './export-format.ts'
 
 const COLUMNS = [

@@ -1,5 +1,5 @@
 import type { PositionRecord } from '../../../schemas/read-models.ts'
-import type { JsonSchema } from '../../call/admin-route.ts'
+import type { JsonSchema } from '../../http/admin-route.ts'
 
 /** A file format that a device's records can be had in. */
 export type ExportFormat = {

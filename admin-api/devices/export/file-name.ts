@@ -1,4 +1,4 @@
-import type { AdminContext } from '../../call/admin-route.ts'
+import type { AdminContext } from '../../http/admin-route.ts'
 
 /**
  * Has browsers save the answer as a file named after the device (RFC 6266). Signs that mean something

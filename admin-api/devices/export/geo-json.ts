@@ -1,5 +1,5 @@
 import type { PositionRecord } from '../../../schemas/read-models.ts'
-import { RECORD, recordView } from '../../call/views.ts'
+import { RECORD, recordView } from '../../http/views.ts'
 import type { ExportFormat } from './export-format.ts'
 
 /** RFC 7946: a collection of points, each with the rest of its record as properties. */

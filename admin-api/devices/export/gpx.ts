@@ -1,6 +1,6 @@
 import { DOMImplementation, XMLSerializer } from '@xmldom/xmldom'
 import type { PositionRecord } from '../../../schemas/read-models.ts'
-import { isoTime } from '../../call/views.ts'
+import { isoTime } from '../../http/views.ts'
 import type { ExportFormat } from './export-format.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { recordView } from '../../call/views.ts'
+import { recordView } from '../../http/views.ts'
 import type { ExportFormat } from './export-format.ts'
 
 /** One record a line, as the API shows it everywhere. */

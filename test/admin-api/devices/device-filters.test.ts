@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { PositionReported } from '../../../schemas/position-reported.ts'
-import type { DevicePage, Store } from '../../../store/store.ts'
+import type { DevicePage } from '../../../store/read-models.ts'
+import type { Store } from '../../../store/store.ts'
 import { T0 } from '../../samples.ts'
 import { bearer, startAdmin, type AdminHarness } from '../admin-harness.ts'
 

@@ -5,7 +5,7 @@ import { secretHash } from '../../../schemas/api-key.ts'
 import type { Store } from '../../../store/store.ts'
 import { withStore } from '../../contracts/store-samples.ts'
 import { T0 } from '../../samples.ts'
-import { openTemporaryStore } from '../../store/open-sqlite-store.ts'
+import { openTemporaryStore } from '../../store/sqlite/open-sqlite-store.ts'
 
 const clock = { now: () => T0 }
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { deviceStatus } from '../../../projector/device-status.ts'
-import { openSqliteStore } from '../../../store/sqlite-store.ts'
+import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import type { Store } from '../../../store/store.ts'
 import {
   allDevices,
@@ -17,7 +17,7 @@ import {
 } from '../../contracts/store-samples.ts'
 import type { OpenedStore } from '../../contracts/store-contract.ts'
 import { positionReported, T0 } from '../../samples.ts'
-import { openTemporaryStore } from '../open-sqlite-store.ts'
+import { openTemporaryStore } from './open-sqlite-store.ts'
 
 const DEVICE = { accountId: 'acc-1', deviceId: 'tracker-1' }
 

@@ -1,0 +1,69 @@
+import { AUDIT_SUBJECTS, type Audit, type AuditEntry } from '../store/back-office.ts'
+import type { AdminRoute, JsonSchema } from './http/admin-route.ts'
+import { pageOf } from './http/answer-page.ts'
+import { listById } from './http/list-by-id.ts'
+import { PAGE_PARAMETERS } from './http/query.ts'
+import { isoTime, TIME } from './http/views.ts'
+
+/** Who did what in an account. */
+export function auditRoutes({ store }: { store: Audit }): AdminRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: '/audit',
+      summary: 'Who did what to which key, device or operator, newest first',
+      needs: 'admin',
+      query: PAGE_PARAMETERS,
+      answer: { data: pageOf(AUDIT_ENTRY) },
+      handle: listById({ name: 'audit', page: (query) => store.pageAudit(query), view: auditView }),
+    },
+  ]
+}
+
+function auditView({ id, at, actor, action, subject, details, address, requestId }: AuditEntry) {
+  const { kind, id: actorId, name } = actor
+  return {
+    id,
+    at: isoTime(at),
+    actor: { kind, id: actorId, name },
+    action,
+    subject: { kind: subject.kind, id: subject.id },
+    details: details ?? null,
+    address,
+    requestId,
+  }
+}
+
+const AUDIT_ENTRY: JsonSchema = {
+  title: 'AuditEntry',
+  type: 'object',
+  required: ['id', 'at', 'actor', 'action', 'subject', 'details', 'address', 'requestId'],
+  properties: {
+    id: { type: 'string', description: 'ULID' },
+    at: TIME,
+    actor: {
+      type: 'object',
+      required: ['kind', 'id', 'name'],
+      properties: {
+        kind: { enum: ['operator', 'key'] },
+        id: { type: 'string' },
+        name: { type: 'string', description: 'The e-mail or the name of the key, as it was then' },
+      },
+      additionalProperties: false,
+    },
+    action: { type: 'string', description: 'A fact in the past tense, `key.created`' },
+    subject: {
+      type: 'object',
+      required: ['kind', 'id'],
+      properties: { kind: { enum: AUDIT_SUBJECTS }, id: { type: 'string' } },
+      additionalProperties: false,
+    },
+    details: { type: ['object', 'null'], description: 'What was set; never a secret' },
+    address: {
+      type: 'string',
+      description: 'The address of the client; `platform` where the platform did it',
+    },
+    requestId: { type: 'string' },
+  },
+  additionalProperties: false,
+}

@@ -1,0 +1,92 @@
+import type { Clock } from '../../runtime/clock.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import type { HttpContext, HttpState } from '../../runtime/http.ts'
+import type { Logger } from '../../runtime/logger.ts'
+import { isApiKey, secretHash } from '../../schemas/api-key.ts'
+import type { Account, ApiKey, Operator } from '../../store/back-office.ts'
+import type { Store } from '../../store/store.ts'
+import { isInForce, sessionToken } from './session-cookie.ts'
+
+/** An operator who has signed in. */
+export type OperatorCaller = {
+  readonly kind: 'operator'
+  readonly accountId: string
+  readonly operator: Operator
+  readonly account: Account
+  readonly tokenHash: Uint8Array
+}
+
+/** A program with an API key. */
+export type KeyCaller = { readonly kind: 'key'; readonly accountId: string; readonly key: ApiKey }
+
+export type Caller = OperatorCaller | KeyCaller
+
+/** What of the store tells who calls. */
+export type CallerStore = Pick<
+  Store,
+  'findGrant' | 'touchKeys' | 'findSession' | 'touchSession' | 'deleteSession'
+>
+
+/** A use is written down when the last one noted is this old: a poller must not write each time. */
+const NOTED_EVERY_MS = 60_000
+
+/**
+ * Who calls: by `Authorization: Bearer`, else by the session cookie. One and the same 401 for every
+ * key or session that is not good; a good key of a suspended account gets 403, its sessions end.
+ */
+export async function identifyCaller(
+  ctx: HttpContext<HttpState>,
+  deps: { store: CallerStore; clock: Clock; logger: Logger },
+): Promise<Caller> {
+  const authorization = ctx.get('authorization')
+  const token = /^bearer +([^\s]+) *$/i.exec(authorization)?.[1]
+  const caller =
+    token !== undefined ? await keyCaller(token, deps) : await operatorCaller(ctx, deps)
+  if (caller !== undefined) return caller
+  const challenge = 'Bearer realm="gps"' + (authorization === '' ? '' : ', error="invalid_token"')
+  throw new ApiError('UNAUTHORIZED', 'sign in, or send a valid API key as a Bearer token', {
+    headers: { 'WWW-Authenticate': challenge },
+  })
+}
+
+async function keyCaller(
+  token: string,
+  { store, clock, logger }: { store: CallerStore; clock: Clock; logger: Logger },
+): Promise<KeyCaller | undefined> {
+  const grant = isApiKey(token) ? await store.findGrant(secretHash(token)) : undefined
+  if (grant === undefined) return undefined
+  const now = clock.now()
+  const { key } = grant
+  if (key.revokedAt !== undefined || (key.expiresAt ?? Infinity) <= now) return undefined
+  if ((grant.secretValidUntil ?? Infinity) <= now) return undefined
+  if (grant.accountSuspended) throw new ApiError('FORBIDDEN', 'the account is suspended')
+  if (now - (key.lastUsedAt ?? -Infinity) >= NOTED_EVERY_MS) {
+    try {
+      await store.touchKeys(new Map([[key.id, now]]))
+    } catch (error) {
+      logger.warn({ err: error, keyId: key.id }, 'the use of a key could not be noted')
+    }
+  }
+  return { kind: 'key', accountId: key.accountId, key }
+}
+
+async function operatorCaller(
+  ctx: HttpContext<HttpState>,
+  { store, clock }: { store: CallerStore; clock: Clock },
+): Promise<OperatorCaller | undefined> {
+  const token = sessionToken(ctx)
+  if (token === undefined) return undefined
+  const tokenHash = secretHash(token)
+  const found = await store.findSession(tokenHash)
+  if (found === undefined) return undefined
+  const now = clock.now()
+  const { session, operator, account } = found
+  if (!isInForce(session, now) || account.suspended) {
+    await store.deleteSession(tokenHash)
+    return undefined
+  }
+  if (now - session.lastSeenAt >= NOTED_EVERY_MS) {
+    await store.touchSession({ tokenHash, lastSeenAt: now })
+  }
+  return { kind: 'operator', accountId: account.id, operator, account, tokenHash }
+}

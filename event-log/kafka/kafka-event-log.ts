@@ -1,0 +1,280 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { KafkaMessage, Message } from 'kafkajs'
+import { DependencyError } from '../../runtime/errors.ts'
+import { deviceKey, type PositionReported } from '../../schemas/position-reported.ts'
+import type { EventLog, UnreadableEntry } from '../event-log.ts'
+import { adminClient } from './admin.ts'
+import { openAvroFormat } from './avro-format.ts'
+import { registerCodecs } from './codecs.ts'
+import { kafkaClient, type ConnectionOptions } from './connection.ts'
+import { subscribe } from './consumer.ts'
+import {
+  MESSAGE_OVERHEAD_BYTES,
+  toDeadLetter,
+  toEntry,
+  toErasureMessage,
+  toMessage,
+  type AvroFormat,
+} from './event-format.ts'
+import { bounds, committed, lag, progressOf, trim } from './offsets.ts'
+import { messageBytes, topicWriter } from './producer.ts'
+import { REJECTION_BOUNDS, subscribeRejections, toRejectionMessage } from './rejections.ts'
+import { tail } from './tail.ts'
+import { ensureTopics, topicNames, type TopicOptions } from './topics.ts'
+
+export type KafkaEventLogOptions = ConnectionOptions &
+  TopicOptions & {
+    /** With a registry events are written as Avro, without as JSON; both are read at any time. */
+    readonly registry?: { readonly url: string }
+    readonly clock: { now(): number }
+    /** Reading cannot go on in this process: it should end with a code other than 0. */
+    readonly onFatal: (error: Error) => void
+  }
+
+/** How long `ready` waits for Kafka. */
+const READY_WITHIN_MS = 3000
+/** A write that has waited for so long is past its caller's deadline. */
+const STUCK_AFTER_MS = 5000
+
+/**
+ * The event log in Kafka. It opens at once, whether the brokers can be reached or not, and goes on
+ * trying until it is closed; meanwhile `ready` says what is missing.
+ */
+export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
+  registerCodecs()
+  const { topicPrefix, logger, clock, onFatal, registry, clientId } = options
+  const topics = topicNames(topicPrefix)
+  const newClient = ({ retries }: { retries: number }) => kafkaClient(options, { retries })
+  const admin = adminClient(newClient, logger)
+  const closing = new AbortController()
+  const readers = new Set<Promise<unknown>>()
+  let missing: string | undefined = 'Kafka has not been reached yet'
+  let minInsyncReplicas = 1
+  let avro: AvroFormat | undefined
+  let closed: Promise<void> | undefined
+
+  const prepared = prepare()
+  // Whoever waits for it hears of its failure, which only closing brings about.
+  prepared.catch(() => undefined)
+  const common = { newClient, whenReady: prepared, logger, now: () => performance.now() }
+  const positions = topicWriter<PositionReported | { readonly erasure: Message }>({
+    ...common,
+    topic: topics.positions,
+    toMessage: (item) => ('erasure' in item ? item.erasure : toMessage(item, avro)),
+  })
+  const deadLetters = topicWriter<UnreadableEntry>({
+    ...common,
+    topic: topics.deadLetters,
+    toMessage: (entry) => toDeadLetter(entry, topics.positions),
+  })
+  const rejections = topicWriter<Message>({
+    ...common,
+    ...REJECTION_BOUNDS,
+    topic: topics.rejections,
+    toMessage: (message) => message,
+  })
+
+  return {
+    append: (events) => positions.write(events, sum(events.map(sizeOfEvent))),
+
+    async erase(event) {
+      const erasure = toErasureMessage(event)
+      await positions.write([{ erasure }], messageBytes(erasure))
+    },
+
+    async appendRejections(events) {
+      const messages = events.map(toRejectionMessage)
+      await rejections.write(messages, sum(messages.map(messageBytes)))
+    },
+
+    deadLetter: (entries) => deadLetters.write(entries, sum(entries.map(sizeOfEntry))),
+
+    async subscribe(subscription) {
+      const groupId = groupIdOf(subscription.group)
+      await reader(subscription.signal, async (signal) => {
+        await subscribe({
+          ...reading(groupId),
+          subscription: { ...subscription, signal },
+          progress: (partitions) =>
+            admin.ask('tell where a group stands', (client) =>
+              progressOf(client, { topic: topics.positions, groupId }, partitions),
+            ),
+        })
+      }).catch((error: unknown) => {
+        const fatal = error instanceof Error ? error : new Error(String(error))
+        onFatal(fatal)
+        throw fatal
+      })
+    },
+
+    async subscribeRejections({ group, onBatch, signal }) {
+      await reader(signal, (ended) =>
+        subscribeRejections({
+          newClient: () => newClient({ retries: 5 }),
+          groupId: groupIdOf(group),
+          topic: topics.rejections,
+          onBatch,
+          signal: ended,
+          logger,
+        }),
+      )
+    },
+
+    async *tail({ after, signal }) {
+      const ended = AbortSignal.any([signal, closing.signal])
+      if (!(await whenPrepared(ended))) return
+      yield* tail({
+        ...reading(groupIdOf(`tail-${randomUUID()}`)),
+        after,
+        signal: ended,
+        bounds: () => admin.ask('tell what it holds', (client) => bounds(client, topics.positions)),
+      })
+    },
+
+    async lag(group) {
+      await requirePrepared()
+      return admin.ask('tell the lag', (client) =>
+        lag(client, { topic: topics.positions, groupId: groupIdOf(group) }, clock.now()),
+      )
+    },
+
+    async committed(group) {
+      await requirePrepared()
+      return admin.ask('tell where a group stands', (client) =>
+        committed(client, { topic: topics.positions, groupId: groupIdOf(group) }),
+      )
+    },
+
+    async extent() {
+      await requirePrepared()
+      const held = await admin.ask('tell what it holds', (client) =>
+        bounds(client, topics.positions),
+      )
+      return held.map(({ partition, low, high }) => ({
+        partition,
+        first: low,
+        next: high,
+        whole: low === 0,
+      }))
+    },
+
+    async deadLetters() {
+      await requirePrepared()
+      const held = await admin.ask('count the dead letters', (client) =>
+        bounds(client, topics.deadLetters),
+      )
+      return sum(held.map(({ low, high }) => high - low))
+    },
+
+    async trim(receivedBefore) {
+      await requirePrepared()
+      await admin.ask('trim the log', (client) => trim(client, topics.positions, receivedBefore))
+    },
+
+    async ready() {
+      await requirePrepared()
+      if (positions.outstandingMs() > STUCK_AFTER_MS) throw unavailable('Kafka confirms no writes')
+      const { topics: found } = await admin.ask(
+        'answer',
+        (client) => client.fetchTopicMetadata({ topics: [topics.positions] }),
+        READY_WITHIN_MS,
+      )
+      const partitions = found[0]?.partitions ?? []
+      const writable = partitions.every(
+        ({ leader, isr }) => leader >= 0 && isr.length >= minInsyncReplicas,
+      )
+      if (partitions.length === 0 || !writable) {
+        throw unavailable('not every partition has enough replicas in sync')
+      }
+    },
+
+    close() {
+      closed ??= (async () => {
+        closing.abort()
+        await Promise.all([positions.close(), rejections.close(), Promise.allSettled(readers)])
+        await deadLetters.close()
+        await admin.close()
+      })()
+      return closed
+    },
+  }
+
+  async function prepare(): Promise<void> {
+    while (!closing.signal.aborted) {
+      try {
+        const created = await admin.ask('prepare its topics', (client) =>
+          ensureTopics(client, options, logger),
+        )
+        minInsyncReplicas = created.minInsyncReplicas
+        if (registry !== undefined) {
+          const subject = `${topics.positions}-value`
+          avro = await openAvroFormat({ url: registry.url, clientId, subject })
+        }
+        missing = undefined
+        return
+      } catch (error) {
+        missing = error instanceof Error ? error.message : String(error)
+        logger.warn({ err: error }, 'event log is not ready yet')
+      }
+      const pauseMs = 500 + Math.random() * 1500
+      await pause(pauseMs, undefined, { signal: closing.signal }).catch(() => undefined)
+    }
+    throw unavailable('the event log is closed')
+  }
+
+  async function requirePrepared(): Promise<void> {
+    if (closing.signal.aborted) throw unavailable('the event log is closed')
+    if (missing !== undefined) throw unavailable(missing)
+    await prepared
+  }
+
+  /** False when it ended before. */
+  async function whenPrepared(signal: AbortSignal): Promise<boolean> {
+    const ended = new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+    if (!signal.aborted) await Promise.race([prepared.catch(() => undefined), ended])
+    return !signal.aborted
+  }
+
+  /** Reads until `signal` is aborted or the log is closed, which waits for it. */
+  async function reader(signal: AbortSignal, read: (ended: AbortSignal) => Promise<void>) {
+    const ended = AbortSignal.any([signal, closing.signal])
+    if (!(await whenPrepared(ended))) return
+    const done = read(ended).finally(() => readers.delete(done))
+    readers.add(done)
+    await done
+  }
+
+  function reading(groupId: string) {
+    return {
+      client: newClient({ retries: 5 }),
+      groupId,
+      topic: topics.positions,
+      toEntry: (message: KafkaMessage, partition: number) => toEntry(message, partition, avro),
+      logger,
+    }
+  }
+
+  function groupIdOf(group: string): string {
+    return `${topicPrefix}.${group}`
+  }
+}
+
+function unavailable(message: string): DependencyError {
+  return new DependencyError(message, { retriable: true })
+}
+
+/** A little more than it will take: key and value name account and device once each. */
+function sizeOfEvent(event: PositionReported): number {
+  return MESSAGE_OVERHEAD_BYTES + 350 + 2 * Buffer.byteLength(deviceKey(event))
+}
+
+function sizeOfEntry({ key, value }: UnreadableEntry): number {
+  return MESSAGE_OVERHEAD_BYTES + (key?.byteLength ?? 0) + (value?.byteLength ?? 0)
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0)
+}

@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto'
+import type { EventLog } from '../../event-log/event-log.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import type { Logger } from '../../runtime/logger.ts'
+import type { Metrics } from '../../runtime/metrics.ts'
+import { ulid } from '../../schemas/record-id.ts'
+import type { RejectionError, ReportRejected } from '../../schemas/report-rejected.ts'
+import type { ApiKey } from '../../store/back-office.ts'
+import { rejectedContent, type Received } from './rejected-content.ts'
+
+/** Of what a key has refused in one second so much is kept one by one; the rest is counted. */
+const KEPT_PER_SECOND = 20
+/** The same of all keys together: it is what a flood from many of them costs at most. */
+const KEPT_PER_SECOND_IN_ALL = 200
+/** Beyond this, what is refused is dropped: a log that is away must not fill the memory. */
+const QUEUED_EVENTS = 1_000
+/** About 300 KiB at most. */
+const APPENDED_AT_ONCE = 100
+const WARNED_EVERY_MS = 60_000
+
+/** A report of a known key that was refused, and what the sender is told. */
+export type Refusal = {
+  readonly key: Pick<ApiKey, 'id' | 'accountId'>
+  readonly error: RejectionError
+  readonly message: string
+  readonly received: Received
+}
+
+type Queued = { readonly outcome: 'kept' | 'counted'; readonly event: ReportRejected }
+
+/** What one key has had refused in the second under way. */
+type Refused = {
+  readonly accountId: string
+  kept: number
+  readonly counted: Map<RejectionError, Counted>
+}
+type Counted = { count: number; receivedAt: number; message: string }
+
+/**
+ * Carries refused reports into the log of rejections, on the side: no request waits for it, and
+ * what cannot be written is dropped. The memory it takes depends on how many keys have reports
+ * refused in a second, not on how many reports.
+ */
+export class Rejections {
+  #queue: Queued[] = []
+  #second = 0
+  #keptInAll = 0
+  /** By keyId. */
+  #refused = new Map<string, Refused>()
+  #writing: Promise<void> | undefined
+  #warnedAt = -Infinity
+  readonly #eventLog: Pick<EventLog, 'appendRejections'>
+  readonly #clock: Clock
+  readonly #metrics: Metrics
+  readonly #logger: Logger
+
+  constructor({
+    eventLog,
+    clock,
+    metrics,
+    logger,
+  }: {
+    eventLog: Pick<EventLog, 'appendRejections'>
+    clock: Clock
+    metrics: Metrics
+    logger: Logger
+  }) {
+    this.#eventLog = eventLog
+    this.#clock = clock
+    this.#metrics = metrics
+    this.#logger = logger
+  }
+
+  offer({ key, error, message, received }: Refusal): void {
+    const receivedAt = this.#clock.now()
+    if (this.#second !== secondOf(receivedAt)) this.#endSecond(receivedAt)
+    const { id: keyId, accountId } = key
+    let refused = this.#refused.get(keyId)
+    if (refused === undefined) {
+      refused = { accountId, kept: 0, counted: new Map() }
+      this.#refused.set(keyId, refused)
+    }
+    if (refused.kept < KEPT_PER_SECOND && this.#keptInAll < KEPT_PER_SECOND_IN_ALL) {
+      refused.kept += 1
+      this.#keptInAll += 1
+      if (this.#queue.length >= QUEUED_EVENTS) return this.#drop(1)
+      const told = { accountId, keyId, receivedAt, error, message, count: 1 }
+      this.#enqueue('kept', { ...told, ...rejectedContent(received) })
+      return
+    }
+    const counted = refused.counted.get(error)
+    if (counted === undefined)
+      return void refused.counted.set(error, { count: 1, receivedAt, message })
+    counted.count += 1
+    counted.receivedAt = receivedAt
+    counted.message = message
+  }
+
+  /** Writes what is there; never rejects. Counts are written once their second is over. */
+  async flush(): Promise<void> {
+    const now = this.#clock.now()
+    if (this.#second !== secondOf(now)) this.#endSecond(now)
+    await this.#write()
+  }
+
+  /** Writes everything that is there, without waiting for the second to end. */
+  async close(): Promise<void> {
+    this.#endSecond(this.#clock.now())
+    await this.#writing
+    await this.#write()
+  }
+
+  #endSecond(now: number): void {
+    this.#second = secondOf(now)
+    this.#keptInAll = 0
+    if (this.#refused.size === 0) return
+    const over = this.#refused
+    this.#refused = new Map()
+    for (const [keyId, { accountId, counted }] of over) {
+      for (const [error, told] of counted) {
+        this.#enqueue('counted', { accountId, keyId, error, ...told })
+      }
+    }
+  }
+
+  #enqueue(outcome: Queued['outcome'], told: Omit<ReportRejected, 'rejectionId'>): void {
+    if (this.#queue.length >= QUEUED_EVENTS) return this.#drop(told.count)
+    const rejectionId = ulid(told.receivedAt, randomBytes(10))
+    this.#queue.push({ outcome, event: { rejectionId, ...told } })
+  }
+
+  #write(): Promise<void> {
+    this.#writing ??= this.#writeAll().finally(() => (this.#writing = undefined))
+    return this.#writing
+  }
+
+  async #writeAll(): Promise<void> {
+    const taken = this.#queue
+    this.#queue = []
+    let written = 0
+    try {
+      while (written < taken.length) {
+        const some = taken.slice(written, written + APPENDED_AT_ONCE)
+        await this.#eventLog.appendRejections(some.map(({ event }) => event))
+        for (const { outcome, event } of some) {
+          this.#metrics.rejections.inc({ outcome }, event.count)
+        }
+        written += some.length
+      }
+    } catch (error) {
+      for (const { event } of taken.slice(written)) this.#drop(event.count)
+      this.#warn(error)
+    }
+  }
+
+  #drop(count: number): void {
+    this.#metrics.rejections.inc({ outcome: 'dropped' }, count)
+  }
+
+  #warn(error: unknown): void {
+    const now = this.#clock.now()
+    if (now - this.#warnedAt < WARNED_EVERY_MS) return
+    this.#warnedAt = now
+    this.#logger.warn({ err: error }, 'refused reports are not kept: their log takes nothing')
+  }
+}
+
+function secondOf(ms: number): number {
+  return Math.floor(ms / 1_000)
+}

@@ -1,0 +1,79 @@
+import { isUtf8 } from 'node:buffer'
+import type { IncomingMessage } from 'node:http'
+import { ApiError, invalidParams } from '../../runtime/errors.ts'
+import type { HttpContext, HttpState } from '../../runtime/http.ts'
+import type { Received } from '../accept/rejected-content.ts'
+
+/** `received` is there from the body's first byte on, for whoever has to tell of a refusal. */
+export type BodyState = HttpState & { received?: Received }
+
+/**
+ * Reads a JSON body: media type and encoding first, then size, then bytes that must be UTF-8, then
+ * JSON. The ingest paths read their own bodies because decoding has to come after that check: a
+ * decoder would turn foreign bytes into U+FFFD, and with them one device's id into another's.
+ * @throws {ApiError} 415, 413 or 400.
+ */
+export async function readJson(
+  ctx: HttpContext<BodyState>,
+  { limitBytes }: { limitBytes: number },
+): Promise<unknown> {
+  const type = ctx.request.type.toLowerCase()
+  if (type !== 'application/json' && !/^application\/[\w.!#$&^-]+\+json$/.test(type)) {
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'send the body as Content-Type: application/json')
+  }
+  const encoding = ctx.get('content-encoding').toLowerCase()
+  if (encoding !== '' && encoding !== 'identity') {
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'send the body without a Content-Encoding')
+  }
+  const chunks: Buffer[] = []
+  const received: { chunks: Buffer[]; json?: unknown } = { chunks }
+  ctx.state.received = received
+  const bytes = await readBytes(ctx.req, { limitBytes, chunks })
+  if (bytes.length === 0) throw bodyFault('the body is empty: send a JSON object')
+  if (!isUtf8(bytes)) throw bodyFault('the body must be UTF-8')
+  try {
+    return (received.json = JSON.parse(bytes.toString('utf8')) as unknown)
+  } catch {
+    throw bodyFault('the body must be well-formed JSON')
+  }
+}
+
+function bodyFault(message: string): ApiError {
+  return invalidParams([{ field: 'body', message }])
+}
+
+/** Gathers the body's chunks in `chunks` and gives them as one. */
+function readBytes(
+  request: IncomingMessage,
+  { limitBytes, chunks }: { limitBytes: number; chunks: Buffer[] },
+): Promise<Buffer> {
+  const tooLarge = () =>
+    new ApiError('PAYLOAD_TOO_LARGE', `the body must not be larger than ${limitBytes} bytes`)
+  if (Number(request.headers['content-length'] ?? 0) > limitBytes) {
+    return Promise.reject(tooLarge())
+  }
+  return new Promise((resolve, reject) => {
+    let length = 0
+    const onData = (chunk: Buffer) => {
+      length += chunk.length
+      chunks.push(chunk)
+      if (length <= limitBytes) return
+      stop()
+      request.resume()
+      reject(tooLarge())
+    }
+    const onEnd = () => {
+      stop()
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
+    }
+    const onCut = () => {
+      stop()
+      reject(bodyFault('the body ended before it was complete'))
+    }
+    const stop = () => {
+      request.off('data', onData).off('end', onEnd).off('close', onCut).off('error', onCut)
+      request.on('error', () => undefined)
+    }
+    request.on('data', onData).on('end', onEnd).on('close', onCut).on('error', onCut)
+  })
+}

@@ -1,0 +1,130 @@
+import type { Logger } from 'pino'
+import { mongoAccounts } from './accounts.ts'
+import { mongoAudit } from './audit.ts'
+import { openCollections } from './collections.ts'
+import { databaseOf, openClient } from './connection.ts'
+import { mongoDevices } from './devices.ts'
+import { mongoErasures } from './erasures.ts'
+import { generationScan, scanRecords } from './generation-scan.ts'
+import { beginRebuild, followedGeneration, openedGeneration } from './generations.ts'
+import { guarded } from './guarded.ts'
+import { mongoInstances } from './instances.ts'
+import { mongoKeys } from './keys.ts'
+import { mongoOperators } from './operators.ts'
+import { startPreparing } from './preparation.ts'
+import { mongoReadModels, project } from './read-models.ts'
+import { mongoRejections } from './rejections.ts'
+import { keptAt, setRetention } from './retention.ts'
+import { prepareDatabase } from './schema.ts'
+import { mongoSessions } from './sessions.ts'
+import type { Generation, ProjectionBatch, Rebuild } from '../read-models.ts'
+import type { Store } from '../store.ts'
+
+/** A caller hears within 6 s, also when the server takes a call and does not answer it. */
+const ANSWER_WITHIN_MS = 5_000
+
+/** Made of many calls to the server, each of them bounded by the driver's own time-outs. */
+const MANY_CALLS: ReadonlySet<string> = new Set<keyof Store | keyof Generation | keyof Rebuild>([
+  'project',
+  'expire',
+  'beginRebuild',
+  'end',
+  'origins',
+  'accounts',
+])
+
+/**
+ * The store in a MongoDB database, a standalone server or a replica set. Where the server is away
+ * it opens all the same: every call rejects (retriable) until the server is there.
+ * `retentionDays`: age by receivedAt after which records go; absent: never.
+ * @throws {DependencyError} when a newer version of the program has changed the database.
+ * @throws {Error} when the URL is not a MongoDB connection string.
+ */
+export async function openMongoStore({
+  url,
+  retentionDays,
+  logger,
+  clock,
+}: {
+  url: string
+  retentionDays?: number | undefined
+  logger: Logger
+  clock: { now(): number }
+}): Promise<Store> {
+  const client = openClient(url)
+  const db = databaseOf(client, url)
+  const preparation = await startPreparing(
+    async (signal) => {
+      // By hand: a first call that finds no server leaves the client closed for every later one.
+      await client.connect()
+      const readModels = await prepareDatabase(db, { clock, signal })
+      await setRetention(readModels, retentionDays)
+      return readModels
+    },
+    { logger },
+  ).catch(async (error: unknown) => {
+    await client.close()
+    throw error
+  })
+
+  const collections = openCollections(db)
+  const { meta } = collections
+  const inUse = followedGeneration(db, meta)
+  const readModels = () => inUse.readModels()
+  const bounds = {
+    checkPrepared: preparation.current,
+    withinMs: ANSWER_WITHIN_MS,
+    unbounded: MANY_CALLS,
+  }
+  const kept = () => keptAt(clock.now(), retentionDays)
+  const store: Omit<Store, 'checkpoint' | 'close'> = {
+    ...mongoReadModels({ collections, readModels, kept, logger }),
+    ...mongoDevices({ collections, readModels, kept }),
+    ...mongoErasures({ collections, readModels }),
+    ...mongoKeys({ collections }),
+    ...mongoAccounts({ collections }),
+    ...mongoOperators({ collections, clock }),
+    ...mongoSessions({ collections }),
+    ...mongoAudit({ collections }),
+    ...mongoRejections({ collections, clock }),
+    ...mongoInstances({ collections }),
+    currentGeneration: () => inUse.number(),
+    openGeneration: async (generation) => {
+      const opened = await openedGeneration(db, meta, generation)
+      const methods = {
+        ...generationScan(opened),
+        project: (batch: ProjectionBatch) => project(opened, batch, logger),
+      }
+      return {
+        ...guarded(methods, bounds),
+        scanRecords: (query) => scanRecords(opened, query),
+        checkpoint: async () => undefined,
+        close: async () => undefined,
+      }
+    },
+    beginRebuild: async () => {
+      const begun = await beginRebuild(db, collections, { clock, retentionDays })
+      const methods = begun && {
+        switchOver: () => begun.switchOver(),
+        end: () => begun.end(),
+      }
+      return methods && { ...begun, ...guarded(methods, bounds) }
+    },
+    ready: async () => {
+      await db.command({ ping: 1 })
+    },
+  }
+
+  return {
+    ...guarded(store, bounds),
+
+    // Records and statuses are separate writes, so no mark could be set in one with them: the log's
+    // committed offsets tell. Known without the server, so a projector can start before it.
+    checkpoint: async () => undefined,
+
+    async close() {
+      await preparation.stop()
+      await client.close()
+    },
+  }
+}

@@ -1,0 +1,110 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { DependencyError } from '../../runtime/errors.ts'
+import { ACCOUNTS_SCHEMA } from './accounts-schema.ts'
+import { sqliteAudit } from './audit.ts'
+import { Database } from './database.ts'
+import { sqliteDeviceSettings } from './device-settings.ts'
+import { sqliteDevices } from './devices.ts'
+import { followedReadModels } from './followed-read-models.ts'
+import { sqliteGenerations } from './generations.ts'
+import { sqliteHiddenDevices } from './hidden-devices.ts'
+import { sqliteInstances } from './instances.ts'
+import { sqliteKeys } from './keys.ts'
+import { sqliteOperators } from './operators.ts'
+import type { SqliteReadModels } from './read-models.ts'
+import { REJECTIONS_SCHEMA, sqliteRejections } from './rejections.ts'
+import type { Store } from '../store.ts'
+
+/**
+ * The store in three SQLite files in `directory`, which is made if it is not there: what only
+ * operators can tell (accounts, keys, device settings), the refused reports, and the read models,
+ * which can be rebuilt from the log and keep their own checkpoint. Several processes may have it
+ * open.
+ * @throws {DependencyError} when a file cannot be opened.
+ * @throws {Error} when a newer version of the program has changed a file's schema.
+ */
+export function openSqliteStore({ directory }: { directory: string }): Store {
+  makeDirectory(directory)
+  const opened: Database[] = []
+  function open(name: string, schema: readonly string[]): Database {
+    const database = new Database(join(directory, name), schema)
+    opened.push(database)
+    return database
+  }
+  try {
+    const accounts = open('accounts.sqlite', ACCOUNTS_SCHEMA)
+    const rejections = open('rejections.sqlite', REJECTIONS_SCHEMA)
+    return storeOn({ accounts, rejections, directory })
+  } catch (error) {
+    for (const database of opened) database.close()
+    throw error
+  }
+}
+
+function storeOn({
+  accounts,
+  rejections,
+  directory,
+}: {
+  accounts: Database
+  rejections: Database
+  directory: string
+}): Store {
+  const settings = sqliteDeviceSettings(accounts)
+  const generations = sqliteGenerations(accounts, directory)
+  const hidden = sqliteHiddenDevices(accounts)
+  const readModels = followedReadModels(generations)
+
+  /** For work that takes many turns: those in use may change meanwhile. */
+  async function withOwn<T>(work: (own: SqliteReadModels) => Promise<T>): Promise<T> {
+    const { readModels: own } = generations.openInUse()
+    try {
+      return await work(own)
+    } finally {
+      own.close()
+    }
+  }
+
+  return {
+    ...sqliteOperators(accounts),
+    ...sqliteKeys(accounts, settings),
+    ...sqliteAudit(accounts),
+    ...sqliteInstances(accounts),
+    ...sqliteRejections(rejections),
+    ...sqliteDevices({ readModels, settings, hidden }),
+
+    ...generations.port,
+    checkpoint: async () => readModels.current().checkpoint(),
+
+    project: (batch) => withOwn((own) => own.project(batch)),
+
+    expire: (receivedBefore) =>
+      withOwn(async (own) => {
+        hidden.remove(receivedBefore)
+        await own.expire(receivedBefore, (devices) => settings.remove(devices))
+      }),
+
+    async ready() {
+      generations.inUse()
+      readModels.current().checkpoint()
+    },
+
+    async close() {
+      readModels.close()
+      rejections.close()
+      accounts.close()
+    },
+  }
+}
+
+function makeDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true })
+  } catch (error) {
+    throw new DependencyError(`the store's directory ${directory} cannot be made`, {
+      retriable: true,
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,214 @@
+import { randomBytes } from 'node:crypto'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
+import { afterEach, expect, test } from '@jest/globals'
+import { openKafkaEventLog } from '../../../event-log/kafka/kafka-event-log.ts'
+import { POSITION_REPORTED_AVRO } from '../../../schemas/position-reported-avro.ts'
+import { encodePositionReported } from '../../../schemas/position-reported.ts'
+import { eventLogContract } from '../../contracts/event-log-contract.ts'
+import { eventually } from '../../eventually.ts'
+import { positionReported } from '../../samples.ts'
+import { describeWith } from '../../services/describe-with.ts'
+import { logOptions, openKafka, putRaw, readTopic, startReading, whenReady } from './harness.ts'
+
+await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, schemaRegistry }) => {
+  const { brokers } = kafka
+  const closers: (() => Promise<unknown>)[] = []
+
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close()
+  })
+
+  eventLogContract('Kafka with Avro', ({ clock, logger }) =>
+    openKafka({ brokers, topicPrefix: kafka.topicPrefix, clock, logger, registry: schemaRegistry }),
+  )
+
+  test('the schema is registered as the first of its subject, compatible backwards', async () => {
+    const { topic } = await open()
+    const subject = `${topic}-value`
+    const registered = await get(`/subjects/${subject}/versions/1`)
+    expect(JSON.parse(registered['schema'] as string)).toEqual(POSITION_REPORTED_AVRO)
+    expect(await get(`/config/${subject}`)).toEqual({ compatibilityLevel: 'BACKWARD' })
+  })
+
+  test('values are in the Confluent wire format, times in milliseconds', async () => {
+    const { log, topic } = await open()
+    const event = positionReported({ accuracy: 4.5 })
+    await log.append([event])
+    const [message] = await readTopic(brokers, topic, 1)
+    const fields: unknown = await registryClient().decode(message!.value!)
+    expect(fields).toMatchObject({ ...event, altitude: null })
+    expect(message!.headers?.['content-type']?.toString()).toBe('application/avro')
+  })
+
+  test('JSON, an older and a newer schema are read side by side', async () => {
+    const { log, topic, subject } = await open()
+    const registry = registryClient()
+    const events = [0, 1, 2, 3].map(() => positionReported({ speed: 3.25 }))
+    const older = await register(subject, {
+      ...POSITION_REPORTED_AVRO,
+      fields: POSITION_REPORTED_AVRO.fields.filter(({ name }) => name !== 'battery'),
+    })
+    const newer = await register(subject, withField({ name: 'satellites', type: ['null', 'int'] }))
+    const key = 'acc-1/tracker-1'
+    const values = [
+      await registry.encode(older, events[0]),
+      await registry.encode(newer, { ...events[1], satellites: 9 }),
+      Buffer.from(encodePositionReported(events[2]!)),
+    ]
+    for (const value of values) await putRaw(brokers, topic, { key, value })
+    await log.append([events[3]!])
+    const reader = startReading(log)
+    await eventually(() => reader.entries.length >= 4)
+    await reader.stop()
+    expect(reader.entries.map((entry) => entry.kind === 'position' && entry.event)).toEqual(events)
+  })
+
+  test('Avro that is cut short, of an unknown schema or of another event is unreadable', async () => {
+    const { log, topic, subject } = await open()
+    const registry = registryClient()
+    const id = await registry.getLatestSchemaId(subject)
+    const good = await registry.encode(id, positionReported())
+    const other = await register(`${topic}-other`, {
+      type: 'record',
+      name: 'Greeting',
+      fields: [{ name: 'text', type: 'string' }],
+    })
+    const unknownSchema = Buffer.from(good)
+    unknownSchema.writeInt32BE(2_000_000_000, 1)
+    const outOfRange = Buffer.from(good)
+    outOfRange.writeDoubleLE(91, good.indexOf(doubleBytes(positionReported().latitude)))
+    const values = [
+      Buffer.from([0]),
+      good.subarray(0, 5),
+      good.subarray(0, 40),
+      unknownSchema,
+      outOfRange,
+      await registry.encode(other, { text: 'hello' }),
+    ]
+    for (const value of values) await putRaw(brokers, topic, { key: 'acc-1/tracker-1', value })
+    await putRaw(brokers, topic, { key: 'acc-1/tracker-1', value: good })
+    const reader = startReading(log)
+    await eventually(() => reader.entries.length > values.length)
+    await reader.stop()
+    expect(reader.entries.map(({ kind }) => kind)).toEqual([
+      ...values.map(() => 'unreadable'),
+      'position',
+    ])
+  })
+
+  test('while the registry is away known schemas go on, a new one waits and is no dead letter', async () => {
+    const registry = await detour(schemaRegistry.url)
+    closers.push(() => registry.close())
+    const { log, topic, subject } = await open(registry.url)
+    await log.append([positionReported()])
+    const newer = await register(subject, withField({ name: 'note', type: ['null', 'string'] }))
+    registry.goAway()
+    await log.append([positionReported()])
+    const before = startReading(log)
+    await eventually(() => before.entries.length === 2)
+    await before.stop()
+
+    const value = await registryClient().encode(newer, positionReported())
+    await putRaw(brokers, topic, { key: 'acc-1/tracker-1', value })
+    const reader = startReading(log)
+    await eventually(() => registry.refused() >= 2)
+    expect(reader.entries.length).toBeLessThan(3)
+    registry.comeBack()
+    await eventually(() => reader.entries.length === 3)
+    expect(reader.entries.map(({ kind }) => kind)).toEqual(['position', 'position', 'position'])
+    await reader.stop()
+  })
+
+  test('without its registry the log opens, says so, and is ready once the registry is', async () => {
+    const registry = await detour(schemaRegistry.url)
+    closers.push(() => registry.close())
+    registry.goAway()
+    const log = openKafkaEventLog(
+      logOptions({ brokers, topicPrefix: aPrefix(), registry: { url: registry.url } }),
+    )
+    closers.push(() => log.close())
+    await eventually(async () => {
+      const failure = await log.ready().catch((error: Error) => error)
+      return failure?.message.includes('schema registry')
+    })
+    registry.comeBack()
+    await whenReady(log)
+    await log.append([positionReported()])
+  })
+
+  async function open(url = schemaRegistry.url) {
+    const topicPrefix = aPrefix()
+    const log = openKafkaEventLog(logOptions({ brokers, topicPrefix, registry: { url } }))
+    closers.push(() => log.close())
+    await whenReady(log)
+    const topic = `${topicPrefix}.position-reported`
+    return { log, topic, subject: `${topic}-value` }
+  }
+
+  function aPrefix() {
+    return `${kafka.topicPrefix}.${randomBytes(4).toString('hex')}`
+  }
+
+  function registryClient() {
+    return new SchemaRegistry({ host: schemaRegistry.url })
+  }
+
+  async function register(subject: string, schema: object): Promise<number> {
+    const { id } = await registryClient().register(
+      { type: SchemaType.AVRO, schema: JSON.stringify(schema) },
+      { subject },
+    )
+    return id
+  }
+
+  async function get(path: string): Promise<Record<string, unknown>> {
+    const response = await fetch(`${schemaRegistry.url}${path}`)
+    return (await response.json()) as Record<string, unknown>
+  }
+})
+
+function withField(field: { name: string; type: string[] }) {
+  return {
+    ...POSITION_REPORTED_AVRO,
+    fields: [...POSITION_REPORTED_AVRO.fields, { ...field, default: null }],
+  }
+}
+
+function doubleBytes(value: number): Buffer {
+  const bytes = Buffer.alloc(8)
+  bytes.writeDoubleLE(value)
+  return bytes
+}
+
+/** A way to the registry that can be closed and opened again. */
+async function detour(target: string) {
+  let away = false
+  let refused = 0
+  const server = createServer((incoming, outgoing) => {
+    if (away) {
+      refused += 1
+      incoming.socket.destroy()
+      return
+    }
+    const { method, headers } = incoming
+    const path = new URL(target).pathname + (incoming.url ?? '')
+    const onward = request(new URL(path, target), { method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(outgoing)
+    })
+    incoming.pipe(onward)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    goAway: () => (away = true),
+    comeBack: () => (away = false),
+    refused: () => refused,
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

@@ -1,0 +1,202 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import {
+  Kafka,
+  logLevel,
+  PartitionAssigners,
+  type KafkaMessage,
+  type Message,
+  type PartitionAssigner,
+} from 'kafkajs'
+import type { EventLog, LogEntry, TailItem } from '../../../event-log/event-log.ts'
+import {
+  openKafkaEventLog,
+  type KafkaEventLogOptions,
+} from '../../../event-log/kafka/kafka-event-log.ts'
+import type { Offsets } from '../../../schemas/read-models.ts'
+import type { OpenedEventLog } from '../../contracts/event-log-contract.ts'
+import { eventually } from '../../eventually.ts'
+
+export const silent = { debug() {}, info() {}, warn() {}, error() {} }
+
+/** The options of a log on a test's own topics; `changes` are what the test is about. */
+export function logOptions(
+  changes: Partial<KafkaEventLogOptions> & Pick<KafkaEventLogOptions, 'brokers' | 'topicPrefix'>,
+): KafkaEventLogOptions {
+  return {
+    clientId: 'test',
+    logger: silent,
+    clock: { now: () => Date.now() },
+    onFatal(error) {
+      throw error
+    },
+    ...changes,
+  }
+}
+
+/** An empty log on topics of its own, as the contract suite wants it. */
+export async function openKafka(
+  options: Partial<KafkaEventLogOptions> & { brokers: readonly string[]; topicPrefix: string },
+): Promise<OpenedEventLog> {
+  const topicPrefix = `${options.topicPrefix}.${randomBytes(4).toString('hex')}`
+  const opened: EventLog[] = []
+  const open = async () => {
+    const log = openKafkaEventLog(logOptions({ ...options, topicPrefix }))
+    opened.push(log)
+    await whenReady(log)
+    // On a machine under load the leaders of new partitions take a while to know that they are.
+    await eventually(() => Promise.all([log.extent(), log.deadLetters()]), { withinMs: 30_000 })
+    return log
+  }
+  return {
+    log: await open(),
+    reopen: open,
+    putRaw: (value, key, marks) =>
+      putRaw(options.brokers, `${topicPrefix}.position-reported`, {
+        key,
+        value: value === null ? null : Buffer.from(value),
+        headers:
+          marks === undefined
+            ? { ce_type: 'PositionReported.v1' }
+            : { ce_type: marks.type, ce_id: marks.id, ce_time: '2026-01-01T00:00:00.000Z' },
+      }),
+    // The key that the samples are put under.
+    putRawRejection: (value) =>
+      putRaw(options.brokers, `${topicPrefix}.report-rejected`, {
+        key: 'acc-1/key-1',
+        value: Buffer.from(value),
+      }),
+    async close() {
+      await Promise.all(opened.map((log) => log.close()))
+    },
+  }
+}
+
+/** Resolves when the log can be written to. */
+export async function whenReady(log: EventLog, withinMs = 30_000): Promise<void> {
+  await eventually(
+    async () => {
+      await log.ready()
+      return true
+    },
+    { withinMs, everyMs: 50 },
+  )
+}
+
+/** A client that knows nothing of the adapter. */
+export function plainKafka(brokers: readonly string[]): Kafka {
+  return new Kafka({ clientId: 'plain', brokers: [...brokers], logLevel: logLevel.NOTHING })
+}
+
+/** Writes one record behind the adapter's back. */
+export async function putRaw(
+  brokers: readonly string[],
+  topic: string,
+  message: Message,
+): Promise<void> {
+  const producer = plainKafka(brokers).producer()
+  await producer.connect()
+  await producer.send({ topic, messages: [message] })
+  await producer.disconnect()
+}
+
+/** The first records of a topic, as they are. */
+export async function readTopic(
+  brokers: readonly string[],
+  topic: string,
+  count: number,
+): Promise<KafkaMessage[]> {
+  const consumer = plainKafka(brokers).consumer({ groupId: `plain-${randomUUID()}` })
+  const messages: KafkaMessage[] = []
+  await consumer.connect()
+  await consumer.subscribe({ topic, fromBeginning: true })
+  await consumer.run({
+    async eachMessage({ message }) {
+      messages.push(message)
+    },
+  })
+  await eventually(() => messages.length >= count, { withinMs: 30_000 })
+  await consumer.disconnect()
+  return messages
+}
+
+/** Joins a group as a member that no other can share it with; gives what leaves it again. */
+export async function occupyGroup(
+  brokers: readonly string[],
+  { groupId, topic }: { groupId: string; topic: string },
+): Promise<() => Promise<void>> {
+  const member = plainKafka(brokers).consumer({ groupId, partitionAssigners: [unlikeOurs] })
+  let joined = false
+  member.on(member.events.GROUP_JOIN, () => (joined = true))
+  await member.connect()
+  await member.subscribe({ topic })
+  await member.run({ eachMessage: () => Promise.resolve() })
+  await eventually(() => joined, { withinMs: 30_000 })
+  return () => member.disconnect()
+}
+
+/** Reads a log as a member of a group; what `onBatch` rejects is not taken. */
+export function startReading(
+  log: EventLog,
+  group = `group-${randomUUID()}`,
+  onBatch: () => Promise<void> = () => Promise.resolve(),
+) {
+  const entries: LogEntry[] = []
+  const ending = new AbortController()
+  const ended = log.subscribe({
+    group,
+    signal: ending.signal,
+    async onBatch(batch) {
+      await onBatch()
+      entries.push(...batch.entries)
+    },
+  })
+  return {
+    entries,
+    group,
+    ended,
+    recordIds: () => recordIds(entries),
+    /** The partitions that entries came from, from that entry on. */
+    partitions: (from = 0) => new Set(entries.slice(from).map(({ origin }) => origin.partition)),
+    stop() {
+      ending.abort()
+      return ended
+    },
+  }
+}
+
+/** Follows a log. */
+export function startTailing(log: EventLog, after: Offsets | 'end') {
+  const items: TailItem[] = []
+  const ending = new AbortController()
+  const ended = (async () => {
+    for await (const item of log.tail({ after, signal: ending.signal })) items.push(item)
+  })()
+  const batches = () => items.flatMap((item) => (item.kind === 'batch' ? [item] : []))
+  return {
+    items,
+    recordIds: () => recordIds(batches().flatMap(({ entries }) => entries)),
+    /** Where it stands: what a reader would keep to resume from. */
+    marks: (): Offsets =>
+      Object.fromEntries(batches().map(({ partition, lastOffset }) => [partition, lastOffset])),
+    stop() {
+      ending.abort()
+      return ended
+    },
+  }
+}
+
+function recordIds(entries: readonly LogEntry[]): string[] {
+  return entries.flatMap((entry) => (entry.kind === 'position' ? [entry.event.recordId] : []))
+}
+
+/** A member that shares no way of assigning partitions with the others may not join their group. */
+const unlikeOurs: PartitionAssigner = (config) => {
+  const assigner = PartitionAssigners.roundRobin(config)
+  const name = 'UnlikeOurs'
+  return {
+    name,
+    version: assigner.version,
+    assign: (group) => assigner.assign(group),
+    protocol: (subscription) => ({ ...assigner.protocol(subscription), name }),
+  }
+}

@@ -1,0 +1,220 @@
+import { randomBytes } from 'node:crypto'
+import { afterEach, expect, test } from '@jest/globals'
+import { CompressionTypes } from 'kafkajs'
+import type { EventLog } from '../../../event-log/event-log.ts'
+import { openKafkaEventLog } from '../../../event-log/kafka/kafka-event-log.ts'
+import { encodePositionReported } from '../../../schemas/position-reported.ts'
+import { eventually } from '../../eventually.ts'
+import { positionReported } from '../../samples.ts'
+import { describeWith } from '../../services/describe-with.ts'
+import {
+  logOptions,
+  occupyGroup,
+  plainKafka,
+  putRaw,
+  readTopic,
+  startReading,
+  startTailing,
+  whenReady,
+} from './harness.ts'
+
+const SOON = { withinMs: 30_000 }
+
+await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
+  const { brokers } = kafka
+  const closers: (() => Promise<unknown>)[] = []
+
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close()
+  })
+
+  test('records carry the event as CloudEvents, and receivedAt as their time', async () => {
+    const { log, topic } = await open()
+    const event = positionReported({ deviceId: 'Süd 7' })
+    await log.append([event])
+    const [message] = await readTopic(brokers, topic, 1)
+    expect(message!.key!.toString()).toBe('acc-1/Süd 7')
+    expect(message!.timestamp).toBe(String(event.receivedAt))
+    expect(message!.value!.toString()).toBe(encodePositionReported(event))
+    const headers = Object.entries(message!.headers ?? {}).map(([name, value]) => [
+      name,
+      String(value),
+    ])
+    expect(Object.fromEntries(headers)).toEqual({
+      ce_specversion: '1.0',
+      ce_id: event.recordId,
+      ce_source: 'gps-position-ingestion',
+      ce_type: 'PositionReported.v1',
+      ce_time: new Date(event.receivedAt).toISOString(),
+      'content-type': 'application/json',
+    })
+  })
+
+  test('a dead letter keeps its bytes, also a large one, and says where it came from', async () => {
+    const { log, topic, topicPrefix } = await open()
+    const value = Buffer.alloc(1_000_000, 0xff)
+    await putRaw(brokers, topic, { key: 'acc-1/tracker-1', value })
+    const reader = startReading(log)
+    await eventually(() => reader.entries.length >= 1, SOON)
+    await reader.stop()
+    const entry = reader.entries[0]!
+    if (entry.kind !== 'unreadable') throw new Error('it was read')
+    const larger = { ...entry, value: Buffer.alloc(8_000_000, 0xfe) }
+    await log.deadLetter([entry, larger])
+    const [kept, keptLarger] = await readTopic(brokers, `${topicPrefix}.dead-letter`, 2)
+    expect(kept!.value!.equals(value)).toBe(true)
+    expect(kept!.key!.toString()).toBe('acc-1/tracker-1')
+    expect(keptLarger!.value!.equals(larger.value)).toBe(true)
+    expect(String(kept!.headers?.['error'])).toBe(entry.reason)
+    expect(String(kept!.headers?.['topic'])).toBe(topic)
+    expect(String(kept!.headers?.['partition'])).toBe(String(entry.origin.partition))
+    expect(String(kept!.headers?.['offset'])).toBe(String(entry.origin.offset))
+  })
+
+  test.each(['gzip', 'snappy', 'lz4', 'zstd'])('batches that are %s are read', async (codec) => {
+    const topicPrefix = aPrefix()
+    const topic = `${topicPrefix}.position-reported`
+    const admin = plainKafka(brokers).admin()
+    await admin.connect()
+    await admin.createTopics({
+      // The broker compresses anew what comes in another codec.
+      topics: [{ topic, configEntries: [{ name: 'compression.type', value: codec }] }],
+    })
+    await admin.disconnect()
+    const producer = plainKafka(brokers).producer()
+    const events = Array.from({ length: 300 }, () => positionReported())
+    await producer.connect()
+    await producer.send({
+      topic,
+      compression: CompressionTypes.None,
+      messages: events.map((event) => ({ key: 'k', value: encodePositionReported(event) })),
+    })
+    await producer.disconnect()
+    const { log } = await open(topicPrefix)
+    const reader = startReading(log)
+    await eventually(() => reader.entries.length >= events.length, SOON)
+    await reader.stop()
+    expect(reader.recordIds()).toEqual(events.map(({ recordId }) => recordId))
+  })
+
+  test('two members share the partitions, and when one ends the other has all', async () => {
+    const { log, topicPrefix } = await open()
+    const other = await open(topicPrefix)
+    const first = startReading(log)
+    await appendToAll(log)
+    await eventually(() => first.partitions().size === 12, SOON)
+
+    const second = startReading(other.log, first.group)
+    await eventually(async () => {
+      await appendToAll(log)
+      return second.partitions().size === 6
+    }, SOON)
+    await second.stop()
+    const taken = first.entries.length
+    await eventually(async () => {
+      await appendToAll(log)
+      return first.partitions(taken).size === 12
+    }, SOON)
+    await first.stop()
+  })
+
+  test('a member that hangs in a batch stays in the group', async () => {
+    const { log, topicPrefix } = await open()
+    const other = await open(topicPrefix)
+    await log.append([positionReported()])
+    let attempts = 0
+    let release = () => {}
+    const hanging = new Promise<void>((resolve) => (release = resolve))
+    const stuck = startReading(log, undefined, async () => {
+      attempts += 1
+      await hanging
+    })
+    await eventually(() => attempts === 1, SOON)
+    const admin = plainKafka(brokers).admin()
+    await admin.connect()
+    const begin = performance.now()
+    // Longer than the session timeout of 10 s.
+    await eventually(
+      async () => {
+        const { groups } = await admin.describeGroups([`${topicPrefix}.${stuck.group}`])
+        expect(groups[0]?.members).toHaveLength(1)
+        return performance.now() - begin > 13_000
+      },
+      { withinMs: 20_000, everyMs: 500 },
+    )
+    await admin.disconnect()
+    release()
+    await eventually(() => stuck.entries.length === 1, SOON)
+    await stuck.stop()
+    const next = startReading(other.log, stuck.group)
+    await log.append([positionReported()])
+    await eventually(() => next.entries.length === 1, SOON)
+    await next.stop()
+    expect(attempts).toBe(1)
+  }, 60_000)
+
+  test('a consumer that cannot go on ends its subscription and tells the process', async () => {
+    const { topicPrefix, topic } = await open()
+    const group = 'projector'
+    closers.push(await occupyGroup(brokers, { groupId: `${topicPrefix}.${group}`, topic }))
+
+    const fatal: Error[] = []
+    const log = openKafkaEventLog(
+      logOptions({ brokers, topicPrefix, onFatal: (error) => fatal.push(error) }),
+    )
+    closers.push(() => log.close())
+    const reader = startReading(log, group)
+    await expect(reader.ended).rejects.toMatchObject({ name: 'DependencyError' })
+    expect(fatal).toHaveLength(1)
+  })
+
+  test('a tail from before what was trimmed begins with one gap for the partition', async () => {
+    const { log } = await open()
+    const old = [positionReported(), positionReported()]
+    const kept = positionReported({ receivedAt: old[1]!.receivedAt + 60_000 })
+    await log.append([...old, kept])
+    await log.trim(kept.receivedAt)
+    const tail = startTailing(log, {})
+    await eventually(() => tail.recordIds().length === 1, SOON)
+    expect(tail.items.map(({ kind }) => kind)).toEqual(['gap', 'batch'])
+    expect(tail.recordIds()).toEqual([kept.recordId])
+    await tail.stop()
+  })
+
+  test('a tail that resumes from its last marks misses nothing and repeats nothing', async () => {
+    const { log } = await open()
+    const events = Array.from({ length: 60 }, (_, index) =>
+      positionReported({ deviceId: `tracker-${index % 10}` }),
+    )
+    await log.append(events.slice(0, 30))
+    const first = startTailing(log, {})
+    await eventually(() => first.recordIds().length === 30, SOON)
+    await first.stop()
+    await log.append(events.slice(30))
+    const second = startTailing(log, first.marks())
+    await eventually(() => second.recordIds().length === 30, SOON)
+    await second.stop()
+    expect(new Set([...first.recordIds(), ...second.recordIds()])).toEqual(
+      new Set(events.map(({ recordId }) => recordId)),
+    )
+  })
+
+  async function open(topicPrefix = aPrefix()) {
+    const log = openKafkaEventLog(logOptions({ brokers, topicPrefix }))
+    closers.push(() => log.close())
+    await whenReady(log)
+    return { log, topicPrefix, topic: `${topicPrefix}.position-reported` }
+  }
+
+  function appendToAll(log: EventLog): Promise<void> {
+    return log.append(
+      Array.from({ length: 200 }, (_, device) =>
+        positionReported({ deviceId: `tracker-${device}` }),
+      ),
+    )
+  }
+
+  function aPrefix(): string {
+    return `${kafka.topicPrefix}.${randomBytes(4).toString('hex')}`
+  }
+})

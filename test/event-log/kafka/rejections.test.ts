@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto'
+import { afterEach, expect, test } from '@jest/globals'
+import { openKafkaEventLog } from '../../../event-log/kafka/kafka-event-log.ts'
+import { encodeReportRejected, type ReportRejected } from '../../../schemas/report-rejected.ts'
+import { readRejections, rejected } from '../../contracts/rejection-reader.ts'
+import { eventually } from '../../eventually.ts'
+import { positionReported } from '../../samples.ts'
+import { describeWith } from '../../services/describe-with.ts'
+import { logOptions, occupyGroup, readTopic, silent, startReading, whenReady } from './harness.ts'
+
+const SOON = { withinMs: 30_000 }
+const group = 'rejections'
+
+await describeWith(['kafka'], 'rejections in Kafka', ({ kafka }) => {
+  const { brokers } = kafka
+  const closers: (() => Promise<unknown>)[] = []
+
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close()
+  })
+
+  test('are CloudEvents in a topic of their own, under the key that was used', async () => {
+    const { log, topic } = await open()
+    const rejection = rejected({ keyId: 'key-7', body: '{}' })
+    await log.appendRejections([rejection])
+    const [message] = await readTopic(brokers, topic, 1)
+    expect(message!.key!.toString()).toBe('acc-1/key-7')
+    expect(message!.timestamp).toBe(String(rejection.receivedAt))
+    expect(message!.value!.toString()).toBe(encodeReportRejected(rejection))
+    const headers = Object.entries(message!.headers ?? {}).map(([name, value]) => [
+      name,
+      String(value),
+    ])
+    expect(Object.fromEntries(headers)).toEqual({
+      ce_specversion: '1.0',
+      ce_id: rejection.rejectionId,
+      ce_source: 'gps-position-ingestion',
+      ce_type: 'ReportRejected.v1',
+      ce_time: new Date(rejection.receivedAt).toISOString(),
+      'content-type': 'application/json',
+    })
+  })
+
+  test('go to one member of a group, and to the other when it ends', async () => {
+    const { log, topicPrefix } = await open()
+    const other = await open({ topicPrefix })
+    const members = [readRejections(log, { group }), readRejections(other.log, { group })]
+    await eventually(async () => {
+      await log.appendRejections(ofManyKeys())
+      return members.every(({ taken }) => taken.length > 0)
+    }, SOON)
+    // What came while the second joined may have been delivered twice.
+    const last = ofManyKeys()
+    await log.appendRejections(last)
+    const ids = new Set(last.map(({ rejectionId }) => rejectionId))
+    const seen = () =>
+      members.map(({ taken }) => taken.filter(({ rejectionId }) => ids.has(rejectionId)).length)
+    await eventually(() => seen()[0]! + seen()[1]! >= last.length, SOON)
+    expect(seen()[0]! + seen()[1]!).toBe(last.length)
+    expect(seen().every((count) => count > 0)).toBe(true)
+
+    await members[1]!.stop()
+    const after = ofManyKeys()
+    await log.appendRejections(after)
+    await eventually(() => {
+      const taken = new Set(members[0]!.taken.map(({ rejectionId }) => rejectionId))
+      return after.every(({ rejectionId }) => taken.has(rejectionId))
+    }, SOON)
+    await members[0]!.stop()
+  }, 60_000)
+
+  test('a consumer that cannot go on begins anew, and the process goes on', async () => {
+    const { topicPrefix, topic } = await open()
+    const groupId = `${topicPrefix}.${group}`
+    const leave = await occupyGroup(brokers, { groupId, topic })
+    const warnings: string[] = []
+    const fatal: Error[] = []
+    const { log } = await open({
+      topicPrefix,
+      logger: { ...silent, warn: (_, message) => void warnings.push(message) },
+      onFatal: (error) => void fatal.push(error),
+    })
+    const reader = readRejections(log, { group })
+    await eventually(() => warnings.includes('reading rejections begins anew'), SOON)
+    await log.append([positionReported()])
+    const positions = startReading(log)
+    await eventually(() => positions.entries.length === 1, SOON)
+    await positions.stop()
+
+    await leave()
+    const rejection = rejected()
+    await log.appendRejections([rejection])
+    await eventually(() => reader.taken.length === 1, SOON)
+    expect(reader.taken).toEqual([rejection])
+    expect(fatal).toEqual([])
+    await reader.stop()
+  }, 90_000)
+
+  async function open(changes: Partial<Parameters<typeof logOptions>[0]> = {}) {
+    const topicPrefix = `${kafka.topicPrefix}.${randomBytes(4).toString('hex')}`
+    const options = logOptions({ brokers, topicPrefix, ...changes })
+    const log = openKafkaEventLog(options)
+    closers.push(() => log.close())
+    await whenReady(log)
+    return {
+      log,
+      topicPrefix: options.topicPrefix,
+      topic: `${options.topicPrefix}.report-rejected`,
+    }
+  }
+})
+
+/** Enough keys for every partition. */
+function ofManyKeys(): ReportRejected[] {
+  return Array.from({ length: 30 }, (_, key) => rejected({ keyId: `key-${key}` }))
+}

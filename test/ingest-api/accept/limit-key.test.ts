@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { eventually } from '../../eventually.ts'
+import { startIngest, type Answer, type IngestHarness } from '../ingest-harness.ts'
+
+const report = { deviceId: 'tug-1', latitude: 54.3, longitude: 10.1 }
+
+let harness: IngestHarness
+
+beforeEach(async () => {
+  harness = await startIngest({ keyLimit: { points: 3, seconds: 1 } })
+})
+
+afterEach(() => harness.close())
+
+/** Sends so many reports one after another. */
+async function send(count: number, key: string): Promise<Answer[]> {
+  const answers: Answer[] = []
+  for (let sent = 0; sent < count; sent += 1) answers.push(await harness.submit(report, { key }))
+  return answers
+}
+
+const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status)
+
+test('a key may report as much as the service allows, then is asked to wait', async () => {
+  const { secret: key } = await harness.createKey()
+  const answers = await eventually(async () => {
+    const found = await send(4, key)
+    return statuses(found).join() === '200,200,200,429' && found
+  })
+  const last = answers.at(-1)
+  expect(last?.body).toMatchObject({ success: false, code: 429, error: 'RATE_LIMITED' })
+  expect(last?.body['message']).toContain('3 positions in 1 s')
+  expect(last?.headers.get('retry-after')).toBe('1')
+  expect(answers.map(({ headers }) => headers.get('ratelimit'))).toEqual([
+    '"key";r=2;t=1',
+    '"key";r=1;t=1',
+    '"key";r=0;t=1',
+    '"key";r=0;t=1',
+  ])
+  expect(answers[0]?.headers.get('ratelimit-policy')).toBe('"key";q=3;w=1')
+  await eventually(async () => (await send(1, key))[0]?.status === 200)
+})
+
+test('a limit of its own holds for a key alone, whatever the others do', async () => {
+  const { secret: narrow } = await harness.createKey({ rateLimit: 2 })
+  const { secret: wide } = await harness.createKey({ rateLimit: 100 })
+  expect(statuses(await send(4, narrow))).toEqual([200, 200, 429, 429])
+  const answers = await send(10, wide)
+  expect(new Set(statuses(answers))).toEqual(new Set([200]))
+  expect(answers.at(-1)?.headers.get('ratelimit')).toMatch(/^"key";r=90;t=(60|59)$/)
+  expect(answers.at(-1)?.headers.get('ratelimit-policy')).toBe('"key";q=100;w=60')
+})
+
+test('what is refused for the limit is no event, and its body is not looked at', async () => {
+  const { id, secret: key } = await harness.createKey({ rateLimit: 1 })
+  await send(1, key)
+  expect((await harness.submit('no JSON', { key })).status).toBe(429)
+  expect((await harness.logged()).map(({ keyId }) => keyId)).toEqual([id])
+})
+
+test('a changed limit is in force as soon as the key is looked up again', async () => {
+  const { id, secret: key } = await harness.createKey({ rateLimit: 1 })
+  expect(statuses(await send(2, key))).toEqual([200, 429])
+  await harness.store.changeKey({ accountId: 'acc-1', keyId: id, rateLimit: 50 })
+  harness.clock.time += 5_000
+  expect(statuses(await send(2, key))).toEqual([200, 200])
+})
+
+test('without a limit nothing is said of one', async () => {
+  await harness.close()
+  harness = await startIngest()
+  const { secret: key } = await harness.createKey()
+  const answers = await send(5, key)
+  expect(new Set(statuses(answers))).toEqual(new Set([200]))
+  expect(answers[0]?.headers.has('ratelimit')).toBe(false)
+})

@@ -1,0 +1,96 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { rejectedContent } from '../../../ingest-api/accept/rejected-content.ts'
+import { newApiKey } from '../../../schemas/api-key.ts'
+
+/** The kept body of bytes that came in pieces of a size. */
+function bodyOf(bytes: Uint8Array | string, size = 100_000): string {
+  const all = Buffer.from(bytes)
+  const chunks = []
+  for (let start = 0; start < all.length; start += size) {
+    chunks.push(all.subarray(start, start + size))
+  }
+  return rejectedContent({ chunks }).body ?? ''
+}
+
+const deviceIdOf = (deviceId: unknown) => rejectedContent({ json: { deviceId } }).deviceId
+
+describe('the kept body', () => {
+  test('is its beginning, in whatever pieces it came', () => {
+    expect(bodyOf('a'.repeat(2_048))).toBe('a'.repeat(2_048))
+    expect(bodyOf('a'.repeat(2_049))).toBe('a'.repeat(2_048))
+    for (const size of [1, 7, 2_047, 2_048, 2_049]) {
+      expect(bodyOf('0123456789'.repeat(1_000), size)).toBe(
+        '0123456789'.repeat(205).slice(0, 2_048),
+      )
+    }
+  })
+
+  test.each(['é', '€', '👩'])('ends with a whole character before %s', (character) => {
+    for (let before = 2_040; before <= 2_048; before += 1) {
+      const start = 'a'.repeat(before)
+      const fits = before + Buffer.byteLength(character) <= 2_048
+      expect(bodyOf(`${start}${character}${'b'.repeat(20)}`)).toMatch(
+        fits ? new RegExp(`^a{${before}}${character}b*$`) : new RegExp(`^a{${before}}$`),
+      )
+    }
+  })
+
+  test('is text of no more than 2 KiB, whatever the bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 5_000 }), fc.nat(4_000), (bytes, size) => {
+        const body = bodyOf(bytes, size + 1)
+        expect(Buffer.byteLength(body)).toBeLessThanOrEqual(2_048)
+        expect(body.isWellFormed()).toBe(true)
+        const whole = Buffer.from(bytes).toString()
+        expect(whole.startsWith(body)).toBe(true)
+        if (whole.length < 500) expect(body).toBe(whole)
+      }),
+    )
+    expect(bodyOf(Buffer.alloc(3_000, 0x80))).toBe('\ufffd'.repeat(682))
+  })
+
+  test('shows no API key and no part of one, wherever it is cut', () => {
+    const key = newApiKey()
+    for (let before = 1_980; before <= 2_060; before += 1) {
+      const body = bodyOf(`${' '.repeat(before)}${key}" and ${'more '.repeat(100)}`)
+      expect(body).toMatch(/^ +(gp?s?|gps_…?(".*)?)?$/)
+    }
+    expect(bodyOf(`${key}${key},x${key}y,${key.slice(0, -1)}`)).toBe(
+      `gps_…gps_…,xgps_…y,${key.slice(0, -1)}`,
+    )
+    // What keys made room for is not filled with the beginning of another.
+    expect(bodyOf(`${key},`.repeat(200))).toMatch(/^(gps_…,)*(gps_…)?$/)
+  })
+})
+
+describe('the kept deviceId', () => {
+  test('is as it was given, up to 128 UTF-16 code units', () => {
+    for (const given of ['tracker-1', 'gps_', 'gps_7', ' a', 'a\u0000b', '<b>', '$ne', '']) {
+      expect(deviceIdOf(given)).toBe(given)
+    }
+    expect(deviceIdOf('x'.repeat(128))).toBe('x'.repeat(128))
+    expect(deviceIdOf('x'.repeat(129))).toBe('x'.repeat(128))
+  })
+
+  test('is none where it is no text', () => {
+    for (const given of [undefined, null, 7, true, ['a'], { $ne: '' }]) {
+      expect(deviceIdOf(given)).toBeUndefined()
+    }
+    for (const json of [undefined, null, 7, 'deviceId', ['deviceId']]) {
+      expect(rejectedContent({ json })).toEqual({})
+    }
+  })
+
+  test('shows no API key and no half of a surrogate pair', () => {
+    const key = newApiKey()
+    expect(deviceIdOf(key)).toBe('gps_…')
+    for (let before = 80; before <= 130; before += 1) {
+      const deviceId = deviceIdOf(`${'x'.repeat(before)}${key}`) ?? ''
+      expect(deviceId).toMatch(/^x+(gp?s?|gps_…?)?$/)
+      expect(deviceId.length).toBeLessThanOrEqual(128)
+    }
+    expect(deviceIdOf(`${'x'.repeat(127)}👩`)).toBe(`${'x'.repeat(127)}\ufffd`)
+    expect(deviceIdOf('\ud800')).toBe('\ufffd')
+  })
+})

@@ -1,0 +1,221 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import type { EventLog } from '../../../event-log/event-log.ts'
+import { openSqliteEventLog } from '../../../event-log/sqlite/sqlite-event-log.ts'
+import { Rejections } from '../../../ingest-api/accept/rejections.ts'
+import { DependencyError } from '../../../runtime/errors.ts'
+import { createLogger } from '../../../runtime/logger.ts'
+import { createMetrics, type Metrics } from '../../../runtime/metrics.ts'
+import type { RejectionError, ReportRejected } from '../../../schemas/report-rejected.ts'
+import { T0 } from '../../samples.ts'
+
+const clock = { time: T0, now: () => clock.time }
+const away = new DependencyError('the log is away', { retriable: true })
+
+let directory: string
+let eventLog: EventLog
+let metrics: Metrics
+/** Replaced where the log is to fail or to hang. */
+let append: EventLog['appendRejections']
+let warnings: number
+let rejections: Rejections
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'gps-rejections-'))
+  clock.time = T0
+  eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
+  metrics = createMetrics()
+  append = (events) => eventLog.appendRejections(events)
+  warnings = 0
+  const logger = createLogger({ level: 'silent', name: 'test' })
+  logger.warn = () => void (warnings += 1)
+  rejections = new Rejections({
+    eventLog: { appendRejections: (events) => append(events) },
+    clock,
+    metrics,
+    logger,
+  })
+})
+
+afterEach(async () => {
+  await eventLog.close()
+  await rm(directory, { recursive: true })
+})
+
+function refuse(count: number, keyId = 'key-1', error: RejectionError = 'INVALID_PARAMS'): void {
+  for (let n = 0; n < count; n += 1) {
+    const key = { id: keyId, accountId: 'acc-1' }
+    rejections.offer({ key, error, message: `fault ${n}`, received: { json: { deviceId: 'd' } } })
+  }
+}
+
+/** As many as are kept in a second, of ten keys; the next second begins. */
+function refuseForOneSecond(): void {
+  for (let key = 0; key < 10; key += 1) refuse(20, `key-${key}`)
+  clock.time += 1_000
+}
+
+/** Every rejection in the log; at least one has to be there. */
+async function logged(): Promise<ReportRejected[]> {
+  const found: ReportRejected[] = []
+  const reading = new AbortController()
+  // Behind all that was there before.
+  const last = { keyId: 'last', accountId: 'acc-1', receivedAt: clock.time, message: 'last' }
+  const rejectionId = `7${String(clock.time).padStart(25, '0')}`
+  await eventLog.appendRejections([{ ...last, rejectionId, error: 'FORBIDDEN', count: 1 }])
+  await eventLog.subscribeRejections({
+    group: rejectionId,
+    signal: reading.signal,
+    async onBatch(events) {
+      found.push(...events.filter(({ keyId }) => keyId !== 'last'))
+      if (events.some((event) => event.rejectionId === rejectionId)) reading.abort()
+    },
+  })
+  return found
+}
+
+async function counted(): Promise<Record<string, number>> {
+  const { values } = await metrics.rejections.get()
+  return Object.fromEntries(values.map(({ labels, value }) => [String(labels.outcome), value]))
+}
+
+describe('refused reports', () => {
+  test('up to 20 of a key and second are kept one by one, the rest are counted', async () => {
+    refuse(20)
+    refuse(5)
+    refuse(3, 'key-1', 'FORBIDDEN')
+    refuse(20, 'key-2')
+    clock.time = T0 + 999
+    refuse(1)
+    await rejections.flush()
+    expect(await logged()).toHaveLength(40)
+
+    clock.time = T0 + 1_000
+    await rejections.flush()
+    const events = await logged()
+    expect(events.filter(({ count }) => count === 1)).toHaveLength(40)
+    const counts = events.slice(40).map(({ rejectionId: _id, ...event }) => event)
+    const counting = { accountId: 'acc-1', keyId: 'key-1' }
+    expect(counts).toEqual([
+      {
+        ...counting,
+        error: 'INVALID_PARAMS',
+        count: 6,
+        message: 'fault 0',
+        receivedAt: T0 + 999,
+      },
+      { ...counting, error: 'FORBIDDEN', count: 3, message: 'fault 2', receivedAt: T0 },
+    ])
+    expect(new Set(events.map(({ rejectionId }) => rejectionId)).size).toBe(42)
+    expect(await counted()).toEqual({ kept: 40, counted: 9 })
+  })
+
+  test('of all keys together are kept up to 200 a second, the rest are counted', async () => {
+    refuseForOneSecond()
+    clock.time -= 1
+    refuse(3, 'key-10')
+    clock.time += 1
+    refuse(1, 'key-10')
+    await rejections.flush()
+    const events = await logged()
+    expect(events.filter(({ count }) => count === 1)).toHaveLength(201)
+    expect(events.filter(({ keyId }) => keyId === 'key-10').map(({ count }) => count)).toEqual([
+      3, 1,
+    ])
+    expect(await counted()).toEqual({ kept: 201, counted: 3 })
+  })
+
+  test('begin anew with each second, whoever notices that it has begun', async () => {
+    refuse(25)
+    clock.time = T0 + 1_000
+    refuse(25)
+    clock.time = T0 + 2_000
+    await rejections.flush()
+    const events = await logged()
+    expect(events.map(({ count }) => count).filter((count) => count > 1)).toEqual([5, 5])
+    expect(await counted()).toEqual({ kept: 40, counted: 10 })
+    clock.time = T0 + 3_000
+    await rejections.flush()
+    expect(await counted()).toEqual({ kept: 40, counted: 10 })
+  })
+
+  test('are all written at the end, also those of a second that is not over', async () => {
+    refuse(21)
+    await rejections.close()
+    expect(await logged()).toHaveLength(21)
+    expect(await counted()).toEqual({ kept: 20, counted: 1 })
+  })
+
+  test('are written behind what is being written, and none twice', async () => {
+    let go = () => {}
+    let atOnce = 0
+    const held = new Promise<void>((resolve) => (go = resolve))
+    append = async (events) => {
+      atOnce += 1
+      expect(atOnce).toBe(1)
+      await held
+      await eventLog.appendRejections(events)
+      atOnce -= 1
+    }
+    refuse(10)
+    const writing = rejections.flush()
+    refuse(10)
+    const again = rejections.flush()
+    const closing = rejections.close()
+    go()
+    await Promise.all([writing, again, closing])
+    expect(await logged()).toHaveLength(20)
+    expect(await counted()).toEqual({ kept: 20 })
+  })
+})
+
+describe('while their log takes nothing, refused reports', () => {
+  test('are dropped with one warning a minute, and later ones are kept', async () => {
+    append = () => Promise.reject(away)
+    for (let second = 0; second <= 60; second += 1) {
+      clock.time = T0 + second * 1_000
+      refuse(22)
+      await rejections.flush()
+      if (second < 60) expect(warnings).toBe(1)
+    }
+    expect(warnings).toBe(2)
+    // The two of the last second are only told at its end.
+    expect(await counted()).toEqual({ dropped: 61 * 20 + 60 * 2 })
+    append = (events) => eventLog.appendRejections(events)
+    clock.time += 1_000
+    refuse(1)
+    await rejections.flush()
+    expect(await logged()).toHaveLength(2)
+  })
+
+  test('take room for 1000 and no more', async () => {
+    const batches: number[] = []
+    for (let second = 0; second < 6; second += 1) refuseForOneSecond()
+    expect(await counted()).toEqual({ dropped: 200 })
+    append = async (events) => {
+      batches.push(events.length)
+      await eventLog.appendRejections(events)
+    }
+    await rejections.flush()
+    expect(await logged()).toHaveLength(1_000)
+    expect(batches).toEqual(Array.from({ length: 10 }, () => 100))
+  })
+
+  test('hold nobody up when it hangs', async () => {
+    let give = (_error: Error) => {}
+    append = () => new Promise((_resolve, reject) => (give = reject))
+    refuse(1)
+    const writing = rejections.flush()
+    clock.time += 1_000
+    for (let second = 0; second < 6; second += 1) refuseForOneSecond()
+    expect(await counted()).toEqual({ dropped: 200 })
+    give(away)
+    await writing
+    expect(await counted()).toEqual({ dropped: 201 })
+    append = (events) => eventLog.appendRejections(events)
+    await rejections.close()
+    expect(await counted()).toEqual({ dropped: 201, kept: 1_000 })
+  })
+})

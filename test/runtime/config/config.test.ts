@@ -1,0 +1,148 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from '@jest/globals'
+import { ConfigError, loadConfig } from '../../../runtime/config/config.ts'
+
+function faults(env: Record<string, string>): string {
+  try {
+    loadConfig(env)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message
+    throw error
+  }
+  return ''
+}
+
+describe('the configuration', () => {
+  test('needs nothing', () => {
+    expect(loadConfig({})).toEqual({
+      host: '127.0.0.1',
+      ingestPort: 8080,
+      adminPort: 8081,
+      dataDir: './data',
+      rateLimits: {
+        device: { points: 300, seconds: 60 },
+        key: { points: 60_000, seconds: 60 },
+        auth: { points: 30, seconds: 60 },
+        store: 'memory',
+      },
+      trustProxy: 0,
+      logLevel: 'info',
+      shutdownDeadlineMs: 10_000,
+    })
+  })
+
+  test('takes every variable', () => {
+    const config = loadConfig({
+      HOST: '0.0.0.0',
+      INGEST_PORT: '0',
+      ADMIN_PORT: '9001',
+      PROJECTOR_PORT: '9002',
+      DATA_DIR: '/var/lib/gps',
+      KAFKA_BROKERS: 'a:9092,b:9093',
+      MONGODB_URL: 'mongodb://user:secret@m1:27017,m2:27017/gps',
+      SCHEMA_REGISTRY_URL: 'http://registry:8081/apis/ccompat/v7',
+      KAFKA_SSL: 'true',
+      KAFKA_SASL_MECHANISM: 'SCRAM-SHA-512',
+      KAFKA_SASL_USERNAME: 'gps',
+      KAFKA_SASL_PASSWORD: 'pw',
+      KAFKA_TOPIC_PREFIX: 'fleet',
+      KAFKA_REPLICATION_FACTOR: '3',
+      ADMIN_EMAIL: 'ops@example.com',
+      ADMIN_PASSWORD: 'correct horse battery',
+      RATE_LIMIT_DEVICE: '10/1',
+      RATE_LIMIT_KEY: 'off',
+      RATE_LIMIT_STORE: 'mongodb',
+      RETENTION_DAYS: '90',
+      TRUST_PROXY: '1',
+      LOG_LEVEL: 'debug',
+      SHUTDOWN_DEADLINE_MS: '2000',
+    })
+    expect(config).toEqual({
+      host: '0.0.0.0',
+      ingestPort: 0,
+      adminPort: 9001,
+      projectorPort: 9002,
+      dataDir: '/var/lib/gps',
+      distributed: {
+        kafka: {
+          brokers: ['a:9092', 'b:9093'],
+          ssl: true,
+          sasl: { mechanism: 'scram-sha-512', username: 'gps', password: 'pw' },
+          topicPrefix: 'fleet',
+          replicationFactor: 3,
+          retentionMs: 90 * 86_400_000,
+          registry: { url: 'http://registry:8081/apis/ccompat/v7' },
+        },
+        mongodbUrl: 'mongodb://user:secret@m1:27017,m2:27017/gps',
+      },
+      firstOperator: { email: 'ops@example.com', password: 'correct horse battery' },
+      rateLimits: {
+        device: { points: 10, seconds: 1 },
+        key: 'off',
+        auth: { points: 30, seconds: 60 },
+        store: 'mongodb',
+      },
+      retentionDays: 90,
+      trustProxy: 1,
+      logLevel: 'debug',
+      shutdownDeadlineMs: 2_000,
+    })
+  })
+
+  test('a variable set to nothing is not set', () => {
+    expect(loadConfig({ INGEST_PORT: '', KAFKA_BROKERS: '' })).toEqual(loadConfig({}))
+  })
+
+  test('one message lists every bad variable and what it expects', () => {
+    const message = faults({
+      INGEST_PORT: '80a',
+      ADMIN_PORT: '70000',
+      RATE_LIMIT_KEY: '5',
+      RETENTION_DAYS: '0',
+      LOG_LEVEL: 'loud',
+    })
+    expect(message.split('\n').slice(1)).toEqual([
+      '  INGEST_PORT must be a port from 0 to 65535 (0 picks a free one), not "80a"',
+      '  ADMIN_PORT must be a port from 0 to 65535 (0 picks a free one), not "70000"',
+      '  RATE_LIMIT_KEY must be points/seconds, for example 300/60, or off, not "5"',
+      '  RETENTION_DAYS must be a whole number of days, 1 or more, not "0"',
+      '  LOG_LEVEL must be fatal, error, warn, info, debug, trace or silent, not "loud"',
+    ])
+  })
+
+  test.each([
+    [{ KAFKA_BROKERS: 'a:9092' }, 'MONGODB_URL'],
+    [{ MONGODB_URL: 'mongodb://m' }, 'KAFKA_BROKERS'],
+    [{ ADMIN_EMAIL: 'ops@example.com' }, 'ADMIN_PASSWORD'],
+    [{ ADMIN_PASSWORD: 'correct horse battery' }, 'ADMIN_EMAIL'],
+    [{ KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'u' }, 'KAFKA_SASL_PASSWORD'],
+  ])('%o does not work without %s', (env, missing) => {
+    expect(faults(env)).toContain(missing)
+  })
+
+  test('what a secret holds is never repeated', () => {
+    const message = faults({
+      ADMIN_EMAIL: 'ops@example.com',
+      ADMIN_PASSWORD: 'tooshort',
+      MONGODB_URL: 'http://user:hunter2@m',
+      KAFKA_BROKERS: 'a:1',
+    })
+    expect(message).toContain('ADMIN_PASSWORD must be a password of at least 12 characters')
+    expect(message).toContain('MONGODB_URL')
+    expect(message).not.toMatch(/tooshort|hunter2/)
+  })
+
+  test('.env.example names every variable, and all of its values are good', () => {
+    const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
+    const named = [...read('.env.example').matchAll(/^([A-Z][A-Z_]+)=(.*)$/gm)]
+    const known = [
+      ...read('runtime/config/config.ts').matchAll(/^ {2}([A-Z][A-Z_]+): /gm),
+      ...read('docker-compose.yml').matchAll(/\$\{([A-Z_]+)/g),
+    ]
+    const names = (matches: RegExpExecArray[]) => [...new Set(matches.map((match) => match[1]))]
+    expect(names(named).sort()).toEqual([...names(known), 'COMPOSE_PROFILES'].sort())
+    const env: Record<string, string> = {}
+    for (const [, name = '', value = ''] of named) env[name] = value
+    expect(faults(env)).toBe('')
+  })
+})

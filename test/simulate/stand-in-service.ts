@@ -1,0 +1,67 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Timing } from '../../simulate/timing.ts'
+
+/** How the stand-in answers; `hang-up` closes the connection without an answer. */
+export type Reply =
+  | { readonly status: number; readonly headers?: Record<string, string>; readonly data?: unknown }
+  | 'hang-up'
+
+export type Received = { readonly path: string; readonly key: string; readonly body: string }
+
+/** A real HTTP server in the service's place: what it is asked is kept, what it answers is given. */
+export async function standInService(
+  reply: (request: Received, index: number) => Reply | Promise<Reply>,
+): Promise<{ url: URL; received: Received[]; close(): Promise<void> }> {
+  const received: Received[] = []
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => request.socket.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { url: path = '', headers } = request
+    const asked = { path, key: headers.authorization ?? '', body: await bodyOf(request) }
+    const given = await reply(asked, received.push(asked) - 1)
+    if (given === 'hang-up') request.socket.destroy()
+    else response.writeHead(given.status, given.headers).end(JSON.stringify(given.data ?? {}))
+  }
+
+  return {
+    url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+    received,
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  let body = ''
+  for await (const chunk of request.setEncoding('utf8')) body += String(chunk)
+  return body
+}
+
+export function acknowledged(recordId: string): Reply {
+  return { status: 200, data: { success: true, data: { recordId } } }
+}
+
+export function refused(status: number, error: string, headers: Record<string, string> = {}) {
+  return { status, headers, data: { success: false, error } }
+}
+
+/** A clock that jumps over every pause, and says how long each was. */
+export function jumpingTiming(): Timing & { readonly pauses: number[] } {
+  let jumped = 0
+  const pauses: number[] = []
+  return {
+    pauses,
+    now: () => performance.timeOrigin + performance.now() + jumped,
+    async pause(ms) {
+      pauses.push(ms)
+      jumped += ms
+    },
+    jitter: () => 0.5,
+  }
+}

@@ -1,0 +1,297 @@
+import { expect, test } from '@jest/globals'
+import { deviceStatus } from '../../../projector/device-status.ts'
+import { DependencyError } from '../../../runtime/errors.ts'
+import type { ProjectionBatch, ProjectionEntry } from '../../../store/read-models.ts'
+import { openReadModels, type ReadModelCollections } from '../../../store/mongo/collections.ts'
+import { project } from '../../../store/mongo/read-models.ts'
+import {
+  allPositions,
+  batchOf,
+  canonical,
+  deviceErased,
+  everythingOf,
+  LogOfOneSuite,
+  newAccountId,
+} from '../../contracts/store-samples.ts'
+import { positionReported, T0 } from '../../samples.ts'
+import { describeWith } from '../../services/describe-with.ts'
+import { everyInterruption, interrupted } from './interrupted-collections.ts'
+import { silent, withDatabase } from './database.ts'
+
+const deviceId = 'tracker-1'
+
+await describeWith(['mongodb'], 'erasing in MongoDB', ({ mongodb }) => {
+  test('whatever an erasing projector does between two calls of one that lost its partition, nothing comes back', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const store = await database.open()
+      const readModels = openReadModels(database.db, 1)
+      const calls = await everyInterruption(async (interrupt) => {
+        const { accountId, lost, erasing, wanted } = story()
+        let isDone = false
+        const erase = async () => {
+          isDone = true
+          await deliver(readModels, erasing)
+        }
+        await deliver(interrupted(readModels, interrupt(erase)), lost)
+        if (!isDone) await erase()
+        expect(await everythingOf(store, accountId)).toEqual(wanted)
+        expect(await storedOf(readModels, accountId)).toBe(wanted.records.length)
+      })
+      expect(calls).toBe(3)
+    })
+  }, 60_000)
+
+  test('whatever one that lost its partition does between two calls of an erasing projector, nothing comes back', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const store = await database.open()
+      const readModels = openReadModels(database.db, 1)
+      const calls = await everyInterruption(async (interrupt) => {
+        const { accountId, lost, erasing, wanted } = story()
+        const eraser = interrupted(
+          readModels,
+          interrupt(() => deliver(readModels, lost)),
+        )
+        await deliver(eraser, erasing)
+        expect(await everythingOf(store, accountId)).toEqual(wanted)
+        expect(await storedOf(readModels, accountId)).toBe(wanted.records.length)
+      })
+      expect(calls).toBeGreaterThanOrEqual(7)
+    })
+  }, 60_000)
+
+  test('a projector that dies at any call leaves an erasure that is whole once delivered again', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const store = await database.open()
+      const readModels = openReadModels(database.db, 1)
+      const calls = await everyInterruption(async (interrupt) => {
+        const { accountId, lost, erasing, wanted } = story()
+        await deliver(readModels, lost)
+        const dead = interrupted(
+          readModels,
+          interrupt(() => Promise.reject(new Error('died'))),
+        )
+        await project(dead, erasing, silent).catch((error: unknown) => {
+          expect(error).toMatchObject({ message: 'died' })
+        })
+        await deliver(readModels, erasing)
+        expect(await everythingOf(store, accountId)).toEqual(wanted)
+        expect(await storedOf(readModels, accountId)).toBe(wanted.records.length)
+        await deliver(readModels, erasing)
+        expect(await everythingOf(store, accountId)).toEqual(wanted)
+      })
+      expect(calls).toBeGreaterThanOrEqual(7)
+    })
+  }, 60_000)
+
+  test('a record that comes late and whose writer died is never seen, and blocks no repeat of it', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const store = await database.open()
+      const { positions } = openReadModels(database.db, 1)
+      const accountId = newAccountId()
+      const log = new LogOfOneSuite()
+      const lost = log.append(positionReported({ accountId }))
+      await store.project(batchOf(lost))
+      const document = await positions.findOne({ accountId })
+      await store.project(batchOf(log.erase(deviceErased({ accountId }))))
+      expect(await positions.countDocuments()).toBe(0)
+      if (document !== null) await positions.insertOne(document)
+
+      const nothing = { statuses: [], records: [] }
+      expect(await everythingOf(store, accountId)).toEqual(nothing)
+      const { recordId } = lost.event
+      expect(await allPositions(store, accountId, deviceId)).toEqual([])
+      expect(await store.findPosition({ accountId, recordId })).toBeUndefined()
+      const generation = await store.openGeneration(1)
+      for await (const chunk of generation.scanRecords({ accountId })) expect(chunk).toEqual([])
+
+      const repeat = log.append(lost.event)
+      expect(await store.project(batchOf(repeat))).toEqual({ stored: 1, repeated: 0 })
+      expect(await store.findPosition({ accountId, recordId })).toMatchObject(repeat.event)
+      expect((await everythingOf(store, accountId)).records).toEqual([
+        { ...repeat.event, origin: repeat.origin },
+      ])
+      expect(await store.project(batchOf(log.append(lost.event)))).toEqual({
+        stored: 0,
+        repeated: 1,
+      })
+    })
+  })
+
+  test('what another partition told of after the erasure is still counted', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const store = await database.open()
+      const accountId = newAccountId()
+      const log = new LogOfOneSuite()
+      const elsewhere = (receivedAt: number) =>
+        log.append(positionReported({ accountId, receivedAt }), 1)
+      const [before, after] = [elsewhere(T0 + 1_000), elsewhere(T0 + 9_000)]
+      await store.project(batchOf(before, after))
+      const erasure = log.erase(deviceErased({ accountId, erasedAt: T0 + 5_000 }))
+      for (const batch of [batchOf(erasure), batchOf(erasure), batchOf(before, after)]) {
+        await store.project(batch)
+        const { statuses, records } = await everythingOf(store, accountId)
+        expect(statuses).toEqual([canonical(deviceStatus(undefined, after))])
+        expect(records.map(({ origin }) => origin)).toEqual([after.origin])
+      }
+      await store.project(batchOf(elsewhere(T0 + 9_500)))
+      const { statuses } = await everythingOf(store, accountId)
+      expect(statuses).toMatchObject([{ reportCount: 2, firstSeenAt: T0 + 9_000 }])
+    })
+  })
+
+  test('a device that starts afresh in another partition keeps what was applied before', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const store = await database.open()
+      const accountId = newAccountId()
+      const log = new LogOfOneSuite()
+      const before = log.append(positionReported({ accountId }))
+      const event = deviceErased({ accountId, erasedAt: T0 + 5_000 })
+      await store.project(batchOf(before, log.erase(event)))
+      await store.project(
+        batchOf(log.append(positionReported({ accountId, receivedAt: T0 + 9_000 }), 7)),
+      )
+      const device = await store.findDevice({ accountId, deviceId })
+      expect(device?.status).toMatchObject({ reportCount: 1, applied: { 0: 1, 7: 0 } })
+    })
+  })
+
+  test('projectors of two partitions that erase and report one device at once agree', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const [one, other] = [await database.open(), await database.open()]
+      const log = new LogOfOneSuite()
+      for (let round = 0; round < 10; round += 1) {
+        const accountId = newAccountId()
+        const late = { accountId, receivedAt: T0 + 9_000 }
+        const event = deviceErased({ accountId, erasedAt: T0 + 5_000 })
+        const [before, erasure] = [
+          log.append(positionReported({ accountId, receivedAt: T0 })),
+          log.erase(event),
+        ]
+        const after = log.append(positionReported(late))
+        await Promise.all([
+          one.project(batchOf(before, erasure, after)),
+          other.project(batchOf(log.append(positionReported(late), 1))),
+          other.project(
+            batchOf(log.append(positionReported({ accountId, receivedAt: T0 + 5_000 }), 2)),
+          ),
+        ])
+        const { statuses, records } = await everythingOf(one, accountId)
+        expect(statuses.map(({ reportCount }) => reportCount)).toEqual([2])
+        expect(records).toHaveLength(2)
+      }
+    })
+  }, 60_000)
+
+  test('a batch of 500 with a hundred erasures leaves what stands behind them', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const store = await database.open()
+      const accountId = newAccountId()
+      const log = new LogOfOneSuite()
+      const named = (n: number) => ({ accountId, deviceId: `tracker-${n % 100}` })
+      const entries: ProjectionEntry[] = []
+      for (let n = 0; n < 500; n += 1) {
+        const isErasure = n >= 300 && n < 400
+        entries.push(
+          isErasure ? log.erase(deviceErased(named(n))) : log.append(positionReported(named(n))),
+        )
+      }
+      const batch = batchOf(...(entries as [ProjectionEntry, ...ProjectionEntry[]]))
+      expect(await store.project(batch)).toEqual({ stored: 100, repeated: 0 })
+      expect(await store.project(batch)).toEqual({ stored: 0, repeated: 0 })
+      const devices = await store.pageDevices({ accountId, limit: 1_000 })
+      expect(devices.map(({ status }) => status.reportCount)).toEqual(Array(100).fill(1))
+      expect(await database.db.collection('positions_g1').countDocuments()).toBe(100)
+    })
+  }, 60_000)
+
+  test('of many erasures of a device none hides it again', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const store = await database.open()
+      const accountId = newAccountId()
+      const log = new LogOfOneSuite()
+      const events = Array.from({ length: 30 }, (_, n) =>
+        deviceErased({ accountId, erasedAt: T0 + n }),
+      )
+      for (const event of events) await store.hideErased(event)
+      const entries = events.map((event) => log.erase(event))
+      await store.project(
+        batchOf(...(entries as [ProjectionEntry]), log.append(positionReported({ accountId }))),
+      )
+      expect(await store.findDevice({ accountId, deviceId })).toBeDefined()
+      await store.hideErased(events[0] ?? deviceErased())
+      expect(await database.db.collection('hidden_devices').countDocuments()).toBe(0)
+      expect(await store.findDevice({ accountId, deviceId })).toBeDefined()
+    })
+  })
+
+  test('what is left of an erased device goes when the erasure is as old as records may be', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const store = await database.open()
+      const log = new LogOfOneSuite()
+      const erased = (name: string, erasedAt: number) =>
+        log.erase(deviceErased({ deviceId: name, erasedAt }))
+      const reported = (name: string, receivedAt: number) =>
+        log.append(positionReported({ deviceId: name, receivedAt }))
+      await store.project(
+        batchOf(
+          erased('old', T0),
+          erased('young', T0 + 2_000),
+          erased('silent', T0 + 2_000),
+          reported('silent', T0),
+          erased('lively', T0),
+          reported('lively', T0 + 2_000),
+        ),
+      )
+      await store.expire(T0 + 1_000)
+      const left = await database.db
+        .collection('device_status_g1')
+        .find()
+        .project({ _id: 0, deviceId: 1, isErased: { $ne: [{ $type: '$erased' }, 'missing'] } })
+        .sort({ deviceId: 1 })
+        .toArray()
+      expect(left).toEqual([
+        { deviceId: 'lively', isErased: false },
+        { deviceId: 'silent', isErased: true },
+        { deviceId: 'young', isErased: true },
+      ])
+      const devices = await store.pageDevices({ accountId: 'acc-1', limit: 9 })
+      expect(devices.map(({ status }) => status.deviceId)).toEqual(['lively'])
+    })
+  })
+})
+
+/** A device's reports before its erasure, and the batch that erases it and goes on. */
+function story() {
+  const accountId = newAccountId()
+  const log = new LogOfOneSuite()
+  const entry = () => log.append(positionReported({ accountId }))
+  const before = [entry(), entry()] as const
+  const erasure = log.erase(deviceErased({ accountId }))
+  // The repeat of a report that is erased, and one of its own.
+  const repeat = log.append(before[1].event)
+  const after = entry()
+  const records = [repeat, after].map(({ event, origin }) => ({ ...event, origin }))
+  const status = canonical(deviceStatus(deviceStatus(undefined, repeat), after))
+  return {
+    accountId,
+    lost: batchOf(...before),
+    erasing: batchOf(before[1], erasure, repeat, after),
+    wanted: { statuses: [status], records },
+  }
+}
+
+/** As the log does: a batch that could not be stored for now is delivered again. */
+async function deliver(readModels: ReadModelCollections, batch: ProjectionBatch): Promise<void> {
+  for (;;) {
+    try {
+      await project(readModels, batch, silent)
+      return
+    } catch (error) {
+      if (!(error instanceof DependencyError) || !error.retriable) throw error
+    }
+  }
+}
+
+async function storedOf({ positions }: ReadModelCollections, accountId: string): Promise<number> {
+  return positions.countDocuments({ accountId })
+}

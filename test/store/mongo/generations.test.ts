@@ -1,0 +1,112 @@
+import { expect, test } from '@jest/globals'
+import { batchOf, deviceErased, LogOfOneSuite } from '../../contracts/store-samples.ts'
+import { eventually } from '../../eventually.ts'
+import { positionReported, T0 } from '../../samples.ts'
+import { describeWith } from '../../services/describe-with.ts'
+import { withDatabase, type TestDatabase } from './database.ts'
+
+const LEASE_MS = 30_000
+
+await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
+  test('a rebuild that was silent for too long can no longer switch, and notices', async () => {
+    await withDatabase(mongodb, async (database) => {
+      let now = T0
+      const clock = { now: () => now }
+      const store = await database.open({ clock })
+      const silent = await store.beginRebuild()
+      now += LEASE_MS - 1
+      expect(await store.beginRebuild()).toBeUndefined()
+      now += 1
+      const next = await store.beginRebuild()
+      expect(next).toMatchObject({ from: 1, to: 3 })
+
+      await expect(silent?.switchOver()).rejects.toMatchObject({ retriable: false })
+      await eventually(() => silent?.lost.aborted, { withinMs: 15_000 })
+      await expect(store.openGeneration(2)).rejects.toThrow(
+        'generation 2 of the read models is gone',
+      )
+      await silent?.end()
+      expect(await store.beginRebuild()).toBeUndefined()
+
+      const built = await store.openGeneration(3)
+      const entry = new LogOfOneSuite().append(positionReported())
+      expect(await built.project(batchOf(entry))).toMatchObject({ stored: 1 })
+      await next?.switchOver()
+      await next?.end()
+      expect(await store.currentGeneration()).toBe(3)
+      expect(await documents(database, 'positions_g3')).toBe(1)
+    })
+  }, 40_000)
+
+  test('nothing can be written any more to a generation that is gone', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const store = await database.open()
+      const log = new LogOfOneSuite()
+      const slow = await store.openGeneration(1)
+      await slow.project(batchOf(log.append(positionReported())))
+      const rebuild = await store.beginRebuild()
+      await rebuild?.switchOver()
+      await rebuild?.end()
+      for (const name of ['positions_g1', 'device_status_g1']) {
+        expect(await documents(database, name)).toBe(0)
+      }
+      await expect(
+        slow.project(batchOf(log.append(positionReported({ deviceId: 'tracker-2' })))),
+      ).rejects.toMatchObject({ name: 'DependencyError' })
+      for (const name of ['positions_g1', 'device_status_g1']) {
+        expect(await documents(database, name)).toBe(0)
+      }
+    })
+  })
+
+  test('a store of an earlier version of the program knows no newest generation yet', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const store = await database.open()
+      const meta = database.db.collection<{ _id: string }>('meta')
+      await meta.updateOne({ _id: 'read-models' }, { $set: { generation: 7 } })
+      const rebuild = await store.beginRebuild()
+      expect(rebuild).toMatchObject({ from: 7, to: 8 })
+      await rebuild?.end()
+      expect(await meta.findOne({ _id: 'read-models' })).toMatchObject({ generation: 7, newest: 8 })
+    })
+  })
+
+  test('an erasure that the log no longer tells of hides nothing in the next generation', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const store = await database.open()
+      const log = new LogOfOneSuite()
+      const event = deviceErased()
+      await store.hideErased(event)
+      const erasure = log.erase(event)
+      const after = log.append(positionReported())
+      await store.project(batchOf(erasure, after))
+      const rebuild = await store.beginRebuild()
+      const built = await store.openGeneration(rebuild?.to ?? 0)
+      await built.project(batchOf(after))
+      await rebuild?.switchOver()
+      await rebuild?.end()
+      const next = await database.open()
+      const { accountId, deviceId } = after.event
+      expect(await next.findDevice({ accountId, deviceId })).toMatchObject({
+        status: { reportCount: 1 },
+      })
+    })
+  })
+
+  test('records of a new generation expire as those of the one before', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const store = await database.open({ retentionDays: 3 })
+      const rebuild = await store.beginRebuild()
+      const indexes = await database.db.collection('positions_g2').listIndexes().toArray()
+      const seconds = indexes.map(
+        (index: { expireAfterSeconds?: number }) => index.expireAfterSeconds,
+      )
+      expect(seconds).toContain(3 * 86_400)
+      await rebuild?.end()
+    })
+  })
+})
+
+function documents({ db }: TestDatabase, name: string): Promise<number> {
+  return db.collection(name).countDocuments()
+}

@@ -1,0 +1,206 @@
+import { expect, test } from '@jest/globals'
+import { deviceStatus } from '../../../projector/device-status.ts'
+import type { ProjectionBatch } from '../../../store/read-models.ts'
+import type { Store } from '../../../store/store.ts'
+import { describeWith } from '../../services/describe-with.ts'
+import { positionReported, T0 } from '../../samples.ts'
+import {
+  batchOf,
+  LogOfOneSuite,
+  newAccountId,
+  type PositionEntry,
+} from '../../contracts/store-samples.ts'
+import { flakyProxy } from './flaky-proxy.ts'
+import { withDatabase } from './database.ts'
+
+const retriable = { name: 'DependencyError', retriable: true }
+
+await describeWith(['mongodb'], 'projecting into MongoDB', ({ mongodb }) => {
+  test('two projectors of one partition at once count each record once', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const [one, other] = [await database.open(), await database.open()]
+      const log = new LogOfOneSuite()
+      const accountId = newAccountId()
+      for (let round = 1; round <= 15; round += 1) {
+        const entries = Array.from({ length: 12 }, (_, n) =>
+          log.append(positionReported({ accountId, deviceId: `tracker-${n % 3}` })),
+        )
+        await Promise.all([
+          inChunks(one, entries, 4),
+          inChunks(other, entries, 3),
+          one.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]]))),
+        ])
+        expect(await counts(one, accountId)).toEqual([4 * round, 4 * round, 4 * round])
+      }
+      expect(await database.db.collection('positions_g1').countDocuments()).toBe(15 * 12)
+    })
+  })
+
+  test('projectors of two partitions that share a device lose none of its reports', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const [one, other] = [await database.open(), await database.open()]
+      const log = new LogOfOneSuite()
+      const accountId = newAccountId()
+      for (let round = 1; round <= 15; round += 1) {
+        await Promise.all([
+          one.project(batchOf(log.append(positionReported({ accountId }), 0))),
+          other.project(batchOf(log.append(positionReported({ accountId }), 1))),
+        ])
+        expect(await counts(one, accountId)).toEqual([2 * round])
+      }
+    })
+  })
+
+  test('a projector that dies between records and statuses leaves nothing uncounted', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const accountId = newAccountId()
+      const log = new LogOfOneSuite()
+      const first = log.append(positionReported({ accountId }))
+      const repeat = log.append(first.event)
+      const last = log.append(positionReported({ accountId }))
+      const batch = batchOf(first, repeat, last)
+      const dies: ProjectionBatch['fold'] = () => {
+        throw new Error('died')
+      }
+      const dead = await database.open()
+      await expect(dead.project({ ...batch, fold: dies })).rejects.toThrow('died')
+      expect(await database.db.collection('positions_g1').countDocuments()).toBe(2)
+      expect(await counts(dead, accountId)).toEqual([])
+
+      const next = await database.open()
+      expect(await next.project(batch)).toEqual({ stored: 0, repeated: 1 })
+      expect(await counts(next, accountId)).toEqual([2])
+      expect(await next.project(batch)).toEqual({ stored: 0, repeated: 1 })
+      expect(await counts(next, accountId)).toEqual([2])
+    })
+  })
+
+  test('a batch whose records do not reach the server counts nothing', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const proxy = await flakyProxy(database.url)
+      const store = await database.open({ url: proxy.url })
+      try {
+        const batch = batchOf(new LogOfOneSuite().append(positionReported()))
+        proxy.loseRequestsWith('positions_g1')
+        await expect(store.project(batch)).rejects.toMatchObject(retriable)
+        expect(await counts(store, 'acc-1')).toEqual([])
+        proxy.loseRequestsWith(undefined)
+        expect(await store.project(batch)).toEqual({ stored: 1, repeated: 0 })
+        expect(await counts(store, 'acc-1')).toEqual([1])
+      } finally {
+        await store.close()
+        await proxy.close()
+      }
+    })
+  })
+
+  test('a batch whose answers were lost on the way is whole once it is delivered again', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const proxy = await flakyProxy(database.url)
+      const store = await database.open({ url: proxy.url })
+      try {
+        const accountId = newAccountId()
+        const log = new LogOfOneSuite()
+        const batch = () =>
+          batchOf(
+            log.append(positionReported({ accountId })),
+            log.append(positionReported({ accountId })),
+          )
+        const whileRecordsAreWritten = batch()
+        await proxy.become('deaf')
+        await expect(store.project(whileRecordsAreWritten)).rejects.toMatchObject(retriable)
+        await proxy.become('pass')
+        await store.project(whileRecordsAreWritten)
+        expect(await counts(store, accountId)).toEqual([2])
+
+        const whileStatusesAreWritten = batch()
+        let lost = Promise.resolve()
+        const fold: ProjectionBatch['fold'] = (previous, entry) => {
+          lost = proxy.become('deaf')
+          return deviceStatus(previous, entry)
+        }
+        const broken = store.project({ ...whileStatusesAreWritten, fold })
+        await expect(broken).rejects.toMatchObject(retriable)
+        await lost
+        await proxy.become('pass')
+        expect(await counts(store, accountId)).toEqual([4])
+        await store.project(whileStatusesAreWritten)
+        expect(await counts(store, accountId)).toEqual([4])
+      } finally {
+        await store.close()
+        await proxy.close()
+      }
+    })
+  }, 60_000)
+
+  test('device ids that look like operators, paths or field names are only names', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const store = await database.open()
+      const accountId = newAccountId()
+      const deviceIds = ['$ts', '$$NOW', 'a.b', '$set', '__proto__', 'applied', '{"$gt":""}']
+      const log = new LogOfOneSuite()
+      for (let round = 0; round < 3; round += 1) {
+        const entries = deviceIds.map((deviceId) =>
+          log.append(positionReported({ accountId, deviceId })),
+        )
+        await store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
+      }
+      for (const deviceId of deviceIds) {
+        const device = await store.findDevice({ accountId, deviceId })
+        expect(device?.status).toMatchObject({ deviceId, reportCount: 3 })
+        const history = { accountId, deviceId, order: 'asc', limit: 10 } as const
+        expect(await store.pagePositions(history)).toHaveLength(3)
+        const settings = { name: deviceId, disabled: false }
+        const change = { accountId, deviceId, name: deviceId, changedAt: T0 }
+        expect(await store.changeDeviceSettings(change)).toEqual(settings)
+      }
+    })
+  })
+
+  test('what is applied is kept for each partition, whichever came first', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const store = await database.open()
+      const accountId = newAccountId()
+      const log = new LogOfOneSuite()
+      for (const partition of [11, 2, 100, 0, 11, 2]) {
+        await store.project(batchOf(log.append(positionReported({ accountId }), partition)))
+      }
+      const device = await store.findDevice({ accountId, deviceId: 'tracker-1' })
+      expect(device?.status).toMatchObject({
+        reportCount: 6,
+        applied: { 0: 0, 2: 1, 11: 1, 100: 0 },
+      })
+    })
+  })
+
+  test('a record that anything but its id keeps out is not taken for a repeat', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const store = await database.open()
+      const accountId = newAccountId()
+      await database.db.collection('positions_g1').createIndex({ keyId: 1 }, { unique: true })
+      const log = new LogOfOneSuite()
+      const batch = batchOf(
+        log.append(positionReported({ accountId })),
+        log.append(positionReported({ accountId })),
+      )
+      await expect(store.project(batch)).rejects.toMatchObject({ name: 'DependencyError' })
+      expect(await counts(store, accountId)).toEqual([])
+    })
+  })
+})
+
+async function inChunks(
+  store: Store,
+  entries: readonly PositionEntry[],
+  size: number,
+): Promise<void> {
+  for (let start = 0; start < entries.length; start += size) {
+    const chunk = entries.slice(start, start + size)
+    await store.project(batchOf(...(chunk as [PositionEntry, ...PositionEntry[]])))
+  }
+}
+
+async function counts(store: Store, accountId: string): Promise<number[]> {
+  const devices = await store.pageDevices({ accountId, limit: 100 })
+  return devices.map(({ status }) => status.reportCount)
+}

@@ -1,0 +1,62 @@
+import { expect, test } from '@jest/globals'
+import { describeWith } from '../../services/describe-with.ts'
+import { positionReported, T0 } from '../../samples.ts'
+import { batchOf, LogOfOneSuite } from '../../contracts/store-samples.ts'
+import { withDatabase, type TestDatabase } from './database.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1_000
+
+await describeWith(['mongodb'], 'retention in MongoDB', ({ mongodb }) => {
+  test('the server removes records by itself, after as long as was last set', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const expected: [retentionDays: number | undefined, seconds: number | undefined][] = [
+        [undefined, undefined],
+        [30, 30 * 86_400],
+        [30, 30 * 86_400],
+        [0.5, 43_200],
+        [undefined, undefined],
+        [7, 7 * 86_400],
+      ]
+      for (const [retentionDays, seconds] of expected) {
+        await database.open(retentionDays === undefined ? {} : { retentionDays })
+        expect(await timeToLive(database)).toEqual(
+          seconds === undefined ? [] : [{ key: { receivedAt: 1 }, expireAfterSeconds: seconds }],
+        )
+      }
+    })
+  })
+
+  test('what has expired is not seen while the server still has it', async () => {
+    await withDatabase(mongodb, async (database) => {
+      let now = T0
+      const store = await database.open({ retentionDays: 1, clock: { now: () => now } })
+      const log = new LogOfOneSuite()
+      const old = log.append(positionReported({ deviceId: 'old', receivedAt: T0 }))
+      const young = log.append(positionReported({ deviceId: 'young', receivedAt: T0 + 1 }))
+      await store.project(batchOf(old, young))
+      const seen = async () => {
+        const devices = await store.pageDevices({ accountId: 'acc-1', limit: 10 })
+        return devices.map(({ status }) => status.deviceId)
+      }
+      const { accountId, deviceId, recordId } = old.event
+      const history = { accountId, deviceId, order: 'asc', limit: 10 } as const
+
+      now = T0 + DAY_MS
+      expect(await seen()).toEqual(['old', 'young'])
+      expect(await store.pagePositions(history)).toHaveLength(1)
+
+      now += 1
+      expect(await seen()).toEqual(['young'])
+      expect(await store.pagePositions(history)).toEqual([])
+      expect(await store.findPosition({ accountId, recordId })).toBeUndefined()
+      expect(await store.findDevice({ accountId, deviceId })).toBeUndefined()
+    })
+  })
+})
+
+async function timeToLive({ db }: TestDatabase) {
+  const indexes = await db.collection('positions_g1').listIndexes().toArray()
+  return indexes
+    .map(({ key, expireAfterSeconds }: Record<string, unknown>) => ({ key, expireAfterSeconds }))
+    .filter(({ key }) => 'receivedAt' in (key as object))
+}

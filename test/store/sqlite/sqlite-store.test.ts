@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { DependencyError } from '../../../runtime/errors.ts'
+import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
+import { account, apiKey, batchOf, operator } from '../../contracts/store-samples.ts'
+import { storeContract } from '../../contracts/store-contract.ts'
+import { positionReported } from '../../samples.ts'
+import { openTemporaryStore } from './open-sqlite-store.ts'
+
+storeContract('SQLite', openTemporaryStore)
+
+describe('the SQLite store', () => {
+  let directory: string
+
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'sqlite-store-'))
+  })
+
+  afterAll(() => {
+    rmSync(directory, { recursive: true })
+  })
+
+  test('keeps what only operators can tell apart from what can be rebuilt', async () => {
+    const store = openSqliteStore({ directory: join(directory, 'apart') })
+    const made = account()
+    await store.createAccount(made)
+    await store.createKey(apiKey({ accountId: made.id }), Buffer.alloc(32, 1))
+    const event = positionReported({ accountId: made.id })
+    await store.project(batchOf({ kind: 'position', origin: { partition: 0, offset: 0 }, event }))
+    await store.close()
+    for (const end of ['', '-wal', '-shm']) {
+      rmSync(join(directory, 'apart', `read-models-1.sqlite${end}`), { force: true })
+    }
+    const again = openSqliteStore({ directory: join(directory, 'apart') })
+    expect(await again.checkpoint()).toEqual({})
+    expect(await again.findGrant(Buffer.alloc(32, 1))).toBeDefined()
+    await again.close()
+  })
+
+  test.each(['accounts', 'rejections', 'read-models-1'])(
+    'does not open when a newer program has changed %s',
+    async (name) => {
+      const folder = `newer than ${name}`
+      await openSqliteStore({ directory: join(directory, folder) }).close()
+      const raw = new DatabaseSync(join(directory, folder, `${name}.sqlite`))
+      raw.exec('PRAGMA user_version = 1000')
+      raw.close()
+      expect(() => openSqliteStore({ directory: join(directory, folder) })).toThrow(
+        /schema version 1000, .* newer version/,
+      )
+    },
+  )
+
+  test('reads stay with the old read models until the new ones have come as far', async () => {
+    const store = openSqliteStore({ directory: join(directory, 'follows') })
+    const event = positionReported()
+    const batch = batchOf({ kind: 'position', origin: { partition: 0, offset: 1 }, event })
+    await store.project(batch)
+    const rebuild = await store.beginRebuild()
+    await rebuild?.switchOver()
+    const find = () => store.findPosition(event)
+    for (const end = performance.now() + 500; performance.now() < end;) {
+      expect(await find()).toBeDefined()
+      await new Promise(setImmediate)
+    }
+    const built = await store.openGeneration(2)
+    await built.project(batch)
+    await built.close()
+    expect(await find()).toBeDefined()
+    await rebuild?.end()
+    expect(await find()).toBeDefined()
+    await store.close()
+  })
+
+  test('says so when its directory cannot be made', () => {
+    const file = join(directory, 'a file')
+    writeFileSync(file, '')
+    expect(() => openSqliteStore({ directory: join(file, 'data') })).toThrow(DependencyError)
+  })
+
+  test('rejects as not ready once it is closed', async () => {
+    const store = openSqliteStore({ directory: join(directory, 'closed') })
+    await store.close()
+    await expect(store.ready()).rejects.toThrow(DependencyError)
+  })
+
+  test('processes that start at once on nothing make it once and share it', async () => {
+    const processes = Array.from({ length: 4 }, startOpener)
+    try {
+      await Promise.all(processes.map(({ answer }) => answer()))
+      for (let round = 0; round < 10; round += 1) {
+        const folder = join(directory, `shared ${round}`)
+        const made = await Promise.all(processes.map(({ ask }) => ask(folder)))
+        expect([...made].sort()).toEqual(['false', 'false', 'false', 'true'])
+      }
+    } finally {
+      for (const { process } of processes) process.kill('SIGKILL')
+    }
+  })
+})
+
+/** A process that opens the directories it is told of, and says if it made the first operator. */
+function startOpener() {
+  const compiled = new URL('../../../dist/store/sqlite/sqlite-store.js', import.meta.url).href
+  const first = account()
+  const attempt = { account: first, operator: operator({ accountId: first.id }) }
+  const process: ChildProcess = spawn(
+    globalThis.process.execPath,
+    [
+      '--input-type=module',
+      '--eval',
+      `import { createInterface } from 'node:readline'
+       import { openSqliteStore } from ${JSON.stringify(compiled)}
+       console.log('started')
+       for await (const directory of createInterface({ input: process.stdin })) {
+         try {
+           const store = openSqliteStore({ directory })
+           console.log(await store.createFirstOperator(${JSON.stringify(attempt)}))
+           await store.close()
+         } catch (error) {
+           console.log(error.message)
+         }
+       }`,
+    ],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  )
+  if (process.stdout === null) throw new Error('the process has no output to read')
+  const lines = createInterface({ input: process.stdout })
+  const answer = async () => ((await once(lines, 'line')) as [string])[0]
+  return {
+    process,
+    answer,
+    ask: (folder: string) => {
+      const answered = answer()
+      process.stdin?.write(`${folder}\n`)
+      return answered
+    },
+  }
+}
