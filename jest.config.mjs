@@ -5,7 +5,9 @@ export default {
   testMatch: ['**/*.test.ts'],
   testPathIgnorePatterns: ['/test/compose/', '/test/faults/', '/test/schemathesis/'],
   extensionsToTreatAsEsm: ['.ts'],
-  transform: { '^.+\\.ts$': ['ts-jest', { useESM: true, tsconfig: 'tsconfig.json' }] },
+  transform: {
+    '^.+\\.ts$': ['ts-jest', { useESM: true, tsconfig: 'tsconfig.json', transpilation: true }],
+  },
   globalSetup: '<rootDir>/test/services/before-all.mjs',
   globalTeardown: '<rootDir>/test/services/after-all.mjs',
   testTimeout: 20_000,

@@ -133,7 +133,8 @@ describe('the configuration', () => {
   })
 
   test('.env.example names every variable, and all of its values are good', () => {
-    const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
+    const read = (file: string) =>
+      readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8')
     const named = [...read('.env.example').matchAll(/^([A-Z][A-Z_]+)=(.*)$/gm)]
     const known = [
       ...read('runtime/config/config.ts').matchAll(/^ {2}([A-Z][A-Z_]+): /gm),
