@@ -42,6 +42,33 @@ export type KeyGrant = {
   readonly disabledDevices: ReadonlySet<string>
 }
 
+export const KEY_STATUSES = ['active', 'expired', 'revoked', 'rotating'] as const
+export type KeyStatus = (typeof KEY_STATUSES)[number]
+
+/** Any status but `expired` and `revoked` lets the key in. */
+export function keyStatus(
+  {
+    revokedAt,
+    expiresAt,
+    previousValidUntil,
+  }: Pick<ApiKey, 'revokedAt' | 'expiresAt' | 'previousValidUntil'>,
+  now: number,
+): KeyStatus {
+  if (revokedAt !== undefined) return 'revoked'
+  if (isOver(expiresAt, now)) return 'expired'
+  return previousValidUntil !== undefined && now < previousValidUntil ? 'rotating' : 'active'
+}
+
+/** Whether the secret that was shown opens its key at this time; the account is not asked. */
+export function isInForce({ key, secretValidUntil }: KeyGrant, now: number): boolean {
+  const status = keyStatus(key, now)
+  return status !== 'revoked' && status !== 'expired' && !isOver(secretValidUntil, now)
+}
+
+function isOver(end: number | undefined, now: number): boolean {
+  return end !== undefined && now >= end
+}
+
 export interface Keys {
   /** `secretHash`: SHA-256 of the secret; the secret itself never reaches the store. */
   createKey(key: ApiKey, secretHash: Uint8Array): Promise<void>

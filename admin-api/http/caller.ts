@@ -3,9 +3,9 @@ import { ApiError } from '../../runtime/errors.ts'
 import type { HttpContext, HttpState } from '../../runtime/http.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { isApiKey, secretHash } from '../../schemas/api-key.ts'
-import type { Account, ApiKey, Operator } from '../../store/back-office.ts'
+import { isInForce, type Account, type ApiKey, type Operator } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
-import { isInForce, sessionToken } from './session-cookie.ts'
+import { isSessionInForce, sessionToken } from './session-cookie.ts'
 
 /** An operator who has signed in. */
 export type OperatorCaller = {
@@ -54,11 +54,9 @@ async function keyCaller(
   { store, clock, logger }: { store: CallerStore; clock: Clock; logger: Logger },
 ): Promise<KeyCaller | undefined> {
   const grant = isApiKey(token) ? await store.findGrant(secretHash(token)) : undefined
-  if (grant === undefined) return undefined
   const now = clock.now()
+  if (grant === undefined || !isInForce(grant, now)) return undefined
   const { key } = grant
-  if (key.revokedAt !== undefined || (key.expiresAt ?? Infinity) <= now) return undefined
-  if ((grant.secretValidUntil ?? Infinity) <= now) return undefined
   if (grant.accountSuspended) throw new ApiError('FORBIDDEN', 'the account is suspended')
   if (now - (key.lastUsedAt ?? -Infinity) >= NOTED_EVERY_MS) {
     try {
@@ -81,7 +79,7 @@ async function operatorCaller(
   if (found === undefined) return undefined
   const now = clock.now()
   const { session, operator, account } = found
-  if (!isInForce(session, now) || account.suspended) {
+  if (!isSessionInForce(session, now) || account.suspended) {
     await store.deleteSession(tokenHash)
     return undefined
   }

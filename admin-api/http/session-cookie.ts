@@ -8,7 +8,7 @@ export const LONGEST_MS = 12 * 60 * 60_000
 const NAME = 'gps_session'
 
 /** Whether a session still holds: 30 minutes without a request end it, 12 hours end it anyhow. */
-export function isInForce({ createdAt, lastSeenAt }: Session, now: number): boolean {
+export function isSessionInForce({ createdAt, lastSeenAt }: Session, now: number): boolean {
   return now - lastSeenAt < IDLE_MS && now - createdAt < LONGEST_MS
 }
 

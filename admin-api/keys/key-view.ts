@@ -1,10 +1,13 @@
-import { SCOPES, type ApiKey, type Scope } from '../../store/back-office.ts'
+import {
+  KEY_STATUSES,
+  keyStatus,
+  SCOPES,
+  type ApiKey,
+  type Scope,
+} from '../../store/back-office.ts'
 import type { JsonSchema } from '../http/admin-route.ts'
 import type { KeyChange } from './key-rules.ts'
 import { isoTime, TIME } from '../http/views.ts'
-
-const STATUSES = ['active', 'expired', 'revoked', 'rotating'] as const
-type KeyStatus = (typeof STATUSES)[number]
 
 /** A key as operators see it: nothing of it opens anything. */
 export function keyView(key: ApiKey, now: number) {
@@ -31,15 +34,6 @@ export function keyViewWithSecret(key: ApiKey, secret: string, now: number) {
   return { id, key: secret, ...view }
 }
 
-export function keyStatus(
-  { revokedAt, expiresAt, previousValidUntil }: ApiKey,
-  now: number,
-): KeyStatus {
-  if (revokedAt !== undefined) return 'revoked'
-  if (expiresAt !== undefined && expiresAt <= now) return 'expired'
-  return previousValidUntil !== undefined && previousValidUntil > now ? 'rotating' : 'active'
-}
-
 /** What was set of a key, as the audit keeps it: times as the API writes them. */
 export function keyDetails({
   expiresAt,
@@ -58,7 +52,7 @@ const PROPERTIES = {
   name: { type: 'string' },
   hint: { type: 'string', description: 'First and last characters of the secret' },
   scopes: { type: 'array', items: { enum: SCOPES } },
-  status: { enum: STATUSES },
+  status: { enum: KEY_STATUSES },
   createdAt: TIME,
   expiresAt: TIME_OR_NULL,
   lastUsedAt: TIME_OR_NULL,

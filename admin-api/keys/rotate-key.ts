@@ -3,6 +3,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
 import { keyHint, newApiKey, secretHash } from '../../schemas/api-key.ts'
+import { keyStatus } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
 import {
   pathParameter,
@@ -11,7 +12,7 @@ import {
   type Input,
 } from '../http/admin-route.ts'
 import type { Caller } from '../http/caller.ts'
-import { KEY_WITH_SECRET, keyStatus, keyViewWithSecret } from './key-view.ts'
+import { KEY_WITH_SECRET, keyViewWithSecret } from './key-view.ts'
 import { recordAction } from '../http/record-action.ts'
 import { requireKey } from './require-key.ts'
 

@@ -2,7 +2,7 @@ import { isApiKey, secretHash } from '../../schemas/api-key.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import type { HttpMiddleware } from '../../runtime/http.ts'
-import type { KeyGrant, Scope } from '../../store/back-office.ts'
+import { isInForce, type KeyGrant, type Scope } from '../../store/back-office.ts'
 import type { Grants } from './grants.ts'
 import type { KeyUsage } from './key-usage.ts'
 import type { BodyState } from '../senders/read-json.ts'
@@ -33,6 +33,7 @@ export function authenticate({
     const grant =
       token !== undefined && isApiKey(token) ? await grants.find(secretHash(token)) : undefined
     const now = clock.now()
+    // Decided anew for each request: a grant is remembered for longer than its times may last.
     if (grant === undefined || !isInForce(grant, now)) throw unauthorized(authorization !== '')
     ctx.state.grant = grant
     if (!grant.key.scopes.includes(scope)) throw insufficientScope(scope)
@@ -52,17 +53,6 @@ export function requireDevice({ key, disabledDevices }: KeyGrant, deviceId: stri
 
 function covers(listed: string, deviceId: string): boolean {
   return listed.endsWith('*') ? deviceId.startsWith(listed.slice(0, -1)) : listed === deviceId
-}
-
-/** Decided anew for each request: a grant is remembered for longer than its times may last. */
-function isInForce({ key, secretValidUntil }: KeyGrant, now: number): boolean {
-  return (
-    key.revokedAt === undefined && isAhead(key.expiresAt, now) && isAhead(secretValidUntil, now)
-  )
-}
-
-function isAhead(end: number | undefined, now: number): boolean {
-  return end === undefined || now < end
 }
 
 function unauthorized(tokenSent: boolean): ApiError {
