@@ -6,39 +6,52 @@ import { projectorGroup } from './projector.ts'
 
 type MeasuredLag = Required<Pick<InstanceReport, 'lag' | 'deadLetters'>>
 
-type Dependencies = {
+/**
+ * Measures how far the read models in use are behind the log, and how many dead letters are kept,
+ * and puts it into the metrics. A store that is away does not hide the lag that grows meanwhile:
+ * the log tells it of the generation last known to be in use.
+ */
+export function lagWatch({
+  eventLog,
+  store,
+  metrics,
+}: {
   readonly eventLog: Pick<EventLog, 'lag' | 'deadLetters'>
   readonly store: Pick<Generations, 'currentGeneration'>
   readonly metrics: Metrics
-}
-
-/** Measures the lag, and tells what it was found to be last; nothing where that failed. */
-export function lagWatch(dependencies: Dependencies) {
+}) {
+  let generation: number | undefined
   let last: Partial<MeasuredLag> = {}
+
+  async function generationInUse(): Promise<number> {
+    try {
+      generation = await store.currentGeneration()
+    } catch (error) {
+      if (generation === undefined) throw error
+    }
+    return generation
+  }
+
   return {
     async measure(): Promise<void> {
       try {
-        last = await measureLag(dependencies)
+        const lag = await eventLog.lag(projectorGroup(await generationInUse()))
+        const deadLetters = await eventLog.deadLetters()
+        last = { lag, deadLetters }
+        metrics.projectorLagEvents.set(lag.events)
+        metrics.projectorLagSeconds.set(lag.seconds)
+        metrics.deadLetters.set(deadLetters)
       } catch (error) {
         // What was true a while ago must not be told as if it were so now.
         last = {}
+        metrics.projectorLagEvents.remove()
+        metrics.projectorLagSeconds.remove()
+        metrics.deadLetters.remove()
         throw error
       }
     },
+
+    /** What was found last; nothing where that failed. */
     last: () => last,
   }
-}
-
-/**
- * Measures how far the read models in use are behind the log, and how many dead letters are kept,
- * and puts it into the metrics.
- */
-export async function measureLag({ eventLog, store, metrics }: Dependencies): Promise<MeasuredLag> {
-  const group = projectorGroup(await store.currentGeneration())
-  const lag = await eventLog.lag(group)
-  const deadLetters = await eventLog.deadLetters()
-  metrics.projectorLagEvents.set(lag.events)
-  metrics.projectorLagSeconds.set(lag.seconds)
-  metrics.deadLetters.set(deadLetters)
-  return { lag, deadLetters }
 }

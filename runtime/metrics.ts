@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { readinessGauge } from './readiness.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -9,6 +10,7 @@ export function createMetrics() {
   collectDefaultMetrics({ register: registry })
   return {
     registry,
+    readiness: readinessGauge(registry),
     buildInfo: new Gauge({
       name: 'gps_build_info',
       help: 'Always 1: the program that runs, its version, and its mode (embedded or distributed)',
@@ -46,17 +48,17 @@ export function createMetrics() {
       labelNames: ['outcome'] as const,
       registers,
     }),
-    projectorLagEvents: new Gauge({
+    projectorLagEvents: measured({
       name: 'gps_projector_lag_events',
       help: 'Events in the log that are not yet in the read models',
       registers,
     }),
-    projectorLagSeconds: new Gauge({
+    projectorLagSeconds: measured({
       name: 'gps_projector_lag_seconds',
       help: 'Age of the oldest event that is not yet in the read models',
       registers,
     }),
-    deadLetters: new Gauge({
+    deadLetters: measured({
       name: 'gps_dead_letters',
       help: 'Log entries kept as dead letters because they could not be read',
       registers,
@@ -78,4 +80,11 @@ export function createMetrics() {
       registers,
     }),
   }
+}
+
+/** A gauge without a value until it is set: a process that does not measure it tells nothing. */
+function measured(configuration: ConstructorParameters<typeof Gauge>[0]): Gauge {
+  const gauge = new Gauge(configuration)
+  gauge.remove()
+  return gauge
 }

@@ -17,12 +17,16 @@ export function operationsRoutes<S extends HttpState>(
     metrics,
   }: { name: string; ready: () => Promise<void>; stopping: AbortSignal; metrics: Metrics },
 ): void {
+  const readyNow = async () => {
+    if (stopping.aborted) throw new Error('the service is stopping')
+    await ready()
+  }
+  metrics.readiness.watch(name.replace('gps-', ''), readyNow)
   router.get('/', (ctx) => succeed(ctx, { service: name, version: VERSION }))
   router.get('/healthz', (ctx) => succeed(ctx, { status: 'alive' }))
   router.get('/readyz', async (ctx) => {
-    if (stopping.aborted) throw unavailable('not ready: the service is stopping')
     try {
-      await ready()
+      await readyNow()
     } catch (error) {
       throw unavailable(`not ready: ${error instanceof Error ? error.message : String(error)}`)
     }

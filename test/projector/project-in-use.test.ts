@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { EventLog } from '../../event-log/event-log.ts'
-import { measureLag } from '../../projector/measure-lag.ts'
+import { lagWatch } from '../../projector/measure-lag.ts'
 import { projectInUse } from '../../projector/project-in-use.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { createLogger } from '../../runtime/logger.ts'
@@ -61,11 +61,12 @@ test('the lag is that of the read models in use', async () => {
     await eventually(async () => (await counted()) === 3)
   })
   const metrics = createMetrics()
-  await measureLag({ eventLog, store, metrics })
+  const watch = lagWatch({ eventLog, store, metrics })
+  await watch.measure()
   expect((await metrics.projectorLagEvents.get()).values[0]?.value).toBe(0)
   const rebuild = await store.beginRebuild()
   await rebuild?.switchOver()
-  await measureLag({ eventLog, store, metrics })
+  await watch.measure()
   expect((await metrics.projectorLagEvents.get()).values[0]?.value).toBe(3)
   await rebuild?.end()
 })

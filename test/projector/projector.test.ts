@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
 import type { EventLog } from '../../event-log/event-log.ts'
-import { lagWatch, measureLag } from '../../projector/measure-lag.ts'
+import { lagWatch } from '../../projector/measure-lag.ts'
 import { projectorGroup, runProjector } from '../../projector/projector.ts'
 import { applyRetention } from '../../projector/retention.ts'
 import { DependencyError } from '../../runtime/errors.ts'
@@ -124,7 +124,8 @@ describe('the projector', () => {
     await eventLog.append([positionReported({ receivedAt: T0 }), positionReported()])
     clock.time = T0 + 30_000
     const metrics = createMetrics()
-    await measureLag({ eventLog, store, metrics })
+    expect(await metrics.registry.metrics()).not.toMatch(/^gps_(projector_lag|dead_letters)/m)
+    await lagWatch({ eventLog, store, metrics }).measure()
     const text = await metrics.registry.metrics()
     expect(text).toContain('gps_projector_lag_events 2')
     expect(text).toContain('gps_projector_lag_seconds 30')
@@ -142,13 +143,33 @@ describe('the projector', () => {
       },
       deadLetters: () => eventLog.deadLetters(),
     }
-    const watch = lagWatch({ eventLog: log, store, metrics: createMetrics() })
+    const metrics = createMetrics()
+    const watch = lagWatch({ eventLog: log, store, metrics })
     expect(watch.last()).toEqual({})
     await watch.measure()
     expect(watch.last()).toEqual({ lag: { events: 1, seconds: 3 }, deadLetters: 0 })
     away = true
     await expect(watch.measure()).rejects.toThrow('the log is away')
     expect(watch.last()).toEqual({})
+    expect(await metrics.registry.metrics()).not.toMatch(/^gps_(projector_lag|dead_letters)/m)
+  })
+
+  test('its lag is measured from the log while the store is away', async () => {
+    let away = true
+    const flaky = {
+      currentGeneration: async () => {
+        if (away) throw new DependencyError('the store is away', { retriable: true })
+        return store.currentGeneration()
+      },
+    }
+    const watch = lagWatch({ eventLog, store: flaky, metrics: createMetrics() })
+    await expect(watch.measure()).rejects.toThrow('the store is away')
+    away = false
+    await watch.measure()
+    away = true
+    await eventLog.append([positionReported({ receivedAt: T0 })])
+    await watch.measure()
+    expect(watch.last()).toMatchObject({ lag: { events: 1 } })
   })
 })
 
