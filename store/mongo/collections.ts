@@ -102,6 +102,8 @@ export type MetaDocument = {
   /** The generation in use, and the newest that a rebuild has begun (absent: none has). */
   readonly generation?: number
   readonly newest?: number
+  /** The newest one, while it may still be put in use. */
+  readonly building?: number
   readonly owner?: string
   readonly until?: Date
 }

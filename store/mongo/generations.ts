@@ -4,15 +4,17 @@ import { DependencyError } from '../../runtime/errors.ts'
 import type { Rebuild } from '../read-models.ts'
 import { openReadModels, type Collections, type ReadModelCollections } from './collections.ts'
 import { sweepApplied } from './hidden-devices.ts'
+import { answered } from './guarded.ts'
 import { releaseLock, renewLock, takeLock, type Clock, type Lock } from './lock.ts'
 import { setRetention } from './retention.ts'
 import { generationsOf, makeReadModelIndexes } from './schema.ts'
-import { removeReadModelsExcept } from './sealed-collections.ts'
+import { sealReadModels } from './sealed-collections.ts'
 
 const LOOK_EVERY_MS = 500
 const READERS_STAY_MS = 1_000
 const LEASE_MS = 30_000
 const RENEW_EVERY_MS = 5_000
+const SWITCHED_WITHIN_MS = 5_000
 
 export type FollowedGeneration = {
   /** The generation in use, as the database says now. */
@@ -88,7 +90,7 @@ export async function beginRebuild(
   const lock: Lock = { name: 'rebuild-lock', owner: randomUUID(), leaseMs: LEASE_MS }
   if (!(await takeLock(meta, lock, clock))) return undefined
   const { from, to } = await nextGeneration(meta)
-  await removeReadModelsExcept(db, [from, to])
+  await sealReadModels(db, (generation) => generation < to && generation !== from)
   const readModels = openReadModels(db, to)
   await makeReadModelIndexes(readModels)
   await setRetention(readModels, retentionDays)
@@ -110,32 +112,46 @@ export async function beginRebuild(
     async switchOver() {
       const { deviceStatuses } = openReadModels(db, from)
       await sweepApplied({ hiddenDevices, deviceStatuses })
-      const { matchedCount } = await meta.updateOne(
-        { _id: 'read-models', generation: from, newest: to },
-        { $set: { generation: to } },
+      const switching = meta.updateOne(
+        { _id: 'read-models', generation: from, newest: to, building: to },
+        { $set: { generation: to }, $unset: { building: '' } },
       )
-      if (matchedCount === 0) throw takenOver()
+      try {
+        const { matchedCount } = await answered(switching, SWITCHED_WITHIN_MS)
+        if (matchedCount === 0) throw takenOver()
+      } catch (error) {
+        // Given up, not cancelled: it may have happened, and must not happen from here on.
+        if ((await stopBuilding(meta, to)) !== to) throw error
+      }
     },
 
     async end() {
       clearInterval(renewing)
-      const { generation, newest } = await generationsOf(meta)
-      // What another rebuild builds by now is not this one's to remove.
-      await removeReadModelsExcept(db, newest === to ? [generation] : [generation, newest])
+      const inUse = await stopBuilding(meta, to)
+      await sealReadModels(db, (one) => (one === from || one === to) && one !== inUse)
       await releaseLock(meta, lock)
     },
   }
 }
 
+/**
+ * Takes from a switch to this generation, however late it comes, what it asks for: from here on the
+ * generation is in use or never will be. Gives the one that is in use.
+ */
+async function stopBuilding(meta: Collections['meta'], generation: number): Promise<number> {
+  await meta.updateOne({ _id: 'read-models', building: generation }, { $unset: { building: '' } })
+  return (await generationsOf(meta)).generation
+}
+
 async function nextGeneration(meta: Collections['meta']): Promise<{ from: number; to: number }> {
   const { generation, newest } = await generationsOf(meta)
-  const first = { generation, newest: { $exists: false } }
+  const to = newest + 1
   const { matchedCount } = await meta.updateOne(
-    { _id: 'read-models', $or: [{ newest }, ...(newest === generation ? [first] : [])] },
-    { $set: { newest: newest + 1 } },
+    { _id: 'read-models', generation, $or: [{ newest }, { newest: { $exists: false } }] },
+    { $set: { newest: to, building: to } },
   )
   if (matchedCount === 0) throw takenOver()
-  return { from: generation, to: newest + 1 }
+  return { from: generation, to }
 }
 
 function takenOver(): DependencyError {

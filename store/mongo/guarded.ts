@@ -31,7 +31,11 @@ export function guarded<M extends Methods<M>>(
   return Object.fromEntries(wrapped) as M
 }
 
-async function answered<T>(answer: Promise<T>, withinMs: number): Promise<T> {
+/**
+ * What the promise gives, if it does so within a time.
+ * @throws {DependencyError} retriable otherwise; what was asked for may still happen then.
+ */
+export async function answered<T>(answer: Promise<T>, withinMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {

@@ -28,6 +28,7 @@ const MANY_CALLS: ReadonlySet<string> = new Set<keyof Store | keyof Generation |
   'project',
   'expire',
   'beginRebuild',
+  'switchOver',
   'end',
   'origins',
   'accounts',

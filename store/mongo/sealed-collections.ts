@@ -5,15 +5,15 @@ import type { CollectionInfo, Db, Document } from 'mongodb'
 const NOTHING: Document = { _id: { $exists: false } }
 
 /**
- * Removes the collections of every generation of the read models but these, for good: in the place
- * of each stays an empty one that takes no document. A projector that has not yet noticed the end of
- * its generation would otherwise bring the collection back by writing to it.
+ * Removes the collections of the generations of the read models that are `gone`, for good: in the
+ * place of each stays an empty one that takes no document. A projector that has not yet noticed the
+ * end of its generation would otherwise bring the collection back by writing to it.
  */
-export async function removeReadModelsExcept(db: Db, kept: readonly number[]): Promise<void> {
+export async function sealReadModels(db: Db, gone: (generation: number) => boolean): Promise<void> {
   const collections = await db.listCollections<CollectionInfo>().toArray()
   for (const { name, options } of collections) {
     const generation = /^(?:positions|device_status)_g(\d+)$/.exec(name)?.[1]
-    if (generation === undefined || kept.includes(Number(generation))) continue
+    if (generation === undefined || !gone(Number(generation))) continue
     if (options?.['validator'] === undefined) await replaceWithSealed(db, name)
   }
 }

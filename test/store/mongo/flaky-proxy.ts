@@ -8,6 +8,11 @@ export type FlakyProxy = {
   become(mode: Mode): Promise<void>
   /** A request that holds this text never arrives: its connection breaks. */
   loseRequestsWith(text: string | undefined): void
+  /** A request that holds this text waits with what follows it, whether its client stays or not. */
+  holdRequestsWith(text: string): void
+  holds(): boolean
+  /** The server gets what was held; resolves when it has answered. The answers never arrive. */
+  release(): Promise<void>
   close(): Promise<void>
 }
 
@@ -22,6 +27,8 @@ export async function flakyProxy(serverUrl: string): Promise<FlakyProxy> {
   const sockets = new Set<Socket>()
   let mode: Mode = 'pass'
   let lost: string | undefined
+  let holding: string | undefined
+  const held = new Map<Socket, Buffer[]>()
   let port = 0
   let server: Server | undefined
 
@@ -36,14 +43,18 @@ export async function flakyProxy(serverUrl: string): Promise<FlakyProxy> {
         socket.on('error', () => undefined)
         socket.on('close', () => {
           sockets.delete(socket)
-          other.destroy()
+          if (!held.has(other)) other.destroy()
         })
       }
       client.on('data', (bytes) => {
-        if (lost !== undefined && bytes.includes(lost)) client.destroy()
+        const waiting = held.get(upstream)
+        if (waiting !== undefined) waiting.push(bytes)
+        else if (holding !== undefined && bytes.includes(holding)) held.set(upstream, [bytes])
+        else if (lost !== undefined && bytes.includes(lost)) client.destroy()
         else if (mode !== 'silent') upstream.write(bytes)
       })
       upstream.on('data', (bytes) => {
+        if (held.has(upstream)) return
         if (mode === 'pass') client.write(bytes)
         if (mode === 'deaf') client.destroy()
       })
@@ -80,6 +91,18 @@ export async function flakyProxy(serverUrl: string): Promise<FlakyProxy> {
     },
     loseRequestsWith(text) {
       lost = text
+    },
+    holdRequestsWith(text) {
+      holding = text
+    },
+    holds: () => held.size > 0,
+    async release() {
+      holding = undefined
+      const answers = Array.from(held, ([upstream, requests]) => {
+        upstream.write(Buffer.concat(requests))
+        return new Promise((resolve) => upstream.once('data', resolve))
+      })
+      await Promise.all(answers)
     },
     close: refuse,
   }

@@ -4,6 +4,7 @@ import { eventually } from '../../eventually.ts'
 import { positionReported, T0 } from '../../samples.ts'
 import { describeWith } from '../../services/describe-with.ts'
 import { withDatabase, type TestDatabase } from './database.ts'
+import { flakyProxy } from './flaky-proxy.ts'
 
 const LEASE_MS = 30_000
 
@@ -59,6 +60,58 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
     })
   })
 
+  test('a switch that was given up and comes late puts nothing in use that was removed', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const proxy = await flakyProxy(database.url)
+      const store = await database.open({ url: proxy.url })
+      try {
+        const entry = new LogOfOneSuite().append(positionReported())
+        await store.project(batchOf(entry))
+        const rebuild = await store.beginRebuild()
+        const built = await store.openGeneration(2)
+        await built.project(batchOf(entry))
+        proxy.holdRequestsWith(SWITCH)
+        await expect(rebuild?.switchOver()).rejects.toMatchObject({ retriable: true })
+        await rebuild?.end()
+        await proxy.release()
+
+        expect(await store.currentGeneration()).toBe(1)
+        expect(await documents(database, 'positions_g1')).toBe(1)
+        const next = await store.beginRebuild()
+        expect(next).toMatchObject({ from: 1, to: 3 })
+        await next?.end()
+      } finally {
+        await store.close()
+        await proxy.close()
+      }
+    })
+  }, 30_000)
+
+  test('a switch that happened though its answer was lost has happened', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const proxy = await flakyProxy(database.url)
+      const store = await database.open({ url: proxy.url })
+      try {
+        const entry = new LogOfOneSuite().append(positionReported())
+        await store.project(batchOf(entry))
+        const rebuild = await store.beginRebuild()
+        const built = await store.openGeneration(2)
+        await built.project(batchOf(entry))
+        proxy.holdRequestsWith(SWITCH)
+        const switched = rebuild?.switchOver()
+        await eventually(() => proxy.holds())
+        await proxy.release()
+        await switched
+        await rebuild?.end()
+        expect(await store.currentGeneration()).toBe(2)
+        expect(await documents(database, 'positions_g2')).toBe(1)
+      } finally {
+        await store.close()
+        await proxy.close()
+      }
+    })
+  }, 30_000)
+
   test('a store of an earlier version of the program knows no newest generation yet', async () => {
     await withDatabase(mongodb, async (database) => {
       const store = await database.open()
@@ -106,6 +159,9 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
     })
   })
 })
+
+/** What only the request holds by which a generation is put in use. */
+const SWITCH = '$set\0\x15\0\0\0\x10generation\0'
 
 function documents({ db }: TestDatabase, name: string): Promise<number> {
   return db.collection(name).countDocuments()
