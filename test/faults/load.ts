@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { eventually } from '../eventually.ts'
 
@@ -27,10 +28,13 @@ export function startLoad({
   urls,
   key,
   concurrency = 10,
+  pauseMs = 0,
 }: {
   urls: readonly string[]
   key: string
   concurrency?: number
+  /** Between an answer and the next report. */
+  pauseMs?: number
 }) {
   loads += 1
   const run = loads
@@ -49,10 +53,11 @@ export function startLoad({
         timestamp: new Date(Date.now() - (turn % 7) * 1_000).toISOString(),
       }
       sent.push(report)
+      if (pauseMs > 0) await pause(pauseMs)
       const refusal = await submit(pools[(turn + worker) % pools.length] as Pool, report)
       if (refusal === undefined) continue
       refused.push(refusal)
-      if (!stopped) await new Promise((resolve) => setTimeout(resolve, 10))
+      if (!stopped) await pause(10)
     }
   })
 

@@ -3,7 +3,8 @@ import { describe, test } from '@jest/globals'
 import { containerHost } from './containers.ts'
 import { startKafka } from './kafka-server.ts'
 import { startMongodb } from './mongodb-server.ts'
-import { apicurio, kafkaJars, mongodbProgram, schemathesis } from './programs.ts'
+import { startPrometheus } from './prometheus.ts'
+import { apicurio, kafkaJars, mongodbProgram, prometheusProgram, schemathesis } from './programs.ts'
 import { startSchemaRegistry } from './schema-registry-server.ts'
 import { kafka, mongodb, schemaRegistry, type Shared } from './shared-servers.ts'
 import { noteSkipped } from './test-run.ts'
@@ -18,6 +19,7 @@ export type Services = {
   readonly ownSchemaRegistry: typeof startSchemaRegistry
   readonly ownMongodb: typeof startMongodb
   readonly schemathesis: { readonly folder: string }
+  readonly prometheus: typeof startPrometheus
 }
 
 /**
@@ -51,6 +53,14 @@ const SERVICES: { [Name in keyof Services]: (own: string) => Promise<Shared<Serv
   ownKafka: async () => startable('Kafka', startKafka, kafkaJars),
   ownSchemaRegistry: async () => startable('the schema registry', startSchemaRegistry, apicurio),
   ownMongodb: async () => startable('MongoDB', startMongodb, mongodbProgram),
+  prometheus: async () => {
+    try {
+      await prometheusProgram()
+      return { kind: 'running', address: startPrometheus }
+    } catch (error) {
+      return { kind: 'unavailable', reason: `Prometheus: ${String(error)}` }
+    }
+  },
   schemathesis: async () => {
     try {
       return { kind: 'running', address: { folder: await schemathesis() } }

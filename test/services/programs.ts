@@ -72,6 +72,11 @@ sys.exit(main())`
   })
 }
 
+/** Rejects where Prometheus is not installed (Debian: `apt-get install prometheus`). */
+export async function prometheusProgram(): Promise<void> {
+  await run('prometheus', ['--version'])
+}
+
 /** The folder of Schemathesis as a Python package, from PyPI. */
 export function schemathesis(): Promise<string> {
   return provide(`schemathesis-${SCHEMATHESIS_VERSION}`, async (folder) => {

@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { eventually } from '../eventually.ts'
+import { describeWith } from '../services/describe-with.ts'
+import type { Prometheus } from '../services/prometheus.ts'
+import { flakyProxy, type FlakyProxy } from '../store/mongo/flaky-proxy.ts'
+import { startDistributedService, type DistributedService } from './distributed-service.ts'
+import { startLoad, type Load } from './load.ts'
+import { noteFault } from './table.ts'
+
+/** Every time in the rules is so many times shorter here: five minutes are ten seconds. */
+const FASTER = 30
+/** How long what fires is looked at: 5 minutes of the rules' time. */
+const LOOKED_AT_MS = 10_000
+
+await describeWith(['ownKafka', 'ownMongodb', 'prometheus'], 'the alerts', (services) => {
+  let service: DistributedService
+  let mongodbLine: FlakyProxy
+  let prometheus: Prometheus
+  let load: Load
+
+  beforeAll(async () => {
+    service = await startDistributedService({
+      ...services,
+      async ownMongodb(options) {
+        const server = await services.ownMongodb(options)
+        mongodbLine = await flakyProxy(server.url)
+        return Object.assign(Object.create(server) as typeof server, { url: mongodbLine.url })
+      },
+    })
+    const parts = ['ingest-1', 'ingest-2', 'projector-1', 'projector-2', 'admin'] as const
+    prometheus = await services.prometheus({
+      targets: parts.map((part) => new URL(service.url(part)).host),
+      rules: faster(readFileSync(new URL('../../ops/alerts.yaml', import.meta.url), 'utf8')),
+    })
+    await eventually(
+      async () => (await prometheus.query('count(gps_ready == 1) == 5')).length > 0,
+      {
+        withinMs: 60_000,
+        everyMs: 500,
+      },
+    )
+    load = startLoad({ urls: service.ingestUrls, key: service.key, concurrency: 2, pauseMs: 20 })
+  }, 240_000)
+
+  afterEach(() => eventually(() => fires([]), { withinMs: 90_000, everyMs: 500 }), 100_000)
+
+  afterAll(async () => {
+    await load?.stop()
+    await prometheus?.kill()
+    await service?.close()
+    await mongodbLine?.close()
+  }, 60_000)
+
+  async function fires(alerts: readonly string[]): Promise<boolean> {
+    return (await prometheus.firing()).join() === alerts.join()
+  }
+
+  /** Waits until all of these fire; none other may in between, nor for a while after. */
+  async function expectAlerts(fault: string, alerts: readonly string[]): Promise<void> {
+    const from = performance.now()
+    const seen = new Set<string>()
+    const look = async () => (await prometheus.firing()).forEach((alert) => seen.add(alert))
+    await eventually(async () => (await look(), await fires(alerts)), {
+      withinMs: 60_000,
+      everyMs: 500,
+    }).catch(() => undefined)
+    const afterMs = performance.now() - from
+    await stays(look)
+    expect([...seen].sort()).toEqual(alerts)
+    const after = Math.round((afterMs * FASTER) / 1000)
+    noteFault(fault, { alerts: alerts.join(' '), 'all firing after': `${after} s` })
+  }
+
+  async function stays(look: () => Promise<void>): Promise<void> {
+    const until = performance.now() + LOOKED_AT_MS
+    await eventually(async () => (await look(), performance.now() > until), {
+      withinMs: 2 * LOOKED_AT_MS,
+      everyMs: 500,
+    })
+  }
+
+  test('none fires while everything works', async () => {
+    await expectAlerts('nothing', [])
+  }, 90_000)
+
+  test('the projectors stand still', async () => {
+    const projectors = [service.program('projector-1'), service.program('projector-2')]
+    for (const { process } of projectors) process.kill('SIGSTOP')
+    try {
+      await expectAlerts('projectors stopped', ['GpsInstanceDown'])
+    } finally {
+      for (const { process } of projectors) process.kill('SIGCONT')
+    }
+  }, 120_000)
+
+  test('MongoDB hangs', async () => {
+    await mongodbLine.become('silent')
+    try {
+      await expectAlerts('MongoDB hangs', ['GpsNotReady', 'GpsProjectorLag', 'GpsProjectorStalled'])
+    } finally {
+      // What waits for an answer never gets one: only a new connection is a good one again.
+      await mongodbLine.become('refuse')
+      await mongodbLine.become('pass')
+    }
+  }, 120_000)
+
+  test('Kafka is away', async () => {
+    await service.kafka.kill()
+    try {
+      await expectAlerts('Kafka away', ['GpsErrors', 'GpsNotReady'])
+    } finally {
+      await service.kafka.restart()
+    }
+  }, 150_000)
+})
+
+/** The rules with every duration shortened, and the one threshold that is a time. */
+function faster(rules: string): string {
+  return rules
+    .replace(/(for: |\[|offset )(\d+)([mh])/g, (_all, before: string, count, unit) => {
+      const seconds = Number(count) * (unit === 'h' ? 3600 : 60)
+      return `${before}${(seconds * 1000) / FASTER}ms`
+    })
+    .replace(
+      /gps_projector_lag_seconds\) > (\d+)/,
+      (_all, seconds) => `gps_projector_lag_seconds) > ${Number(seconds) / FASTER}`,
+    )
+}
