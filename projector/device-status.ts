@@ -1,3 +1,4 @@
+import { includes } from '../event-log/offsets.ts'
 import { MEASUREMENTS, type PositionReported } from '../schemas/position-reported.ts'
 import type { DeviceStatus, LastPosition, Origin } from '../schemas/read-models.ts'
 
@@ -21,7 +22,7 @@ export function deviceStatus(
       applied: { [origin.partition]: origin.offset },
     }
   }
-  if (origin.offset <= (previous.applied[origin.partition] ?? -1)) return previous
+  if (includes(previous.applied, origin)) return previous
   return {
     ...previous,
     firstSeenAt: Math.min(previous.firstSeenAt, event.receivedAt),

@@ -1,5 +1,6 @@
+import { includes } from '../event-log/offsets.ts'
 import { deviceStatus } from '../projector/device-status.ts'
-import type { DeviceStatus, Offsets, Origin, PositionRecord } from '../schemas/read-models.ts'
+import type { DeviceStatus, Offsets, PositionRecord } from '../schemas/read-models.ts'
 import { canonicalRecord, canonicalStatus, UnorderedHash } from './canonical.ts'
 
 /** What of the log and of the read models is compared. */
@@ -37,10 +38,10 @@ export function deviceDigest(
 
     add(record: PositionRecord): void {
       if (record.receivedAt < receivedSince) return
-      const counts = isWithin(record.origin, upTo)
+      const counts = includes(upTo, record.origin)
       if (counts) records.add(canonicalRecord(record))
       // Beyond what was applied when the status was read.
-      if (stored === undefined || !isWithin(record.origin, stored.applied)) return
+      if (stored === undefined || !includes(stored.applied, record.origin)) return
       all = folded(all, record)
       if (counts) covered = folded(covered, record)
     },
@@ -63,8 +64,4 @@ function agrees(stored: DeviceStatus, all: DeviceStatus, partial: boolean): bool
 function folded(previous: DeviceStatus | undefined, record: PositionRecord): DeviceStatus {
   const { origin, ...event } = record
   return deviceStatus(previous && { ...previous, applied: {} }, { origin, event })
-}
-
-function isWithin({ partition, offset }: Origin, offsets: Offsets): boolean {
-  return offset <= (offsets[partition] ?? -1)
 }

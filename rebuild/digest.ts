@@ -1,8 +1,8 @@
+import { hasReached } from '../event-log/offsets.ts'
 import type { DeviceStatus } from '../schemas/read-models.ts'
 import type { Generation } from '../store/read-models.ts'
 import { canonicalStatus, UnorderedHash } from './canonical.ts'
 import { deviceDigest, type Cover, type DeviceDigest } from './device-digest.ts'
-import { hasReached } from './standing.ts'
 
 /** What a generation of the read models amounts to. */
 export type Digest = {

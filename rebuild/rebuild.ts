@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EventLog, Extent } from '../event-log/event-log.ts'
+import { endOf, hasReached, includes, noFurtherThan } from '../event-log/offsets.ts'
 import { forgetSettings, runProjector } from '../projector/projector.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
@@ -9,14 +10,7 @@ import type { Devices, Generation, Generations, Rebuild } from '../store/read-mo
 import type { Cover } from './device-digest.ts'
 import { digestsOf, type Digest } from './digest.ts'
 import { showProgress, type Screen } from './progress.ts'
-import {
-  endOf,
-  eventsDone,
-  hasReached,
-  noFurtherThan,
-  standing,
-  whatIsMissing,
-} from './standing.ts'
+import { eventsDone, standing, whatIsMissing } from './standing.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 const DAY_MS = 24 * HOUR_MS
@@ -145,8 +139,7 @@ function startProjecting(
   const stop = new AbortController()
   // The generation in use has dealt with what it begins with. With the rest it may come first, and
   // be put in use before the other has come there.
-  const isNew = ({ origin }: { origin: Origin }) =>
-    origin.offset > (knownUpTo[origin.partition] ?? -1)
+  const isNew = ({ origin }: { origin: Origin }) => !includes(knownUpTo, origin)
   const projecting = runProjector({
     eventLog: {
       subscribe: (subscription) => eventLog.subscribe(subscription),

@@ -12,28 +12,6 @@ export async function standing(
   return (await readModels.checkpoint()) ?? eventLog.committed(projectorGroup(generation))
 }
 
-/** The last offset of each partition that holds anything. */
-export function endOf(extent: readonly Extent[]): Offsets {
-  const held = extent.filter(({ first, next }) => first < next)
-  return Object.fromEntries(held.map(({ partition, next }) => [partition, next - 1]))
-}
-
-export function hasReached(offsets: Offsets, target: Offsets): boolean {
-  return Object.entries(target).every(
-    ([partition, offset]) => (offsets[Number(partition)] ?? -1) >= offset,
-  )
-}
-
-/** The lesser of the two in each partition; none where one of them has none. */
-export function noFurtherThan(offsets: Offsets, end: Offsets): Offsets {
-  const bounded: Record<number, number> = {}
-  for (const [partition, offset] of Object.entries(offsets)) {
-    const last = end[Number(partition)]
-    if (last !== undefined) bounded[Number(partition)] = Math.min(offset, last)
-  }
-  return bounded
-}
-
 /** How many of the entries have been dealt with, and how many there are. */
 export function eventsDone(
   offsets: Offsets,

@@ -7,6 +7,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const services = ['ingest-api', 'projector', 'admin-api']
 const ports = [
   'event-log/event-log.ts',
+  'event-log/offsets.ts',
   'store/store.ts',
   'store/read-models.ts',
   'store/back-office.ts',
@@ -17,7 +18,7 @@ const allowed: Record<string, readonly string[]> = {
   schemas: [],
   runtime: ['schemas/'],
   'event-log': ['schemas/', 'runtime/errors.ts'],
-  store: ['schemas/', 'runtime/errors.ts'],
+  store: ['schemas/', 'runtime/errors.ts', 'event-log/offsets.ts'],
   ...Object.fromEntries(services.map((name) => [name, ['schemas/', 'runtime/', ...ports]])),
   embedded: [...services.map((name) => `${name}/`), 'schemas/', 'runtime/', ...ports],
   rebuild: ['projector/', 'schemas/', 'runtime/', ...ports],

@@ -1,10 +1,11 @@
 import { setImmediate as endOfTurn, setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { EventLog, LogBatch } from '../../event-log/event-log.ts'
+import { furthest, hasReached } from '../../event-log/offsets.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { deviceKey, type PositionReported } from '../../schemas/position-reported.ts'
 import type { Origin } from '../../schemas/read-models.ts'
-import { furthest, isAsFarAs, type Place } from './mark.ts'
+import type { Place } from './mark.ts'
 import { createRing, type Ring, type RingEntry } from './ring.ts'
 
 export type ReadableLog = Pick<EventLog, 'tail' | 'extent'>
@@ -76,7 +77,7 @@ export function startLiveFeed({
     },
     upTo,
     end: () => furthest(upTo, endAtBegin),
-    holds: (place) => begun && isAsFarAs(place, ring.before),
+    holds: (place) => begun && hasReached(place, ring.before),
     erasure: (device) => erasures.get(deviceKey(device)),
     push,
     listen(wake) {
@@ -143,7 +144,7 @@ export function startLiveFeed({
   }
 
   function moved(): void {
-    if (!caughtUp && isAsFarAs(upTo, endAtBegin)) {
+    if (!caughtUp && hasReached(upTo, endAtBegin)) {
       caughtUp = true
       endAtBegin = {}
       catchingUp.resolve()

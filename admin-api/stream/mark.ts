@@ -35,22 +35,6 @@ export function readMark(mark: string): Place | undefined {
   return writeMark(place) === mark ? place : undefined
 }
 
-/** Whether a place is as far as another one, in every partition of it. */
-export function isAsFarAs(place: Offsets, other: Offsets): boolean {
-  return Object.entries(other).every(
-    ([partition, offset]) => (place[Number(partition)] ?? -1) >= offset,
-  )
-}
-
-/** The further of two places, partition by partition. */
-export function furthest(one: Offsets, other: Offsets): Place {
-  const place: Place = { ...one }
-  for (const [partition, offset] of Object.entries(other)) {
-    place[Number(partition)] = Math.max(place[Number(partition)] ?? -1, offset)
-  }
-  return place
-}
-
 /** What it says are offsets; nothing of it is checked yet. */
 function offsetsIn(text: string): Readonly<Record<string, number>> | undefined {
   try {

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { hasReached, noFurtherThan } from '../../event-log/offsets.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { LiveFeed, ReadableLog } from './live-feed.ts'
-import { isAsFarAs, type Place } from './mark.ts'
+import type { Place } from './mark.ts'
 import type { Pulse } from './pulse.ts'
 
 /**
@@ -25,19 +26,16 @@ export async function* placeInLog(
     logger: Logger
   },
 ): AsyncGenerator<string, { readonly place: Place; readonly beyond: boolean }> {
-  while (!isAsFarAs(feed.end(), claimed)) {
+  while (!hasReached(feed.end(), claimed)) {
     try {
       const extent = yield* pulse.meanwhile(eventLog.extent())
       // The reader has ended.
       if (extent === undefined) break
-      const ends = new Map(extent.map(({ partition, next }) => [partition, next - 1]))
-      const place: Place = {}
-      for (const [text, offset] of Object.entries(claimed)) {
-        const partition = Number(text)
-        const last = Math.min(offset, ends.get(partition) ?? -1)
-        if (last >= 0) place[partition] = last
-      }
-      return { place, beyond: !isAsFarAs(place, claimed) }
+      const ends = Object.fromEntries(
+        extent.filter(({ next }) => next > 0).map(({ partition, next }) => [partition, next - 1]),
+      )
+      const place = noFurtherThan(claimed, ends)
+      return { place, beyond: !hasReached(place, claimed) }
     } catch (error) {
       logger.warn({ err: error }, 'a reader waits for the log')
       yield* pulse.meanwhile(pause(retryMs, undefined, { ref: false }))

@@ -1,3 +1,4 @@
+import { hasReached, includes } from '../../event-log/offsets.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import type { Store } from '../../store/store.ts'
@@ -5,7 +6,7 @@ import { recordView } from '../http/views.ts'
 import { catchUp, type Shown } from './catch-up.ts'
 import { notErased } from './erased.ts'
 import type { LiveFeed, ReadableLog } from './live-feed.ts'
-import { isAsFarAs, writeMark, type Place } from './mark.ts'
+import { writeMark, type Place } from './mark.ts'
 import { placeInLog } from './place-in-log.ts'
 import { startPulse } from './pulse.ts'
 import type { RingEntry } from './ring.ts'
@@ -149,7 +150,7 @@ export function streamReader({
         if (entry !== undefined) chunk += textOf(entry, at, cursor)
         cursor += 1
       }
-      if (cursor === feed.ring.end && (inStep || isAsFarAs(feed.upTo, at))) {
+      if (cursor === feed.ring.end && (inStep || hasReached(feed.upTo, at))) {
         Object.assign(at, feed.upTo)
         inStep = true
       }
@@ -167,7 +168,7 @@ export function streamReader({
     }
     if (entry.origin === undefined) return ''
     const { partition, offset } = entry.origin
-    if (offset <= (at[partition] ?? -1)) return ''
+    if (includes(at, entry.origin)) return ''
     at[partition] = offset
     if (entry.kind === 'gap') return shown.gap()
     if (entry.kind !== 'position' || !shown.wants(entry.event)) return ''

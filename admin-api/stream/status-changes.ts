@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import { includes } from '../../event-log/offsets.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { liveness, type Device, type Liveness, type Origin } from '../../schemas/read-models.ts'
 import type { Devices } from '../../store/read-models.ts'
@@ -85,7 +86,7 @@ export function statusChanges({
       const report = reports.get(deviceId)
       await tell(device, now)
       if (report === undefined || listed.peek(deviceId) !== report) return
-      if ((applied[report.origin.partition] ?? -1) >= report.origin.offset) listed.delete(deviceId)
+      if (includes(applied, report.origin)) listed.delete(deviceId)
     })
     for (const [deviceId, { listedAt }] of reports) {
       if (listedAt < now - LONGEST_LISTED_MS) listed.delete(deviceId)
@@ -145,7 +146,7 @@ export function statusChanges({
     const { deviceId, applied, lastPosition } = device.status
     const erased = feed.erasure({ accountId, deviceId })
     // Looked up before the store had come as far as the erasure.
-    if (erased !== undefined && (applied[erased.partition] ?? -1) < erased.offset) return
+    if (erased !== undefined && !includes(applied, erased)) return
     const state = `${lastPosition.recordId} ${lastPosition.receivedAt} ${liveness(device, now)}`
     if (signal.aborted || sent.get(deviceId) === state) return
     sent.set(deviceId, state)

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { AnyBulkWriteOperation } from 'mongodb'
+import { includes } from '../../event-log/offsets.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { PositionEntry, ProjectionBatch } from '../read-models.ts'
@@ -52,8 +53,7 @@ function folded(
   fold: Fold,
 ): StoredDevice | undefined {
   const { accountId, deviceId } = entry.event
-  const { partition, offset } = entry.origin
-  if (stored !== undefined && offset <= (stored.applied[partition] ?? -1)) return stored
+  if (stored !== undefined && includes(stored.applied, entry.origin)) return stored
   const status = fold(stored?.status, entry)
   if (status === stored?.status) return stored
   const applied = { ...stored?.applied, ...status.applied }

@@ -1,3 +1,4 @@
+import { hasReached, includes } from '../../event-log/offsets.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { DeviceStatus, Offsets } from '../../schemas/read-models.ts'
 import type { ProjectionBatch } from '../read-models.ts'
@@ -30,7 +31,7 @@ export async function eraseDevices(
     for (const entry of own) {
       const { partition, offset } = entry.origin
       const next: Erased = withErasure(erased, entry)
-      if (next !== erased && offset > (applied[partition] ?? -1)) {
+      if (next !== erased && !includes(applied, entry.origin)) {
         applied[partition] = offset
         isNew = true
       }
@@ -71,7 +72,7 @@ async function statusBehind(
   const left = await positions.find({ accountId, deviceId, $nor: erasedRecords(erased) }).toArray()
   return left
     .map(positionRecord)
-    .filter(({ origin }) => origin.offset <= (applied[origin.partition] ?? -1))
+    .filter(({ origin }) => includes(applied, origin))
     .sort((a, b) => a.origin.partition - b.origin.partition || a.origin.offset - b.origin.offset)
     .reduce<DeviceStatus | undefined>(
       (status, { origin, ...event }) => fold(status, { kind: 'position', origin, event }),
@@ -80,10 +81,7 @@ async function statusBehind(
 }
 
 function reportedElsewhere(applied: Offsets, { upTo }: Erased): boolean {
-  return Object.entries(applied).some(([partition, offset]) => {
-    const erasedUpTo = upTo[Number(partition)] ?? -1
-    return offset > erasedUpTo
-  })
+  return !hasReached(upTo, applied)
 }
 
 /**

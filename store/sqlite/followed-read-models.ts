@@ -1,4 +1,4 @@
-import type { Offsets } from '../../schemas/read-models.ts'
+import { hasReached } from '../../event-log/offsets.ts'
 import type { sqliteGenerations } from './generations.ts'
 import type { SqliteReadModels } from './read-models.ts'
 
@@ -32,7 +32,7 @@ export function followedReadModels(
     }
     const { readModels, since } = next
     const late = now - since > FOLLOW_WITHIN_MS
-    if (!late && !reaches(readModels.checkpoint(), used.readModels.checkpoint())) return
+    if (!late && !hasReached(readModels.checkpoint(), used.readModels.checkpoint())) return
     used.readModels.close()
     used = { generation, readModels }
     next = undefined
@@ -53,11 +53,4 @@ export function followedReadModels(
       used.readModels.close()
     },
   }
-}
-
-/** Whether `offsets` are nowhere behind `others`. */
-function reaches(offsets: Offsets, others: Offsets): boolean {
-  return Object.entries(others).every(
-    ([partition, offset]) => (offsets[Number(partition)] ?? -1) >= offset,
-  )
 }

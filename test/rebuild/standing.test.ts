@@ -1,12 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Extent } from '../../event-log/event-log.ts'
-import {
-  endOf,
-  eventsDone,
-  hasReached,
-  noFurtherThan,
-  whatIsMissing,
-} from '../../rebuild/standing.ts'
+import { eventsDone, whatIsMissing } from '../../rebuild/standing.ts'
 
 /** Partition 0 holds 10..19, partition 1 nothing any more, partition 2 nothing yet. */
 const extent: readonly Extent[] = [
@@ -15,25 +9,11 @@ const extent: readonly Extent[] = [
   { partition: 2, first: 0, next: 0, whole: true },
 ]
 
-test('the end of the log is reached where every partition that holds anything is', () => {
-  expect(endOf(extent)).toEqual({ 0: 19 })
-  expect(hasReached({ 0: 19 }, endOf(extent))).toBe(true)
-  expect(hasReached({ 0: 25, 1: 3 }, endOf(extent))).toBe(true)
-  expect(hasReached({ 0: 18, 1: 6 }, endOf(extent))).toBe(false)
-  expect(hasReached({}, endOf(extent))).toBe(false)
-  expect(hasReached({}, {})).toBe(true)
-})
-
 test('events are done as far as the log still holds them', () => {
   expect(eventsDone({}, extent)).toEqual({ done: 0, total: 10 })
   expect(eventsDone({ 0: 3 }, extent)).toEqual({ done: 0, total: 10 })
   expect(eventsDone({ 0: 14, 1: 6 }, extent)).toEqual({ done: 5, total: 10 })
   expect(eventsDone({ 0: 99 }, extent)).toEqual({ done: 10, total: 10 })
-})
-
-test('nothing is waited for beyond the end of the log', () => {
-  expect(noFurtherThan({ 0: 99, 2: 5 }, { 0: 19, 1: 3 })).toEqual({ 0: 19 })
-  expect(noFurtherThan({ 0: 5 }, { 0: 19 })).toEqual({ 0: 5 })
 })
 
 describe('records can be made again', () => {

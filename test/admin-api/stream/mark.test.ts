@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { furthest, isAsFarAs, readMark, writeMark } from '../../../admin-api/stream/mark.ts'
+import { readMark, writeMark } from '../../../admin-api/stream/mark.ts'
 
 const place = fc.dictionary(fc.nat(99_999).map(String), fc.maxSafeNat(), { maxKeys: 40 })
 
@@ -48,11 +48,4 @@ describe('a mark', () => {
     )
     expect(readMark('A'.repeat(1_000_000))).toBeUndefined()
   })
-})
-
-test('places are compared partition by partition; one that is not named has nothing yet', () => {
-  expect(isAsFarAs({ 0: 5, 1: 2 }, { 0: 5 })).toBe(true)
-  expect(isAsFarAs({ 0: 5 }, { 0: 5, 1: 0 })).toBe(false)
-  expect(isAsFarAs({ 0: 4, 1: 9 }, { 0: 5, 1: 9 })).toBe(false)
-  expect(furthest({ 0: 5, 1: 2 }, { 1: 7, 2: 0 })).toEqual({ 0: 5, 1: 7, 2: 0 })
 })

@@ -1,0 +1,37 @@
+import { expect, test } from '@jest/globals'
+import type { Extent } from '../../event-log/event-log.ts'
+import { endOf, furthest, hasReached, includes, noFurtherThan } from '../../event-log/offsets.ts'
+
+/** Partition 0 holds 10..19, partition 1 nothing any more, partition 2 nothing yet. */
+const extent: readonly Extent[] = [
+  { partition: 0, first: 10, next: 20, whole: false },
+  { partition: 1, first: 7, next: 7, whole: false },
+  { partition: 2, first: 0, next: 0, whole: true },
+]
+
+test('an event is included up to its own offset; a partition that is not named has nothing yet', () => {
+  expect(includes({ 0: 5 }, { partition: 0, offset: 5 })).toBe(true)
+  expect(includes({ 0: 5 }, { partition: 0, offset: 6 })).toBe(false)
+  expect(includes({ 0: 5 }, { partition: 1, offset: 0 })).toBe(false)
+})
+
+test('places are compared partition by partition', () => {
+  expect(hasReached({ 0: 5, 1: 2 }, { 0: 5 })).toBe(true)
+  expect(hasReached({ 0: 5 }, { 0: 5, 1: 0 })).toBe(false)
+  expect(hasReached({ 0: 4, 1: 9 }, { 0: 5, 1: 9 })).toBe(false)
+  expect(furthest({ 0: 5, 1: 2 }, { 1: 7, 2: 0 })).toEqual({ 0: 5, 1: 7, 2: 0 })
+})
+
+test('the end of the log is reached where every partition that holds anything is', () => {
+  expect(endOf(extent)).toEqual({ 0: 19 })
+  expect(hasReached({ 0: 19 }, endOf(extent))).toBe(true)
+  expect(hasReached({ 0: 25, 1: 3 }, endOf(extent))).toBe(true)
+  expect(hasReached({ 0: 18, 1: 6 }, endOf(extent))).toBe(false)
+  expect(hasReached({}, endOf(extent))).toBe(false)
+  expect(hasReached({}, {})).toBe(true)
+})
+
+test('nothing is waited for beyond the end of the log', () => {
+  expect(noFurtherThan({ 0: 99, 2: 5 }, { 0: 19, 1: 3 })).toEqual({ 0: 19 })
+  expect(noFurtherThan({ 0: 5 }, { 0: 19 })).toEqual({ 0: 5 })
+})
