@@ -4,7 +4,8 @@ import { DependencyError } from '../runtime/errors.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Devices, Generation, Generations } from '../store/read-models.ts'
-import { forgetSettings, runProjector, type ErasureEntry } from './projector.ts'
+import { keepDeadLetters } from './dead-letters.ts'
+import { runProjector } from './projector.ts'
 
 const LOOK_EVERY_MS = 500
 const AWAY_PAUSE_MS = 1_000
@@ -27,7 +28,7 @@ export async function projectInUse({
   logger: Logger
   signal: AbortSignal
 }): Promise<void> {
-  const forget = (erasure: ErasureEntry) => forgetSettings(erasure, { store })
+  const keep = keepDeadLetters({ eventLog, metrics, logger })
   while (!signal.aborted) {
     const opened = await openInUse(store, logger)
     if (opened === undefined) {
@@ -40,8 +41,15 @@ export async function projectInUse({
     const until = AbortSignal.any([signal, left.signal])
     try {
       const watching = whenReplaced(store, generation, until).then(() => left.abort())
-      const projecting = { eventLog, store: readModels, generation, forget, metrics, logger }
-      await runProjector({ ...projecting, signal: until }).finally(() => left.abort())
+      await runProjector({
+        eventLog,
+        store: readModels,
+        settings: store,
+        keepDeadLetters: keep,
+        generation,
+        metrics,
+        signal: until,
+      }).finally(() => left.abort())
       await watching
     } finally {
       await readModels.close()

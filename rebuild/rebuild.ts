@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EventLog, Extent } from '../event-log/event-log.ts'
-import { endOf, hasReached, includes, noFurtherThan } from '../event-log/offsets.ts'
-import { forgetSettings, runProjector } from '../projector/projector.ts'
+import { endOf, hasReached, noFurtherThan } from '../event-log/offsets.ts'
+import { keepDeadLetters } from '../projector/dead-letters.ts'
+import { runProjector } from '../projector/projector.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
-import type { Offsets, Origin } from '../schemas/read-models.ts'
+import type { Offsets } from '../schemas/read-models.ts'
 import type { Devices, Generation, Generations, Rebuild } from '../store/read-models.ts'
 import type { Cover } from './device-digest.ts'
 import { digestsOf, type Digest } from './digest.ts'
@@ -137,21 +138,17 @@ function startProjecting(
   }: Dependencies & { knownUpTo: Offsets },
 ) {
   const stop = new AbortController()
-  // The generation in use has dealt with what it begins with. With the rest it may come first, and
-  // be put in use before the other has come there.
-  const isNew = ({ origin }: { origin: Origin }) => !includes(knownUpTo, origin)
+  const silent = logger.child({}, { level: 'silent' })
   const projecting = runProjector({
-    eventLog: {
-      subscribe: (subscription) => eventLog.subscribe(subscription),
-      deadLetter: (entries) => eventLog.deadLetter(entries.filter(isNew)),
-    },
+    eventLog,
     store: readModels,
+    settings: store,
+    // The generation in use has dealt with what it begins with. With the rest it may come first, and
+    // be put in use before the other has come there.
+    settingsForgottenUpTo: knownUpTo,
+    keepDeadLetters: keepDeadLetters({ eventLog, metrics, logger: silent, keptUpTo: knownUpTo }),
     generation,
-    forget: async (erasure) => {
-      if (isNew(erasure)) await forgetSettings(erasure, { store })
-    },
     metrics,
-    logger: logger.child({}, { level: 'silent' }),
     signal: stop.signal,
   })
   const failed = projecting.then(() => new Promise<never>(() => undefined))

@@ -34,7 +34,6 @@ export function eraseDeviceRoutes({
     // The log first: hidden and then not erased, the device would be away for good.
     await eventLog.erase(erasure)
     await store.hideErased(erasure)
-    await store.forgetDeviceSettings({ accountId, deviceId, changedUpTo: erasedAt })
     await recordAction(
       ctx,
       caller,

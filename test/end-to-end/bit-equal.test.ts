@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { runProjector } from '../../projector/projector.ts'
+import { projectInUse } from '../../projector/project-in-use.ts'
 import { createLogger } from '../../runtime/logger.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import { eventually } from '../eventually.ts'
@@ -15,7 +15,7 @@ let projector: Promise<void>
 beforeAll(async () => {
   ingest = await startIngest()
   key = (await ingest.createKey()).secret
-  projector = runProjector({
+  projector = projectInUse({
     eventLog: ingest.eventLog,
     store: ingest.store,
     metrics: createMetrics(),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { EventLog } from '../../event-log/event-log.ts'
+import { keepDeadLetters } from '../../projector/dead-letters.ts'
 import { projectInUse } from '../../projector/project-in-use.ts'
 import { projectorGroup, runProjector } from '../../projector/projector.ts'
 import { DependencyError } from '../../runtime/errors.ts'
@@ -106,12 +107,21 @@ describe('an erased device', () => {
     expect(await settings()).toEqual({ disabled: false })
   })
 
-  test('keeps it where the generation is not the one that counts for it', async () => {
+  test('keeps it where another generation has dealt with the erasure', async () => {
     await store.changeDeviceSettings({ ...tracker, expectedIntervalSeconds: 60, changedAt: T0 })
     await eventLog.erase(deviceErased({ ...tracker, erasedAt: T0 }))
     const stop = new AbortController()
     const { signal } = stop
-    const running = runProjector({ eventLog, store, metrics: createMetrics(), logger, signal })
+    const metrics = createMetrics()
+    const running = runProjector({
+      eventLog,
+      store,
+      settings: store,
+      settingsForgottenUpTo: { 0: 1 },
+      keepDeadLetters: keepDeadLetters({ eventLog, metrics, logger }),
+      metrics,
+      signal,
+    })
     await eventually(caughtUp)
     stop.abort()
     await running

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
 import type { EventLog } from '../../event-log/event-log.ts'
+import { keepDeadLetters } from '../../projector/dead-letters.ts'
 import { lagWatch } from '../../projector/measure-lag.ts'
 import { projectorGroup, runProjector } from '../../projector/projector.ts'
 import { applyRetention } from '../../projector/retention.ts'
@@ -31,10 +32,20 @@ beforeEach(() => {
 logAndStoreForEachTest((opened) => ({ directory, eventLog, store } = opened), clock)
 
 /** Runs a projector until it has caught up with the log, then stops it. */
-async function projectAll(on: Pick<Store, 'checkpoint' | 'project'> = store) {
+async function projectAll(
+  on: Pick<Store, 'checkpoint' | 'project'> = store,
+  deadLetters: Pick<EventLog, 'deadLetter'> = eventLog,
+) {
   const metrics = createMetrics()
   const stop = new AbortController()
-  const running = runProjector({ eventLog, store: on, metrics, logger, signal: stop.signal })
+  const running = runProjector({
+    eventLog,
+    store: on,
+    settings: store,
+    keepDeadLetters: keepDeadLetters({ eventLog: deadLetters, metrics, logger }),
+    metrics,
+    signal: stop.signal,
+  })
   await eventually(async () => (await eventLog.lag(projectorGroup(1))).events === 0)
   stop.abort()
   await running
@@ -91,7 +102,7 @@ describe('the projector', () => {
     )
   })
 
-  test('a store that is away is waited for, and nothing is skipped', async () => {
+  test('a store that is away is waited for, and nothing is skipped or dead-lettered twice', async () => {
     let failures = 3
     const flaky = {
       checkpoint: () => store.checkpoint(),
@@ -102,9 +113,20 @@ describe('the projector', () => {
       },
     }
     await eventLog.append([positionReported(), positionReported()])
-    await projectAll(flaky)
+    putGarbage('no event')
+    const kept: number[] = []
+    const metrics = await projectAll(flaky, {
+      async deadLetter(entries) {
+        kept.push(...entries.map(({ origin }) => origin.offset))
+        await eventLog.deadLetter(entries)
+      },
+    })
     expect(await countOf()).toBe(2)
-    expect(await eventLog.deadLetters()).toBe(0)
+    // Once, not with every try.
+    expect(kept).toEqual([3])
+    expect(await metrics.registry.metrics()).toContain(
+      'gps_projected_events_total{outcome="dead_lettered"} 1',
+    )
   })
 
   test('read models that are lost are built anew from the log', async () => {

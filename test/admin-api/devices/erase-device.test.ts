@@ -93,19 +93,6 @@ describe('erasing a device', () => {
     expect(theirs.status).toBe(200)
   })
 
-  test('forgets what operators said of it', async () => {
-    await harness.project({ deviceId: 'named' })
-    const body = { name: 'Old name', disabled: true }
-    await harness.api('PATCH', '/devices/named', { headers, body })
-    await erase('named')
-    const settings = await harness.store.changeDeviceSettings({
-      accountId: 'acc-1',
-      deviceId: 'named',
-      changedAt: harness.clock.time,
-    })
-    expect(settings).toEqual({ disabled: false })
-  })
-
   test('is in the audit, with who did it', async () => {
     await harness.project({ deviceId: 'audited' })
     await erase('audited')

@@ -1,0 +1,38 @@
+import type { EventLog, UnreadableEntry } from '../event-log/event-log.ts'
+import { furthest, includes } from '../event-log/offsets.ts'
+import type { Logger } from '../runtime/logger.ts'
+import type { Metrics } from '../runtime/metrics.ts'
+import type { Offsets } from '../schemas/read-models.ts'
+
+/** Keeps what could not be read. Resolves once it is durable. */
+export type KeepDeadLetters = (entries: readonly UnreadableEntry[]) => Promise<void>
+
+/**
+ * Keeps each unreadable entry once, however often its batch is tried while the store is away, and
+ * none at or before `keptUpTo`. Partitions come in order, so the last offset kept of each tells.
+ * After a restart an entry may be kept again: reading back what is kept would cost every start a
+ * walk through the dead letters, and a second copy does no harm.
+ */
+export function keepDeadLetters({
+  eventLog,
+  metrics,
+  logger,
+  keptUpTo = {},
+}: {
+  eventLog: Pick<EventLog, 'deadLetter'>
+  metrics: Metrics
+  logger: Logger
+  keptUpTo?: Offsets
+}): KeepDeadLetters {
+  let kept = keptUpTo
+  return async (entries) => {
+    const fresh = entries.filter(({ origin }) => !includes(kept, origin))
+    if (fresh.length === 0) return
+    await eventLog.deadLetter(fresh)
+    for (const { origin, reason } of fresh) {
+      kept = furthest(kept, { [origin.partition]: origin.offset })
+      logger.error({ ...origin, reason }, 'log entry dead-lettered')
+    }
+    metrics.projected.inc({ outcome: 'dead_lettered' }, fresh.length)
+  }
+}
