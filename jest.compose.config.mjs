@@ -1,9 +1,8 @@
-import base from './jest.config.mjs'
+import base from './jest.services.config.mjs'
 
 /** The containers, built and brought up for real: minutes, run by `npm run test:compose`. */
 export default {
   ...base,
-  testPathIgnorePatterns: [],
   testMatch: ['<rootDir>/test/compose/**/*.test.ts'],
   maxWorkers: 1,
   testTimeout: 300_000,

@@ -1,14 +1,21 @@
-/** @type {import('jest').Config} */
+/**
+ * What needs nothing but Node. Suites that need servers are called `*.services.test.ts`.
+ * @type {import('jest').Config}
+ */
 export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
-  testPathIgnorePatterns: ['/test/compose/', '/test/faults/', '/test/schemathesis/'],
+  testPathIgnorePatterns: [
+    '\\.services\\.test\\.ts$',
+    '/test/compose/',
+    '/test/faults/',
+    '/test/schemathesis/',
+  ],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': ['ts-jest', { useESM: true, tsconfig: 'tsconfig.json', transpilation: true }],
   },
-  globalSetup: '<rootDir>/test/services/before-all.mjs',
-  globalTeardown: '<rootDir>/test/services/after-all.mjs',
+  maxWorkers: '100%',
   testTimeout: 20_000,
 }

@@ -1,9 +1,8 @@
-import base from './jest.config.mjs'
+import base from './jest.services.config.mjs'
 
 /** The fault suites: slow by nature, one at a time, run by `npm run test:faults`. */
 export default {
   ...base,
-  testPathIgnorePatterns: [],
   testMatch: ['<rootDir>/test/faults/**/*.test.ts'],
   maxWorkers: 1,
   reporters: ['default', '<rootDir>/test/faults/table-reporter.mjs'],

@@ -1,9 +1,8 @@
-import base from './jest.config.mjs'
+import base from './jest.services.config.mjs'
 
 /** Requests made up from the OpenAPI documents: minutes, run by `npm run test:schemathesis`. */
 export default {
   ...base,
-  testPathIgnorePatterns: [],
   testMatch: ['<rootDir>/test/schemathesis/**/*.test.ts'],
   maxWorkers: 1,
   testTimeout: 1_800_000,

@@ -1,15 +1,4 @@
-import { startDistributedDeployment, startEmbeddedDeployment } from '../deployments.ts'
-import { describeWith } from '../services/describe-with.ts'
-import { urlOfDatabase } from '../store/mongo/database.ts'
+import { startEmbeddedDeployment } from '../deployments.ts'
 import { backOfficeStories } from './back-office-stories.ts'
 
 backOfficeStories('everything in one process', startEmbeddedDeployment)
-
-await describeWith(['kafka', 'mongodb'], 'three services', ({ kafka, mongodb }) => {
-  backOfficeStories('three services on Kafka and MongoDB', () =>
-    startDistributedDeployment({
-      ...kafka,
-      mongodbUrl: urlOfDatabase(mongodb.url, mongodb.database),
-    }),
-  )
-})

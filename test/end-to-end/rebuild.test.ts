@@ -3,12 +3,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
-import { startDistributedDeployment } from '../deployments.ts'
 import { eventually } from '../eventually.ts'
 import { startEmbedded, startProgram, temporaryDirectory } from '../programs.ts'
 import { positionReported } from '../samples.ts'
-import { describeWith } from '../services/describe-with.ts'
-import { urlOfDatabase } from '../store/mongo/database.ts'
 import { rebuildStories } from './rebuild-stories.ts'
 
 const EVENTS = 60_000
@@ -38,30 +35,6 @@ describe('npm run rebuild while npm start runs', () => {
   }
 
   rebuildStories(start, { concurrency: 10 })
-})
-
-await describeWith(['kafka', 'mongodb'], 'npm run rebuild of the three services', (services) => {
-  const ends: (() => Promise<unknown>)[] = []
-
-  afterAll(async () => {
-    for (const end of ends.reverse()) await end()
-  })
-
-  const start = async () => {
-    const { brokers, topicPrefix } = services.kafka
-    const mongodbUrl = urlOfDatabase(services.mongodb.url, services.mongodb.database)
-    const running = await startDistributedDeployment({ brokers, topicPrefix, mongodbUrl })
-    ends.push(() => running.remove())
-    const env = {
-      KAFKA_BROKERS: brokers.join(','),
-      KAFKA_TOPIC_PREFIX: topicPrefix,
-      MONGODB_URL: mongodbUrl,
-    }
-    const rebuild = (...args: string[]) => startProgram('rebuild/main', { args, env })
-    return { ...running, rebuild }
-  }
-
-  rebuildStories(start, { concurrency: 2 })
 })
 
 describe('npm run rebuild', () => {

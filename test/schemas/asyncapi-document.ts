@@ -4,6 +4,8 @@ import { expect } from '@jest/globals'
 import { Ajv, type AnySchemaObject } from 'ajv'
 import type { Message } from 'kafkajs'
 import { parse } from 'yaml'
+import type { PositionReported } from '../../schemas/position-reported.ts'
+import { positionReported } from '../samples.ts'
 
 type Schema = { readonly required?: string[]; readonly properties?: Record<string, unknown> }
 
@@ -84,4 +86,14 @@ export function expectEnvelope({ key, headers = {} }: Message, described: Descri
 function check(ajv: Ajv, schema: AnySchemaObject): (value: unknown) => unknown[] {
   const validate = ajv.compile(schema)
   return (value) => (validate(value) ? [] : (validate.errors ?? []))
+}
+
+/** An event with all that one may have. */
+export const everyField: Required<PositionReported> = {
+  ...positionReported(),
+  accuracy: 4.5,
+  altitude: 120,
+  speed: 3.25,
+  heading: 270,
+  battery: 0.5,
 }

@@ -1,34 +1,28 @@
-import { randomBytes } from 'node:crypto'
-import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
-import { describe, expect, test } from '@jest/globals'
+import { describe,expect,test } from '@jest/globals'
 import fc from 'fast-check'
-import type { Admin, ITopicConfig } from 'kafkajs'
-import { openAvroFormat } from '../../event-log/kafka/avro-format.ts'
-import { toDeadLetter, toMessage } from '../../event-log/kafka/event-format.ts'
-import { ensureTopics, topicNames } from '../../event-log/kafka/topics.ts'
+import type { Admin,ITopicConfig } from 'kafkajs'
+import { toDeadLetter,toMessage } from '../../event-log/kafka/event-format.ts'
+import { ensureTopics,topicNames } from '../../event-log/kafka/topics.ts'
 import { POSITION_REPORTED_AVRO } from '../../schemas/position-reported-avro.ts'
 import {
-  checkPositionReported,
-  decodePositionReported,
-  encodePositionReported,
-  MEASUREMENTS,
-  type PositionReported,
+checkPositionReported,
+decodePositionReported,
+encodePositionReported,
+MEASUREMENTS,
+type PositionReported,
 } from '../../schemas/position-reported.ts'
 import { parsePositionReport } from '../../schemas/position-report.ts'
-import { positionReported, T0 } from '../samples.ts'
-import { describeWith } from '../services/describe-with.ts'
-import { checkerOf, document, expectEnvelope, faultsAsAsyncapi } from './asyncapi-document.ts'
+import { positionReported,T0 } from '../samples.ts'
+import {
+checkerOf,
+document,
+everyField,
+expectEnvelope,
+faultsAsAsyncapi,
+} from './asyncapi-document.ts'
 
 const { schemas, messages } = document.components
 
-const everyField: Required<PositionReported> = {
-  ...positionReported(),
-  accuracy: 4.5,
-  altitude: 120,
-  speed: 3.25,
-  heading: 270,
-  battery: 0.5,
-}
 const everyName = Object.keys(schemas.positionReported.properties ?? {})
 
 describe('the AsyncAPI document', () => {
@@ -145,23 +139,6 @@ describe('what the code writes as a dead letter', () => {
 
 test('the Avro schema of the document is the one that the code registers', () => {
   expect(messages.positionReportedAvro.payload.schema).toEqual(POSITION_REPORTED_AVRO)
-})
-
-await describeWith(['schemaRegistry'], 'what the code writes as Avro', ({ schemaRegistry }) => {
-  const { url } = schemaRegistry
-
-  test('is read by who knows only the document', async () => {
-    const subject = `asyncapi-${randomBytes(5).toString('hex')}-value`
-    const avro = await openAvroFormat({ url, clientId: 'test', subject })
-    const message = await toMessage(everyField, avro)
-    expectEnvelope(message, messages.positionReportedAvro)
-
-    const readerSchema = messages.positionReportedAvro.payload.schema
-    const read: unknown = await new SchemaRegistry({ host: url }).decode(message.value as Buffer, {
-      [SchemaType.AVRO]: { readerSchema },
-    })
-    expect({ ...(read as object) }).toEqual(everyField)
-  })
 })
 
 /** The fields of an event as JSON has them. */

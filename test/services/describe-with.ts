@@ -7,7 +7,7 @@ import { startPrometheus } from './prometheus.ts'
 import { apicurio, kafkaJars, mongodbProgram, prometheusProgram, schemathesis } from './programs.ts'
 import { startSchemaRegistry } from './schema-registry-server.ts'
 import { kafka, mongodb, schemaRegistry, type Shared } from './shared-servers.ts'
-import { noteSkipped } from './test-run.ts'
+import { noteSkipped, runFolder } from './test-run.ts'
 
 /** What a suite gets of each service that it asks for. */
 export type Services = {
@@ -26,13 +26,14 @@ export type Services = {
  * A `describe` whose tests use real servers: started once by the first suite that asks, shared by
  * all, stopped at the end of the run. Topic prefix and database are this suite's own. Where a
  * server is not to be had the suite is left out, which the end of the run says in one line; with
- * REQUIRE_SERVICES=1 it fails. Await it at the top level of the test file.
+ * REQUIRE_SERVICES=1 it fails, and in `npm test` always. Await it at the top level of the test file.
  */
 export async function describeWith<Name extends keyof Services>(
   names: readonly Name[],
   suite: string,
   define: (services: Pick<Services, Name>) => void,
 ): Promise<void> {
+  runFolder()
   const own = `test-${randomBytes(5).toString('hex')}`
   const found: Partial<Services> = {}
   for (const name of names) {

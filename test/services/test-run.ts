@@ -1,16 +1,21 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { randomUUID } from 'node:crypto'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** The process that no server outlives: jest's own, whichever worker started the server. */
 export function ownerPid(): number {
-  return Number(process.env['TEST_SERVICES_OWNER'] ?? process.pid)
+  return Number(process.env['TEST_SERVICES_OWNER'])
 }
 
 /** What the workers of this run share; removed at its end. */
 export function runFolder(): string {
-  return (process.env['TEST_SERVICES_FOLDER'] ??= mkdtempSync(join(tmpdir(), 'gps-test-services-')))
+  const folder = process.env['TEST_SERVICES_FOLDER']
+  if (folder === undefined) {
+    throw new Error(
+      'npm test starts no servers: a suite that needs one is named X.services.test.ts',
+    )
+  }
+  return folder
 }
 
 /** A fresh folder for a server's data. */

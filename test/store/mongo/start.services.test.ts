@@ -1,0 +1,170 @@
+import { expect, test } from '@jest/globals'
+import { openMongoStore } from '../../../store/mongo/mongo-store.ts'
+import { describeWith } from '../../services/describe-with.ts'
+import { T0 } from '../../samples.ts'
+import { account, operator } from '../../contracts/store-samples.ts'
+import { eventually } from '../../eventually.ts'
+import { flakyProxy } from './flaky-proxy.ts'
+import { silent, withDatabase } from './database.ts'
+
+const away = { name: 'DependencyError', retriable: true }
+
+await describeWith(['mongodb'], 'opening the MongoDB store', ({ mongodb }) => {
+  test('several processes may open a new database at once', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const stores = await Promise.all(Array.from({ length: 5 }, () => database.open()))
+      await Promise.all(stores.map((store) => store.ready()))
+      const meta = await database.db.collection('meta').find().sort({ _id: 1 }).toArray()
+      expect(meta).toEqual([
+        { _id: 'read-models', generation: 1 },
+        { _id: 'schema', version: 2 },
+      ])
+    })
+  })
+
+  test('a database of the version before is brought up to date, with its data', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const { db } = database
+      const before = await database.open()
+      const own = account()
+      await before.createAccount(own)
+      await before.createOperator(operator({ accountId: own.id }))
+      const device = { accountId: own.id, deviceId: 'tracker-1' }
+      await before.changeDeviceSettings({ ...device, name: 'Ferry', changedAt: T0 })
+      await before.close()
+      await db.collection('operators').dropIndex('account_oldest')
+      await db.collection('operators').createIndex({ accountId: 1 }, { name: 'account' })
+      await db.collection('device_settings').updateMany({}, { $unset: { changedAt: true } })
+      await db.collection('meta').updateOne({ _id: SCHEMA }, { $set: { version: 1 } })
+
+      const store = await database.open()
+      expect(await db.collection('meta').findOne({ _id: SCHEMA })).toMatchObject({ version: 2 })
+      const indexes = await db.collection('operators').listIndexes().toArray()
+      const names = indexes.map(({ name }: { name?: string }) => name)
+      expect(names).toContain('account_oldest')
+      expect(names).not.toContain('account')
+      expect(await store.pageOperators({ accountId: own.id, limit: 9 })).toHaveLength(1)
+      expect(await store.changeDeviceSettings({ ...device, changedAt: T0 })).toMatchObject({
+        name: 'Ferry',
+      })
+      await db.collection('device_settings').updateMany({}, { $unset: { changedAt: true } })
+      await store.forgetDeviceSettings({ ...device, changedUpTo: T0 })
+      expect(await db.collection('device_settings').countDocuments()).toBe(0)
+    })
+  })
+
+  test('a database that a newer program has changed is refused', async () => {
+    await withDatabase(mongodb, async (database) => {
+      await database.open()
+      await database.db.collection('meta').updateOne({ _id: SCHEMA }, { $inc: { version: 1 } })
+      await expect(database.open()).rejects.toMatchObject({
+        name: 'DependencyError',
+        retriable: false,
+        message: expect.stringContaining('schema version 3, this program knows up to 2'),
+      })
+    })
+  })
+
+  test('a lock that a dead process left behind holds nobody up beyond its lease', async () => {
+    await withDatabase(mongodb, async (database) => {
+      let now = T0
+      const lock = { _id: LOCK, owner: 'dead', until: new Date(T0 + 60_000) }
+      await database.db.collection('meta').insertOne(lock)
+      let opened = false
+      const opening = database.open({ clock: { now: () => now } }).then(() => (opened = true))
+      const meta = () => database.db.collection('meta').findOne({ _id: SCHEMA })
+      await eventually(async () => (await meta()) === null)
+      expect(opened).toBe(false)
+      now = T0 + 60_000
+      await opening
+      expect(await meta()).toMatchObject({ version: 2 })
+      expect(await database.db.collection('meta').findOne({ _id: LOCK })).toBeNull()
+    })
+  })
+
+  test('of first operators of different accounts at once, one account is left', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const stores = [await database.open(), await database.open()]
+      const tries = [...stores, ...stores, ...stores].map((store, n) => {
+        const own = account()
+        const email = `ana-${n}@example.org`
+        const first = { account: own, operator: operator({ accountId: own.id, email }) }
+        return store.createFirstOperator(first)
+      })
+      const made = await Promise.all(tries)
+      expect(made.filter(Boolean)).toHaveLength(1)
+      const accounts = await database.db.collection('accounts').find().toArray()
+      const operators = await database.db.collection('operators').find().toArray()
+      expect(operators).toHaveLength(1)
+      expect(accounts.map(({ _id }) => String(_id))).toEqual([operators[0]?.['accountId']])
+    })
+  })
+
+  test('it opens while the server is away, says so, and serves once the server is there', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const proxy = await flakyProxy(database.url)
+      await proxy.become('refuse')
+      const store = await database.open({ url: proxy.url })
+      try {
+        await expect(store.ready()).rejects.toMatchObject({
+          ...away,
+          message: expect.stringContaining('not ready'),
+        })
+        await expect(store.findAccount('acc-1')).rejects.toMatchObject(away)
+        expect(await store.checkpoint()).toBeUndefined()
+        await proxy.become('pass')
+        await eventually(() => store.ready().then(() => true), { withinMs: 15_000 })
+        expect(await store.findAccount('acc-1')).toBeUndefined()
+      } finally {
+        await store.close()
+        await proxy.close()
+      }
+    })
+  }, 40_000)
+
+  test.each(['refuse', 'silent'] as const)(
+    'when the server goes away (%s) callers hear within 6 s, and it is used again without reopening',
+    async (mode) => {
+      await withDatabase(mongodb, async (database) => {
+        const proxy = await flakyProxy(database.url)
+        const store = await database.open({ url: proxy.url })
+        try {
+          await proxy.become(mode)
+          const started = Date.now()
+          const calls = [
+            store.findGrant(Buffer.alloc(32)),
+            store.findAccount('acc-1'),
+            store.createAccount(account()),
+            store.ready(),
+          ]
+          for (const outcome of await Promise.allSettled(calls)) {
+            expect(outcome).toMatchObject({ status: 'rejected', reason: away })
+          }
+          expect(Date.now() - started).toBeLessThan(6_000)
+          await proxy.become('pass')
+          await eventually(() => store.ready().then(() => true), { withinMs: 30_000 })
+          expect(await store.findAccount('acc-1')).toBeUndefined()
+        } finally {
+          await store.close()
+          await proxy.close()
+        }
+      })
+    },
+    60_000,
+  )
+
+  test('a store that never found its server can be closed', async () => {
+    const proxy = await flakyProxy(mongodb.url)
+    await proxy.close()
+    const store = await openMongoStore({
+      url: proxy.url,
+      logger: silent,
+      clock: { now: () => T0 },
+    })
+    await store.close()
+    await expect(store.ready()).rejects.toMatchObject({ name: 'DependencyError' })
+  }, 20_000)
+})
+
+/** The driver's types take every `_id` for an ObjectId where the collection says nothing else. */
+const [SCHEMA, LOCK] = ['schema', 'migration-lock'] as unknown as [never, never]
