@@ -9,6 +9,7 @@ import {
   type HttpMiddleware,
   type HttpState,
 } from '../runtime/http.ts'
+import type { RateLimit } from '../runtime/config/config.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import { documentRoutes } from '../runtime/openapi/document-routes.ts'
@@ -29,7 +30,8 @@ import { sessionRoutes } from './sign-in/session.ts'
 import type { StreamOptions } from './stream/options.ts'
 import { streamRoutes } from './stream/stream-route.ts'
 import { systemRoutes, type Mode } from './system.ts'
-import { Turns } from './sign-in/turns.ts'
+import { callerLimits } from './http/caller-limits.ts'
+import { passwordTurns } from './sign-in/password-turns.ts'
 
 export const PREFIX = '/api/v1'
 
@@ -52,8 +54,7 @@ export type AdminLog = Pick<EventLog, 'erase' | 'tail' | 'extent'>
 
 /** Every call under the prefix, and who may make it. */
 export function adminRoutes(deps: AdminDependencies): AdminRoute[] {
-  // Hashing a password takes a core for about a tenth of a second: that must not starve the rest.
-  const turns = new Turns({ atOnce: 2, waiting: 50 })
+  const turns = passwordTurns()
   return [
     ...sessionRoutes({ ...deps, turns }),
     ...operatorRoutes({ ...deps, turns }),
@@ -71,6 +72,8 @@ export function adminRoutes(deps: AdminDependencies): AdminRoute[] {
 
 /**
  * The admin API as a Koa app, middleware in the order in which a request meets it.
+ * @param callLimit how many calls a key or session may make.
+ * @param ready rejects with a message that names what is missing.
  * @param trustProxy how many proxies stand in front, whose X-Forwarded-* headers are believed.
  */
 export function createAdminApp({
@@ -83,23 +86,29 @@ export function createAdminApp({
   stopping,
   stream = {},
   trustProxy,
-}: AdminDependencies & { trustProxy: number }): Koa<HttpState> {
+  callLimit,
+  ready,
+}: AdminDependencies & {
+  trustProxy: number
+  callLimit: RateLimit | 'off'
+  ready: () => Promise<void>
+}): Koa<HttpState> {
   const router = new Router<HttpState>()
   operationsRoutes(router, {
     name: 'gps-admin-api',
     metrics,
-    // Without the log everything can still be read; what it is needed for answers 503.
-    ready: () => store.ready(),
+    ready,
     stopping,
   })
   const deps = { store, eventLog, clock, logger, mode, metrics, stopping, stream }
   const routes = adminRoutes(deps)
   documentRoutes(router, adminDocument(routes, { prefix: PREFIX }))
+  const limits = callerLimits({ calls: callLimit })
   for (const route of routes) {
     router.register(
       PREFIX + route.path,
       [route.method],
-      [keepPrivate(), authorized(route, { store, clock, logger })],
+      [keepPrivate(), authorized(route, { store, clock, logger, limits })],
     )
   }
 

@@ -146,7 +146,7 @@ function errorsOf({ needs, path, body, errors = [] }: AdminRoute): ErrorIdentifi
   return [
     ...errors,
     'SERVICE_UNAVAILABLE',
-    ...(needs === 'nobody' ? [] : (['UNAUTHORIZED', 'FORBIDDEN'] as const)),
+    ...(needs === 'nobody' ? [] : (['UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMITED'] as const)),
     ...(parametersOf(path).length > 0 ? (['NOT_FOUND'] as const) : []),
     ...(body === undefined ? [] : (['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const)),
   ]

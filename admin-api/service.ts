@@ -24,8 +24,17 @@ export async function startAdminApi(
     REPORT_INSTANCE_EVERY_MS,
     reportInstance({ service: 'admin-api', save, clock }),
   )
+  let canSignIn = false
+  const ready = async () => {
+    // Without the log everything can still be read; what it is needed for answers 503.
+    await store.ready()
+    if (!canSignIn) throw new Error('the first operator is not made yet')
+  }
   const server = await serveHttp({
-    app: createAdminApp({ store, eventLog, mode, clock, logger, metrics, stopping, trustProxy }),
+    app: createAdminApp({
+      ...{ store, eventLog, mode, clock, logger, metrics, stopping, trustProxy, ready },
+      callLimit: config.rateLimits.admin,
+    }),
     host,
     port,
     graceMs: config.shutdownDeadlineMs / 2,
@@ -38,6 +47,7 @@ export async function startAdminApi(
     generate: mode === 'embedded',
     ...(configured !== undefined && { configured }),
   })
+  canSignIn = true
   // Said only now: whoever waits for this line may sign in at once.
   logger.info({ url: server.url }, 'admin API listens')
   return { url: server.url, generated }

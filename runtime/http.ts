@@ -3,6 +3,7 @@ import type Koa from 'koa'
 import { ApiError, DependencyError } from './errors.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
+import { refusalLog } from './refusal-log.ts'
 
 export type HttpState = { requestId: string }
 export type HttpContext<S extends HttpState = HttpState> = Koa.ParameterizedContext<S>
@@ -49,13 +50,15 @@ export function observeRequests({
 
 /** Turns whatever is thrown into the error envelope (specification section 7). */
 export function answerInEnvelope({ logger }: { logger: Logger }): HttpMiddleware {
+  const noteRefusal = refusalLog({ logger })
   return async function answerInEnvelope(ctx, next) {
     try {
       await next()
       if (ctx.status === 404 && ctx.body === undefined) throw unmatched(ctx)
     } catch (thrown) {
       const error = toApiError(thrown)
-      if (error.status >= 500) {
+      if (error.error === 'SERVICE_UNAVAILABLE') noteRefusal(error)
+      else if (error.status >= 500) {
         const { requestId } = ctx.state
         logger.error({ requestId, err: error.cause ?? thrown }, 'request failed')
       }

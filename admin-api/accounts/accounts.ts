@@ -22,7 +22,7 @@ import { hashPassword } from '../sign-in/password.ts'
 import { PAGE_PARAMETERS } from '../http/query.ts'
 import { recordAction } from '../http/record-action.ts'
 import { nameRule } from '../http/rules.ts'
-import type { Turns } from '../sign-in/turns.ts'
+import { clientOf, type PasswordTurns } from '../sign-in/password-turns.ts'
 
 type NewAccount = {
   readonly name: string
@@ -51,14 +51,14 @@ export function accountRoutes({
 }: {
   store: Store
   clock: Clock
-  turns: Turns
+  turns: PasswordTurns
 }): AdminRoute[] {
   async function create(
     ctx: AdminContext,
     caller: OperatorCaller,
     { body: { name, admin } }: Input<object, NewAccount>,
   ): Promise<void> {
-    const passwordHash = await turns.run(() => hashPassword(admin.password))
+    const passwordHash = await turns.run(() => hashPassword(admin.password), clientOf(ctx.ip))
     const createdAt = clock.now()
     const account: Account = {
       id: ulid(createdAt, randomBytes(10)),

@@ -16,7 +16,7 @@ import { OPERATOR, operatorView } from './operator-view.ts'
 import { hashPassword } from '../sign-in/password.ts'
 import { recordAction } from '../http/record-action.ts'
 import { requireChange } from '../http/require-change.ts'
-import type { Turns } from '../sign-in/turns.ts'
+import { clientOf, type PasswordTurns } from '../sign-in/password-turns.ts'
 
 type OperatorChange = {
   readonly role?: Role
@@ -40,7 +40,7 @@ export function changeOperatorRoute({
 }: {
   store: Store
   clock: Clock
-  turns: Turns
+  turns: PasswordTurns
 }): AdminRoute {
   async function change(
     ctx: AdminContext,
@@ -58,7 +58,9 @@ export function changeOperatorRoute({
       return succeed(ctx, operatorView(before))
     }
     const passwordHash =
-      password === undefined ? undefined : await turns.run(() => hashPassword(password))
+      password === undefined
+        ? undefined
+        : await turns.run(() => hashPassword(password), clientOf(ctx.ip))
     const operator = requireKnownOperator(
       await store.changeOperator({
         ...query,

@@ -21,7 +21,7 @@ import { hashPassword } from '../sign-in/password.ts'
 import { emailTaken, kept, requireKnownOperator, requirePlatformFor } from './operator-rights.ts'
 import { PAGE_PARAMETERS } from '../http/query.ts'
 import { recordAction } from '../http/record-action.ts'
-import type { Turns } from '../sign-in/turns.ts'
+import { clientOf, type PasswordTurns } from '../sign-in/password-turns.ts'
 
 type NewOperator = {
   readonly email: string
@@ -48,7 +48,7 @@ export function operatorRoutes({
 }: {
   store: Store
   clock: Clock
-  turns: Turns
+  turns: PasswordTurns
 }): AdminRoute[] {
   async function create(
     ctx: AdminContext,
@@ -56,7 +56,7 @@ export function operatorRoutes({
     { body: { email, password, role, platform } }: Input<object, NewOperator>,
   ): Promise<void> {
     if (platform !== undefined) requirePlatformFor(caller, 'set platform')
-    const passwordHash = await turns.run(() => hashPassword(password))
+    const passwordHash = await turns.run(() => hashPassword(password), clientOf(ctx.ip))
     const createdAt = clock.now()
     const operator: Operator = {
       id: ulid(createdAt, randomBytes(10)),

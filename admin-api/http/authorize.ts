@@ -1,3 +1,4 @@
+import { Stream } from 'node:stream'
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import type { HttpMiddleware } from '../../runtime/http.ts'
@@ -6,19 +7,40 @@ import type { Scope } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
 import type { AdminContext, AdminRoute, Input } from './admin-route.ts'
 import { readBody } from './body.ts'
-import { identifyCaller, type Caller, type OperatorCaller } from './caller.ts'
+import type { CallerLimits } from './caller-limits.ts'
+import { callerId, identifyCaller, type Caller, type OperatorCaller } from './caller.ts'
+import { onceAnswered } from './once-answered.ts'
 import { readQuery } from './query.ts'
 
 /** Serves a route to those who may call it; nothing else of a request is looked at before that. */
 export function authorized(
   route: AdminRoute,
-  deps: { store: Store; clock: Clock; logger: Logger },
+  deps: { store: Store; clock: Clock; logger: Logger; limits: CallerLimits },
 ): HttpMiddleware {
   const input = (ctx: AdminContext) => readInput(ctx, route, deps.clock.now())
+  const isEndless = route.answer.content?.['text/event-stream'] !== undefined
 
   return async function authorized(ctx) {
     if (route.needs === 'nobody') return route.handle(ctx, await input(ctx))
     const caller = await identifyCaller(ctx, deps)
+    if (isEndless) return serve(ctx, route, caller)
+    const end = await deps.limits.begin(callerId(caller))
+    try {
+      if (!ctx.req.socket.destroyed) await serve(ctx, route, caller)
+    } catch (error) {
+      end()
+      throw error
+    }
+    // A file is made while it is taken.
+    if (ctx.body instanceof Stream) onceAnswered(ctx, end)
+    else end()
+  }
+
+  async function serve(
+    ctx: AdminContext,
+    route: Exclude<AdminRoute, { needs: 'nobody' }>,
+    caller: Caller,
+  ): Promise<void> {
     if (caller.kind === 'operator') requireOwnPage(ctx)
     switch (route.needs) {
       case 'session':

@@ -21,6 +21,13 @@ export type KeyCaller = { readonly kind: 'key'; readonly accountId: string; read
 
 export type Caller = OperatorCaller | KeyCaller
 
+/** What tells one key or session from the others. */
+export function callerId(caller: Caller): string {
+  return caller.kind === 'key'
+    ? `key ${caller.key.id}`
+    : `session ${Buffer.from(caller.tokenHash).toString('base64')}`
+}
+
 /** What of the store tells who calls. */
 export type CallerStore = Pick<
   Store,

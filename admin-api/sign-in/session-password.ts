@@ -1,15 +1,14 @@
 import type { Clock } from '../../runtime/clock.ts'
-import { invalidParams } from '../../runtime/errors.ts'
+import { ApiError, invalidParams } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
 import type { Store } from '../../store/store.ts'
 import type { AdminContext, AdminRoute, Input } from '../http/admin-route.ts'
 import type { OperatorCaller } from '../http/caller.ts'
 import { newPasswordRule, typedRule } from './credential-rules.ts'
-import { requireKnownOperator } from '../accounts/operator-rights.ts'
 import { hashPassword, verifyPassword } from './password.ts'
 import { recordAction } from '../http/record-action.ts'
 import type { SignInThrottle } from './sign-in-throttle.ts'
-import type { Turns } from './turns.ts'
+import { clientOf, type PasswordTurns } from './password-turns.ts'
 
 type Passwords = { readonly current: string; readonly next: string }
 
@@ -30,7 +29,7 @@ export function changePasswordRoute({
 }: {
   store: Store
   clock: Clock
-  turns: Turns
+  turns: PasswordTurns
   throttle: SignInThrottle
 }): AdminRoute {
   async function change(
@@ -39,15 +38,17 @@ export function changePasswordRoute({
     { body }: Input<object, Passwords>,
   ): Promise<void> {
     const { operator, accountId, tokenHash } = caller
-    const passwordHash = await throttle.attempt({ address: ctx.ip, email: operator.email }, () =>
-      turns.run(() => hashIfCurrent(caller, body)),
+    const client = clientOf(ctx.ip)
+    const passwordHash = await throttle.attempt({ client, email: operator.email }, () =>
+      turns.run(() => hashIfCurrent(caller, body), client),
     )
     // Not a 401: the session is good, and a console that is told otherwise asks to sign in again.
     if (passwordHash === undefined) {
       throw invalidParams([{ field: 'current', message: 'current must be the password until now' }])
     }
     const operatorId = operator.id
-    requireKnownOperator(await store.changeOperator({ accountId, operatorId, passwordHash }))
+    const changed = await store.changeOperator({ accountId, operatorId, passwordHash })
+    if (changed === undefined) throw new ApiError('UNAUTHORIZED', 'the operator has been removed')
     await store.endSessions({ operatorId, except: tokenHash })
     const subject = { kind: 'operator', id: operatorId } as const
     const action = { action: 'operator.password-changed', subject }

@@ -18,7 +18,7 @@ import {
 } from '../http/session-cookie.ts'
 import { changePasswordRoute } from './session-password.ts'
 import { SignInThrottle } from './sign-in-throttle.ts'
-import type { Turns } from './turns.ts'
+import { clientOf, type PasswordTurns } from './password-turns.ts'
 
 type Credentials = { readonly email: string; readonly password: string }
 
@@ -63,7 +63,7 @@ export function sessionRoutes({
 }: {
   store: Store
   clock: Clock
-  turns: Turns
+  turns: PasswordTurns
 }): AdminRoute[] {
   const throttle = new SignInThrottle()
 
@@ -71,8 +71,9 @@ export function sessionRoutes({
     ctx: AdminContext,
     { body: { email, password } }: Input<object, Credentials>,
   ): Promise<void> {
-    const signedIn = await throttle.attempt({ address: ctx.ip, email }, () =>
-      turns.run(() => checkCredentials({ store, email, password })),
+    const client = clientOf(ctx.ip)
+    const signedIn = await throttle.attempt({ client, email }, () =>
+      turns.run(() => checkCredentials({ store, email, password }), client),
     )
     const begun = signedIn && (await beginSession(ctx, signedIn))
     if (begun === undefined) {

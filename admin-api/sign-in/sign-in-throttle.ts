@@ -5,13 +5,14 @@ import { ApiError } from '../../runtime/errors.ts'
 
 /**
  * Bounds how often a password can be guessed: by default 10 failures per client address and e-mail
- * in 15 minutes. Counters are kept in memory, at most `remembered`, the oldest go first.
+ * in 15 minutes. Failures are remembered in memory, at most `remembered` of them, the oldest go first:
+ * more than can be checked in that time. An attempt that never led to a check leaves no trace.
  */
 export class SignInThrottle {
   readonly #failures: RateLimiterMemory
   readonly #remembered: LRUCache<string, true>
 
-  constructor({ failures = 10, windowSeconds = 15 * 60, remembered = 10_000 } = {}) {
+  constructor({ failures = 10, windowSeconds = 15 * 60, remembered = 50_000 } = {}) {
     this.#failures = new RateLimiterMemory({ points: failures, duration: windowSeconds })
     this.#remembered = new LRUCache({
       max: remembered,
@@ -27,13 +28,12 @@ export class SignInThrottle {
    * @throws {ApiError} 429 with `Retry-After`, without running `check`.
    */
   async attempt<T>(
-    { address, email }: { address: string; email: string },
+    { client, email }: { client: string; email: string },
     check: () => Promise<T | undefined>,
   ): Promise<T | undefined> {
     const key = createHash('sha256')
-      .update(JSON.stringify([address, email.toLowerCase()]))
+      .update(JSON.stringify([client, email.toLowerCase()]))
       .digest('base64')
-    this.#remembered.set(key, true)
     await this.#count(key)
     let failed = false
     try {
@@ -41,8 +41,14 @@ export class SignInThrottle {
       failed = result === undefined
       return result
     } finally {
-      if (!failed) await this.#failures.reward(key)
+      if (failed) this.#remembered.set(key, true)
+      else await this.#giveBack(key)
     }
+  }
+
+  async #giveBack(key: string): Promise<void> {
+    const { consumedPoints } = await this.#failures.reward(key)
+    if (consumedPoints <= 0) await this.#failures.delete(key)
   }
 
   async #count(key: string): Promise<void> {

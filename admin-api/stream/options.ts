@@ -13,8 +13,9 @@ export type StreamOptions = ChannelOptions &
     readonly checkEveryMs: number
     /** How long what the store said is good for all who show the same secret. */
     readonly sharedCheckMs: number
-    /** How long a reader that holds others up may take nothing. */
+    /** How long a reader that has missed something, or that catches up, may take nothing. */
     readonly stalledMs: number
+    readonly stalledCatchingUpMs: number
   }
 
 export const STREAM_OPTIONS: StreamOptions = {
@@ -30,7 +31,10 @@ export const STREAM_OPTIONS: StreamOptions = {
   checkEveryMs: 5_000,
   sharedCheckMs: 2_000,
   stalledMs: 30_000,
+  stalledCatchingUpMs: 5_000,
   readers: 1_000,
-  readersPerAccount: 50,
+  readersPerAccount: 200,
+  readersPerCaller: 20,
   catchingUp: 20,
+  catchingUpPerAccount: 5,
 }

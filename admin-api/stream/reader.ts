@@ -23,8 +23,10 @@ export type ReaderOptions = {
 export type StreamReader = {
   /** What is written, piece by piece; the next is made only when it is asked for. */
   readonly frames: AsyncGenerator<string, void>
-  /** Whether it takes no more though others need its place, or what it has not read is gone. */
-  isHoldingUp(): boolean
+  /** Whether it reads the past, which only a few may at the same time. */
+  isCatchingUp(): boolean
+  /** Whether what it has not read yet is gone. */
+  isTooLate(): boolean
 }
 
 /**
@@ -76,7 +78,8 @@ export function streamReader({
 
   return {
     frames: frames(),
-    isHoldingUp: () => catchingUp || (cursor !== undefined && cursor < feed.ring.first),
+    isCatchingUp: () => catchingUp,
+    isTooLate: () => cursor !== undefined && cursor < feed.ring.first,
   }
 
   async function* frames(): AsyncGenerator<string, void> {

@@ -1,58 +1,72 @@
 import { ApiError } from '../../runtime/errors.ts'
-
-/** Gives a place back; calling it again changes nothing. */
-export type GiveBack = () => void
+import type { GiveBack } from '../http/turns.ts'
 
 export type SeatLimits = {
   readonly readers: number
   readonly readersPerAccount: number
+  /** Of one key or session. */
+  readonly readersPerCaller: number
   /** How many may read what the ring no longer holds at the same time. */
   readonly catchingUp: number
+  readonly catchingUpPerAccount: number
 }
 
 const RETRY_AFTER_SECONDS = '10'
 
-/** How many readers a process has, all in all and of each account. */
-export function seats({ readers, readersPerAccount, catchingUp }: SeatLimits) {
-  const taken = new Map<string, number>()
-  let takenInAll = 0
-  let turns = 0
+/** How many readers a process has: all in all, of each account, of each key or session. */
+export function seats(limits: SeatLimits) {
+  const readers = places(limits.readers)
+  const ofAccounts = places(limits.readersPerAccount)
+  const ofCallers = places(limits.readersPerCaller)
+  const turns = places(limits.catchingUp)
+  const turnsOfAccounts = places(limits.catchingUpPerAccount)
 
   return {
     /** @throws {ApiError} 429 when there are too many. */
-    take(accountId: string): GiveBack {
-      const own = taken.get(accountId) ?? 0
-      if (own >= readersPerAccount) {
-        throw tooMany(`an account has at most ${readersPerAccount} streams open: close one first`)
+    take({ accountId, callerId }: { accountId: string; callerId: string }): GiveBack {
+      if (ofCallers.areTaken(callerId)) {
+        throw tooMany(`at most ${limits.readersPerCaller} streams are open: close one first`)
       }
-      if (takenInAll >= readers) throw tooMany('too many streams are open, please try again later')
-      taken.set(accountId, own + 1)
-      takenInAll += 1
-      return once(() => {
-        const left = (taken.get(accountId) ?? 1) - 1
-        if (left > 0) taken.set(accountId, left)
-        else taken.delete(accountId)
-        takenInAll -= 1
-      })
+      if (ofAccounts.areTaken(accountId)) {
+        throw tooMany(`an account has at most ${limits.readersPerAccount} streams: close one first`)
+      }
+      if (readers.areTaken()) throw tooMany('too many streams are open, please try again later')
+      return all(ofCallers.take(callerId), ofAccounts.take(accountId), readers.take())
     },
 
-    /** A turn at catching up; undefined when all are taken. */
-    turn(): GiveBack | undefined {
-      if (turns >= catchingUp) return undefined
-      turns += 1
-      return once(() => (turns -= 1))
+    /** A turn at catching up; undefined when the account or all together have taken theirs. */
+    turn(accountId: string): GiveBack | undefined {
+      if (turns.areTaken() || turnsOfAccounts.areTaken(accountId)) return undefined
+      return all(turns.take(), turnsOfAccounts.take(accountId))
     },
+  }
+}
+
+/** So many places for each. */
+function places(limit: number) {
+  const taken = new Map<string, number>()
+  return {
+    areTaken: (whose = '') => (taken.get(whose) ?? 0) >= limit,
+
+    take(whose = ''): GiveBack {
+      taken.set(whose, (taken.get(whose) ?? 0) + 1)
+      return () => {
+        const left = (taken.get(whose) ?? 1) - 1
+        if (left > 0) taken.set(whose, left)
+        else taken.delete(whose)
+      }
+    },
+  }
+}
+
+function all(...given: readonly GiveBack[]): GiveBack {
+  let done = false
+  return () => {
+    if (!done) for (const giveBack of given) giveBack()
+    done = true
   }
 }
 
 function tooMany(message: string): ApiError {
   return new ApiError('RATE_LIMITED', message, { headers: { 'Retry-After': RETRY_AFTER_SECONDS } })
-}
-
-function once(work: () => void): GiveBack {
-  let done = false
-  return () => {
-    if (!done) work()
-    done = true
-  }
 }

@@ -7,7 +7,8 @@ import type { Metrics } from '../../runtime/metrics.ts'
 import { periodically } from '../../runtime/periodically.ts'
 import type { Store } from '../../store/store.ts'
 import type { AdminContext, AdminRoute, Input } from '../http/admin-route.ts'
-import type { Caller } from '../http/caller.ts'
+import { callerId, type Caller } from '../http/caller.ts'
+import { onceAnswered } from '../http/once-answered.ts'
 import { channel } from './channel.ts'
 import { answerWithFrames, setHeaders } from './connection.ts'
 import { lastEventId } from './last-event-id.ts'
@@ -44,15 +45,16 @@ export function streamRoutes(deps: StreamDependencies): AdminRoute[] {
 
   async function open(
     ctx: AdminContext,
-    { accountId }: Caller,
+    caller: Caller,
     { query: { deviceId } }: Input<Filter>,
   ): Promise<void> {
+    const { accountId } = caller
     const resumeAfter = lastEventId(ctx)
     if (stopping.aborted) throw unavailable('the service is stopping, please connect again')
     if (ctx.method === 'HEAD') return setHeaders(ctx)
     const ending = endOf(ctx)
     const { signal } = ending
-    onceEnded(signal, places.take(accountId))
+    onceEnded(signal, places.take({ accountId, callerId: callerId(caller) }))
     const { feed, leave } = shared.join(accountId)
     onceEnded(signal, leave)
     await Promise.race([
@@ -60,7 +62,7 @@ export function streamRoutes(deps: StreamDependencies): AdminRoute[] {
       pause(options.beginsWithinMs, undefined, { signal, ref: false }).catch(() => undefined),
     ])
     const late = resumeAfter !== undefined && feed.hasBegun() && !feed.holds(resumeAfter)
-    let turn = late ? places.turn() : undefined
+    let turn = late ? places.turn(accountId) : undefined
     if (late && turn === undefined) {
       throw unavailable('too many streams are catching up, please connect again')
     }
@@ -71,7 +73,7 @@ export function streamRoutes(deps: StreamDependencies): AdminRoute[] {
       ...(deviceId !== undefined && { deviceId }),
       ...(resumeAfter !== undefined && { resumeAfter }),
       takeTurn() {
-        const taken = turn ?? places.turn()
+        const taken = turn ?? places.turn(accountId)
         turn = undefined
         return taken
       },
@@ -89,7 +91,9 @@ export function streamRoutes(deps: StreamDependencies): AdminRoute[] {
       what: 'whether a reader of the live stream may go on',
       everyMs: options.checkEveryMs,
       async task() {
-        const stalled = reader.isHoldingUp() && stalledForMs() > options.stalledMs
+        const stalled =
+          (reader.isCatchingUp() && stalledForMs() > options.stalledCatchingUpMs) ||
+          (reader.isTooLate() && stalledForMs() > options.stalledMs)
         if (stalled) metrics.streamCutOff.inc()
         if (stalled || !(await mayStillRead(ctx, accountId))) ending.abort()
       },
@@ -99,7 +103,7 @@ export function streamRoutes(deps: StreamDependencies): AdminRoute[] {
   }
 
   /** Aborted when the client has gone, or the process stops, or by whoever wants the stream to end. */
-  function endOf({ req, res }: AdminContext): AbortController {
+  function endOf(ctx: AdminContext): AbortController {
     const ending = new AbortController()
     readers.add(ending)
     metrics.streamReaders.set(readers.size)
@@ -107,8 +111,7 @@ export function streamRoutes(deps: StreamDependencies): AdminRoute[] {
       readers.delete(ending)
       metrics.streamReaders.set(readers.size)
     })
-    res.once('close', () => ending.abort())
-    if (req.socket.destroyed) ending.abort()
+    onceAnswered(ctx, () => ending.abort())
     return ending
   }
 

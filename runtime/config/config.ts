@@ -21,6 +21,8 @@ export type Config = {
     readonly key: RateLimit | 'off'
     /** Per client address, failed authentications. */
     readonly auth: RateLimit | 'off'
+    /** Per API key or session, calls of the admin API. */
+    readonly admin: RateLimit | 'off'
     readonly store: 'memory' | 'mongodb'
   }
   /** Absent: records are kept for ever. */
@@ -155,6 +157,7 @@ const variables = Joi.object({
   RATE_LIMIT_DEVICE: limit('RATE_LIMIT_DEVICE').default({ points: 300, seconds: 60 }),
   RATE_LIMIT_KEY: limit('RATE_LIMIT_KEY').default({ points: 60_000, seconds: 60 }),
   RATE_LIMIT_AUTH: limit('RATE_LIMIT_AUTH').default({ points: 30, seconds: 60 }),
+  RATE_LIMIT_ADMIN: limit('RATE_LIMIT_ADMIN').default({ points: 1200, seconds: 60 }),
   RATE_LIMIT_STORE: variable('RATE_LIMIT_STORE', Joi.string().valid('memory', 'mongodb'), {
     expected: 'memory or mongodb',
   }).default('memory'),
@@ -218,6 +221,7 @@ type Variables = {
   RATE_LIMIT_DEVICE: RateLimit | 'off'
   RATE_LIMIT_KEY: RateLimit | 'off'
   RATE_LIMIT_AUTH: RateLimit | 'off'
+  RATE_LIMIT_ADMIN: RateLimit | 'off'
   RATE_LIMIT_STORE: 'memory' | 'mongodb'
   RETENTION_DAYS?: number
   TRUST_PROXY: number
@@ -247,6 +251,7 @@ function toConfig(v: Variables): Config {
       device: v.RATE_LIMIT_DEVICE,
       key: v.RATE_LIMIT_KEY,
       auth: v.RATE_LIMIT_AUTH,
+      admin: v.RATE_LIMIT_ADMIN,
       store: v.RATE_LIMIT_STORE,
     },
     ...(v.RETENTION_DAYS !== undefined && { retentionDays: v.RETENTION_DAYS }),

@@ -10,6 +10,7 @@ import {
   openSqliteEventLog,
   type SqliteEventLogOptions,
 } from '../../event-log/sqlite/sqlite-event-log.ts'
+import type { RateLimit } from '../../runtime/config/config.ts'
 import { serveHttp } from '../../runtime/http-server.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import { keyHint, newApiKey, secretHash } from '../../schemas/api-key.ts'
@@ -38,6 +39,7 @@ export async function startAdmin({
   openStore = async ({ directory }) => openSqliteStore({ directory }),
   openLog = openSqliteEventLog,
   stream = {},
+  callLimit = 'off',
 }: {
   operator?: Partial<Operator>
   trustProxy?: number
@@ -45,6 +47,7 @@ export async function startAdmin({
   openStore?: (place: { directory: string; clock: { now(): number } }) => Promise<Store>
   openLog?: (options: SqliteEventLogOptions) => EventLog
   stream?: Partial<StreamOptions>
+  callLimit?: RateLimit | 'off'
 } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'gps-admin-'))
   const clock = { time: T0 + 3_600_000, now: () => clock.time }
@@ -85,6 +88,8 @@ export async function startAdmin({
       stopping: stopping.signal,
       stream,
       trustProxy,
+      callLimit,
+      ready: () => store.ready(),
     }),
     host: '127.0.0.1',
     port: 0,

@@ -45,6 +45,8 @@ test('every call that is served is told, and no other', () => {
     metrics: createMetrics(),
     stopping: new AbortController().signal,
     trustProxy: 0,
+    callLimit: 'off',
+    ready: async () => {},
   })
   expect(callsToldBy(document)).toEqual(callsServedBy(app))
   expect(callsToldBy(document).length).toBeGreaterThan(20)
@@ -78,12 +80,12 @@ describe('errors of a call', () => {
   const always = [400, 408, 431, 500, 503]
 
   test.each([
-    ['get', '/devices', [401, 403]],
-    ['get', '/devices/{deviceId}', [401, 403, 404]],
-    ['post', '/keys', [401, 403, 413, 415]],
-    ['post', '/keys/{id}/revoke', [401, 403, 404]],
+    ['get', '/devices', [401, 403, 429]],
+    ['get', '/devices/{deviceId}', [401, 403, 404, 429]],
+    ['post', '/keys', [401, 403, 413, 415, 429]],
+    ['post', '/keys/{id}/revoke', [401, 403, 404, 429]],
     ['post', '/session', [401, 413, 415, 429]],
-    ['post', '/operators', [401, 403, 409, 413, 415]],
+    ['post', '/operators', [401, 403, 409, 413, 415, 429]],
   ])('%s %s', (method, path, others) => {
     const statuses = Object.keys(told(method, path).responses).map(Number)
     const errors = statuses.filter((status) => status >= 400)

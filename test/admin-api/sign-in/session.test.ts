@@ -114,6 +114,34 @@ test('a cookie is Secure where a proxy that is trusted says that it speaks TLS',
   expect(answer.headers.getSetCookie()[0]).toMatch(/; secure/i)
 })
 
+test('one client that asks to sign in all the time shuts nobody else out', async () => {
+  const behindProxy = await startAdmin({ trustProxy: 1 })
+  const attempt = async (address: string, email: string, password: string) => {
+    const headers = { 'X-Forwarded-For': address }
+    return (await behindProxy.api('POST', '/session', { body: { email, password }, headers }))
+      .status
+  }
+  let flooding = true
+  const flood = Array.from({ length: 60 }, async (_, connection) => {
+    const statuses: number[] = []
+    for (let turn = 0; flooding; turn += 1) {
+      const address = `2001:db8::${(connection * 1000 + turn).toString(16)}`
+      statuses.push(await attempt(address, `${connection}-${turn}@example.org`, 'wrong'))
+    }
+    return statuses
+  })
+  const good: number[] = []
+  while (good.length < 4) good.push(await attempt(`198.51.100.${good.length}`, EMAIL, PASSWORD))
+  flooding = false
+  const refused = (await Promise.all(flood)).flat().filter((status) => status === 503)
+  await behindProxy.close()
+  expect(good).toEqual([200, 200, 200, 200])
+  expect(refused.length).toBeGreaterThan(0)
+  const told = behindProxy.logged.filter((line) => line.includes('too many are signing in'))
+  expect(told.length).toBeLessThan(refused.length / 2)
+  expect(Math.max(...told.map((line) => line.length))).toBeLessThan(400)
+})
+
 test('failures are counted per client, as the trusted proxy names it', async () => {
   const behindProxy = await startAdmin({ trustProxy: 1 })
   const attempt = async (forwarded: string) => {

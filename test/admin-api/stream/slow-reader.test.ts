@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals'
 import { eventually } from '../../eventually.ts'
 import { positionReported } from '../../samples.ts'
+import { bearer } from '../admin-harness.ts'
 import { startStreaming, type StreamHarness } from './stream-harness.ts'
 
 let harness: StreamHarness
@@ -59,7 +60,7 @@ test('a reader that takes nothing at all does not keep its place', async () => {
 
 test('a reader of the past that takes nothing makes room for others', async () => {
   const { listen, open, metric } = await start({
-    stream: { ringEntries: 600, stalledMs: 200, catchingUp: 1, heartbeatMs: 20 },
+    stream: { ringEntries: 600, stalledCatchingUpMs: 200, catchingUp: 1, heartbeatMs: 20 },
   })
   const live = await listen({ query: '?deviceId=silent' })
   const begin = live.lastEventId()
@@ -70,6 +71,27 @@ test('a reader of the past that takes nothing makes room for others', async () =
   expect((await open({ lastEventId: begin })).status).toBe(503)
   await eventually(async () => (await metric('gps_stream_cut_off_total')) === 1)
   await eventually(async () => (await open({ lastEventId: begin })).status === 200)
+}, 60_000)
+
+test('readers of one account that take nothing leave turns at the past to another one', async () => {
+  const { listen, open, createKey } = await start({
+    stream: { ringEntries: 600, catchingUp: 3, catchingUpPerAccount: 2, heartbeatMs: 20 },
+  })
+  const live = await listen({ query: '?deviceId=silent' })
+  const begin = live.lastEventId()
+  await appendMany()
+  await eventually(() => live.lastEventId() !== begin)
+  const statuses: (number | undefined)[] = []
+  for (let reader = 0; reader < 4; reader += 1) {
+    const stuck = await open({ lastEventId: begin })
+    stuck.pause()
+    statuses.push(stuck.status)
+  }
+  expect(statuses).toEqual([200, 200, 503, 503])
+  const { secret } = await createKey({ accountId: 'acc-2', scopes: ['positions:read'] })
+  const other = await open({ lastEventId: begin, headers: bearer(secret) })
+  expect(other.status).toBe(200)
+  await eventually(() => other.lastEventId() === live.lastEventId())
 }, 60_000)
 
 test('readers that keep up do not wait for one that does not', async () => {

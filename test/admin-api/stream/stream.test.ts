@@ -197,6 +197,17 @@ describe('what is refused', () => {
     await eventually(async () => (await open()).status === 200)
   })
 
+  test('more readers than a key or session may have are a 429, others of the account come in', async () => {
+    const { open, createKey, createSession } = await start({ stream: { readersPerCaller: 2 } })
+    const { secret } = await createKey()
+    const session = await createSession()
+    for (const headers of [bearer(secret), session]) {
+      expect((await open({ headers })).status).toBe(200)
+      expect((await open({ headers })).status).toBe(200)
+      expect((await open({ headers })).status).toBe(429)
+    }
+  })
+
   test('more readers than the process may have are a 429', async () => {
     const { open, listen, createKey } = await start({ stream: { readers: 1 } })
     const { secret } = await createKey({ accountId: 'acc-2' })

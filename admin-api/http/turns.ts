@@ -1,0 +1,122 @@
+/** Gives a turn back; calling it again changes nothing. */
+export type GiveBack = () => void
+
+export type TurnLimits = {
+  /** How many turns are taken at the same time, at most. */
+  readonly atOnce: number
+  /** How many may wait for one. */
+  readonly waiting: number
+  /** How many of one party may wait; absent: as many as of all. */
+  readonly waitingEach?: number
+  /** How long anybody waits; absent: until it is their turn. */
+  readonly waitsMs?: number
+  /** What is thrown where there is no room to wait, or the wait was too long. */
+  readonly refusal: () => Error
+}
+
+type Waiter = {
+  readonly party: string
+  readonly proceed: () => void
+  readonly turnAway: () => void
+}
+
+/**
+ * Hands out turns, a limited number at a time. Waiting parties take turns too, one each; where there is
+ * no room left to wait, the longest line gives way to a shorter one.
+ */
+export class Turns {
+  readonly #limits: TurnLimits
+  /** Who waits, by party; the party that is first gets the next turn and then goes last. */
+  readonly #lines = new Map<string, Waiter[]>()
+  #taken = 0
+  #waiting = 0
+
+  constructor(limits: TurnLimits) {
+    this.#limits = limits
+  }
+
+  /** Whether nobody has a turn or waits for one. */
+  get isIdle(): boolean {
+    return this.#taken === 0 && this.#waiting === 0
+  }
+
+  /** @throws what `refusal` makes. */
+  async run<T>(task: () => Promise<T>, party = ''): Promise<T> {
+    const giveBack = await this.take(party)
+    try {
+      return await task()
+    } finally {
+      giveBack()
+    }
+  }
+
+  /** @throws what `refusal` makes. */
+  async take(party = ''): Promise<GiveBack> {
+    if (this.#taken < this.#limits.atOnce) this.#taken += 1
+    // Whoever gives a turn back hands it on: it is never free in between.
+    else await this.#wait(party)
+    let given = false
+    return () => {
+      if (!given) this.#handOn()
+      given = true
+    }
+  }
+
+  #wait(party: string): Promise<void> {
+    const { waiting, waitingEach = waiting, waitsMs, refusal } = this.#limits
+    const line = this.#lines.get(party) ?? []
+    if (line.length >= waitingEach) throw refusal()
+    if (this.#waiting >= waiting) this.#makeRoom(line.length)
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = {
+        party,
+        proceed() {
+          clearTimeout(timer)
+          resolve()
+        },
+        turnAway: () => {
+          clearTimeout(timer)
+          this.#leave(waiter)
+          reject(refusal())
+        },
+      }
+      const timer = waitsMs === undefined ? undefined : setTimeout(waiter.turnAway, waitsMs).unref()
+      line.push(waiter)
+      this.#lines.set(party, line)
+      this.#waiting += 1
+    })
+  }
+
+  #makeRoom(own: number): void {
+    const longest = [...this.#lines.values()].reduce(
+      (longer, line) => (line.length > longer.length ? line : longer),
+      [],
+    )
+    if (longest.length <= own + 1) throw this.#limits.refusal()
+    longest.at(-1)?.turnAway()
+  }
+
+  #handOn(): void {
+    const [line] = this.#lines.values()
+    const next = line?.[0]
+    if (next === undefined) {
+      this.#taken -= 1
+      return
+    }
+    this.#leave(next)
+    const others = this.#lines.get(next.party)
+    if (others !== undefined) {
+      this.#lines.delete(next.party)
+      this.#lines.set(next.party, others)
+    }
+    next.proceed()
+  }
+
+  #leave(waiter: Waiter): void {
+    const line = this.#lines.get(waiter.party) ?? []
+    const left = line.filter((other) => other !== waiter)
+    if (left.length > 0) this.#lines.set(waiter.party, left)
+    else this.#lines.delete(waiter.party)
+    this.#waiting -= 1
+  }
+}

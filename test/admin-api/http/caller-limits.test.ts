@@ -1,0 +1,148 @@
+import { connect } from 'node:net'
+import { get, type IncomingMessage } from 'node:http'
+import { afterEach, expect, test } from '@jest/globals'
+import { eventually } from '../../eventually.ts'
+import { positionReported } from '../../samples.ts'
+import { bearer, startAdmin, type Answer, type AdminHarness } from '../admin-harness.ts'
+
+let harness: AdminHarness
+
+afterEach(() => harness.close())
+
+/** Lists of keys wait until they are let go. */
+async function startHeldUp() {
+  const held: (() => void)[] = []
+  let letGo = false
+  harness = await startAdmin({
+    wrapStore: (store) => ({
+      ...store,
+      async pageKeys(query) {
+        if (!letGo) await new Promise<void>((resolve) => held.push(resolve))
+        return store.pageKeys(query)
+      },
+    }),
+  })
+  return {
+    held,
+    release: () => {
+      letGo = true
+      for (const go of held) go()
+    },
+  }
+}
+
+const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status)
+
+test('of one caller 8 calls run, 32 wait, and the next is a 429; others are served', async () => {
+  const { held, release } = await startHeldUp()
+  const { secret } = await harness.createKey()
+  const ask = () => harness.api('GET', '/keys', { headers: bearer(secret) })
+  const answers = Array.from({ length: 40 }, ask)
+  const refused = await eventually(async () => {
+    if (held.length < 8) return undefined
+    const answer = await harness.api('GET', '/system', { headers: bearer(secret) })
+    return answer.status === 429 && answer
+  })
+  expect(refused.body).toMatchObject({ error: 'RATE_LIMITED' })
+  expect(refused.headers.get('retry-after')).toBe('1')
+  expect(held).toHaveLength(8)
+
+  const other = await harness.createKey()
+  const headers = bearer(other.secret)
+  expect((await harness.api('GET', '/system', { headers })).status).toBe(200)
+  const session = await harness.createSession()
+  expect((await harness.api('GET', '/system', { headers: session })).status).toBe(200)
+  release()
+  expect(new Set(statuses(await Promise.all(answers)))).toEqual(new Set([200]))
+  expect((await ask()).status).toBe(200)
+})
+
+test('a key or session may make so many calls in a time, whatever comes of them', async () => {
+  harness = await startAdmin({ callLimit: { points: 3, seconds: 60 } })
+  const { secret } = await harness.createKey({ scopes: ['devices:read'] })
+  const paths = ['/devices', '/devices/none', '/keys', '/devices', '/keys']
+  const answers: Answer[] = []
+  for (const path of paths) {
+    answers.push(await harness.api('GET', path, { headers: bearer(secret) }))
+  }
+  expect(statuses(answers)).toEqual([200, 404, 403, 429, 429])
+  const last = answers.at(-1)
+  expect(last?.body).toMatchObject({ error: 'RATE_LIMITED' })
+  expect(Number(last?.headers.get('retry-after'))).toBeGreaterThan(50)
+  const others = [bearer((await harness.createKey()).secret), await harness.createSession()]
+  for (const headers of others) {
+    expect((await harness.api('GET', '/keys', { headers })).status).toBe(200)
+  }
+})
+
+test('streams are no calls that count', async () => {
+  harness = await startAdmin({ callLimit: { points: 1, seconds: 60 } })
+  const { secret } = await harness.createKey()
+  const answers: Answer[] = []
+  for (const path of ['/stream', '/stream', '/keys', '/keys', '/stream']) {
+    answers.push(await harness.api('GET', path, { headers: bearer(secret) }))
+  }
+  expect(statuses(answers)).toEqual([200, 200, 200, 429, 200])
+})
+
+/** A file of which nothing is taken that does not fit into the buffers on its way. */
+async function startWithFile() {
+  let pages = 0
+  harness = await startAdmin({
+    wrapStore: (store) => ({
+      ...store,
+      async pagePositions({ limit }) {
+        pages += 1
+        return Array.from({ length: limit }, (_, offset) => ({
+          ...positionReported({ deviceId: 'tug' }),
+          origin: { partition: 0, offset },
+        }))
+      },
+    }),
+  })
+  await harness.project({ deviceId: 'tug' })
+  const { secret } = await harness.createKey()
+  const path = '/api/v1/devices/tug/positions?format=ndjson'
+  return { secret, path, pages: () => pages }
+}
+
+test('a file is under way until it is taken or given up', async () => {
+  const { secret, path } = await startWithFile()
+  const files: IncomingMessage[] = []
+  while (files.length < 8) files.push(await begin(harness.url + path, bearer(secret)))
+  let answered = false
+  const ninth = harness.api('GET', '/system', { headers: bearer(secret) }).finally(() => {
+    answered = true
+  })
+  const other = await harness.createKey()
+  for (let time = 0; time < 20; time += 1) {
+    await harness.api('GET', '/system', { headers: bearer(other.secret) })
+  }
+  expect(answered).toBe(false)
+  files[0]?.destroy()
+  expect((await ninth).status).toBe(200)
+  for (const file of files) file.destroy()
+})
+
+test('files that wait behind others of a connection are given up with it', async () => {
+  const { secret, path, pages } = await startWithFile()
+  const { port } = new URL(harness.url)
+  const socket = connect(Number(port), '127.0.0.1')
+  const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n\r\n`
+  socket.write(request.repeat(8))
+  await new Promise((resolve) => socket.once('data', () => resolve(socket.pause())))
+  await eventually(() => pages() > 8)
+  socket.destroy()
+  const files: IncomingMessage[] = []
+  while (files.length < 8) files.push(await begin(harness.url + path, bearer(secret)))
+  expect(files.map(({ statusCode }) => statusCode)).toEqual(Array(8).fill(200))
+  for (const file of files) file.destroy()
+})
+
+async function begin(url: string, headers: Record<string, string>): Promise<IncomingMessage> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    get(url, { headers, agent: false }, resolve).on('error', reject)
+  })
+  response.on('error', () => undefined)
+  return response.pause()
+}
