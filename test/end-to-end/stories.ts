@@ -1,32 +1,10 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { basename } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { adminReader } from '../admin-reader.ts'
 import type { Deployment } from '../deployments.ts'
 import { eventually } from '../eventually.ts'
 import { startProgram } from '../programs.ts'
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const recorded = join(root, '../shared/data/tracks')
-const folder = existsSync(recorded) ? recorded : join(root, 'test/fixtures')
-const tracks = readdirSync(folder)
-  .filter((name) => name.endsWith('.gpx'))
-  .map((name) => join(folder, name))
-
-type TrackPoint = { latitude: number; longitude: number; time: string | undefined }
-
-/** A track's points as a plain reading of the file finds them, in its order. */
-function pointsOf(file: string): TrackPoint[] {
-  const text = readFileSync(file, 'utf8')
-  return [...text.matchAll(/<trkpt\s([^>]*?)(?:\/>|>([^]*?)<\/trkpt>)/g)].map(
-    ([, at = '', inner = '']) => ({
-      latitude: Number(/lat="([^"]+)"/.exec(at)?.[1]),
-      longitude: Number(/lon="([^"]+)"/.exec(at)?.[1]),
-      time: /<time>([^<]+)<\/time>/.exec(inner)?.[1],
-    }),
-  )
-}
+import { pointsOf, tracks, type WrittenPoint } from '../recorded-tracks.ts'
 
 /** What the service promises to its users, whatever it runs on. */
 export function deploymentStories(mode: string, start: () => Promise<Deployment>): void {
@@ -73,7 +51,7 @@ export function deploymentStories(mode: string, start: () => Promise<Deployment>
         const stored = await api.positions(deviceId)
         const times = stored.map(({ timestamp }) => timestamp)
         expect(times).toEqual([...times].sort())
-        const place = ({ latitude, longitude }: TrackPoint | (typeof stored)[number]) =>
+        const place = ({ latitude, longitude }: WrittenPoint | (typeof stored)[number]) =>
           `${latitude} ${longitude}`
         expect(stored.map(place).sort()).toEqual(points.map(place).sort())
         for (const { time, ...point } of points) {

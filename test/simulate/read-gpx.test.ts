@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { GpxError, readGpx } from '../../simulate/read-gpx.ts'
+import { pointsOf, tracks } from '../recorded-tracks.ts'
 
 const fixture = readFileSync(join('test', 'fixtures', 'track.gpx'), 'utf8')
-const recorded = join('..', 'shared', 'data', 'tracks')
 
 describe('reading a GPX file', () => {
   test('every track point comes through in the order of the document, exact and nothing else', () => {
@@ -44,25 +44,20 @@ describe('reading a GPX file', () => {
     }
   })
 
-  const tracks = [
-    ['cerknicko-jezero.gpx', 296, 0],
-    ['korita-zbevnica.gpx', 871, 358],
-    ['around-visnjan-with-car.gpx', 104, 0],
-  ] as const
-  const whereRecorded = existsSync(recorded) ? test : test.skip
-  whereRecorded.each(tracks)('%s reads like its text', (name, points, untimed) => {
-    const text = readFileSync(join(recorded, name), 'utf8')
-    const written = [...text.matchAll(/<trkpt lat="(.*?)" lon="(.*?)">(.*?)<\/trkpt>/gs)].map(
-      ([, latitude, longitude, inner = '']) => ({
-        latitude: Number(latitude),
-        longitude: Number(longitude),
-        altitude: Number(/<ele>(.*?)<\/ele>/.exec(inner)?.[1]),
-        time: Date.parse(/<time>(.*?)<\/time>/.exec(inner)?.[1] ?? ''),
-      }),
+  test.each(tracks.map((file) => [basename(file), file]))('%s reads like its text', (_, file) => {
+    const points = readGpx(readFileSync(file, 'utf8'))
+    expect(points.length).toBeGreaterThan(100)
+    expect(points).toEqual(
+      pointsOf(file).map(({ time, ...point }) => ({
+        ...point,
+        time: time === undefined ? undefined : Date.parse(time),
+      })),
     )
-    const read = readGpx(text).map((point) => ({ altitude: NaN, time: NaN, ...point }))
-    expect(read).toEqual(written)
-    expect(read).toHaveLength(points)
-    expect(read.filter(({ time }) => Number.isNaN(time))).toHaveLength(untimed)
+  })
+
+  test('there are tracks with and without gaps in their times', () => {
+    const untimed = tracks.map((file) => pointsOf(file).filter(({ time }) => time === undefined))
+    expect(untimed.some(({ length }) => length === 0)).toBe(true)
+    expect(untimed.some(({ length }) => length > 50)).toBe(true)
   })
 })

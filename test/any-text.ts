@@ -1,0 +1,17 @@
+import fc from 'fast-check'
+
+/**
+ * Any well-formed text, names of JavaScript's own properties among them. (fast-check's own 'binary'
+ * texts make a table of a million characters in each suite that asks for one: 2 s.)
+ */
+export function anyText(constraints: { minLength?: number; maxLength?: number } = {}) {
+  return fc.oneof(fc.string(constraints), fc.string({ ...constraints, unit: anyCharacter }))
+}
+
+const anyCharacter = fc
+  .oneof(
+    fc.integer({ min: 0x00, max: 0xff }),
+    fc.integer({ min: 0x100, max: 0xd7ff }),
+    fc.integer({ min: 0xe000, max: 0x10ffff }),
+  )
+  .map((codePoint) => String.fromCodePoint(codePoint))
