@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from '@photostructure/sqlite'
+import { holdFile } from '../runtime/sqlite/hold-file.ts'
 
 /**
  * Makes the data directory and holds it for this process: two programs on one directory would each
@@ -10,15 +10,9 @@ import { DatabaseSync } from '@photostructure/sqlite'
  */
 export function holdDataDirectory(directory: string): { release(): void } {
   mkdirSync(directory, { recursive: true })
-  const database = new DatabaseSync(join(directory, 'in-use.lock'), { timeout: 1_000 })
-  try {
-    database.exec('BEGIN EXCLUSIVE')
-  } catch (error) {
-    database.close()
-    throw new Error(
-      `another process works on ${directory}: stop it, or set DATA_DIR to another folder`,
-      { cause: error },
-    )
-  }
-  return { release: () => database.close() }
+  const held = holdFile(join(directory, 'in-use.lock'), { waitMs: 1_000 })
+  if (held !== undefined) return held
+  throw new Error(
+    `another process works on ${directory}: stop it, or set DATA_DIR to another folder`,
+  )
 }

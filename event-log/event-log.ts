@@ -38,8 +38,15 @@ export interface EventLog extends RejectionLog {
   /** Keeps what could not be read, bytes untouched, where operators find it. Resolves once durable. */
   deadLetter(entries: readonly UnreadableEntry[]): Promise<void>
 
-  /** How far a group is behind the end of the log. `seconds`: age of the oldest event not dealt with. */
-  lag(group: string): Promise<{ readonly events: number; readonly seconds: number }>
+  /**
+   * How far a group is behind the end of the log. `seconds`: age of the oldest event not dealt with.
+   * `applied` is where its read models say they stand, when they keep that themselves: it wins over
+   * what the log has committed.
+   */
+  lag(
+    group: string,
+    applied?: Offsets,
+  ): Promise<{ readonly events: number; readonly seconds: number }>
 
   /** The last offset a group has committed in each partition. */
   committed(group: string): Promise<Offsets>
@@ -89,7 +96,7 @@ export type Subscription = {
   readonly group: string
   /**
    * Where the group's read models say they stand, when they keep that themselves: it wins over
-   * what the log has committed for the group, which then only serves `lag`.
+   * what the log has committed for the group, and such a log need not commit anything for it.
    */
   readonly resumeAfter?: Offsets
   readonly onBatch: (batch: LogBatch) => Promise<void>

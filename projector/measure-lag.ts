@@ -1,7 +1,8 @@
 import type { EventLog } from '../event-log/event-log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { InstanceReport } from '../schemas/instance-report.ts'
-import type { Generations } from '../store/read-models.ts'
+import type { Offsets } from '../schemas/read-models.ts'
+import type { Generations, ReadModels } from '../store/read-models.ts'
 import { projectorGroup } from './projector.ts'
 
 type MeasuredLag = Required<Pick<InstanceReport, 'lag' | 'deadLetters'>>
@@ -17,25 +18,27 @@ export function lagWatch({
   metrics,
 }: {
   readonly eventLog: Pick<EventLog, 'lag' | 'deadLetters'>
-  readonly store: Pick<Generations, 'currentGeneration'>
+  readonly store: Pick<Generations, 'currentGeneration'> & Pick<ReadModels, 'checkpoint'>
   readonly metrics: Metrics
 }) {
-  let generation: number | undefined
+  let inUse: { readonly group: string; readonly applied: Offsets | undefined } | undefined
   let last: Partial<MeasuredLag> = {}
 
-  async function generationInUse(): Promise<number> {
+  async function readModelsInUse(): Promise<NonNullable<typeof inUse>> {
     try {
-      generation = await store.currentGeneration()
+      const group = projectorGroup(await store.currentGeneration())
+      inUse = { group, applied: await store.checkpoint() }
     } catch (error) {
-      if (generation === undefined) throw error
+      if (inUse === undefined) throw error
     }
-    return generation
+    return inUse
   }
 
   return {
     async measure(): Promise<void> {
       try {
-        const lag = await eventLog.lag(projectorGroup(await generationInUse()))
+        const { group, applied } = await readModelsInUse()
+        const lag = await eventLog.lag(group, applied)
         const deadLetters = await eventLog.deadLetters()
         last = { lag, deadLetters }
         metrics.projectorLagEvents.set(lag.events)

@@ -13,12 +13,18 @@ const ports = [
   'store/back-office.ts',
 ]
 
+const forAdapters = [
+  'runtime/end-of-turn.ts',
+  'runtime/errors.ts',
+  'runtime/sqlite/',
+]
+
 /** What the files of a folder may import of ours, besides the folder itself. */
 const allowed: Record<string, readonly string[]> = {
   schemas: [],
   runtime: ['schemas/'],
-  'event-log': ['schemas/', 'runtime/errors.ts'],
-  store: ['schemas/', 'runtime/errors.ts', 'event-log/offsets.ts'],
+  'event-log': ['schemas/', ...forAdapters],
+  store: ['schemas/', 'event-log/offsets.ts', ...forAdapters],
   ...Object.fromEntries(services.map((name) => [name, ['schemas/', 'runtime/', ...ports]])),
   embedded: [...services.map((name) => `${name}/`), 'schemas/', 'runtime/', ...ports],
   rebuild: ['projector/', 'schemas/', 'runtime/', ...ports],

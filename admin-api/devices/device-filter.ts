@@ -1,4 +1,4 @@
-import { setImmediate as turnOfOthers } from 'node:timers/promises'
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import Joi from 'joi'
 import { liveness, type Device, type Liveness } from '../../schemas/read-models.ts'
 import type { DevicePage } from '../../store/read-models.ts'
@@ -68,7 +68,7 @@ export async function findDevices(
   const readAtOnce = status === undefined && q === undefined ? limit + 1 : READ_AT_ONCE
   const items: Device[] = []
   let after = start
-  for (let lookedAt = 0; ; await turnOfOthers()) {
+  for (let lookedAt = 0; ; await endOfTurn()) {
     const page = await store.pageDevices({
       accountId,
       limit: readAtOnce,

@@ -1,5 +1,6 @@
-import { setImmediate as endOfTurn, setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { LogBatch, TailItem } from '../../event-log/event-log.ts'
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { PositionEntry } from '../../store/read-models.ts'
 import type { NotErased } from './erased.ts'

@@ -1,4 +1,4 @@
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import type { Database } from '../../runtime/sqlite/database.ts'
 import { decodeDeviceErased, DEVICE_ERASED } from '../../schemas/device-erased.ts'
 import { UndecodableEventError, utf8 } from '../../schemas/event-fields.ts'
 import { decodePositionReported, POSITION_REPORTED } from '../../schemas/position-reported.ts'
@@ -12,16 +12,18 @@ const MAX_ENTRIES = 500
 /** Reads the entries next after an offset; undefined where there are none (yet). */
 export type BatchReader = (after: number) => LogBatch | undefined
 
-export function batchReader(database: DatabaseSyncInstance): BatchReader {
-  const selectNext = database.prepare(
+export function batchReader(database: Database): BatchReader {
+  const selectNext = database.prepare<Row>(
     `SELECT offset, type, id, received_at AS receivedAt, value FROM events
      WHERE offset > ? ORDER BY offset LIMIT ?`,
   )
   // Positions need no key; where one is needed its bytes are untouched.
-  const selectKey = database.prepare('SELECT CAST(key AS BLOB) AS key FROM events WHERE offset = ?')
+  const selectKey = database.prepare<{ key: Uint8Array }>(
+    'SELECT CAST(key AS BLOB) AS key FROM events WHERE offset = ?',
+  )
 
   return (after) => {
-    const rows = selectNext.all(after, MAX_ENTRIES) as Row[]
+    const rows = selectNext.all(after, MAX_ENTRIES)
     const last = rows.at(-1)
     if (last === undefined) return undefined
     return { partition: PARTITION, lastOffset: last.offset, entries: rows.map(entry) }
@@ -44,7 +46,7 @@ export function batchReader(database: DatabaseSyncInstance): BatchReader {
   }
 
   function keyOf(offset: number): Uint8Array {
-    return (selectKey.get(offset) as { key: Uint8Array }).key
+    return selectKey.get(offset)?.key ?? Buffer.alloc(0)
   }
 }
 

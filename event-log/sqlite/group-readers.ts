@@ -1,4 +1,4 @@
-import { setImmediate as endOfTurn } from 'node:timers/promises'
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { sleepers } from './sleepers.ts'
 
@@ -6,15 +6,16 @@ import { sleepers } from './sleepers.ts'
 export const LOOK_AGAIN_MS = 200
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 2000
-const COMMIT_EVERY_MS = 500
+
+export type WarningLogger = { warn(fields: object, message: string): void }
 
 /** What is read of a table at once; `lastOffset` is where reading goes on after it. */
 export type Readable<Batch extends { readonly lastOffset: number }> = {
   /** Undefined where there is nothing after the offset (yet). May throw a `DependencyError`. */
   readonly read: (after: number) => Batch | undefined
-  /** May throw a `DependencyError`. */
-  readonly commit: (group: string, offset: number) => void
-  readonly logger: { warn(fields: object, message: string): void }
+  /** May reject with a `DependencyError`. */
+  readonly commit: (group: string, offset: number) => Promise<void>
+  readonly logger: WarningLogger
 }
 
 export type GroupReaders<Batch> = {
@@ -31,11 +32,8 @@ export type Delivery<Batch> = {
   readonly after: number
   readonly onBatch: (batch: Batch) => Promise<void>
   readonly signal: AbortSignal
-  /**
-   * Whether the group resumes by what is committed. Where it has a mark of its own, catching up
-   * commits only now and then: each commit makes appends wait.
-   */
-  readonly resumesByCommit: boolean
+  /** Whether what the group has dealt with is kept here; not where it has a mark of its own. */
+  readonly commits: boolean
 }
 
 /** Delivers a table that only grows to groups, each from its own offset on. */
@@ -67,11 +65,10 @@ export function groupReaders<Batch extends { readonly lastOffset: number }>({
   }
 
   async function deliver(delivery: Delivery<Batch>): Promise<void> {
-    const { group, after: start, onBatch, signal, resumesByCommit } = delivery
+    const { group, after: start, onBatch, signal, commits } = delivery
     const ended = () => stopped || signal.aborted
     let after = start
     let committed = start
-    let committedAt = performance.now()
     while (!ended()) {
       const batch = await untilDone('read', async () => read(after), isPassing)
       if (batch === 'given up') break
@@ -87,18 +84,16 @@ export function groupReaders<Batch extends { readonly lastOffset: number }>({
       )
       if (delivered === 'given up') break
       after = batch.lastOffset
-      const due = resumesByCommit || performance.now() - committedAt >= COMMIT_EVERY_MS
-      if (due) await keepCommitted()
+      await keepCommitted()
       // While catching up, whatever else runs in this process has its turns in between.
       await endOfTurn()
     }
     await keepCommitted()
 
     async function keepCommitted(): Promise<void> {
-      if (after === committed) return
-      await untilDone('commit', async () => commit(group, after), isPassing)
+      if (!commits || after === committed) return
+      await untilDone('commit', () => commit(group, after), isPassing)
       committed = after
-      committedAt = performance.now()
     }
 
     /** Tries, with growing pauses, until it succeeds, a failure is final, or the reader is to end. */

@@ -1,8 +1,4 @@
-import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
-import { DependencyError } from '../../runtime/errors.ts'
-import { withSqliteFailures } from './sqlite-failure.ts'
-
-const BUSY_TIMEOUT_MS = 5000
+import { Database } from '../../runtime/sqlite/database.ts'
 
 /** One step a version; the database's `user_version` says how many of them it has had. */
 const MIGRATIONS = [
@@ -66,56 +62,6 @@ const MIGRATIONS = [
  * Every commit is on the disk when it returns.
  * @throws {DependencyError} not retriable when a newer program has been at work on the file.
  */
-export function openLogDatabase(file: string): DatabaseSyncInstance {
-  return withSqliteFailures(`open ${file}`, () => {
-    const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
-    try {
-      // With recursive triggers a row is not replaced past the trigger on deletion either.
-      database.exec(`
-        PRAGMA journal_mode = WAL;
-        PRAGMA synchronous = FULL;
-        PRAGMA recursive_triggers = ON;
-      `)
-      migrate(database, file)
-    } catch (error) {
-      database.close()
-      throw error
-    }
-    return database
-  })
-}
-
-/** Runs `work` in one transaction that is durable when this returns, or leaves nothing behind. */
-export function inTransaction<T>(database: DatabaseSyncInstance, work: () => T): T {
-  // A transaction that began as a reader could find the log locked when it comes to write.
-  database.exec('BEGIN IMMEDIATE')
-  try {
-    const result = work()
-    database.exec('COMMIT')
-    return result
-  } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK')
-    throw error
-  }
-}
-
-function migrate(database: DatabaseSyncInstance, file: string) {
-  if (schemaVersion(database) === MIGRATIONS.length) return
-  inTransaction(database, () => {
-    const version = schemaVersion(database)
-    if (version > MIGRATIONS.length) {
-      throw new DependencyError(
-        `${file} was written by a newer version of this program (schema ${version}; this one ` +
-          `knows up to ${MIGRATIONS.length}): start that version, or a newer one`,
-        { retriable: false },
-      )
-    }
-    for (const migration of MIGRATIONS.slice(version)) database.exec(migration)
-    database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`)
-  })
-}
-
-function schemaVersion(database: DatabaseSyncInstance): number {
-  const row = database.prepare('PRAGMA user_version').get() as { user_version: number }
-  return row.user_version
+export function openLogDatabase(file: string, options: { busyTimeoutMs?: number } = {}): Database {
+  return new Database(file, MIGRATIONS, { called: 'the event log', ...options })
 }

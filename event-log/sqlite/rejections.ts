@@ -1,4 +1,4 @@
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import type { Database } from '../../runtime/sqlite/database.ts'
 import { utf8 } from '../../schemas/event-fields.ts'
 import {
   decodeReportRejected,
@@ -9,7 +9,7 @@ import {
 import type { RejectionLog } from '../event-log.ts'
 import { gatheringWriter } from '../gathering-writer.ts'
 import { PARTITION } from './batch-reader.ts'
-import { groupReaders } from './group-readers.ts'
+import { groupReaders, type WarningLogger } from './group-readers.ts'
 
 /** What may wait to be written: a flood of refused reports must not fill the memory. */
 const BOUNDS = { maxQueuedItems: 1000, maxQueuedBytes: 4 * 1024 * 1024 } as const
@@ -19,41 +19,33 @@ const EXPIRY_CHUNK = 1000
 /** About what a row takes besides its value. */
 const ROW_OVERHEAD_BYTES = 64
 
-/** The log of rejections in tables of its own beside the events, with its own writer and readers. */
-export function sqliteRejections({
-  database,
-  attempt,
-  change,
-  clock,
-  logger,
-}: {
-  database: DatabaseSyncInstance
-  /** Runs what reads or writes the database; throws a `DependencyError` when that is at fault. */
-  attempt: <T>(doing: string, work: () => T) => T
-  /** The same in a transaction of its own. */
-  change: (doing: string, work: () => void) => void
-  clock: { now(): number }
-  logger: { warn(fields: object, message: string): void }
-}): RejectionLog & { close(): Promise<void> } {
-  const statements = prepare(database)
+/** Writes the log of rejections, in tables of its own beside the events, by a queue of its own. */
+export function rejectionsWriter(
+  database: Database,
+  { clock, onAppended }: { clock: { now(): number }; onAppended: () => void },
+) {
+  const insert = database.prepare('INSERT INTO rejections (received_at, value) VALUES (?, ?)')
+  const expire = database.prepare(
+    `DELETE FROM rejections WHERE offset IN (
+       SELECT offset FROM rejections WHERE received_at < ? ORDER BY received_at LIMIT ?)`,
+  )
+  const commit = database.prepare(
+    `INSERT INTO rejections_committed (consumer_group, offset) VALUES (?, ?)
+     ON CONFLICT (consumer_group) DO UPDATE SET offset = excluded.offset`,
+  )
   const writer = gatheringWriter<Row>({
     ...BOUNDS,
     async writeBatch(rows) {
-      change('write', () => {
-        for (const row of rows) statements.insert.run(...row)
-        statements.expire.run(clock.now() - REJECTIONS_KEPT_MS, EXPIRY_CHUNK)
+      database.transaction(() => {
+        for (const row of rows) insert.run(...row)
+        expire.run(clock.now() - REJECTIONS_KEPT_MS, EXPIRY_CHUNK)
       })
-      readers.appended()
+      onAppended()
     },
-  })
-  const readers = groupReaders<RejectionBatch>({
-    read: (after) => attempt('be read', () => readBatch(after)),
-    commit: (group, offset) => change('commit', () => statements.commit.run(group, offset)),
-    logger,
   })
 
   return {
-    async appendRejections(events) {
+    async append(events: readonly ReportRejected[]): Promise<void> {
       // Encoded before it is queued: what cannot be encoded must not spoil others' batches.
       const rows = events.map(toRow)
       await writer.write(
@@ -62,33 +54,57 @@ export function sqliteRejections({
       )
     },
 
-    async subscribeRejections({ group, onBatch, signal }) {
+    async commit(group: string, offset: number): Promise<void> {
+      commit.run(group, offset)
+    },
+
+    close: () => writer.close(),
+  }
+}
+
+/** Reads the log of rejections for groups. */
+export function rejectionsReader(
+  database: Database,
+  {
+    commit,
+    logger,
+  }: {
+    commit: (group: string, offset: number) => Promise<void>
+    logger: WarningLogger
+  },
+) {
+  const next = database.prepare<StoredRow>(
+    'SELECT offset, value FROM rejections WHERE offset > ? ORDER BY offset LIMIT ?',
+  )
+  const committed = database.prepare<{ offset: number }>(
+    'SELECT offset FROM rejections_committed WHERE consumer_group = ?',
+  )
+  const readers = groupReaders<RejectionBatch>({ read, commit, logger })
+
+  return {
+    async subscribe({
+      group,
+      onBatch,
+      signal,
+    }: Parameters<RejectionLog['subscribeRejections']>[0]): Promise<void> {
       await readers.deliver({
         group,
-        after: committed(group),
+        after: committed.get(group)?.offset ?? 0,
         onBatch: async ({ events }) => {
           if (events.length > 0) await onBatch(events)
         },
         signal,
-        resumesByCommit: true,
+        commits: true,
       })
     },
 
-    async close() {
-      await writer.close()
-      await readers.stop()
-    },
+    appended: () => readers.appended(),
+
+    stop: () => readers.stop(),
   }
 
-  function committed(group: string): number {
-    return attempt('be read', () => {
-      const row = statements.committed.get(group) as { offset: number } | undefined
-      return row?.offset ?? 0
-    })
-  }
-
-  function readBatch(after: number): RejectionBatch | undefined {
-    const rows = statements.next.all(after, MAX_EVENTS) as StoredRow[]
+  function read(after: number): RejectionBatch | undefined {
+    const rows = next.all(after, MAX_EVENTS)
     const last = rows.at(-1)
     return last && { lastOffset: last.offset, events: rows.flatMap(readable) }
   }
@@ -110,22 +126,4 @@ type RejectionBatch = { readonly lastOffset: number; readonly events: readonly R
 
 function toRow(event: ReportRejected): Row {
   return [event.receivedAt, Buffer.from(encodeReportRejected(event))]
-}
-
-function prepare(database: DatabaseSyncInstance) {
-  return {
-    insert: database.prepare('INSERT INTO rejections (received_at, value) VALUES (?, ?)'),
-    expire: database.prepare(
-      `DELETE FROM rejections WHERE offset IN (
-         SELECT offset FROM rejections WHERE received_at < ? ORDER BY received_at LIMIT ?)`,
-    ),
-    next: database.prepare(
-      'SELECT offset, value FROM rejections WHERE offset > ? ORDER BY offset LIMIT ?',
-    ),
-    commit: database.prepare(
-      `INSERT INTO rejections_committed (consumer_group, offset) VALUES (?, ?)
-       ON CONFLICT (consumer_group) DO UPDATE SET offset = excluded.offset`,
-    ),
-    committed: database.prepare('SELECT offset FROM rejections_committed WHERE consumer_group = ?'),
-  }
 }

@@ -1,5 +1,5 @@
 import type { Account, Operators } from '../back-office.ts'
-import type { Database } from './database.ts'
+import type { Database } from '../../runtime/sqlite/database.ts'
 import { ACCOUNT, accountOf, type AccountRow } from './operator-rows.ts'
 
 export type Accounts = Pick<Operators, 'findAccount' | 'pageAccounts' | 'suspendAccount'> & {

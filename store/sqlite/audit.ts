@@ -1,5 +1,5 @@
 import type { Audit, AuditEntry } from '../back-office.ts'
-import type { Database } from './database.ts'
+import type { Database } from '../../runtime/sqlite/database.ts'
 
 type Row = { readonly entry: string }
 

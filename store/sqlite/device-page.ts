@@ -1,5 +1,5 @@
 import type { DevicePage } from '../read-models.ts'
-import type { Value } from './database.ts'
+import type { Value } from '../../runtime/sqlite/database.ts'
 
 type Clause = { readonly sql: string; readonly values: readonly Value[] }
 

@@ -1,6 +1,6 @@
 import type { DeviceSettings } from '../../schemas/read-models.ts'
 import type { Devices } from '../read-models.ts'
-import type { Database } from './database.ts'
+import type { Database } from '../../runtime/sqlite/database.ts'
 import type { DeviceName } from './device-statuses.ts'
 
 export type SettingsOfDevices = Pick<

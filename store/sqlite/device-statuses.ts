@@ -1,6 +1,6 @@
 import type { DeviceStatus, LastPosition, Offsets } from '../../schemas/read-models.ts'
 import type { DevicePage } from '../read-models.ts'
-import type { Database, Statement } from './database.ts'
+import type { Database, Statement } from '../../runtime/sqlite/database.ts'
 import { devicePage } from './device-page.ts'
 
 export type DeviceName = { readonly accountId: string; readonly deviceId: string }

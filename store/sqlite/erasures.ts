@@ -1,6 +1,6 @@
 import type { DeviceErased } from '../../schemas/device-erased.ts'
 import type { Offsets, Origin } from '../../schemas/read-models.ts'
-import type { Database } from './database.ts'
+import type { Database } from '../../runtime/sqlite/database.ts'
 import type { DeviceName } from './device-statuses.ts'
 
 export type ErasureEntry = { readonly origin: Origin; readonly event: DeviceErased }

@@ -1,10 +1,9 @@
 import { join } from 'node:path'
-import { DatabaseSync } from '@photostructure/sqlite'
 import { DependencyError } from '../../runtime/errors.ts'
 import type { Generation, Generations, Rebuild } from '../read-models.ts'
-import type { Database } from './database.ts'
+import type { Database } from '../../runtime/sqlite/database.ts'
+import { holdFile } from '../../runtime/sqlite/hold-file.ts'
 import { openReadModels, removeReadModelsExcept, type SqliteReadModels } from './read-models.ts'
-import { isBusy, translated } from './sqlite-errors.ts'
 
 type Pointer = { readonly generation: number; readonly newest: number }
 
@@ -50,7 +49,7 @@ export function sqliteGenerations(accounts: Database, directory: string) {
     openGeneration: async (generation) => generationOn(open(generation)),
 
     async beginRebuild(): Promise<Rebuild | undefined> {
-      const held = holdRebuild(directory)
+      const held = holdFile(join(directory, 'rebuild.lock'), { waitMs: 0 })
       if (held === undefined) return undefined
       removeAllButInUse()
       const { generation: from, newest: to } = accounts.transaction(() => {
@@ -75,21 +74,6 @@ export function sqliteGenerations(accounts: Database, directory: string) {
   }
 
   return { port, inUse: () => current().generation, openInUse, open }
-}
-
-/** Held until it is released or the process ends, however it does; undefined when another has it. */
-function holdRebuild(directory: string): { release(): void } | undefined {
-  const database = translated(() => new DatabaseSync(join(directory, 'rebuild.lock')))
-  try {
-    database.exec('BEGIN EXCLUSIVE')
-  } catch (error) {
-    database.close()
-    if (isBusy(error)) return undefined
-    return translated(() => {
-      throw error
-    })
-  }
-  return { release: () => database.close() }
 }
 
 function generationOn(readModels: SqliteReadModels): Generation {

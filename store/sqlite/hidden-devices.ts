@@ -1,5 +1,5 @@
 import type { DeviceErased } from '../../schemas/device-erased.ts'
-import type { Database } from './database.ts'
+import type { Database } from '../../runtime/sqlite/database.ts'
 import type { DeviceName } from './device-statuses.ts'
 import type { SqliteReadModels } from './read-models.ts'
 

@@ -1,6 +1,6 @@
 import type { InstanceReport } from '../../schemas/instance-report.ts'
 import type { Instances } from '../back-office.ts'
-import type { Database } from './database.ts'
+import type { Database } from '../../runtime/sqlite/database.ts'
 
 const KEPT_MS = 60 * 60 * 1000
 

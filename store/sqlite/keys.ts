@@ -1,5 +1,5 @@
 import type { ApiKey, Keys, Scope } from '../back-office.ts'
-import type { Database } from './database.ts'
+import type { Database } from '../../runtime/sqlite/database.ts'
 
 type Row = {
   readonly id: string

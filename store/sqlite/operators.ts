@@ -1,6 +1,6 @@
 import type { Operator, OperatorKept, Operators } from '../back-office.ts'
 import { sqliteAccounts } from './accounts.ts'
-import type { Database } from './database.ts'
+import type { Database } from '../../runtime/sqlite/database.ts'
 import { OPERATOR, operatorOf, type OperatorRow } from './operator-rows.ts'
 import { sqliteSessions } from './sessions.ts'
 

@@ -1,8 +1,9 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Offsets } from '../../schemas/read-models.ts'
 import type { Generation, OriginBounds, ProjectionBatch, ReadModels } from '../read-models.ts'
-import { Database } from './database.ts'
+import { Database } from '../../runtime/sqlite/database.ts'
 import { sqliteDeviceStatuses, type DeviceName, type DeviceStatuses } from './device-statuses.ts'
 import { sqliteErasures, type AppliedErasures } from './erasures.ts'
 import { projectEntries } from './projection.ts'
@@ -42,7 +43,10 @@ export function removeReadModelsExcept(directory: string, kept: readonly number[
 
 /** Opens generation N of the read models, made if it is not there. */
 export function openReadModels(directory: string, generation: number): SqliteReadModels {
-  const database = new Database(join(directory, fileOf(generation)), READ_MODELS_SCHEMA)
+  // What a power cut takes of it is projected again.
+  const database = new Database(join(directory, fileOf(generation)), READ_MODELS_SCHEMA, {
+    synchronous: 'NORMAL',
+  })
   const records = sqliteRecords(database)
   const statuses = sqliteDeviceStatuses(database)
   const erasures = sqliteErasures(database)
@@ -65,7 +69,7 @@ export function openReadModels(directory: string, generation: number): SqliteRea
       if (entry.kind !== 'erasure' || erasures.isApplied(entry.event.eventId)) continue
       if (!records.erasesMany(entry)) continue
       erasures.begin(entry)
-      while (records.removeErased(entry)) await othersGoFirst()
+      while (records.removeErased(entry)) await endOfTurn()
     }
   }
 
@@ -97,7 +101,7 @@ export function openReadModels(directory: string, generation: number): SqliteRea
         const last = chunk.at(-1)
         if (last === undefined) return
         yield chunk
-        await othersGoFirst()
+        await endOfTurn()
         place = last
       }
     },
@@ -118,14 +122,14 @@ export function openReadModels(directory: string, generation: number): SqliteRea
     },
 
     async expire(receivedBefore, forget) {
-      while (records.removeSome(receivedBefore)) await othersGoFirst()
+      while (records.removeSome(receivedBefore)) await endOfTurn()
       const silent = statuses.notSeenSince(receivedBefore)
       for (let start = 0; start < silent.length; start += DEVICES_REMOVED_AT_ONCE) {
         const some = silent.slice(start, start + DEVICES_REMOVED_AT_ONCE)
         database.transaction(() => {
           forget(some.filter((device) => statuses.removeUnlessSeenSince(device, receivedBefore)))
         })
-        await othersGoFirst()
+        await endOfTurn()
       }
       erasures.remove(receivedBefore)
     },
@@ -136,8 +140,4 @@ export function openReadModels(directory: string, generation: number): SqliteRea
 
 function fileOf(generation: number): string {
   return `read-models-${generation}.sqlite`
-}
-
-function othersGoFirst(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,7 +1,7 @@
 import { MEASUREMENTS, type PositionReported } from '../../schemas/position-reported.ts'
 import type { Origin, PositionRecord } from '../../schemas/read-models.ts'
 import type { OriginBounds, ReadModels } from '../read-models.ts'
-import type { Database } from './database.ts'
+import type { Database } from '../../runtime/sqlite/database.ts'
 import type { DeviceName } from './device-statuses.ts'
 import type { ErasureEntry } from './erasures.ts'
 

@@ -4,7 +4,7 @@ import {
   type ReportRejected,
 } from '../../schemas/report-rejected.ts'
 import type { Rejections } from '../back-office.ts'
-import type { Database, Statement, Value } from './database.ts'
+import type { Database, Statement, Value } from '../../runtime/sqlite/database.ts'
 
 /**
  * A file of its own: a flood of bad reports writes here without end, and must neither hold up who

@@ -1,5 +1,5 @@
 import type { Operators } from '../back-office.ts'
-import type { Database } from './database.ts'
+import type { Database } from '../../runtime/sqlite/database.ts'
 import {
   ACCOUNT,
   accountOf,

@@ -38,7 +38,7 @@ async function projectUntil(
 }
 
 async function caughtUp(): Promise<boolean> {
-  return (await eventLog.lag(projectorGroup(1))).events === 0
+  return (await eventLog.lag(projectorGroup(1), await store.checkpoint())).events === 0
 }
 
 /** As an operator does it, at a time. */

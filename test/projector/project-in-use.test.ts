@@ -66,8 +66,11 @@ test('the lag is that of the read models in use', async () => {
   expect((await metrics.projectorLagEvents.get()).values[0]?.value).toBe(0)
   const rebuild = await store.beginRebuild()
   await rebuild?.switchOver()
-  await watch.measure()
-  expect((await metrics.projectorLagEvents.get()).values[0]?.value).toBe(3)
+  // Readers of the store follow a switch within two seconds.
+  await eventually(async () => {
+    await watch.measure()
+    return (await metrics.projectorLagEvents.get()).values[0]?.value === 3
+  })
   await rebuild?.end()
 })
 

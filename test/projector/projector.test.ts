@@ -46,10 +46,14 @@ async function projectAll(
     metrics,
     signal: stop.signal,
   })
-  await eventually(async () => (await eventLog.lag(projectorGroup(1))).events === 0)
+  await eventually(async () => (await lagOf(on)).events === 0)
   stop.abort()
   await running
   return metrics
+}
+
+async function lagOf(readModels: Pick<Store, 'checkpoint'>) {
+  return eventLog.lag(projectorGroup(1), await readModels.checkpoint())
 }
 
 function countOf(deviceId = 'tracker-1') {
@@ -183,6 +187,7 @@ describe('the projector', () => {
         if (away) throw new DependencyError('the store is away', { retriable: true })
         return store.currentGeneration()
       },
+      checkpoint: () => store.checkpoint(),
     }
     const watch = lagWatch({ eventLog, store: flaky, metrics: createMetrics() })
     await expect(watch.measure()).rejects.toThrow('the store is away')

@@ -87,7 +87,7 @@ async function append(count: number, deviceId = 'tracker-1'): Promise<string[]> 
 async function caughtUp(): Promise<void> {
   await eventually(async () => {
     const group = projectorGroup(await store.currentGeneration())
-    return (await eventLog.lag(group)).events === 0
+    return (await eventLog.lag(group, await store.checkpoint())).events === 0
   })
 }
 

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { setImmediate as turnOfOthers } from 'node:timers/promises'
+import { endOfTurn } from '../../../runtime/end-of-turn.ts'
 import type { PositionRecord } from '../../../schemas/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import type { AdminContext } from '../../http/admin-route.ts'
@@ -65,7 +65,7 @@ async function* pages(
     yield page
     if (page.length < READ_AT_ONCE) return
     // A caller that takes everything at once would otherwise keep all others waiting to the end.
-    await turnOfOthers()
+    await endOfTurn()
     page = await read(last)
   }
 }

@@ -1,5 +1,6 @@
 import { DatabaseSync } from '@photostructure/sqlite'
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
+import { DependencyError } from '../errors.ts'
 import { isBusy, translated } from './sqlite-errors.ts'
 
 export type Value = string | number | Uint8Array | null
@@ -12,12 +13,21 @@ export type Statement<Row = never> = {
   run(...values: readonly Value[]): number
 }
 
+export type DatabaseOptions = {
+  /** What fails, in the words of whoever reads the error. */
+  readonly called?: string
+  readonly busyTimeoutMs?: number
+  /** NORMAL loses the last commits at a power cut: only for what can be made again. */
+  readonly synchronous?: 'FULL' | 'NORMAL'
+}
+
 /**
  * One SQLite file: durable at every commit, waited for while somebody else writes it. Everything
  * the driver throws leaves here as a `DependencyError`.
  */
 export class Database {
   readonly #driver: DatabaseSyncInstance
+  readonly #called: string
 
   /**
    * Opens or creates the file and brings its schema up to date. `migrations[n]` leads from version
@@ -27,16 +37,19 @@ export class Database {
   constructor(
     file: string,
     migrations: readonly string[],
-    { busyTimeoutMs = 5_000 }: { busyTimeoutMs?: number } = {},
+    { called = 'the store', busyTimeoutMs = 5_000, synchronous = 'FULL' }: DatabaseOptions = {},
   ) {
-    this.#driver = translated(() => new DatabaseSync(file, { timeout: busyTimeoutMs }))
+    this.#called = called
+    const opening = `${called} (${file})`
+    this.#driver = translated(opening, () => new DatabaseSync(file, { timeout: busyTimeoutMs }))
     try {
-      translated(() => {
+      translated(opening, () => {
         useWriteAheadLog(this.#driver, busyTimeoutMs)
-        // The driver is built with NORMAL, which can lose the last commits at a power cut.
-        this.#driver.exec('PRAGMA synchronous = FULL')
+        this.#driver.exec(`PRAGMA synchronous = ${synchronous}`)
+        // So that REPLACE cannot pass by a trigger on deletion.
+        this.#driver.exec('PRAGMA recursive_triggers = ON')
+        this.#migrate(file, migrations)
       })
-      this.#migrate(file, migrations)
     } catch (error) {
       this.close()
       throw error
@@ -44,20 +57,22 @@ export class Database {
   }
 
   prepare<Row = never>(sql: string): Statement<Row> {
-    const statement = translated(() => this.#driver.prepare(sql))
+    const statement = this.#translated(() => this.#driver.prepare(sql))
     return {
-      get: (...values) => translated(() => statement.get(...bindable(values)) as Row | undefined),
-      all: (...values) => translated(() => statement.all(...bindable(values)) as Row[]),
-      run: (...values) => translated(() => changesOf(statement, values)),
+      get: (...values) =>
+        this.#translated(() => statement.get(...bindable(values)) as Row | undefined),
+      all: (...values) => this.#translated(() => statement.all(...bindable(values)) as Row[]),
+      run: (...values) => this.#translated(() => changesOf(statement, values)),
     }
   }
 
   /** Runs `write` in one transaction that nobody else writes beside; all of it happens or nothing. */
   transaction<T>(write: () => T): T {
-    translated(() => this.#driver.exec('BEGIN IMMEDIATE'))
+    // A transaction that begins as a reader could find the file locked when it comes to write.
+    this.#translated(() => this.#driver.exec('BEGIN IMMEDIATE'))
     try {
       const result = write()
-      translated(() => this.#driver.exec('COMMIT'))
+      this.#translated(() => this.#driver.exec('COMMIT'))
       return result
     } catch (error) {
       // A full disk, for one, ends the transaction by itself.
@@ -67,7 +82,11 @@ export class Database {
   }
 
   close(): void {
-    if (this.#driver.isOpen) translated(() => this.#driver.close())
+    if (this.#driver.isOpen) this.#translated(() => this.#driver.close())
+  }
+
+  #translated<T>(work: () => T): T {
+    return translated(this.#called, work)
   }
 
   #migrate(file: string, migrations: readonly string[]): void {
@@ -75,22 +94,19 @@ export class Database {
     this.transaction(() => {
       const version = this.#version()
       if (version > migrations.length) {
-        throw new Error(
+        throw new DependencyError(
           `${file} has schema version ${version}, this program knows up to ${migrations.length}: ` +
             'it was written by a newer version; start that one',
+          { retriable: false },
         )
       }
-      for (const migration of migrations.slice(version)) {
-        translated(() => this.#driver.exec(migration))
-      }
-      translated(() => this.#driver.exec(`PRAGMA user_version = ${migrations.length}`))
+      for (const migration of migrations.slice(version)) this.#driver.exec(migration)
+      this.#driver.exec(`PRAGMA user_version = ${migrations.length}`)
     })
   }
 
   #version(): number {
-    const row = translated(
-      () => this.#driver.prepare('PRAGMA user_version').get() as { user_version: number },
-    )
+    const row = this.#driver.prepare('PRAGMA user_version').get() as { user_version: number }
     return row.user_version
   }
 }

@@ -1,4 +1,4 @@
-import { DependencyError } from '../../runtime/errors.ts'
+import { DependencyError } from '../errors.ts'
 
 // https://sqlite.org/rescode.html; the low byte of an extended code is the primary one.
 const PERM = 3
@@ -14,12 +14,15 @@ const PROTOCOL = 15
 /** What the machine or another process causes: it passes, or somebody mends it, and no data is at fault. */
 const PASSING = new Set([PERM, BUSY, LOCKED, NOMEM, READONLY, IOERR, FULL, CANTOPEN, PROTOCOL])
 
-/** Does `work`; what the driver throws leaves as a `DependencyError`, anything else as it is. */
-export function translated<T>(work: () => T): T {
+/**
+ * Does `work`; what the driver throws leaves as a `DependencyError` that says `what` failed, anything
+ * else as it is.
+ */
+export function translated<T>(what: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw dependencyError(error) ?? error
+    throw dependencyError(what, error) ?? error
   }
 }
 
@@ -27,16 +30,16 @@ export function isBusy(error: unknown): boolean {
   return primaryCode(error) === BUSY
 }
 
-function dependencyError(error: unknown): DependencyError | undefined {
+function dependencyError(what: string, error: unknown): DependencyError | undefined {
   const code = primaryCode(error)
   if (code !== undefined) {
-    return new DependencyError(`the store failed: ${String((error as Error).message)}`, {
+    return new DependencyError(`${what} failed: ${String((error as Error).message)}`, {
       retriable: PASSING.has(code),
       cause: error,
     })
   }
   if (isObject(error) && error['code'] === 'ERR_INVALID_STATE') {
-    return new DependencyError('the store is closed', { retriable: false, cause: error })
+    return new DependencyError(`${what} is closed`, { retriable: true, cause: error })
   }
   return undefined
 }

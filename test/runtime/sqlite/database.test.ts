@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DependencyError } from '../../../runtime/errors.ts'
-import { Database } from '../../../store/sqlite/database.ts'
+import { Database } from '../../../runtime/sqlite/database.ts'
 
 const NOTES = ['CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT, size REAL) STRICT']
 
@@ -139,7 +139,7 @@ describe('a database file', () => {
     const select = database.prepare('SELECT * FROM notes')
     database.close()
     database.close()
-    const closed = { message: 'the store is closed', retriable: false }
+    const closed = { message: 'the store is closed', retriable: true }
     expect(thrownBy(() => select.all())).toMatchObject(closed)
     expect(thrownBy(() => database.transaction(() => 0))).toMatchObject(closed)
   })

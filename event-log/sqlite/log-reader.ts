@@ -1,0 +1,160 @@
+import { DependencyError } from '../../runtime/errors.ts'
+import type { Database } from '../../runtime/sqlite/database.ts'
+import type { EventLog, LogBatch, TailItem } from '../event-log.ts'
+import { batchReader, PARTITION } from './batch-reader.ts'
+import { groupReaders, LOOK_AGAIN_MS, type WarningLogger } from './group-readers.ts'
+import type { SqliteLogWriter } from './log-writer.ts'
+import { rejectionsReader } from './rejections.ts'
+import { sleepers } from './sleepers.ts'
+
+/** All of the log that only reads the file. */
+export type SqliteLogReader = Pick<
+  EventLog,
+  | 'subscribe'
+  | 'subscribeRejections'
+  | 'tail'
+  | 'lag'
+  | 'committed'
+  | 'extent'
+  | 'deadLetters'
+  | 'close'
+> & {
+  /** There is something new to read: events, rejections. */
+  appended(): void
+  appendedRejections(): void
+}
+
+/**
+ * Reads the log on an open database, which stays open after the end. What a group is to remember is
+ * given to `commits`, which may be in another thread.
+ */
+export function sqliteLogReader(
+  database: Database,
+  {
+    commits,
+    clock,
+    logger,
+  }: {
+    commits: Pick<SqliteLogWriter, 'commit' | 'commitRejections'>
+    clock: { now(): number }
+    logger: WarningLogger
+  },
+): SqliteLogReader {
+  const statements = prepare(database)
+  const read = batchReader(database)
+  const commit = (group: string, offset: number) => commits.commit(group, offset)
+  const groups = groupReaders<LogBatch>({ read, commit, logger })
+  const rejections = rejectionsReader(database, {
+    commit: (group, offset) => commits.commitRejections(group, offset),
+    logger,
+  })
+  const waitingForMore = sleepers()
+  let stopped = false
+
+  return {
+    async subscribe({ group, resumeAfter, onBatch, signal }) {
+      if (signal.aborted) return
+      const after = resumeAfter === undefined ? committed(group) : (resumeAfter[PARTITION] ?? 0)
+      if (after > lastOffset()) {
+        throw new DependencyError(
+          `${group} is to resume after offset ${after}, but the log ends at ${lastOffset()}: it is not the log that these read models were made from`,
+          { retriable: false },
+        )
+      }
+      await groups.deliver({ group, after, onBatch, signal, commits: resumeAfter === undefined })
+    },
+
+    subscribeRejections: (subscription) => rejections.subscribe(subscription),
+
+    tail({ after, signal }) {
+      const end = lastOffset()
+      // An offset beyond the end is of another log: nothing that comes must be left out for it.
+      const start = after === 'end' ? end : Math.min(after[PARTITION] ?? 0, end)
+      return follow(start, signal)
+    },
+
+    async lag(group, applied) {
+      const done = applied === undefined ? committed(group) : (applied[PARTITION] ?? 0)
+      const after = Math.max(done, trimmedUpTo())
+      const oldest = statements.oldestAfter.get(after)
+      if (oldest === undefined) return { events: 0, seconds: 0 }
+      const seconds = Math.max(0, (clock.now() - oldest.receivedAt) / 1000)
+      return { events: lastOffset() - after, seconds }
+    },
+
+    async committed(group) {
+      const offset = committed(group)
+      return offset === 0 ? {} : { [PARTITION]: offset }
+    },
+
+    async extent() {
+      const first = trimmedUpTo() + 1
+      return [{ partition: PARTITION, first, next: lastOffset() + 1, whole: first === 1 }]
+    },
+
+    deadLetters: async () => numberFrom(statements.countDeadLetters.get()),
+
+    appended() {
+      groups.appended()
+      waitingForMore.wakeAll()
+    },
+
+    appendedRejections: () => rejections.appended(),
+
+    async close() {
+      stopped = true
+      waitingForMore.wakeAll()
+      await Promise.all([groups.stop(), rejections.stop()])
+    },
+  }
+
+  async function* follow(start: number, signal: AbortSignal): AsyncGenerator<TailItem, void> {
+    let after = start
+    while (!stopped && !signal.aborted) {
+      const gone = trimmedUpTo()
+      if (after < gone) {
+        after = gone
+        yield { kind: 'gap', partition: PARTITION }
+        continue
+      }
+      const batch = read(after)
+      if (batch === undefined) {
+        await waitingForMore.sleep(LOOK_AGAIN_MS, signal)
+        continue
+      }
+      after = batch.lastOffset
+      yield { kind: 'batch', ...batch }
+    }
+  }
+
+  function committed(group: string): number {
+    return numberFrom(statements.committed.get(group))
+  }
+
+  function lastOffset(): number {
+    return numberFrom(statements.lastOffset.get())
+  }
+
+  function trimmedUpTo(): number {
+    return numberFrom(statements.trimmedUpTo.get())
+  }
+}
+
+type N = { readonly n: number }
+
+function numberFrom(row: N | undefined): number {
+  return row?.n ?? 0
+}
+
+function prepare(database: Database) {
+  return {
+    // The sequence outlives the rows that trimming takes.
+    lastOffset: database.prepare<N>(`SELECT seq AS n FROM sqlite_sequence WHERE name = 'events'`),
+    oldestAfter: database.prepare<{ receivedAt: number }>(
+      'SELECT received_at AS receivedAt FROM events WHERE offset > ? ORDER BY offset LIMIT 1',
+    ),
+    committed: database.prepare<N>('SELECT offset AS n FROM committed WHERE consumer_group = ?'),
+    countDeadLetters: database.prepare<N>('SELECT count(*) AS n FROM dead_letters'),
+    trimmedUpTo: database.prepare<N>('SELECT up_to AS n FROM trimmed'),
+  }
+}

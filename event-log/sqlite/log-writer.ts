@@ -1,0 +1,187 @@
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
+import { DependencyError } from '../../runtime/errors.ts'
+import type { Database } from '../../runtime/sqlite/database.ts'
+import { checkDeviceErased, DEVICE_ERASED, type DeviceErased } from '../../schemas/device-erased.ts'
+import {
+  deviceKey,
+  encodePositionReported,
+  POSITION_REPORTED,
+  type PositionReported,
+} from '../../schemas/position-reported.ts'
+import type { EventLog } from '../event-log.ts'
+import { gatheringWriter } from '../gathering-writer.ts'
+import { PARTITION } from './batch-reader.ts'
+import { rejectionsWriter } from './rejections.ts'
+
+const PROBE_VALID_MS = 1000
+/** More than a few appends need: a disk that has room for one page only is full. */
+const PROBE_BYTES = 32 * 1024
+/** Rows a transaction of `trim` takes, so that appends wait only shortly for it. */
+const TRIM_CHUNK = 1000
+
+/** All of the log that writes the file: one thread's work, so that no other holds up an append. */
+export type SqliteLogWriter = Pick<
+  EventLog,
+  'append' | 'appendRejections' | 'erase' | 'deadLetter' | 'trim' | 'ready' | 'close'
+> & {
+  /** Remembers how far a group has come that has no mark of its own. Resolves once durable. */
+  commit(group: string, offset: number): Promise<void>
+  commitRejections(group: string, offset: number): Promise<void>
+}
+
+/** Writes the log on an open database, which stays open after the end. */
+export function sqliteLogWriter(
+  database: Database,
+  {
+    clock,
+    onAppended,
+    onRejections,
+  }: {
+    clock: { now(): number }
+    /** Something new can be read: events, rejections. */
+    onAppended: () => void
+    onRejections: () => void
+  },
+): SqliteLogWriter {
+  const statements = prepare(database)
+  let closing = false
+  let probe: { readonly at: number; readonly outcome: Promise<void> } | undefined
+
+  const writer = gatheringWriter<Row>({
+    async writeBatch(rows) {
+      database.transaction(() => {
+        for (const row of rows) statements.insert.run(...row)
+      })
+      onAppended()
+    },
+  })
+  const rejections = rejectionsWriter(database, { clock, onAppended: onRejections })
+
+  return {
+    async append(events) {
+      // Encoded before it is queued: what cannot be encoded must not spoil others' batches.
+      const rows = events.map(toRow)
+      await writer.write(
+        rows,
+        rows.map(sizeOf).reduce((sum, bytes) => sum + bytes, 0),
+      )
+    },
+
+    async erase(event) {
+      const row = toErasureRow(event)
+      await writer.write([row], sizeOf(row))
+    },
+
+    appendRejections: (events) => rejections.append(events),
+
+    async deadLetter(entries) {
+      if (entries.length === 0) return
+      const keptAt = clock.now()
+      database.transaction(() => {
+        for (const { origin, reason, key, value } of entries) {
+          statements.deadLetter.run(origin.partition, origin.offset, reason, key, value, keptAt)
+        }
+      })
+    },
+
+    async commit(group, offset) {
+      statements.commit.run(group, offset)
+    },
+
+    commitRejections: (group, offset) => rejections.commit(group, offset),
+
+    async trim(receivedBefore) {
+      let chunk
+      do {
+        chunk = statements.oldest.all(TRIM_CHUNK)
+        const stays = chunk.findIndex(({ receivedAt }) => receivedAt >= receivedBefore)
+        // Only what stands before the first event that stays: a hole in the log would look whole.
+        if (stays !== -1) chunk = chunk.slice(0, stays)
+        const last = chunk.at(-1)
+        if (last === undefined) return
+        database.transaction(() => {
+          statements.moveTrimMark.run(last.offset)
+          statements.deleteTrimmed.run()
+          statements.deleteTrimmedDeadLetters.run(PARTITION)
+        })
+        await endOfTurn()
+      } while (chunk.length === TRIM_CHUNK)
+    },
+
+    ready() {
+      const now = clock.now()
+      // A probe of a later time: the clock was set back, and might be for long.
+      const fresh = probe !== undefined && probe.at <= now && now < probe.at + PROBE_VALID_MS
+      const current = fresh && !closing ? probe : undefined
+      probe = current ?? { at: now, outcome: tryToWrite() }
+      return probe.outcome
+    },
+
+    async close() {
+      closing = true
+      await Promise.all([writer.close(), rejections.close()])
+    },
+  }
+
+  async function tryToWrite() {
+    if (closing) throw new DependencyError('the event log is closing', { retriable: true })
+    database.transaction(() => {
+      // Kept until the next one: what is deleted in its own transaction need not reach the disk.
+      statements.writeProbe.run(PROBE_BYTES)
+      statements.deleteOldProbes.run()
+    })
+  }
+}
+
+/** About what a row takes besides its value. */
+const ROW_OVERHEAD_BYTES = 128
+
+type Row = [key: string, type: string, id: string, receivedAt: number, value: Uint8Array | null]
+
+function toRow(event: PositionReported): Row {
+  return [
+    deviceKey(event),
+    POSITION_REPORTED,
+    event.recordId,
+    event.receivedAt,
+    Buffer.from(encodePositionReported(event)),
+  ]
+}
+
+/** Under the device's key and without a value. It is checked: nobody could read it otherwise. */
+function toErasureRow(event: DeviceErased): Row {
+  const { eventId, erasedAt } = checkDeviceErased(event)
+  return [deviceKey(event), DEVICE_ERASED, eventId, erasedAt, null]
+}
+
+function sizeOf([key, , , , value]: Row): number {
+  return ROW_OVERHEAD_BYTES + (value?.byteLength ?? key.length)
+}
+
+function prepare(database: Database) {
+  return {
+    insert: database.prepare(
+      'INSERT INTO events (key, type, id, received_at, value) VALUES (?, ?, ?, ?, ?)',
+    ),
+    oldest: database.prepare<{ offset: number; receivedAt: number }>(
+      'SELECT offset, received_at AS receivedAt FROM events ORDER BY offset LIMIT ?',
+    ),
+    commit: database.prepare(
+      `INSERT INTO committed (consumer_group, offset) VALUES (?, ?)
+       ON CONFLICT (consumer_group) DO UPDATE SET offset = excluded.offset`,
+    ),
+    deadLetter: database.prepare(
+      `INSERT INTO dead_letters (partition, offset, reason, key, value, kept_at)
+       VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    ),
+    moveTrimMark: database.prepare('UPDATE trimmed SET up_to = max(up_to, ?)'),
+    deleteTrimmed: database.prepare(
+      'DELETE FROM events WHERE offset <= (SELECT up_to FROM trimmed)',
+    ),
+    deleteTrimmedDeadLetters: database.prepare(
+      `DELETE FROM dead_letters WHERE partition = ? AND offset <= (SELECT up_to FROM trimmed)`,
+    ),
+    writeProbe: database.prepare('INSERT INTO probe (filler) VALUES (randomblob(?))'),
+    deleteOldProbes: database.prepare('DELETE FROM probe WHERE write < last_insert_rowid()'),
+  }
+}
