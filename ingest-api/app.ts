@@ -3,20 +3,26 @@ import Koa from 'koa'
 import type { EventLog } from '../event-log/event-log.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { RateLimit } from '../runtime/config/config.ts'
-import { answerInEnvelope, identifyRequest, observeRequests } from '../runtime/http.ts'
+import {
+  answerInEnvelope,
+  identifyRequest,
+  observeRequests,
+  type HttpState,
+} from '../runtime/http.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import { documentRoutes } from '../runtime/openapi/document-routes.ts'
 import { operationsRoutes } from '../runtime/operations-routes.ts'
 import type { Keys } from '../store/back-office.ts'
-import { authenticate, type IngestState } from './keys/authenticate.ts'
+import { acceptReports } from './accept/accept.ts'
+import { KeyLimit } from './accept/key-limit.ts'
+import type { Rejections } from './accept/rejections.ts'
+import { Tally } from './accept/tally.ts'
 import { Grants } from './keys/grants.ts'
-import { keepRejections } from './accept/keep-rejections.ts'
 import type { KeyUsage } from './keys/key-usage.ts'
 import { ingestDocument } from './openapi.ts'
-import { limitKey } from './accept/limit-key.ts'
-import type { Rejections } from './accept/rejections.ts'
-import { countReports, submitPosition } from './senders/submit.ts'
+import { receiveReports } from './senders/receive.ts'
+import { submitPosition } from './senders/submit.ts'
 
 /** The ingest API as a Koa app, middleware in the order in which a request meets it. */
 export function createIngestApp({
@@ -28,7 +34,7 @@ export function createIngestApp({
   logger,
   metrics,
   stopping,
-  keyLimit,
+  keyLimit: limit,
 }: {
   eventLog: Pick<EventLog, 'append' | 'ready'>
   keys: Pick<Keys, 'findGrant'>
@@ -40,9 +46,9 @@ export function createIngestApp({
   stopping: AbortSignal
   /** How many positions a key may report that has no limit of its own. */
   keyLimit: RateLimit | 'off'
-}): Koa<IngestState> {
+}): Koa<HttpState> {
   const grants = new Grants({ keys, clock })
-  const router = new Router<IngestState>()
+  const router = new Router<HttpState>()
   operationsRoutes(router, {
     name: 'gps-ingest-api',
     metrics,
@@ -50,16 +56,13 @@ export function createIngestApp({
     stopping,
   })
   documentRoutes(router, ingestDocument())
-  router.post(
-    '/api/v1/gps/submit',
-    countReports({ metrics }),
-    keepRejections({ rejections }),
-    authenticate({ grants, usage, clock, scope: 'positions:write' }),
-    limitKey({ limit: keyLimit }),
-    submitPosition({ eventLog, clock }),
-  )
+  const keyLimit = new KeyLimit({ limit })
+  const tally = new Tally({ metrics, rejections })
+  const receive = receiveReports({ grants, usage, keyLimit, tally, clock })
+  const accept = acceptReports({ eventLog, keyLimit, tally, clock })
+  router.post('/api/v1/gps/submit', submitPosition({ receive, accept }))
 
-  const app = new Koa<IngestState>()
+  const app = new Koa<HttpState>()
   app.use(identifyRequest())
   app.use(observeRequests({ service: 'ingest-api', metrics, logger }))
   app.use(answerInEnvelope({ logger }))

@@ -59,11 +59,25 @@ export class ApiError extends Error {
   }
 }
 
+/** More faults of one request are not told one by one. */
+const FAULTS_TOLD = 20
+
 /** 400 `INVALID_PARAMS`: the message names every faulty field (specification section 4.1, rule 1). */
 export function invalidParams(faults: readonly Fault[]): ApiError {
-  return new ApiError('INVALID_PARAMS', faults.map(({ message }) => message).join('; '), {
-    details: faults,
-  })
+  const { message, details } = tellFaults(faults)
+  return new ApiError('INVALID_PARAMS', message, { details })
+}
+
+/** What a sender is told of its faults: the first 20 of them, and how many more there are. */
+export function tellFaults(faults: readonly Fault[]): {
+  message: string
+  details: readonly Fault[]
+} {
+  const details = faults.slice(0, FAULTS_TOLD)
+  const more = faults.length - details.length
+  const told = details.map(({ message }) => message)
+  if (more > 0) told.push(`and ${more} more`)
+  return { message: told.join('; '), details }
 }
 
 /** Something this process needs (log, store) did not do its part. Adapters wrap driver errors once. */

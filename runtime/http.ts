@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type Koa from 'koa'
 import { ApiError, DependencyError } from './errors.ts'
+import { withoutApiKeys } from '../schemas/api-key.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import { refusalLog } from './refusal-log.ts'
@@ -17,10 +18,15 @@ const RETRY_AFTER_SECONDS = '1'
 export function identifyRequest(): HttpMiddleware {
   return async function identifyRequest(ctx, next) {
     const given = ctx.get('x-request-id')
-    ctx.state.requestId = /^[\w.:-]{1,64}$/.test(given) ? given : randomUUID()
+    ctx.state.requestId = isUsableId(given) ? given : randomUUID()
     ctx.set('X-Request-Id', ctx.state.requestId)
     await next()
   }
+}
+
+/** A key in it would end up in the log, the audit and the answer. */
+function isUsableId(given: string): boolean {
+  return /^[\w.:-]{1,64}$/.test(given) && withoutApiKeys(given, { cut: false }) === given
 }
 
 /** Counts and times every answer by its route, never by its path: paths are unbounded. */
@@ -91,7 +97,8 @@ export function errorEnvelope({ status, message, error, details }: ApiError) {
   }
 }
 
-function toApiError(thrown: unknown): ApiError {
+/** What is told of whatever was thrown. */
+export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown
   if (thrown instanceof DependencyError && thrown.retriable) {
     return unavailable('the service cannot do this right now, please send it again', thrown)

@@ -6,6 +6,10 @@ const SHAPE = /^gps_[0-9A-Za-z]{38}$/
 const KEY = /gps_[0-9A-Za-z]{38}/g
 const KEY_OR_ITS_BEGINNING = /gps_[0-9A-Za-z]{38}|gps_[0-9A-Za-z]*$/g
 
+/** Whole escapes, so that an escaped backslash is not taken for the beginning of another. */
+const ESCAPE = /\\(?:u00([0-9A-Fa-f]{2})|[^])/g
+const CUT_ESCAPE = /\\(?:u[0-9A-Fa-f]{0,3})?$/
+
 /** A new secret: `gps_`, 32 random base62 characters, and 6 that check what stands before them. */
 export function newApiKey(): string {
   const random = Array.from({ length: 32 }, () => ALPHABET[randomInt(62)]).join('')
@@ -18,11 +22,25 @@ export function isApiKey(text: string): boolean {
 }
 
 /**
- * A text with every API key in it made unreadable. `cut`: the text goes on where it ends here, so
- * that a key may begin in what is left.
+ * A text with every API key in it made unreadable, also one that JSON's escapes hide (`\u0067ps_…`).
+ * `cut`: the text goes on where it ends here, so that a key may begin in what is left.
  */
 export function withoutApiKeys(text: string, { cut }: { cut: boolean }): string {
-  return text.replace(cut ? KEY_OR_ITS_BEGINNING : KEY, 'gps_…')
+  const masked = text.replace(cut ? KEY_OR_ITS_BEGINNING : KEY, 'gps_…')
+  if (!masked.includes('\\')) return masked
+  const plain = withoutNeedlessEscapes(masked, { cut })
+  const maskedPlain = plain.replace(cut ? KEY_OR_ITS_BEGINNING : KEY, 'gps_…')
+  return maskedPlain === plain ? masked : maskedPlain
+}
+
+/** The same JSON with the characters of API keys written as themselves. */
+function withoutNeedlessEscapes(text: string, { cut }: { cut: boolean }): string {
+  const whole = cut ? text.replace(CUT_ESCAPE, '') : text
+  return whole.replace(ESCAPE, (escape, digits?: string) => {
+    if (digits === undefined) return escape
+    const character = String.fromCharCode(Number.parseInt(digits, 16))
+    return /[0-9A-Za-z_]/.test(character) ? character : escape
+  })
 }
 
 /** The form in which a secret is kept and looked up: SHA-256. 190 random bits need no slow hash. */

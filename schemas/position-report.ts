@@ -1,4 +1,5 @@
 import Joi from 'joi'
+import { isApiKey } from './api-key.ts'
 import { parseIso8601 } from './iso-8601.ts'
 import { MEASUREMENTS, type PositionReported } from './position-reported.ts'
 
@@ -64,7 +65,7 @@ const deviceId = Joi.string()
       maxLength: 128,
       pattern: DEVICE_ID_PATTERN,
       description:
-        'Any text of 1 to 128 UTF-16 code units but `.` and `..`, without control characters and without white space at its ends',
+        'Any text of 1 to 128 UTF-16 code units but `.` and `..`, without control characters and without white space at its ends; no API key',
       examples: ['tracker-7'],
     },
   })
@@ -74,6 +75,8 @@ const deviceId = Joi.string()
     if (!text.isWellFormed()) return helpers.error('deviceId.surrogate')
     if (text.trim() !== text) return helpers.error('deviceId.trim')
     if (text === '.' || text === '..') return helpers.error('deviceId.dots')
+    // Two fields mixed up: the secret would be stored, and shown to everybody who may read.
+    if (isApiKey(text)) return helpers.error('deviceId.key')
     return text
   })
   .messages({
@@ -85,6 +88,7 @@ const deviceId = Joi.string()
     'deviceId.surrogate': 'deviceId must be well-formed Unicode, without lone surrogates',
     'deviceId.trim': 'deviceId must not begin or end with white space',
     'deviceId.dots': 'deviceId must not be "." or ".."',
+    'deviceId.key': 'deviceId must not be an API key: send that in the header Authorization only',
   })
 
 const timestamp = Joi.any()

@@ -38,6 +38,9 @@ const allowed: Record<string, readonly string[]> = {
 }
 const adapters = /^(event-log|store)\/(kafka|mongo|sqlite)\/.+/
 
+/** The folders of a service in the order in which a report goes through them; arrows go only onwards. */
+const ways: Record<string, readonly string[]> = { 'ingest-api': ['senders', 'accept', 'keys'] }
+
 type Import = { readonly from: string; readonly to: string }
 
 function sources(folder: string): string[] {
@@ -60,6 +63,23 @@ function isAllowed({ from, to }: Import): boolean {
   return (allowed[folder] ?? []).some(
     (place) => to === place || (place.endsWith('/') && to.startsWith(place)),
   )
+}
+
+/** Which folders of a service import which, as `from → to`. */
+function arrows(service: string, imports: readonly Import[]): string[] {
+  const folderOf = (file: string) => {
+    const [place, folder, ...rest] = file.split('/')
+    return place === service && rest.length > 0 ? folder : undefined
+  }
+  const found = imports.flatMap(({ from, to }) => {
+    const [a, b] = [folderOf(from), folderOf(to)]
+    return a !== undefined && b !== undefined && a !== b ? [`${a} → ${b}`] : []
+  })
+  return [...new Set(found)].sort()
+}
+
+function onwards(way: readonly string[]): string[] {
+  return way.flatMap((from, place) => way.slice(place + 1).map((to) => `${from} → ${to}`)).sort()
 }
 
 /** The groups of files that reach each other. */
@@ -97,6 +117,22 @@ describe('imports follow the way of a position', () => {
     expect(isAllowed({ from: 'ingest-api/app.ts', to: 'store/sqlite/sqlite-store.ts' })).toBe(false)
     expect(isAllowed({ from: 'ingest-api/app.ts', to: 'projector/projector.ts' })).toBe(false)
     expect(isAllowed({ from: 'embedded/main.ts', to: 'store/sqlite/sqlite-store.ts' })).toBe(true)
+  })
+
+  test.each(Object.entries(ways))('within %s, folders import only onwards', (service, way) => {
+    expect(onwards(way)).toEqual(
+      expect.arrayContaining(arrows(service, sources(service).flatMap(importsOf))),
+    )
+  })
+
+  test('an arrow back is found', () => {
+    const imports = [
+      { from: 'ingest-api/keys/grants.ts', to: 'ingest-api/accept/tally.ts' },
+      { from: 'ingest-api/keys/grants.ts', to: 'ingest-api/keys/key-usage.ts' },
+      { from: 'ingest-api/app.ts', to: 'ingest-api/keys/grants.ts' },
+    ]
+    expect(arrows('ingest-api', imports)).toEqual(['keys → accept'])
+    expect(onwards(['senders', 'accept', 'keys'])).not.toContain('keys → accept')
   })
 
   test('no file imports itself, however long the way round', () => {

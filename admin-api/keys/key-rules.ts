@@ -1,4 +1,5 @@
 import Joi from 'joi'
+import { isApiKey } from '../../schemas/api-key.ts'
 import { parseIso8601 } from '../../schemas/iso-8601.ts'
 import { SCOPES, type Scope } from '../../store/back-office.ts'
 import { nameRule } from '../http/rules.ts'
@@ -80,5 +81,5 @@ export const KEY_CHANGES = {
 function devicePattern(text: string, helpers: Joi.CustomHelpers): string | Joi.ErrorReport {
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   const bad = /[\u0000-\u001f\u007f-\u009f]/.test(text) || !text.isWellFormed()
-  return bad ? helpers.error('any.invalid') : text
+  return bad || isApiKey(text) ? helpers.error('any.invalid') : text
 }

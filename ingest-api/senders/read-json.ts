@@ -1,22 +1,22 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { ApiError, invalidParams } from '../../runtime/errors.ts'
-import type { HttpContext, HttpState } from '../../runtime/http.ts'
-import type { Received } from '../accept/rejected-content.ts'
+import type { HttpContext } from '../../runtime/http.ts'
 
-/** `received` is there from the body's first byte on, for whoever has to tell of a refusal. */
-export type BodyState = HttpState & { received?: Received }
+/** A body as JSON, and the bytes it came in. */
+export type JsonBody = { readonly json: unknown; readonly chunks: readonly Buffer[] }
 
 /**
  * Reads a JSON body: media type and encoding first, then size, then bytes that must be UTF-8, then
  * JSON. The ingest paths read their own bodies because decoding has to come after that check: a
  * decoder would turn foreign bytes into U+FFFD, and with them one device's id into another's.
+ * Bytes are put into `chunks` as they come, so that whoever tells of a refusal has them.
  * @throws {ApiError} 415, 413 or 400.
  */
 export async function readJson(
-  ctx: HttpContext<BodyState>,
-  { limitBytes }: { limitBytes: number },
-): Promise<unknown> {
+  ctx: HttpContext,
+  { limitBytes, chunks }: { limitBytes: number; chunks: Buffer[] },
+): Promise<JsonBody> {
   const type = ctx.request.type.toLowerCase()
   if (type !== 'application/json' && !/^application\/[\w.!#$&^-]+\+json$/.test(type)) {
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'send the body as Content-Type: application/json')
@@ -25,14 +25,11 @@ export async function readJson(
   if (encoding !== '' && encoding !== 'identity') {
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'send the body without a Content-Encoding')
   }
-  const chunks: Buffer[] = []
-  const received: { chunks: Buffer[]; json?: unknown } = { chunks }
-  ctx.state.received = received
   const bytes = await readBytes(ctx.req, { limitBytes, chunks })
   if (bytes.length === 0) throw bodyFault('the body is empty: send a JSON object')
   if (!isUtf8(bytes)) throw bodyFault('the body must be UTF-8')
   try {
-    return (received.json = JSON.parse(bytes.toString('utf8')) as unknown)
+    return { json: JSON.parse(bytes.toString('utf8')) as unknown, chunks }
   } catch {
     throw bodyFault('the body must be well-formed JSON')
   }

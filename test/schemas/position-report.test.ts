@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
+import { newApiKey } from '../../schemas/api-key.ts'
 import { parsePositionReport } from '../../schemas/position-report.ts'
 
 const NOW = Date.UTC(2026, 5, 1)
@@ -90,6 +91,7 @@ describe('a position report', () => {
     ['128 code units', 'x'.repeat(128)],
     ['inner spaces', 'van 7 (north)'],
     ['three dots', '...'],
+    ['what only looks like an API key', `gps_${'a'.repeat(38)}`],
   ])('a device id may be %s', (_what, deviceId) => {
     expect(parse({ ...minimal, deviceId })).toEqual({ report: { ...minimal, deviceId } })
   })
@@ -106,6 +108,7 @@ describe('a position report', () => {
     ['a trailing no-break space', 'a\u00a0'],
     ['a dot', '.'],
     ['two dots', '..'],
+    ['an API key', newApiKey()],
     ['an object', { $ne: '' }],
   ])('a device id must not be %s', (_what, deviceId) => {
     expect(faultyFields({ ...minimal, deviceId })).toEqual(['deviceId'])

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { newApiKey } from '../../../schemas/api-key.ts'
 import { ODD_DEVICE_IDS } from '../../contracts/store-samples.ts'
 import { T0 } from '../../samples.ts'
 import { startAdmin, type AdminHarness } from '../admin-harness.ts'
@@ -100,6 +101,7 @@ describe('changing a device', () => {
     ['body', {}],
     ['name', { name: '' }],
     ['name', { name: 5 }],
+    ['name', { name: newApiKey() }],
     ['disabled', { disabled: 'true' }],
     ['disabled', { disabled: null }],
     ['disabled', { disabled: { $ne: false } }],

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { isApiKey, keyHint, secretHash } from '../../../schemas/api-key.ts'
+import { isApiKey, keyHint, newApiKey, secretHash } from '../../../schemas/api-key.ts'
 import { T0 } from '../../samples.ts'
 import { bearer, startAdmin, type AdminHarness } from '../admin-harness.ts'
 
@@ -71,6 +71,8 @@ describe('making a key', () => {
     ['name', { name: 'x'.repeat(101) }],
     ['name', { name: { $gt: '' } }],
     ['name', { name: ['x'] }],
+    ['name', { name: newApiKey() }],
+    ['deviceIds', { name: 'x', deviceIds: ['van', newApiKey()] }],
     ['scopes', { name: 'x', scopes: [] }],
     ['scopes', { name: 'x', scopes: ['everything'] }],
     ['scopes', { name: 'x', scopes: 'admin' }],

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { rejectedContent } from '../../../ingest-api/accept/rejected-content.ts'
@@ -42,12 +43,32 @@ describe('the kept body', () => {
         const body = bodyOf(bytes, size + 1)
         expect(Buffer.byteLength(body)).toBeLessThanOrEqual(2_048)
         expect(body.isWellFormed()).toBe(true)
-        const whole = Buffer.from(bytes).toString()
-        expect(whole.startsWith(body)).toBe(true)
-        if (whole.length < 500) expect(body).toBe(whole)
+        const whole = Buffer.from(bytes)
+        expect(whole.toString().startsWith(body)).toBe(true)
+        if (whole.length <= 2_048) {
+          expect(body).toBe(isUtf8(whole) && !whole.includes(0) ? whole.toString() : '')
+        }
       }),
     )
-    expect(bodyOf(Buffer.alloc(3_000, 0x80))).toBe('\ufffd'.repeat(682))
+  })
+
+  test('is none of what is not UTF-8, nor of what only looks like it: no key can be found there', () => {
+    expect(bodyOf(Buffer.alloc(3_000, 0x80))).toBe('')
+    expect(bodyOf(Buffer.from(`{"a":"é"}`, 'latin1'))).toBe('')
+    expect(bodyOf(Buffer.from(`{"a":"${newApiKey()}"}`, 'utf16le'))).toBe('')
+    expect(bodyOf(Buffer.concat([Buffer.from('x'.repeat(2_000)), Buffer.alloc(500, 0xff)]))).toBe(
+      '',
+    )
+  })
+
+  test('is the report’s own JSON where the report came among others', () => {
+    expect(rejectedContent({ json: { deviceId: 'd', note: [1] } })).toEqual({
+      deviceId: 'd',
+      body: '{"deviceId":"d","note":[1]}',
+    })
+    let deep: unknown = []
+    for (let depth = 0; depth < 20_000; depth += 1) deep = [deep]
+    expect(rejectedContent({ json: deep })).toEqual({})
   })
 
   test('shows no API key and no part of one, wherever it is cut', () => {
@@ -64,6 +85,20 @@ describe('the kept body', () => {
   })
 })
 
+test('a key behind JSON’s escapes is found wherever the body is cut', () => {
+  const key = newApiKey()
+  const hidden = [...key].map((c) => `\\u00${c.charCodeAt(0).toString(16)}`).join('')
+  for (let before = 1_700; before <= 2_060; before += 1) {
+    const body = bodyOf(`${' '.repeat(before)}${hidden}" and ${'more '.repeat(100)}`)
+    const plain = body.replace(/\\u00(..)/g, (_, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)),
+    )
+    expect(plain.replace(/\\(u.{0,3})?$/, '')).toMatch(/^ +(gp?s?|gps_…?(".*)?)?$/)
+  }
+  // An escaped backslash begins no other escape; what hides no key stays as it was.
+  expect(bodyOf(`"\\\\u0067ps_ \\u0041"`)).toBe(`"\\\\u0067ps_ \\u0041"`)
+})
+
 describe('the kept deviceId', () => {
   test('is as it was given, up to 128 UTF-16 code units', () => {
     for (const given of ['tracker-1', 'gps_', 'gps_7', ' a', 'a\u0000b', '<b>', '$ne', '']) {
@@ -78,7 +113,7 @@ describe('the kept deviceId', () => {
       expect(deviceIdOf(given)).toBeUndefined()
     }
     for (const json of [undefined, null, 7, 'deviceId', ['deviceId']]) {
-      expect(rejectedContent({ json })).toEqual({})
+      expect(rejectedContent({ chunks: [], json })).toEqual({})
     }
   })
 

@@ -113,6 +113,11 @@ describe('an accepted report', () => {
     expect(answer.headers.get('x-request-id')).toBe('trace-42')
   })
 
+  test('is not named by an X-Request-Id that holds an API key', async () => {
+    const answer = await ingest.submit(minimal, { key, headers: { 'X-Request-Id': `a:${key}` } })
+    expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
   test('of duplicate JSON keys the last one counts', async () => {
     const text = '{"deviceId":"a","deviceId":"tracker-2","latitude":1,"longitude":2,"latitude":3}'
     expect((await ingest.submit(text, { key })).status).toBe(200)

@@ -43,7 +43,8 @@ describe('a refused report of a known key', () => {
     ['a device that is no text', '{"deviceId":7}', 400, { body: '{"deviceId":7}' }],
     ['an empty device', '{"deviceId":""}', 400, { deviceId: '', body: '{"deviceId":""}' }],
     ['nothing', '', 400, {}],
-    ['no UTF-8', Buffer.from([0x22, 0xff, 0x22]), 400, { body: '"\ufffd"' }],
+    ['no UTF-8', Buffer.from([0x22, 0xff, 0x22]), 400, {}],
+    ['UTF-16', Buffer.from('{}', 'utf16le'), 400, {}],
     ['too much by its declared size', 'x'.repeat(16_385), 413, {}],
   ] as const)('that is %s is kept as far as it was read', async (_name, body, status, content) => {
     const { id, secret } = await ingest.createKey()
@@ -81,6 +82,17 @@ describe('a refused report of a known key', () => {
     // Not read by then.
     expect(rejections[0]).not.toHaveProperty('body')
     expect(rejections[1]).not.toHaveProperty('deviceId')
+  })
+
+  test('never carries an API key that JSON hides behind escapes', async () => {
+    const { secret } = await ingest.createKey()
+    const hidden = `\\u0067p\\u0073_${secret.slice(4)}`
+    await ingest.submit(`{"deviceId":"${hidden}","latitude":"\\u0041"}`, { key: secret })
+    const [rejection] = await ingest.rejected(1)
+    expect(rejection).toMatchObject({
+      deviceId: 'gps_…',
+      body: '{"deviceId":"gps_…","latitude":"A"}',
+    })
   })
 
   test('never carries an API key, whatever its sender wrote where', async () => {

@@ -1,0 +1,129 @@
+import type { EventLog } from '../../event-log/event-log.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import { tellFaults, type Fault } from '../../runtime/errors.ts'
+import { unavailable } from '../../runtime/http.ts'
+import { within } from '../../runtime/within.ts'
+import { parsePositionReport, type PositionReport } from '../../schemas/position-report.ts'
+import type { PositionReported } from '../../schemas/position-reported.ts'
+import { recordIdFor } from '../../schemas/record-id.ts'
+import type { ApiKey, KeyGrant } from '../../store/back-office.ts'
+import { beyondLimit, type Allowance, type KeyLimit } from './key-limit.ts'
+import type { Outcome, Refused } from './outcome.ts'
+import { deviceRefusal } from './reportable-devices.ts'
+import type { Tally } from './tally.ts'
+
+/** One report as its sender gave it. */
+export type GivenReport = {
+  readonly json: unknown
+  /** The bytes it came in, where it came alone; operators see them if it is refused, else its JSON. */
+  readonly chunks?: readonly Buffer[]
+  readonly idempotencyKey?: string | undefined
+  /** Faults that do not stand in its JSON. */
+  readonly faults?: readonly Fault[]
+}
+
+/**
+ * Judges reports one by one and appends those that are good, all at once. Gives the outcomes in the
+ * order of the reports; what is `accepted` is durable. The key's limit has been asked for the first
+ * report already, before anything of it was read; the others are counted here, the first that fit pass.
+ * @throws {ApiError | DependencyError} when the log has not taken the good ones within `withinMs`:
+ * nothing is known then about whether they were written, and none of the reports has an outcome.
+ */
+export type Accept = (
+  grant: KeyGrant,
+  reports: readonly GivenReport[],
+  options: { readonly withinMs: number },
+) => Promise<Outcome[]>
+
+type Judged =
+  | { readonly kind: 'good'; readonly event: PositionReported }
+  | { readonly kind: 'refused'; readonly refused: Refused }
+
+export function acceptReports({
+  eventLog,
+  keyLimit,
+  tally,
+  clock,
+}: {
+  eventLog: Pick<EventLog, 'append'>
+  keyLimit: KeyLimit
+  tally: Tally
+  clock: Clock
+}): Accept {
+  return async function accept(grant, reports, { withinMs }) {
+    const receivedAt = clock.now()
+    const { key } = grant
+    const allowance = reports.length > 1 ? await keyLimit.take(key, reports.length - 1) : undefined
+    const fitting = reports.length - (allowance?.over ?? 0)
+    const judged = reports.map((report, index) =>
+      index < fitting || allowance === undefined
+        ? judge(report, grant, receivedAt)
+        : ({ kind: 'refused', refused: limited(allowance) } as const),
+    )
+    const events = judged.flatMap((found) => (found.kind === 'good' ? [found.event] : []))
+    try {
+      if (events.length > 0) await within(withinMs, eventLog.append(events), tooLate)
+    } catch (error) {
+      tally.failed(error, { reports: reports.length })
+      throw error
+    }
+    tally.accepted(events.length)
+    return judged.map((found, index) => {
+      if (found.kind === 'good') {
+        return { kind: 'accepted', recordId: found.event.recordId, receivedAt }
+      }
+      const { error, message } = found.refused
+      tally.refused({ key, error, message, received: reports[index] ?? {} })
+      return { kind: 'refused', ...found.refused }
+    })
+  }
+}
+
+function judge(
+  { json, idempotencyKey, faults: others = [] }: GivenReport,
+  grant: KeyGrant,
+  receivedAt: number,
+): Judged {
+  const parsed = parsePositionReport(json, { now: receivedAt })
+  if ('faults' in parsed || others.length > 0) {
+    const faults = 'faults' in parsed ? [...parsed.faults, ...others] : others
+    const refused = { error: 'INVALID_PARAMS', ...tellFaults(faults), retriable: false } as const
+    return { kind: 'refused', refused }
+  }
+  const { report } = parsed
+  const refused = deviceRefusal(grant, report.deviceId)
+  if (refused !== undefined) return { kind: 'refused', refused }
+  const { key } = grant
+  return { kind: 'good', event: positionReported(report, { key, idempotencyKey, receivedAt }) }
+}
+
+function limited(allowance: Allowance): Refused {
+  const { resetSeconds: retryAfterSeconds } = allowance
+  const message = beyondLimit(allowance)
+  return { error: 'RATE_LIMITED', message, retriable: true, retryAfterSeconds }
+}
+
+function positionReported(
+  { timestamp, ...report }: PositionReport,
+  {
+    key,
+    idempotencyKey,
+    receivedAt,
+  }: { key: ApiKey; idempotencyKey: string | undefined; receivedAt: number },
+): PositionReported {
+  const { accountId } = key
+  const identified = timestamp === undefined ? report : { ...report, timestamp }
+  return {
+    recordId: recordIdFor(identified, { accountId, idempotencyKey, receivedAt }),
+    accountId,
+    keyId: key.id,
+    ...report,
+    timestamp: timestamp ?? receivedAt,
+    timestampSource: timestamp === undefined ? 'server' : 'device',
+    receivedAt,
+  }
+}
+
+function tooLate(): Error {
+  return unavailable('the report could not be written in time, please send it again')
+}

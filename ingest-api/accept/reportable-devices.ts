@@ -1,0 +1,24 @@
+import type { KeyGrant } from '../../store/back-office.ts'
+import type { Refused } from './outcome.ts'
+
+/** Why a key may not report for a device; undefined where it may. */
+export function deviceRefusal(
+  { key, disabledDevices }: KeyGrant,
+  deviceId: string,
+): Refused | undefined {
+  if (key.deviceIds !== undefined && !key.deviceIds.some((listed) => covers(listed, deviceId))) {
+    return forbidden('this API key may not report for this deviceId', { retriable: true })
+  }
+  if (disabledDevices.has(deviceId))
+    return forbidden('this device is disabled', { retriable: false })
+  return undefined
+}
+
+/** An operator may well put a device on a key's list later; one was disabled on purpose. */
+function forbidden(message: string, { retriable }: { retriable: boolean }): Refused {
+  return { error: 'FORBIDDEN', message, retriable }
+}
+
+function covers(listed: string, deviceId: string): boolean {
+  return listed.endsWith('*') ? deviceId.startsWith(listed.slice(0, -1)) : listed === deviceId
+}

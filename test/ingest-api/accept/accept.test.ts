@@ -1,0 +1,188 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { acceptReports, type Accept, type GivenReport } from '../../../ingest-api/accept/accept.ts'
+import { KeyLimit } from '../../../ingest-api/accept/key-limit.ts'
+import type { Refusal } from '../../../ingest-api/accept/rejections.ts'
+import { Tally } from '../../../ingest-api/accept/tally.ts'
+import { DependencyError } from '../../../runtime/errors.ts'
+import { createMetrics, type Metrics } from '../../../runtime/metrics.ts'
+import type { PositionReported } from '../../../schemas/position-reported.ts'
+import type { KeyGrant } from '../../../store/back-office.ts'
+import { T0 } from '../../samples.ts'
+
+const grant: KeyGrant = {
+  key: {
+    id: 'key-1',
+    accountId: 'acc-1',
+    name: 'gateway',
+    hint: 'gps_',
+    scopes: ['positions:write'],
+    createdAt: T0,
+    deviceIds: ['van-*', 'tug'],
+  },
+  accountSuspended: false,
+  disabledDevices: new Set(['van-stolen']),
+}
+const soon = { withinMs: 1_000 }
+
+let appends: (readonly PositionReported[])[]
+let write: () => Promise<void>
+let offered: Refusal[]
+let metrics: Metrics
+let accept: Accept
+
+beforeEach(() => {
+  appends = []
+  offered = []
+  write = async () => undefined
+  metrics = createMetrics()
+  const tally = new Tally({ metrics, rejections: { offer: (refusal) => offered.push(refusal) } })
+  accept = acceptReports({
+    eventLog: {
+      append: async (events) => {
+        appends.push(events)
+        await write()
+      },
+    },
+    keyLimit: new KeyLimit({ limit: { points: 600, seconds: 60 } }),
+    tally,
+    clock: { now: () => T0 },
+  })
+})
+
+afterEach(() => metrics.registry.clear())
+
+function van(number: number, more: object = {}): GivenReport {
+  return { json: { deviceId: `van-${number}`, latitude: 54.3, longitude: 10.1, ...more } }
+}
+
+/** How many reports came to what, where any did. */
+async function counted(): Promise<Record<string, number>> {
+  const { values } = await metrics.reports.get()
+  const some = values.filter(({ value }) => value > 0)
+  return Object.fromEntries(some.map(({ labels, value }) => [String(labels.outcome), value]))
+}
+
+describe('reports that come together', () => {
+  test('are judged one by one, and those that are good are written at once, in their order', async () => {
+    const reports = [
+      van(1),
+      van(2, { latitude: 91, battery: 5 }),
+      { json: { deviceId: 'bus', latitude: 1, longitude: 2 } },
+      { json: { deviceId: 'van-stolen', latitude: 1, longitude: 2 } },
+      { json: 'no report' },
+      { ...van(3), faults: [{ field: 'Idempotency-Key', message: 'no such key' }] },
+      { json: { deviceId: 'tug', latitude: 1, longitude: 2 } },
+    ]
+    const outcomes = await accept(grant, reports, soon)
+    expect(appends.map((events) => events.map(({ deviceId }) => deviceId))).toEqual([
+      ['van-1', 'tug'],
+    ])
+    const [first, last] = appends[0] ?? []
+    const forbidden = { kind: 'refused', error: 'FORBIDDEN' }
+    const faulty = { kind: 'refused', error: 'INVALID_PARAMS', retriable: false }
+    expect(outcomes).toEqual([
+      { kind: 'accepted', recordId: first?.recordId, receivedAt: T0 },
+      {
+        ...faulty,
+        message: expect.stringMatching(/latitude.*battery/) as unknown,
+        details: [
+          { field: 'latitude', message: expect.any(String) as unknown },
+          { field: 'battery', message: expect.any(String) as unknown },
+        ],
+      },
+      { ...forbidden, message: 'this API key may not report for this deviceId', retriable: true },
+      { ...forbidden, message: 'this device is disabled', retriable: false },
+      { ...faulty, message: expect.any(String) as unknown, details: expect.any(Array) as unknown },
+      {
+        ...faulty,
+        message: 'no such key',
+        details: [{ field: 'Idempotency-Key', message: 'no such key' }],
+      },
+      { kind: 'accepted', recordId: last?.recordId, receivedAt: T0 },
+    ])
+    expect(await counted()).toEqual({ accepted: 2, INVALID_PARAMS: 3, FORBIDDEN: 2 })
+  })
+
+  test('leave each its own JSON to the operators, not that of all', async () => {
+    await accept(grant, [van(1), van(2, { latitude: 91 }), { json: 7 }], soon)
+    expect(offered.map(({ received }) => received)).toEqual([van(2, { latitude: 91 }), { json: 7 }])
+  })
+
+  test('have each its own Idempotency-Key', async () => {
+    const ids = async (keys: string[]) => {
+      const reports = keys.map((idempotencyKey) => ({ ...van(1), idempotencyKey }))
+      const outcomes = await accept(grant, reports, soon)
+      return outcomes.map((outcome) => outcome.kind === 'accepted' && outcome.recordId)
+    }
+    const [a, b] = await ids(['trip 0', 'trip 1'])
+    expect(b).not.toBe(a)
+    expect(await ids(['trip 1', 'trip 0'])).toEqual([b, a])
+  })
+
+  test('pass as far as the key’s limit goes, the first ones; the others may come later', async () => {
+    const reports = Array.from({ length: 1_000 }, (_, number) => van(number))
+    const outcomes = await accept(grant, reports, soon)
+    expect(appends).toHaveLength(1)
+    // The first of them was counted before it was read.
+    expect(appends[0]?.map(({ deviceId }) => deviceId)).toEqual(
+      reports.slice(0, 601).map(({ json }) => (json as { deviceId: string }).deviceId),
+    )
+    expect(outcomes.findIndex(({ kind }) => kind === 'refused')).toBe(601)
+    expect(outcomes[999]).toEqual({
+      kind: 'refused',
+      error: 'RATE_LIMITED',
+      message: 'this API key may report 600 positions in 60 s: send it again in 60 s',
+      retriable: true,
+      retryAfterSeconds: 60,
+    })
+    expect(await counted()).toEqual({ accepted: 601, RATE_LIMITED: 399 })
+  })
+})
+
+test('reports of which none is good are not written', async () => {
+  expect(await accept(grant, [{ json: {} }], soon)).toMatchObject([{ kind: 'refused' }])
+  expect(appends).toEqual([])
+})
+
+describe('without a log that takes them', () => {
+  test('reports have no outcome, and all of them count as failed on our side', async () => {
+    write = async () => {
+      throw new DependencyError('the log is away', { retriable: true })
+    }
+    await expect(accept(grant, [van(1), { json: 7 }, van(2)], soon)).rejects.toThrow('away')
+    write = async () => {
+      throw new TypeError('events is not iterable')
+    }
+    await expect(accept(grant, [van(1)], soon)).rejects.toThrow('iterable')
+    expect(await counted()).toEqual({ SERVICE_UNAVAILABLE: 3, SERVER_ERROR: 1 })
+    expect(offered).toEqual([])
+  })
+
+  test('the wait ends when the request may wait no longer', async () => {
+    write = () => new Promise(() => undefined)
+    const started = performance.now()
+    await expect(accept(grant, [van(1)], { withinMs: 50 })).rejects.toMatchObject({
+      error: 'SERVICE_UNAVAILABLE',
+      headers: { 'Retry-After': '1' },
+    })
+    expect(performance.now() - started).toBeLessThan(1_000)
+    expect(await counted()).toEqual({ SERVICE_UNAVAILABLE: 1 })
+  })
+})
+
+test('every outcome is there from the start, so that a first burst shows as an increase', async () => {
+  const { values } = await metrics.reports.get()
+  expect(values.map(({ labels, value }) => [labels.outcome, value])).toEqual(
+    [
+      'accepted',
+      'INVALID_PARAMS',
+      'FORBIDDEN',
+      'PAYLOAD_TOO_LARGE',
+      'RATE_LIMITED',
+      'UNAUTHORIZED',
+      'UNSUPPORTED_MEDIA_TYPE',
+      'SERVER_ERROR',
+      'SERVICE_UNAVAILABLE',
+    ].map((outcome) => [outcome, 0]),
+  )
+})
