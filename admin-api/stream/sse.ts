@@ -1,7 +1,7 @@
 /** How long a client waits before it connects again, in milliseconds. */
 const RETRY_MS = 2_000
 
-export type StreamEvent = 'position' | 'device-status' | 'gap' | 'lagging'
+export type StreamEvent = 'position' | 'device-status' | 'gap' | 'lagging' | 'heartbeat'
 
 /** The first bytes of a stream (WHATWG HTML section 9.2): how soon to connect again. */
 export function retryLine(): string {
@@ -14,11 +14,11 @@ export function eventFrame(event: StreamEvent, json: string, id?: string): strin
 }
 
 /**
- * A comment, which no client shows: it keeps proxies from taking a quiet stream for a dead one. The
- * id moves a client's place on without an event.
+ * Keeps proxies from taking a quiet stream for a dead one, and moves a client's place on: an event with
+ * data, because clients discard an id that stands on a comment.
  */
 export function heartbeatFrame(id?: string): string {
-  return `: heartbeat\n${idLine(id)}\n`
+  return eventFrame('heartbeat', '{}', id)
 }
 
 function idLine(id: string | undefined): string {

@@ -144,12 +144,13 @@ const DESCRIPTION = `Server-Sent Events (WHATWG HTML, section 9.2). It does not 
 | --- | --- |
 | \`position\` | A record, once it is in the log. Its \`id\` is an opaque mark of the place in the log |
 | \`device-status\` | A device whose last position or status has changed, at most 10 s late. It has no \`id\` and is not replayed |
+| \`heartbeat\` | \`{}\`, at once and every 15 s. Its \`id\` moves the place in the log on |
 | \`gap\` | Events after the \`Last-Event-ID\` are no longer in the log: what there is follows |
 | \`lagging\` | The connection is too slow and ends: connect again with the last \`id\` |
 
 A client that sends the last \`id\` it has seen in the header \`Last-Event-ID\`, as browsers do when
 they connect again, misses no position; a record may come twice and is known by its \`recordId\`.
-Comments every 15 s move the \`id\` on. Records of erased devices are not replayed.`
+Records of erased devices are not replayed.`
 
 function onceEnded(signal: AbortSignal, work: () => void): void {
   if (signal.aborted) work()

@@ -182,7 +182,7 @@ test('a log that is away ends no stream and loses nothing', async () => {
     }
   }
   const source = await open()
-  await eventually(() => source.comments.length > 3)
+  await eventually(() => source.heartbeats.length > 3)
   expect(source.lastEventId()).toBe('')
   away = false
   await eventually(() => source.lastEventId() !== '')
@@ -192,8 +192,8 @@ test('a log that is away ends no stream and loses nothing', async () => {
   away = true
   await eventLog.append(events.slice(1, 2))
   await eventLog.append(events.slice(2))
-  const beats = source.comments.length
-  await eventually(() => source.comments.length > beats + 3)
+  const beats = source.heartbeats.length
+  await eventually(() => source.heartbeats.length > beats + 3)
   away = false
   await eventually(() => source.events.length === 3)
   expect(source.recordIds()).toEqual(events.map(({ recordId }) => recordId))

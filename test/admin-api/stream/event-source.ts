@@ -14,7 +14,7 @@ export type EventSource = Awaited<ReturnType<typeof openEventSource>>
 
 /**
  * A client of Server-Sent Events that takes nothing but what this service should send: it throws at
- * fields, line ends and comments that another client might overlook.
+ * fields, line ends and comments that another client might overlook. Heartbeats stand for themselves.
  */
 export async function openEventSource(url: string, headers: Record<string, string>) {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -35,7 +35,7 @@ export async function openEventSource(url: string, headers: Record<string, strin
     status: response.statusCode,
     headers: response.headers,
     events: parser.events,
-    comments: parser.comments,
+    heartbeats: parser.heartbeats,
     lastEventId: () => parser.lastEventId(),
     retry: () => parser.retry(),
     hasEnded: () => ended,
@@ -56,7 +56,7 @@ export async function openEventSource(url: string, headers: Record<string, strin
 /** WHATWG HTML, section 9.2.6, as far as this service uses it. */
 export function eventStreamParser() {
   const events: ReceivedEvent[] = []
-  const comments: string[] = []
+  const heartbeats: ReceivedEvent[] = []
   let rest = ''
   let lastEventId = ''
   let retry: number | undefined
@@ -66,7 +66,6 @@ export function eventStreamParser() {
 
   function line(text: string): void {
     if (text === '') return dispatch()
-    if (text.startsWith(':')) return void comments.push(text.slice(1).trim())
     const [, field, value] = /^(event|id|data|retry): (.+)$/s.exec(text) ?? []
     if (field === undefined || value === undefined) throw new Error(`unexpected line: ${text}`)
     if (field === 'event') event = value
@@ -82,7 +81,9 @@ export function eventStreamParser() {
     if (data !== undefined) {
       if (event === undefined) throw new Error('an event without a name')
       const parsed = JSON.parse(data) as Record<string, unknown>
-      events.push({ event, id: lastEventId, hasId, data: parsed })
+      const received = { event, id: lastEventId, hasId, data: parsed }
+      if (event === 'heartbeat') heartbeats.push(received)
+      else events.push(received)
     } else if (event !== undefined) throw new Error('an event without data')
     event = data = undefined
     hasId = false
@@ -90,7 +91,7 @@ export function eventStreamParser() {
 
   return {
     events,
-    comments,
+    heartbeats,
     lastEventId: () => lastEventId,
     retry: () => retry,
     take(text: string) {

@@ -75,7 +75,9 @@ describe('what comes', () => {
       'x-accel-buffering': 'no',
     })
     expect(source.retry()).toBe(2_000)
-    expect(source.comments).toEqual(['heartbeat'])
+    expect(source.heartbeats).toEqual([
+      { event: 'heartbeat', id: source.lastEventId(), hasId: true, data: {} },
+    ])
   })
 
   test('heartbeats move the place of a reader on that nothing is for', async () => {
@@ -85,7 +87,7 @@ describe('what comes', () => {
     await eventually(() => source.lastEventId() === writeMark({ 0: 2 }))
     await erase('another')
     await eventually(() => source.lastEventId() === writeMark({ 0: 3 }))
-    expect(source.comments.length).toBeGreaterThan(1)
+    expect(source.heartbeats.length).toBeGreaterThan(1)
     const again = await listen({ lastEventId: source.lastEventId() })
     const event = positionReported()
     await eventLog.append([event])
