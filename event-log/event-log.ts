@@ -123,8 +123,16 @@ export type LogEntry =
   | { readonly kind: 'position'; readonly origin: Origin; readonly event: PositionReported }
   | { readonly kind: 'erasure'; readonly origin: Origin; readonly event: DeviceErased }
   | UnreadableEntry
+  | UnknownEntry
 
-/** An entry that is no event we know. */
+/** An event of a type that this version does not know yet: whoever reads skips it. */
+export type UnknownEntry = {
+  readonly kind: 'unknown'
+  readonly origin: Origin
+  readonly type: string
+}
+
+/** An entry that is no event, or not what its type says. */
 export type UnreadableEntry = {
   readonly kind: 'unreadable'
   readonly origin: Origin

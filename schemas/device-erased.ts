@@ -1,4 +1,11 @@
-import { number, text, ulid, UndecodableEventError, utf8 } from './event-fields.ts'
+import {
+  accountIdOf,
+  identifier,
+  milliseconds,
+  ulid,
+  UndecodableEventError,
+  utf8,
+} from './event-fields.ts'
 
 /**
  * The event in the log: an operator had a device erased. It stands under the device's key, so that
@@ -43,12 +50,10 @@ export function decodeDeviceErased({
 
 /** @throws {UndecodableEventError} naming the first field that no reader could take. */
 export function checkDeviceErased(fields: Record<string, unknown>): DeviceErased {
-  const accountId = text(fields, 'accountId')
-  if (accountId.includes('/')) throw new UndecodableEventError('accountId holds a slash')
   return {
     eventId: ulid(fields, 'eventId'),
-    accountId,
-    deviceId: text(fields, 'deviceId'),
-    erasedAt: number(fields, 'erasedAt'),
+    accountId: accountIdOf(fields),
+    deviceId: identifier(fields, 'deviceId'),
+    erasedAt: milliseconds(fields, 'erasedAt'),
   }
 }

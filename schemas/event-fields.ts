@@ -6,6 +6,9 @@ export class UndecodableEventError extends Error {
   override readonly name = 'UndecodableEventError'
 }
 
+const LONGEST_IDENTIFIER = 128
+/** The last millisecond of the year 9999: later ones no ISO 8601 text can tell. */
+const LATEST = Date.UTC(10_000, 0, 1) - 1
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 
 /** @throws {UndecodableEventError} when there are no bytes, or they are no text. */
@@ -40,6 +43,27 @@ export function text(fields: Record<string, unknown>, name: string): string {
   return value
 }
 
+/**
+ * A text that every store keeps as it is and finds again: a lone surrogate has no bytes of its own,
+ * a control character ends a text for some, and a long one fits into no key.
+ */
+export function identifier(fields: Record<string, unknown>, name: string): string {
+  const value = text(fields, name)
+  if (value.length > LONGEST_IDENTIFIER) {
+    throw new UndecodableEventError(`${name} has more than ${LONGEST_IDENTIFIER} characters`)
+  }
+  if (!value.isWellFormed()) throw new UndecodableEventError(`${name} has a lone surrogate`)
+  if (/\p{Cc}/u.test(value)) throw new UndecodableEventError(`${name} has a control character`)
+  return value
+}
+
+/** Stands before a slash in keys, so it has none. */
+export function accountIdOf(fields: Record<string, unknown>): string {
+  const accountId = identifier(fields, 'accountId')
+  if (accountId.includes('/')) throw new UndecodableEventError('accountId holds a slash')
+  return accountId
+}
+
 export function ulid(fields: Record<string, unknown>, name: string): string {
   const value = fields[name]
   if (typeof value !== 'string' || !ULID.test(value)) {
@@ -61,14 +85,21 @@ export function number(
   return value
 }
 
+/** Whole milliseconds since the epoch, up to the year 9999. */
+export function milliseconds(fields: Record<string, unknown>, name: string): number {
+  const value = number(fields, name, 0, LATEST)
+  if (!Number.isInteger(value)) throw new UndecodableEventError(`${name} is not in milliseconds`)
+  return value
+}
+
 /** A time as JSON has it, in milliseconds. */
 export function time(fields: Record<string, unknown>, name: string): number {
   const value = fields[name]
-  const milliseconds = typeof value === 'string' ? parseIso8601(value) : undefined
-  if (milliseconds === undefined) {
+  const found = typeof value === 'string' ? parseIso8601(value) : undefined
+  if (found === undefined) {
     throw new UndecodableEventError(`${name} is not an ISO 8601 time`)
   }
-  return milliseconds
+  return found
 }
 
 export function oneOf<Known extends string>(

@@ -1,4 +1,13 @@
-import { jsonObject, number, oneOf, text, time } from './event-fields.ts'
+import {
+  accountIdOf,
+  identifier,
+  jsonObject,
+  milliseconds,
+  number,
+  oneOf,
+  time,
+  ulid,
+} from './event-fields.ts'
 
 /**
  * The event in the log: a device's position was reported and accepted.
@@ -71,15 +80,15 @@ export function decodePositionReported(json: string): PositionReported {
  */
 export function checkPositionReported(fields: Record<string, unknown>): PositionReported {
   const event: Record<string, unknown> = {
-    recordId: text(fields, 'recordId'),
-    accountId: text(fields, 'accountId'),
-    keyId: text(fields, 'keyId'),
-    deviceId: text(fields, 'deviceId'),
+    recordId: ulid(fields, 'recordId'),
+    accountId: accountIdOf(fields),
+    keyId: identifier(fields, 'keyId'),
+    deviceId: identifier(fields, 'deviceId'),
     latitude: number(fields, 'latitude', -90, 90),
     longitude: number(fields, 'longitude', -180, 180),
-    timestamp: number(fields, 'timestamp'),
+    timestamp: milliseconds(fields, 'timestamp'),
     timestampSource: oneOf(fields, 'timestampSource', ['device', 'server']),
-    receivedAt: number(fields, 'receivedAt'),
+    receivedAt: milliseconds(fields, 'receivedAt'),
   }
   for (const name of MEASUREMENTS) {
     if (fields[name] !== undefined && fields[name] !== null) event[name] = number(fields, name)

@@ -15,3 +15,8 @@ const anyCharacter = fc
     fc.integer({ min: 0xe000, max: 0x10ffff }),
   )
   .map((codePoint) => String.fromCodePoint(codePoint))
+
+/** Any text that names a device in an event. */
+export const anyIdentifier: fc.Arbitrary<string> = anyText({ minLength: 1, maxLength: 60 }).filter(
+  (text) => !/\p{Cc}/u.test(text),
+)

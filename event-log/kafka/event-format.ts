@@ -88,12 +88,15 @@ export async function toEntry(
 ): Promise<LogEntry> {
   const origin: Origin = { partition, offset: Number(offset) }
   try {
-    if (headerText(headers?.['ce_type']) === DEVICE_ERASED) {
+    // Without a type it may still be a position: what is none is unreadable then.
+    const type = headerText(headers?.['ce_type']) ?? POSITION_REPORTED
+    if (type === DEVICE_ERASED) {
       const eventId = headerText(headers?.['ce_id'])
       const erasedAt = parseIso8601(headerText(headers?.['ce_time']) ?? '')
       const event = decodeDeviceErased({ key, value, eventId, erasedAt })
       return { kind: 'erasure', origin, event }
     }
+    if (type !== POSITION_REPORTED) return { kind: 'unknown', origin, type }
     return { kind: 'position', origin, event: await decode(value, avro) }
   } catch (error) {
     if (!(error instanceof UndecodableEventError)) throw error

@@ -1,6 +1,6 @@
 import type { Database } from '../../runtime/sqlite/database.ts'
 import { decodeDeviceErased, DEVICE_ERASED } from '../../schemas/device-erased.ts'
-import { UndecodableEventError, utf8 } from '../../schemas/event-fields.ts'
+import { utf8 } from '../../schemas/event-fields.ts'
 import { decodePositionReported, POSITION_REPORTED } from '../../schemas/position-reported.ts'
 import type { LogBatch, LogEntry } from '../event-log.ts'
 
@@ -36,7 +36,7 @@ export function batchReader(database: Database): BatchReader {
         const erasure = { key: keyOf(offset), value, eventId: id, erasedAt: receivedAt }
         return { kind: 'erasure', origin, event: decodeDeviceErased(erasure) }
       }
-      if (type !== POSITION_REPORTED) throw new UndecodableEventError(`unknown type ${type}`)
+      if (type !== POSITION_REPORTED) return { kind: 'unknown', origin, type }
       return { kind: 'position', origin, event: decodePositionReported(utf8(value, 'value')) }
     } catch (error) {
       // Whatever went wrong with this one, those behind it must not wait for it.

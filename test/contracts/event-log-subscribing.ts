@@ -10,6 +10,7 @@ import {
   isRising,
   hex,
   SOON,
+  startTail,
   type EventLogSuite,
 } from './event-log-suite.ts'
 
@@ -144,6 +145,10 @@ export function subscribingContract({ promise }: EventLogSuite): void {
         truncated,
         wrongShape,
         Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0x7d]),
+        ...POISONED.map((changes) => {
+          const text = encodePositionReported(good[0]!)
+          return Buffer.from(JSON.stringify({ ...JSON.parse(text), ...changes }))
+        }),
         Buffer.alloc(0),
         null,
       ]
@@ -169,6 +174,32 @@ export function subscribingContract({ promise }: EventLogSuite): void {
       expect(isRising(entries.map(({ origin }) => origin.offset))).toBe(true)
     },
   )
+
+  promise('an event of an unknown type keeps its place, for tails too', async (given) => {
+    const { log, opened, consume } = given
+    const good = samples(2)
+    const key = deviceKey(good[0]!)
+    const marks = { type: 'DeviceMoved.v7', id: '01KDVN9C0000000000000000ZZ' }
+    await log.append(good.slice(0, 1))
+    await opened.putRaw(Buffer.from('{"whatever":1}'), key, marks)
+    await opened.putRaw(null, key, marks)
+    await opened.putRaw(Buffer.from(encodePositionReported(good[0]!)), key, marks)
+    await log.append(good.slice(1))
+
+    const reader = consume(log)
+    const tail = startTail(log, {})
+    const tailed = () => tail.items.flatMap((item) => (item.kind === 'batch' ? item.entries : []))
+    await eventually(() => reader.entries().length >= 5 && tailed().length >= 5, SOON)
+    expect(reader.entries().map(({ kind }) => kind)).toEqual([
+      'position',
+      ...Array<string>(3).fill('unknown'),
+      'position',
+    ])
+    expect(reader.entries()[1]).toMatchObject({ type: 'DeviceMoved.v7' })
+    expect(reader.events()).toEqual(good)
+    expect(tailed()).toEqual(reader.entries())
+    await tail.stop()
+  })
 
   promise(
     'an aborted subscription finishes the batch in hand before it ends',
@@ -206,3 +237,15 @@ export function subscribingContract({ promise }: EventLogSuite): void {
     },
   )
 }
+
+/** What no store could keep as it is, or find again: JSON takes each of them. */
+const POISONED: readonly Record<string, unknown>[] = [
+  { deviceId: 'lone\ud800' },
+  { keyId: '\udfff' },
+  { deviceId: 'cut\u0000off' },
+  { deviceId: 'x'.repeat(129) },
+  { accountId: 'acc/1' },
+  { accountId: '\ud83d' },
+  { recordId: 'record-1' },
+  { receivedAt: '9999-12-31T23:59:59-12:00' },
+]

@@ -4,11 +4,11 @@ import { checkDeviceErased, decodeDeviceErased } from '../../schemas/device-eras
 import { UndecodableEventError } from '../../schemas/event-fields.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import { deviceErased } from '../samples.ts'
-import { anyText } from '../any-text.ts'
+import { anyIdentifier } from '../any-text.ts'
 
 test('account and device come back from the key, whatever the device is called', () => {
   fc.assert(
-    fc.property(anyText({ minLength: 1 }), (deviceId) => {
+    fc.property(anyIdentifier, (deviceId) => {
       const event = deviceErased({ deviceId })
       expect(decoded({ key: Buffer.from(deviceKey(event)), ...event })).toStrictEqual(event)
     }),
@@ -22,6 +22,7 @@ test.each([
   ['with a key that has no slash', { key: Buffer.from('tracker-1') }],
   ['of no account', { key: Buffer.from('/tracker-1') }],
   ['of no device', { key: Buffer.from('acc-1/') }],
+  ['of a device with a control character', { key: Buffer.from('acc-1/a\0b') }],
   ['with a key that is not UTF-8', { key: Buffer.from([0x61, 0x2f, 0xff]) }],
   ['with a value', { value: Buffer.from('{}') }],
   ['with an empty value', { value: Buffer.alloc(0) }],

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { UndecodableEventError } from '../../schemas/event-fields.ts'
 import { decodePositionReported, encodePositionReported } from '../../schemas/position-reported.ts'
 import { positionReported, T0 } from '../samples.ts'
-import { anyText } from '../any-text.ts'
+import { anyIdentifier } from '../any-text.ts'
 
 describe('PositionReported as JSON', () => {
   test('writes times as ISO 8601 and leaves absent measurements out', () => {
@@ -22,7 +22,7 @@ describe('PositionReported as JSON', () => {
       longitude: fc.double({ min: -180, max: 180, noNaN: true }).map((x) => x || 0),
       timestamp: fc.integer({ min: T0, max: T0 * 2 }),
       accuracy: fc.double({ min: 0, max: 1e300, noNaN: true }),
-      deviceId: anyText({ minLength: 1 }),
+      deviceId: anyIdentifier,
     })
     fc.assert(
       fc.property(events, (changes) => {
@@ -50,6 +50,14 @@ describe('PositionReported as JSON', () => {
     ['with a time that only looks like one', changed({ receivedAt: '5' })],
     ['with an unknown source of its time', changed({ timestampSource: 'gps' })],
     ['with an accuracy that is a text', changed({ accuracy: '5' })],
+    ['with a recordId that is no ULID', changed({ recordId: 'record-1' })],
+    ['with a lone surrogate in its deviceId', changed({ deviceId: '\ud800' })],
+    ['with a lone surrogate in its keyId', changed({ keyId: 'a\udfff' })],
+    ['with a control character in its deviceId', changed({ deviceId: 'a\u0000b' })],
+    ['with a deviceId that is too long', changed({ deviceId: 'x'.repeat(129) })],
+    ['with a slash in its accountId', changed({ accountId: 'acc/1' })],
+    ['of after the year 9999', changed({ timestamp: '9999-12-31T23:59:59-12:00' })],
+    ['of before 1970', changed({ receivedAt: '1969-12-31T23:59:59Z' })],
   ])('a value %s is refused with a reason', (_what, json) => {
     expect(() => decodePositionReported(json)).toThrow(UndecodableEventError)
   })

@@ -56,7 +56,9 @@ export async function startStreaming(
         await harness.store.project({
           partition,
           lastOffset,
-          entries: entries.flatMap((entry) => (entry.kind === 'unreadable' ? [] : [entry])),
+          entries: entries.flatMap((entry) =>
+            entry.kind === 'position' || entry.kind === 'erasure' ? [entry] : [],
+          ),
           fold: deviceStatus,
         })
       },

@@ -42,6 +42,25 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
     expect(message!.headers?.['content-type']?.toString()).toBe('application/avro')
   })
 
+  test('what Avro takes and the event does not vouch for is unreadable', async () => {
+    const { log, topic, subject } = await open()
+    const registry = registryClient()
+    const id = await register(subject, POSITION_REPORTED_AVRO)
+    for (const changes of [{ accountId: 'acc/1' }, { recordId: 'record-1' }, { timestamp: -1 }]) {
+      const value = await registry.encode(id, { ...positionReported(), ...changes })
+      await putRaw(brokers, topic, { key: 'acc-1/tracker-1', value })
+    }
+    const good = positionReported()
+    await log.append([good])
+    const reader = startReading(log)
+    closers.push(() => reader.stop())
+    await eventually(() => reader.entries.length >= 4, { withinMs: 30_000 })
+    expect(reader.entries.map(({ kind }) => kind)).toEqual([
+      ...Array<string>(3).fill('unreadable'),
+      'position',
+    ])
+  })
+
   test('JSON, an older and a newer schema are read side by side', async () => {
     const { log, topic, subject } = await open()
     const registry = registryClient()
