@@ -3,6 +3,7 @@ import { includes } from '../event-log/offsets.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Offsets } from '../schemas/read-models.ts'
 import type { Devices, ProjectionEntry, ReadModels } from '../store/read-models.ts'
+import { countChanges } from './changes.ts'
 import type { KeepDeadLetters } from './dead-letters.ts'
 import { deviceStatus } from './device-status.ts'
 
@@ -23,8 +24,8 @@ export type Projection = {
 
 /**
  * Carries the log into one generation of the read models until `signal` is aborted. What cannot be
- * read goes to the dead letters and never blocks what follows; a store that is away is waited for,
- * nothing skipped.
+ * read goes to the dead letters, an event of an unknown type is skipped, and neither blocks what
+ * follows. A store that is away is waited for.
  */
 export async function runProjector({
   eventLog,
@@ -59,15 +60,17 @@ async function projectBatch(
     const { accountId, deviceId, erasedAt } = event
     await settings.forgetDeviceSettings({ accountId, deviceId, changedUpTo: erasedAt })
   }
-  const { stored, repeated } = await store.project({
+  const changes = await store.project({
     partition,
     lastOffset,
     entries: readable,
     fold: deviceStatus,
   })
-  metrics.projected.inc({ outcome: 'stored' }, stored)
-  metrics.projected.inc({ outcome: 'repeated' }, repeated)
-  metrics.projected.inc({ outcome: 'erased' }, erasures.length)
+  for (const [outcome, count] of Object.entries(countChanges(changes))) {
+    metrics.projected.inc({ outcome }, count)
+  }
+  const unknown = entries.filter(({ kind }) => kind === 'unknown')
+  metrics.projected.inc({ outcome: 'skipped' }, unknown.length)
 }
 
 function isUnreadable(entry: LogEntry): entry is UnreadableEntry {
@@ -75,7 +78,7 @@ function isUnreadable(entry: LogEntry): entry is UnreadableEntry {
 }
 
 function isReadable(entry: LogEntry): entry is ProjectionEntry {
-  return entry.kind !== 'unreadable'
+  return entry.kind === 'position' || entry.kind === 'erasure'
 }
 
 function isErasure(entry: ProjectionEntry) {

@@ -32,11 +32,7 @@ export interface ReadModels {
    * projector, which has lost the partition meanwhile, writes late. What stands behind it starts
    * afresh. What operators said of the device is not touched.
    */
-  project(batch: ProjectionBatch): Promise<{
-    /** Positions stored for the first time, and repeats of stored ones. */
-    readonly stored: number
-    readonly repeated: number
-  }>
+  project(batch: ProjectionBatch): Promise<readonly Change[]>
 
   /** Removes records received before `receivedBefore`, and devices not seen since. */
   expire(receivedBefore: number): Promise<void>
@@ -64,15 +60,36 @@ export type ProjectionBatch = {
   readonly fold: (previous: DeviceStatus | undefined, entry: PositionEntry) => DeviceStatus
 }
 
+/**
+ * What a batch made of one device, as the fold tells it. A batch that is delivered again changes
+ * nothing: all it may tell once more are repeats.
+ */
+export type Change = {
+  readonly accountId: string
+  readonly deviceId: string
+  /** Its status before the batch and after it; undefined: it has none. */
+  readonly before: DeviceStatus | undefined
+  readonly after: DeviceStatus | undefined
+  /** Stored and counted now, in the order of the log; without what the batch itself erased. */
+  readonly stored: readonly PositionEntry[]
+  /** Repeats of stored records, and of erasures that are applied: nothing came of them. */
+  readonly repeated: readonly ProjectionEntry[]
+  readonly erased: readonly ErasureEntry[]
+}
+
 export type PositionEntry = {
   readonly kind: 'position'
   readonly origin: Origin
   readonly event: PositionReported
 }
 
-export type ProjectionEntry =
-  | PositionEntry
-  | { readonly kind: 'erasure'; readonly origin: Origin; readonly event: DeviceErased }
+export type ErasureEntry = {
+  readonly kind: 'erasure'
+  readonly origin: Origin
+  readonly event: DeviceErased
+}
+
+export type ProjectionEntry = PositionEntry | ErasureEntry
 
 /** The read models exist in generations: one is in use, a rebuild makes the next one beside it. */
 export interface Generations {

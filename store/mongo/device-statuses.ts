@@ -3,7 +3,7 @@ import type { AnyBulkWriteOperation } from 'mongodb'
 import { includes } from '../../event-log/offsets.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
-import type { PositionEntry, ProjectionBatch } from '../read-models.ts'
+import type { Change, PositionEntry, ProjectionBatch } from '../read-models.ts'
 import type { DeviceStatusDocument, ReadModelCollections } from './collections.ts'
 import {
   deviceDocument,
@@ -23,27 +23,61 @@ const MOST_ATTEMPTS = 10
 const LONGEST_PAUSE_MS = 200
 
 /**
- * Folds the entries into the statuses of their devices. Gives the entries that stand before an
- * erasure of their device: they are not folded, and their records have to go.
+ * Folds those of the entries that count into the statuses of their devices. Gives what changed, and
+ * the entries that stand before an erasure of their device: they are not folded, and their records
+ * have to go.
  */
 export async function foldStatuses(
   statuses: DeviceStatuses,
   entries: readonly PositionEntry[],
-  { fold, onConflict }: { fold: Fold; onConflict: OnConflict },
-): Promise<readonly PositionEntry[]> {
+  {
+    counting,
+    fold,
+    onConflict,
+  }: { counting: ReadonlySet<PositionEntry>; fold: Fold; onConflict: OnConflict },
+): Promise<{ readonly changes: readonly Change[]; readonly late: readonly PositionEntry[] }> {
   const late = new Set<PositionEntry>()
-  const change = async (stored: StoredDevice | undefined, own: readonly PositionEntry[]) => {
-    let device = stored
+  const changes = new Map<string, Change>()
+  const change = async (before: StoredDevice | undefined, own: readonly PositionEntry[]) => {
+    let device = before
+    const stored: PositionEntry[] = []
+    const repeated: PositionEntry[] = []
     for (const entry of own) {
       const { origin, event } = entry
       const { receivedAt } = event
-      if (isErased(stored?.erased, { origin, receivedAt })) late.add(entry)
-      else device = folded(device, entry, fold)
+      if (!counting.has(entry)) repeated.push(entry)
+      else if (isErased(before?.erased, { origin, receivedAt })) late.add(entry)
+      else {
+        const after = folded(device, entry, fold)
+        if (after !== device) stored.push(entry)
+        device = after
+      }
     }
+    tell(changes, own, {
+      ...{ before: before?.status, after: device?.status },
+      ...{ stored, repeated, erased: [] },
+    })
     return device
   }
   await changeDevices(statuses, entries, { change, onConflict })
-  return [...late]
+  return { changes: [...changes.values()], late: [...late] }
+}
+
+/**
+ * Notes what has come of a device's entries. Where a write met another one all is read again: what
+ * had been written by then shows no change any more, and what was noted of it stays.
+ */
+export function tell(
+  changes: Map<string, Change>,
+  [first]: readonly { readonly event: DeviceName }[],
+  change: Omit<Change, 'accountId' | 'deviceId'>,
+): void {
+  if (first === undefined) return
+  const { accountId, deviceId } = first.event
+  const key = deviceKey(first.event)
+  const isNews = change.stored.length + change.erased.length > 0
+  const isFirst = !changes.has(key) && change.repeated.length > 0
+  if (isNews || isFirst) changes.set(key, { accountId, deviceId, ...change })
 }
 
 /** The first report after an erasure starts afresh, but what was applied before it stays applied. */

@@ -1,11 +1,11 @@
 import { hasReached, includes } from '../../event-log/offsets.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { DeviceStatus, Offsets } from '../../schemas/read-models.ts'
-import type { ProjectionBatch } from '../read-models.ts'
+import type { Change, ErasureEntry, ProjectionBatch } from '../read-models.ts'
 import type { Erased, ReadModelCollections } from './collections.ts'
 import type { DeviceName, StoredDevice } from './device-documents.ts'
-import { changeDevices, type OnConflict } from './device-statuses.ts'
-import { erasedRecords, withErasure, type ErasureEntry } from './erased.ts'
+import { changeDevices, tell, type OnConflict } from './device-statuses.ts'
+import { erasedRecords, withErasure } from './erased.ts'
 import { positionRecord } from './position-documents.ts'
 
 type Fold = ProjectionBatch['fold']
@@ -15,25 +15,26 @@ const LOOKED_AT_AT_ONCE = 1_000
 /**
  * Applies erasures of one partition: first to the devices' status documents, which keep what is
  * erased, so that nothing of before can come back; then to the records, also where the documents
- * say so already, because the one who wrote them may have died before. Gives what is erased of each
- * device, by `accountId/deviceId`.
+ * say so already, because the one who wrote them may have died before. Gives what changed, and what
+ * is erased of each device, by `accountId/deviceId`.
  */
 export async function eraseDevices(
   readModels: ReadModelCollections,
   entries: readonly ErasureEntry[],
   { fold, onConflict }: { fold: Fold; onConflict: OnConflict },
-): Promise<ReadonlyMap<string, Erased>> {
+): Promise<{ readonly changes: readonly Change[]; readonly erased: ReadonlyMap<string, Erased> }> {
+  const changes = new Map<string, Change>()
   const devices = new Map<string, { readonly name: DeviceName; readonly erased: Erased }>()
   const change = async (stored: StoredDevice | undefined, own: readonly ErasureEntry[]) => {
     let erased = stored?.erased
     const applied: Record<number, number> = { ...stored?.applied }
-    let isNew = false
+    const fresh: ErasureEntry[] = []
     for (const entry of own) {
       const { partition, offset } = entry.origin
       const next: Erased = withErasure(erased, entry)
       if (next !== erased && !includes(applied, entry.origin)) {
         applied[partition] = offset
-        isNew = true
+        fresh.push(entry)
       }
       erased = next
     }
@@ -41,21 +42,33 @@ export async function eraseDevices(
     if (name === undefined || erased === undefined) return stored
     const { accountId, deviceId } = name
     devices.set(deviceKey(name), { name: { accountId, deviceId }, erased })
-    if (!isNew) return stored
+    const repeated = own.filter((entry) => !fresh.includes(entry))
+    if (fresh.length === 0) {
+      tell(changes, own, {
+        ...{ before: stored?.status, after: stored?.status },
+        ...{ stored: [], repeated, erased: [] },
+      })
+      return stored
+    }
     const status = await statusBehind(readModels, stored, { erased, fold })
+    const after = status && { ...status, applied }
+    tell(changes, own, { before: stored?.status, after, stored: [], repeated, erased: fresh })
     return {
       accountId,
       deviceId,
       applied,
       erased,
-      ...(status !== undefined && { status: { ...status, applied } }),
+      ...(after !== undefined && { status: after }),
     }
   }
   await changeDevices(readModels.deviceStatuses, entries, { change, onConflict })
   for (const { name, erased } of devices.values()) {
     await removeErased(readModels.positions, name, erased)
   }
-  return new Map(Array.from(devices, ([key, { erased }]) => [key, erased]))
+  return {
+    changes: [...changes.values()],
+    erased: new Map(Array.from(devices, ([key, { erased }]) => [key, erased])),
+  }
 }
 
 /**

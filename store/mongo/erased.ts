@@ -1,9 +1,7 @@
 import type { Filter } from 'mongodb'
-import type { DeviceErased } from '../../schemas/device-erased.ts'
 import type { Origin } from '../../schemas/read-models.ts'
+import type { ErasureEntry } from '../read-models.ts'
 import type { Erased, PositionDocument } from './collections.ts'
-
-export type ErasureEntry = { readonly origin: Origin; readonly event: DeviceErased }
 
 const IDS_KEPT = 20
 

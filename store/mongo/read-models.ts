@@ -1,10 +1,17 @@
 import type { Logger } from 'pino'
 import { deviceKey } from '../../schemas/position-reported.ts'
-import type { PositionEntry, ProjectionBatch, ProjectionEntry, ReadModels } from '../read-models.ts'
+import type {
+  Change,
+  ErasureEntry,
+  PositionEntry,
+  ProjectionBatch,
+  ProjectionEntry,
+  ReadModels,
+} from '../read-models.ts'
 import type { Collections, ReadModelCollections } from './collections.ts'
 import { foldStatuses } from './device-statuses.ts'
 import { eraseDevices } from './erase-devices.ts'
-import { isErased, type ErasureEntry } from './erased.ts'
+import { isErased } from './erased.ts'
 import { findPosition, pagePositions } from './position-records.ts'
 import { removeExpired, type Kept } from './retention.ts'
 import { storeRecords, withdrawRecords } from './store-records.ts'
@@ -41,8 +48,7 @@ export function mongoReadModels({
 }
 
 /**
- * Erasures first, records second, device statuses third; gives how many records were stored and
- * repeated. Positions that stand before an erasure are neither: those of the batch are not stored,
+ * Erasures first, records second, device statuses third; gives what changed. Positions that stand before an erasure are neither: those of the batch are not stored,
  * and those that only the statuses tell of (another projector has the partition by now, and has
  * erased the device) are taken away again.
  */
@@ -56,18 +62,40 @@ export async function project(
       { partition, lastOffset, attempt },
       'device statuses changed by another projector, folding again',
     )
-  const erased = await eraseDevices(readModels, entries.filter(isErasure), { fold, onConflict })
+  const { changes: erasing, erased } = await eraseDevices(readModels, entries.filter(isErasure), {
+    fold,
+    onConflict,
+  })
   const positions = entries.filter(isPosition).filter(({ origin, event }) => {
     const { receivedAt } = event
     return !isErased(erased.get(deviceKey(event)), { origin, receivedAt })
   })
-  const { counting, stored } = await storeRecords(readModels, positions)
-  const late = await foldStatuses(readModels.deviceStatuses, counting, { fold, onConflict })
+  const counting = new Set(await storeRecords(readModels, positions))
+  const { changes: folding, late } = await foldStatuses(readModels.deviceStatuses, positions, {
+    counting,
+    fold,
+    onConflict,
+  })
   await withdrawRecords(readModels.positions, late)
-  return { stored, repeated: positions.length - counting.length }
+  return joined(erasing, folding)
 }
 
-function isErasure(entry: ProjectionEntry): entry is ErasureEntry & { kind: 'erasure' } {
+/** One change a device: erased first, then what came behind the erasure. */
+function joined(erasing: readonly Change[], folding: readonly Change[]): readonly Change[] {
+  const changes = new Map(erasing.map((change) => [deviceKey(change), change]))
+  for (const change of folding) {
+    const earlier = changes.get(deviceKey(change))
+    changes.set(deviceKey(change), {
+      ...change,
+      before: earlier === undefined ? change.before : earlier.before,
+      repeated: [...(earlier?.repeated ?? []), ...change.repeated],
+      erased: earlier?.erased ?? [],
+    })
+  }
+  return [...changes.values()]
+}
+
+function isErasure(entry: ProjectionEntry): entry is ErasureEntry {
   return entry.kind === 'erasure'
 }
 

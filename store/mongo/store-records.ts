@@ -1,3 +1,4 @@
+import type { Filter } from 'mongodb'
 import { DependencyError } from '../../runtime/errors.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { Origin } from '../../schemas/read-models.ts'
@@ -11,17 +12,17 @@ import { positionDocument, recordKey } from './position-documents.ts'
 type Positions = ReadModelCollections['positions']
 
 /** What a stored record says of where it comes from. */
-type Provenance = Pick<PositionDocument, '_id' | 'origin' | 'receivedAt'>
+type Provenance = Pick<PositionDocument, '_id' | 'accountId' | 'deviceId' | 'origin' | 'receivedAt'>
 
 /**
- * Stores the entries' records. Gives the entries that count, those whose stored record is the one
- * that this very event made, now or before a crash; and how many were stored now.
+ * Stores the entries' records. Gives the entries that count: those whose stored record is the one
+ * that this very event made, now or before a crash.
  * @throws {DependencyError} retriable when a record that is there cannot be read back yet.
  */
 export async function storeRecords(
   { positions, deviceStatuses }: ReadModelCollections,
   entries: readonly PositionEntry[],
-): Promise<{ readonly counting: readonly PositionEntry[]; readonly stored: number }> {
+): Promise<readonly PositionEntry[]> {
   // Of copies within one batch only the first is sent: an unordered write promises no order.
   const documents = new Map<string, PositionDocument>()
   for (const entry of entries) {
@@ -39,10 +40,7 @@ export async function storeRecords(
       owners.set(_id, owner)
     }
   }
-  return {
-    counting: entries.filter(({ event, origin }) => isSame(owners.get(recordKey(event)), origin)),
-    stored: documents.size - repeats.length + erased.length,
-  }
+  return entries.filter(({ event, origin }) => isSame(owners.get(recordKey(event)), origin))
 }
 
 /** Of repeats those whose stored record is erased, and still there because somebody wrote it late. */
@@ -52,13 +50,15 @@ async function erasedAmong(
   found: ReadonlyMap<string, Provenance>,
 ): Promise<PositionDocument[]> {
   const foreign = repeats.filter(({ _id, origin }) => !isSame(found.get(_id)?.origin, origin))
-  const devices = await storedDevices(statuses, foreign)
+  // The stored record may be another device's: then it is the erasure of that one which counts.
+  const stored = foreign.flatMap(({ _id }) => found.get(_id) ?? [])
+  const devices = await storedDevices(statuses, stored)
   return foreign.filter((document) => {
-    const stored = found.get(document._id)
-    if (stored === undefined) return false
-    const receivedAt = stored.receivedAt.getTime()
-    const { origin } = stored
-    return isErased(devices.get(deviceKey(document))?.erased, { origin, receivedAt })
+    const record = found.get(document._id)
+    if (record === undefined) return false
+    const { origin } = record
+    const receivedAt = record.receivedAt.getTime()
+    return isErased(devices.get(deviceKey(record))?.erased, { origin, receivedAt })
   })
 }
 
@@ -71,10 +71,7 @@ async function replaceErased(
   if (documents.length === 0) return
   await removeRecords(
     positions,
-    documents.map((document) => ({
-      ...document,
-      origin: found.get(document._id)?.origin ?? document.origin,
-    })),
+    documents.map((document) => found.get(document._id) ?? document),
   )
   if ((await insert(positions, documents)).length === 0) return
   throw new DependencyError('erased records keep being written by another projector', {
@@ -133,20 +130,29 @@ async function readBack(
   documents: readonly PositionDocument[],
 ): Promise<Map<string, Provenance>> {
   if (documents.length === 0) return new Map()
-  const found = await positions
-    .find(
-      {
-        _id: { $in: documents.map(({ _id }) => _id) },
-        accountId: { $in: unique(documents.map(({ accountId }) => accountId)) },
-        deviceId: { $in: unique(documents.map(({ deviceId }) => deviceId)) },
-      },
-      { hint: { _id: 1 } },
-    )
-    .project<Provenance>({ origin: 1, receivedAt: 1 })
-    .toArray()
-  const records = new Map(found.map((record) => [record._id, record]))
+  const read = (wanted: readonly PositionDocument[], filter: Filter<PositionDocument>) =>
+    positions
+      .find(
+        {
+          ...filter,
+          _id: { $in: wanted.map(({ _id }) => _id) },
+          accountId: { $in: unique(wanted.map(({ accountId }) => accountId)) },
+        },
+        { hint: { _id: 1 } },
+      )
+      .project<Provenance>({ accountId: 1, deviceId: 1, origin: 1, receivedAt: 1 })
+      .toArray()
+  const devices = { $in: unique(documents.map(({ deviceId }) => deviceId)) }
+  const records = new Map(
+    (await read(documents, { deviceId: devices })).map((record) => [record._id, record]),
+  )
+  // A recordId that another device has taken: nothing of ours makes one, but it must block nothing.
+  const others = documents.filter(({ _id }) => !records.has(_id))
+  if (others.length > 0) {
+    for (const record of await read(others, {})) records.set(record._id, record)
+  }
   // Another projector's write that no majority has yet, or one that retention took just now.
-  const unseen = documents.find(({ _id }) => !records.has(_id))
+  const unseen = others.find(({ _id }) => !records.has(_id))
   if (unseen !== undefined) {
     throw new DependencyError(`the stored record ${unseen._id} cannot be read back yet`, {
       retriable: true,

@@ -1,8 +1,14 @@
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { DeviceStatus } from '../../schemas/read-models.ts'
-import type { PositionEntry, ProjectionBatch } from '../read-models.ts'
+import type {
+  Change,
+  ErasureEntry,
+  PositionEntry,
+  ProjectionBatch,
+  ProjectionEntry,
+} from '../read-models.ts'
 import type { DeviceStatuses } from './device-statuses.ts'
-import type { AppliedErasures, ErasureEntry, ErasureTime } from './erasures.ts'
+import type { AppliedErasures, ErasureTime } from './erasures.ts'
 import type { Records } from './records.ts'
 
 export type Tables = {
@@ -11,12 +17,13 @@ export type Tables = {
   readonly erasures: AppliedErasures
 }
 
-type DeviceState = {
-  /** As it was stored. */
-  readonly before: DeviceStatus | undefined
+type DeviceState = Pick<Change, 'accountId' | 'deviceId' | 'before'> & {
   after: DeviceStatus | undefined
+  stored: PositionEntry[]
+  readonly repeated: ProjectionEntry[]
+  readonly erased: ErasureEntry[]
   /** Applied before this batch: what the batch itself erases stands in its own partition. */
-  readonly erased: readonly ErasureTime[]
+  readonly erasedBefore: readonly ErasureTime[]
 }
 
 /**
@@ -26,29 +33,37 @@ type DeviceState = {
 export function projectEntries(
   { entries, fold }: Pick<ProjectionBatch, 'entries' | 'fold'>,
   { records, statuses, erasures }: Tables,
-): { stored: number; repeated: number } {
+): readonly Change[] {
   const devices = new Map<string, DeviceState>()
-  let stored = 0
-  let repeated = 0
 
   function stateOf({ event }: PositionEntry | ErasureEntry): DeviceState {
     const key = deviceKey(event)
     const known = devices.get(key)
     if (known !== undefined) return known
+    const { accountId, deviceId } = event
     const before = statuses.find(event)
-    const state = { before, after: before, erased: erasures.times(event) }
+    const state = {
+      ...{ accountId, deviceId, before, after: before },
+      ...{ stored: [], repeated: [], erased: [] },
+      erasedBefore: erasures.times(event),
+    }
     devices.set(key, state)
     return state
   }
 
   function erase(entry: ErasureEntry): void {
-    // Only the first of its copies in the log counts: the others would take what came in between.
-    if (erasures.isApplied(entry.event.eventId)) return
     const state = stateOf(entry)
+    // Only the first of its copies in the log counts: the others would take what came in between.
+    if (erasures.isApplied(entry.event.eventId)) {
+      state.repeated.push(entry)
+      return
+    }
     statuses.remove(entry.event)
     while (records.removeErased(entry)) continue
     erasures.apply(entry)
     state.after = undefined
+    state.stored = []
+    state.erased.push(entry)
     // What stays stands behind the erasure, in another partition.
     for (const left of records.ofDevice(entry.event)) {
       state.after = fold(state.after, { kind: 'position', ...left })
@@ -61,18 +76,23 @@ export function projectEntries(
       continue
     }
     const state = stateOf(entry)
-    if (isErased(entry, state.erased)) continue
+    if (isErased(entry, state.erasedBefore)) continue
     if (!records.insert(entry)) {
-      repeated += 1
+      state.repeated.push(entry)
       continue
     }
-    stored += 1
+    state.stored.push(entry)
     state.after = fold(state.after, entry)
   }
   for (const { before, after } of devices.values()) {
     if (after !== undefined && after !== before) statuses.save(after)
   }
-  return { stored, repeated }
+  return Array.from(devices.values(), ({ erasedBefore: _, ...change }) => change).filter(isTold)
+}
+
+/** A position of before an erasure leaves nothing. */
+function isTold({ stored, repeated, erased }: Change): boolean {
+  return stored.length + repeated.length + erased.length > 0
 }
 
 /** Offsets of two partitions say nothing of each other, so there the time decides. */

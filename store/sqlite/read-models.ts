@@ -20,7 +20,7 @@ export type SqliteReadModels = Pick<ReadModels, 'findPosition' | 'pagePositions'
   origins(receivedSince: number): Map<number, OriginBounds>
   checkpoint(): Offsets
   /** May take many turns where devices with a long history are erased. */
-  project(batch: ProjectionBatch): Promise<{ stored: number; repeated: number }>
+  project: Generation['project']
   /** `forget` is told of the devices whose statuses are about to go. */
   expire(receivedBefore: number, forget: (devices: readonly DeviceName[]) => void): Promise<void>
   close(): void
@@ -110,14 +110,14 @@ export function openReadModels(directory: string, generation: number): SqliteRea
       await removeLongHistories(batch)
       return database.transaction(() => {
         const done = checkpoint()[batch.partition] ?? -1
-        if (batch.lastOffset <= done) return { stored: 0, repeated: 0 }
+        if (batch.lastOffset <= done) return []
         const entries = batch.entries.filter(({ origin }) => origin.offset > done)
-        const counts = projectEntries(
+        const changes = projectEntries(
           { entries, fold: batch.fold },
           { records, statuses, erasures },
         )
         moveCheckpoint.run(batch.partition, batch.lastOffset)
-        return counts
+        return changes
       })
     },
 

@@ -1,6 +1,7 @@
 import { describe } from '@jest/globals'
 import type { Store } from '../../store/store.ts'
 import { auditContract } from './store-audit.ts'
+import { changesContract } from './store-changes.ts'
 import { devicePagesContract } from './store-device-pages.ts'
 import { devicesContract } from './store-devices.ts'
 import { erasuresContract } from './store-erasures.ts'
@@ -31,6 +32,7 @@ export type OpenStore = () => Promise<OpenedStore>
 export function storeContract(name: string, open: OpenStore): void {
   describe(`${name} as a Store`, () => {
     projectionContract(open)
+    changesContract(open)
     erasuresContract(open)
     hiddenDevicesContract(open)
     expiryContract(open)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
+import { countChanges } from '../../projector/changes.ts'
 import { deviceStatus } from '../../projector/device-status.ts'
 import { positionReported, T0 } from '../samples.ts'
 import type { DeviceStatus } from '../../schemas/read-models.ts'
@@ -37,7 +38,7 @@ export function erasuresContract(open: OpenStore): void {
 
       // An older time than before: nothing of the former last position is left to compare with.
       const after = report({ accountId, timestamp: T0 - 5, receivedAt: T0 - 4 })
-      expect(await project(after)).toEqual({ stored: 1, repeated: 0 })
+      expect(countChanges(await project(after))).toMatchObject({ stored: 1, repeated: 0 })
       expect(await everything(accountId)).toEqual(only(after))
     })
 
@@ -110,7 +111,10 @@ export function erasuresContract(open: OpenStore): void {
       const again = log.append(repeat)
       await project(erasure, again)
       expect(await everything(accountId)).toEqual(only(again))
-      expect(await project(log.append(repeat))).toEqual({ stored: 0, repeated: 1 })
+      expect(countChanges(await project(log.append(repeat)))).toMatchObject({
+        stored: 0,
+        repeated: 1,
+      })
 
       // Both copies in the batch of the erasure.
       const [early, late] = [log.append(repeat), log.erase(deviceErased({ accountId }))]

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
+import { countChanges } from '../../projector/changes.ts'
 import { deviceStatus } from '../../projector/device-status.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import type { DeviceStatus } from '../../schemas/read-models.ts'
@@ -8,6 +9,7 @@ import type { OpenStore } from './store-contract.ts'
 import {
   batchOf,
   canonical,
+  deviceErased,
   everythingOf,
   LogOfOneSuite,
   newAccountId,
@@ -24,7 +26,10 @@ export function projectionContract(open: OpenStore): void {
       const accountId = newAccountId()
       const first = log.append(positionReported({ accountId, accuracy: 4.5, battery: 0 }))
       const second = log.append(positionReported({ accountId }))
-      expect(await shared.store.project(batchOf(first, second))).toEqual({ stored: 2, repeated: 0 })
+      expect(countChanges(await shared.store.project(batchOf(first, second)))).toMatchObject({
+        stored: 2,
+        repeated: 0,
+      })
 
       const { recordId, deviceId } = first.event
       expect(await shared.store.findPosition({ accountId, recordId })).toEqual({
@@ -69,12 +74,48 @@ export function projectionContract(open: OpenStore): void {
       const inSameBatch = log.append({ ...first.event, receivedAt: receivedAt + 5_000 })
       const later = log.append({ ...first.event, receivedAt: receivedAt + 60_000 })
       const batch = batchOf(first, inSameBatch)
-      expect(await shared.store.project(batch)).toEqual({ stored: 1, repeated: 1 })
-      expect(await shared.store.project(batchOf(later))).toEqual({ stored: 0, repeated: 1 })
+      expect(countChanges(await shared.store.project(batch))).toMatchObject({
+        stored: 1,
+        repeated: 1,
+      })
+      expect(countChanges(await shared.store.project(batchOf(later)))).toMatchObject({
+        stored: 0,
+        repeated: 1,
+      })
 
       const { records, statuses } = await everything(accountId)
       expect(records).toEqual([{ ...first.event, origin: first.origin }])
       expect(statuses).toMatchObject([{ reportCount: 1, lastSeenAt: receivedAt }])
+    })
+
+    test('another device under a recordId that is taken is a repeat, and blocks nothing', async () => {
+      const accountId = newAccountId()
+      const first = log.append(positionReported({ accountId, deviceId: 'one' }))
+      const other = log.append({ ...first.event, deviceId: 'two' })
+      const good = log.append(positionReported({ accountId, deviceId: 'two' }))
+      const again = log.append({ ...first.event, deviceId: 'three' })
+      await shared.store.project(batchOf(first))
+      const repeated = { stored: 1, repeated: 2 }
+      expect(countChanges(await shared.store.project(batchOf(other, good, again)))).toMatchObject(
+        repeated,
+      )
+      const { records, statuses } = await everything(accountId)
+      expect(records.map(({ recordId }) => recordId)).toEqual([
+        first.event.recordId,
+        good.event.recordId,
+      ])
+      expect(statuses.map(({ deviceId, reportCount }) => [deviceId, reportCount])).toEqual([
+        ['one', 1],
+        ['two', 1],
+      ])
+
+      // Erasing the one that repeats takes nothing of the other, and frees no recordId.
+      const erasure = log.erase(deviceErased({ accountId, deviceId: 'two' }))
+      const afresh = log.append({ ...first.event, deviceId: 'two' })
+      await shared.store.project(batchOf(erasure, afresh))
+      const { recordId } = first.event
+      const found = await shared.store.findPosition({ accountId, recordId })
+      expect(found).toEqual({ ...first.event, origin: first.origin })
     })
 
     test('one recordId in two accounts is two records', async () => {

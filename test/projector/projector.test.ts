@@ -63,11 +63,11 @@ function countOf(deviceId = 'tracker-1') {
 }
 
 /** Writes a row that is no event, as a damaged disk or a stranger's program would. */
-function putGarbage(value: string): void {
+function putGarbage(value: string, type = POSITION_REPORTED): void {
   const database = new DatabaseSync(join(directory, 'log.sqlite'))
   database
     .prepare('INSERT INTO events (key, type, id, received_at, value) VALUES (?, ?, ?, ?, ?)')
-    .run('acc-1/tracker-1', POSITION_REPORTED, 'garbage', T0, Buffer.from(value))
+    .run('acc-1/tracker-1', type, 'garbage', T0, Buffer.from(value))
   database.close()
 }
 
@@ -103,6 +103,18 @@ describe('the projector', () => {
     expect(await eventLog.deadLetters()).toBe(1)
     expect(await metrics.registry.metrics()).toContain(
       'gps_projected_events_total{outcome="dead_lettered"} 1',
+    )
+  })
+
+  test('an event of an unknown type is skipped and counted', async () => {
+    await eventLog.append([positionReported()])
+    putGarbage('{}', 'DeviceMoved.v7')
+    await eventLog.append([positionReported()])
+    const metrics = await projectAll()
+    expect(await countOf()).toBe(2)
+    expect(await eventLog.deadLetters()).toBe(0)
+    expect(await metrics.registry.metrics()).toContain(
+      'gps_projected_events_total{outcome="skipped"} 1',
     )
   })
 

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import { countChanges } from '../../../projector/changes.ts'
 import { deviceStatus } from '../../../projector/device-status.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
 import type { ProjectionBatch, ProjectionEntry } from '../../../store/read-models.ts'
@@ -105,12 +106,15 @@ await describeWith(['mongodb'], 'erasing in MongoDB', ({ mongodb }) => {
       for await (const chunk of generation.scanRecords({ accountId })) expect(chunk).toEqual([])
 
       const repeat = log.append(lost.event)
-      expect(await store.project(batchOf(repeat))).toEqual({ stored: 1, repeated: 0 })
+      expect(countChanges(await store.project(batchOf(repeat)))).toMatchObject({
+        stored: 1,
+        repeated: 0,
+      })
       expect(await store.findPosition({ accountId, recordId })).toMatchObject(repeat.event)
       expect((await everythingOf(store, accountId)).records).toEqual([
         { ...repeat.event, origin: repeat.origin },
       ])
-      expect(await store.project(batchOf(log.append(lost.event)))).toEqual({
+      expect(countChanges(await store.project(batchOf(log.append(lost.event))))).toMatchObject({
         stored: 0,
         repeated: 1,
       })
@@ -196,8 +200,8 @@ await describeWith(['mongodb'], 'erasing in MongoDB', ({ mongodb }) => {
         )
       }
       const batch = batchOf(...(entries as [ProjectionEntry, ...ProjectionEntry[]]))
-      expect(await store.project(batch)).toEqual({ stored: 100, repeated: 0 })
-      expect(await store.project(batch)).toEqual({ stored: 0, repeated: 0 })
+      expect(countChanges(await store.project(batch))).toMatchObject({ stored: 100, repeated: 0 })
+      expect(countChanges(await store.project(batch))).toMatchObject({ stored: 0, repeated: 0 })
       const devices = await store.pageDevices({ accountId, limit: 1_000 })
       expect(devices.map(({ status }) => status.reportCount)).toEqual(Array(100).fill(1))
       expect(await database.db.collection('positions_g1').countDocuments()).toBe(100)

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import { countChanges } from '../../../projector/changes.ts'
 import { deviceStatus } from '../../../projector/device-status.ts'
 import type { ProjectionBatch } from '../../../store/read-models.ts'
 import type { Store } from '../../../store/store.ts'
@@ -68,9 +69,9 @@ await describeWith(['mongodb'], 'projecting into MongoDB', ({ mongodb }) => {
       expect(await counts(dead, accountId)).toEqual([])
 
       const next = await database.open()
-      expect(await next.project(batch)).toEqual({ stored: 0, repeated: 1 })
+      expect(countChanges(await next.project(batch))).toMatchObject({ stored: 0, repeated: 1 })
       expect(await counts(next, accountId)).toEqual([2])
-      expect(await next.project(batch)).toEqual({ stored: 0, repeated: 1 })
+      expect(countChanges(await next.project(batch))).toMatchObject({ stored: 0, repeated: 1 })
       expect(await counts(next, accountId)).toEqual([2])
     })
   })
@@ -85,7 +86,7 @@ await describeWith(['mongodb'], 'projecting into MongoDB', ({ mongodb }) => {
         await expect(store.project(batch)).rejects.toMatchObject(retriable)
         expect(await counts(store, 'acc-1')).toEqual([])
         proxy.loseRequestsWith(undefined)
-        expect(await store.project(batch)).toEqual({ stored: 1, repeated: 0 })
+        expect(countChanges(await store.project(batch))).toMatchObject({ stored: 1, repeated: 0 })
         expect(await counts(store, 'acc-1')).toEqual([1])
       } finally {
         await store.close()

@@ -1,0 +1,18 @@
+import type { Change } from '../store/read-models.ts'
+
+/** How many log entries a batch's changes tell of, by what came of them. */
+export function countChanges(changes: readonly Change[]): {
+  readonly stored: number
+  readonly repeated: number
+  readonly erased: number
+} {
+  return {
+    stored: sum(changes.map(({ stored }) => stored.length)),
+    repeated: sum(changes.map(({ repeated }) => repeated.length)),
+    erased: sum(changes.map(({ erased }) => erased.length)),
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0)
+}

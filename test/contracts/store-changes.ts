@@ -1,0 +1,104 @@
+import { describe, expect, test } from '@jest/globals'
+import { deviceStatus } from '../../projector/device-status.ts'
+import { positionReported } from '../samples.ts'
+import type { Change, ProjectionEntry } from '../../store/read-models.ts'
+import type { OpenStore } from './store-contract.ts'
+import {
+  batchOf,
+  canonical,
+  deviceErased,
+  LogOfOneSuite,
+  newAccountId,
+  sharedStore,
+} from './store-samples.ts'
+
+/** What projecting gives back: what each device was, is now, and what came of its entries. */
+export function changesContract(open: OpenStore): void {
+  describe('the changes that projecting a batch gives back', () => {
+    const shared = sharedStore(open)
+    const log = new LogOfOneSuite()
+
+    async function project(...entries: [ProjectionEntry, ...ProjectionEntry[]]) {
+      const changes = await shared.store.project(batchOf(...entries))
+      return [...changes].sort((a, b) => (a.deviceId < b.deviceId ? -1 : 1)).map(told)
+    }
+
+    test('tell the status before and after as the fold has it, device by device', async () => {
+      const accountId = newAccountId()
+      const [a1, b1, a2, a3] = ['a', 'b', 'a', 'a'].map((deviceId) =>
+        log.append(positionReported({ accountId, deviceId })),
+      ) as [Entry, Entry, Entry, Entry]
+      const one = deviceStatus(undefined, a1)
+      const two = deviceStatus(one, a2)
+      expect(await project(a1, b1, a2)).toEqual([
+        change(accountId, 'a', { after: two, stored: [a1, a2] }),
+        change(accountId, 'b', { after: deviceStatus(undefined, b1), stored: [b1] }),
+      ])
+      const repeat = log.append(a1.event)
+      const after = deviceStatus(two, a3)
+      expect(await project(a3, repeat)).toEqual([
+        change(accountId, 'a', { before: two, after, stored: [a3], repeated: [repeat] }),
+      ])
+    })
+
+    test('of repeats alone change no status', async () => {
+      const accountId = newAccountId()
+      const first = log.append(positionReported({ accountId, deviceId: 'a' }))
+      await project(first)
+      const status = deviceStatus(undefined, first)
+      const repeat = log.append(first.event)
+      expect(await project(repeat)).toEqual([
+        change(accountId, 'a', { before: status, after: status, repeated: [repeat] }),
+      ])
+    })
+
+    test('are none of a batch that was delivered before, also after a restart', async () => {
+      const accountId = newAccountId()
+      const first = log.append(positionReported({ accountId, deviceId: 'a' }))
+      const second = log.append(positionReported({ accountId, deviceId: 'b' }))
+      await project(first, second)
+      expect(await project(first, second)).toEqual([])
+      await shared.reopen()
+      expect(await project(first, second)).toEqual([])
+    })
+
+    test('of an erasure leave out what it took, and begin afresh behind it', async () => {
+      const accountId = newAccountId()
+      const known = log.append(positionReported({ accountId, deviceId: 'a' }))
+      await project(known)
+      const taken = log.append(positionReported({ accountId, deviceId: 'a' }))
+      const erasure = log.erase(deviceErased({ accountId, deviceId: 'a' })) as Erasure
+      const next = log.append(positionReported({ accountId, deviceId: 'a' }))
+      const before = deviceStatus(undefined, known)
+      const after = deviceStatus(undefined, next)
+      expect(await project(taken, erasure, next)).toEqual([
+        change(accountId, 'a', { before, after, stored: [next], erased: [erasure] }),
+      ])
+      const copy = log.erase(erasure.event)
+      expect(await project(copy)).toEqual([
+        change(accountId, 'a', { before: after, after, repeated: [copy] }),
+      ])
+      const last = log.erase(deviceErased({ accountId, deviceId: 'a' })) as Erasure
+      expect(await project(last)).toEqual([
+        change(accountId, 'a', { before: after, erased: [last] }),
+      ])
+    })
+  })
+}
+
+type Entry = Change['stored'][number]
+type Erasure = Change['erased'][number]
+
+function change(
+  accountId: string,
+  deviceId: string,
+  what: Partial<Omit<Change, 'accountId' | 'deviceId'>>,
+) {
+  const none = { before: undefined, after: undefined, stored: [], repeated: [], erased: [] }
+  return told({ accountId, deviceId, ...none, ...what })
+}
+
+/** `applied` says where a status stands in the log, and that is each store's own. */
+function told({ before, after, ...rest }: Change) {
+  return { ...rest, before: before && canonical(before), after: after && canonical(after) }
+}
