@@ -157,6 +157,7 @@ function securityOf({ needs }: AdminRoute): string[] {
     case 'nobody':
       return []
     case 'session':
+    case 'admin session':
     case 'platform':
       return ['session']
     case 'viewer':
@@ -171,6 +172,8 @@ function needed(route: AdminRoute): string {
       return 'Open to everybody.'
     case 'session':
       return 'For operators who have signed in, not for API keys.'
+    case 'admin session':
+      return 'For operators with the role admin who have signed in, not for API keys.'
     case 'platform':
       return 'For operators of the platform who have signed in, not for API keys.'
     case 'viewer':

@@ -9,7 +9,7 @@ import {
   type AdminRoute,
   type Input,
 } from '../http/admin-route.ts'
-import type { Caller } from '../http/caller.ts'
+import type { OperatorCaller } from '../http/caller.ts'
 import { newPasswordRule } from '../sign-in/credential-rules.ts'
 import { kept, requireKnownOperator, requirePlatformFor } from './operator-rights.ts'
 import { OPERATOR, operatorView } from './operator-view.ts'
@@ -44,7 +44,7 @@ export function changeOperatorRoute({
 }): AdminRoute {
   async function change(
     ctx: AdminContext,
-    caller: Caller,
+    caller: OperatorCaller,
     { body: change }: Input<object, OperatorChange>,
   ): Promise<void> {
     requireChange(change, CHANGES)
@@ -84,7 +84,7 @@ export function changeOperatorRoute({
     description:
       'A new password ends all sessions of the operator. The last admin of an account and the ' +
       'last operator of the platform stay what they are: 409.',
-    needs: 'admin',
+    needs: 'admin session',
     body: CHANGES,
     answer: { data: OPERATOR },
     errors: ['CONFLICT'],

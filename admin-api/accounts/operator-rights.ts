@@ -1,14 +1,14 @@
 import { ApiError } from '../../runtime/errors.ts'
 import type { OperatorKept } from '../../store/back-office.ts'
-import type { Caller } from '../http/caller.ts'
+import type { OperatorCaller } from '../http/caller.ts'
 
 /**
  * What makes operators of the platform, or sets their password, is only for others of them: or the
- * admin of one account could take over all. A key is never one, whatever its scopes.
+ * admin of one account could take over all.
  * @throws {ApiError} 403 saying what the caller may not do.
  */
-export function requirePlatformFor(caller: Caller, what: string): void {
-  if (caller.kind === 'operator' && caller.operator.platform) return
+export function requirePlatformFor({ operator }: OperatorCaller, what: string): void {
+  if (operator.platform) return
   throw new ApiError('FORBIDDEN', `only an operator of the platform may ${what}`)
 }
 

@@ -12,7 +12,7 @@ import {
   type Input,
 } from '../http/admin-route.ts'
 import { pageOf } from '../http/answer-page.ts'
-import type { Caller } from '../http/caller.ts'
+import type { OperatorCaller } from '../http/caller.ts'
 import { changeOperatorRoute } from './change-operator.ts'
 import { emailRule, newPasswordRule } from '../sign-in/credential-rules.ts'
 import { listById } from '../http/list-by-id.ts'
@@ -52,7 +52,7 @@ export function operatorRoutes({
 }): AdminRoute[] {
   async function create(
     ctx: AdminContext,
-    caller: Caller,
+    caller: OperatorCaller,
     { body: { email, password, role, platform } }: Input<object, NewOperator>,
   ): Promise<void> {
     if (platform !== undefined) requirePlatformFor(caller, 'set platform')
@@ -75,7 +75,7 @@ export function operatorRoutes({
     succeed(ctx, operatorView(operator), { status: 201 })
   }
 
-  async function remove(ctx: AdminContext, caller: Caller): Promise<void> {
+  async function remove(ctx: AdminContext, caller: OperatorCaller): Promise<void> {
     const query = { accountId: caller.accountId, operatorId: pathParameter(ctx, 'id') }
     const { email, platform } = requireKnownOperator(await store.findOperator(query))
     if (platform) requirePlatformFor(caller, 'remove an operator of the platform')
@@ -108,7 +108,7 @@ export function operatorRoutes({
       description:
         'An e-mail is unique in the whole service, case ignored. Only an operator of the platform ' +
         'sets `platform`.',
-      needs: 'admin',
+      needs: 'admin session',
       body: NEW_OPERATOR,
       answer: { status: 201, data: OPERATOR },
       errors: ['CONFLICT'],
@@ -120,7 +120,7 @@ export function operatorRoutes({
       path: '/operators/:id',
       summary: 'Removes an operator; the sessions end',
       description: 'The last admin of an account and the last operator of the platform stay: 409.',
-      needs: 'admin',
+      needs: 'admin session',
       answer: {},
       errors: ['CONFLICT'],
       handle: remove,

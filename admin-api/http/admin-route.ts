@@ -22,7 +22,8 @@ export type Input<Query extends object = object, Body extends object = object> =
  * One call of the admin API: what it is, what it takes and answers, and who may make it. The OpenAPI
  * document is made from the same. `viewer` and `admin` are roles of operators, `platform` is an
  * operator who may do it to every account; an API key needs the scope `admin`, or `scope` where the
- * call names a narrower one.
+ * call names a narrower one. `session`, `admin session` and `platform` are for operators alone: a key
+ * that is found out must not make sign-ins that outlast it.
  */
 export type AdminRoute = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -51,7 +52,7 @@ export type AdminRoute = {
 } & (
   | { readonly needs: 'nobody'; handle(ctx: AdminContext, input: Input): Promise<void> }
   | {
-      readonly needs: 'session' | 'platform'
+      readonly needs: 'session' | 'admin session' | 'platform'
       handle(ctx: AdminContext, caller: OperatorCaller, input: Input): Promise<void>
     }
   | {

@@ -44,9 +44,11 @@ export function authorized(
     if (caller.kind === 'operator') requireOwnPage(ctx)
     switch (route.needs) {
       case 'session':
+      case 'admin session':
       case 'platform': {
         const operator = requireOperator(caller)
         if (route.needs === 'platform') requirePlatform(operator)
+        if (route.needs === 'admin session') requireAdmin(operator)
         return route.handle(ctx, operator, await input(ctx))
       }
       case 'viewer':
@@ -85,13 +87,17 @@ function requirePlatform({ operator }: OperatorCaller): void {
   throw new ApiError('FORBIDDEN', 'this call is for operators of the platform')
 }
 
+function requireAdmin({ operator }: OperatorCaller): void {
+  if (operator.role === 'admin') return
+  throw new ApiError('FORBIDDEN', 'this call needs the role admin')
+}
+
 function requireRight(
   caller: Caller,
   { needs, scope }: { readonly needs: 'viewer' | 'admin'; readonly scope?: Scope },
 ): void {
   if (caller.kind === 'operator') {
-    if (needs === 'viewer' || caller.operator.role === 'admin') return
-    throw new ApiError('FORBIDDEN', 'this call needs the role admin')
+    return needs === 'viewer' ? undefined : requireAdmin(caller)
   }
   const { scopes } = caller.key
   if (scopes.includes('admin') || (scope !== undefined && scopes.includes(scope))) return

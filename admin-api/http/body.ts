@@ -89,6 +89,7 @@ async function readJsonObject(ctx: AdminContext): Promise<Record<string, unknown
   if (!/^(identity)?$/i.test(ctx.get('content-encoding'))) {
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'send the body without a Content-Encoding')
   }
+  if (Number(ctx.get('content-length')) > LIMIT_BYTES) throw tooLarge()
   await readBytes(ctx, () => Promise.resolve())
   const bytes: unknown = ctx.request.body
   if (!Buffer.isBuffer(bytes) || bytes.length === 0) {
@@ -111,12 +112,14 @@ function parseJson(text: string): unknown {
 }
 
 function bodyError(error: Error & { status?: number; type?: string }): Error {
-  if (error.status === 413) {
-    const message = `the body must not be larger than ${LIMIT_BYTES} bytes`
-    return new ApiError('PAYLOAD_TOO_LARGE', message)
-  }
+  if (error.status === 413) return tooLarge()
   if (error.status === 400) return bodyFault('the body ended before it was complete')
   return error
+}
+
+function tooLarge(): ApiError {
+  const message = `the body must not be larger than ${LIMIT_BYTES} bytes`
+  return new ApiError('PAYLOAD_TOO_LARGE', message)
 }
 
 function bodyFault(message: string): ApiError {

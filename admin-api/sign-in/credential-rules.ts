@@ -2,11 +2,14 @@ import Joi from 'joi'
 
 /** The e-mail that an operator signs in with. */
 export function emailRule(field: string): Joi.StringSchema {
-  return Joi.string()
-    .email({ tlds: false })
-    .max(254)
-    .custom(wellFormed)
-    .messages({ '*': `${field} must be an e-mail address of at most 254 characters` })
+  return (
+    Joi.string()
+      // The first operator that the service makes up is admin@localhost.
+      .email({ tlds: false, minDomainSegments: 1 })
+      .max(254)
+      .custom(wellFormed)
+      .messages({ '*': `${field} must be an e-mail address of at most 254 characters` })
+  )
 }
 
 const FEWEST = 12

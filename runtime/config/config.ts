@@ -147,7 +147,7 @@ const variables = Joi.object({
     Joi.number().integer().min(1).max(32_767),
     { expected: 'a whole number, 1 or more' },
   ),
-  ADMIN_EMAIL: variable('ADMIN_EMAIL', Joi.string().email({ tlds: false }), {
+  ADMIN_EMAIL: variable('ADMIN_EMAIL', Joi.string().email({ tlds: false, minDomainSegments: 1 }), {
     expected: 'an e-mail address',
   }),
   ADMIN_PASSWORD: variable('ADMIN_PASSWORD', Joi.string().min(12).max(1024), {

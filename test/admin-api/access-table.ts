@@ -36,20 +36,20 @@ export const EXPECTED: Record<string, Expected> = {
   },
   'GET /operators': { needs: 'admin', stranger: 200 },
   'POST /operators': {
-    needs: 'admin',
+    needs: 'admin session',
     body: () => ({ email: newEmail(), password: PASSWORD, role: 'viewer' }),
     status: 201,
     stranger: 201,
   },
   'PATCH /operators/:id': {
-    needs: 'admin',
+    needs: 'admin session',
     path: '/operators/operator-of-acc-1',
     body: { role: 'viewer' },
     before: createOperator,
     stranger: 404,
   },
   'DELETE /operators/:id': {
-    needs: 'admin',
+    needs: 'admin session',
     path: '/operators/operator-of-acc-1',
     before: createOperator,
     stranger: 404,

@@ -117,6 +117,24 @@ describe('a body', () => {
     socket.destroy()
   })
 
+  test.each([200_000, 5_000_000_000, 2 ** 32 + 1])(
+    'that is declared as %d bytes is a 413 before any of it has come',
+    async (length) => {
+      const socket = connect(Number(new URL(harness.url).port), '127.0.0.1')
+      let received = ''
+      socket.on('data', (chunk: Buffer) => (received += chunk.toString()))
+      const lines = [
+        'POST /api/v1/session HTTP/1.1',
+        'Host: x',
+        'Content-Type: application/json',
+        `Content-Length: ${length}`,
+      ]
+      socket.write([...lines, '', ''].join('\r\n'))
+      await eventually(() => received.includes('HTTP/1.1 413'), { withinMs: 2_000 })
+      socket.destroy()
+    },
+  )
+
   test('of 16 KiB is read', async () => {
     const body = JSON.stringify({ name: 'x' })
     expect((await post(body + ' '.repeat(16 * 1024 - body.length))).status).toBe(201)

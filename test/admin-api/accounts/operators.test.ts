@@ -49,11 +49,26 @@ describe('a new operator', () => {
     expect(await signIn('bo@EXAMPLE.org', NEXT)).toBe(200)
   })
 
-  test('may be made by a key with the scope admin', async () => {
+  test('is neither made nor changed nor removed by a key, whatever its scopes', async () => {
     const { secret } = await harness.createKey()
+    const { id, email } = await harness.createOperator()
     const body = { email: 'by-key@example.org', password: NEXT, role: 'admin', platform: null }
-    const answer = await create(body, bearer(secret))
-    expect(answer.body.data).toMatchObject({ role: 'admin', platform: false })
+    for (const answer of [
+      await create(body, bearer(secret)),
+      await change(id, { password: NEXT }, bearer(secret)),
+      await remove(id, bearer(secret)),
+    ]) {
+      expect(answer.body).toMatchObject({ code: 403, error: 'FORBIDDEN' })
+      expect(answer.body.message).toContain('not for keys')
+    }
+    expect(await harness.store.findOperatorByEmail(body.email)).toBeUndefined()
+    expect(await signIn(email, PASSWORD)).toBe(200)
+    expect((await create(body)).body.data).toMatchObject({ role: 'admin', platform: false })
+  })
+
+  test('may have an e-mail like that of the first one, admin@localhost', async () => {
+    const body = { email: 'second@localhost', password: NEXT, role: 'viewer' }
+    expect((await create(body)).status).toBe(201)
   })
 
   test('gets no e-mail that is taken in any case, in whichever account, and no more is told', async () => {
