@@ -44,6 +44,12 @@ export type Liveness = 'online' | 'idle' | 'offline'
 
 const MINUTE_MS = 60_000
 
+/** How long a device may be silent: as long as said, or so many expected intervals, if any is. */
+export const SILENCE = {
+  online: { longestMs: 5 * MINUTE_MS, intervals: 2, leastMs: MINUTE_MS },
+  idle: { longestMs: 60 * MINUTE_MS, intervals: 10, leastMs: 5 * MINUTE_MS },
+} as const
+
 /**
  * `online` up to 5 minutes after the last report, `idle` up to 60, else `offline`. With an expected
  * interval: online up to twice that (at least 60 s), offline after ten times that (at least 300 s).
@@ -51,9 +57,9 @@ const MINUTE_MS = 60_000
 export function liveness(device: Device, now: number): Liveness {
   const silentMs = now - device.status.lastSeenAt
   const expected = device.settings.expectedIntervalSeconds
-  const onlineMs = expected === undefined ? 5 * MINUTE_MS : Math.max(2_000 * expected, MINUTE_MS)
-  const idleMs =
-    expected === undefined ? 60 * MINUTE_MS : Math.max(10_000 * expected, 5 * MINUTE_MS)
-  if (silentMs <= onlineMs) return 'online'
-  return silentMs <= idleMs ? 'idle' : 'offline'
+  const mayBe = ({ longestMs, intervals, leastMs }: (typeof SILENCE)[keyof typeof SILENCE]) =>
+    silentMs <=
+    (expected === undefined ? longestMs : Math.max(intervals * 1_000 * expected, leastMs))
+  if (mayBe(SILENCE.online)) return 'online'
+  return mayBe(SILENCE.idle) ? 'idle' : 'offline'
 }

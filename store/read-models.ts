@@ -4,6 +4,7 @@ import type {
   Device,
   DeviceSettings,
   DeviceStatus,
+  Liveness,
   Offsets,
   Origin,
   PositionRecord,
@@ -226,6 +227,12 @@ export type DevicePage = {
     readonly east: number
     readonly north: number
   }
+  /** Only these: exact ids, and beginnings of such that end in `*`. */
+  readonly devices?: readonly string[]
+  /** What the deviceId or the name contains, capital and small letters alike, however composed. */
+  readonly mentions?: string
+  /** As `liveness` tells it, seen from `now`. */
+  readonly status?: { readonly is: Liveness; readonly now: number }
   /** lastSeenAt: `seenFrom` inclusive, `seenBefore` exclusive. */
   readonly seenFrom?: number
   readonly seenBefore?: number

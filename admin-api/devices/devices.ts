@@ -11,10 +11,10 @@ import {
   type Input,
   type JsonSchema,
 } from '../http/admin-route.ts'
-import { answerUpTo, pageOf } from '../http/answer-page.ts'
+import { answerPage, pageOf } from '../http/answer-page.ts'
 import type { Caller } from '../http/caller.ts'
 import { readCursor } from '../http/cursor.ts'
-import { DEVICE_FILTER_PARAMETERS, findDevices, type DeviceFilter } from './device-filter.ts'
+import { DEVICE_FILTER_PARAMETERS, devicePage, type DeviceFilter } from './device-filter.ts'
 import { PAGE_PARAMETERS, type PageQuery } from '../http/query.ts'
 import { recordAction } from '../http/record-action.ts'
 import { requireChange } from '../http/require-change.ts'
@@ -42,10 +42,6 @@ const CHANGES = {
 }
 
 const LIST_DESCRIPTION = `
-A request looks at 20 000 devices at most. Where \`status\` or \`q\` keeps few of them, a page may
-hold fewer than \`limit\`, or none, and still have a \`nextCursor\`: only \`null\` says that there are
-no more.
-
 By \`deviceId\`, pages read one after the other hold each device once. By \`lastSeenAt\`, a device
 that reports meanwhile moves, and may be shown twice or not at all.
 `.trim()
@@ -60,17 +56,17 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
     const list = { name: 'devices', accountId, filter }
     const [deviceId, lastSeenAt] = readCursor(cursor, list, ['text', 'number']) ?? []
     const now = clock.now()
-    const found = await findDevices(store, {
+    const items = await store.pageDevices({
       accountId,
-      filter,
-      limit,
-      now,
+      ...devicePage(filter, now),
+      limit: limit + 1,
       ...(deviceId !== undefined &&
         lastSeenAt !== undefined && { after: { deviceId, lastSeenAt } }),
     })
-    answerUpTo(ctx, {
+    answerPage(ctx, {
       list,
-      ...found,
+      limit,
+      items,
       placeOf: ({ status }) => [status.deviceId, status.lastSeenAt],
       view: (device) => deviceView(device, now),
     })

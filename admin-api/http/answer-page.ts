@@ -33,23 +33,12 @@ type Shown<Item> = {
  */
 export function answerPage<Item>(
   ctx: AdminContext,
-  { limit, items, ...shown }: Shown<Item> & { readonly limit: number },
+  { list, limit, items, placeOf, view }: Shown<Item> & { readonly limit: number },
 ): void {
   const page = items.slice(0, limit)
   const last = items.length > limit ? page.at(-1) : undefined
-  answerUpTo(ctx, { ...shown, items: page, ...(last !== undefined && { last }) })
-}
-
-/**
- * Answers a page that ends behind `last`, the last thing looked at, whether it is shown or not;
- * without it, this is the last page.
- */
-export function answerUpTo<Item>(
-  ctx: AdminContext,
-  { list, items, placeOf, view, last }: Shown<Item> & { readonly last?: Item },
-): void {
   succeed(ctx, {
-    items: items.map(view),
+    items: page.map(view),
     nextCursor: last === undefined ? null : writeCursor(list, placeOf(last)),
   })
 }

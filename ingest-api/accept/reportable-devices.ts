@@ -1,3 +1,4 @@
+import { isListed } from '../../schemas/device-list.ts'
 import type { KeyGrant } from '../../store/back-office.ts'
 import type { Refused } from './outcome.ts'
 
@@ -6,7 +7,7 @@ export function deviceRefusal(
   { key, disabledDevices }: KeyGrant,
   deviceId: string,
 ): Refused | undefined {
-  if (key.deviceIds !== undefined && !key.deviceIds.some((listed) => covers(listed, deviceId))) {
+  if (!isListed(key.deviceIds, deviceId)) {
     return forbidden('this API key may not report for this deviceId', { retriable: true })
   }
   if (disabledDevices.has(deviceId))
@@ -17,8 +18,4 @@ export function deviceRefusal(
 /** An operator may well put a device on a key's list later; one was disabled on purpose. */
 function forbidden(message: string, { retriable }: { retriable: boolean }): Refused {
   return { error: 'FORBIDDEN', message, retriable }
-}
-
-function covers(listed: string, deviceId: string): boolean {
-  return listed.endsWith('*') ? deviceId.startsWith(listed.slice(0, -1)) : listed === deviceId
 }

@@ -4,6 +4,7 @@ import type { Device } from '../../schemas/read-models.ts'
 import type { DevicePage, Devices } from '../read-models.ts'
 import type { Collections, DeviceStatusDocument, ReadModelCollections } from './collections.ts'
 import { deviceStatusOf } from './device-documents.ts'
+import { listed, searched } from './device-search.ts'
 import { mongoDeviceSettings, settingsOf } from './device-settings.ts'
 import { pendingErasures } from './hidden-devices.ts'
 import type { Kept } from './retention.ts'
@@ -58,17 +59,27 @@ export function mongoDevices({
       const { accountId, limit, sort = 'deviceId', order = 'asc' } = page
       const { deviceStatuses } = await readModels()
       const pending = await pendingErasures({ hiddenDevices, deviceStatuses }, { accountId })
-      const bounds = [kept().deviceStatuses, ...place(page), ...seen(page), ...inside(page)]
+      const bounds = [
+        kept().deviceStatuses,
+        ...place(page),
+        ...seen(page),
+        ...inside(page),
+        ...listed(page),
+      ]
       if (pending.size > 0) bounds.push({ deviceId: { $nin: [...pending] } })
       const direction = order === 'asc' ? 1 : -1
       const documents = await deviceStatuses
-        .find({ accountId, $and: bounds })
-        .sort(
-          sort === 'deviceId'
-            ? { deviceId: direction }
-            : { lastSeenAt: direction, deviceId: direction },
-        )
-        .limit(limit)
+        .aggregate<DeviceStatusDocument>([
+          { $match: { accountId, $and: bounds } },
+          {
+            $sort:
+              sort === 'deviceId'
+                ? { deviceId: direction }
+                : { lastSeenAt: direction, deviceId: direction },
+          },
+          ...searched(page, deviceSettings.collectionName),
+          { $limit: limit },
+        ])
         .toArray()
       return withSettings(documents)
     },

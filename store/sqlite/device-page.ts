@@ -1,38 +1,64 @@
-import type { DevicePage } from '../read-models.ts'
 import type { Value } from '../../runtime/sqlite/database.ts'
+import { SILENCE } from '../../schemas/read-models.ts'
+import { deviceRanges } from '../device-ranges.ts'
+import type { DevicePage } from '../read-models.ts'
+import { spellings, type Spelling } from '../spellings.ts'
 
 type Clause = { readonly sql: string; readonly values: readonly Value[] }
 
+/** What operators said of the device at hand; their file is attached as `accounts`. */
+const SETTINGS = `accounts.device_settings AS settings
+  WHERE settings.account_id = device_statuses.account_id
+    AND settings.device_id = device_statuses.device_id`
+
 /**
  * The statement for a page of device statuses without those in `hidden`: a walk along the index of
- * its order, whatever else is asked. Fixed texts only, so that there are few different ones.
+ * its order, whatever else is asked, or a look-up of the listed devices where only some may be in it.
+ * Fixed texts only, so that there are few different ones.
  */
 export function devicePage(
   query: DevicePage,
   hidden: readonly string[],
 ): { readonly sql: string; readonly values: readonly Value[] } {
   const byTime = query.sort === 'lastSeenAt'
-  const range = byTime ? rangeByTime(query) : rangeById(query)
-  const filters = [...range, ...inside(query.bbox), ...without(hidden)]
+  // The sign keeps the planner from walking along the times for each device of a list.
+  const lastSeenAt = query.devices === undefined ? 'last_seen_at' : '+last_seen_at'
+  const filters = [
+    ...(byTime ? rangeByTime(query, lastSeenAt) : rangeById(query)),
+    ...inside(query.bbox),
+    ...without(hidden),
+    ...lively(query.status),
+    ...mentioning(query.mentions),
+  ]
   const where = ['account_id = ?', ...filters.map(({ sql }) => sql)].join(' AND ')
   const direction = query.order === 'desc' ? 'DESC' : 'ASC'
-  return {
-    sql: byTime ? walkByTime(where, direction) : walkById(where, direction),
-    values: [query.accountId, ...filters.flatMap(({ values }) => values), query.limit],
+  const values = [query.accountId, ...filters.flatMap(({ values }) => values), query.limit]
+  if (query.devices !== undefined) {
+    const ranges = JSON.stringify(deviceRanges(query.devices))
+    return { sql: lookUp(where, direction, byTime), values: [ranges, ...values] }
   }
+  return { sql: byTime ? walkByTime(where, direction) : walkById(where, direction), values }
 }
 
-function walkById(where: string, direction: 'ASC' | 'DESC'): string {
+type Direction = 'ASC' | 'DESC'
+
+function walkById(where: string, direction: Direction): string {
   return `SELECT * FROM device_statuses WHERE ${where} ORDER BY device_id ${direction} LIMIT ?`
 }
 
 /** The index alone tells which devices they are; only those are then looked up. */
-function walkByTime(where: string, direction: 'ASC' | 'DESC'): string {
+function walkByTime(where: string, direction: Direction): string {
   return `SELECT device_statuses.* FROM (
       SELECT account_id, device_id, last_seen_at FROM device_statuses WHERE ${where}
       ORDER BY last_seen_at ${direction}, device_id ${direction} LIMIT ?
     ) AS page CROSS JOIN device_statuses USING (account_id, device_id)
     ORDER BY page.last_seen_at ${direction}, page.device_id ${direction}`
+}
+
+function lookUp(where: string, direction: Direction, byTime: boolean): string {
+  return `SELECT device_statuses.* FROM json_each(?) AS listed CROSS JOIN device_statuses
+    WHERE device_id BETWEEN listed.value ->> 0 AND listed.value ->> 1 AND ${where}
+    ORDER BY ${byTime ? `last_seen_at ${direction}, ` : ''}device_id ${direction} LIMIT ?`
 }
 
 function rangeById({ order = 'asc', after, seenFrom, seenBefore }: DevicePage): Clause[] {
@@ -47,22 +73,25 @@ function rangeById({ order = 'asc', after, seenFrom, seenBefore }: DevicePage): 
 }
 
 /** Its start is one bound, the later of the range's and the page's, or SQLite would walk to it. */
-function rangeByTime({ order = 'asc', after, seenFrom, seenBefore }: DevicePage): Clause[] {
+function rangeByTime(
+  { order = 'asc', after, seenFrom, seenBefore }: DevicePage,
+  column: 'last_seen_at' | '+last_seen_at',
+): Clause[] {
   // No deviceId is empty, so (time, '') stands right before the first device of that time.
   const first = { lastSeenAt: seenFrom ?? -Infinity, deviceId: '' }
   const end = { lastSeenAt: seenBefore ?? Infinity, deviceId: '' }
-  const place = '(last_seen_at, device_id)'
+  const place = `(${column}, device_id)`
   if (order === 'asc') {
     const start = after !== undefined && after.lastSeenAt >= first.lastSeenAt ? after : first
     return [
       { sql: `${place} > (?, ?)`, values: [start.lastSeenAt, start.deviceId] },
-      { sql: 'last_seen_at < ?', values: [end.lastSeenAt] },
+      { sql: `${column} < ?`, values: [end.lastSeenAt] },
     ]
   }
   const start = after !== undefined && after.lastSeenAt < end.lastSeenAt ? after : end
   return [
     { sql: `${place} < (?, ?)`, values: [start.lastSeenAt, start.deviceId] },
-    { sql: 'last_seen_at >= ?', values: [first.lastSeenAt] },
+    { sql: `${column} >= ?`, values: [first.lastSeenAt] },
   ]
 }
 
@@ -81,4 +110,48 @@ function without(hidden: readonly string[]): Clause[] {
   if (hidden.length === 0) return []
   const sql = 'device_id NOT IN (SELECT value FROM json_each(?))'
   return [{ sql, values: [JSON.stringify(hidden)] }]
+}
+
+function lively(status: DevicePage['status']): Clause[] {
+  if (status === undefined) return []
+  const isAtMost = (name: keyof typeof SILENCE) => {
+    const { longestMs, intervals, leastMs } = SILENCE[name]
+    return `? - last_seen_at <= coalesce((SELECT
+      max(${intervals * 1_000} * settings.expected_interval_seconds, ${leastMs})
+      FROM ${SETTINGS}), ${longestMs})`
+  }
+  const [online, idle] = [isAtMost('online'), isAtMost('idle')]
+  const { is, now } = status
+  switch (is) {
+    case 'online':
+      return [{ sql: online, values: [now] }]
+    case 'idle':
+      return [{ sql: `(${idle} AND NOT ${online})`, values: [now, now] }]
+    case 'offline':
+      return [{ sql: `NOT ${idle}`, values: [now] }]
+  }
+}
+
+function mentioning(text: string | undefined): Clause[] {
+  if (text === undefined) return []
+  // No text that is stored holds it, and a pattern would end there.
+  if (text.includes('\0')) return [{ sql: 'FALSE', values: [] }]
+  const patterns = spellings(text).map(glob)
+  const matches = (column: string) => patterns.map(() => `${column} GLOB ?`).join(' OR ')
+  return [
+    {
+      sql: `(${matches('device_id')} OR EXISTS (
+        SELECT 1 FROM ${SETTINGS} AND (${matches('settings.name')})))`,
+      values: [...patterns, ...patterns],
+    },
+  ]
+}
+
+/** SQLite knows capitals of ASCII only. */
+function glob(places: readonly Spelling[]): string {
+  const pattern = places.map((letters) => {
+    const [only = ''] = letters
+    return letters.length > 1 || '*?['.includes(only) ? `[${letters.join('')}]` : only
+  })
+  return `*${pattern.join('')}*`
 }

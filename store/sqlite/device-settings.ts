@@ -25,14 +25,15 @@ type Row = {
   readonly changed_at: number
 }
 
+/** CROSS: each device is looked up, however many others there are. */
+export const SETTINGS_OF_DEVICES = `SELECT device_settings.* FROM json_each(?2)
+  CROSS JOIN device_settings ON account_id = ?1 AND device_id = value`
+
 export function sqliteDeviceSettings(database: Database): SettingsOfDevices {
   const find = database.prepare<Row>(
     'SELECT * FROM device_settings WHERE account_id = ? AND device_id = ?',
   )
-  const findAll = database.prepare<Row>(
-    `SELECT device_settings.* FROM json_each(?2)
-     JOIN device_settings ON account_id = ?1 AND device_id = value`,
-  )
+  const findAll = database.prepare<Row>(SETTINGS_OF_DEVICES)
   const disabled = database.prepare<{ device_id: string }>(
     'SELECT device_id FROM device_settings WHERE account_id = ? AND disabled = 1',
   )

@@ -18,8 +18,9 @@ export type FollowedReadModels = {
  */
 export function followedReadModels(
   generations: ReturnType<typeof sqliteGenerations>,
+  settingsFile: string,
 ): FollowedReadModels {
-  let used = generations.openInUse()
+  let used = generations.openInUse({ settingsFile })
   let lookedAt = performance.now()
   let next: { generation: number; readModels: SqliteReadModels; since: number } | undefined
 
@@ -28,7 +29,7 @@ export function followedReadModels(
     if (generation === used.generation) return
     if (next?.generation !== generation) {
       next?.readModels.close()
-      next = { generation, readModels: generations.open(generation), since: now }
+      next = { generation, readModels: generations.open(generation, { settingsFile }), since: now }
     }
     const { readModels, since } = next
     const late = now - since > FOLLOW_WITHIN_MS

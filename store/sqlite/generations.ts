@@ -3,7 +3,12 @@ import { DependencyError } from '../../runtime/errors.ts'
 import type { Generation, Generations, Rebuild } from '../read-models.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
 import { holdFile } from '../../runtime/sqlite/hold-file.ts'
-import { openReadModels, removeReadModelsExcept, type SqliteReadModels } from './read-models.ts'
+import {
+  openReadModels,
+  removeReadModelsExcept,
+  type OpenOptions,
+  type SqliteReadModels,
+} from './read-models.ts'
 
 type Pointer = { readonly generation: number; readonly newest: number }
 
@@ -20,14 +25,14 @@ export function sqliteGenerations(accounts: Database, directory: string) {
   }
 
   /** Nobody removes it in between, so a file that is gone is never made again. */
-  function openInUse(): { generation: number; readModels: SqliteReadModels } {
+  function openInUse(options?: OpenOptions): { generation: number; readModels: SqliteReadModels } {
     return accounts.transaction(() => {
       const { generation } = current()
-      return { generation, readModels: openReadModels(directory, generation) }
+      return { generation, readModels: openReadModels(directory, generation, options) }
     })
   }
 
-  function open(generation: number): SqliteReadModels {
+  function open(generation: number, options?: OpenOptions): SqliteReadModels {
     return accounts.transaction(() => {
       const { generation: inUse, newest } = current()
       if (generation !== inUse && generation !== newest) {
@@ -35,7 +40,7 @@ export function sqliteGenerations(accounts: Database, directory: string) {
           retriable: true,
         })
       }
-      return openReadModels(directory, generation)
+      return openReadModels(directory, generation, options)
     })
   }
 

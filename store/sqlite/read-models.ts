@@ -41,12 +41,23 @@ export function removeReadModelsExcept(directory: string, kept: readonly number[
   }
 }
 
+export type OpenOptions = {
+  /** The file of what operators say of devices, which devices are searched by; to read only, then. */
+  readonly settingsFile?: string
+}
+
 /** Opens generation N of the read models, made if it is not there. */
-export function openReadModels(directory: string, generation: number): SqliteReadModels {
+export function openReadModels(
+  directory: string,
+  generation: number,
+  { settingsFile }: OpenOptions = {},
+): SqliteReadModels {
   // What a power cut takes of it is projected again.
   const database = new Database(join(directory, fileOf(generation)), READ_MODELS_SCHEMA, {
     synchronous: 'NORMAL',
   })
+  // A transaction on it would lock that file too.
+  if (settingsFile !== undefined) attach(database, settingsFile)
   const records = sqliteRecords(database)
   const statuses = sqliteDeviceStatuses(database)
   const erasures = sqliteErasures(database)
@@ -135,6 +146,15 @@ export function openReadModels(directory: string, generation: number): SqliteRea
     },
 
     close: () => database.close(),
+  }
+}
+
+function attach(database: Database, settingsFile: string): void {
+  try {
+    database.prepare('ATTACH DATABASE ? AS accounts').run(settingsFile)
+  } catch (error) {
+    database.close()
+    throw error
   }
 }
 

@@ -16,6 +16,8 @@ import type { SqliteReadModels } from './read-models.ts'
 import { REJECTIONS_SCHEMA, sqliteRejections } from './rejections.ts'
 import type { Store } from '../store.ts'
 
+const ACCOUNTS_FILE = 'accounts.sqlite'
+
 /**
  * The store in three SQLite files in `directory`, which is made if it is not there: what only
  * operators can tell (accounts, keys, device settings), the refused reports, and the read models,
@@ -33,7 +35,7 @@ export function openSqliteStore({ directory }: { directory: string }): Store {
     return database
   }
   try {
-    const accounts = open('accounts.sqlite', ACCOUNTS_SCHEMA)
+    const accounts = open(ACCOUNTS_FILE, ACCOUNTS_SCHEMA)
     const rejections = open('rejections.sqlite', REJECTIONS_SCHEMA)
     return storeOn({ accounts, rejections, directory })
   } catch (error) {
@@ -54,7 +56,7 @@ function storeOn({
   const settings = sqliteDeviceSettings(accounts)
   const generations = sqliteGenerations(accounts, directory)
   const hidden = sqliteHiddenDevices(accounts)
-  const readModels = followedReadModels(generations)
+  const readModels = followedReadModels(generations, join(directory, ACCOUNTS_FILE))
 
   /** For work that takes many turns: those in use may change meanwhile. */
   async function withOwn<T>(work: (own: SqliteReadModels) => Promise<T>): Promise<T> {

@@ -3,6 +3,7 @@ import type { Store } from '../../store/store.ts'
 import { auditContract } from './store-audit.ts'
 import { changesContract } from './store-changes.ts'
 import { devicePagesContract } from './store-device-pages.ts'
+import { deviceSearchContract } from './store-device-search.ts'
 import { devicesContract } from './store-devices.ts'
 import { erasuresContract } from './store-erasures.ts'
 import { expiryContract } from './store-expiry.ts'
@@ -40,6 +41,7 @@ export function storeContract(name: string, open: OpenStore): void {
     generationsContract(open)
     devicesContract(open)
     devicePagesContract(open)
+    deviceSearchContract(open)
     keysContract(open)
     keyRotationContract(open)
     operatorsContract(open)

@@ -229,28 +229,16 @@ describe('looking for few among many', () => {
     return { ids: items.map(({ deviceId }) => deviceId), nextCursor }
   }
 
-  test('looks at 20 000 of them at most and goes on behind the last one looked at', async () => {
-    const first = await page('q=wanted')
-    expect(pages.map(({ limit }) => limit)).toEqual(Array.from({ length: 20 }, () => 1000))
+  test('is one look into the store, and every page but the last is full', async () => {
+    const first = await page('q=WANTED&limit=2')
+    expect(pages).toHaveLength(1)
     expect(first.ids).toEqual(['m09998-wanted', 'm19998-wanted'])
     expect(first.nextCursor).not.toBeNull()
     pages = []
-    const second = await page(`q=wanted&cursor=${first.nextCursor ?? ''}`)
+    const second = await page(`q=WANTED&limit=2&cursor=${first.nextCursor ?? ''}`)
     expect(pages[0]?.after?.deviceId).toBe('m19998-wanted')
     expect(second).toEqual({ ids: ['z-wanted'], nextCursor: null })
-    const none = await page('q=nowhere')
-    expect(none.ids).toEqual([])
-    expect((await page(`q=nowhere&cursor=${none.nextCursor ?? ''}`)).nextCursor).toBeNull()
-  })
-
-  test('stops as soon as the page is full', async () => {
-    const first = await page('q=wanted&limit=1')
-    expect(first.ids).toEqual(['m09998-wanted'])
-    expect(pages.length).toBe(20)
-    pages = []
-    const second = await page('q=M2&limit=3&sort=-deviceId')
-    expect(second.ids).toEqual(['m20499', 'm20498', 'm20497'])
-    expect(second.nextCursor).not.toBeNull()
-    expect(pages.length).toBe(1)
+    expect(await page('q=nowhere')).toEqual({ ids: [], nextCursor: null })
+    expect((await page('q=M2&limit=3&sort=-deviceId')).ids).toEqual(['m20499', 'm20498', 'm20497'])
   })
 })

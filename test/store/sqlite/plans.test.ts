@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { AUDIT_PAGE } from '../../../store/sqlite/audit.ts'
 import { devicePage } from '../../../store/sqlite/device-page.ts'
+import { SETTINGS_OF_DEVICES } from '../../../store/sqlite/device-settings.ts'
 import { GRANT } from '../../../store/sqlite/keys.ts'
 import { NEXT, PAGE, REMOVE_ERASED, REMOVE_SOME } from '../../../store/sqlite/records.ts'
 import { rejectionPage } from '../../../store/sqlite/rejections.ts'
@@ -82,6 +83,33 @@ describe('what is asked of the SQLite store is a walk along an index, never a sc
   })
 
   test.each([
+    [{}, 'PRIMARY KEY (account_id=?)'],
+    [
+      { sort: 'lastSeenAt' },
+      'COVERING INDEX device_statuses_by_time (account_id=? AND (last_seen_at',
+    ],
+    [{ devices: ['a*'] }, 'PRIMARY KEY (account_id=? AND device_id>? AND device_id<?)'],
+    [
+      { devices: ['a*'], sort: 'lastSeenAt' },
+      'PRIMARY KEY (account_id=? AND device_id>? AND device_id<?)',
+    ],
+  ] as const)('a search of devices, %j', (asked, walk) => {
+    const search = { mentions: 'čigra', status: { is: 'idle', now: 1 } } as const
+    const { sql } = devicePage({ accountId: 'acc-1', limit: 9, ...search, ...asked }, ['tug'])
+    const steps = plan('read-models-1', sql).join('\n')
+    expect(steps).toContain(`SEARCH device_statuses USING ${walk}`)
+    expect(steps).toContain('SEARCH settings USING PRIMARY KEY (account_id=? AND device_id=?)')
+    expect(steps).not.toMatch(/SCAN (device_statuses|settings)/)
+  })
+
+  test('what operators said of the devices of a page', () => {
+    expect(plan('accounts', SETTINGS_OF_DEVICES)).toEqual([
+      expect.stringContaining('SCAN json_each'),
+      'SEARCH device_settings USING PRIMARY KEY (account_id=? AND device_id=?)',
+    ])
+  })
+
+  test.each([
     [{}, 'rejections_by_id (account_id=?)'],
     [{ after: true }, 'rejections_by_id (account_id=? AND rejection_id<?)'],
     [{ keyId: true }, 'rejections_by_key (account_id=? AND key_id=?)'],
@@ -105,6 +133,7 @@ describe('what is asked of the SQLite store is a walk along an index, never a sc
 
   function plan(name: File, sql: string): string[] {
     const raw = new DatabaseSync(join(directory, `${name}.sqlite`))
+    raw.prepare('ATTACH DATABASE ? AS accounts').run(join(directory, 'accounts.sqlite'))
     const values = new Set((sql.match(/\?\d*/g) ?? []).map((sign, n) => (sign === '?' ? n : sign)))
     const explain = raw.prepare(`EXPLAIN QUERY PLAN ${sql}`)
     const steps = explain.all(...[...values].map(() => 1)) as { detail: string }[]
