@@ -15,7 +15,8 @@ const COLUMNS = [
 
 /**
  * RFC 4180 with a header row. Spreadsheets run a cell that begins like a formula: one that a device
- * can choose the text of gets an apostrophe before it.
+ * can choose the text of gets an apostrophe before it. Where a semicolon separates cells, as in many
+ * countries, one begins after each.
  */
 export const csv: ExportFormat = {
   mediaType: 'text/csv; charset=utf-8',
@@ -23,7 +24,7 @@ export const csv: ExportFormat = {
   schema: {
     title: 'RecordRows',
     type: 'string',
-    description: `RFC 4180 with a header row: ${COLUMNS.join(', ')}. A text that begins with =, +, -, @, a tab or a line break has an apostrophe before it`,
+    description: `RFC 4180 with a header row: ${COLUMNS.join(', ')}. A text that begins with =, +, -, @, a tab or a line break has an apostrophe before it, also after a semicolon`,
   },
 
   async *write(pages) {
@@ -32,11 +33,15 @@ export const csv: ExportFormat = {
       yield rows(
         page.map((record) => {
           const view: Readonly<Record<string, string | number>> = recordView(record)
-          return COLUMNS.map((name) => view[name])
+          return COLUMNS.map((name) => withoutInnerFormulas(view[name]))
         }),
       )
     }
   },
+}
+
+function withoutInnerFormulas(cell: string | number | undefined): string | number | undefined {
+  return typeof cell === 'string' ? cell.replace(/;(?=[=+\-@\t\r＝＋－＠])/g, ";'") : cell
 }
 
 function rows(cells: (string | number | undefined)[][]): string {

@@ -43,20 +43,24 @@ function trackPoint({
 }: PositionRecord): string {
   // GPX ends short of 180 degrees east; it is the same meridian as 180 degrees west.
   const east = longitude === 180 ? -180 : longitude
-  const extensions = [
+  const measured = [
     ...(speed === undefined ? [] : [`<gpxtpx:speed>${speed}</gpxtpx:speed>`]),
     // The course ends short of 360 degrees.
     ...(heading === undefined ? [] : [`<gpxtpx:course>${decimal(heading % 360)}</gpxtpx:course>`]),
-  ].join('')
+  ]
   return [
     `<trkpt lat="${decimal(latitude)}" lon="${decimal(east)}">`,
     altitude === undefined ? '' : `<ele>${decimal(altitude)}</ele>`,
     `<time>${isoTime(timestamp)}</time>`,
-    extensions === ''
-      ? ''
-      : `<extensions><gpxtpx:TrackPointExtension>${extensions}</gpxtpx:TrackPointExtension></extensions>`,
+    measured.length === 0 ? '' : extensions(measured),
     '</trkpt>\n',
   ].join('')
+}
+
+/** GDAL takes the elements for one number, which is 0, unless each stands on a line of its own. */
+function extensions(measured: readonly string[]): string {
+  const lines = ['<gpxtpx:TrackPointExtension>', ...measured, '</gpxtpx:TrackPointExtension>']
+  return `<extensions>${lines.join('\n')}</extensions>`
 }
 
 /** An xs:decimal, which has no exponent. Only numbers next to zero would be written with one. */

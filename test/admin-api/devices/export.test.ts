@@ -171,6 +171,16 @@ describe('texts that a device chooses', () => {
     },
   )
 
+  test.each([
+    ['a;=1+1', "a;'=1+1"],
+    ['a;;-1;@x;＝2;b', "a;;'-1;'@x;'＝2;b"],
+    ['=1;=2', "'=1;'=2"],
+  ])('do not run where semicolons separate cells either: %s', async (deviceId, cell) => {
+    await harness.project({ deviceId })
+    const [, row = []] = ofCsv((await file('csv', '', deviceId)).text)
+    expect(row[1]).toBe(cell)
+  })
+
   test.each(['a"b', 'a,b', 'a;b', '"', `'; --`])('keep their cell in CSV: %s', async (deviceId) => {
     await harness.project({ deviceId })
     const rows = ofCsv((await file('csv', '', deviceId)).text)
@@ -231,6 +241,11 @@ test('GPX is valid at the ends of what is measured', async () => {
   expect(told('ele')).toEqual(['-0.0000000025', '100000'])
   expect(told('gpxtpx:course')).toEqual(['0', '0.0000001'])
   expect(told('gpxtpx:speed').map(Number)).toEqual([1e-7, 1e21])
+  // Otherwise GDAL reads both as 0.
+  expect(text).toContain(
+    '<extensions><gpxtpx:TrackPointExtension>\n<gpxtpx:speed>1e-7</gpxtpx:speed>\n' +
+      '<gpxtpx:course>0</gpxtpx:course>\n</gpxtpx:TrackPointExtension></extensions>',
+  )
   const children = points.map((point) => Array.from(point.childNodes, (node) => node.nodeName))
   expect(children).toEqual([['ele', 'time', 'extensions'], ['ele', 'time', 'extensions'], ['time']])
 })
