@@ -4,11 +4,12 @@ import { DependencyError } from '../runtime/errors.ts'
 export type GatheringWriter<Item> = {
   /**
    * Resolves once the batch that holds these items is written. The items of one call stay together
-   * and calls keep their order. `bytes` is what the items will about take when written.
+   * and calls keep their order. `bytes` is what the items will about take when written; `deadlineMs`
+   * is how long the caller waits at most where that is less than for others.
    * @throws {DependencyError} retriable: overloaded, closing, or not written before the deadline;
    * or whatever `writeBatch` rejected with.
    */
-  write(items: readonly Item[], bytes: number): Promise<void>
+  write(items: readonly Item[], bytes: number, deadlineMs?: number): Promise<void>
 
   /** Refuses new writes; resolves once every earlier one has been answered. */
   close(): Promise<void>
@@ -21,13 +22,41 @@ export type GatheringWriterOptions<Item> = {
   readonly maxBatchItems?: number
   readonly maxBatchBytes?: number
   /** What may wait besides the batch outstanding; beyond it calls are rejected at once. */
-  readonly maxQueuedItems?: number
-  readonly maxQueuedBytes?: number
+  readonly room?: WaitingRoom
   /**
    * How long a caller waits at most. A call that is still queued then is dropped; one that is in
    * the batch outstanding may be written all the same, and no other batch starts before that.
    */
   readonly deadlineMs?: number
+}
+
+/** Bounds what waits, in one writer or in several together. */
+export type WaitingRoom = {
+  /** False when there is no room. */
+  enter(items: number, bytes: number): boolean
+  leave(items: number, bytes: number): void
+}
+
+export function waitingRoom({
+  maxItems = 10_000,
+  maxBytes = 32 * 1024 * 1024,
+}: { maxItems?: number; maxBytes?: number } = {}): WaitingRoom {
+  let waitingItems = 0
+  let waitingBytes = 0
+  return {
+    enter(items, bytes) {
+      const full = waitingItems + items > maxItems || waitingBytes + bytes > maxBytes
+      // Alone it passes whatever its size, or no retry could ever help it.
+      if (full && waitingItems > 0) return false
+      waitingItems += items
+      waitingBytes += bytes
+      return true
+    },
+    leave(items, bytes) {
+      waitingItems -= items
+      waitingBytes -= bytes
+    },
+  }
 }
 
 /**
@@ -39,37 +68,29 @@ export function gatheringWriter<Item>({
   writeBatch,
   maxBatchItems = 500,
   maxBatchBytes = 512 * 1024,
-  maxQueuedItems = 10_000,
-  maxQueuedBytes = 32 * 1024 * 1024,
+  room = waitingRoom(),
   deadlineMs,
 }: GatheringWriterOptions<Item>): GatheringWriter<Item> {
   // Sets keep their order and give up any member at once: calls that are dropped at their deadline
   // must not pile up while the batch outstanding hangs.
   const queue = new Set<Call<Item>>()
   const unanswered = new Set<Call<Item>>()
-  let queuedItems = 0
-  let queuedBytes = 0
   let busy = false
   let closed = false
   let drained: (() => void) | undefined
 
   return {
-    write(items, bytes) {
+    write(items, bytes, withinMs = deadlineMs) {
       if (closed) return Promise.reject(unavailable('the event log is closing'))
       if (items.length === 0) return Promise.resolve()
-      // Alone it passes whatever its size, or no retry could ever help it.
-      const overloaded =
-        queuedItems + items.length > maxQueuedItems || queuedBytes + bytes > maxQueuedBytes
-      if (overloaded && queue.size > 0) {
+      if (!room.enter(items.length, bytes)) {
         return Promise.reject(unavailable('the event log is overloaded'))
       }
       return new Promise((resolve, reject) => {
         const call: Call<Item> = { items, bytes, resolve, reject, timer: undefined }
-        if (deadlineMs !== undefined) call.timer = setTimeout(expire, deadlineMs, call)
+        if (withinMs !== undefined) call.timer = setTimeout(expire, withinMs, call, withinMs)
         unanswered.add(call)
         queue.add(call)
-        queuedItems += items.length
-        queuedBytes += bytes
         startBatch()
       })
     },
@@ -122,14 +143,12 @@ export function gatheringWriter<Item>({
   }
 
   function dequeue(call: Call<Item>) {
-    if (!queue.delete(call)) return
-    queuedItems -= call.items.length
-    queuedBytes -= call.bytes
+    if (queue.delete(call)) room.leave(call.items.length, call.bytes)
   }
 
-  function expire(call: Call<Item>) {
+  function expire(call: Call<Item>, withinMs: number) {
     dequeue(call)
-    answer(call, unavailable(`the event log did not write within ${deadlineMs} ms`))
+    answer(call, unavailable(`the event log did not write within ${withinMs} ms`))
   }
 
   function answer(call: Call<Item>, error: unknown) {

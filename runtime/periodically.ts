@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Logger } from './logger.ts'
 
 /**
  * Does a task now and then again and again, `everyMs` after it last ended, until `signal` is
@@ -16,7 +15,7 @@ export async function periodically({
   everyMs: number
   task: () => Promise<void>
   signal: AbortSignal
-  logger: Logger
+  logger: { warn(fields: object, message: string): void }
 }): Promise<void> {
   while (!signal.aborted) {
     try {

@@ -1,4 +1,4 @@
-import { connect as connectTcp, isIP } from 'node:net'
+import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import {
   Kafka,
@@ -39,6 +39,8 @@ export type KafkaClient = {
    * send nor a connect that it repeats.
    */
   abandon(): void
+  /** As `abandon`, and what is under way ends with an error: nothing more is sent. */
+  cut(): void
 }
 
 /** Pauses that stay shorter than the promised recovery; the default grows to 30 s. */
@@ -54,8 +56,10 @@ export function kafkaClient(
   { retries }: { retries: number },
 ): KafkaClient {
   let abandoned = false
+  const sockets = new Set<Socket>()
   const config: KafkaConfig = {
-    brokers: [...brokers],
+    // An empty list is what ends its retries: it takes a socket that cannot be made for a failure.
+    brokers: () => (abandoned ? [] : [...brokers]),
     ssl,
     clientId,
     connectionTimeout: CONNECTION_TIMEOUT_MS,
@@ -68,9 +72,11 @@ export function kafkaClient(
       if (abandoned) throw Object.assign(new Error('the event log is closed'), { retriable: false })
       const servername = isIP(host) === 0 ? { servername: host } : {}
       // kafkajs gives an `ssl` that is falsy for plain TCP, whatever its type says.
-      const socket = (ssl as unknown)
+      const socket: Socket = (ssl as unknown)
         ? connectTls({ host, port, ...servername, ...ssl }, onConnect)
         : connectTcp({ host, port }, onConnect)
+      sockets.add(socket)
+      socket.once('close', () => sockets.delete(socket))
       // kafkajs disconnects a socket that still connects once for each request that waits for it.
       return socket.setKeepAlive(true, KEEP_ALIVE_MS).setNoDelay(true).setMaxListeners(0)
     },
@@ -81,6 +87,10 @@ export function kafkaClient(
     kafka: new Kafka(config),
     abandon() {
       abandoned = true
+    },
+    cut() {
+      abandoned = true
+      for (const socket of sockets) socket.destroy(new Error('given up'))
     },
   }
 }

@@ -6,6 +6,8 @@ import { kafkaFailure, RETRY, type KafkaClient, type Logger } from './connection
 const SESSION_TIMEOUT_MS = 10_000
 const HEARTBEAT_MS = 2000
 const MAX_WAIT_MS = 500
+/** Partitions that are led again, or were added, are noticed after this. */
+const METADATA_MAX_AGE_MS = 5000
 const CHUNK_MESSAGES = 500
 
 /** Consecutive messages of one partition, at least one, at most 500. */
@@ -45,6 +47,7 @@ export async function beGroupMember(options: GroupMemberOptions): Promise<void> 
     sessionTimeout: SESSION_TIMEOUT_MS,
     heartbeatInterval: HEARTBEAT_MS,
     maxWaitTimeInMs: MAX_WAIT_MS,
+    metadataMaxAge: METADATA_MAX_AGE_MS,
     retry: { ...RETRY, retries: 8 },
   })
   const crashed = new Promise<never>((_, reject) => {

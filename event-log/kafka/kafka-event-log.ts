@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { KafkaMessage, Message } from 'kafkajs'
+import { backOff } from '../../runtime/back-off.ts'
 import { DependencyError } from '../../runtime/errors.ts'
+import { periodically } from '../../runtime/periodically.ts'
 import { deviceKey, type PositionReported } from '../../schemas/position-reported.ts'
 import type { EventLog, UnreadableEntry } from '../event-log.ts'
 import { adminClient } from './admin.ts'
@@ -18,9 +19,11 @@ import {
   type AvroFormat,
 } from './event-format.ts'
 import { bounds, committed, lag, progressOf, trim } from './offsets.ts'
-import { messageBytes, topicWriter } from './producer.ts'
+import { tolerateMissingLeaders } from './missing-leaders.ts'
+import { askPartitions, type Partitions } from './partitions.ts'
 import { REJECTION_BOUNDS, subscribeRejections, toRejectionMessage } from './rejections.ts'
 import { tail } from './tail.ts'
+import { messageBytes, topicWriter } from './topic-writer.ts'
 import { ensureTopics, topicNames, type TopicOptions } from './topics.ts'
 
 export type KafkaEventLogOptions = ConnectionOptions &
@@ -34,8 +37,9 @@ export type KafkaEventLogOptions = ConnectionOptions &
 
 /** How long `ready` waits for Kafka. */
 const READY_WITHIN_MS = 3000
+const LOOK_AT_PARTITIONS_EVERY_MS = 1000
 /** A write that has waited for so long is past its caller's deadline. */
-const STUCK_AFTER_MS = 5000
+const STUCK_AFTER_MS = 4000
 
 /**
  * The event log in Kafka. It opens at once, whether the brokers can be reached or not, and goes on
@@ -43,6 +47,7 @@ const STUCK_AFTER_MS = 5000
  */
 export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
   registerCodecs()
+  tolerateMissingLeaders()
   const { topicPrefix, logger, clock, onFatal, registry, clientId } = options
   const topics = topicNames(topicPrefix)
   const newClient = ({ retries }: { retries: number }) => kafkaClient(options, { retries })
@@ -50,45 +55,45 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
   const closing = new AbortController()
   const readers = new Set<Promise<unknown>>()
   let missing: string | undefined = 'Kafka has not been reached yet'
-  let minInsyncReplicas = 1
+  let minInSync: ReadonlyMap<string, number> = new Map()
+  let partitions: Partitions = new Map()
   let avro: AvroFormat | undefined
   let closed: Promise<void> | undefined
 
   const prepared = prepare()
   // Whoever waits for it hears of its failure, which only closing brings about.
   prepared.catch(() => undefined)
-  const common = { newClient, whenReady: prepared, logger, now: () => performance.now() }
+  readers.add(watchPartitions())
+  const writingTo = (topic: string) => ({
+    ...{ topic, newClient, logger, whenReady: prepared, now: () => performance.now() },
+    partitions: () => partitions.get(topic) ?? [],
+    minInSync: () => minInSync.get(topic) ?? 1,
+  })
   const positions = topicWriter<PositionReported | { readonly erasure: Message }>({
-    ...common,
-    topic: topics.positions,
+    ...writingTo(topics.positions),
+    keyOf: (item) => ('erasure' in item ? (item.erasure.key ?? null) : deviceKey(item)),
+    sizeOf: (item) => ('erasure' in item ? messageBytes(item.erasure) : sizeOfEvent(item)),
     toMessage: (item) => ('erasure' in item ? item.erasure : toMessage(item, avro)),
   })
   const deadLetters = topicWriter<UnreadableEntry>({
-    ...common,
-    topic: topics.deadLetters,
+    ...writingTo(topics.deadLetters),
+    keyOf: ({ key }) => (key === null ? null : Buffer.from(key)),
+    sizeOf: sizeOfEntry,
     toMessage: (entry) => toDeadLetter(entry, topics.positions),
   })
   const rejections = topicWriter<Message>({
-    ...common,
-    ...REJECTION_BOUNDS,
-    topic: topics.rejections,
+    ...writingTo(topics.rejections),
+    bounds: REJECTION_BOUNDS,
+    keyOf: ({ key }) => key ?? null,
+    sizeOf: messageBytes,
     toMessage: (message) => message,
   })
 
   return {
-    append: (events) => positions.write(events, sum(events.map(sizeOfEvent))),
-
-    async erase(event) {
-      const erasure = toErasureMessage(event)
-      await positions.write([{ erasure }], messageBytes(erasure))
-    },
-
-    async appendRejections(events) {
-      const messages = events.map(toRejectionMessage)
-      await rejections.write(messages, sum(messages.map(messageBytes)))
-    },
-
-    deadLetter: (entries) => deadLetters.write(entries, sum(entries.map(sizeOfEntry))),
+    append: (events) => positions.write(events),
+    erase: async (event) => positions.write([{ erasure: toErasureMessage(event) }]),
+    appendRejections: async (events) => rejections.write(events.map(toRejectionMessage)),
+    deadLetter: (entries) => deadLetters.write(entries),
 
     async subscribe(subscription) {
       const groupId = groupIdOf(subscription.group)
@@ -174,19 +179,18 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
 
     async ready() {
       await requirePrepared()
-      if (positions.outstandingMs() > STUCK_AFTER_MS) throw unavailable('Kafka confirms no writes')
-      const { topics: found } = await admin.ask(
+      if (positions.stuckMs() > STUCK_AFTER_MS) throw unavailable('Kafka confirms no writes')
+      const found = await admin.ask(
         'answer',
-        (client) => client.fetchTopicMetadata({ topics: [topics.positions] }),
+        (client) => askPartitions(client, [topics.positions]),
         READY_WITHIN_MS,
       )
-      const partitions = found[0]?.partitions ?? []
-      const writable = partitions.every(
-        ({ leader, isr }) => leader >= 0 && isr.length >= minInsyncReplicas,
-      )
-      if (partitions.length === 0 || !writable) {
-        throw unavailable('not every partition has enough replicas in sync')
-      }
+      const enough = minInSync.get(topics.positions) ?? 1
+      // One that takes nothing refuses its own devices; the others must find this process ready.
+      const writable = found
+        .get(topics.positions)
+        ?.some(({ leader, inSync }) => leader !== undefined && inSync >= enough)
+      if (writable !== true) throw unavailable('no partition has enough replicas in sync')
     },
 
     close() {
@@ -201,12 +205,13 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
   }
 
   async function prepare(): Promise<void> {
+    const pauses = backOff({ firstMs: 200, longestMs: 2000 })
     while (!closing.signal.aborted) {
       try {
-        const created = await admin.ask('prepare its topics', (client) =>
+        minInSync = await admin.ask('prepare its topics', (client) =>
           ensureTopics(client, options, logger),
         )
-        minInsyncReplicas = created.minInsyncReplicas
+        await lookAtPartitions()
         if (registry !== undefined) {
           const subject = `${topics.positions}-value`
           avro = await openAvroFormat({ url: registry.url, clientId, subject })
@@ -217,10 +222,29 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
         missing = error instanceof Error ? error.message : String(error)
         logger.warn({ err: error }, 'event log is not ready yet')
       }
-      const pauseMs = 500 + Math.random() * 1500
-      await pause(pauseMs, undefined, { signal: closing.signal }).catch(() => undefined)
+      await pauses.pause(closing.signal)
     }
     throw unavailable('the event log is closed')
+  }
+
+  async function lookAtPartitions(): Promise<void> {
+    partitions = await admin.ask(
+      'tell its partitions',
+      (client) => askPartitions(client, Object.values(topics)),
+      READY_WITHIN_MS,
+    )
+  }
+
+  /** Leaders move and partitions are added; while nobody tells, what was known last counts. */
+  async function watchPartitions(): Promise<void> {
+    if (!(await whenPrepared(closing.signal))) return
+    await periodically({
+      what: 'looking at the partitions',
+      everyMs: LOOK_AT_PARTITIONS_EVERY_MS,
+      task: lookAtPartitions,
+      signal: closing.signal,
+      logger,
+    })
   }
 
   async function requirePrepared(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Admin } from 'kafkajs'
+import { askPartitions } from './partitions.ts'
 import type { Progress } from './stall-watch.ts'
 
 /** What a partition holds: from `low` on, up to but without `high`. */
@@ -6,13 +7,38 @@ export type Bounds = { readonly partition: number; readonly low: number; readonl
 
 const SECOND_MS = 1000
 
+/** What every partition holds; rejects while one has no leader and cannot be asked. */
 export async function bounds(admin: Admin, topic: string): Promise<Bounds[]> {
-  const partitions = await admin.fetchTopicOffsets(topic)
-  return partitions.map(({ partition, low, high }) => ({
+  const { held, leaderless } = await reachableBounds(admin, topic)
+  if (leaderless.length > 0) {
+    throw new Error(`nobody leads partition ${leaderless.join(', ')} of ${topic}`)
+  }
+  return held
+}
+
+/** What the partitions that have a leader hold. */
+export async function reachableBounds(
+  admin: Admin,
+  topic: string,
+): Promise<{ held: Bounds[]; leaderless: number[] }> {
+  const [offsets, known] = await Promise.all([
+    admin.fetchTopicOffsets(topic),
+    askPartitions(admin, [topic]),
+  ])
+  const held = offsets.map(({ partition, low, high }) => ({
     partition,
     low: Number(low),
     high: Number(high),
   }))
+  const leaderless: number[] = []
+  for (const [partition, { leader }] of (known.get(topic) ?? []).entries()) {
+    if (held.some((one) => one.partition === partition)) continue
+    // This connection learned who leads what while nobody led it; a fresh one knows better.
+    if (leader !== undefined)
+      throw new Error(`partition ${partition} of ${topic} has a leader again`)
+    leaderless.push(partition)
+  }
+  return { held, leaderless }
 }
 
 export type Place = { readonly topic: string; readonly groupId: string }
@@ -61,7 +87,7 @@ export async function progressOf(
 
 /** Deletes what is older than `before`, as far as nothing newer stands in front of it. */
 export async function trim(admin: Admin, topic: string, before: number): Promise<void> {
-  const held = await bounds(admin, topic)
+  const { held } = await reachableBounds(admin, topic)
   const firstKept = await admin.fetchTopicOffsetsByTimestamp(topic, before)
   const partitions = firstKept.filter(
     ({ partition, offset }) =>
@@ -70,10 +96,10 @@ export async function trim(admin: Admin, topic: string, before: number): Promise
   if (partitions.length > 0) await admin.deleteTopicRecords({ topic, partitions })
 }
 
-/** The next offset that the group will read of each partition. */
+/** The next offset that the group will read of each partition that can be asked about. */
 async function standing(admin: Admin, { topic, groupId }: Place) {
-  const [held, [committed]] = await Promise.all([
-    bounds(admin, topic),
+  const [{ held }, [committed]] = await Promise.all([
+    reachableBounds(admin, topic),
     admin.fetchOffsets({ groupId, topics: [topic] }),
   ])
   return held.map(({ partition, low, high }) => {

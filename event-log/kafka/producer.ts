@@ -1,178 +1,133 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { Partitioners, type Message, type Producer, type RecordMetadata } from 'kafkajs'
+import { backOff } from '../../runtime/back-off.ts'
 import { DependencyError } from '../../runtime/errors.ts'
-import { gatheringWriter, type GatheringWriter } from '../gathering-writer.ts'
 import { kafkaFailure, RETRY, type KafkaClient, type Logger } from './connection.ts'
-import { MESSAGE_OVERHEAD_BYTES } from './event-format.ts'
 
-/** The caller learns within this time that it should try again. */
-const DEADLINE_MS = 5000
-/** kafkajs groups a batch quadratically and blocks the event loop with a large one. */
-const MAX_SEND_MESSAGES = 1000
-const MAX_SEND_BYTES = 900_000
+/** A message whose partition has been chosen. */
+export type PlacedMessage = Message & { readonly partition: number }
 
-export type TopicWriter<Item> = GatheringWriter<Item> & {
-  /** How long the batch outstanding has been waiting for its answer; 0 when there is none. */
-  outstandingMs(): number
+export type BatchProducer = {
+  /**
+   * Resolves when each of the messages is in its partition. Never called again before it has
+   * settled: with two batches outstanding kafkajs can take the sequence number of one whose answer
+   * was lost for the next one, which the broker then acknowledges as a repeat without writing it.
+   * @throws {DependencyError} retriable; nothing is known then about what was written.
+   */
+  send(messages: readonly PlacedMessage[]): Promise<void>
+  close(): Promise<void>
 }
 
-/**
- * Writes to one topic through an idempotent producer with exactly one `sendBatch` outstanding. With
- * two, kafkajs can take the sequence number of a batch whose answer was lost for the next one,
- * which the broker then acknowledges as a repeat without writing it.
- */
-export function topicWriter<Item>({
+/** By now every caller has been told to try again. */
+const GIVEN_UP_AFTER_MS = 5000
+
+/** An idempotent producer of one topic; one that failed, or hung, is replaced by a new one. */
+export function batchProducer({
   newClient,
   topic,
-  whenReady,
-  toMessage,
   logger,
-  now,
-  ...bounds
+  givenUpAfterMs = GIVEN_UP_AFTER_MS,
 }: {
   newClient: (options: { retries: number }) => KafkaClient
   topic: string
-  /** Resolves when the topic is known to be there. */
-  whenReady: Promise<void>
-  toMessage: (item: Item) => Message | Promise<Message>
   logger: Logger
-  /** Milliseconds that only grow. */
-  now: () => number
-  readonly maxQueuedItems?: number
-  readonly maxQueuedBytes?: number
-}): TopicWriter<Item> {
-  let connected: ConnectedProducer | undefined
-  let connecting: KafkaClient | undefined
-  let closed = false
-  let outstandingSince: number | undefined
-
-  const writer = gatheringWriter<Item>({
-    ...bounds,
-    deadlineMs: DEADLINE_MS,
-    async writeBatch(items) {
-      outstandingSince = now()
-      try {
-        await whenReady
-        const messages = await Promise.all(items.map(async (item) => toMessage(item)))
-        for (const part of parts(messages)) await send(part)
-      } finally {
-        outstandingSince = undefined
-      }
-    },
-  })
+  givenUpAfterMs?: number
+}): BatchProducer {
+  let connected: Connected | undefined
+  let connecting: Promise<Connected> | undefined
+  let beginning: KafkaClient | undefined
+  const closing = new AbortController()
+  const dropping = new Set<Promise<void>>()
 
   return {
-    write: (items, bytes) => writer.write(items, bytes),
-    outstandingMs: () => (outstandingSince === undefined ? 0 : now() - outstandingSince),
-    async close() {
-      await writer.close()
-      closed = true
-      connecting?.abandon()
-      await drop()
-    },
-  }
-
-  async function send(messages: Message[]): Promise<void> {
-    try {
-      connected ??= await connect()
-      connected.chosen.clear()
-      const answers = await connected.producer.sendBatch({
-        acks: -1,
-        topicMessages: [{ topic, messages }],
+    async send(messages) {
+      let timer: NodeJS.Timeout | undefined
+      const givenUp = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => {
+          reject(new Error(`not confirmed within ${givenUpAfterMs} ms`))
+        }, givenUpAfterMs)
       })
-      requireAll(connected.chosen, answers)
-    } catch (error) {
-      // Whatever the broker has of this batch, the next one must not reuse its sequence numbers.
-      await drop()
-      logger.warn({ err: error, topic, messages: messages.length }, 'kafka batch not confirmed')
-      throw kafkaFailure('confirm a write', error)
-    }
+      try {
+        // A connection that takes long is waited for by the next batch too, and not begun anew.
+        if (connected === undefined)
+          connecting ??= connect().finally(() => (connecting = undefined))
+        const { producer } = connected ?? (await Promise.race([connecting!, givenUp]))
+        const sent = producer.sendBatch({
+          acks: -1,
+          topicMessages: [{ topic, messages: [...messages] }],
+        })
+        requireAll(messages, await Promise.race([sent, givenUp]))
+      } catch (error) {
+        // Whatever the broker has of this batch, the next one must not reuse its sequence numbers.
+        drop()
+        logger.warn({ err: error, topic, messages: messages.length }, 'kafka batch not confirmed')
+        throw kafkaFailure('confirm a write', error)
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+
+    async close() {
+      closing.abort()
+      drop()
+      beginning?.cut()
+      await Promise.all(dropping)
+    },
   }
 
   /** The first `connect` of kafkajs gives up; the process must outlast a broker that is away. */
-  async function connect(): Promise<ConnectedProducer> {
-    for (;;) {
-      if (closed) throw new DependencyError('the event log is closed', { retriable: true })
+  async function connect(): Promise<Connected> {
+    const pauses = backOff({ firstMs: 200, longestMs: 2000 })
+    while (!closing.signal.aborted) {
       // Set by hand: the unlimited default of an idempotent producer does not take effect.
       const client = newClient({ retries: Number.MAX_SAFE_INTEGER })
-      connecting = client
-      const chosen = new Set<number>()
       const producer = client.kafka.producer({
         idempotent: true,
         maxInFlightRequests: 1,
         allowAutoTopicCreation: false,
         retry: { ...RETRY, retries: Number.MAX_SAFE_INTEGER },
-        createPartitioner: () => noting(chosen),
+        createPartitioner: Partitioners.DefaultPartitioner,
       })
+      beginning = client
       try {
         await producer.connect()
-        return { client, producer, chosen }
+        return (connected = { client, producer })
       } catch (error) {
-        logger.warn({ err: error }, 'kafka producer cannot connect')
-        client.abandon()
+        logger.warn({ err: error, topic }, 'kafka producer cannot connect')
+        client.cut()
       } finally {
-        connecting = undefined
+        beginning = undefined
       }
-      await pause(500 + Math.random() * 1500)
+      await pauses.pause(closing.signal)
     }
+    throw new DependencyError('the event log is closed', { retriable: true })
   }
 
-  async function drop(): Promise<void> {
+  function drop(): void {
     const dropped = connected
     connected = undefined
     if (dropped === undefined) return
-    dropped.client.abandon()
-    await dropped.producer.disconnect().catch((error: unknown) => {
-      logger.debug({ err: error }, 'kafka producer did not disconnect')
-    })
+    // What it still had to say must not be sent any more: the callers have been refused.
+    dropped.client.cut()
+    const gone = dropped.producer
+      .disconnect()
+      .catch((error: unknown) => {
+        logger.debug({ err: error, topic }, 'kafka producer did not disconnect')
+      })
+      .finally(() => dropping.delete(gone))
+    dropping.add(gone)
   }
 }
 
-type ConnectedProducer = {
-  readonly client: KafkaClient
-  readonly producer: Producer
-  /** The partitions that the batch outstanding goes to. */
-  readonly chosen: Set<number>
-}
-
-function noting(chosen: Set<number>) {
-  const choose = Partitioners.DefaultPartitioner()
-  return (message: Parameters<typeof choose>[0]) => {
-    const partition = choose(message)
-    chosen.add(partition)
-    return partition
-  }
-}
+type Connected = { readonly client: KafkaClient; readonly producer: Producer }
 
 /**
- * When a partition moves to a broker that has already answered in this send, kafkajs leaves it out
- * of the retry and reports success all the same: only an answer for every partition counts.
+ * When a partition moves to a broker that has already answered in this send, or has no leader,
+ * kafkajs leaves its messages out and reports success all the same.
  */
-function requireAll(chosen: ReadonlySet<number>, answers: readonly RecordMetadata[]): void {
+function requireAll(messages: readonly PlacedMessage[], answers: readonly RecordMetadata[]): void {
   const answered = new Set(answers.map(({ partition }) => partition))
-  const silent = [...chosen].filter((partition) => !answered.has(partition))
-  if (silent.length > 0) {
-    throw new Error(`no answer for partition ${silent.join(', ')}`)
-  }
-}
-
-function* parts(messages: readonly Message[]): Generator<Message[]> {
-  let part: Message[] = []
-  let bytes = 0
-  for (const message of messages) {
-    const size = messageBytes(message)
-    if (part.length === MAX_SEND_MESSAGES || (part.length > 0 && bytes + size > MAX_SEND_BYTES)) {
-      yield part
-      part = []
-      bytes = 0
-    }
-    part.push(message)
-    bytes += size
-  }
-  if (part.length > 0) yield part
-}
-
-/** About what a message takes. */
-export function messageBytes({ key, value }: Message): number {
-  return Buffer.byteLength(key ?? '') + Buffer.byteLength(value ?? '') + MESSAGE_OVERHEAD_BYTES
+  const silent = new Set(
+    messages.map(({ partition }) => partition).filter((partition) => !answered.has(partition)),
+  )
+  if (silent.size > 0) throw new Error(`no answer for partition ${[...silent].join(', ')}`)
 }

@@ -14,7 +14,7 @@ import { beGroupMember, type Chunk } from './group-member.ts'
 import { untilTaken } from './until-taken.ts'
 
 /** What may wait to be written: a flood of refused reports must not fill the memory. */
-export const REJECTION_BOUNDS = { maxQueuedItems: 1000, maxQueuedBytes: 4 * 1024 * 1024 } as const
+export const REJECTION_BOUNDS = { maxItems: 1000, maxBytes: 4 * 1024 * 1024 } as const
 
 const BEGIN_ANEW_AFTER_MS = 5000
 

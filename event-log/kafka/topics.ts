@@ -1,6 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import kafkajs, { type Admin } from 'kafkajs'
 import { REJECTIONS_KEPT_MS } from '../../schemas/report-rejected.ts'
 import type { Logger } from './connection.ts'
+import { allPartitions } from './missing-leaders.ts'
+import { askPartitions } from './partitions.ts'
 
 export type TopicOptions = {
   readonly topicPrefix: string
@@ -16,6 +19,8 @@ const { ConfigResourceTypes } = kafkajs
 const PARTITIONS = 12
 const REJECTION_PARTITIONS = 3
 const MIN_INSYNC = 'min.insync.replicas'
+const LEADER_TRIES = 50
+const LEADER_PAUSE_MS = 100
 const DAY_MS = 24 * 60 * 60 * 1000
 /** An entry of any size must fit in here, with the headers that tell where it came from. */
 const DEAD_LETTER_MAX_BYTES = 16 * 1024 * 1024
@@ -29,14 +34,14 @@ export function topicNames(topicPrefix: string) {
 }
 
 /**
- * Creates the topics that are missing; warns of weaker settings of those that are there. Resolves
- * with how many replicas must be in sync for a position to be written.
+ * Creates the topics that are missing; warns of weaker settings of those that are there, and of
+ * single replicas. Resolves with how many replicas of each topic must be in sync for a write.
  */
 export async function ensureTopics(
   admin: Admin,
   { topicPrefix, replicationFactor, retentionMs = -1 }: TopicOptions,
   logger: Logger,
-): Promise<{ minInsyncReplicas: number }> {
+): Promise<ReadonlyMap<string, number>> {
   const names = topicNames(topicPrefix)
   const replicas = replicationFactor ?? (await defaultReplicationFactor(admin))
   const durable = {
@@ -72,7 +77,7 @@ export async function ensureTopics(
   if (missing.length > 0) {
     // That another process was faster is no error here.
     await admin.createTopics({
-      waitForLeaders: true,
+      waitForLeaders: false,
       topics: missing.map(({ topic, partitions, settings }) => ({
         topic,
         numPartitions: partitions,
@@ -80,6 +85,10 @@ export async function ensureTopics(
         configEntries: Object.entries(settings).map(([name, value]) => ({ name, value })),
       })),
     })
+    await untilLed(
+      admin,
+      missing.map(({ topic }) => topic),
+    )
   }
   for (const topic of wanted.filter(({ topic }) => existing.has(topic))) {
     const weaker = await weakSettings(admin, topic)
@@ -87,12 +96,45 @@ export async function ensureTopics(
       logger.warn({ topic: topic.topic, weaker }, 'topic has weaker settings than it should')
     }
   }
-  const { [MIN_INSYNC]: inSync } = await settingsOf(
+  await warnOfSingleReplicas(
     admin,
-    { type: ConfigResourceTypes.TOPIC, name: names.positions },
-    [MIN_INSYNC],
+    wanted.map(({ topic }) => topic),
+    logger,
   )
-  return { minInsyncReplicas: Number(inSync ?? 1) }
+  const inSync = new Map<string, number>()
+  for (const { topic } of wanted) {
+    const resource = { type: ConfigResourceTypes.TOPIC, name: topic }
+    const { [MIN_INSYNC]: found } = await settingsOf(admin, resource, [MIN_INSYNC])
+    inSync.set(topic, Number(found ?? 1))
+  }
+  return inSync
+}
+
+/** For a moment after its creation nobody leads a topic's partitions. */
+async function untilLed(admin: Admin, topics: readonly string[]): Promise<void> {
+  for (let tries = 0; tries < LEADER_TRIES; tries += 1) {
+    const found = [...(await askPartitions(admin, topics)).values()].flat()
+    if (found.every(({ leader }) => leader !== undefined)) return
+    await pause(LEADER_PAUSE_MS)
+  }
+}
+
+async function warnOfSingleReplicas(
+  admin: Admin,
+  topics: readonly string[],
+  logger: Logger,
+): Promise<void> {
+  const { brokers } = await admin.describeCluster()
+  if (brokers.length === 1) return
+  const { topics: found } = await admin.fetchTopicMetadata({ topics: [...topics] })
+  for (const { name: topic, partitions } of found) {
+    const single = allPartitions(partitions).filter(({ replicas }) => replicas.length === 1)
+    if (single.length === 0) continue
+    logger.warn(
+      { topic, partitions: single.length, brokers: brokers.length },
+      'topic has a replication factor of 1: a broker that fails takes its partitions away',
+    )
+  }
 }
 
 type Wanted = {
@@ -122,7 +164,7 @@ async function weakSettings(admin: Admin, { topic, partitions, settings }: Wante
     .filter(([name, wanted]) => isWeaker(name, found[name], wanted))
     .map(([name, wanted]) => `${name} is ${found[name]}, should be ${wanted}`)
   const { topics } = await admin.fetchTopicMetadata({ topics: [topic] })
-  const there = topics[0]?.partitions.length ?? 0
+  const there = allPartitions(topics[0]?.partitions ?? []).length
   if (there < partitions) weaker.push(`it has ${there} partitions, should have ${partitions}`)
   return weaker
 }

@@ -7,12 +7,12 @@ import {
   type ReportRejected,
 } from '../../schemas/report-rejected.ts'
 import type { RejectionLog } from '../event-log.ts'
-import { gatheringWriter } from '../gathering-writer.ts'
+import { gatheringWriter, waitingRoom } from '../gathering-writer.ts'
 import { PARTITION } from './batch-reader.ts'
 import { groupReaders, type WarningLogger } from './group-readers.ts'
 
 /** What may wait to be written: a flood of refused reports must not fill the memory. */
-const BOUNDS = { maxQueuedItems: 1000, maxQueuedBytes: 4 * 1024 * 1024 } as const
+const BOUNDS = { maxItems: 1000, maxBytes: 4 * 1024 * 1024 } as const
 const MAX_EVENTS = 500
 /** Rows that go in one transaction, so that what waits behind it waits only shortly. */
 const EXPIRY_CHUNK = 1000
@@ -34,7 +34,7 @@ export function rejectionsWriter(
      ON CONFLICT (consumer_group) DO UPDATE SET offset = excluded.offset`,
   )
   const writer = gatheringWriter<Row>({
-    ...BOUNDS,
+    room: waitingRoom(BOUNDS),
     async writeBatch(rows) {
       database.transaction(() => {
         for (const row of rows) insert.run(...row)

@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { gatheringWriter, type GatheringWriterOptions } from '../../event-log/gathering-writer.ts'
+import {
+  gatheringWriter,
+  waitingRoom,
+  type GatheringWriterOptions,
+} from '../../event-log/gathering-writer.ts'
 import { eventually } from '../eventually.ts'
 
 describe('gathering writer', () => {
@@ -98,7 +102,7 @@ describe('gathering writer', () => {
   })
 
   test('a call beyond the bounds passes while nothing else waits', async () => {
-    const { writer, batches } = recordingWriter({ maxQueuedItems: 10, maxQueuedBytes: 10 })
+    const { writer, batches } = recordingWriter({ room: waitingRoom({ maxItems: 10, maxBytes: 10 }) })
     await writer.write(numbered(11), 11)
     expect(batches).toEqual([numbered(11)])
   })
@@ -149,7 +153,7 @@ describe('gathering writer', () => {
   })
 
   test('dropped calls make room in the queue', async () => {
-    const { writer, batches } = heldWriter({ deadlineMs: 20, maxQueuedItems: 2 })
+    const { writer, batches } = heldWriter({ deadlineMs: 20, room: waitingRoom({ maxItems: 2 }) })
     const calls = [writer.write(['outstanding'], 1)]
     await eventually(() => batches.length === 1)
     calls.push(writer.write(['a', 'b'], 2))

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { describe, test } from '@jest/globals'
 import { containerHost } from './containers.ts'
+import { startKafkaCluster } from './kafka-cluster.ts'
 import { startKafka } from './kafka-server.ts'
 import { startMongodb } from './mongodb-server.ts'
 import { startPrometheus } from './prometheus.ts'
@@ -16,6 +17,8 @@ export type Services = {
   readonly mongodb: { readonly url: string; readonly database: string }
   /** Starts brokers that only this suite uses, and may kill. */
   readonly ownKafka: typeof startKafka
+  /** Starts three brokers that replicate to each other, each of which may be killed. */
+  readonly ownKafkaCluster: typeof startKafkaCluster
   readonly ownSchemaRegistry: typeof startSchemaRegistry
   readonly ownMongodb: typeof startMongodb
   readonly schemathesis: { readonly folder: string }
@@ -52,6 +55,7 @@ const SERVICES: { [Name in keyof Services]: (own: string) => Promise<Shared<Serv
   schemaRegistry: async () => map(await schemaRegistry(), (url) => ({ url })),
   mongodb: async (own) => map(await mongodb(), (url) => ({ url, database: own })),
   ownKafka: async () => startable('Kafka', startKafka, kafkaJars),
+  ownKafkaCluster: async () => ofProgram('Kafka', startKafkaCluster, kafkaJars),
   ownSchemaRegistry: async () => startable('the schema registry', startSchemaRegistry, apicurio),
   ownMongodb: async () => startable('MongoDB', startMongodb, mongodbProgram),
   prometheus: async () => {
@@ -77,8 +81,17 @@ async function startable<Start>(
   start: Start,
   program: () => Promise<unknown>,
 ): Promise<Shared<Start>> {
+  if ((await containerHost()) !== undefined) return { kind: 'running', address: start }
+  return ofProgram(name, start, program)
+}
+
+async function ofProgram<Start>(
+  name: string,
+  start: Start,
+  program: () => Promise<unknown>,
+): Promise<Shared<Start>> {
   try {
-    if ((await containerHost()) === undefined) await program()
+    await program()
     return { kind: 'running', address: start }
   } catch (error) {
     return { kind: 'unavailable', reason: `${name}: ${String(error)}` }

@@ -36,33 +36,54 @@ export async function startKafka(
   }
   const advertisedPort = options.advertisedPort ?? port
   const brokers = [`127.0.0.1:${advertisedPort}`]
-  const java = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-cp', join(await kafkaJars(), '*')]
   const server = await startProcess('kafka', options, async (dataDir) => {
-    const properties = join(dataDir, 'server.properties')
     const settings = processSettings({
       ...{ dataDir, port, advertisedPort },
       controllerPort: await freePort(),
     })
     if (secured !== undefined) Object.assign(settings, securedSettings(settings, secured))
-    writeFileSync(
-      properties,
-      Object.entries(settings)
-        .map(([name, value]) => `${name}=${value}\n`)
-        .join(''),
-    )
-    if (!existsSync(join(dataDir, 'data', 'meta.properties'))) {
-      await format(java, properties, secured)
-    }
-    return {
-      command: 'java',
-      args: ['-Xmx512m', ...java, 'kafka.Kafka', properties],
-      answers: () => kafkaAnswers(brokers, secured),
-    }
+    const start = await formatted({
+      ...{ dataDir, settings, clusterId: newClusterId() },
+      users: secured === undefined ? [] : scramUsers(secured),
+    })
+    return { ...start, answers: () => kafkaAnswers(brokers, secured) }
   })
   return Object.assign(server, { brokers })
 }
 
-const SETTINGS = {
+/** How to start a node on `dataDir`, whose storage is formatted when it is new. */
+export async function formatted({
+  dataDir,
+  settings,
+  clusterId,
+  users = [],
+}: {
+  dataDir: string
+  settings: Readonly<Record<string, string>>
+  clusterId: string
+  users?: readonly string[]
+}): Promise<{ command: string; args: string[] }> {
+  const java = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-cp', join(await kafkaJars(), '*')]
+  const properties = join(dataDir, 'server.properties')
+  writeFileSync(
+    properties,
+    Object.entries({ ...settings, 'log.dirs': join(dataDir, 'data') })
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  )
+  if (!existsSync(join(dataDir, 'data', 'meta.properties'))) {
+    const format = ['kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', properties]
+    await promisify(execFile)('java', [...java, ...format, ...users])
+  }
+  return { command: 'java', args: ['-Xmx512m', ...java, 'kafka.Kafka', properties] }
+}
+
+/** A cluster id is 16 bytes in base64url; it must not begin with a dash. */
+export function newClusterId(): string {
+  return `A${randomBytes(16).toString('base64url').slice(1)}`
+}
+
+export const SETTINGS = {
   'process.roles': 'broker,controller',
   'node.id': '1',
   'controller.listener.names': 'CONTROLLER',
@@ -87,7 +108,6 @@ function processSettings(own: {
     'controller.quorum.voters': `1@127.0.0.1:${own.controllerPort}`,
     listeners: `PLAINTEXT://127.0.0.1:${own.port},CONTROLLER://127.0.0.1:${own.controllerPort}`,
     'advertised.listeners': `PLAINTEXT://127.0.0.1:${own.advertisedPort}`,
-    'log.dirs': join(own.dataDir, 'data'),
   }
 }
 
@@ -109,21 +129,7 @@ function containerEnvironment(brokers: readonly string[]): Record<string, string
   )
 }
 
-async function format(
-  java: readonly string[],
-  properties: string,
-  secured: KafkaSecurity | undefined,
-): Promise<void> {
-  // A cluster id is 16 bytes in base64url; it must not begin with a dash.
-  const id = `A${randomBytes(16).toString('base64url').slice(1)}`
-  await promisify(execFile)('java', [
-    ...java,
-    ...['kafka.tools.StorageTool', 'format', '-t', id, '-c', properties],
-    ...(secured === undefined ? [] : scramUsers(secured)),
-  ])
-}
-
-async function kafkaAnswers(brokers: string[], secured?: KafkaSecurity): Promise<void> {
+export async function kafkaAnswers(brokers: string[], secured?: KafkaSecurity): Promise<void> {
   const admin = new Kafka({
     clientId: 'test-services',
     brokers,

@@ -1,0 +1,23 @@
+import { describe, expect, test } from '@jest/globals'
+import { partitionOf } from '../../../event-log/kafka/partitions.ts'
+
+describe('the partition of a key', () => {
+  // Of Kafka's own UtilsTest.testMurmur2.
+  test.each([
+    ['21', -973932308],
+    ['foobar', -790332482],
+    ['a-little-bit-long-string', -985981536],
+    ['lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8', -58897971],
+    ['abc', 479470107],
+  ])('is the one that the Java client chooses: %s', (key, murmur2) => {
+    for (const count of [1, 3, 12]) {
+      const partitions = Array.from({ length: count }, () => ({ leader: 1, inSync: 1 }))
+      expect(partitionOf(key, partitions)).toBe((murmur2 & 0x7fffffff) % count)
+    }
+  })
+
+  test('does not depend on who leads the partitions', () => {
+    const partitions = Array.from({ length: 12 }, () => ({ leader: undefined, inSync: 0 }))
+    expect(partitionOf('abc', partitions)).toBe((479470107 & 0x7fffffff) % 12)
+  })
+})

@@ -1,0 +1,75 @@
+import { describe, expect, test } from '@jest/globals'
+import type { Kafka, ProducerBatch, RecordMetadata } from 'kafkajs'
+import { batchProducer } from '../../../event-log/kafka/producer.ts'
+import { silent } from './harness.ts'
+
+const MESSAGES = [
+  { key: 'a', value: 'a', partition: 0 },
+  { key: 'b', value: 'b', partition: 3 },
+]
+
+describe('a producer of batches', () => {
+  test('tells kafkajs each message’s partition, and counts only answers for these', async () => {
+    // As after partitions were added: one that chose again would have been answered in full.
+    const { producer, sent } = standIn(() => answersFor(0, 1, 2))
+    await expect(producer.send(MESSAGES)).rejects.toThrow('no answer for partition 3')
+    expect(sent.map(({ topicMessages }) => topicMessages)).toEqual([
+      [{ topic: 'positions', messages: MESSAGES }],
+    ])
+  })
+
+  test('is replaced by a new one after a batch that failed or hangs', async () => {
+    const outcomes = [
+      () => Promise.reject(new Error('lost')),
+      () => new Promise<never>(() => undefined),
+      () => answersFor(0, 3),
+      () => answersFor(0, 3),
+    ]
+    const { producer, clients } = standIn(() => outcomes.shift()!())
+    await expect(producer.send(MESSAGES)).rejects.toMatchObject({ retriable: true })
+    expect(clients).toEqual(['cut'])
+    await expect(producer.send(MESSAGES)).rejects.toThrow('not confirmed within 50 ms')
+    expect(clients).toEqual(['cut', 'cut'])
+    await producer.send(MESSAGES)
+    await producer.send(MESSAGES)
+    expect(clients).toEqual(['cut', 'cut', 'in use'])
+    await producer.close()
+    expect(clients).toEqual(['cut', 'cut', 'cut'])
+  })
+
+  /** A producer over something that answers as it is told; what became of each client. */
+  function standIn(answer: () => Promise<RecordMetadata[]>) {
+    const clients: string[] = []
+    const sent: ProducerBatch[] = []
+    const producer = batchProducer({
+      topic: 'positions',
+      logger: silent,
+      givenUpAfterMs: 50,
+      newClient() {
+        const at = clients.push('in use') - 1
+        const kafka = {
+          producer: () => ({
+            connect: () => Promise.resolve(),
+            disconnect: () => Promise.resolve(),
+            sendBatch(batch: ProducerBatch) {
+              sent.push(batch)
+              return answer()
+            },
+          }),
+        }
+        return {
+          kafka: kafka as unknown as Kafka,
+          abandon: () => undefined,
+          cut: () => (clients[at] = 'cut'),
+        }
+      },
+    })
+    return { producer, clients, sent }
+  }
+})
+
+function answersFor(...partitions: number[]): Promise<RecordMetadata[]> {
+  return Promise.resolve(
+    partitions.map((partition) => ({ topicName: 'positions', partition, errorCode: 0 })),
+  )
+}

@@ -1,0 +1,58 @@
+import { formatted, kafkaAnswers, newClusterId, SETTINGS } from './kafka-server.ts'
+import { freePort, startProcess, type OwnServer } from './own-server.ts'
+
+export type KafkaCluster = {
+  readonly brokers: string[]
+  /** By number; each keeps its port and its data when it is killed and started again. */
+  readonly nodes: readonly OwnServer[]
+  kill(): Promise<void>
+}
+
+const NODES = [1, 2, 3] as const
+
+const CLUSTER_SETTINGS = {
+  ...SETTINGS,
+  'default.replication.factor': '3',
+  'offsets.topic.replication.factor': '3',
+  'transaction.state.log.replication.factor': '3',
+  // A broker that died silently is noticed after this; Kafka's own 9 s would be most of a test.
+  'broker.session.timeout.ms': '6000',
+  'broker.heartbeat.interval.ms': '1000',
+}
+
+/** Starts three nodes (KRaft, each broker and controller) on loopback, about 15 s; processes always. */
+export async function startKafkaCluster(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<KafkaCluster> {
+  const clusterId = newClusterId()
+  const ports = await Promise.all(
+    NODES.map(async () => ({ broker: await freePort(), controller: await freePort() })),
+  )
+  const voters = ports.map(({ controller }, at) => `${NODES[at]}@127.0.0.1:${controller}`).join(',')
+  const nodes = await Promise.all(
+    ports.map(({ broker, controller }, at) =>
+      startProcess(`kafka-${NODES[at]}`, {}, async (dataDir) => ({
+        ...(await formatted({
+          dataDir,
+          clusterId,
+          settings: {
+            ...CLUSTER_SETTINGS,
+            ...settings,
+            'node.id': String(NODES[at]),
+            'controller.quorum.voters': voters,
+            listeners: `PLAINTEXT://127.0.0.1:${broker},CONTROLLER://127.0.0.1:${controller}`,
+            'advertised.listeners': `PLAINTEXT://127.0.0.1:${broker}`,
+          },
+        })),
+        answers: () => kafkaAnswers([`127.0.0.1:${broker}`]),
+      })),
+    ),
+  )
+  return {
+    brokers: ports.map(({ broker }) => `127.0.0.1:${broker}`),
+    nodes,
+    async kill() {
+      await Promise.all(nodes.map((node) => node.kill()))
+    },
+  }
+}
