@@ -2,9 +2,9 @@
 FROM node:20-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --ignore-scripts
+RUN npm ci
 COPY . .
-RUN npm run build && npm prune --omit=dev --ignore-scripts && rm -rf node_modules/.cache
+RUN npm run build && npm prune --omit=dev && rm -rf node_modules/.cache
 
 FROM node:20-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 INGEST_PORT=8080 ADMIN_PORT=8081 PROJECTOR_PORT=8082
