@@ -118,6 +118,26 @@ describe('the projector', () => {
     )
   })
 
+  test('nothing is checkpointed before its dead letters are kept', async () => {
+    await eventLog.append([positionReported()])
+    putGarbage('no event')
+    await eventLog.append([positionReported()])
+    let failures = 2
+    const checkpoints: unknown[] = []
+    await projectAll(store, {
+      async deadLetter(entries) {
+        failures -= 1
+        checkpoints.push(await store.checkpoint())
+        if (failures >= 0) throw new DependencyError('the disk is full', { retriable: true })
+        await eventLog.deadLetter(entries)
+      },
+    })
+    // A projector killed at any of the tries would read the garbage again.
+    expect(checkpoints).toEqual([{}, {}, {}])
+    expect(await eventLog.deadLetters()).toBe(1)
+    expect(await countOf()).toBe(2)
+  })
+
   test('a store that is away is waited for, and nothing is skipped or dead-lettered twice', async () => {
     let failures = 3
     const flaky = {

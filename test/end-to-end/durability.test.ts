@@ -1,0 +1,86 @@
+import { basename, join } from 'node:path'
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
+import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
+import { deviceStatus } from '../../projector/device-status.ts'
+import { account } from '../contracts/store-samples.ts'
+import { temporaryDirectory } from '../programs.ts'
+import { deviceErased, positionReported, reportRejected, T0 } from '../samples.ts'
+
+const NORMAL = 1
+const FULL = 2
+let commits: { file: string; synchronous: unknown; journal: unknown }[] = []
+
+/** The driver itself, noting at each commit what the connection that commits promises of it. */
+class WatchedDatabase extends DatabaseSync {
+  override exec(sql: string): void {
+    if (/^\s*COMMIT/i.test(sql)) {
+      commits.push({
+        file: basename(this.location() ?? ''),
+        synchronous: pragma(this, 'synchronous'),
+        journal: pragma(this, 'journal_mode'),
+      })
+    }
+    super.exec(sql)
+  }
+}
+jest.unstable_mockModule('@photostructure/sqlite', () => ({ DatabaseSync: WatchedDatabase }))
+const { openSqliteEventLog } = await import('../../event-log/sqlite/sqlite-event-log.ts')
+const { openSqliteStore } = await import('../../store/sqlite/sqlite-store.ts')
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+
+beforeEach(async () => {
+  directory = await temporaryDirectory()
+})
+
+afterEach(() => directory.remove())
+
+function pragma(database: DatabaseSyncInstance, name: string): unknown {
+  return Object.values(database.prepare(`PRAGMA ${name}`).get() as object)[0]
+}
+
+test('whatever the log takes waits for the disk at its commit', async () => {
+  const clock = { now: () => T0 }
+  const log = openSqliteEventLog({ file: join(directory.path, 'log.sqlite'), clock })
+  const changes = {
+    append: () => log.append([positionReported()]),
+    erase: () => log.erase(deviceErased()),
+    appendRejections: () => log.appendRejections([reportRejected()]),
+    deadLetter: () =>
+      log.deadLetter([
+        {
+          kind: 'unreadable',
+          origin: { partition: 0, offset: 1 },
+          reason: 'no JSON',
+          key: null,
+          value: null,
+        },
+      ]),
+  }
+  for (const [name, change] of Object.entries(changes)) {
+    commits = []
+    await change()
+    expect([name, commits]).toEqual([
+      name,
+      [{ file: 'log.sqlite', synchronous: FULL, journal: 'wal' }],
+    ])
+  }
+  await log.close()
+})
+
+test('the accounts wait for the disk, the read models, made from the log, do not', async () => {
+  const store = openSqliteStore({ directory: directory.path })
+  commits = []
+  await store.createAccount(account())
+  const entry = { kind: 'position', origin: { partition: 0, offset: 1 }, event: positionReported() }
+  await store.project({
+    ...{ partition: 0, lastOffset: 1, fold: deviceStatus },
+    entries: [entry as never],
+  })
+  await store.close()
+  const synchronous = (file: RegExp) => [
+    ...new Set(commits.filter((commit) => file.test(commit.file)).map((one) => one.synchronous)),
+  ]
+  expect(synchronous(/^accounts/)).toEqual([FULL])
+  expect(synchronous(/^read-models/)).toEqual([NORMAL])
+})
