@@ -16,6 +16,7 @@ export default {
   transform: {
     '^.+\\.ts$': ['ts-jest', { useESM: true, tsconfig: 'tsconfig.json', transpilation: true }],
   },
-  maxWorkers: '100%',
+  // Much of the time is spent waiting: for the disk, for a limit to pass, for a program to start.
+  maxWorkers: '150%',
   testTimeout: 20_000,
 }
