@@ -13,7 +13,13 @@ const ports = [
   'store/back-office.ts',
 ]
 
-const forAdapters = ['runtime/end-of-turn.ts', 'runtime/errors.ts', 'runtime/sqlite/']
+const forAdapters = [
+  'runtime/back-off.ts',
+  'runtime/end-of-turn.ts',
+  'runtime/errors.ts',
+  'runtime/periodically.ts',
+  'runtime/sqlite/',
+]
 
 /** What the files of a folder may import of ours, besides the folder itself. */
 const allowed: Record<string, readonly string[]> = {
