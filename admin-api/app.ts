@@ -6,7 +6,7 @@ import {
   answerInEnvelope,
   identifyRequest,
   observeRequests,
-  type HttpMiddleware,
+  reportBrokenOff,
   type HttpState,
 } from '../runtime/http.ts'
 import type { RateLimit } from '../runtime/config/config.ts'
@@ -88,15 +88,18 @@ export function createAdminApp({
   trustProxy,
   callLimit,
   ready,
+  metricsElsewhere = false,
 }: AdminDependencies & {
   trustProxy: number
   callLimit: RateLimit | 'off'
   ready: () => Promise<void>
+  metricsElsewhere?: boolean
 }): Koa<HttpState> {
-  const router = new Router<HttpState>()
+  const router = new Router<HttpState>({ strict: true })
   operationsRoutes(router, {
     name: 'gps-admin-api',
     metrics,
+    metricsElsewhere,
     ready,
     stopping,
   })
@@ -108,7 +111,7 @@ export function createAdminApp({
     router.register(
       PREFIX + route.path,
       [route.method],
-      [keepPrivate(), authorized(route, { store, clock, logger, limits })],
+      [authorized(route, { store, clock, logger, limits })],
     )
   }
 
@@ -119,24 +122,4 @@ export function createAdminApp({
   app.use(router.routes())
   app.on('error', reportBrokenOff({ logger }))
   return app
-}
-
-/** What is thrown is answered in the envelope; this hears of answers that broke off half-way. */
-function reportBrokenOff({ logger }: { logger: Logger }) {
-  return function reportBrokenOff(error: NodeJS.ErrnoException, ctx?: { state?: HttpState }): void {
-    const requestId = ctx?.state?.requestId
-    if (GONE.has(error.code ?? '')) logger.debug({ requestId }, 'the caller has gone')
-    else logger.error({ requestId, err: error }, 'answer broken off')
-  }
-}
-
-/** How an answer fails whose caller no longer takes it. */
-const GONE: ReadonlySet<string> = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE'])
-
-/** Answers hold one account's data, some a secret: no cache keeps them, no browser runs them. */
-function keepPrivate(): HttpMiddleware {
-  return async function keepPrivate(ctx, next) {
-    ctx.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' })
-    await next()
-  }
 }

@@ -34,6 +34,7 @@ export async function startAdminApi(
     app: createAdminApp({
       ...{ store, eventLog, mode, clock, logger, metrics, stopping, trustProxy, ready },
       callLimit: config.rateLimits.admin,
+      metricsElsewhere: config.metricsPort !== undefined,
     }),
     host,
     port,

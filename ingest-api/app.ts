@@ -7,6 +7,7 @@ import {
   answerInEnvelope,
   identifyRequest,
   observeRequests,
+  reportBrokenOff,
   type HttpState,
 } from '../runtime/http.ts'
 import type { Logger } from '../runtime/logger.ts'
@@ -35,6 +36,7 @@ export function createIngestApp({
   metrics,
   stopping,
   keyLimit: limit,
+  metricsElsewhere = false,
 }: {
   eventLog: Pick<EventLog, 'append' | 'ready'>
   keys: Pick<Keys, 'findGrant'>
@@ -46,12 +48,14 @@ export function createIngestApp({
   stopping: AbortSignal
   /** How many positions a key may report that has no limit of its own. */
   keyLimit: RateLimit | 'off'
+  metricsElsewhere?: boolean
 }): Koa<HttpState> {
   const grants = new Grants({ keys, clock })
-  const router = new Router<HttpState>()
+  const router = new Router<HttpState>({ strict: true })
   operationsRoutes(router, {
     name: 'gps-ingest-api',
     metrics,
+    metricsElsewhere,
     ready: () => eventLog.ready(),
     stopping,
   })
@@ -67,5 +71,6 @@ export function createIngestApp({
   app.use(observeRequests({ service: 'ingest-api', metrics, logger }))
   app.use(answerInEnvelope({ logger }))
   app.use(router.routes())
+  app.on('error', reportBrokenOff({ logger }))
   return app
 }

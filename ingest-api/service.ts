@@ -43,6 +43,7 @@ export async function startIngestApi(
       metrics,
       stopping,
       keyLimit: config.rateLimits.key,
+      metricsElsewhere: config.metricsPort !== undefined,
     }),
     host: config.host,
     port: config.ingestPort,

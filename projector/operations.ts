@@ -1,7 +1,12 @@
 import Router from '@koa/router'
 import Koa from 'koa'
 import type { EventLog } from '../event-log/event-log.ts'
-import { answerInEnvelope, identifyRequest, type HttpState } from '../runtime/http.ts'
+import {
+  answerInEnvelope,
+  identifyRequest,
+  reportBrokenOff,
+  type HttpState,
+} from '../runtime/http.ts'
 import { serveHttp } from '../runtime/http-server.ts'
 import { operationsRoutes } from '../runtime/operations-routes.ts'
 import type { Program } from '../runtime/program.ts'
@@ -13,10 +18,11 @@ export async function serveOperations(
   { eventLog, store }: { eventLog: Pick<EventLog, 'ready'>; store: Pick<Store, 'ready'> },
   { config, logger, metrics, lifecycle }: Program,
 ): Promise<void> {
-  const router = new Router<HttpState>()
+  const router = new Router<HttpState>({ strict: true })
   operationsRoutes(router, {
     name: 'gps-projector',
     metrics,
+    metricsElsewhere: config.metricsPort !== undefined,
     ready: async () => {
       await Promise.all([eventLog.ready(), store.ready()])
     },
@@ -26,6 +32,7 @@ export async function serveOperations(
   app.use(identifyRequest())
   app.use(answerInEnvelope({ logger }))
   app.use(router.routes())
+  app.on('error', reportBrokenOff({ logger }))
   const server = await serveHttp({
     app,
     host: config.host,

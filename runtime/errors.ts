@@ -30,7 +30,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorIdentifier, string>> = {
   PAYLOAD_TOO_LARGE: 'The body is larger than the call takes',
   UNSUPPORTED_MEDIA_TYPE: 'The body’s Content-Type or Content-Encoding is not one the call takes',
   RATE_LIMITED: 'Too many requests; the same one may succeed after `Retry-After` seconds',
-  HEADERS_TOO_LARGE: 'The request line and headers are larger than 16 KiB',
+  HEADERS_TOO_LARGE:
+    'The request line and headers are larger than 16 KiB, or there are more than 100 headers',
   SERVER_ERROR: 'A fault of ours; tell us the `X-Request-Id`',
   SERVICE_UNAVAILABLE: 'This cannot be done right now; send it again after `Retry-After` seconds',
 }

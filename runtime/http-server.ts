@@ -1,10 +1,14 @@
-import { randomUUID } from 'node:crypto'
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type Koa from 'koa'
-import { ApiError, ERRORS, type ErrorIdentifier } from './errors.ts'
-import { errorEnvelope } from './http.ts'
+import { EVERY_ANSWER, refuseConnection, refuseRequest } from './bare-answer.ts'
+import { HttpConnections } from './http-connections.ts'
+
+/** Node drops what is beyond its own cap without a word, X-Forwarded-For or the cookie among it. */
+const MOST_HEADERS = 100
+/** A connection that takes nothing of an answer for so long is cut. */
+const UNREAD_MS = 20_000
 
 export type HttpServer = {
   readonly url: string
@@ -24,11 +28,13 @@ export async function serveHttp({
   host,
   port,
   graceMs,
+  unreadMs = UNREAD_MS,
 }: {
   app: Koa
   host: string
   port: number
   graceMs: number
+  unreadMs?: number
 }): Promise<HttpServer> {
   const server = createServer({
     headersTimeout: 10_000,
@@ -38,24 +44,28 @@ export async function serveHttp({
     // Checked below instead, so that its refusal comes in the envelope too.
     requireHostHeader: false,
   })
-  server.maxHeadersCount = 100
+  server.maxHeadersCount = 0
   server.maxConnections = 10_000
-  const inFlight = new Map<Duplex, ServerResponse>()
   let closing = false
 
   const handle = app.callback()
-  server.on('request', (request, response) => {
-    if (request.headers.host === undefined && request.httpVersion === '1.1') {
-      return write(request.socket, 'INVALID_PARAMS', 'an HTTP/1.1 request needs a Host header')
+  const connections = new HttpConnections((request, response) => {
+    if (request.rawHeaders.length > 2 * MOST_HEADERS) {
+      const message = `a request may have ${MOST_HEADERS} headers`
+      return refuseRequest(response, 'HEADERS_TOO_LARGE', message)
     }
-    inFlight.set(request.socket, response)
-    response.once('close', () => inFlight.delete(request.socket))
+    if (request.headers.host === undefined && request.httpVersion === '1.1') {
+      const message = 'an HTTP/1.1 request needs a Host header'
+      return refuseRequest(response, 'INVALID_PARAMS', message)
+    }
+    for (const [name, value] of Object.entries(EVERY_ANSWER)) response.setHeader(name, value)
     if (closing) response.setHeader('Connection', 'close')
     handle(request, response).catch(() => request.socket.destroy())
   })
+  server.on('request', (request, response) => connections.take(request, response))
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const response = inFlight.get(socket)
+    const response = connections.underWay(socket).at(-1)
     if (response === undefined) return refuse(socket, error)
     if (response.headersSent) return void socket.destroy()
     if (!response.req.complete) return refuse(socket, error)
@@ -63,15 +73,24 @@ export async function serveHttp({
     response.once('close', () => refuse(socket, error))
   })
   server.on('connect', (_request, socket) =>
-    write(socket, 'METHOD_NOT_ALLOWED', 'CONNECT is not served'),
+    refuseConnection(socket, 'METHOD_NOT_ALLOWED', 'CONNECT is not served'),
   )
+  server.setTimeout(unreadMs, (socket: Socket) => {
+    const [answer] = connections.underWay(socket)
+    // A stream of events has rules of its own for readers that are slow.
+    const isStream = answer?.getHeader('content-type') === 'text/event-stream'
+    const isUnread = socket.writableLength > 0 && !isStream
+    if (answer === undefined || isUnread) socket.destroy()
+    // Nothing is there to be read yet: on to the next look.
+    else socket.setTimeout(unreadMs)
+  })
 
   await listen(server, host, port)
   return {
     url: `http://${hostInUrl(host)}:${(server.address() as AddressInfo).port}`,
     async close() {
       closing = true
-      for (const response of inFlight.values()) {
+      for (const response of connections.last()) {
         if (!response.headersSent) response.setHeader('Connection', 'close')
       }
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
@@ -98,32 +117,11 @@ function hostInUrl(host: string): string {
 
 function refuse(socket: Duplex, error: NodeJS.ErrnoException): void {
   if (error.code === 'HPE_HEADER_OVERFLOW') {
-    return write(socket, 'HEADERS_TOO_LARGE', 'the headers are larger than 16 KiB')
+    return refuseConnection(socket, 'HEADERS_TOO_LARGE', 'the headers are larger than 16 KiB')
   }
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return write(socket, 'REQUEST_TIMEOUT', 'the request did not arrive in time: send it again')
+    const message = 'the request did not arrive in time: send it again'
+    return refuseConnection(socket, 'REQUEST_TIMEOUT', message)
   }
-  write(socket, 'INVALID_PARAMS', 'the request is not well-formed HTTP/1.1')
-}
-
-/** Answers on the bare socket, then lets the client read before the connection goes. */
-function write(socket: Duplex, identifier: ErrorIdentifier, message: string): void {
-  if (!socket.writable) return void socket.destroy()
-  const status = ERRORS[identifier]
-  const body = JSON.stringify(errorEnvelope(new ApiError(identifier, message)))
-  socket.end(
-    [
-      `HTTP/1.1 ${status} ${identifier}`,
-      'Content-Type: application/json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      `X-Request-Id: ${randomUUID()}`,
-      'Connection: close',
-      ...(identifier === 'METHOD_NOT_ALLOWED' ? ['Allow: GET, HEAD, POST'] : []),
-      '',
-      body,
-    ].join('\r\n'),
-  )
-  socket.on('error', () => undefined)
-  socket.resume()
-  if ('setTimeout' in socket) (socket as Socket).setTimeout(1_000, () => socket.destroy())
+  refuseConnection(socket, 'INVALID_PARAMS', 'the request is not well-formed HTTP/1.1')
 }

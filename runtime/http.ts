@@ -76,6 +76,18 @@ export function answerInEnvelope({ logger }: { logger: Logger }): HttpMiddleware
   }
 }
 
+/** What is thrown is answered in the envelope; this hears of answers that broke off half-way. */
+export function reportBrokenOff({ logger }: { logger: Logger }) {
+  return function reportBrokenOff(error: NodeJS.ErrnoException, ctx?: { state?: HttpState }): void {
+    const requestId = ctx?.state?.requestId
+    if (GONE.has(error.code ?? '')) logger.debug({ requestId }, 'the caller has gone')
+    else logger.error({ requestId, err: error }, 'answer broken off')
+  }
+}
+
+/** How an answer fails whose caller no longer takes it. */
+const GONE: ReadonlySet<string> = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE'])
+
 /** The success envelope around `data`. */
 export function succeed(
   ctx: HttpContext,

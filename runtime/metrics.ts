@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { metricsPage } from './metrics-page.ts'
 import { readinessGauge } from './readiness.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
@@ -10,6 +11,8 @@ export function createMetrics() {
   collectDefaultMetrics({ register: registry })
   return {
     registry,
+    /** All of them as the text that Prometheus reads. */
+    page: metricsPage(() => registry.metrics()),
     readiness: readinessGauge(registry),
     buildInfo: new Gauge({
       name: 'gps_build_info',

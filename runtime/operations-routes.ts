@@ -15,7 +15,15 @@ export function operationsRoutes<S extends HttpState>(
     ready,
     stopping,
     metrics,
-  }: { name: string; ready: () => Promise<void>; stopping: AbortSignal; metrics: Metrics },
+    metricsElsewhere,
+  }: {
+    name: string
+    ready: () => Promise<void>
+    stopping: AbortSignal
+    metrics: Metrics
+    /** Whether the metrics have a port of their own, and are not to be had here. */
+    metricsElsewhere: boolean
+  },
 ): void {
   const readyNow = async () => {
     if (stopping.aborted) throw new Error('the service is stopping')
@@ -32,8 +40,13 @@ export function operationsRoutes<S extends HttpState>(
     }
     succeed(ctx, { status: 'ready' })
   })
+  if (!metricsElsewhere) metricsRoute(router, metrics)
+}
+
+/** The metrics of the process, for Prometheus. */
+export function metricsRoute<S extends HttpState>(router: Router<S>, metrics: Metrics): void {
   router.get('/metrics', async (ctx) => {
     ctx.type = metrics.registry.contentType
-    ctx.body = await metrics.registry.metrics()
+    ctx.body = await metrics.page()
   })
 }

@@ -2,6 +2,7 @@ import { ConfigError, loadConfig, type Config } from './config/config.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { createLogger, type Logger } from './logger.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import { serveMetrics } from './metrics-server.ts'
 import { VERSION } from './version.ts'
 
 /** What every process has from its first line on. */
@@ -30,7 +31,9 @@ export async function runProgram(
     const metrics = createMetrics()
     const mode = config.distributed === undefined ? 'embedded' : 'distributed'
     metrics.buildInfo.set({ service: name, version: VERSION, mode }, 1)
-    await start({ config, logger, metrics, lifecycle })
+    const program = { config, logger, metrics, lifecycle }
+    await serveMetrics(program)
+    await start(program)
     if (!lifecycle.stopping.aborted) logger.info({ version: VERSION }, 'started')
   } catch (error) {
     if (!lifecycle.stopping.aborted) lifecycle.fail(error, 'could not start')

@@ -27,7 +27,7 @@ export function answersConformTo(document: OpenApiDocument): (answer: SeenAnswer
   ajv.addSchema({ ...document, $id: 'document' })
   const compiled = new WeakMap<object, ValidateFunction>()
   const paths = Object.entries(document.paths).map(([template, operations]) => ({
-    pattern: new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+').replaceAll('.', '\\.')}/?$`),
+    pattern: new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+').replaceAll('.', '\\.')}$`),
     operations: operations as Readonly<Record<string, Described>>,
   }))
 

@@ -44,7 +44,6 @@ export function setHeaders(ctx: AdminContext): void {
   ctx.status = 200
   ctx.set({
     'Content-Type': 'text/event-stream',
-    'Cache-Control': 'no-store',
     'X-Accel-Buffering': 'no',
     // The connection carries nothing after it, and need not be waited for when the service stops.
     Connection: 'close',

@@ -8,6 +8,8 @@ export type Config = {
   readonly ingestPort: number
   readonly adminPort: number
   readonly projectorPort?: number
+  /** Absent: every service tells the metrics on its own port. */
+  readonly metricsPort?: number
   readonly dataDir: string
   readonly distributed?: {
     readonly kafka: KafkaConfig
@@ -106,6 +108,7 @@ const variables = Joi.object({
   INGEST_PORT: port('INGEST_PORT').default(8080),
   ADMIN_PORT: port('ADMIN_PORT').default(8081),
   PROJECTOR_PORT: port('PROJECTOR_PORT'),
+  METRICS_PORT: port('METRICS_PORT'),
   DATA_DIR: variable('DATA_DIR', Joi.string(), { expected: 'a folder' }).default('./data'),
   KAFKA_BROKERS: variable('KAFKA_BROKERS', Joi.string().pattern(/^[^\s,:]+:\d+(,[^\s,:]+:\d+)*$/), {
     expected: 'host:port, several separated by commas',
@@ -206,6 +209,7 @@ type Variables = {
   INGEST_PORT: number
   ADMIN_PORT: number
   PROJECTOR_PORT?: number
+  METRICS_PORT?: number
   DATA_DIR: string
   KAFKA_BROKERS?: string
   MONGODB_URL?: string
@@ -235,6 +239,7 @@ function toConfig(v: Variables): Config {
     ingestPort: v.INGEST_PORT,
     adminPort: v.ADMIN_PORT,
     ...(v.PROJECTOR_PORT !== undefined && { projectorPort: v.PROJECTOR_PORT }),
+    ...(v.METRICS_PORT !== undefined && { metricsPort: v.METRICS_PORT }),
     dataDir: v.DATA_DIR,
     ...(v.KAFKA_BROKERS !== undefined &&
       v.MONGODB_URL !== undefined && {

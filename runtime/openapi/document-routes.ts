@@ -38,11 +38,9 @@ export function documentRoutes<S extends HttpState>(
   }
 
   router.get('/openapi.json', (ctx) => send(ctx, json))
-  router.get('/docs', async (ctx) => {
-    // The page's links are relative, so that it also works under a prefix that a proxy takes off.
-    if (ctx.path.endsWith('/')) return ctx.redirect('../docs')
-    await send(ctx, page)
-  })
+  router.get('/docs', (ctx) => send(ctx, page))
+  // The page's links are relative, so that it also works under a prefix that a proxy takes off.
+  router.get('/docs/', (ctx) => ctx.redirect('../docs'))
   for (const [name, file] of Object.entries(files)) {
     router.get(`/docs/${name}`, (ctx) => send(ctx, file))
   }
@@ -50,11 +48,7 @@ export function documentRoutes<S extends HttpState>(
 
 async function send(ctx: HttpContext, { type, content }: File): Promise<void> {
   const { body, etag } = await content()
-  ctx.set({
-    'Cache-Control': 'no-cache',
-    'Content-Security-Policy': POLICY,
-    'X-Content-Type-Options': 'nosniff',
-  })
+  ctx.set({ 'Cache-Control': 'no-cache', 'Content-Security-Policy': POLICY })
   ctx.status = 200
   ctx.type = type
   ctx.etag = etag

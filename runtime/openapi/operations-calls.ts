@@ -27,9 +27,13 @@ export const OPERATIONS_CALLS: readonly Operation[] = [
     description: 'A 503 names what is missing.',
     errors: ['SERVICE_UNAVAILABLE'],
   },
-  call('/metrics', 'getMetrics', 'Metrics in the text format of Prometheus', {
-    content: { 'text/plain': { type: 'string' } },
-  }),
+  {
+    ...call('/metrics', 'getMetrics', 'Metrics in the text format of Prometheus', {
+      content: { 'text/plain': { type: 'string' } },
+    }),
+    description: 'Rendered once a second at most. Not here where METRICS_PORT is set.',
+    errors: ['NOT_FOUND'],
+  },
   call('/openapi.json', 'getOpenApiDocument', 'This document', {
     content: {
       'application/json': {

@@ -8,7 +8,7 @@ import { KeyUsage } from '../../ingest-api/keys/key-usage.ts'
 import { Rejections } from '../../ingest-api/accept/rejections.ts'
 import type { RateLimit } from '../../runtime/config/config.ts'
 import { serveHttp } from '../../runtime/http-server.ts'
-import { createLogger } from '../../runtime/logger.ts'
+import { createLogger, type Logger } from '../../runtime/logger.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import { keyHint, newApiKey, secretHash } from '../../schemas/api-key.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
@@ -29,10 +29,14 @@ export async function startIngest({
   wrapLog = (log) => log,
   wrapKeys = (store) => store,
   keyLimit = 'off',
+  metricsElsewhere = false,
+  logger = createLogger({ level: 'silent', name: 'test' }),
 }: {
   wrapLog?: (log: EventLog) => Pick<EventLog, 'append' | 'ready'>
   wrapKeys?: (store: Store) => Pick<Keys, 'findGrant'>
   keyLimit?: RateLimit | 'off'
+  metricsElsewhere?: boolean
+  logger?: Logger
 } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'gps-ingest-'))
   const clock = { time: T0, now: () => clock.time }
@@ -40,7 +44,6 @@ export async function startIngest({
   const store = openSqliteStore({ directory })
   const stopping = new AbortController()
   const usage = new KeyUsage({ keys: store })
-  const logger = createLogger({ level: 'silent', name: 'test' })
   const metrics = createMetrics()
   const rejections = new Rejections({ eventLog, clock, metrics, logger })
   await store.createAccount({ id: 'acc-1', name: 'Fleet', suspended: false, createdAt: T0 })
@@ -55,6 +58,7 @@ export async function startIngest({
       metrics,
       stopping: stopping.signal,
       keyLimit,
+      metricsElsewhere,
     }),
     host: '127.0.0.1',
     port: 0,

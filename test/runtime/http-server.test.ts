@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import Koa from 'koa'
 import { answerInEnvelope, identifyRequest, succeed, type HttpState } from '../../runtime/http.ts'
@@ -9,16 +10,30 @@ import { eventually } from '../eventually.ts'
 /** An app that answers when it is told to. */
 function patientApp() {
   const waiting: (() => void)[] = []
+  const open = new Set<string>()
   const app = new Koa<HttpState>()
+  app.silent = true
   app.use(identifyRequest())
   app.use(answerInEnvelope({ logger: createLogger({ level: 'silent', name: 'test' }) }))
   app.use(async (ctx) => {
+    open.add(ctx.path)
+    ctx.res.once('close', () => open.delete(ctx.path))
     if (ctx.path === '/wait') await new Promise<void>((resolve) => waiting.push(resolve))
     if (ctx.path === '/body') await ctx.req.resume().toArray()
     if (ctx.path === '/fail') throw new Error('secret insides')
-    succeed(ctx, { path: ctx.path })
+    if (ctx.path === '/stream') {
+      ctx.set('Content-Type', 'text/event-stream')
+      ctx.body = Readable.from(events(), { objectMode: false })
+      return
+    }
+    if (ctx.path === '/large') return void (ctx.body = Buffer.alloc(64 * 1024 * 1024))
+    succeed(ctx, { path: ctx.path, last: ctx.get('x-last') })
   })
-  return { app, waiting }
+  return { app, waiting, open }
+}
+
+function* events() {
+  for (;;) yield 'data: {}\n\n'.repeat(1_000)
 }
 
 /** Opens a connection, sends text, and gathers whatever comes back. */
@@ -83,13 +98,37 @@ describe('what never reaches the app is answered in the envelope', () => {
       431,
       'HEADERS_TOO_LARGE',
     ],
+    [
+      'more than 100 headers',
+      `GET / HTTP/1.1\r\nHost: a\r\n${'X-A: 1\r\n'.repeat(100)}\r\n`,
+      431,
+      'HEADERS_TOO_LARGE',
+    ],
     ['CONNECT', 'CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n', 405, 'METHOD_NOT_ALLOWED'],
   ])('%s', async (_what, text, status, error) => {
     const answer = await exchange(server.url, text)
     expect(answer.status).toBe(status)
     expect(answer.body).toMatchObject({ success: false, code: status, error })
     expect(answer.head).toMatch(/X-Request-Id: \S+/i)
+    expect(answer.head).toMatch(/Cache-Control: no-store/i)
+    expect(answer.head).toMatch(/X-Content-Type-Options: nosniff/i)
   })
+
+  test('of 100 headers the app gets to see all', async () => {
+    const headers = `Connection: close\r\n${'X-A: 1\r\n'.repeat(97)}X-Last: here\r\n`
+    const answer = await exchange(server.url, `GET /headers HTTP/1.1\r\nHost: a\r\n${headers}\r\n`)
+    expect(answer.status).toBe(200)
+    expect(answer.body).toMatchObject({ data: { last: 'here' } })
+  })
+
+  test.each(['/a', '/fail'])(
+    'no cache keeps an answer, and no browser guesses: %s',
+    async (path) => {
+      const { headers } = await fetch(server.url + path)
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+    },
+  )
 
   test('an unknown expectation is served as any other request', async () => {
     const answer = await exchange(
@@ -139,6 +178,54 @@ test('a body that does not arrive in time is 408', async () => {
   expect(answer.body).toMatchObject({ error: 'REQUEST_TIMEOUT' })
   await server.close()
 }, 30_000)
+
+describe('an answer that is not read', () => {
+  const serve = (app: Koa<HttpState>) =>
+    serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 500, unreadMs: 300 })
+
+  test('is cut off once its client has taken nothing for a time', async () => {
+    const { app, open } = patientApp()
+    const server = await serve(app)
+    const { socket, ended } = talk(server.url, 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n')
+    socket.pause()
+    const started = performance.now()
+    await eventually(() => open.has('/large'))
+    await eventually(() => open.size === 0)
+    expect(performance.now() - started).toBeGreaterThan(300)
+    socket.destroy()
+    await ended
+    await server.close()
+  })
+
+  test('goes on while its client takes a little now and then', async () => {
+    const { app, open } = patientApp()
+    const server = await serve(app)
+    const { socket } = talk(server.url, 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n')
+    for (let round = 0; round < 10; round += 1) {
+      socket.pause()
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      socket.resume()
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    expect([...open]).toEqual(['/large'])
+    socket.destroy()
+    await server.close()
+  })
+
+  test('that takes long to be made is not cut off, nor is a stream of events', async () => {
+    const { app, waiting, open } = patientApp()
+    const server = await serve(app)
+    const answered = fetch(`${server.url}/wait`)
+    const stream = talk(server.url, 'GET /stream HTTP/1.1\r\nHost: a\r\n\r\n')
+    stream.socket.pause()
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    waiting[0]?.()
+    expect((await answered).status).toBe(200)
+    expect([...open]).toEqual(['/stream'])
+    stream.socket.destroy()
+    await server.close()
+  })
+})
 
 describe('closing', () => {
   test('answers what has arrived, takes nothing new and cuts what never comes', async () => {

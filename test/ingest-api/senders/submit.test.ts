@@ -1,6 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import type { EventLog } from '../../../event-log/event-log.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
+import { createLogger } from '../../../runtime/logger.ts'
+import type { Store } from '../../../store/store.ts'
+import { eventually } from '../../eventually.ts'
 import { T0 } from '../../samples.ts'
 import { startIngest, type Answer, type IngestHarness } from '../ingest-harness.ts'
 
@@ -236,6 +240,8 @@ describe('size and type of the body', () => {
 describe('paths and methods', () => {
   test('an unknown path is 404 and a wrong method 405 with Allow', async () => {
     expectRefused(await ingest.request('/api/v1/gps/nowhere'), 404, 'NOT_FOUND')
+    expectRefused(await ingest.request('/api/v1/gps/submit/', { method: 'POST' }), 404, 'NOT_FOUND')
+    expectRefused(await ingest.request('/metrics/'), 404, 'NOT_FOUND')
     expectRefused(await ingest.request('/api/v2/gps/submit', { method: 'POST' }), 404, 'NOT_FOUND')
     const wrong = await ingest.request('/api/v1/gps/submit')
     expectRefused(wrong, 405, 'METHOD_NOT_ALLOWED')
@@ -251,6 +257,36 @@ describe('paths and methods', () => {
     expect(root.body).toMatchObject({ data: { service: 'gps-ingest-api', version: '0.1.0' } })
     expect((await ingest.request('/', { method: 'HEAD' })).status).toBe(200)
   })
+})
+
+test('a client that is gone in the middle of its body is one line for debugging', async () => {
+  const lines: unknown[][] = []
+  const logger = createLogger({ level: 'silent', name: 'test' })
+  logger.debug = (...line: unknown[]) => void lines.push(line)
+  const spied = jest.spyOn(console, 'error').mockImplementation(() => undefined)
+  let asked = false
+  const wrapKeys = (store: Store) => ({
+    findGrant: (hash: Uint8Array) => {
+      asked = true
+      return store.findGrant(hash)
+    },
+  })
+  const own = await startIngest({ logger, wrapKeys })
+  const { secret } = await own.createKey()
+  const socket = connect(Number(new URL(own.url).port), '127.0.0.1')
+  socket.on('error', () => undefined)
+  socket.write(
+    `POST /api/v1/gps/submit HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${secret}\r\n` +
+      'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"deviceId"',
+  )
+  await eventually(() => asked)
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  socket.resetAndDestroy()
+  await eventually(() => lines.length > 0)
+  await own.close()
+  expect(lines).toEqual([[{ requestId: expect.any(String) as unknown }, 'the caller has gone']])
+  expect(spied).not.toHaveBeenCalled()
+  spied.mockRestore()
 })
 
 describe('operations', () => {

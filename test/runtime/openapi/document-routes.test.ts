@@ -20,7 +20,7 @@ const document = openApiDocument({
 let server: HttpServer
 
 beforeAll(async () => {
-  const router = new Router<HttpState>()
+  const router = new Router<HttpState>({ strict: true })
   documentRoutes(router, document)
   const app = new Koa<HttpState>()
   app.use(identifyRequest())

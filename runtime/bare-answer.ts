@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { ApiError, ERRORS, type ErrorIdentifier } from './errors.ts'
+import { errorEnvelope } from './http.ts'
+
+/** What every answer of every service says: nobody keeps it, and no browser guesses what it is. */
+export const EVERY_ANSWER = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+} as const
+
+/** Answers a request that the app does not get to see, in the envelope; the connection ends with it. */
+export function refuseRequest(
+  response: ServerResponse,
+  identifier: ErrorIdentifier,
+  message: string,
+): void {
+  const { status, headers, body } = bareAnswer(identifier, message)
+  response.writeHead(status, headers).end(body)
+}
+
+/** Answers on the bare socket, then lets the client read before the connection goes. */
+export function refuseConnection(
+  socket: Duplex,
+  identifier: ErrorIdentifier,
+  message: string,
+): void {
+  if (!socket.writable) return void socket.destroy()
+  const { status, headers, body } = bareAnswer(identifier, message)
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  socket.end([`HTTP/1.1 ${status} ${identifier}`, ...lines, '', body].join('\r\n'))
+  socket.on('error', () => undefined)
+  socket.resume()
+  if ('setTimeout' in socket) (socket as Socket).setTimeout(1_000, () => socket.destroy())
+}
+
+function bareAnswer(identifier: ErrorIdentifier, message: string) {
+  const body = JSON.stringify(errorEnvelope(new ApiError(identifier, message)))
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    'X-Request-Id': randomUUID(),
+    Connection: 'close',
+    ...EVERY_ANSWER,
+    ...(identifier === 'METHOD_NOT_ALLOWED' && { Allow: 'GET, HEAD, POST' }),
+  }
+  return { status: ERRORS[identifier], headers, body }
+}

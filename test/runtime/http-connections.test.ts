@@ -1,0 +1,101 @@
+import { connect, type Socket } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import Koa from 'koa'
+import { serveHttp, type HttpServer } from '../../runtime/http-server.ts'
+import { eventually } from '../eventually.ts'
+
+let server: HttpServer
+let socket: Socket
+/** What has begun, and how each of it is answered. */
+let begun: { readonly path: string; readonly answer: () => void }[]
+let received: string
+
+beforeEach(async () => {
+  begun = []
+  received = ''
+  const app = new Koa()
+  app.silent = true
+  app.use(async (ctx) => {
+    await new Promise<void>((answer) => begun.push({ path: ctx.path, answer }))
+    const body = await ctx.req.toArray()
+    ctx.body = `<${ctx.path} ${Buffer.concat(body as Buffer[]).length}>`
+  })
+  server = await serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 500 })
+  socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  socket.on('data', (chunk) => (received += chunk.toString()))
+})
+
+afterEach(async () => {
+  socket.destroy()
+  await server.close()
+})
+
+const get = (path: string | number) => `GET /${path} HTTP/1.1\r\nHost: a\r\n\r\n`
+const answers = () => [...received.matchAll(/<\/(\w+) (\d+)>/g)].map(([, path]) => path)
+
+describe('requests that a client sends ahead of the answers', () => {
+  test('are begun 16 at once, the others when those are answered, and answered in order', async () => {
+    socket.write(Array.from({ length: 100 }, (_, n) => get(n)).join(''))
+    await eventually(() => begun.length >= 16)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(begun.map(({ path }) => path)).toEqual(Array.from({ length: 16 }, (_, n) => `/${n}`))
+    // The last that is under way first: it cannot be sent before the others.
+    begun[15]?.answer()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(begun).toHaveLength(16)
+    for (let n = 0; n < 100; n += 1) {
+      await eventually(() => begun.length > n)
+      expect(begun.length - n).toBeLessThanOrEqual(17)
+      begun[n]?.answer()
+    }
+    await eventually(() => answers().length === 100)
+    expect(answers()).toEqual(Array.from({ length: 100 }, (_, n) => String(n)))
+  })
+
+  test('are not read while 16 are under way', async () => {
+    const flood = get('x'.repeat(1_000)).repeat(20_000)
+    const taken = new Promise((resolve) => socket.write(flood, resolve))
+    await eventually(() => begun.length === 16)
+    const first = await Promise.race([
+      taken.then(() => 'taken'),
+      new Promise((resolve) => setTimeout(resolve, 500, 'waits')),
+    ])
+    expect(first).toBe('waits')
+    // As answers go out, Node's server would read on by itself.
+    for (const { answer } of begun.splice(0, 12)) answer()
+    await eventually(() => received.split('HTTP/1.1 200').length === 13)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(begun.length).toBeLessThanOrEqual(16)
+    // What is not read waits with the client: the kernel's buffers hold some of its 20 MB.
+    expect(socket.writableLength).toBeGreaterThan(5_000_000)
+  })
+
+  test('may have bodies, of which the last is still on its way', async () => {
+    const post = (n: number) => `POST /${n} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n`
+    for (let n = 0; n < 20; n += 1) socket.write(post(n) + 'b'.repeat(n < 19 ? 100_000 : 10))
+    for (let n = 0; n < 19; n += 1) {
+      await eventually(() => begun.length > n)
+      begun[n]?.answer()
+    }
+    await eventually(() => begun.length === 20)
+    begun[19]?.answer()
+    socket.write('b'.repeat(99_990))
+    await eventually(() => answers().length === 20)
+    expect(received.match(/ 100000>/g)).toHaveLength(20)
+    socket.write(get('after'))
+    await eventually(() => begun.length === 21)
+    begun[20]?.answer()
+    await eventually(() => answers().at(-1) === 'after')
+  })
+
+  test('that are held are not begun once the client has gone', async () => {
+    socket.write(Array.from({ length: 40 }, (_, n) => get(n)).join(''))
+    await eventually(() => begun.length === 16)
+    socket.destroy()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    for (const { answer } of begun) answer()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    // That it has gone shows when the first answers cannot be written.
+    expect(begun.length).toBeLessThan(24)
+  })
+})
