@@ -54,6 +54,12 @@ export interface EventLog extends RejectionLog {
   /** What the log holds now, partition by partition. */
   extent(): Promise<readonly Extent[]>
 
+  /**
+   * The ids of the events at these offsets, by partition. Left out is what the log does not hold,
+   * and what is no event that this version reads.
+   */
+  eventIdsAt(offsets: Offsets): Promise<ReadonlyMap<number, string>>
+
   /** How many dead letters are kept. */
   deadLetters(): Promise<number>
 

@@ -6,6 +6,7 @@ import type { Metrics } from '../runtime/metrics.ts'
 import type { Devices, Generation, Generations } from '../store/read-models.ts'
 import { keepDeadLetters } from './dead-letters.ts'
 import { runProjector } from './projector.ts'
+import type { KnownLog } from './same-log.ts'
 
 const LOOK_EVERY_MS = 500
 const AWAY_PAUSE_MS = 1_000
@@ -22,7 +23,7 @@ export async function projectInUse({
   logger,
   signal,
 }: {
-  eventLog: Pick<EventLog, 'subscribe' | 'deadLetter'>
+  eventLog: Pick<EventLog, 'subscribe' | 'deadLetter'> & KnownLog
   store: Generations & Pick<Devices, 'forgetDeviceSettings'>
   metrics: Metrics
   logger: Logger

@@ -3,6 +3,7 @@ import type { EventLog, Extent } from '../event-log/event-log.ts'
 import { endOf, hasReached, noFurtherThan } from '../event-log/offsets.ts'
 import { keepDeadLetters } from '../projector/dead-letters.ts'
 import { runProjector } from '../projector/projector.ts'
+import { whyOtherLog, type KnownLog } from '../projector/same-log.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
@@ -33,7 +34,7 @@ export type Compared = {
 }
 
 type Dependencies = {
-  readonly eventLog: Pick<EventLog, 'subscribe' | 'deadLetter' | 'committed' | 'extent'>
+  readonly eventLog: Pick<EventLog, 'subscribe' | 'deadLetter' | 'committed'> & KnownLog
   readonly store: Generations & Pick<Devices, 'forgetDeviceSettings'>
   readonly clock: Clock
   readonly metrics: Metrics
@@ -89,7 +90,8 @@ async function buildAndCompare(
     retentionDays === undefined ? -Infinity : clock.now() + HOUR_MS - retentionDays * DAY_MS
   const origins = await before.origins({ receivedSince })
   const extent = await eventLog.extent()
-  const missing = whatIsMissing(origins, extent)
+  const otherLog = await whyOtherLog(eventLog, await before.lastApplied())
+  const missing = otherLog ?? whatIsMissing(origins, extent)
   if (missing !== undefined && !force) return { kind: 'log too short', reason: missing }
 
   const cover: Cover = {
@@ -102,7 +104,8 @@ async function buildAndCompare(
   const building = startProjecting(built, { ...dependencies, knownUpTo: cover.upTo })
   try {
     await building.until(cover.upTo, { what: `building generation ${rebuild.to}`, extent })
-    await catchUp(old, cover.upTo, extent, dependencies)
+    // What another log holds is not for read models that were made from this one, or the other way.
+    if (otherLog === undefined) await catchUp(old, cover.upTo, extent, dependencies)
 
     screen.write('comparing the generations as they stood at the beginning\n')
     const digests = await digestsOf({ before, after }, cover, signal)

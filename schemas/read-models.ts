@@ -6,6 +6,11 @@ export type Origin = { readonly partition: number; readonly offset: number }
 /** The last offset dealt with in each partition; a partition that is not named has none yet. */
 export type Offsets = Readonly<Record<number, number>>
 
+/** The last event applied of each partition: where it stands, and what it is known by. */
+export type AppliedEvents = Readonly<
+  Record<number, { readonly offset: number; readonly id: string }>
+>
+
 /** A stored position: the event that reported it and where that event stands in the log. */
 export type PositionRecord = PositionReported & { readonly origin: Origin }
 

@@ -1,6 +1,7 @@
 import type { DeviceErased } from '../schemas/device-erased.ts'
 import type { PositionReported } from '../schemas/position-reported.ts'
 import type {
+  AppliedEvents,
   Device,
   DeviceSettings,
   DeviceStatus,
@@ -109,6 +110,12 @@ export interface Generations {
 
 /** One generation, whether in use or not: to project into, and to compare with another. */
 export interface Generation extends Pick<ReadModels, 'checkpoint' | 'project'> {
+  /**
+   * Of each partition the last event that was applied, or is about to be: by its id it is known
+   * whether the log is still the one that the generation was made from.
+   */
+  lastApplied(): Promise<AppliedEvents>
+
   /** The least and the greatest offset that records received since come from, by partition. */
   origins(query: { receivedSince: number }): Promise<ReadonlyMap<number, OriginBounds>>
 

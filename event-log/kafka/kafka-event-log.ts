@@ -4,7 +4,7 @@ import { backOff } from '../../runtime/back-off.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { periodically } from '../../runtime/periodically.ts'
 import { deviceKey, type PositionReported } from '../../schemas/position-reported.ts'
-import type { EventLog, UnreadableEntry } from '../event-log.ts'
+import type { EventLog, TailItem, UnreadableEntry } from '../event-log.ts'
 import { adminClient } from './admin.ts'
 import { openAvroFormat } from './avro-format.ts'
 import { registerCodecs } from './codecs.ts'
@@ -18,6 +18,7 @@ import {
   toMessage,
   type AvroFormat,
 } from './event-format.ts'
+import { eventIdsAt } from './event-ids.ts'
 import { bounds, committed, lag, progressOf, trim } from './offsets.ts'
 import { tolerateMissingLeaders } from './missing-leaders.ts'
 import { askPartitions, type Partitions } from './partitions.ts'
@@ -126,16 +127,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
       )
     },
 
-    async *tail({ after, signal }) {
-      const ended = AbortSignal.any([signal, closing.signal])
-      if (!(await whenPrepared(ended))) return
-      yield* tail({
-        ...reading(groupIdOf(`tail-${randomUUID()}`)),
-        after,
-        signal: ended,
-        bounds: () => admin.ask('tell what it holds', (client) => bounds(client, topics.positions)),
-      })
-    },
+    tail: tailFrom,
 
     async lag(group) {
       await requirePrepared()
@@ -153,15 +145,18 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
 
     async extent() {
       await requirePrepared()
-      const held = await admin.ask('tell what it holds', (client) =>
-        bounds(client, topics.positions),
-      )
+      const held = await positionBounds()
       return held.map(({ partition, low, high }) => ({
         partition,
         first: low,
         next: high,
         whole: low === 0,
       }))
+    },
+
+    async eventIdsAt(offsets) {
+      await requirePrepared()
+      return eventIdsAt(offsets, { bounds: positionBounds, tail: tailFrom })
     },
 
     async deadLetters() {
@@ -202,6 +197,24 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
       })()
       return closed
     },
+  }
+
+  async function* tailFrom({
+    after,
+    signal,
+  }: Parameters<EventLog['tail']>[0]): AsyncGenerator<TailItem, void> {
+    const ended = AbortSignal.any([signal, closing.signal])
+    if (!(await whenPrepared(ended))) return
+    yield* tail({
+      ...reading(groupIdOf(`tail-${randomUUID()}`)),
+      after,
+      signal: ended,
+      bounds: positionBounds,
+    })
+  }
+
+  function positionBounds() {
+    return admin.ask('tell what it holds', (client) => bounds(client, topics.positions))
   }
 
   async function prepare(): Promise<void> {

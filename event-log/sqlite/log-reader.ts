@@ -1,5 +1,6 @@
 import { DependencyError } from '../../runtime/errors.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
+import { eventIdOf } from '../../schemas/event-id.ts'
 import type { EventLog, LogBatch, TailItem } from '../event-log.ts'
 import { batchReader, PARTITION } from './batch-reader.ts'
 import { groupReaders, LOOK_AGAIN_MS, type WarningLogger } from './group-readers.ts'
@@ -16,6 +17,7 @@ export type SqliteLogReader = Pick<
   | 'lag'
   | 'committed'
   | 'extent'
+  | 'eventIdsAt'
   | 'deadLetters'
   | 'close'
 > & {
@@ -57,7 +59,7 @@ export function sqliteLogReader(
       const after = resumeAfter === undefined ? committed(group) : (resumeAfter[PARTITION] ?? 0)
       if (after > lastOffset()) {
         throw new DependencyError(
-          `${group} is to resume after offset ${after}, but the log ends at ${lastOffset()}: it is not the log that these read models were made from`,
+          `${group} is to resume after offset ${after}, but the log ends at ${lastOffset()}: it is not the log that these read models were made from. Restore it, or make them anew: npm run rebuild -- --force`,
           { retriable: false },
         )
       }
@@ -90,6 +92,12 @@ export function sqliteLogReader(
     async extent() {
       const first = trimmedUpTo() + 1
       return [{ partition: PARTITION, first, next: lastOffset() + 1, whole: first === 1 }]
+    },
+
+    async eventIdsAt({ [PARTITION]: offset = 0 }) {
+      const entry = read(offset - 1)?.entries[0]
+      const isIt = entry?.origin.offset === offset && 'event' in entry
+      return new Map(isIt ? [[PARTITION, eventIdOf(entry.event)]] : [])
     },
 
     deadLetters: async () => numberFrom(statements.countDeadLetters.get()),

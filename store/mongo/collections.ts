@@ -43,6 +43,13 @@ export type DeviceStatusDocument = Pick<DeviceStatus, 'accountId' | 'deviceId' |
     readonly erasedAt?: Date
   }
 
+/** The last event applied of a partition, which is its `_id`. */
+export type AppliedEventDocument = {
+  readonly _id: number
+  readonly offset: number
+  readonly id: string
+}
+
 /** `_id` is the erasure's eventId. */
 export type HiddenDeviceDocument = Dated<Omit<DeviceErased, 'eventId'>, 'erasedAt'> & {
   readonly _id: string
@@ -124,6 +131,7 @@ export type Collections = {
 
 /** One generation of what the projector writes. */
 export type ReadModelCollections = {
+  readonly applied: Collection<AppliedEventDocument>
   readonly positions: Collection<PositionDocument>
   readonly deviceStatuses: Collection<DeviceStatusDocument>
 }
@@ -146,6 +154,7 @@ export function openCollections(db: Db): Collections {
 /** The read models of one generation; a rebuild fills the next one beside those in use. */
 export function openReadModels(db: Db, generation: number): ReadModelCollections {
   return {
+    applied: db.collection(`applied_g${generation}`),
     positions: db.collection(`positions_g${generation}`),
     deviceStatuses: db.collection(`device_status_g${generation}`),
   }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { mongoAccounts } from './accounts.ts'
+import { lastApplied } from './applied-events.ts'
 import { mongoAudit } from './audit.ts'
 import { openCollections } from './collections.ts'
 import { databaseOf, openClient } from './connection.ts'
@@ -95,6 +96,7 @@ export async function openMongoStore({
       const methods = {
         ...generationScan(opened),
         project: (batch: ProjectionBatch) => project(opened, batch, logger),
+        lastApplied: () => lastApplied(opened),
       }
       return {
         ...guarded(methods, bounds),

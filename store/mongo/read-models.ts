@@ -8,6 +8,7 @@ import type {
   ProjectionEntry,
   ReadModels,
 } from '../read-models.ts'
+import { noteApplied } from './applied-events.ts'
 import type { Collections, ReadModelCollections } from './collections.ts'
 import { foldStatuses } from './device-statuses.ts'
 import { eraseDevices } from './erase-devices.ts'
@@ -71,11 +72,10 @@ export async function project(
     return !isErased(erased.get(deviceKey(event)), { origin, receivedAt })
   })
   const counting = new Set(await storeRecords(readModels, positions))
-  const { changes: folding, late } = await foldStatuses(readModels.deviceStatuses, positions, {
-    counting,
-    fold,
-    onConflict,
-  })
+  const [{ changes: folding, late }] = await Promise.all([
+    foldStatuses(readModels.deviceStatuses, positions, { counting, fold, onConflict }),
+    noteApplied(readModels, entries),
+  ])
   await withdrawRecords(readModels.positions, late)
   return joined(erasing, folding)
 }

@@ -12,7 +12,7 @@ const NOTHING: Document = { _id: { $exists: false } }
 export async function sealReadModels(db: Db, gone: (generation: number) => boolean): Promise<void> {
   const collections = await db.listCollections<CollectionInfo>().toArray()
   for (const { name, options } of collections) {
-    const generation = /^(?:positions|device_status)_g(\d+)$/.exec(name)?.[1]
+    const generation = /^(?:positions|device_status|applied)_g(\d+)$/.exec(name)?.[1]
     if (generation === undefined || !gone(Number(generation))) continue
     if (options?.['validator'] === undefined) await replaceWithSealed(db, name)
   }

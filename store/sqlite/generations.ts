@@ -84,6 +84,7 @@ export function sqliteGenerations(accounts: Database, directory: string) {
 function generationOn(readModels: SqliteReadModels): Generation {
   return {
     checkpoint: async () => readModels.checkpoint(),
+    lastApplied: async () => readModels.lastApplied(),
     project: async (batch) => readModels.project(batch),
     origins: async ({ receivedSince }) => readModels.origins(receivedSince),
     accounts: async () => readModels.accounts(),

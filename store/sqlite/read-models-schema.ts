@@ -60,4 +60,8 @@ export const READ_MODELS_SCHEMA = [
    ) STRICT, WITHOUT ROWID;
    CREATE INDEX erasures_by_device
      ON erasures (account_id, device_id, log_partition, log_offset);`,
+
+  // The last event that was applied: the last entry dealt with may be none.
+  `ALTER TABLE checkpoints ADD COLUMN event_offset INTEGER;
+   ALTER TABLE checkpoints ADD COLUMN event_id TEXT;`,
 ]

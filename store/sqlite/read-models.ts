@@ -1,7 +1,8 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
-import type { Offsets } from '../../schemas/read-models.ts'
+import { eventIdOf } from '../../schemas/event-id.ts'
+import type { AppliedEvents, Offsets } from '../../schemas/read-models.ts'
 import type { Generation, OriginBounds, ProjectionBatch, ReadModels } from '../read-models.ts'
 import { Database } from '../../runtime/sqlite/database.ts'
 import { sqliteDeviceStatuses, type DeviceName, type DeviceStatuses } from './device-statuses.ts'
@@ -19,6 +20,7 @@ export type SqliteReadModels = Pick<ReadModels, 'findPosition' | 'pagePositions'
   scanRecords: Generation['scanRecords']
   origins(receivedSince: number): Map<number, OriginBounds>
   checkpoint(): Offsets
+  lastApplied(): AppliedEvents
   /** May take many turns where devices with a long history are erased. */
   project: Generation['project']
   /** `forget` is told of the devices whose statuses are about to go. */
@@ -64,7 +66,16 @@ export function openReadModels(
   const checkpoints = database.prepare<{ log_partition: number; last_offset: number }>(
     'SELECT log_partition, last_offset FROM checkpoints',
   )
-  const moveCheckpoint = database.prepare('REPLACE INTO checkpoints VALUES (?, ?)')
+  const moveCheckpoint = database.prepare(
+    `INSERT INTO checkpoints VALUES (?, ?, ?, ?) ON CONFLICT (log_partition) DO UPDATE SET
+       last_offset = excluded.last_offset,
+       event_offset = coalesce(excluded.event_offset, event_offset),
+       event_id = coalesce(excluded.event_id, event_id)`,
+  )
+  const lastApplied = database.prepare<{ part: number; offset: number; id: string }>(
+    `SELECT log_partition AS part, event_offset AS offset, event_id AS id FROM checkpoints
+     WHERE event_id IS NOT NULL`,
+  )
 
   function checkpoint(): Offsets {
     return Object.fromEntries(checkpoints.all().map((row) => [row.log_partition, row.last_offset]))
@@ -90,6 +101,8 @@ export function openReadModels(
     findPosition: records.findPosition,
     pagePositions: records.pagePositions,
     checkpoint,
+    lastApplied: () =>
+      Object.fromEntries(lastApplied.all().map(({ part, offset, id }) => [part, { offset, id }])),
     origins: (receivedSince) => records.origins(receivedSince),
 
     accounts() {
@@ -127,7 +140,9 @@ export function openReadModels(
           { entries, fold: batch.fold },
           { records, statuses, erasures },
         )
-        moveCheckpoint.run(batch.partition, batch.lastOffset)
+        const last = batch.entries.at(-1)
+        const event = last && [last.origin.offset, eventIdOf(last.event)]
+        moveCheckpoint.run(batch.partition, batch.lastOffset, ...(event ?? [null, null]))
         return changes
       })
     },

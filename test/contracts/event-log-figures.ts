@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import { eventually } from '../eventually.ts'
-import { positionReported } from '../samples.ts'
+import { deviceErased, positionReported } from '../samples.ts'
 import { aGroup, samples, SOON, NOW, type EventLogSuite } from './event-log-suite.ts'
 
 /** What can be asked of a log: what it holds, how far a group is, how many dead letters there are. */
@@ -22,6 +22,25 @@ export function figuresContract({ promise }: EventLogSuite): void {
       expect(await again.deadLetters()).toBe(2)
     },
   )
+
+  promise('an event is known by its id at its offset; others have none', async (given) => {
+    const { consume, log, opened } = given
+    expect(await log.eventIdsAt({ 0: 0 })).toEqual(new Map())
+    const [first, second] = samples(2)
+    const erasure = deviceErased()
+    await log.append([first!, second!])
+    await log.erase(erasure)
+    await opened.putRaw(Buffer.from('rubbish'), 'acc-1/tracker-1')
+    const reader = consume(log)
+    await eventually(() => reader.entries().length >= 4, SOON)
+    const ids = [first!.recordId, second!.recordId, erasure.eventId, undefined]
+    for (const [index, { origin }] of reader.entries().entries()) {
+      const found = await log.eventIdsAt({ [origin.partition]: origin.offset })
+      expect(found.get(origin.partition)).toBe(ids[index])
+    }
+    const { partition, offset } = reader.entries()[3]!.origin
+    expect(await log.eventIdsAt({ [partition]: offset + 1, 999: 0 })).toEqual(new Map())
+  })
 
   promise('lag tells how far behind a group is, in events and in age', async ({ consume, log }) => {
     const group = aGroup()

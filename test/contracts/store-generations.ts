@@ -8,6 +8,7 @@ import type { OpenStore } from './store-contract.ts'
 import {
   allDevices,
   batchOf,
+  deviceErased,
   LogOfOneSuite,
   ODD_DEVICE_IDS,
   withStore,
@@ -40,6 +41,41 @@ export function generationsContract(open: OpenStore): void {
         expect(await reportCounts(store)).toEqual([2])
         await expect(store.openGeneration(1)).rejects.toMatchObject(gone)
       })
+    })
+
+    test('a generation knows the last event applied of each partition, also after a restart', async () => {
+      const opened = await open()
+      try {
+        const log = new LogOfOneSuite()
+        const [first, second] = [log.append(positionReported()), log.append(positionReported())]
+        const elsewhere = log.append(positionReported({ deviceId: 'other' }), 7)
+        const lastApplied = async (store: Store) => {
+          const generation = await store.openGeneration(1)
+          const events = await generation.lastApplied()
+          await generation.close()
+          return events
+        }
+        expect(await lastApplied(opened.store)).toEqual({})
+        await opened.store.project(batchOf(first, second))
+        await opened.store.project(batchOf(elsewhere))
+        // What is delivered again, and what holds no event, moves nothing.
+        await opened.store.project(batchOf(first))
+        const { offset: lastOffset } = log.append(positionReported()).origin
+        await opened.store.project({ ...batchOf(second), lastOffset, entries: [] })
+        const applied = {
+          0: { offset: second.origin.offset, id: second.event.recordId },
+          7: { offset: elsewhere.origin.offset, id: elsewhere.event.recordId },
+        }
+        expect(await lastApplied(opened.store)).toEqual(applied)
+        expect(await lastApplied(await opened.reopen())).toEqual(applied)
+        const erasure = log.erase(deviceErased())
+        const reopened = await opened.reopen()
+        await reopened.project(batchOf(erasure))
+        const id = erasure.kind === 'erasure' ? erasure.event.eventId : ''
+        expect((await lastApplied(reopened))[0]).toEqual({ offset: erasure.origin.offset, id })
+      } finally {
+        await opened.close()
+      }
     })
 
     test('a rebuild that ends without switching leaves all as it was', async () => {

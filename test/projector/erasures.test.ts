@@ -114,9 +114,10 @@ describe('an erased device', () => {
     const stop = new AbortController()
     const { signal } = stop
     const metrics = createMetrics()
+    const generation = await store.openGeneration(1)
     const running = runProjector({
       eventLog,
-      store,
+      store: generation,
       settings: store,
       settingsForgottenUpTo: { 0: 1 },
       keepDeadLetters: keepDeadLetters({ eventLog, metrics, logger }),
@@ -126,6 +127,7 @@ describe('an erased device', () => {
     await eventually(caughtUp)
     stop.abort()
     await running
+    await generation.close()
     expect(await store.devicesWithInterval('acc-1')).toEqual(['tracker-1'])
   })
 })

@@ -298,6 +298,7 @@ describe('a rebuild', () => {
         subscribe: (subscription) => counting.subscribe(subscription),
         committed: (group) => counting.committed(group),
         extent: () => counting.extent(),
+        eventIdsAt: (offsets) => counting.eventIdsAt(offsets),
         async deadLetter(entries) {
           kept.push(entries.length)
         },
@@ -319,6 +320,27 @@ describe('a rebuild', () => {
     expect(existsSync(join(directory, 'read-models-2.sqlite'))).toBe(false)
     expect(await rebuild({ signal: AbortSignal.abort() })).toEqual({ kind: 'stopped' })
     expect(await rebuild()).toMatchObject({ kind: 'switched', compared: { to: 4 } })
+  })
+
+  test('is the way out of a log that is another one, once it is forced', async () => {
+    await append(3, 'of the lost log')
+    await caughtUp()
+    await stopProjector()
+    await eventLog.close()
+    for (const ending of ['', '-wal', '-shm']) {
+      await rm(join(directory, `log.sqlite${ending}`), { force: true })
+    }
+    eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
+    await append(5, 'of the new log')
+    expect(await rebuild()).toMatchObject({
+      kind: 'log too short',
+      reason: expect.stringContaining('at offset 3 of partition 0 stands event'),
+    })
+    expect(await rebuild({ force: true })).toMatchObject({ kind: 'switched' })
+    startProjector()
+    await append(1, 'of the new log')
+    await eventually(async () => (await counts())['of the new log']?.[0] === 6)
+    expect(Object.keys(await counts())).toEqual(['of the new log'])
   })
 
   test('is not misled by devices that are erased before and meanwhile, and brings none back', async () => {

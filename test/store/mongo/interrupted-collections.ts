@@ -5,10 +5,11 @@ const CALLS = ['findOne', 'insertMany', 'bulkWrite', 'deleteMany']
 
 /** The same collections, which let something else happen before each call that reaches the server. */
 export function interrupted(
-  { positions, deviceStatuses }: ReadModelCollections,
+  { applied, positions, deviceStatuses }: ReadModelCollections,
   beforeCall: () => Promise<void>,
 ): ReadModelCollections {
   return {
+    applied,
     positions: interruptedCollection(positions, beforeCall),
     deviceStatuses: interruptedCollection(deviceStatuses, beforeCall),
   }

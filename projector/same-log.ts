@@ -1,0 +1,107 @@
+import type { EventLog, LogBatch } from '../event-log/event-log.ts'
+import { DependencyError } from '../runtime/errors.ts'
+import type { AppliedEvents } from '../schemas/read-models.ts'
+import type { Generation } from '../store/read-models.ts'
+
+export type KnownLog = Pick<EventLog, 'extent' | 'eventIdsAt'>
+
+/** The log is not the one that the read models were made from: nobody's retry mends that. */
+export class OtherLogError extends DependencyError {
+  constructor(reason: string) {
+    super(
+      `this is not the log that the read models were made from: ${reason}. Restore the log, or ` +
+        'make the read models anew from what is there: npm run rebuild -- --force',
+      { retriable: false },
+    )
+  }
+}
+
+/**
+ * Why the log is not the one that these events were applied from, or ends before them; undefined: it
+ * is. An event that retention has taken, or that this version does not read, tells nothing.
+ */
+export async function whyOtherLog(
+  eventLog: KnownLog,
+  applied: AppliedEvents,
+): Promise<string | undefined> {
+  const places = Object.entries(applied).map(([partition, event]) => ({
+    partition: Number(partition),
+    ...event,
+  }))
+  if (places.length === 0) return undefined
+  const extent = await eventLog.extent()
+  for (const { partition, offset, id } of places) {
+    const next = extent.find((one) => one.partition === partition)?.next ?? 0
+    if (offset < next) continue
+    return (
+      `partition ${partition} ends before offset ${next}, but event ${id} at offset ${offset} ` +
+      'was applied'
+    )
+  }
+  const offsets = Object.fromEntries(places.map(({ partition, offset }) => [partition, offset]))
+  const found = await eventLog.eventIdsAt(offsets)
+  for (const { partition, offset, id } of places) {
+    const there = found.get(partition)
+    if (there === undefined || there === id) continue
+    return (
+      `at offset ${offset} of partition ${partition} stands event ${there}, but event ${id} was ` +
+      'applied there'
+    )
+  }
+  return undefined
+}
+
+export type SameLogCheck = {
+  /** Resolves when all partitions have been compared. @throws {OtherLogError} */
+  readonly begun: Promise<unknown>
+  /** To be called before a batch is projected. @throws {OtherLogError} */
+  before(batch: LogBatch): Promise<void>
+  after(batch: LogBatch): void
+}
+
+/**
+ * Compares the log with what the read models have applied: all of it at once when it begins, and a
+ * partition again whose batches go back to before that, as those of a topic do that was made again.
+ */
+export function sameLogCheck(
+  eventLog: KnownLog,
+  readModels: Pick<Generation, 'lastApplied'>,
+): SameLogCheck {
+  const dealtWith = new Map<number, number>()
+  const begun = compare()
+  // Whoever waits for it hears of it; who does not compares each partition by itself.
+  begun.catch(() => undefined)
+
+  return {
+    begun,
+
+    async before({ partition, entries }) {
+      const from = entries[0]?.origin.offset ?? 0
+      const last = dealtWith.get(partition) ?? (await appliedAtBegin(partition))
+      if (last === undefined || from <= last) await compare(partition)
+    },
+
+    after({ partition, lastOffset }) {
+      dealtWith.set(partition, lastOffset)
+    },
+  }
+
+  /** Undefined where it could not be told. */
+  async function appliedAtBegin(partition: number): Promise<number | undefined> {
+    try {
+      return (await begun)[partition]?.offset ?? -1
+    } catch (error) {
+      if (error instanceof OtherLogError) throw error
+      return undefined
+    }
+  }
+
+  async function compare(partition?: number): Promise<AppliedEvents> {
+    const applied = await readModels.lastApplied()
+    const event = partition === undefined ? undefined : applied[partition]
+    const compared = partition === undefined ? applied : event && { [partition]: event }
+    const reason = await whyOtherLog(eventLog, compared ?? {})
+    if (reason !== undefined) throw new OtherLogError(reason)
+    return applied
+  }
+}

@@ -1,0 +1,108 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeEach, expect, test } from '@jest/globals'
+import type { EventLog } from '../../event-log/event-log.ts'
+import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
+import { projectInUse } from '../../projector/project-in-use.ts'
+import { OtherLogError } from '../../projector/same-log.ts'
+import { createLogger } from '../../runtime/logger.ts'
+import { createMetrics } from '../../runtime/metrics.ts'
+import { DependencyError } from '../../runtime/errors.ts'
+import type { Store } from '../../store/store.ts'
+import { eventually } from '../eventually.ts'
+import { positionReported, T0 } from '../samples.ts'
+import { logAndStoreForEachTest } from './log-and-store.ts'
+
+const logger = createLogger({ level: 'silent', name: 'test' })
+const clock = { now: () => T0 }
+
+let directory: string
+let eventLog: EventLog
+let store: Store
+let firsts: readonly string[]
+
+logAndStoreForEachTest((opened) => ({ directory, eventLog, store } = opened))
+
+/** Three events are applied. */
+beforeEach(async () => {
+  const events = [positionReported(), positionReported(), positionReported()]
+  firsts = events.map(({ recordId }) => recordId)
+  await eventLog.append(events)
+  await projectUntil(eventLog, async () => (await counted()) === 3)
+})
+
+async function projectUntil(
+  log: Pick<EventLog, 'subscribe' | 'deadLetter' | 'extent' | 'eventIdsAt'>,
+  done: () => Promise<boolean>,
+): Promise<void> {
+  const stop = new AbortController()
+  const { signal } = stop
+  const options = { eventLog: log, store, metrics: createMetrics(), logger, signal }
+  const projecting = projectInUse(options)
+  const failed = projecting.then(() => new Promise<never>(() => undefined))
+  failed.catch(() => undefined)
+  try {
+    await Promise.race([failed, eventually(done)])
+  } finally {
+    stop.abort()
+    await projecting.catch(() => undefined)
+  }
+}
+
+async function counted(): Promise<number | undefined> {
+  const device = await store.findDevice({ accountId: 'acc-1', deviceId: 'tracker-1' })
+  return device?.status.reportCount
+}
+
+/** A log.sqlite in the place of the one before, with so many other events. */
+async function replaceLog(events: number): Promise<void> {
+  await eventLog.close()
+  for (const ending of ['', '-wal', '-shm']) {
+    await rm(join(directory, `log.sqlite${ending}`), { force: true })
+  }
+  eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
+  if (events > 0) await eventLog.append(Array.from({ length: events }, () => positionReported()))
+}
+
+const forever = () => Promise.resolve(false)
+
+test.each([
+  ['holds other events', 5, 'at offset 3 of partition 0 stands event 01'],
+  ['ends before what was applied', 2, 'partition 0 ends before offset 3, but event 01'],
+  ['is empty', 0, 'partition 0 ends before offset 1, but event 01'],
+])('a log that %s is refused, naming both and the way out', async (_what, events, reason) => {
+  await replaceLog(events)
+  const refused = projectUntil(eventLog, forever)
+  await expect(refused).rejects.toBeInstanceOf(OtherLogError)
+  await expect(refused).rejects.toThrow(reason)
+  await expect(refused).rejects.toThrow(firsts[2])
+  await expect(refused).rejects.toThrow('npm run rebuild -- --force')
+  expect(await counted()).toBe(3)
+  await eventLog.close()
+})
+
+test('a log of which retention has taken the last event applied is the same', async () => {
+  await eventLog.trim(T0 + 1_000_000_000)
+  await eventLog.append([positionReported()])
+  await projectUntil(eventLog, async () => (await counted()) === 4)
+})
+
+test('a log that cannot be compared at the start is compared before its first batch', async () => {
+  await replaceLog(5)
+  let asked = 0
+  const away = {
+    subscribe: (subscription: Parameters<EventLog['subscribe']>[0]) =>
+      eventLog.subscribe(subscription),
+    deadLetter: () => Promise.resolve(),
+    extent: () => eventLog.extent(),
+    eventIdsAt: async (offsets: Parameters<EventLog['eventIdsAt']>[0]) => {
+      asked += 1
+      if (asked === 1) throw new DependencyError('the log is away', { retriable: true })
+      return eventLog.eventIdsAt(offsets)
+    },
+  }
+  await expect(projectUntil(away, forever)).rejects.toBeInstanceOf(OtherLogError)
+  expect(asked).toBe(2)
+  expect(await counted()).toBe(3)
+  await eventLog.close()
+})
