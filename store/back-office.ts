@@ -24,7 +24,7 @@ export type ApiKey = {
   readonly expiresAt?: number
   readonly revokedAt?: number
   readonly lastUsedAt?: number
-  /** The devices it may report for: exact ids, or prefixes that end in `*`. Absent: all. */
+  /** The devices that exist for it: exact ids, or prefixes that end in `*`. Absent: all. */
   readonly deviceIds?: readonly string[]
   /** Positions per 60 s; absent: the service's own limit. */
   readonly rateLimit?: number

@@ -2,6 +2,7 @@ import Joi from 'joi'
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
+import { isListed } from '../../schemas/device-list.ts'
 import { liveness, type Device } from '../../schemas/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import {
@@ -12,7 +13,7 @@ import {
   type JsonSchema,
 } from '../http/admin-route.ts'
 import { answerPage, pageOf } from '../http/answer-page.ts'
-import type { Caller } from '../http/caller.ts'
+import { deviceList, type Caller } from '../http/caller.ts'
 import { readCursor } from '../http/cursor.ts'
 import { DEVICE_FILTER_PARAMETERS, devicePage, type DeviceFilter } from './device-filter.ts'
 import { PAGE_PARAMETERS, type PageQuery } from '../http/query.ts'
@@ -50,15 +51,18 @@ that reports meanwhile moves, and may be shown twice or not at all.
 export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
   async function list(
     ctx: AdminContext,
-    { accountId }: Caller,
+    caller: Caller,
     { query: { limit, cursor, ...filter } }: Input<PageQuery & DeviceFilter>,
   ): Promise<void> {
+    const { accountId } = caller
+    const devices = deviceList(caller)
     const list = { name: 'devices', accountId, filter }
     const [deviceId, lastSeenAt] = readCursor(cursor, list, ['text', 'number']) ?? []
     const now = clock.now()
     const items = await store.pageDevices({
       accountId,
       ...devicePage(filter, now),
+      ...(devices !== undefined && { devices }),
       limit: limit + 1,
       ...(deviceId !== undefined &&
         lastSeenAt !== undefined && { after: { deviceId, lastSeenAt } }),
@@ -72,9 +76,9 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
     })
   }
 
-  async function show(ctx: AdminContext, { accountId }: Caller): Promise<void> {
+  async function show(ctx: AdminContext, caller: Caller): Promise<void> {
     const deviceId = pathParameter(ctx, 'deviceId')
-    succeed(ctx, deviceView(await requireDevice(store, { accountId, deviceId }), clock.now()))
+    succeed(ctx, deviceView(await requireDevice(store, caller, deviceId), clock.now()))
   }
 
   async function change(
@@ -85,7 +89,7 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
     requireChange(change, CHANGES)
     const { accountId } = caller
     const deviceId = pathParameter(ctx, 'deviceId')
-    const { status } = await requireDevice(store, { accountId, deviceId })
+    const { status } = await requireDevice(store, caller, deviceId)
     const changedAt = clock.now()
     const settings = await store.changeDeviceSettings({ accountId, deviceId, changedAt, ...change })
     await recordAction(
@@ -135,12 +139,15 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
   ]
 }
 
-/** @throws {ApiError} 404 unless the account has this device. */
+/** @throws {ApiError} 404 unless the account has this device, and it exists for the caller. */
 export async function requireDevice(
   store: Pick<Store, 'findDevice'>,
-  query: { accountId: string; deviceId: string },
+  caller: Caller,
+  deviceId: string,
 ): Promise<Device> {
-  const device = await store.findDevice(query)
+  const device = isListed(deviceList(caller), deviceId)
+    ? await store.findDevice({ accountId: caller.accountId, deviceId })
+    : undefined
   if (device === undefined) throw new ApiError('NOT_FOUND', 'there is no device with this deviceId')
   return device
 }

@@ -23,7 +23,7 @@ export function eraseDeviceRoutes({
   async function erase(ctx: AdminContext, caller: Caller): Promise<void> {
     const { accountId } = caller
     const deviceId = pathParameter(ctx, 'deviceId')
-    await requireDevice(store, { accountId, deviceId })
+    await requireDevice(store, caller, deviceId)
     const erasedAt = clock.now()
     const erasure = {
       eventId: ulid(erasedAt, randomBytes(10)),

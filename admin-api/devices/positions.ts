@@ -1,5 +1,6 @@
 import { ApiError, invalidParams } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
+import { isListed } from '../../schemas/device-list.ts'
 import type { Store } from '../../store/store.ts'
 import {
   pathParameter,
@@ -8,7 +9,7 @@ import {
   type Input,
 } from '../http/admin-route.ts'
 import { answerPage, pageOf } from '../http/answer-page.ts'
-import type { Caller } from '../http/caller.ts'
+import { deviceList, type Caller } from '../http/caller.ts'
 import { readCursor } from '../http/cursor.ts'
 import { requireDevice } from './devices.ts'
 import { EXPORT_FORMATS, exportPositions, type ExportName } from './export/export-positions.ts'
@@ -48,22 +49,24 @@ const HISTORY_PARAMETERS = {
 export function positionRoutes({ store }: { store: Store }): AdminRoute[] {
   async function history(
     ctx: AdminContext,
-    { accountId }: Caller,
+    caller: Caller,
     { query }: Input<HistoryQuery>,
   ): Promise<void> {
+    const { accountId } = caller
     const deviceId = pathParameter(ctx, 'deviceId')
     const { limit = DEFAULT_LIMIT, cursor, format, order, ...between } = query
     const range = { ...between, order: order ?? (format === 'json' ? 'desc' : 'asc') }
     if (range.from !== undefined && range.to !== undefined && range.from > range.to) {
       throw invalidParams([{ field: 'from', message: 'from must not be after to' }])
     }
+    if (!isListed(deviceList(caller), deviceId)) await requireDevice(store, caller, deviceId)
     if (format !== 'json') {
       refuseWithFile(query)
       return exportPositions(ctx, {
         store,
         format: EXPORT_FORMATS[format],
         range: { accountId, deviceId, ...range },
-        whenEmpty: () => requireDevice(store, { accountId, deviceId }),
+        whenEmpty: () => requireDevice(store, caller, deviceId),
       })
     }
     const list = { name: 'positions', accountId, filter: { deviceId, ...range } }
@@ -75,7 +78,7 @@ export function positionRoutes({ store }: { store: Store }): AdminRoute[] {
       limit: limit + 1,
       ...(timestamp !== undefined && recordId !== undefined && { after: { timestamp, recordId } }),
     })
-    if (items.length === 0) await requireDevice(store, { accountId, deviceId })
+    if (items.length === 0) await requireDevice(store, caller, deviceId)
     answerPage(ctx, {
       list,
       limit,
@@ -85,10 +88,11 @@ export function positionRoutes({ store }: { store: Store }): AdminRoute[] {
     })
   }
 
-  async function show(ctx: AdminContext, { accountId }: Caller): Promise<void> {
+  async function show(ctx: AdminContext, caller: Caller): Promise<void> {
+    const { accountId } = caller
     const recordId = pathParameter(ctx, 'recordId')
     const record = await store.findPosition({ accountId, recordId })
-    if (record === undefined) {
+    if (record === undefined || !isListed(deviceList(caller), record.deviceId)) {
       throw new ApiError('NOT_FOUND', 'there is no record with this id, or not yet')
     }
     succeed(ctx, recordView(record))

@@ -99,8 +99,13 @@ function requireRight(
   if (caller.kind === 'operator') {
     return needs === 'viewer' ? undefined : requireAdmin(caller)
   }
-  const { scopes } = caller.key
-  if (scopes.includes('admin') || (scope !== undefined && scopes.includes(scope))) return
+  const { scopes, deviceIds } = caller.key
+  if (scope !== undefined && (scopes.includes('admin') || scopes.includes(scope))) return
+  if (scopes.includes('admin')) {
+    if (deviceIds === undefined) return
+    // Made before that was refused: other devices would exist for it in more ways than reading.
+    throw new ApiError('FORBIDDEN', 'this API key is bound to devices: it only reads them')
+  }
   const lacking = scope ?? 'admin'
   throw new ApiError('FORBIDDEN', `this API key lacks the scope ${lacking}`, {
     headers: {

@@ -21,6 +21,11 @@ export type KeyCaller = { readonly kind: 'key'; readonly accountId: string; read
 
 export type Caller = OperatorCaller | KeyCaller
 
+/** The devices that exist for the caller, where not all of the account's do: see `isListed`. */
+export function deviceList(caller: Caller): readonly string[] | undefined {
+  return caller.kind === 'key' ? caller.key.deviceIds : undefined
+}
+
 /** What tells one key or session from the others. */
 export function callerId(caller: Caller): string {
   return caller.kind === 'key'

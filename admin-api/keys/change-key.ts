@@ -10,7 +10,7 @@ import {
   type Input,
 } from '../http/admin-route.ts'
 import type { Caller } from '../http/caller.ts'
-import { KEY_CHANGES, type KeyChange } from './key-rules.ts'
+import { KEY_CHANGES, refuseBoundAdmin, type KeyChange } from './key-rules.ts'
 import { KEY, keyDetails, keyView } from './key-view.ts'
 import { recordAction } from '../http/record-action.ts'
 import { requireChange } from '../http/require-change.ts'
@@ -26,6 +26,7 @@ export function changeKeyRoute({ store, clock }: { store: Store; clock: Clock })
     requireChange(change, KEY_CHANGES)
     const query = { accountId: caller.accountId, keyId: pathParameter(ctx, 'id') }
     const before = requireKey(await store.findKey(query))
+    refuseBoundAdmin(before.scopes, change)
     if (!differs(before, change)) return succeed(ctx, keyView(before, clock.now()))
     const key = requireKey(await store.changeKey({ ...query, ...change }))
     const subject = { kind: 'key', id: key.id } as const

@@ -1,4 +1,5 @@
 import Joi from 'joi'
+import { invalidParams } from '../../runtime/errors.ts'
 import { isApiKey } from '../../schemas/api-key.ts'
 import { parseIso8601 } from '../../schemas/iso-8601.ts'
 import { SCOPES, type Scope } from '../../store/back-office.ts'
@@ -76,6 +77,19 @@ export const KEY_CHANGES = {
   expiresAt: expiresAt.allow(null),
   deviceIds: deviceIds.allow(null),
   rateLimit: rateLimit.allow(null),
+}
+
+/**
+ * A key that may do everything is bound to no devices.
+ * @throws {ApiError} 400 naming `deviceIds`.
+ */
+export function refuseBoundAdmin(
+  scopes: readonly Scope[] = [],
+  { deviceIds }: Pick<KeyChange, 'deviceIds'>,
+): void {
+  if (!scopes.includes('admin') || (deviceIds ?? null) === null) return
+  const message = 'deviceIds does not go with the scope admin: leave one of the two out'
+  throw invalidParams([{ field: 'deviceIds', message }])
 }
 
 function devicePattern(text: string, helpers: Joi.CustomHelpers): string | Joi.ErrorReport {

@@ -15,7 +15,7 @@ import { pageOf } from '../http/answer-page.ts'
 import type { Caller } from '../http/caller.ts'
 import { changeKeyRoute } from './change-key.ts'
 import { listById } from '../http/list-by-id.ts'
-import { NEW_KEY, type NewKey } from './key-rules.ts'
+import { NEW_KEY, refuseBoundAdmin, type NewKey } from './key-rules.ts'
 import { KEY, KEY_WITH_SECRET, keyDetails, keyView, keyViewWithSecret } from './key-view.ts'
 import { PAGE_PARAMETERS } from '../http/query.ts'
 import { recordAction } from '../http/record-action.ts'
@@ -29,6 +29,7 @@ export function keyRoutes({ store, clock }: { store: Store; clock: Clock }): Adm
     caller: Caller,
     { body: wanted }: Input<object, NewKey>,
   ): Promise<void> {
+    refuseBoundAdmin(wanted.scopes, wanted)
     const { accountId } = caller
     const { key, secret } = await createKey({ store, clock, accountId, ...wanted })
     const subject = { kind: 'key', id: key.id } as const

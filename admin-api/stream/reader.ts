@@ -1,6 +1,7 @@
 import { hasReached, includes } from '../../event-log/offsets.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
+import { isListed } from '../../schemas/device-list.ts'
 import type { Store } from '../../store/store.ts'
 import { recordView } from '../http/views.ts'
 import { catchUp, type Shown } from './catch-up.ts'
@@ -36,6 +37,7 @@ export type StreamReader = {
 export function streamReader({
   accountId,
   deviceId,
+  devices,
   resumeAfter,
   takeTurn,
   feed,
@@ -48,6 +50,8 @@ export function streamReader({
 }: {
   accountId: string
   deviceId?: string
+  /** The devices that exist for the reader; absent: all. */
+  devices?: readonly string[]
   resumeAfter?: Place
   takeTurn: () => (() => void) | undefined
   feed: LiveFeed
@@ -70,7 +74,9 @@ export function streamReader({
   const pulse = startPulse({ heartbeatMs, mark, signal })
   const shown: Shown = {
     wants: (event) =>
-      event.accountId === accountId && (deviceId === undefined || event.deviceId === deviceId),
+      event.accountId === accountId &&
+      (deviceId === undefined || event.deviceId === deviceId) &&
+      isListed(devices, event.deviceId),
     position: ({ event }, after) =>
       frame('position', JSON.stringify(recordView(event)), writeMark(after)),
     gap: () => frame('gap', GAP),

@@ -4,11 +4,11 @@ import { ApiError } from '../../runtime/errors.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { secretHash } from '../../schemas/api-key.ts'
 import type { AdminContext } from '../http/admin-route.ts'
-import { identifyCaller, type CallerStore } from '../http/caller.ts'
+import { deviceList, identifyCaller, type Caller, type CallerStore } from '../http/caller.ts'
 import { sessionToken } from '../http/session-cookie.ts'
 
-/** Whether whoever made this request may still read the account. */
-export type Standing = (ctx: AdminContext, accountId: string) => Promise<boolean>
+/** Whether whoever made this request may still read what they were let in for. */
+export type Standing = (ctx: AdminContext, letIn: Caller) => Promise<boolean>
 
 const REMEMBERED = 10_000
 
@@ -40,26 +40,30 @@ export function standing({
     touchSession: async () => {},
   }
 
-  return async function mayStillRead(ctx, accountId) {
+  return async function mayStillRead(ctx, letIn) {
     const shownSecret = `${ctx.get('authorization')}\n${sessionToken(ctx) ?? ''}`
     const id = secretHash(shownSecret).toString('base64')
     let answer = answers.get(id)
-    if (answer === undefined) answers.set(id, (answer = accountOf(ctx)))
+    if (answer === undefined) answers.set(id, (answer = readableNow(ctx)))
     try {
-      return (await answer) === accountId
+      return (await answer) === readable(letIn)
     } catch (error) {
       logger.debug({ err: error }, 'whether a reader may go on cannot be told')
       return true
     }
   }
 
-  /** The account that the secret opens now, if any. */
-  async function accountOf(ctx: AdminContext): Promise<string | undefined> {
+  /** What the secret opens now, if anything. */
+  async function readableNow(ctx: AdminContext): Promise<string | undefined> {
     try {
-      return (await identifyCaller(ctx, { store: looking, clock, logger })).accountId
+      return readable(await identifyCaller(ctx, { store: looking, clock, logger }))
     } catch (error) {
       if (error instanceof ApiError) return undefined
       throw error
     }
   }
+}
+
+function readable(caller: Caller): string {
+  return JSON.stringify([caller.accountId, deviceList(caller)])
 }

@@ -7,7 +7,7 @@ import type { Metrics } from '../../runtime/metrics.ts'
 import { periodically } from '../../runtime/periodically.ts'
 import type { Store } from '../../store/store.ts'
 import type { AdminContext, AdminRoute, Input } from '../http/admin-route.ts'
-import { callerId, type Caller } from '../http/caller.ts'
+import { callerId, deviceList, type Caller } from '../http/caller.ts'
 import { onceAnswered } from '../http/once-answered.ts'
 import { channel } from './channel.ts'
 import { answerWithFrames, setHeaders } from './connection.ts'
@@ -49,6 +49,7 @@ export function streamRoutes(deps: StreamDependencies): AdminRoute[] {
     { query: { deviceId } }: Input<Filter>,
   ): Promise<void> {
     const { accountId } = caller
+    const devices = deviceList(caller)
     const resumeAfter = lastEventId(ctx)
     if (stopping.aborted) throw unavailable('the service is stopping, please connect again')
     if (ctx.method === 'HEAD') return setHeaders(ctx)
@@ -71,6 +72,7 @@ export function streamRoutes(deps: StreamDependencies): AdminRoute[] {
     const reader = streamReader({
       accountId,
       ...(deviceId !== undefined && { deviceId }),
+      ...(devices !== undefined && { devices }),
       ...(resumeAfter !== undefined && { resumeAfter }),
       takeTurn() {
         const taken = turn ?? places.turn(accountId)
@@ -95,7 +97,7 @@ export function streamRoutes(deps: StreamDependencies): AdminRoute[] {
           (reader.isCatchingUp() && stalledForMs() > options.stalledCatchingUpMs) ||
           (reader.isTooLate() && stalledForMs() > options.stalledMs)
         if (stalled) metrics.streamCutOff.inc()
-        if (stalled || !(await mayStillRead(ctx, accountId))) ending.abort()
+        if (stalled || !(await mayStillRead(ctx, caller))) ending.abort()
       },
       signal,
       logger,

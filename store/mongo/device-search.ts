@@ -21,7 +21,7 @@ export function listed({ devices }: DevicePage): Filter<DeviceStatusDocument>[] 
   const patterns = devices.map((one) =>
     one.endsWith('*') ? new RegExp(`^${escaped(one.slice(0, -1))}`) : one,
   )
-  return [{ deviceId: { $in: patterns as string[] } }]
+  return [{ deviceId: { $in: patterns } }]
 }
 
 function mentioning(text: string | undefined): Document[] {
