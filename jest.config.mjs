@@ -17,6 +17,6 @@ export default {
     '^.+\\.ts$': ['ts-jest', { useESM: true, tsconfig: 'tsconfig.json', transpilation: true }],
   },
   // Much of the time is spent waiting: for the disk, for a limit to pass, for a program to start.
-  maxWorkers: '150%',
+  maxWorkers: 3,
   testTimeout: 20_000,
 }
