@@ -9,8 +9,11 @@ export const ERRORS_OF_EVERY_CALL: readonly ErrorIdentifier[] = [
   'SERVER_ERROR',
 ]
 
+/** Generators know no type that is null alone, but any type that may hold just one value. */
+const NOTHING: JsonSchema = { const: null, description: 'Always null' }
+
 /** The envelope around what a call answers; without a schema its `data` is null. */
-export function successEnvelope(status: number, data: JsonSchema = { type: 'null' }): JsonSchema {
+export function successEnvelope(status: number, data: JsonSchema = NOTHING): JsonSchema {
   return envelope({
     success: { const: true },
     code: { const: status },

@@ -76,6 +76,22 @@ test.each([
   expect(operationIdOf({ method, path, answer })).toBe(name)
 })
 
+test('no schema is one that generators of clients stumble over', () => {
+  const bad: string[] = []
+  const look = (part: unknown, place: string, inChoice = false): void => {
+    if (typeof part !== 'object' || part === null) return
+    const { type, properties } = part as { type?: unknown; properties?: unknown }
+    const isNothing = type === 'null' && !inChoice
+    const isAnythingOrNull = Array.isArray(type) && type.includes('object') && !properties
+    if (isNothing || isAnythingOrNull) bad.push(place)
+    for (const [name, inner] of Object.entries(part)) {
+      look(inner, `${place}/${name}`, place.endsWith('/anyOf'))
+    }
+  }
+  look(document, '')
+  expect(bad).toEqual([])
+})
+
 describe('errors of a call', () => {
   const always = [400, 408, 431, 500, 503]
 

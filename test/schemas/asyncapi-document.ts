@@ -37,6 +37,7 @@ type AsyncapiDocument = {
     readonly schemas: Record<
       | 'positionReported'
       | 'reportRejected'
+      | 'rejectionError'
       | 'cloudEventHeaders'
       | 'erasureHeaders'
       | 'rejectionHeaders'

@@ -34,7 +34,7 @@ describe('a refused report in the AsyncAPI document', () => {
   })
 
   test('has the errors and the limits of the code', () => {
-    expect(schema.properties?.['error']).toMatchObject({ enum: REJECTION_ERRORS })
+    expect(schemas.rejectionError).toMatchObject({ enum: REJECTION_ERRORS })
     for (const [name, within, beyond] of [
       ['deviceId', 'x'.repeat(128), 'x'.repeat(129)],
       ['count', 1, 0],

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { SchemaRegistry,SchemaType } from '@kafkajs/confluent-schema-registry'
-import { expect,test } from '@jest/globals'
+import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
+import { expect, test } from '@jest/globals'
 import { openAvroFormat } from '../../event-log/kafka/avro-format.ts'
 import { toMessage } from '../../event-log/kafka/event-format.ts'
 import { describeWith } from '../services/describe-with.ts'
-import { document,everyField,expectEnvelope } from './asyncapi-document.ts'
+import { document, everyField, expectEnvelope } from './asyncapi-document.ts'
 
 const { messages } = document.components
 

@@ -37,6 +37,15 @@ describe('the AsyncAPI document', () => {
     for (const [, path] of references) expect(document).toHaveProperty(path!.split('/'))
   })
 
+  test('has names from which generators make types: one thing each, enumerations too', () => {
+    const taken = Object.keys(document.channels).filter((name) => name in schemas)
+    expect(taken).toEqual([])
+    const nameless = Object.values<object>(schemas).filter((schema) =>
+      /"enum":/.test(JSON.stringify('properties' in schema ? schema.properties : {})),
+    )
+    expect(nameless).toEqual([])
+  })
+
   test('describes the topics as the code creates them', async () => {
     const created = await createdTopics({ replicationFactor: 3 })
     const described = Object.values(document.channels).map(({ address, bindings: { kafka } }) => ({
