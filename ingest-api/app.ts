@@ -32,6 +32,7 @@ export function createIngestApp({
   usage,
   rejections,
   clock,
+  steadyClock,
   logger,
   metrics,
   stopping,
@@ -43,6 +44,8 @@ export function createIngestApp({
   usage: KeyUsage
   rejections: Pick<Rejections, 'offer'>
   clock: Clock
+  /** Measures ages; see runtime/clock.ts. */
+  steadyClock: Clock
   logger: Logger
   metrics: Metrics
   stopping: AbortSignal
@@ -50,7 +53,7 @@ export function createIngestApp({
   keyLimit: RateLimit | 'off'
   metricsElsewhere?: boolean
 }): Koa<HttpState> {
-  const grants = new Grants({ keys, clock })
+  const grants = new Grants({ keys, clock: steadyClock, stopping })
   const router = new Router<HttpState>({ strict: true })
   operationsRoutes(router, {
     name: 'gps-ingest-api',

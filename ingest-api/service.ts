@@ -1,5 +1,5 @@
 import type { EventLog } from '../event-log/event-log.ts'
-import { systemClock as clock } from '../runtime/clock.ts'
+import { steadyClock, systemClock as clock } from '../runtime/clock.ts'
 import { serveHttp } from '../runtime/http-server.ts'
 import type { Program } from '../runtime/program.ts'
 import type { InstanceReport } from '../schemas/instance-report.ts'
@@ -21,11 +21,11 @@ export async function startIngestApi(
   const usage = new KeyUsage({ keys: store })
   lifecycle.onClose('key usage', () => usage.flush())
   lifecycle.every('key usage', USAGE_FLUSH_MS, () => usage.flush())
-  const rejections = new Rejections({ eventLog, clock, metrics, logger })
+  const rejections = new Rejections({ eventLog, clock, steadyClock, metrics, logger })
   lifecycle.onClose('rejections', () => rejections.close())
   lifecycle.every('rejections', REJECTIONS_FLUSH_MS, () => rejections.flush())
   const save = (report: InstanceReport) => store.saveInstance(report)
-  const measure = reportRates({ metrics, clock })
+  const measure = reportRates({ metrics, clock: steadyClock })
   lifecycle.every(
     'instance report',
     REPORT_INSTANCE_EVERY_MS,
@@ -39,6 +39,7 @@ export async function startIngestApi(
       usage,
       rejections,
       clock,
+      steadyClock,
       logger,
       metrics,
       stopping,

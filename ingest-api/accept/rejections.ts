@@ -12,6 +12,8 @@ import { rejectedContent, type Received } from './rejected-content.ts'
 const KEPT_PER_SECOND = 20
 /** The same of all keys together: it is what a flood from many of them costs at most. */
 const KEPT_PER_SECOND_IN_ALL = 200
+/** An account that had a report refused in this time has a share of them. */
+const SHARES_MS = 60_000
 /** Beyond this, what is refused is dropped: a log that is away must not fill the memory. */
 const QUEUED_EVENTS = 1_000
 /** About 300 KiB at most. */
@@ -45,44 +47,55 @@ export class Rejections {
   #queue: Queued[] = []
   #second = 0
   #keptInAll = 0
+  /** What each account has kept in the second under way. */
+  #keptBy = new Map<string, number>()
+  /** When each account had a report refused last. */
+  readonly #refusedAt = new Map<string, number>()
   /** By keyId. */
   #refused = new Map<string, Refused>()
   #writing: Promise<void> | undefined
   #warnedAt = -Infinity
   readonly #eventLog: Pick<EventLog, 'appendRejections'>
   readonly #clock: Clock
+  readonly #steadyClock: Clock
   readonly #metrics: Metrics
   readonly #logger: Logger
 
   constructor({
     eventLog,
     clock,
+    steadyClock,
     metrics,
     logger,
   }: {
     eventLog: Pick<EventLog, 'appendRejections'>
     clock: Clock
+    steadyClock: Clock
     metrics: Metrics
     logger: Logger
   }) {
     this.#eventLog = eventLog
     this.#clock = clock
+    this.#steadyClock = steadyClock
     this.#metrics = metrics
     this.#logger = logger
   }
 
   offer({ key, error, message, received }: Refusal): void {
     const receivedAt = this.#clock.now()
-    if (this.#second !== secondOf(receivedAt)) this.#endSecond(receivedAt)
+    const now = this.#steadyClock.now()
+    if (this.#second !== secondOf(now)) this.#endSecond(now)
     const { id: keyId, accountId } = key
     let refused = this.#refused.get(keyId)
     if (refused === undefined) {
       refused = { accountId, kept: 0, counted: new Map() }
       this.#refused.set(keyId, refused)
     }
-    if (refused.kept < KEPT_PER_SECOND && this.#keptInAll < KEPT_PER_SECOND_IN_ALL) {
+    this.#refusedAt.set(accountId, now)
+    if (refused.kept < KEPT_PER_SECOND && this.#mayKeep(accountId)) {
       refused.kept += 1
       this.#keptInAll += 1
+      this.#keptBy.set(accountId, (this.#keptBy.get(accountId) ?? 0) + 1)
       if (this.#queue.length >= QUEUED_EVENTS) return this.#drop(1)
       const told = { accountId, keyId, receivedAt, error, message, count: 1 }
       this.#enqueue('kept', { ...told, ...rejectedContent(received) })
@@ -96,16 +109,23 @@ export class Rejections {
     counted.message = message
   }
 
+  /** Each account has the same share, and one share stays free for who comes next. */
+  #mayKeep(accountId: string): boolean {
+    if (this.#keptInAll >= KEPT_PER_SECOND_IN_ALL) return false
+    const share = Math.floor(KEPT_PER_SECOND_IN_ALL / (this.#refusedAt.size + 1))
+    return (this.#keptBy.get(accountId) ?? 0) < Math.max(1, share)
+  }
+
   /** Writes what is there; never rejects. Counts are written once their second is over. */
   async flush(): Promise<void> {
-    const now = this.#clock.now()
+    const now = this.#steadyClock.now()
     if (this.#second !== secondOf(now)) this.#endSecond(now)
     await this.#write()
   }
 
   /** Writes everything that is there, without waiting for the second to end. */
   async close(): Promise<void> {
-    this.#endSecond(this.#clock.now())
+    this.#endSecond(this.#steadyClock.now())
     await this.#writing
     await this.#write()
   }
@@ -113,6 +133,10 @@ export class Rejections {
   #endSecond(now: number): void {
     this.#second = secondOf(now)
     this.#keptInAll = 0
+    this.#keptBy.clear()
+    for (const [accountId, at] of this.#refusedAt) {
+      if (now - at >= SHARES_MS) this.#refusedAt.delete(accountId)
+    }
     if (this.#refused.size === 0) return
     const over = this.#refused
     this.#refused = new Map()
@@ -158,7 +182,7 @@ export class Rejections {
   }
 
   #warn(error: unknown): void {
-    const now = this.#clock.now()
+    const now = this.#steadyClock.now()
     if (now - this.#warnedAt < WARNED_EVERY_MS) return
     this.#warnedAt = now
     this.#logger.warn({ err: error }, 'refused reports are not kept: their log takes nothing')

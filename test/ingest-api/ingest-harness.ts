@@ -39,13 +39,15 @@ export async function startIngest({
   logger?: Logger
 } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'gps-ingest-'))
-  const clock = { time: T0, now: () => clock.time }
+  // `step` is by how much somebody has set the machine's clock, while time went on as ever.
+  const clock = { time: T0, step: 0, now: () => clock.time + clock.step }
+  const steadyClock = { now: () => clock.time }
   const eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
   const store = openSqliteStore({ directory })
   const stopping = new AbortController()
   const usage = new KeyUsage({ keys: store })
   const metrics = createMetrics()
-  const rejections = new Rejections({ eventLog, clock, metrics, logger })
+  const rejections = new Rejections({ eventLog, clock, steadyClock, metrics, logger })
   await store.createAccount({ id: 'acc-1', name: 'Fleet', suspended: false, createdAt: T0 })
   const server = await serveHttp({
     app: createIngestApp({
@@ -54,6 +56,7 @@ export async function startIngest({
       usage,
       rejections,
       clock,
+      steadyClock,
       logger,
       metrics,
       stopping: stopping.signal,

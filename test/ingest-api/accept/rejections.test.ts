@@ -34,6 +34,7 @@ beforeEach(async () => {
   rejections = new Rejections({
     eventLog: { appendRejections: (events) => append(events) },
     clock,
+    steadyClock: clock,
     metrics,
     logger,
   })
@@ -44,16 +45,21 @@ afterEach(async () => {
   await rm(directory, { recursive: true })
 })
 
-function refuse(count: number, keyId = 'key-1', error: RejectionError = 'INVALID_PARAMS'): void {
+function refuse(
+  count: number,
+  keyId = 'key-1',
+  error: RejectionError = 'INVALID_PARAMS',
+  accountId = 'acc-1',
+): void {
   for (let n = 0; n < count; n += 1) {
-    const key = { id: keyId, accountId: 'acc-1' }
+    const key = { id: keyId, accountId }
     rejections.offer({ key, error, message: `fault ${n}`, received: { json: { deviceId: 'd' } } })
   }
 }
 
-/** As many as are kept in a second, of ten keys; the next second begins. */
+/** As many as are kept in a second of one account, of five keys; the next second begins. */
 function refuseForOneSecond(): void {
-  for (let key = 0; key < 10; key += 1) refuse(20, `key-${key}`)
+  for (let key = 0; key < 5; key += 1) refuse(20, `key-${key}`)
   clock.time += 1_000
 }
 
@@ -112,7 +118,7 @@ describe('refused reports', () => {
     expect(await counted()).toEqual({ kept: 40, counted: 9 })
   })
 
-  test('of all keys together are kept up to 200 a second, the rest are counted', async () => {
+  test('of an account alone up to 100 a second are kept, the rest are counted', async () => {
     refuseForOneSecond()
     clock.time -= 1
     refuse(3, 'key-10')
@@ -120,11 +126,45 @@ describe('refused reports', () => {
     refuse(1, 'key-10')
     await rejections.flush()
     const events = await logged()
-    expect(events.filter(({ count }) => count === 1)).toHaveLength(201)
+    expect(events.filter(({ count }) => count === 1)).toHaveLength(101)
     expect(events.filter(({ keyId }) => keyId === 'key-10').map(({ count }) => count)).toEqual([
       3, 1,
     ])
-    expect(await counted()).toEqual({ kept: 201, counted: 3 })
+    expect(await counted()).toEqual({ kept: 101, counted: 3 })
+  })
+
+  test('of all accounts together up to 200 a second are kept, each account having its share', async () => {
+    const flood = (account: number) => {
+      for (let key = 0; key < 20; key += 1) {
+        refuse(20, `key-${account}-${key}`, 'INVALID_PARAMS', `flood-${account}`)
+      }
+    }
+    const keptOf = async (keyId: string) =>
+      (await logged()).filter((event) => event.keyId === keyId && event.count === 1).length
+    const floods = () => [0, 1, 2, 3].forEach(flood)
+    const kept = async () => (await counted())['kept'] ?? 0
+    floods()
+    await rejections.flush()
+    expect(await kept()).toBe(200)
+
+    // A place is free for whoever comes next.
+    clock.time += 1_000
+    floods()
+    refuse(5, 'key-quiet', 'INVALID_PARAMS', 'quiet')
+    await rejections.flush()
+    expect(await kept()).toBe(200 + 4 * 40 + 5)
+    expect(await keptOf('key-quiet')).toBe(5)
+
+    clock.time += 1_000
+    floods()
+    refuse(25, 'key-quiet', 'INVALID_PARAMS', 'quiet')
+    await rejections.flush()
+    expect(await kept()).toBe(365 + 4 * 33 + 20)
+
+    clock.time += 60_000
+    refuseForOneSecond()
+    await rejections.flush()
+    expect(await kept()).toBe(517 + 100)
   })
 
   test('begin anew with each second, whoever notices that it has begun', async () => {
@@ -192,7 +232,7 @@ describe('while their log takes nothing, refused reports', () => {
 
   test('take room for 1000 and no more', async () => {
     const batches: number[] = []
-    for (let second = 0; second < 6; second += 1) refuseForOneSecond()
+    for (let second = 0; second < 12; second += 1) refuseForOneSecond()
     expect(await counted()).toEqual({ dropped: 200 })
     append = async (events) => {
       batches.push(events.length)
@@ -209,7 +249,7 @@ describe('while their log takes nothing, refused reports', () => {
     refuse(1)
     const writing = rejections.flush()
     clock.time += 1_000
-    for (let second = 0; second < 6; second += 1) refuseForOneSecond()
+    for (let second = 0; second < 12; second += 1) refuseForOneSecond()
     expect(await counted()).toEqual({ dropped: 200 })
     give(away)
     await writing

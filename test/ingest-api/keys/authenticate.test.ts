@@ -166,6 +166,17 @@ describe('a secret from before a rotation', () => {
   })
 })
 
+test('a revoked key is refused within 5 s, also while the machine’s clock is set back', async () => {
+  const own = await startIngest()
+  const { id, secret } = await own.createKey()
+  expect((await own.submit(minimal, { key: secret })).status).toBe(200)
+  await own.store.revokeKey({ accountId: 'acc-1', keyId: id, revokedAt: T0 })
+  own.clock.step = -3_600_000
+  own.clock.time += 5_000
+  expect((await own.submit(minimal, { key: secret })).status).toBe(401)
+  await own.close()
+})
+
 test('a key’s last use is written to the store from time to time', async () => {
   const { id, secret } = await ingest.createKey()
   await ingest.submit(minimal, { key: secret })
