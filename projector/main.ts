@@ -8,7 +8,7 @@ import { startProjector } from './service.ts'
 
 /** The projector as a process of its own, on Kafka and MongoDB; several share the partitions. */
 await runProgram('gps-projector', async (program) => {
-  const { config, logger, lifecycle } = program
+  const { config, logger, metrics, lifecycle } = program
   const { kafka, mongodbUrl: url } = requireDistributed(config)
   const { retentionDays } = config
   const eventLog = openKafkaEventLog({
@@ -16,6 +16,7 @@ await runProgram('gps-projector', async (program) => {
     clientId: 'gps-projector',
     clock,
     logger,
+    onReaderRenewed: () => metrics.logReadersRenewed.inc(),
     onFatal: (error) => lifecycle.fail(error, 'the event log cannot go on'),
   })
   lifecycle.onClose('event log', () => eventLog.close())

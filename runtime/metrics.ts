@@ -66,6 +66,11 @@ export function createMetrics() {
       help: 'Log entries kept as dead letters because they could not be read',
       registers,
     }),
+    logReadersRenewed: new Counter({
+      name: 'gps_log_readers_renewed_total',
+      help: 'Readers of the log that could not go on and were replaced by new ones',
+      registers,
+    }),
     streamReaders: new Gauge({
       name: 'gps_stream_readers',
       help: 'Readers of the live stream that are connected',

@@ -1,61 +1,69 @@
 import type { LogEntry, Subscription } from '../event-log.ts'
 import type { KafkaClient, Logger } from './connection.ts'
 import { beGroupMember, type Chunk } from './group-member.ts'
+import { readAnew } from './read-anew.ts'
 import { stallWatch, type Progress } from './stall-watch.ts'
 import { untilTaken } from './until-taken.ts'
 
 /**
- * Delivers the topic to one member of the group, commits after each batch that was taken, and
- * rejects when this process cannot go on: kafkajs ended its consumer for good, or stands still.
+ * Delivers the topic to one member of the group and commits after each batch that was taken. Where
+ * kafkajs ends its consumer for good, or it stands still, a new one goes on; rejects when none has
+ * worked for `givenUpAfterMs`.
  */
 export async function subscribe({
-  subscription: { group: _group, resumeAfter, onBatch, signal },
-  client,
+  subscription: { resumeAfter, onBatch, signal },
+  newClient,
   groupId,
   topic,
   toEntry,
   progress,
+  onAnew,
+  givenUpAfterMs,
   logger,
 }: {
-  subscription: Subscription
-  client: KafkaClient
+  subscription: Omit<Subscription, 'group'>
+  newClient: () => KafkaClient
   groupId: string
   topic: string
   toEntry: (message: Chunk['messages'][number], partition: number) => Promise<LogEntry>
   /** Asks the broker where the group stands in these partitions. */
   progress: (partitions: readonly number[]) => Promise<Progress>
+  onAnew: () => void
+  givenUpAfterMs: number
   logger: Logger
 }): Promise<void> {
   const begun = new Set<number>()
-  const watch = stallWatch({ groupId, progress, logger })
-  const ending = new AbortController()
-  const end = () => ending.abort()
-  signal.addEventListener('abort', end, { once: true })
-  if (signal.aborted) end()
-  try {
-    await Promise.race([
-      watch.stalled,
-      beGroupMember({
-        client,
-        groupId,
-        topic,
-        commit: true,
-        onJoin: (partitions) => watch.assigned(partitions),
-        // Only the first time: later the group has committed what this member, or another, did.
-        startOf(partition) {
-          if (resumeAfter === undefined || begun.has(partition)) return undefined
-          begun.add(partition)
-          return (resumeAfter[partition] ?? -1) + 1
-        },
-        deal: (chunk) => watch.during(() => deal(chunk)),
-        signal: ending.signal,
-        logger,
-      }),
-    ])
-  } finally {
-    watch.stop()
-    signal.removeEventListener('abort', end)
-    end()
+  await readAnew({ read, groupId, signal, onAnew, givenUpAfterMs, logger })
+
+  async function read(worked: () => void): Promise<void> {
+    const watch = stallWatch({ groupId, progress, logger })
+    const ending = new AbortController()
+    const member = beGroupMember({
+      client: newClient(),
+      groupId,
+      topic,
+      commit: true,
+      onJoin: (partitions) => watch.assigned(partitions),
+      // Only the first time: later the group has committed what this member, or another, did.
+      startOf(partition) {
+        if (resumeAfter === undefined || begun.has(partition)) return undefined
+        begun.add(partition)
+        return (resumeAfter[partition] ?? -1) + 1
+      },
+      async deal(chunk) {
+        const done = await watch.during(() => deal(chunk))
+        if (done) worked()
+        return done
+      },
+      signal: AbortSignal.any([signal, ending.signal]),
+      logger,
+    })
+    try {
+      await Promise.race([watch.stalled, member])
+    } finally {
+      watch.stop()
+      ending.abort()
+    }
   }
 
   function deal(chunk: Chunk): Promise<boolean> {

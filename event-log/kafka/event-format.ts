@@ -129,3 +129,12 @@ async function decode(value: Buffer | null, avro?: AvroFormat): Promise<Position
 function headerText(header: IHeaders[string]): string | undefined {
   return header === undefined || Array.isArray(header) ? undefined : header.toString()
 }
+
+/** A little more than it will take: key and value name account and device once each. */
+export function sizeOfEvent(event: PositionReported): number {
+  return MESSAGE_OVERHEAD_BYTES + 350 + 2 * Buffer.byteLength(deviceKey(event))
+}
+
+export function sizeOfEntry({ key, value }: UnreadableEntry): number {
+  return MESSAGE_OVERHEAD_BYTES + (key?.byteLength ?? 0) + (value?.byteLength ?? 0)
+}

@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs'
+import { backOff } from '../../runtime/back-off.ts'
 import { kafkaFailure, RETRY, type KafkaClient, type Logger } from './connection.ts'
 
 /** A member that died gives its partitions up after this; recovery is promised within 30 s. */
@@ -36,7 +36,7 @@ export type GroupMemberOptions = {
 
 /**
  * Reads a topic as a member of a group until `signal` is aborted and the chunk in hand is done.
- * Rejects when kafkajs has given up for good, which no restart within this process mends.
+ * Rejects when kafkajs has given up for good: then only another client can go on.
  */
 export async function beGroupMember(options: GroupMemberOptions): Promise<void> {
   const { client, groupId, topic, startOf, onJoin, signal, logger } = options
@@ -67,8 +67,9 @@ export async function beGroupMember(options: GroupMemberOptions): Promise<void> 
   const aborted = new Promise<void>((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
+  const commit = options.commit ? commits(consumer, options) : undefined
   try {
-    const running = run(consumer, options)
+    const running = run(consumer, commit, options)
     await Promise.race([crashed, aborted, running.then(() => Promise.race([crashed, aborted]))])
   } finally {
     // First, or a consumer that is still about to join would go on by itself.
@@ -80,8 +81,13 @@ export async function beGroupMember(options: GroupMemberOptions): Promise<void> 
 }
 
 /** The first `connect` of kafkajs gives up; the process must outlast a broker that is away. */
-async function run(consumer: Consumer, options: GroupMemberOptions): Promise<void> {
+async function run(
+  consumer: Consumer,
+  commit: Commit | undefined,
+  options: GroupMemberOptions,
+): Promise<void> {
   const { topic, groupId, signal, logger } = options
+  const pauses = backOff({ firstMs: 200, longestMs: 2000 })
   for (;;) {
     try {
       await consumer.connect()
@@ -90,33 +96,61 @@ async function run(consumer: Consumer, options: GroupMemberOptions): Promise<voi
     } catch (error) {
       if (signal.aborted) return
       logger.warn({ err: error, groupId }, 'kafka consumer cannot connect')
-      await pause(500 + Math.random() * 1500)
+      await pauses.pause(signal)
     }
   }
   if (signal.aborted) return
   await consumer.run({
     autoCommit: false,
     eachBatchAutoResolve: false,
-    eachBatch: (payload) => dealWithBatch(payload, options),
+    eachBatch: (payload) => dealWithBatch(payload, commit, options),
   })
 }
 
-async function dealWithBatch(payload: EachBatchPayload, options: GroupMemberOptions) {
-  const { topic, partition, messages } = payload.batch
+type Commit = (partition: number, next: number) => Promise<void>
+
+/**
+ * Commits, one at a time and in order. kafkajs deals by itself with a batch that holds nothing but
+ * control records, and leaves it uncommitted: the group would seem to lag for ever.
+ */
+function commits(consumer: Consumer, { topic, groupId, logger }: GroupMemberOptions): Commit {
+  let last: Promise<void> = Promise.resolve()
+  const commit: Commit = (partition, next) => {
+    const committed = last.then(() =>
+      consumer.commitOffsets([{ topic, partition, offset: String(next) }]),
+    )
+    last = committed.catch(() => undefined)
+    return committed
+  }
+  consumer.on(
+    consumer.events.END_BATCH_PROCESS,
+    ({ payload: { batchSize, partition, lastOffset } }) => {
+      if (batchSize > 0) return
+      commit(partition, Number(lastOffset) + 1).catch((error: unknown) => {
+        logger.warn({ err: error, groupId, partition }, 'offset of control records not committed')
+      })
+    },
+  )
+  return commit
+}
+
+async function dealWithBatch(
+  payload: EachBatchPayload,
+  commit: Commit | undefined,
+  options: GroupMemberOptions,
+) {
+  const { partition, messages } = payload.batch
   const heartbeat = () => payload.heartbeat()
   const isCurrent = () => payload.isRunning() && !payload.isStale() && !options.signal.aborted
   for (let at = 0; at < messages.length && isCurrent(); at += CHUNK_MESSAGES) {
     const chunk = messages.slice(at, at + CHUNK_MESSAGES)
     const done = await options.deal({ partition, messages: chunk, heartbeat, isCurrent })
     if (!done) return
-    const { offset } = chunk.at(-1)!
-    payload.resolveOffset(offset)
-    if (options.commit) {
-      const next = String(Number(offset) + 1)
-      await payload.commitOffsetsIfNecessary({
-        topics: [{ topic, partitions: [{ partition, offset: next }] }],
-      })
-    }
+    // Behind its last message a batch may end with control records, which are dealt with, too.
+    const isLast = at + chunk.length === messages.length
+    const offset = isLast ? payload.batch.lastOffset() : chunk.at(-1)!.offset
+    await commit?.(partition, Number(offset) + 1)
+    payload.resolveOffset(chunk.at(-1)!.offset)
     await heartbeat()
   }
 }

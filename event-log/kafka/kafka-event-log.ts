@@ -11,7 +11,8 @@ import { registerCodecs } from './codecs.ts'
 import { kafkaClient, type ConnectionOptions } from './connection.ts'
 import { subscribe } from './consumer.ts'
 import {
-  MESSAGE_OVERHEAD_BYTES,
+  sizeOfEntry,
+  sizeOfEvent,
   toDeadLetter,
   toEntry,
   toErasureMessage,
@@ -32,12 +33,17 @@ export type KafkaEventLogOptions = ConnectionOptions &
     /** With a registry events are written as Avro, without as JSON; both are read at any time. */
     readonly registry?: { readonly url: string }
     readonly clock: { now(): number }
+    /** Called whenever a reader that cannot go on is replaced by a new one. */
+    readonly onReaderRenewed?: () => void
+    /** How long no reader may have worked before `onFatal`; 5 minutes when not given. */
+    readonly readersGivenUpAfterMs?: number
     /** Reading cannot go on in this process: it should end with a code other than 0. */
     readonly onFatal: (error: Error) => void
   }
 
 /** How long `ready` waits for Kafka. */
 const READY_WITHIN_MS = 3000
+const READERS_GIVEN_UP_AFTER_MS = 5 * 60_000
 const LOOK_AT_PARTITIONS_EVERY_MS = 1000
 /** A write that has waited for so long is past its caller's deadline. */
 const STUCK_AFTER_MS = 4000
@@ -50,6 +56,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
   registerCodecs()
   tolerateMissingLeaders()
   const { topicPrefix, logger, clock, onFatal, registry, clientId } = options
+  const { onReaderRenewed: onAnew = () => undefined } = options
   const topics = topicNames(topicPrefix)
   const newClient = ({ retries }: { retries: number }) => kafkaClient(options, { retries })
   const admin = adminClient(newClient, logger)
@@ -101,6 +108,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
       await reader(subscription.signal, async (signal) => {
         await subscribe({
           ...reading(groupId),
+          ...{ onAnew, givenUpAfterMs: options.readersGivenUpAfterMs ?? READERS_GIVEN_UP_AFTER_MS },
           subscription: { ...subscription, signal },
           progress: (partitions) =>
             admin.ask('tell where a group stands', (client) =>
@@ -122,6 +130,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
           topic: topics.rejections,
           onBatch,
           signal: ended,
+          onAnew,
           logger,
         }),
       )
@@ -164,7 +173,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
       const held = await admin.ask('count the dead letters', (client) =>
         bounds(client, topics.deadLetters),
       )
-      return sum(held.map(({ low, high }) => high - low))
+      return held.reduce((sum, { low, high }) => sum + high - low, 0)
     },
 
     async trim(receivedBefore) {
@@ -286,7 +295,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
 
   function reading(groupId: string) {
     return {
-      client: newClient({ retries: 5 }),
+      newClient: () => newClient({ retries: 5 }),
       groupId,
       topic: topics.positions,
       toEntry: (message: KafkaMessage, partition: number) => toEntry(message, partition, avro),
@@ -301,17 +310,4 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
 
 function unavailable(message: string): DependencyError {
   return new DependencyError(message, { retriable: true })
-}
-
-/** A little more than it will take: key and value name account and device once each. */
-function sizeOfEvent(event: PositionReported): number {
-  return MESSAGE_OVERHEAD_BYTES + 350 + 2 * Buffer.byteLength(deviceKey(event))
-}
-
-function sizeOfEntry({ key, value }: UnreadableEntry): number {
-  return MESSAGE_OVERHEAD_BYTES + (key?.byteLength ?? 0) + (value?.byteLength ?? 0)
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, one) => total + one, 0)
 }

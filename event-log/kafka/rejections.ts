@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { KafkaMessage, Message } from 'kafkajs'
 import { utf8 } from '../../schemas/event-fields.ts'
 import {
@@ -11,12 +10,11 @@ import type { RejectionLog } from '../event-log.ts'
 import type { KafkaClient, Logger } from './connection.ts'
 import { cloudEventHeaders } from './event-format.ts'
 import { beGroupMember, type Chunk } from './group-member.ts'
+import { readAnew } from './read-anew.ts'
 import { untilTaken } from './until-taken.ts'
 
 /** What may wait to be written: a flood of refused reports must not fill the memory. */
 export const REJECTION_BOUNDS = { maxItems: 1000, maxBytes: 4 * 1024 * 1024 } as const
-
-const BEGIN_ANEW_AFTER_MS = 5000
 
 /**
  * The record of a rejection.
@@ -37,7 +35,7 @@ export function toRejectionMessage(event: ReportRejected) {
 
 /**
  * Delivers the topic to one member of the group until `signal` is aborted. Where kafkajs gives up,
- * it begins anew: nobody's positions are to suffer, so the process goes on.
+ * it begins anew, for ever: refused reports must not end a process that also projects positions.
  */
 export async function subscribeRejections({
   newClient,
@@ -45,6 +43,7 @@ export async function subscribeRejections({
   topic,
   onBatch,
   signal,
+  onAnew,
   logger,
 }: {
   newClient: () => KafkaClient
@@ -52,11 +51,14 @@ export async function subscribeRejections({
   topic: string
   onBatch: Parameters<RejectionLog['subscribeRejections']>[0]['onBatch']
   signal: AbortSignal
+  onAnew: () => void
   logger: Logger
 }): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await beGroupMember({
+  await readAnew({
+    ...{ groupId, signal, logger, onAnew },
+    givenUpAfterMs: Infinity,
+    read: () =>
+      beGroupMember({
         client: newClient(),
         groupId,
         topic,
@@ -65,12 +67,8 @@ export async function subscribeRejections({
         deal,
         signal,
         logger,
-      })
-    } catch (error) {
-      logger.warn({ err: error, groupId }, 'reading rejections begins anew')
-      await pause(BEGIN_ANEW_AFTER_MS, undefined, { signal }).catch(() => undefined)
-    }
-  }
+      }),
+  })
 
   async function deal(chunk: Chunk): Promise<boolean> {
     // Read once, so that what is left out is told once however often the rest is tried.

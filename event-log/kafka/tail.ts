@@ -1,11 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Offsets } from '../../schemas/read-models.ts'
+import { backOff } from '../../runtime/back-off.ts'
 import type { LogEntry, TailItem } from '../event-log.ts'
 import type { KafkaClient, Logger } from './connection.ts'
 import { beGroupMember, withHeartbeats, type Chunk } from './group-member.ts'
 import type { Bounds } from './offsets.ts'
-
-const PAUSE_MS = 1000
 
 /**
  * Every entry after `after`, then those to come. It reads as the only member of a group that
@@ -14,7 +12,7 @@ const PAUSE_MS = 1000
 export async function* tail({
   after,
   signal,
-  client,
+  newClient,
   groupId,
   topic,
   toEntry,
@@ -23,7 +21,7 @@ export async function* tail({
 }: {
   after: Offsets | 'end'
   signal: AbortSignal
-  client: KafkaClient
+  newClient: () => KafkaClient
   groupId: string
   topic: string
   toEntry: (message: Chunk['messages'][number], partition: number) => Promise<LogEntry>
@@ -49,7 +47,7 @@ export async function* tail({
   const items = handover<TailItem>(ending.signal)
   let failure: Error | undefined
   const reading = beGroupMember({
-    client,
+    client: newClient(),
     groupId,
     topic,
     commit: false,
@@ -88,13 +86,14 @@ async function untilAnswered(
   bounds: () => Promise<Bounds[]>,
   { signal, logger }: { signal: AbortSignal; logger: Logger },
 ): Promise<Bounds[]> {
+  const pauses = backOff({ firstMs: 500, longestMs: 2000 })
   while (!signal.aborted) {
     try {
       return await bounds()
     } catch (error) {
       logger.warn({ err: error }, 'a live reader waits')
     }
-    await pause(PAUSE_MS, undefined, { signal }).catch(() => undefined)
+    await pauses.pause(signal)
   }
   return []
 }

@@ -1,9 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { backOff } from '../../runtime/back-off.ts'
 import type { Logger } from './connection.ts'
 import { withHeartbeats, type Chunk } from './group-member.ts'
-
-const FIRST_PAUSE_MS = 100
-const LONGEST_PAUSE_MS = 2000
 
 /**
  * Tries to `take` a chunk, with growing pauses, until that resolves. False when the chunk is no
@@ -14,17 +11,18 @@ export async function untilTaken(
   { groupId, signal, logger }: { groupId: string; signal: AbortSignal; logger: Logger },
   take: () => Promise<void>,
 ): Promise<boolean> {
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+  const pauses = backOff({ firstMs: 100, longestMs: 2000 })
+  for (;;) {
     try {
       await withHeartbeats(heartbeat, take)
       return true
     } catch (error) {
       logger.warn(
-        { err: error, groupId, partition, offset: messages[0]!.offset, pauseMs },
+        { err: error, groupId, partition, offset: messages[0]!.offset },
         'subscription pauses',
       )
     }
-    await pause(pauseMs, undefined, { signal }).catch(() => undefined)
+    await pauses.pause(signal)
     if (!isCurrent()) return false
     await heartbeat()
   }

@@ -28,6 +28,30 @@ export async function startDistributedService({
   proxy.forwardTo(brokerPort)
   const kafka = await ownKafka({ port: brokerPort, advertisedPort: proxy.port })
   const mongodb = await ownMongodb()
+  const programs = await startPrograms({ brokers: kafka.brokers, mongodb })
+  return {
+    ...programs,
+    kafka,
+    /** What all of the programs' traffic with the broker goes through. */
+    kafkaLine: proxy,
+    mongodb,
+    async close(): Promise<void> {
+      await programs.close()
+      await kafka.kill()
+      await proxy.close()
+      await mongodb.kill()
+    },
+  }
+}
+
+/** The five programs, on Kafka and MongoDB that are there already. */
+export async function startPrograms({
+  brokers,
+  mongodb,
+}: {
+  brokers: readonly string[]
+  mongodb: { readonly url: string }
+}) {
   const running = new Map<Part, RunningProgram>()
   const urls = new Map<Part, string>()
   const ports = new Map<Part, number>()
@@ -35,7 +59,7 @@ export async function startDistributedService({
 
   const env = {
     ...operatorEnv(),
-    KAFKA_BROKERS: kafka.brokers.join(','),
+    KAFKA_BROKERS: brokers.join(','),
     MONGODB_URL: mongodb.url,
   }
 
@@ -69,10 +93,6 @@ export async function startDistributedService({
     key: await createKey(url('admin')),
     adminUrl: url('admin'),
     ingestUrls: [url('ingest-1'), url('ingest-2')] as const,
-    kafka,
-    /** What all of the programs' traffic with the broker goes through. */
-    kafkaLine: proxy,
-    mongodb,
     url,
     start,
     end,
@@ -81,9 +101,6 @@ export async function startDistributedService({
     async close(): Promise<void> {
       for (const program of running.values()) program.process.kill('SIGKILL')
       await Promise.all([...running.values()].map((program) => program.ended))
-      await kafka.kill()
-      await proxy.close()
-      await mongodb.kill()
     },
   }
 }

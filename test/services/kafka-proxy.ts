@@ -10,6 +10,8 @@ export type KafkaProxy = {
    * it says and answers, and then the client's connection ends without that answer.
    */
   loseAnswers(options: { every: number; times: number }): void
+  /** So many requests of that kind (Kafka's API key) to come end the connection, and reach nobody. */
+  swallow(api: number, times: number): void
   /** How many answers have been lost. */
   lost(): number
   /** Nothing passes any more, and no connection ends: a network that swallows. */
@@ -28,6 +30,7 @@ export async function kafkaProxy(): Promise<KafkaProxy> {
   let seen = 0
   let lost = 0
   let frozen = false
+  const swallowed = { api: -1, times: 0 }
 
   const server = createServer((client) => {
     const broker = connect(target, '127.0.0.1')
@@ -45,7 +48,13 @@ export async function kafkaProxy(): Promise<KafkaProxy> {
     client.on(
       'data',
       byFrame((frame) => {
-        if (frame.readInt16BE(4) === PRODUCE && left > 0) {
+        const api = frame.readInt16BE(4)
+        if (api === swallowed.api && swallowed.times > 0) {
+          swallowed.times -= 1
+          client.destroy()
+          return
+        }
+        if (api === PRODUCE && left > 0) {
           seen += 1
           if (seen % every === 0) {
             left -= 1
@@ -76,6 +85,7 @@ export async function kafkaProxy(): Promise<KafkaProxy> {
       left = options.times
       seen = 0
     },
+    swallow: (api, times) => Object.assign(swallowed, { api, times }),
     lost: () => lost,
     freeze() {
       frozen = true

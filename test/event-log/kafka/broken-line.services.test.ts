@@ -82,6 +82,26 @@ await describeWith(['ownKafka'], 'a broken line to Kafka', ({ ownKafka }) => {
     await reader.stop()
   }, 120_000)
 
+  test('a commit that fails is repeated, though nothing more comes', async () => {
+    await open()
+    const reader = startReading(log)
+    await log.append([positionReported()])
+    await caughtUp(reader.group)
+    const OFFSET_COMMIT = 8
+    proxy.swallow(OFFSET_COMMIT, 1)
+    await log.append([positionReported()])
+    await caughtUp(reader.group)
+    await reader.stop()
+  }, 60_000)
+
+  /** Resolves when the group has committed everything. */
+  async function caughtUp(group: string): Promise<void> {
+    await eventually(async () => (await log.lag(group)).events === 0, {
+      withinMs: 30_000,
+      everyMs: 100,
+    })
+  }
+
   /** As senders do: again, until it is acknowledged. */
   async function append(event: PositionReported): Promise<void> {
     await eventually(

@@ -153,14 +153,63 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
     expect(attempts).toBe(1)
   }, 60_000)
 
-  test('a consumer that cannot go on ends its subscription and tells the process', async () => {
+  test('what a transactional producer leaves at the end of a partition is no lag', async () => {
+    const { log, topic } = await open()
+    const reader = startReading(log)
+    const producer = plainKafka(brokers).producer({
+      transactionalId: topic,
+      idempotent: true,
+      maxInFlightRequests: 1,
+    })
+    await producer.connect()
+    const write = async (end: 'commit' | 'abort') => {
+      const transaction = await producer.transaction()
+      const value = encodePositionReported(positionReported())
+      await transaction.send({ topic, messages: [{ key: 'acc-1/tracker-1', value }] })
+      await transaction[end]()
+      await eventually(async () => (await log.lag(reader.group)).events === 0, SOON)
+    }
+    await write('commit')
+    await write('abort')
+    await producer.disconnect()
+    await reader.stop()
+    expect(reader.entries).toHaveLength(1)
+  })
+
+  test('a consumer that kafkajs gave up is replaced, and the process goes on', async () => {
+    const { topicPrefix, topic } = await open()
+    const group = 'projector'
+    const leave = await occupyGroup(brokers, { groupId: `${topicPrefix}.${group}`, topic })
+    let renewed = 0
+    const fatal: Error[] = []
+    const log = openKafkaEventLog(
+      logOptions({
+        ...{ brokers, topicPrefix },
+        onReaderRenewed: () => (renewed += 1),
+        onFatal: (error) => fatal.push(error),
+      }),
+    )
+    closers.push(() => log.close())
+    const reader = startReading(log, group)
+    await eventually(() => renewed >= 2, SOON)
+    await leave()
+    await log.append([positionReported()])
+    await eventually(() => reader.entries.length === 1, SOON)
+    expect(fatal).toEqual([])
+    await reader.stop()
+  }, 90_000)
+
+  test('a process in which no consumer works for long is told to end', async () => {
     const { topicPrefix, topic } = await open()
     const group = 'projector'
     closers.push(await occupyGroup(brokers, { groupId: `${topicPrefix}.${group}`, topic }))
 
     const fatal: Error[] = []
     const log = openKafkaEventLog(
-      logOptions({ brokers, topicPrefix, onFatal: (error) => fatal.push(error) }),
+      logOptions({
+        ...{ brokers, topicPrefix, readersGivenUpAfterMs: 1500 },
+        onFatal: (error) => fatal.push(error),
+      }),
     )
     closers.push(() => log.close())
     const reader = startReading(log, group)
