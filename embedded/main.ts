@@ -1,17 +1,24 @@
 import { join, resolve } from 'node:path'
-import { startAdminApi } from '../admin-api/service.ts'
-import { openSqliteEventLog } from '../event-log/sqlite/sqlite-event-log.ts'
+import { Worker } from 'node:worker_threads'
+import { openSqliteLogWriter } from '../event-log/sqlite/sqlite-event-log.ts'
 import { startIngestApi } from '../ingest-api/service.ts'
-import { startProjector } from '../projector/service.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
+import { privateDirectory } from '../runtime/private-directory.ts'
 import { runProgram } from '../runtime/program.ts'
-import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
+import { openSqliteGrants } from '../store/sqlite/sqlite-store.ts'
 import { holdDataDirectory } from './data-directory.ts'
+import { joinThread } from './calls.ts'
+import type { MainThread, WorkerThread } from './threads.ts'
+import { untilEnded } from './until-ended.ts'
 import { welcome } from './welcome.ts'
 
-/** The three services in one process, on SQLite files in the data directory. */
+/**
+ * The three services in one process, on SQLite files in the data directory. This thread takes the
+ * devices' requests and alone writes the log; the worker has all the rest, so that no export, search
+ * or projection delays an answer to a device.
+ */
 await runProgram('gps', async (program) => {
-  const { config, logger, lifecycle } = program
+  const { config, logger, lifecycle, metrics } = program
   if (config.distributed !== undefined) {
     throw new Error(
       'this program works on its own files and uses no KAFKA_BROKERS and MONGODB_URL: unset them',
@@ -19,19 +26,46 @@ await runProgram('gps', async (program) => {
   }
 
   const directory = resolve(config.dataDir)
+  privateDirectory(directory, { logger })
   const held = holdDataDirectory(directory)
   lifecycle.onClose('data directory', async () => held.release())
-  const eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock, logger })
+  const eventLog = openSqliteLogWriter({
+    file: join(directory, 'log.sqlite'),
+    clock,
+    onAppended: () => worker.tell('appended'),
+    onRejections: () => worker.tell('appendedRejections'),
+  })
   lifecycle.onClose('event log', () => eventLog.close())
-  const store = openSqliteStore({ directory })
-  lifecycle.onClose('store', () => store.close())
 
-  startProjector({ eventLog, store }, program)
+  const thread = new Worker(new URL('./worker/main.js', import.meta.url))
+  const worker = joinThread<MainThread, WorkerThread>(thread, {
+    ...eventLog,
+    metrics: () => metrics.threads.json(),
+    ending: async () => {
+      if (lifecycle.stopping.aborted) return
+      lifecycle.fail(new Error('without it nothing goes on'), 'the worker thread ends')
+    },
+  })
+  metrics.threads.join(() => worker.call('metrics'))
+  const ended = untilEnded(thread, { worker, lifecycle })
+  lifecycle.stopping.addEventListener('abort', () => worker.tell('stop'))
+  lifecycle.onClose('worker thread', async () => {
+    worker.tell('finish')
+    await ended
+  })
+  await worker.call('opened')
+
+  // Read here and now: a worker that is busy delays no answer to a device.
+  const grants = openSqliteGrants({ directory })
+  lifecycle.onClose('keys', async () => grants.close())
+  const store = {
+    findGrant: grants.findGrant,
+    touchKeys: (usedAt: ReadonlyMap<string, number>) => worker.call('touchKeys', usedAt),
+    saveInstance: (report: Parameters<WorkerThread['saveInstance']>[0]) =>
+      worker.call('saveInstance', report),
+  }
   const ingestUrl = await startIngestApi({ eventLog, store }, program)
-  const { url: adminUrl, generated } = await startAdminApi(
-    { store, eventLog, mode: 'embedded' },
-    program,
-  )
+  const { url: adminUrl, generated } = await worker.call('startAdminApi')
   if (generated !== undefined) {
     process.stdout.write(welcome({ secrets: generated, ingestUrl, adminUrl }))
   }

@@ -15,7 +15,13 @@ const REJECTIONS_FLUSH_MS = 250
 
 /** Starts the ingest API on an open log and store; it ends with the lifecycle. Gives its URL. */
 export async function startIngestApi(
-  { eventLog, store }: { eventLog: EventLog; store: Keys & Pick<Instances, 'saveInstance'> },
+  {
+    eventLog,
+    store,
+  }: {
+    eventLog: Pick<EventLog, 'append' | 'appendRejections' | 'ready'>
+    store: Pick<Keys, 'findGrant' | 'touchKeys'> & Pick<Instances, 'saveInstance'>
+  },
   { config, logger, metrics, lifecycle }: Program,
 ): Promise<string> {
   const usage = new KeyUsage({ keys: store })

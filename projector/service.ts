@@ -13,6 +13,19 @@ import { applyRetention } from './retention.ts'
 const HOUR_MS = 60 * 60 * 1_000
 const LAG_EVERY_MS = 5_000
 
+/** All of the log that a projector uses. */
+export type ProjectedLog = Pick<
+  EventLog,
+  | 'subscribe'
+  | 'subscribeRejections'
+  | 'deadLetter'
+  | 'deadLetters'
+  | 'eventIdsAt'
+  | 'extent'
+  | 'lag'
+  | 'trim'
+>
+
 /** All of the store that a projector writes. */
 export type ProjectedStore = ReadModels &
   Generations &
@@ -25,7 +38,7 @@ export type ProjectedStore = ReadModels &
  * batch in hand; what it has not come to is projected at the next start.
  */
 export function startProjector(
-  { eventLog, store }: { eventLog: EventLog; store: ProjectedStore },
+  { eventLog, store }: { eventLog: ProjectedLog; store: ProjectedStore },
   { config, logger, metrics, lifecycle }: Program,
 ): void {
   const stop = new AbortController()

@@ -7,6 +7,7 @@ import { systemClock as clock } from '../runtime/clock.ts'
 import { ConfigError, loadConfig, type Config } from '../runtime/config/config.ts'
 import { createLogger, type Logger } from '../runtime/logger.ts'
 import { createMetrics } from '../runtime/metrics.ts'
+import { privateDirectory } from '../runtime/private-directory.ts'
 import { openMongoStore } from '../store/mongo/mongo-store.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import type { Store } from '../store/store.ts'
@@ -80,6 +81,7 @@ async function open(config: Config, logger: Logger): Promise<Opened> {
     if (!existsSync(file)) {
       throw new Error(`there is no event log in ${directory}: set DATA_DIR to where it is`)
     }
+    privateDirectory(directory, { logger })
     const eventLog = openSqliteEventLog({ file, clock, logger })
     return { eventLog, store: openSqliteStore({ directory }), failed }
   }

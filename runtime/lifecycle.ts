@@ -36,6 +36,11 @@ export class Lifecycle {
     }
   }
 
+  /** Ends this process, or this worker thread, as a signal does. */
+  stop(): void {
+    this.#exit(0)
+  }
+
   /** Something that cannot be mended from inside: leave, so that whoever runs us starts us anew. */
   fail(error: unknown, what: string): void {
     this.#logger.fatal({ err: error }, what)

@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty'
 import { pino, type Logger } from 'pino'
 import pretty from 'pino-pretty'
 
@@ -19,7 +20,8 @@ export function createLogger({ level, name }: { level: string; name: string }): 
       '*.headers.cookie',
     ],
   }
-  if (process.stdout.isTTY) {
+  // Of a worker thread's own stream nothing could be told.
+  if (isatty(1)) {
     return pino(
       options,
       pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss', singleLine: true }),

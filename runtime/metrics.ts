@@ -1,6 +1,7 @@
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { metricsPage } from './metrics-page.ts'
 import { readinessGauge } from './readiness.ts'
+import { collectOwnMetrics, threadMetrics } from './thread-metrics.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -8,16 +9,19 @@ export type Metrics = ReturnType<typeof createMetrics>
 export function createMetrics() {
   const registry = new Registry()
   const registers = [registry]
-  collectDefaultMetrics({ register: registry })
+  collectOwnMetrics(registry)
+  const threads = threadMetrics(registry)
   return {
     registry,
     /** All of them as the text that Prometheus reads. */
-    page: metricsPage(() => registry.metrics()),
+    page: metricsPage(() => threads.text()),
+    threads,
     readiness: readinessGauge(registry),
     buildInfo: new Gauge({
       name: 'gps_build_info',
       help: 'Always 1: the program that runs, its version, and its mode (embedded or distributed)',
       labelNames: ['service', 'version', 'mode'] as const,
+      aggregator: 'first',
       registers,
     }),
     httpRequests: new Counter({

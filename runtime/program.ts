@@ -1,3 +1,4 @@
+import { isMainThread } from 'node:worker_threads'
 import { ConfigError, loadConfig, type Config } from './config/config.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { createLogger, type Logger } from './logger.ts'
@@ -14,9 +15,9 @@ export type Program = {
 }
 
 /**
- * Runs a process: reads the configuration, calls `start`, which opens things and hands their ends
- * to the lifecycle, and stops on a signal. Whatever goes wrong at the start is said in one message,
- * what was opened is closed, and the exit code is 1.
+ * Runs a process, or a worker thread of one: reads the configuration, calls `start`, which opens
+ * things and hands their ends to the lifecycle, and stops on a signal. Whatever goes wrong at the
+ * start is said in one message, what was opened is closed, and the exit code is 1.
  */
 export async function runProgram(
   name: string,
@@ -24,7 +25,9 @@ export async function runProgram(
 ): Promise<void> {
   answerArguments(name)
   const config = readConfig()
-  const logger = createLogger({ level: config.logLevel, name })
+  const logger = createLogger({ level: config.logLevel, name }).child(
+    isMainThread ? {} : { thread: 'worker' },
+  )
   const lifecycle = new Lifecycle({ logger, deadlineMs: config.shutdownDeadlineMs })
   lifecycle.stopOnSignals()
   try {
@@ -32,9 +35,9 @@ export async function runProgram(
     const mode = config.distributed === undefined ? 'embedded' : 'distributed'
     metrics.buildInfo.set({ service: name, version: VERSION, mode }, 1)
     const program = { config, logger, metrics, lifecycle }
-    await serveMetrics(program)
+    if (isMainThread) await serveMetrics(program)
     await start(program)
-    if (!lifecycle.stopping.aborted) logger.info({ version: VERSION }, 'started')
+    if (isMainThread && !lifecycle.stopping.aborted) logger.info({ version: VERSION }, 'started')
   } catch (error) {
     if (!lifecycle.stopping.aborted) lifecycle.fail(error, 'could not start')
   }

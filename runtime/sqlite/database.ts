@@ -17,6 +17,8 @@ export type DatabaseOptions = {
   /** What fails, in the words of whoever reads the error. */
   readonly called?: string
   readonly busyTimeoutMs?: number
+  /** Of a file that is there and up to date. */
+  readonly readOnly?: boolean
   /** NORMAL loses the last commits at a power cut: only for what can be made again. */
   readonly synchronous?: 'FULL' | 'NORMAL'
 }
@@ -37,14 +39,22 @@ export class Database {
   constructor(
     file: string,
     migrations: readonly string[],
-    { called = 'the store', busyTimeoutMs = 5_000, synchronous = 'FULL' }: DatabaseOptions = {},
+    {
+      called = 'the store',
+      busyTimeoutMs = 5_000,
+      readOnly = false,
+      synchronous = 'FULL',
+    }: DatabaseOptions = {},
   ) {
     this.#called = called
     const opening = `${called} (${file})`
-    this.#driver = translated(opening, () => new DatabaseSync(file, { timeout: busyTimeoutMs }))
+    this.#driver = translated(
+      opening,
+      () => new DatabaseSync(file, { timeout: busyTimeoutMs, readOnly }),
+    )
     try {
       translated(opening, () => {
-        useWriteAheadLog(this.#driver, busyTimeoutMs)
+        if (!readOnly) useWriteAheadLog(this.#driver, busyTimeoutMs)
         this.#driver.exec(`PRAGMA synchronous = ${synchronous}`)
         // So that REPLACE cannot pass by a trigger on deletion.
         this.#driver.exec('PRAGMA recursive_triggers = ON')

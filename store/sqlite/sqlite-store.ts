@@ -44,6 +44,22 @@ export function openSqliteStore({ directory }: { directory: string }): Store {
   }
 }
 
+/**
+ * The keys of a store that another thread has opened and writes, for reading only.
+ * @throws {DependencyError} when the file is not there.
+ */
+export function openSqliteGrants({
+  directory,
+}: {
+  directory: string
+}): Pick<Store, 'findGrant'> & { close(): void } {
+  const accounts = new Database(join(directory, 'accounts.sqlite'), ACCOUNTS_SCHEMA, {
+    readOnly: true,
+  })
+  const { findGrant } = sqliteKeys(accounts, sqliteDeviceSettings(accounts))
+  return { findGrant, close: () => accounts.close() }
+}
+
 function storeOn({
   accounts,
   rejections,

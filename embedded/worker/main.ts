@@ -1,0 +1,57 @@
+import { join, resolve } from 'node:path'
+import { parentPort } from 'node:worker_threads'
+import { startAdminApi } from '../../admin-api/service.ts'
+import { openSqliteLogReader } from '../../event-log/sqlite/sqlite-event-log.ts'
+import { startProjector } from '../../projector/service.ts'
+import { systemClock as clock } from '../../runtime/clock.ts'
+import { runProgram } from '../../runtime/program.ts'
+import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
+import { joinThread, type Peer } from '../calls.ts'
+import type { MainThread, WorkerThread } from '../threads.ts'
+
+/**
+ * The worker thread of the embedded process: projector, read models and admin API. It reads the log
+ * and asks the main thread for whatever is to be written into it.
+ */
+await runProgram('gps', async (program) => {
+  if (parentPort === null) throw new Error('this is no program: start embedded/main')
+  const { config, logger, lifecycle, metrics } = program
+  const directory = resolve(config.dataDir)
+  let finish = () => {}
+  const finished = new Promise<void>((done) => (finish = done))
+
+  const main: Peer<MainThread> = joinThread<WorkerThread, MainThread>(parentPort, {
+    opened: async () => undefined,
+    startAdminApi: () => startAdminApi({ store, eventLog, mode: 'embedded' }, program),
+    touchKeys: (usedAt) => store.touchKeys(usedAt),
+    saveInstance: (report) => store.saveInstance(report),
+    appended: async () => reader.appended(),
+    appendedRejections: async () => reader.appendedRejections(),
+    metrics: () => metrics.threads.json(),
+    stop: async () => lifecycle.stop(),
+    finish: async () => finish(),
+  })
+  metrics.threads.join(() => main.call('metrics'))
+  const reader = openSqliteLogReader({
+    file: join(directory, 'log.sqlite'),
+    commits: {
+      commit: (group, offset) => main.call('commit', group, offset),
+      commitRejections: (group, offset) => main.call('commitRejections', group, offset),
+    },
+    clock,
+    logger,
+  })
+  lifecycle.onClose('event log', () => reader.close())
+  const eventLog = {
+    ...reader,
+    erase: (event: Parameters<MainThread['erase']>[0]) => main.call('erase', event),
+    deadLetter: (entries: Parameters<MainThread['deadLetter']>[0]) =>
+      main.call('deadLetter', entries),
+    trim: (receivedBefore: number) => main.call('trim', receivedBefore),
+  }
+  const store = openSqliteStore({ directory })
+  lifecycle.onClose('store', () => store.close())
+  lifecycle.onClose('what the main thread asks for', () => finished)
+  lifecycle.stopping.addEventListener('abort', () => main.tell('ending'))
+  startProjector({ eventLog, store }, program)
+})

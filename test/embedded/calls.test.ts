@@ -1,0 +1,85 @@
+import { once } from 'node:events'
+import { MessageChannel, Worker } from 'node:worker_threads'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { joinThread, type Peer } from '../../embedded/calls.ts'
+import { untilEnded } from '../../embedded/until-ended.ts'
+import { DependencyError } from '../../runtime/errors.ts'
+
+const far = {
+  double: async (numbers: ReadonlyMap<string, number>) =>
+    new Map([...numbers].map(([name, number]) => [name, 2 * number])),
+  refuse: async (retriable: boolean): Promise<void> => {
+    throw new DependencyError('the disk is full', { retriable })
+  },
+  fail: async (): Promise<void> => {
+    throw new RangeError('a fault of ours')
+  },
+  never: () => new Promise<void>(() => undefined),
+}
+
+let channel: MessageChannel
+let peer: Peer<typeof far>
+
+beforeEach(() => {
+  channel = new MessageChannel()
+  peer = joinThread<object, typeof far>(channel.port1, {})
+  joinThread(channel.port2, far)
+})
+
+afterEach(() => channel.port1.close())
+
+test('calls are answered by the other end, each its own', async () => {
+  const [one, two] = await Promise.all([
+    peer.call('double', new Map([['a', 1]])),
+    peer.call('double', new Map([['a', 2]])),
+  ])
+  expect([one.get('a'), two.get('a')]).toEqual([2, 4])
+})
+
+test.each([true, false])('a failure says whether a retry can help: %s', async (retriable) => {
+  await expect(peer.call('refuse', retriable)).rejects.toMatchObject({
+    name: 'DependencyError',
+    message: 'the disk is full',
+    retriable,
+  })
+})
+
+test('a fault is no failure of a dependency', async () => {
+  const error = await peer.call('fail').catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ message: 'a fault of ours' })
+  expect(error).not.toBeInstanceOf(DependencyError)
+})
+
+test('what is outstanding when the other end goes is rejected, and what comes after', async () => {
+  const waiting = peer.call('never')
+  peer.lost()
+  const lost = { name: 'DependencyError', retriable: true }
+  await expect(waiting).rejects.toMatchObject(lost)
+  await expect(peer.call('never')).rejects.toMatchObject(lost)
+})
+
+test('a worker thread that dies ends the process, and says so', async () => {
+  for (const program of ['process.exit(0)', 'throw new Error("out of its depth")']) {
+    const failures: unknown[] = []
+    const thread = new Worker(program, { eval: true })
+    const lifecycle = {
+      stopping: new AbortController().signal,
+      fail: (error: unknown, what: string) => void failures.push([error, what]),
+    }
+    const ended = untilEnded(thread, { worker: peer, lifecycle })
+    const [code] = (await once(thread, 'exit')) as [number]
+    expect(failures).toEqual([[expect.any(Error), 'the worker thread has ended']])
+    await (code === 0 ? ended : expect(ended).rejects.toThrow('with code 1'))
+  }
+})
+
+test('a worker thread that ends while the process stops is no failure', async () => {
+  const thread = new Worker('process.exit(0)', { eval: true })
+  const lifecycle = {
+    stopping: AbortSignal.abort(),
+    fail: () => {
+      throw new Error('it was asked to')
+    },
+  }
+  await untilEnded(thread, { worker: peer, lifecycle })
+})
