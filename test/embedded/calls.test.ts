@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { joinThread, type Peer } from '../../embedded/calls.ts'
@@ -67,7 +66,7 @@ test('a worker thread that dies ends the process, and says so', async () => {
       fail: (error: unknown, what: string) => void failures.push([error, what]),
     }
     const ended = untilEnded(thread, { worker: peer, lifecycle })
-    const [code] = (await once(thread, 'exit')) as [number]
+    const code = await new Promise((resolve) => thread.once('exit', resolve))
     expect(failures).toEqual([[expect.any(Error), 'the worker thread has ended']])
     await (code === 0 ? ended : expect(ended).rejects.toThrow('with code 1'))
   }
