@@ -11,6 +11,9 @@ import type {
 import type { ReportRejected } from '../../schemas/report-rejected.ts'
 import type { Account, ApiKey, AuditEntry, Operator, Session } from '../back-office.ts'
 
+/** For every read but a scan in steps: the server ends one that its caller has given up. */
+export const READ = { maxTimeMS: 5_000 } as const
+
 /** A shape with the named times as BSON dates. */
 type Dated<T, Times extends keyof T> = Omit<T, Times> & { readonly [K in Times]: Date }
 

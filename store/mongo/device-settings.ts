@@ -3,7 +3,7 @@ import { deviceKey } from '../../schemas/position-reported.ts'
 import type { DeviceSettings } from '../../schemas/read-models.ts'
 import type { Devices } from '../read-models.ts'
 import { namedValues } from './changes.ts'
-import type { DeviceSettingsDocument } from './collections.ts'
+import { READ, type DeviceSettingsDocument } from './collections.ts'
 import { isDuplicateKey } from './driver-errors.ts'
 
 /** What holds for a device of which operators have said nothing. */
@@ -17,7 +17,7 @@ export function mongoDeviceSettings({
   return {
     async devicesWithInterval(accountId) {
       const found = await deviceSettings
-        .find({ accountId, expectedIntervalSeconds: { $exists: true } })
+        .find({ accountId, expectedIntervalSeconds: { $exists: true } }, READ)
         .project<{ deviceId: string }>({ _id: 0, deviceId: 1 })
         .toArray()
       return found.map(({ deviceId }) => deviceId)

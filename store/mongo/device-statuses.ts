@@ -4,7 +4,7 @@ import { includes } from '../../event-log/offsets.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { Change, PositionEntry, ProjectionBatch } from '../read-models.ts'
-import type { DeviceStatusDocument, ReadModelCollections } from './collections.ts'
+import { READ, type DeviceStatusDocument, type ReadModelCollections } from './collections.ts'
 import {
   deviceDocument,
   storedDevice,
@@ -149,6 +149,7 @@ export async function storedDevices(
       deviceId: { $in: [...new Set(devices.map(({ deviceId }) => deviceId))] },
     })
     .hint({ _id: 1 })
+    .maxTimeMS(READ.maxTimeMS)
     .toArray()
   return new Map(found.map((document) => [document._id, storedDevice(document)]))
 }

@@ -2,7 +2,12 @@ import type { Filter } from 'mongodb'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { Device } from '../../schemas/read-models.ts'
 import type { DevicePage, Devices } from '../read-models.ts'
-import type { Collections, DeviceStatusDocument, ReadModelCollections } from './collections.ts'
+import {
+  READ,
+  type Collections,
+  type DeviceStatusDocument,
+  type ReadModelCollections,
+} from './collections.ts'
 import { deviceStatusOf } from './device-documents.ts'
 import { listed, searched } from './device-search.ts'
 import { mongoDeviceSettings, settingsOf } from './device-settings.ts'
@@ -32,13 +37,14 @@ export function mongoDevices({
         deviceId: { $in: asked },
       })
       .hint({ _id: 1 })
+      .maxTimeMS(READ.maxTimeMS)
       .toArray()
     return withSettings(found)
   }
 
   async function withSettings(statuses: readonly DeviceStatusDocument[]): Promise<Device[]> {
     const made = await deviceSettings
-      .find({ _id: { $in: statuses.map(({ _id }) => _id) } })
+      .find({ _id: { $in: statuses.map(({ _id }) => _id) } }, READ)
       .toArray()
     const settings = new Map(made.map((document) => [document._id, document]))
     return statuses.flatMap((document) => {
@@ -69,17 +75,20 @@ export function mongoDevices({
       if (pending.size > 0) bounds.push({ deviceId: { $nin: [...pending] } })
       const direction = order === 'asc' ? 1 : -1
       const documents = await deviceStatuses
-        .aggregate<DeviceStatusDocument>([
-          { $match: { accountId, $and: bounds } },
-          {
-            $sort:
-              sort === 'deviceId'
-                ? { deviceId: direction }
-                : { lastSeenAt: direction, deviceId: direction },
-          },
-          ...searched(page, deviceSettings.collectionName),
-          { $limit: limit },
-        ])
+        .aggregate<DeviceStatusDocument>(
+          [
+            { $match: { accountId, $and: bounds } },
+            {
+              $sort:
+                sort === 'deviceId'
+                  ? { deviceId: direction }
+                  : { lastSeenAt: direction, deviceId: direction },
+            },
+            ...searched(page, deviceSettings.collectionName),
+            { $limit: limit },
+          ],
+          READ,
+        )
         .toArray()
       return withSettings(documents)
     },

@@ -1,11 +1,12 @@
 import type { Collection, Filter } from 'mongodb'
 import type { PositionRecord } from '../../schemas/read-models.ts'
 import type { Generation, OriginBounds } from '../read-models.ts'
-import type {
-  DeviceStatusDocument,
-  Erased,
-  PositionDocument,
-  ReadModelCollections,
+import {
+  READ,
+  type DeviceStatusDocument,
+  type Erased,
+  type PositionDocument,
+  type ReadModelCollections,
 } from './collections.ts'
 import { deviceStatusOf } from './device-documents.ts'
 import { storedDevices } from './device-statuses.ts'
@@ -59,7 +60,10 @@ export function generationScan({ positions, deviceStatuses }: ReadModelCollectio
 
     async pageStatuses({ accountId, limit, after }) {
       const page = await deviceStatuses
-        .find({ ...REPORTED, accountId, ...(after !== undefined && { deviceId: { $gt: after } }) })
+        .find(
+          { ...REPORTED, accountId, ...(after !== undefined && { deviceId: { $gt: after } }) },
+          READ,
+        )
         .sort({ deviceId: 1 })
         .limit(limit)
         .toArray()
@@ -119,7 +123,7 @@ function firstAccountAfter<T extends { readonly accountId: string }>(
 ) {
   return async (accountId: string): Promise<string | undefined> => {
     const later = { ...filter, accountId: { $gt: accountId } } as Filter<T>
-    const next = await collection.findOne(later, { sort: { accountId: 1 } })
+    const next = await collection.findOne(later, { sort: { accountId: 1 }, ...READ })
     return next?.accountId
   }
 }

@@ -1,11 +1,12 @@
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { DeviceErased } from '../../schemas/device-erased.ts'
-import type {
-  Collections,
-  DeviceStatusDocument,
-  Erased,
-  HiddenDeviceDocument,
-  ReadModelCollections,
+import {
+  READ,
+  type Collections,
+  type DeviceStatusDocument,
+  type Erased,
+  type HiddenDeviceDocument,
+  type ReadModelCollections,
 } from './collections.ts'
 import { isDuplicateKey } from './driver-errors.ts'
 import { isApplied } from './erased.ts'
@@ -25,7 +26,10 @@ export async function pendingErasures(
   { accountId, deviceIds }: { accountId: string; deviceIds?: readonly string[] },
 ): Promise<ReadonlySet<string>> {
   const rows = await hiddenDevices
-    .find({ accountId, ...(deviceIds !== undefined && { deviceId: { $in: [...deviceIds] } }) })
+    .find(
+      { accountId, ...(deviceIds !== undefined && { deviceId: { $in: [...deviceIds] } }) },
+      READ,
+    )
     .toArray()
   const applied = await appliedOf(deviceStatuses, rows)
   return new Set(rows.filter((row) => !applied.has(row._id)).map(({ deviceId }) => deviceId))
@@ -40,7 +44,10 @@ export async function hideDevice(sources: Sources, erasure: DeviceErased): Promi
   } catch (error) {
     if (!isDuplicateKey(error)) throw error
   }
-  const oldest = sources.hiddenDevices.find({ accountId }).sort({ _id: 1 }).limit(SWEPT_AT_ONCE)
+  const oldest = sources.hiddenDevices
+    .find({ accountId }, READ)
+    .sort({ _id: 1 })
+    .limit(SWEPT_AT_ONCE)
   await sweep(sources, await oldest.toArray())
 }
 
@@ -78,6 +85,7 @@ async function appliedOf(
       accountId: { $in: [...new Set(rows.map(({ accountId }) => accountId))] },
     })
     .project<Pick<DeviceStatusDocument, '_id' | 'erased'>>({ erased: 1 })
+    .maxTimeMS(READ.maxTimeMS)
     .toArray()
   const erased = new Map<string, Erased | undefined>(found.map((one) => [one._id, one.erased]))
   const applied = rows.filter((row) => isApplied(erased.get(deviceKey(row)), row._id))

@@ -2,7 +2,13 @@ import type { Filter } from 'mongodb'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { PositionRecord } from '../../schemas/read-models.ts'
 import type { ReadModels } from '../read-models.ts'
-import type { Collections, Erased, PositionDocument, ReadModelCollections } from './collections.ts'
+import {
+  READ,
+  type Collections,
+  type Erased,
+  type PositionDocument,
+  type ReadModelCollections,
+} from './collections.ts'
 import type { DeviceName } from './device-documents.ts'
 import { erasedRecords, isErased } from './erased.ts'
 import { pendingErasures } from './hidden-devices.ts'
@@ -15,11 +21,14 @@ export async function findPosition(
   { accountId, recordId }: Parameters<ReadModels['findPosition']>[0],
   kept: Filter<PositionDocument>,
 ): Promise<PositionRecord | undefined> {
-  const document = await sources.positions.findOne({
-    ...kept,
-    _id: recordKey({ accountId, recordId }),
-    accountId,
-  })
+  const document = await sources.positions.findOne(
+    {
+      ...kept,
+      _id: recordKey({ accountId, recordId }),
+      accountId,
+    },
+    READ,
+  )
   if (document === null) return undefined
   const record = positionRecord(document)
   const erased = await erasedOf(sources, record)
@@ -49,7 +58,7 @@ export async function pagePositions(
     bounds.push({ $or: [{ timestamp: { [ahead]: timestamp } }, { _id: { [ahead]: _id } }] })
   }
   const documents = await sources.positions
-    .find({ accountId, deviceId, $and: bounds })
+    .find({ accountId, deviceId, $and: bounds }, READ)
     .sort({ timestamp: direction, _id: direction })
     .limit(limit)
     .toArray()
@@ -67,7 +76,7 @@ async function erasedOf(
   // After that look, and not at once with it: what was pending then may be applied by now.
   const document = await deviceStatuses.findOne(
     { _id: deviceKey({ accountId, deviceId }), accountId, deviceId },
-    { projection: { erased: 1 } },
+    { projection: { erased: 1 }, ...READ },
   )
   return document?.erased
 }

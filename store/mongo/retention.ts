@@ -93,7 +93,7 @@ export async function removeExpired(
       const isGone =
         (await deviceStatuses.deleteOne({ ...silent, ...notErasedSince })).deletedCount === 1 ||
         (await deviceStatuses.updateOne(silent, { $unset: REPORT_FIELDS })).modifiedCount === 1
-      if (isGone) await deviceSettings.deleteOne({ _id })
+      if (isGone) await forgetUnlessDisabled(deviceSettings, _id)
     }
   })
   await deviceStatuses.updateMany(
@@ -108,6 +108,16 @@ export async function removeExpired(
       accountId: { $in: [...new Set(names.map(({ accountId }) => accountId))] },
     })
   })
+}
+
+/** A device that comes back is as disabled as it was: an operator decides that. */
+async function forgetUnlessDisabled(
+  deviceSettings: Collections['deviceSettings'],
+  _id: string,
+): Promise<void> {
+  const { deletedCount } = await deviceSettings.deleteOne({ _id, disabled: { $ne: true } })
+  if (deletedCount === 1) return
+  await deviceSettings.updateOne({ _id }, { $unset: { name: true, expectedIntervalSeconds: true } })
 }
 
 type Name = { readonly _id: string; readonly accountId: string; readonly deviceId: string }

@@ -4,6 +4,7 @@ import { REJECTIONS_KEPT_MS } from '../../schemas/report-rejected.ts'
 import {
   openCollections,
   openReadModels,
+  READ,
   type Collections,
   type ReadModelCollections,
 } from './collections.ts'
@@ -58,7 +59,8 @@ export async function prepareDatabase(
 export async function generationsOf(
   meta: Meta,
 ): Promise<{ readonly generation: number; readonly newest: number }> {
-  const { generation = 1, newest = generation } = (await meta.findOne({ _id: 'read-models' })) ?? {}
+  const { generation = 1, newest = generation } =
+    (await meta.findOne({ _id: 'read-models' }, READ)) ?? {}
   return { generation, newest }
 }
 
@@ -73,7 +75,7 @@ async function migrate(collections: Collections): Promise<void> {
 }
 
 async function versionOf(meta: Meta): Promise<number> {
-  const version = (await meta.findOne({ _id: 'schema' }))?.version ?? 0
+  const version = (await meta.findOne({ _id: 'schema' }, READ))?.version ?? 0
   if (version > MIGRATIONS.length) {
     throw new DependencyError(
       `the database has schema version ${version}, this program knows up to ` +
@@ -110,7 +112,10 @@ async function makeIndexes(collections: Collections): Promise<void> {
       partialFilterExpression: { expectedIntervalSeconds: { $exists: true } },
     },
   ])
-  await hiddenDevices.createIndexes([{ name: 'device', key: { accountId: 1, deviceId: 1 } }])
+  await hiddenDevices.createIndexes([
+    { name: 'device', key: { accountId: 1, deviceId: 1 } },
+    { name: 'erased_at', key: { erasedAt: 1 } },
+  ])
   await audit.createIndexes([{ name: 'account_newest', key: { accountId: 1, _id: -1 } }])
   await rejections.createIndexes([
     { name: 'account_newest', key: { accountId: 1, _id: -1 } },
@@ -135,5 +140,8 @@ export async function makeReadModelIndexes({
   await deviceStatuses.createIndexes([
     { name: 'device', key: { accountId: 1, deviceId: 1 } },
     { name: 'last_seen', key: { accountId: 1, lastSeenAt: 1, deviceId: 1 } },
+    // For what goes by its age, hour by hour.
+    { name: 'seen', key: { lastSeenAt: 1 } },
+    { name: 'erased_at', key: { erasedAt: 1 }, sparse: true },
   ])
 }

@@ -3,7 +3,7 @@ import { DependencyError } from '../../runtime/errors.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { Origin } from '../../schemas/read-models.ts'
 import type { PositionEntry } from '../read-models.ts'
-import type { PositionDocument, ReadModelCollections } from './collections.ts'
+import { READ, type PositionDocument, type ReadModelCollections } from './collections.ts'
 import { storedDevices } from './device-statuses.ts'
 import { duplicatesOf } from './driver-errors.ts'
 import { isErased } from './erased.ts'
@@ -138,7 +138,7 @@ async function readBack(
           _id: { $in: wanted.map(({ _id }) => _id) },
           accountId: { $in: unique(wanted.map(({ accountId }) => accountId)) },
         },
-        { hint: { _id: 1 } },
+        { hint: { _id: 1 }, ...READ },
       )
       .project<Provenance>({ accountId: 1, deviceId: 1, origin: 1, receivedAt: 1 })
       .toArray()

@@ -11,6 +11,7 @@ export type SettingsOfDevices = Pick<
   /** The settings that operators made for those of the stored devices for which they made any. */
   findAll(accountId: string, deviceIds: readonly string[]): Map<string, DeviceSettings>
   disabledDevices(accountId: string): Set<string>
+  /** Of a disabled device, all but that. */
   remove(devices: readonly DeviceName[]): void
 }
 
@@ -43,7 +44,11 @@ export function sqliteDeviceSettings(database: Database): SettingsOfDevices {
   )
   const save = database.prepare('REPLACE INTO device_settings VALUES (?, ?, ?, ?, ?, ?)')
   const remove = database.prepare(
-    'DELETE FROM device_settings WHERE account_id = ? AND device_id = ?',
+    'DELETE FROM device_settings WHERE account_id = ? AND device_id = ? AND disabled = 0',
+  )
+  const keepDisabled = database.prepare(
+    `UPDATE device_settings SET name = NULL, expected_interval_seconds = NULL
+     WHERE account_id = ? AND device_id = ?`,
   )
   const forget = database.prepare(
     'DELETE FROM device_settings WHERE account_id = ? AND device_id = ? AND changed_at <= ?',
@@ -68,7 +73,9 @@ export function sqliteDeviceSettings(database: Database): SettingsOfDevices {
     remove(devices) {
       if (devices.length === 0) return
       database.transaction(() => {
-        for (const { accountId, deviceId } of devices) remove.run(accountId, deviceId)
+        for (const { accountId, deviceId } of devices) {
+          if (remove.run(accountId, deviceId) === 0) keepDisabled.run(accountId, deviceId)
+        }
       })
     },
 

@@ -49,6 +49,25 @@ export function expiryContract(open: OpenStore): void {
       })
     })
 
+    test('a disabled device goes too, and stays disabled', async () => {
+      await withStore(open, async (store) => {
+        const device = { accountId: 'acc-1', deviceId: 'lost' }
+        await store.project(batchOf(entry(0, { deviceId: 'lost', receivedAt: T0 })))
+        await store.changeDeviceSettings({
+          ...device,
+          name: 'buoy',
+          expectedIntervalSeconds: 60,
+          disabled: true,
+          changedAt: T0,
+        })
+        await store.expire(T0 + 1)
+        expect(await store.findDevice(device)).toBeUndefined()
+        await store.project(batchOf(entry(1, { deviceId: 'lost', receivedAt: T0 + 9 })))
+        const back = await store.findDevice(device)
+        expect(back?.settings).toEqual({ disabled: true })
+      })
+    })
+
     test('gets through any number of records', async () => {
       await withStore(open, async (store) => {
         for (let start = 0; start < 2_600; start += 500) {

@@ -11,6 +11,8 @@ export type FlakyProxy = {
   /** A request that holds this text waits with what follows it, whether its client stays or not. */
   holdRequestsWith(text: string): void
   holds(): boolean
+  /** Is shown every piece of a request as it comes. */
+  watch(watcher: (bytes: Buffer) => void): void
   /** The server gets what was held; resolves when it has answered. The answers never arrive. */
   release(): Promise<void>
   close(): Promise<void>
@@ -27,6 +29,7 @@ export async function flakyProxy(serverUrl: string): Promise<FlakyProxy> {
   const sockets = new Set<Socket>()
   let mode: Mode = 'pass'
   let lost: string | undefined
+  let watcher: ((bytes: Buffer) => void) | undefined
   let holding: string | undefined
   const held = new Map<Socket, Buffer[]>()
   let port = 0
@@ -47,6 +50,7 @@ export async function flakyProxy(serverUrl: string): Promise<FlakyProxy> {
         })
       }
       client.on('data', (bytes) => {
+        watcher?.(bytes)
         const waiting = held.get(upstream)
         if (waiting !== undefined) waiting.push(bytes)
         else if (holding !== undefined && bytes.includes(holding)) held.set(upstream, [bytes])
@@ -94,6 +98,9 @@ export async function flakyProxy(serverUrl: string): Promise<FlakyProxy> {
     },
     holdRequestsWith(text) {
       holding = text
+    },
+    watch(next) {
+      watcher = next
     },
     holds: () => held.size > 0,
     async release() {
