@@ -13,5 +13,5 @@ await describeWith(['mongodb'], 'on MongoDB', ({ mongodb }) => {
         return { ...store, close: () => database.drop() }
       },
     })
-  })
+  }, 'one call of each kind')
 })

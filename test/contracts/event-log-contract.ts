@@ -5,7 +5,7 @@ import { erasuresContract } from './event-log-erasures.ts'
 import { figuresContract } from './event-log-figures.ts'
 import { rejectionsContract } from './event-log-rejections.ts'
 import { subscribingContract } from './event-log-subscribing.ts'
-import { eventLogSuite } from './event-log-suite.ts'
+import { eventLogSuite, type EventLogSuite } from './event-log-suite.ts'
 import { tailingContract } from './event-log-tailing.ts'
 
 export type OpenedEventLog = {
@@ -41,11 +41,20 @@ export type OpenEventLog = (options: {
 export function eventLogContract(name: string, open: OpenEventLog): void {
   describe(`${name} keeps the event log's promises`, () => {
     const suite = eventLogSuite(open)
-    appendingContract(suite)
-    subscribingContract(suite)
-    tailingContract(suite)
-    erasuresContract(suite)
+    eventsContract(suite)
     rejectionsContract(suite)
     figuresContract(suite)
   })
+}
+
+/** As much of it as depends on how an event is written: rejections and figures do not. */
+export function eventFormatContract(name: string, open: OpenEventLog): void {
+  describe(`${name} keeps the event log's promises`, () => eventsContract(eventLogSuite(open)))
+}
+
+function eventsContract(suite: EventLogSuite): void {
+  appendingContract(suite)
+  subscribingContract(suite)
+  tailingContract(suite)
+  erasuresContract(suite)
 }

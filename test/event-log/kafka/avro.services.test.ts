@@ -6,7 +6,7 @@ import { afterEach, expect, test } from '@jest/globals'
 import { openKafkaEventLog } from '../../../event-log/kafka/kafka-event-log.ts'
 import { POSITION_REPORTED_AVRO } from '../../../schemas/position-reported-avro.ts'
 import { encodePositionReported } from '../../../schemas/position-reported.ts'
-import { eventLogContract } from '../../contracts/event-log-contract.ts'
+import { eventFormatContract } from '../../contracts/event-log-contract.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported } from '../../samples.ts'
 import { describeWith } from '../../services/describe-with.ts'
@@ -20,7 +20,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
     for (const close of closers.splice(0).reverse()) await close()
   })
 
-  eventLogContract('Kafka with Avro', ({ clock, logger }) =>
+  eventFormatContract('Kafka with Avro', ({ clock, logger }) =>
     openKafka({ brokers, topicPrefix: kafka.topicPrefix, clock, logger, registry: schemaRegistry }),
   )
 
