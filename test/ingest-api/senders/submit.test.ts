@@ -330,6 +330,27 @@ describe('without a log that takes it, no report is acknowledged', () => {
     expect(JSON.stringify(answer.body)).not.toContain('/var/lib')
   })
 
+  test('503 within 6 s where the store hangs too', async () => {
+    let hang = false
+    const cut = await startIngest({
+      wrapKeys: (store) => ({
+        findGrant: (hash) => (hang ? new Promise(() => undefined) : store.findGrant(hash)),
+      }),
+      wrapLog: (log) => ({
+        append: (events) => (hang ? new Promise(() => undefined) : log.append(events)),
+        ready: () => log.ready(),
+      }),
+    })
+    const { secret } = await cut.createKey()
+    expect((await cut.submit(minimal, { key: secret })).status).toBe(200)
+    hang = true
+    cut.clock.time += 10_000
+    const started = performance.now()
+    expectRefused(await cut.submit(minimal, { key: secret }), 503, 'SERVICE_UNAVAILABLE')
+    expect(performance.now() - started).toBeLessThan(6_000)
+    await cut.close()
+  }, 20_000)
+
   test('500 for a fault of ours, which says nothing of our insides', async () => {
     const answer = await submitTo(async () => {
       throw new TypeError('events is not iterable')
