@@ -112,6 +112,7 @@ async function buildAndCompare(
     const compared = { from: rebuild.from, to: rebuild.to, ...digests, equal: isEqual(digests) }
     if (!compared.equal && !force) return { kind: 'different', compared }
 
+    await rebuild.settleErasures()
     // So that what could be read does not vanish for a moment.
     const shown = await standing(eventLog, before, rebuild.from)
     await building.until(noFurtherThan(shown, endOf(await eventLog.extent())))

@@ -159,6 +159,12 @@ export interface Rebuild {
   /** Aborted when another rebuild has taken over, because this one was silent for too long. */
   readonly lost: AbortSignal
   /**
+   * Forgets of hidden devices those whose erasure `from` has applied. From then on none is forgotten
+   * before the switch: what is erased meanwhile stays hidden until `to` has applied it too. To be
+   * called before it is looked how far `to` has to come.
+   */
+  settleErasures(): Promise<void>
+  /**
    * Puts `to` in use.
    * @throws {DependencyError} not retriable when another rebuild has taken over.
    */

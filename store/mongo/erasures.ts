@@ -2,20 +2,23 @@ import { deviceKey } from '../../schemas/position-reported.ts'
 import type { Erasures } from '../read-models.ts'
 import type { Collections, ReadModelCollections } from './collections.ts'
 import { storedDevices } from './device-statuses.ts'
+import { isOnlyGeneration } from './generations.ts'
 import { hideDevice, pendingErasures } from './hidden-devices.ts'
 
 /** What is erased in the read models in use, and what is still to be. */
 export function mongoErasures({
-  collections: { hiddenDevices },
+  collections: { hiddenDevices, meta },
   readModels,
 }: {
-  collections: Pick<Collections, 'hiddenDevices'>
+  collections: Pick<Collections, 'hiddenDevices' | 'meta'>
   readModels: () => Promise<ReadModelCollections>
 }): Erasures {
   return {
     async hideErased(erasure) {
       const { deviceStatuses } = await readModels()
-      await hideDevice({ hiddenDevices, deviceStatuses }, erasure)
+      await hideDevice({ hiddenDevices, deviceStatuses }, erasure, () =>
+        isOnlyGeneration(meta, deviceStatuses),
+      )
     },
 
     async erasuresOf({ accountId, deviceIds }) {

@@ -78,6 +78,15 @@ export async function openedGeneration(
   return openReadModels(db, generation)
 }
 
+/** Whether these statuses are of the generation in use, and no other is being built. */
+export async function isOnlyGeneration(
+  meta: Collections['meta'],
+  { collectionName }: ReadModelCollections['deviceStatuses'],
+): Promise<boolean> {
+  const { generation = 1, building } = (await meta.findOne({ _id: 'read-models' })) ?? {}
+  return building === undefined && collectionName === `device_status_g${generation}`
+}
+
 /**
  * Begins a rebuild under a lease. The lease only keeps others away; what makes it safe is that each
  * has a number of its own, and only the newest can be put in use.
@@ -109,9 +118,12 @@ export async function beginRebuild(
     to,
     lost: lost.signal,
 
-    async switchOver() {
+    async settleErasures() {
       const { deviceStatuses } = openReadModels(db, from)
       await sweepApplied({ hiddenDevices, deviceStatuses })
+    },
+
+    async switchOver() {
       const switching = meta.updateOne(
         { _id: 'read-models', generation: from, newest: to, building: to },
         { $set: { generation: to }, $unset: { building: '' } },

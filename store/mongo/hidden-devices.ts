@@ -35,8 +35,12 @@ export async function pendingErasures(
   return new Set(rows.filter((row) => !applied.has(row._id)).map(({ deviceId }) => deviceId))
 }
 
-/** Hides a device, and forgets the ones of its account whose erasure is applied. */
-export async function hideDevice(sources: Sources, erasure: DeviceErased): Promise<void> {
+/** Hides a device, and forgets the ones of its account whose erasure is applied, where it may. */
+export async function hideDevice(
+  sources: Sources,
+  erasure: DeviceErased,
+  mayForget: () => Promise<boolean>,
+): Promise<void> {
   const { eventId, accountId, deviceId, erasedAt } = erasure
   try {
     const row = { _id: eventId, accountId, deviceId, erasedAt: new Date(erasedAt) }
@@ -48,7 +52,7 @@ export async function hideDevice(sources: Sources, erasure: DeviceErased): Promi
     .find({ accountId }, READ)
     .sort({ _id: 1 })
     .limit(SWEPT_AT_ONCE)
-  await sweep(sources, await oldest.toArray())
+  await sweep(sources, await oldest.toArray(), mayForget)
 }
 
 /**
@@ -69,9 +73,12 @@ export async function sweepApplied(sources: Sources): Promise<void> {
 async function sweep(
   { hiddenDevices, deviceStatuses }: Sources,
   rows: readonly HiddenDeviceDocument[],
+  mayForget: () => Promise<boolean> = () => Promise.resolve(true),
 ): Promise<void> {
   const applied = await appliedOf(deviceStatuses, rows)
-  if (applied.size > 0) await hiddenDevices.deleteMany({ _id: { $in: [...applied] } })
+  // Asked once it is known what is applied: a rebuild that begins later comes to all of it.
+  if (applied.size > 0 && (await mayForget()))
+    await hiddenDevices.deleteMany({ _id: { $in: [...applied] } })
 }
 
 async function appliedOf(

@@ -108,6 +108,7 @@ export async function openMongoStore({
     beginRebuild: async () => {
       const begun = await beginRebuild(db, collections, { clock, retentionDays })
       const methods = begun && {
+        settleErasures: () => begun.settleErasures(),
         switchOver: () => begun.switchOver(),
         end: () => begun.end(),
       }

@@ -12,10 +12,13 @@ export function sqliteDevices({
   readModels,
   settings,
   hidden,
+  isOnlyGeneration,
 }: {
-  readModels: Pick<FollowedReadModels, 'current'>
+  readModels: Pick<FollowedReadModels, 'current' | 'generation'>
   settings: SettingsOfDevices
   hidden: HiddenDevices
+  /** Whether it is in use and no other is being built. */
+  isOnlyGeneration: (generation: number) => boolean
 }): Devices & Erasures & Pick<ReadModels, 'findPosition' | 'pagePositions'> {
   return {
     changeDeviceSettings: settings.changeDeviceSettings,
@@ -64,7 +67,10 @@ export function sqliteDevices({
     },
 
     async hideErased(erasure) {
-      hidden.hide(erasure, readModels.current())
+      hidden.hide(erasure)
+      const models = readModels.current()
+      const generation = readModels.generation()
+      hidden.sweepApplied(models, () => isOnlyGeneration(generation))
     },
 
     async erasuresOf({ accountId, deviceIds }) {

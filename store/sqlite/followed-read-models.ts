@@ -9,6 +9,8 @@ const FOLLOW_WITHIN_MS = 1_000
 export type FollowedReadModels = {
   /** The read models in use; not to be kept over a turn of the event loop. */
   current(): SqliteReadModels
+  /** The generation that they are. */
+  generation(): number
   close(): void
 }
 
@@ -48,6 +50,8 @@ export function followedReadModels(
       }
       return used.readModels
     },
+
+    generation: () => used.generation,
 
     close() {
       next?.readModels.close()

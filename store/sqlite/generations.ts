@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DependencyError } from '../../runtime/errors.ts'
-import type { Generation, Generations, Rebuild } from '../read-models.ts'
+import type { Generation, Rebuild } from '../read-models.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
 import { holdFile } from '../../runtime/sqlite/hold-file.ts'
 import {
@@ -48,13 +48,26 @@ export function sqliteGenerations(accounts: Database, directory: string) {
     accounts.transaction(() => removeReadModelsExcept(directory, [current().generation]))
   }
 
-  const port: Generations = {
+  /** Whether it is in use and no other is being built: one that a rebuild left behind does not count. */
+  function isOnly(generation: number): boolean {
+    const { generation: inUse, newest } = current()
+    if (generation !== inUse || newest === inUse) return generation === inUse
+    const held = holdRebuild()
+    held?.release()
+    return held !== undefined
+  }
+
+  function holdRebuild() {
+    return holdFile(join(directory, 'rebuild.lock'), { waitMs: 0 })
+  }
+
+  const port = {
     currentGeneration: async () => current().generation,
 
-    openGeneration: async (generation) => generationOn(open(generation)),
+    openGeneration: async (generation: number) => generationOn(open(generation)),
 
-    async beginRebuild(): Promise<Rebuild | undefined> {
-      const held = holdFile(join(directory, 'rebuild.lock'), { waitMs: 0 })
+    async beginRebuild(): Promise<Omit<Rebuild, 'settleErasures'> | undefined> {
+      const held = holdRebuild()
       if (held === undefined) return undefined
       removeAllButInUse()
       const { generation: from, newest: to } = accounts.transaction(() => {
@@ -78,7 +91,7 @@ export function sqliteGenerations(accounts: Database, directory: string) {
     },
   }
 
-  return { port, inUse: () => current().generation, openInUse, open }
+  return { port, inUse: () => current().generation, isOnly, openInUse, open }
 }
 
 function generationOn(readModels: SqliteReadModels): Generation {

@@ -7,7 +7,9 @@ import type { SqliteReadModels } from './read-models.ts'
 type Applying = Pick<SqliteReadModels, 'erasures'>
 
 export type HiddenDevices = {
-  hide(erasure: DeviceErased, readModels: Applying): void
+  hide(erasure: DeviceErased): void
+  /** Forgets what the read models have applied, where `may` says so once that is known. */
+  sweepApplied(readModels: Applying, may?: () => boolean): void
   isHidden(device: DeviceName, readModels: Applying): boolean
   /** The hidden devices of an account. */
   of(accountId: string, readModels: Applying): string[]
@@ -33,18 +35,18 @@ export function sqliteHiddenDevices(accounts: Database): HiddenDevices {
   const remove = accounts.prepare('DELETE FROM hidden_devices WHERE event_id = ?')
   const removeOld = accounts.prepare('DELETE FROM hidden_devices WHERE erased_at < ?')
 
-  function sweepApplied({ erasures }: Applying): void {
-    for (const { event_id } of all.all()) {
-      if (erasures.isApplied(event_id)) remove.run(event_id)
-    }
-  }
-
   return {
-    hide: ({ eventId, accountId, deviceId, erasedAt }, readModels) =>
+    hide({ eventId, accountId, deviceId, erasedAt }) {
+      insert.run(eventId, accountId, deviceId, erasedAt)
+    },
+
+    sweepApplied({ erasures }, may = () => true) {
       accounts.transaction(() => {
-        insert.run(eventId, accountId, deviceId, erasedAt)
-        sweepApplied(readModels)
-      }),
+        const applied = all.all().filter(({ event_id }) => erasures.isApplied(event_id))
+        if (applied.length === 0 || !may()) return
+        for (const { event_id } of applied) remove.run(event_id)
+      })
+    },
 
     isHidden: ({ accountId, deviceId }, { erasures }) =>
       ofDevice.all(accountId, deviceId).some(({ event_id }) => !erasures.isApplied(event_id)),

@@ -90,9 +90,30 @@ function storeOn({
     ...sqliteAudit(accounts),
     ...sqliteInstances(accounts),
     ...sqliteRejections(rejections),
-    ...sqliteDevices({ readModels, settings, hidden }),
+    ...sqliteDevices({
+      readModels,
+      settings,
+      hidden,
+      isOnlyGeneration: (generation) => generations.isOnly(generation),
+    }),
 
     ...generations.port,
+    async beginRebuild() {
+      const begun = await generations.port.beginRebuild()
+      return (
+        begun && {
+          ...begun,
+          async settleErasures() {
+            const from = generations.open(begun.from)
+            try {
+              hidden.sweepApplied(from)
+            } finally {
+              from.close()
+            }
+          },
+        }
+      )
+    },
     checkpoint: async () => readModels.current().checkpoint(),
 
     project: (batch) => withOwn((own) => own.project(batch)),

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import type { DeviceErased } from '../../schemas/device-erased.ts'
 import type { ProjectionEntry } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
+import { eventually } from '../eventually.ts'
 import { positionReported, T0 } from '../samples.ts'
 import type { OpenStore } from './store-contract.ts'
 import {
@@ -50,6 +51,49 @@ export function hiddenDevicesContract(open: OpenStore): void {
       await shared.store.hideErased(erasure)
       await shared.store.hideErased(erasure)
       expect(await seen(accountId, after.event.recordId)).toEqual({ ways: 5 })
+    })
+
+    test('stays hidden in a generation that is put in use before that is projected there', async () => {
+      await withStore(open, async (store) => {
+        const own = new LogOfOneSuite()
+        const device = { accountId: 'acc-1', deviceId }
+        const early = deviceErased({ deviceId: 'early' })
+        const first = own.append(positionReported({ deviceId }))
+        const marker = own.append(positionReported({ deviceId: 'marker' }), 7)
+        const known = [first, own.append(positionReported({ deviceId: 'early' }))] as const
+        await store.project(batchOf(...known))
+        await store.hideErased(early)
+        await store.project(batchOf(own.erase(early)))
+
+        const rebuild = await store.beginRebuild()
+        if (rebuild === undefined) throw new Error('a rebuild is under way')
+        const built = await store.openGeneration(rebuild.to)
+        await built.project(batchOf(...known))
+        await built.project(batchOf(marker))
+        await rebuild.settleErasures()
+        const erasure = deviceErased({ deviceId })
+        await store.hideErased(erasure)
+        const erased = own.erase(erasure)
+        await store.project(batchOf(erased))
+        // Another one comes: those that are applied may be forgotten.
+        await store.hideErased(deviceErased({ deviceId: 'another' }))
+        await rebuild.switchOver()
+        await eventually(
+          async () => (await store.findDevice({ ...device, deviceId: 'marker' })) !== undefined,
+        )
+        await store.hideErased(deviceErased({ deviceId: 'one more' }))
+        const { recordId } = first.event
+        expect(await store.findDevice(device)).toBeUndefined()
+        expect(await store.findPosition({ accountId: 'acc-1', recordId })).toBeUndefined()
+        // What was applied before the rebuild looked has come to the new generation, or never will.
+        expect(await store.findDevice({ ...device, deviceId: 'early' })).toBeDefined()
+
+        const after = own.append(positionReported({ deviceId }))
+        await built.project(batchOf(erased, after))
+        await built.close()
+        await rebuild.end()
+        expect((await store.findDevice(device))?.status.reportCount).toBe(1)
+      })
     })
 
     test('stays hidden while the second of two erasures is not projected', async () => {
