@@ -145,6 +145,8 @@ export type UnreadableEntry = {
   readonly reason: string
   readonly key: Uint8Array | null
   readonly value: Uint8Array | null
+  /** What else the log holds of it, where it holds that apart. */
+  readonly headers?: Readonly<Record<string, unknown>>
 }
 
 export type TailItem =

@@ -14,7 +14,7 @@ import type { Store } from '../store/store.ts'
 import { HELP, parseOptions, UsageError, type Options } from './options.ts'
 import { rebuildReadModels } from './rebuild.ts'
 import { report } from './report.ts'
-import { whenReady } from './when-ready.ts'
+import { whenReady } from '../runtime/when-ready.ts'
 
 /** Every process follows a switch within two seconds; what it has begun by then takes a while. */
 const FOLLOWED_AFTER_MS = 4_000

@@ -7,6 +7,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const services = ['ingest-api', 'projector', 'admin-api']
 const ports = [
   'event-log/event-log.ts',
+  'event-log/dead-letters.ts',
   'event-log/offsets.ts',
   'store/store.ts',
   'store/read-models.ts',
@@ -29,6 +30,7 @@ const allowed: Record<string, readonly string[]> = {
   store: ['schemas/', 'event-log/offsets.ts', ...forAdapters],
   ...Object.fromEntries(services.map((name) => [name, ['schemas/', 'runtime/', ...ports]])),
   embedded: [...services.map((name) => `${name}/`), 'schemas/', 'runtime/', ...ports],
+  'dead-letters': ['schemas/', 'runtime/', ...ports],
   rebuild: ['projector/', 'schemas/', 'runtime/', ...ports],
   simulate: ['schemas/', 'runtime/'],
   scripts: [

@@ -100,22 +100,9 @@ export async function toEntry(
     return { kind: 'position', origin, event: await decode(value, avro) }
   } catch (error) {
     if (!(error instanceof UndecodableEventError)) throw error
-    return { kind: 'unreadable', origin, reason: error.message, key, value }
+    const unreadable = { kind: 'unreadable', origin, reason: error.message, key, value } as const
+    return headers === undefined ? unreadable : { ...unreadable, headers }
   }
-}
-
-/** The record of a dead letter: its bytes untouched, and where it came from. */
-export function toDeadLetter({ key, value, reason, origin }: UnreadableEntry, topic: string) {
-  return {
-    key: key === null ? null : Buffer.from(key),
-    value: value === null ? null : Buffer.from(value),
-    headers: {
-      error: reason,
-      topic,
-      partition: String(origin.partition),
-      offset: String(origin.offset),
-    },
-  } satisfies Message
 }
 
 async function decode(value: Buffer | null, avro?: AvroFormat): Promise<PositionReported> {

@@ -13,12 +13,13 @@ import { subscribe } from './consumer.ts'
 import {
   sizeOfEntry,
   sizeOfEvent,
-  toDeadLetter,
   toEntry,
   toErasureMessage,
   toMessage,
   type AvroFormat,
 } from './event-format.ts'
+import type { DeadLetterLog } from '../dead-letters.ts'
+import { fromDeadLetter, readDeadLetters, toDeadLetter, toReplay } from './dead-letters.ts'
 import { eventIdsAt } from './event-ids.ts'
 import { bounds, committed, lag, progressOf, trim } from './offsets.ts'
 import { tolerateMissingLeaders } from './missing-leaders.ts'
@@ -52,7 +53,7 @@ const STUCK_AFTER_MS = 4000
  * The event log in Kafka. It opens at once, whether the brokers can be reached or not, and goes on
  * trying until it is closed; meanwhile `ready` says what is missing.
  */
-export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
+export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog & DeadLetterLog {
   registerCodecs()
   tolerateMissingLeaders()
   const { topicPrefix, logger, clock, onFatal, registry, clientId } = options
@@ -77,11 +78,11 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
     partitions: () => partitions.get(topic) ?? [],
     minInSync: () => minInSync.get(topic) ?? 1,
   })
-  const positions = topicWriter<PositionReported | { readonly erasure: Message }>({
+  const positions = topicWriter<PositionReported | { readonly message: Message }>({
     ...writingTo(topics.positions),
-    keyOf: (item) => ('erasure' in item ? (item.erasure.key ?? null) : deviceKey(item)),
-    sizeOf: (item) => ('erasure' in item ? messageBytes(item.erasure) : sizeOfEvent(item)),
-    toMessage: (item) => ('erasure' in item ? item.erasure : toMessage(item, avro)),
+    keyOf: (item) => ('message' in item ? (item.message.key ?? null) : deviceKey(item)),
+    sizeOf: (item) => ('message' in item ? messageBytes(item.message) : sizeOfEvent(item)),
+    toMessage: (item) => ('message' in item ? item.message : toMessage(item, avro)),
   })
   const deadLetters = topicWriter<UnreadableEntry>({
     ...writingTo(topics.deadLetters),
@@ -99,7 +100,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
 
   return {
     append: (events) => positions.write(events),
-    erase: async (event) => positions.write([{ erasure: toErasureMessage(event) }]),
+    erase: async (event) => positions.write([{ message: toErasureMessage(event) }]),
     appendRejections: async (events) => rejections.write(events.map(toRejectionMessage)),
     deadLetter: (entries) => deadLetters.write(entries),
 
@@ -174,6 +175,34 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
         bounds(client, topics.deadLetters),
       )
       return held.reduce((sum, { low, high }) => sum + high - low, 0)
+    },
+
+    async *readDeadLetters() {
+      await requirePrepared()
+      const held = () =>
+        admin.ask('tell the dead letters', (client) => bounds(client, topics.deadLetters))
+      yield* readDeadLetters({
+        bounds: held,
+        tail: (signal) =>
+          tail({
+            ...reading(groupIdOf(`dead-letters-${randomUUID()}`)),
+            topic: topics.deadLetters,
+            toEntry: (message: KafkaMessage) =>
+              fromDeadLetter(message, (own, partition) => toEntry(own, partition, avro)),
+            after: {},
+            signal: AbortSignal.any([signal, closing.signal]),
+            bounds: held,
+          }),
+      })
+    },
+
+    async settleDeadLetters({ upTo: { partition, offset } }, { replay, keep }) {
+      await positions.write(replay.map((letter) => ({ message: toReplay(letter) })))
+      await deadLetters.write(keep.map(({ kept }) => kept))
+      const last = { partition, offset: String(offset + 1) }
+      await admin.ask('forget dead letters', (client) =>
+        client.deleteTopicRecords({ topic: topics.deadLetters, partitions: [last] }),
+      )
     },
 
     async trim(receivedBefore) {

@@ -1,15 +1,25 @@
 import type { Offsets } from '../../schemas/read-models.ts'
 import { backOff } from '../../runtime/back-off.ts'
-import type { LogEntry, TailItem } from '../event-log.ts'
+import type { LogEntry } from '../event-log.ts'
 import type { KafkaClient, Logger } from './connection.ts'
 import { beGroupMember, withHeartbeats, type Chunk } from './group-member.ts'
 import type { Bounds } from './offsets.ts'
+
+/** A `TailItem` of the port, of whatever the messages are read as. */
+export type TailItemOf<Entry> =
+  | {
+      readonly kind: 'batch'
+      readonly partition: number
+      readonly lastOffset: number
+      readonly entries: readonly Entry[]
+    }
+  | { readonly kind: 'gap'; readonly partition: number }
 
 /**
  * Every entry after `after`, then those to come. It reads as the only member of a group that
  * nobody else knows and that commits nothing: kafkajs has no reader without a group.
  */
-export async function* tail({
+export async function* tail<Entry = LogEntry>({
   after,
   signal,
   newClient,
@@ -24,10 +34,10 @@ export async function* tail({
   newClient: () => KafkaClient
   groupId: string
   topic: string
-  toEntry: (message: Chunk['messages'][number], partition: number) => Promise<LogEntry>
+  toEntry: (message: Chunk['messages'][number], partition: number) => Promise<Entry>
   bounds: () => Promise<Bounds[]>
   logger: Logger
-}): AsyncGenerator<TailItem, void> {
+}): AsyncGenerator<TailItemOf<Entry>, void> {
   const ending = new AbortController()
   const end = () => ending.abort()
   signal.addEventListener('abort', end, { once: true })
@@ -44,7 +54,7 @@ export async function* tail({
 
   if (signal.aborted) return
 
-  const items = handover<TailItem>(ending.signal)
+  const items = handover<TailItemOf<Entry>>(ending.signal)
   let failure: Error | undefined
   const reading = beGroupMember({
     client: newClient(),

@@ -1,5 +1,7 @@
 import type { Database } from '../../runtime/sqlite/database.ts'
+import type { DeadLetterLog } from '../dead-letters.ts'
 import type { EventLog } from '../event-log.ts'
+import { sqliteDeadLetters } from './dead-letters.ts'
 import type { WarningLogger } from './group-readers.ts'
 import { openLogDatabase } from './log-database.ts'
 import { sqliteLogReader, type SqliteLogReader } from './log-reader.ts'
@@ -17,7 +19,10 @@ export type SqliteEventLogOptions = {
  * event-loop turn share a commit. Several processes may have the file open.
  * @throws {DependencyError} when the file cannot be opened, or is of a newer version.
  */
-export function openSqliteEventLog({ file, ...rest }: SqliteEventLogOptions): EventLog {
+export function openSqliteEventLog({
+  file,
+  ...rest
+}: SqliteEventLogOptions): EventLog & DeadLetterLog {
   return sqliteEventLogOn(openLogDatabase(file), rest)
 }
 
@@ -25,7 +30,7 @@ export function openSqliteEventLog({ file, ...rest }: SqliteEventLogOptions): Ev
 export function sqliteEventLogOn(
   database: Database,
   { clock, logger = { warn() {} } }: Omit<SqliteEventLogOptions, 'file'>,
-): EventLog {
+): EventLog & DeadLetterLog {
   const writer = sqliteLogWriter(database, {
     clock,
     onAppended: () => reader.appended(),
@@ -35,6 +40,7 @@ export function sqliteEventLogOn(
   return {
     ...writer,
     ...reader,
+    ...sqliteDeadLetters(database, () => reader.appended()),
     close: closedOnce(database, async () => {
       await writer.close()
       await reader.close()

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { Admin, ITopicConfig } from 'kafkajs'
-import { toDeadLetter, toMessage } from '../../event-log/kafka/event-format.ts'
+import { toDeadLetter } from '../../event-log/kafka/dead-letters.ts'
+import { toMessage } from '../../event-log/kafka/event-format.ts'
 import { ensureTopics, topicNames } from '../../event-log/kafka/topics.ts'
 import { POSITION_REPORTED_AVRO } from '../../schemas/position-reported-avro.ts'
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { whenReady } from '../../rebuild/when-ready.ts'
+import { whenReady } from '../../runtime/when-ready.ts'
 
 const never = new AbortController().signal
 

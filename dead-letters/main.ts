@@ -1,0 +1,95 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { DeadLetterLog } from '../event-log/dead-letters.ts'
+import type { EventLog } from '../event-log/event-log.ts'
+import { openKafkaEventLog } from '../event-log/kafka/kafka-event-log.ts'
+import { openSqliteEventLog } from '../event-log/sqlite/sqlite-event-log.ts'
+import { systemClock as clock } from '../runtime/clock.ts'
+import { ConfigError, loadConfig, type Config } from '../runtime/config/config.ts'
+import { createLogger } from '../runtime/logger.ts'
+import { holdFile } from '../runtime/sqlite/hold-file.ts'
+import { openMongoStore } from '../store/mongo/mongo-store.ts'
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
+import type { Store } from '../store/store.ts'
+import { listDeadLetters, replayDeadLetters } from './dead-letters.ts'
+import { HELP, parseCommand, UsageError, type Command } from './options.ts'
+import { whenReady } from '../runtime/when-ready.ts'
+
+const READY_WITHIN_MS = 30_000
+
+// Kafka's client may leave timers behind; what is asked for is done, and everything is closed.
+process.exit(await main(process.argv.slice(2)))
+
+/** Lists dead letters or replays them (`npm run dead-letters`). Gives the exit code. */
+async function main(args: readonly string[]): Promise<number> {
+  try {
+    const command = parseCommand(args)
+    if (command === 'help') process.stdout.write(HELP)
+    else await run(command, loadConfig())
+    return 0
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    const isOurs = error instanceof UsageError || error instanceof ConfigError
+    process.stderr.write(`${isOurs ? '' : 'Failed: '}${reason}\n`)
+    return error instanceof UsageError ? 2 : 1
+  }
+}
+
+async function run(command: Exclude<Command, 'help'>, config: Config): Promise<void> {
+  const { eventLog, store, close } = await open(command, config)
+  const write = (text: string) => void process.stdout.write(text)
+  const signal = AbortSignal.timeout(READY_WITHIN_MS)
+  try {
+    await whenReady([eventLog, store], { withinMs: READY_WITHIN_MS, signal })
+    if (command === 'list') await listDeadLetters(eventLog, write)
+    else await replayDeadLetters({ eventLog, store }, write)
+  } finally {
+    await close()
+  }
+}
+
+type Opened = {
+  readonly eventLog: EventLog & DeadLetterLog
+  readonly store: Store
+  readonly close: () => Promise<void>
+}
+
+async function open(command: Command, config: Config): Promise<Opened> {
+  const logger = createLogger({ level: config.logLevel, name: 'gps-dead-letters' })
+  const { distributed, retentionDays } = config
+  if (distributed === undefined) return openEmbedded(command, resolve(config.dataDir))
+  const eventLog = openKafkaEventLog({
+    ...distributed.kafka,
+    clientId: 'gps-dead-letters',
+    clock,
+    logger,
+    onFatal: (error) => logger.fatal({ err: error }, 'the event log cannot go on'),
+  })
+  const store = await openMongoStore({ url: distributed.mongodbUrl, retentionDays, clock, logger })
+  const close = async () => {
+    await store.close()
+    await eventLog.close()
+  }
+  return { eventLog, store, close }
+}
+
+function openEmbedded(command: Command, directory: string): Opened {
+  const file = join(directory, 'log.sqlite')
+  if (!existsSync(file)) {
+    throw new Error(`there is no event log in ${directory}: set DATA_DIR to where it is`)
+  }
+  const held = command === 'replay' ? holdFile(join(directory, 'in-use.lock'), { waitMs: 0 }) : null
+  if (held === undefined) {
+    throw new Error(
+      `the service is running on ${directory}: stop it, replay the dead letters, start it again`,
+    )
+  }
+  const eventLog = openSqliteEventLog({ file, clock })
+  const store = openSqliteStore({ directory })
+  const close = async () => {
+    await store.close()
+    await eventLog.close()
+    held?.release()
+  }
+  return { eventLog, store, close }
+}
