@@ -10,7 +10,7 @@ import { startProjector } from './service.ts'
 await runProgram('gps-projector', async (program) => {
   const { config, logger, metrics, lifecycle } = program
   const { kafka, mongodbUrl: url } = requireDistributed(config)
-  const { retentionDays } = config
+  const { retention } = config
   const eventLog = openKafkaEventLog({
     ...kafka,
     clientId: 'gps-projector',
@@ -20,7 +20,7 @@ await runProgram('gps-projector', async (program) => {
     onFatal: (error) => lifecycle.fail(error, 'the event log cannot go on'),
   })
   lifecycle.onClose('event log', () => eventLog.close())
-  const store = await openMongoStore({ url, retentionDays, clock, logger })
+  const store = await openMongoStore({ url, retention, ownsRetention: true, clock, logger })
   lifecycle.onClose('store', () => store.close())
   startProjector({ eventLog, store }, program)
   if (config.projectorPort !== undefined) {

@@ -74,7 +74,7 @@ type Opened = { readonly eventLog: EventLog; readonly store: Store; readonly fai
 async function open(config: Config, logger: Logger): Promise<Opened> {
   const failing = new AbortController()
   const failed = failing.signal
-  const { distributed, retentionDays } = config
+  const { distributed, retention } = config
   if (distributed === undefined) {
     const directory = resolve(config.dataDir)
     const file = join(directory, 'log.sqlite')
@@ -95,6 +95,6 @@ async function open(config: Config, logger: Logger): Promise<Opened> {
       failing.abort()
     },
   })
-  const store = await openMongoStore({ url: distributed.mongodbUrl, retentionDays, clock, logger })
+  const store = await openMongoStore({ url: distributed.mongodbUrl, retention, clock, logger })
   return { eventLog, store, failed }
 }

@@ -29,6 +29,8 @@ export type Config = {
   }
   /** Absent: records are kept for ever. */
   readonly retentionDays?: number
+  /** As it was said: `off` removes a retention that the store has. */
+  readonly retention?: number | 'off'
   /** How many proxies stand in front. */
   readonly trustProxy: number
   readonly logLevel: string
@@ -164,9 +166,13 @@ const variables = Joi.object({
   RATE_LIMIT_STORE: variable('RATE_LIMIT_STORE', Joi.string().valid('memory', 'mongodb'), {
     expected: 'memory or mongodb',
   }).default('memory'),
-  RETENTION_DAYS: variable('RETENTION_DAYS', Joi.number().integer().min(1).max(36_500), {
-    expected: 'a whole number of days, 1 or more',
-  }),
+  RETENTION_DAYS: variable(
+    'RETENTION_DAYS',
+    Joi.number().integer().min(1).max(3_650).allow('off'),
+    {
+      expected: 'a whole number of days, 1 to 3650, or off',
+    },
+  ),
   TRUST_PROXY: variable('TRUST_PROXY', Joi.number().integer().min(0).max(10), {
     expected: 'how many proxies stand in front, 0 to 10',
   }).default(0),
@@ -227,7 +233,7 @@ type Variables = {
   RATE_LIMIT_AUTH: RateLimit | 'off'
   RATE_LIMIT_ADMIN: RateLimit | 'off'
   RATE_LIMIT_STORE: 'memory' | 'mongodb'
-  RETENTION_DAYS?: number
+  RETENTION_DAYS?: number | 'off'
   TRUST_PROXY: number
   LOG_LEVEL: string
   SHUTDOWN_DEADLINE_MS: number
@@ -259,7 +265,8 @@ function toConfig(v: Variables): Config {
       admin: v.RATE_LIMIT_ADMIN,
       store: v.RATE_LIMIT_STORE,
     },
-    ...(v.RETENTION_DAYS !== undefined && { retentionDays: v.RETENTION_DAYS }),
+    ...(v.RETENTION_DAYS !== undefined && { retention: v.RETENTION_DAYS }),
+    ...(typeof v.RETENTION_DAYS === 'number' && { retentionDays: v.RETENTION_DAYS }),
     trustProxy: v.TRUST_PROXY,
     logLevel: v.LOG_LEVEL,
     shutdownDeadlineMs: v.SHUTDOWN_DEADLINE_MS,
@@ -281,7 +288,7 @@ function kafkaConfig(v: Variables, brokers: string): KafkaConfig {
     ...(v.KAFKA_REPLICATION_FACTOR !== undefined && {
       replicationFactor: v.KAFKA_REPLICATION_FACTOR,
     }),
-    ...(v.RETENTION_DAYS !== undefined && { retentionMs: v.RETENTION_DAYS * DAY_MS }),
+    ...(typeof v.RETENTION_DAYS === 'number' && { retentionMs: v.RETENTION_DAYS * DAY_MS }),
     ...(v.SCHEMA_REGISTRY_URL !== undefined && { registry: { url: v.SCHEMA_REGISTRY_URL } }),
   }
 }

@@ -11,6 +11,7 @@ import {
 import { DependencyError } from '../../runtime/errors.ts'
 
 const DUPLICATE_KEY = 11_000
+const UNAUTHORIZED = 13
 
 /**
  * Server codes after which the same call may succeed, from MongoDB's list of error codes: hosts and
@@ -26,10 +27,21 @@ const RETRIABLE_CODES = new Set<unknown>([
 /** The driver's error as the port promises it; anything that is not the driver's stays as it is. */
 export function dependencyError(error: unknown): unknown {
   if (!(error instanceof MongoError)) return error
+  if (error.code === UNAUTHORIZED) {
+    const needed = 'the user of MONGODB_URL needs the roles readWrite and dbAdmin on its database'
+    return new DependencyError(`MongoDB: ${error.message}: ${needed}`, {
+      retriable: false,
+      cause: error,
+    })
+  }
   return new DependencyError(`MongoDB: ${error.message}`, {
     retriable: isRetriable(error),
     cause: error,
   })
+}
+
+export function isUnauthorized(error: unknown): boolean {
+  return error instanceof MongoError && error.code === UNAUTHORIZED
 }
 
 /** Whether a write was refused because of a unique index, and for no other reason. */

@@ -6,7 +6,7 @@ import { openReadModels, type Collections, type ReadModelCollections } from './c
 import { sweepApplied } from './hidden-devices.ts'
 import { answered } from './guarded.ts'
 import { releaseLock, renewLock, takeLock, type Clock, type Lock } from './lock.ts'
-import { setRetention } from './retention.ts'
+import { inheritRetention } from './retention.ts'
 import { generationsOf, makeReadModelIndexes } from './schema.ts'
 import { sealReadModels } from './sealed-collections.ts'
 
@@ -94,7 +94,7 @@ export async function isOnlyGeneration(
 export async function beginRebuild(
   db: Db,
   { meta, hiddenDevices }: Pick<Collections, 'meta' | 'hiddenDevices'>,
-  { clock, retentionDays }: { clock: Clock; retentionDays: number | undefined },
+  { clock }: { clock: Clock },
 ): Promise<Rebuild | undefined> {
   const lock: Lock = { name: 'rebuild-lock', owner: randomUUID(), leaseMs: LEASE_MS }
   if (!(await takeLock(meta, lock, clock))) return undefined
@@ -102,7 +102,7 @@ export async function beginRebuild(
   await sealReadModels(db, (generation) => generation < to && generation !== from)
   const readModels = openReadModels(db, to)
   await makeReadModelIndexes(readModels)
-  await setRetention(readModels, retentionDays)
+  await inheritRetention(readModels, openReadModels(db, from))
 
   const lost = new AbortController()
   const renewing = setInterval(() => {

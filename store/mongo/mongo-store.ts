@@ -15,7 +15,7 @@ import { mongoOperators } from './operators.ts'
 import { startPreparing } from './preparation.ts'
 import { mongoReadModels, project } from './read-models.ts'
 import { mongoRejections } from './rejections.ts'
-import { keptAt, setRetention } from './retention.ts'
+import { claimRetention, keptAt } from './retention.ts'
 import { prepareDatabase } from './schema.ts'
 import { mongoSessions } from './sessions.ts'
 import type { Generation, ProjectionBatch, Rebuild } from '../read-models.ts'
@@ -38,21 +38,26 @@ const MANY_CALLS: ReadonlySet<string> = new Set<keyof Store | keyof Generation |
 /**
  * The store in a MongoDB database, a standalone server or a replica set. Where the server is away
  * it opens all the same: every call rejects (retriable) until the server is there.
- * `retentionDays`: age by receivedAt after which records go; absent: never.
- * @throws {DependencyError} when a newer version of the program has changed the database.
+ * `retention`: days by receivedAt after which records go; absent or `off`: never. Only who owns it (the
+ * projector) has the server act by it.
+ * @throws {DependencyError} when a newer version of the program has changed the
+ *   database, its user lacks a role, or the retention is not said that it has.
  * @throws {Error} when the URL is not a MongoDB connection string.
  */
 export async function openMongoStore({
   url,
-  retentionDays,
+  retention,
+  ownsRetention = false,
   logger,
   clock,
 }: {
   url: string
-  retentionDays?: number | undefined
+  retention?: number | 'off' | undefined
+  ownsRetention?: boolean
   logger: Logger
   clock: { now(): number }
 }): Promise<Store> {
+  const retentionDays = retention === 'off' ? undefined : retention
   const client = openClient(url)
   const db = databaseOf(client, url)
   const preparation = await startPreparing(
@@ -60,7 +65,11 @@ export async function openMongoStore({
       // By hand: a first call that finds no server leaves the client closed for every later one.
       await client.connect()
       const readModels = await prepareDatabase(db, { clock, signal })
-      await setRetention(readModels, retentionDays)
+      if (ownsRetention) {
+        await claimRetention(readModels, retention, (error) =>
+          logger.warn({ err: error }, 'the index by which records expire is not there yet'),
+        )
+      }
       return readModels
     },
     { logger },
@@ -106,7 +115,7 @@ export async function openMongoStore({
       }
     },
     beginRebuild: async () => {
-      const begun = await beginRebuild(db, collections, { clock, retentionDays })
+      const begun = await beginRebuild(db, collections, { clock })
       const methods = begun && {
         settleErasures: () => begun.settleErasures(),
         switchOver: () => begun.switchOver(),

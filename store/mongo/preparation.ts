@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { DependencyError } from '../../runtime/errors.ts'
-import { dependencyError } from './driver-errors.ts'
+import { dependencyError, isUnauthorized } from './driver-errors.ts'
 
 const SHORTEST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 2_000
@@ -60,7 +60,11 @@ export async function startPreparing<T>(
       if (cause instanceof DependencyError && !cause.retriable) {
         return { kind: 'refused', error: cause }
       }
-      return { kind: 'failed', error: notReady(dependencyError(cause)) }
+      const error = dependencyError(cause)
+      if (isUnauthorized(cause) && error instanceof DependencyError) {
+        return { kind: 'refused', error }
+      }
+      return { kind: 'failed', error: notReady(error) }
     }
   }
 }

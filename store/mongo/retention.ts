@@ -1,4 +1,5 @@
 import type { Collection, Filter } from 'mongodb'
+import { DependencyError } from '../../runtime/errors.ts'
 import type {
   Collections,
   DeviceStatusDocument,
@@ -37,13 +38,50 @@ export function keptAt(now: number, retentionDays: number | undefined): Kept {
   }
 }
 
-/** Has the server remove records of themselves, by the time they were received; or no longer. */
-export async function setRetention(
+/**
+ * Has the server remove records of themselves, by the time they were received; with `off` no longer.
+ * Of a large collection the index is still being built when this resolves; `onFailure` hears of what
+ * goes wrong with that.
+ * @throws {DependencyError} not retriable where nothing is wanted and the store has a retention.
+ */
+export async function claimRetention(
   { positions }: Pick<ReadModelCollections, 'positions'>,
-  retentionDays: number | undefined,
+  wanted: number | 'off' | undefined,
+  onFailure: (error: unknown) => void,
+): Promise<void> {
+  // Changes nothing, and tells at once whether the user of the database may.
+  await positions.db.command({ collMod: positions.collectionName })
+  const seconds = await timeToLive(positions)
+  if (wanted === undefined && seconds !== undefined) {
+    const days = seconds / DAY_SECONDS
+    throw new DependencyError(
+      `the store keeps records for ${days} days and RETENTION_DAYS is not set: set it to ${days}, ` +
+        'or to off, which keeps records for ever from now on',
+      { retriable: false },
+    )
+  }
+  const days = wanted === 'off' ? undefined : wanted
+  const setting = setTimeToLive(positions, days && Math.round(days * DAY_SECONDS))
+  if (seconds !== undefined) return setting
+  setting.catch(onFailure)
+}
+
+/** Has a generation's records expire as those of the one before it. */
+export async function inheritRetention(
+  { positions }: Pick<ReadModelCollections, 'positions'>,
+  from: Pick<ReadModelCollections, 'positions'>,
+): Promise<void> {
+  const [exists] = await from.positions.db
+    .listCollections({ name: from.positions.collectionName })
+    .toArray()
+  if (exists !== undefined) await setTimeToLive(positions, await timeToLive(from.positions))
+}
+
+async function setTimeToLive(
+  positions: Collection<PositionDocument>,
+  wanted: number | undefined,
 ): Promise<void> {
   const expireAfterSeconds = await timeToLive(positions)
-  const wanted = retentionDays === undefined ? undefined : Math.round(retentionDays * DAY_SECONDS)
   if (wanted === expireAfterSeconds) return
   if (wanted === undefined) {
     await positions.dropIndex(TTL_INDEX)

@@ -84,6 +84,7 @@ describe('the configuration', () => {
         admin: { points: 1200, seconds: 60 },
         store: 'mongodb',
       },
+      retention: 90,
       retentionDays: 90,
       trustProxy: 1,
       logLevel: 'debug',
@@ -107,7 +108,7 @@ describe('the configuration', () => {
       '  INGEST_PORT must be a port from 0 to 65535 (0 picks a free one), not "80a"',
       '  ADMIN_PORT must be a port from 0 to 65535 (0 picks a free one), not "70000"',
       '  RATE_LIMIT_KEY must be points/seconds, for example 300/60, or off, not "5"',
-      '  RETENTION_DAYS must be a whole number of days, 1 or more, not "0"',
+      '  RETENTION_DAYS must be a whole number of days, 1 to 3650, or off, not "0"',
       '  LOG_LEVEL must be fatal, error, warn, info, debug, trace or silent, not "loud"',
     ])
   })

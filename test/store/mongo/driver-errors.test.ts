@@ -37,6 +37,14 @@ describe("the driver's errors", () => {
     })
   })
 
+  test('say which roles a user needs that may not do what was asked', () => {
+    const error = new MongoServerError({ code: 13, message: 'not authorized on gps' })
+    expect(dependencyError(error)).toMatchObject({
+      retriable: false,
+      message: expect.stringContaining('needs the roles readWrite and dbAdmin'),
+    })
+  })
+
   test('what is not of the driver stays as it is', () => {
     const bug = new TypeError('a bug')
     expect(dependencyError(bug)).toBe(bug)

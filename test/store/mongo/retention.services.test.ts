@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import { expect, test } from '@jest/globals'
+import { eventually } from '../../eventually.ts'
 import { describeWith } from '../../services/describe-with.ts'
 import { positionReported, T0 } from '../../samples.ts'
 import { batchOf, LogOfOneSuite } from '../../contracts/store-samples.ts'
@@ -9,27 +11,43 @@ const DAY_MS = 24 * 60 * 60 * 1_000
 await describeWith(['mongodb'], 'retention in MongoDB', ({ mongodb }) => {
   test('the server removes records by itself, after as long as was last set', async () => {
     await withDatabase(mongodb, async (database) => {
-      const expected: [retentionDays: number | undefined, seconds: number | undefined][] = [
+      const expected: [retention: number | 'off' | undefined, seconds: number | undefined][] = [
         [undefined, undefined],
         [30, 30 * 86_400],
         [30, 30 * 86_400],
         [0.5, 43_200],
+        ['off', undefined],
         [undefined, undefined],
         [7, 7 * 86_400],
       ]
-      for (const [retentionDays, seconds] of expected) {
-        await database.open(retentionDays === undefined ? {} : { retentionDays })
-        expect(await timeToLive(database)).toEqual(
-          seconds === undefined ? [] : [{ key: { receivedAt: 1 }, expireAfterSeconds: seconds }],
-        )
+      for (const [retention, seconds] of expected) {
+        await database.open({ retention, ownsRetention: true })
+        const set =
+          seconds === undefined ? [] : [{ key: { receivedAt: 1 }, expireAfterSeconds: seconds }]
+        // An index that was not there is built in the background.
+        await eventually(async () => isDeepStrictEqual(await timeToLive(database), set))
+        await database.open({ retention: 1 })
+        await database.open()
+        expect(await timeToLive(database)).toEqual(set)
       }
+    })
+  })
+
+  test('who owns it and says nothing is refused while the store has one, and told the way out', async () => {
+    await withDatabase(mongodb, async (database) => {
+      await database.open({ retention: 30, ownsRetention: true })
+      await eventually(async () => (await timeToLive(database)).length === 1)
+      await expect(database.open({ ownsRetention: true })).rejects.toMatchObject({
+        retriable: false,
+        message: expect.stringMatching(/30 days and RETENTION_DAYS is not set.* off/),
+      })
     })
   })
 
   test('what has expired is not seen while the server still has it', async () => {
     await withDatabase(mongodb, async (database) => {
       let now = T0
-      const store = await database.open({ retentionDays: 1, clock: { now: () => now } })
+      const store = await database.open({ retention: 1, clock: { now: () => now } })
       const log = new LogOfOneSuite()
       const old = log.append(positionReported({ deviceId: 'old', receivedAt: T0 }))
       const young = log.append(positionReported({ deviceId: 'young', receivedAt: T0 + 1 }))
