@@ -40,6 +40,7 @@ await runProgram('gps', async (program) => {
   const thread = new Worker(new URL('./worker/main.js', import.meta.url))
   const worker = joinThread<MainThread, WorkerThread>(thread, {
     ...eventLog,
+    trim: (receivedBefore) => eventLog.trim(receivedBefore, lifecycle.stopping),
     metrics: () => metrics.threads.json(),
     ending: async () => {
       if (lifecycle.stopping.aborted) return

@@ -63,8 +63,11 @@ export interface EventLog extends RejectionLog {
   /** How many dead letters are kept. */
   deadLetters(): Promise<number>
 
-  /** Removes what was received before `receivedBefore` (milliseconds): retention, nothing else. */
-  trim(receivedBefore: number): Promise<void>
+  /**
+   * Removes what was received before `receivedBefore` (milliseconds): retention, nothing else. Leaves
+   * the rest for the next time once `signal` is aborted.
+   */
+  trim(receivedBefore: number, signal?: AbortSignal): Promise<void>
 
   /**
    * Resolves when an append would now be durable.

@@ -13,13 +13,16 @@ export async function applyRetention({
   store,
   clock,
   retentionDays,
+  signal,
 }: {
   eventLog: Pick<EventLog, 'trim'>
   store: Pick<ReadModels, 'expire'>
   clock: Clock
   retentionDays: number
+  /** Ends it between two steps; the rest goes the next time. */
+  signal: AbortSignal
 }): Promise<void> {
   const receivedBefore = clock.now() - retentionDays * DAY_MS
-  await eventLog.trim(receivedBefore)
-  await store.expire(receivedBefore)
+  await eventLog.trim(receivedBefore, signal)
+  if (!signal.aborted) await store.expire(receivedBefore, signal)
 }

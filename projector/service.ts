@@ -57,7 +57,7 @@ export function startProjector(
   const { retentionDays } = config
   if (retentionDays !== undefined) {
     lifecycle.every('retention', HOUR_MS, () =>
-      applyRetention({ eventLog, store, clock, retentionDays }),
+      applyRetention({ eventLog, store, clock, retentionDays, signal: lifecycle.stopping }),
     )
   }
 }

@@ -36,8 +36,11 @@ export interface ReadModels {
    */
   project(batch: ProjectionBatch): Promise<readonly Change[]>
 
-  /** Removes records received before `receivedBefore`, and devices not seen since. */
-  expire(receivedBefore: number): Promise<void>
+  /**
+   * Removes records received before `receivedBefore`, and devices not seen since. Leaves the rest for
+   * the next time once `signal` is aborted.
+   */
+  expire(receivedBefore: number, signal?: AbortSignal): Promise<void>
 
   findPosition(query: { accountId: string; recordId: string }): Promise<PositionRecord | undefined>
 

@@ -90,7 +90,7 @@ export function sqliteLogWriter(
 
     commitRejections: (group, offset) => rejections.commit(group, offset),
 
-    async trim(receivedBefore) {
+    async trim(receivedBefore, signal) {
       let chunk
       do {
         chunk = statements.oldest.all(TRIM_CHUNK)
@@ -105,7 +105,7 @@ export function sqliteLogWriter(
           statements.deleteTrimmedDeadLetters.run(PARTITION)
         })
         await endOfTurn()
-      } while (chunk.length === TRIM_CHUNK)
+      } while (chunk.length === TRIM_CHUNK && signal?.aborted !== true)
     },
 
     ready() {

@@ -24,7 +24,10 @@ export type SqliteReadModels = Pick<ReadModels, 'findPosition' | 'pagePositions'
   /** May take many turns where devices with a long history are erased. */
   project: Generation['project']
   /** `forget` is told of the devices whose statuses are about to go. */
-  expire(receivedBefore: number, forget: (devices: readonly DeviceName[]) => void): Promise<void>
+  expire(
+    receivedBefore: number,
+    options: { forget: (devices: readonly DeviceName[]) => void; signal?: AbortSignal },
+  ): Promise<void>
   close(): void
 }
 
@@ -147,17 +150,18 @@ export function openReadModels(
       })
     },
 
-    async expire(receivedBefore, forget) {
-      while (records.removeSome(receivedBefore)) await endOfTurn()
+    async expire(receivedBefore, { forget, signal }) {
+      const ended = () => signal?.aborted === true
+      while (!ended() && records.removeSome(receivedBefore)) await endOfTurn()
       const silent = statuses.notSeenSince(receivedBefore)
-      for (let start = 0; start < silent.length; start += DEVICES_REMOVED_AT_ONCE) {
+      for (let start = 0; start < silent.length && !ended(); start += DEVICES_REMOVED_AT_ONCE) {
         const some = silent.slice(start, start + DEVICES_REMOVED_AT_ONCE)
         database.transaction(() => {
           forget(some.filter((device) => statuses.removeUnlessSeenSince(device, receivedBefore)))
         })
         await endOfTurn()
       }
-      erasures.remove(receivedBefore)
+      if (!ended()) erasures.remove(receivedBefore)
     },
 
     close: () => database.close(),

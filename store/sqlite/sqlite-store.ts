@@ -56,8 +56,8 @@ export function openSqliteGrants({
   const accounts = new Database(join(directory, 'accounts.sqlite'), ACCOUNTS_SCHEMA, {
     readOnly: true,
   })
-  const { findGrant } = sqliteKeys(accounts, sqliteDeviceSettings(accounts))
-  return { findGrant, close: () => accounts.close() }
+  const keys = sqliteKeys(accounts, sqliteDeviceSettings(accounts))
+  return { findGrant: (hash) => keys.findGrant(hash), close: () => accounts.close() }
 }
 
 function storeOn({
@@ -118,10 +118,13 @@ function storeOn({
 
     project: (batch) => withOwn((own) => own.project(batch)),
 
-    expire: (receivedBefore) =>
+    expire: (receivedBefore, signal) =>
       withOwn(async (own) => {
         hidden.remove(receivedBefore)
-        await own.expire(receivedBefore, (devices) => settings.remove(devices))
+        await own.expire(receivedBefore, {
+          forget: (devices) => settings.remove(devices),
+          ...(signal !== undefined && { signal }),
+        })
       }),
 
     async ready() {

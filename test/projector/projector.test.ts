@@ -240,9 +240,43 @@ test('retention takes what was received too long ago, and only that', async () =
   await eventLog.append([old, late])
   await projectAll()
   clock.time = T0 + 10 * day
-  await applyRetention({ eventLog, store, clock, retentionDays: 5 })
+  const { signal } = new AbortController()
+  await applyRetention({ eventLog, store, clock, retentionDays: 5, signal })
   expect(await store.findPosition({ accountId: 'acc-1', recordId: old.recordId })).toBeUndefined()
   expect(await countOf('gone')).toBeUndefined()
   expect(await store.findPosition({ accountId: 'acc-1', recordId: late.recordId })).toBeDefined()
   expect((await eventLog.lag('a new reader')).events).toBe(1)
+})
+
+test('retention ends between two steps when the process stops, and goes on the next time', async () => {
+  const day = 86_400_000
+  await eventLog.append(Array.from({ length: 4_000 }, () => positionReported({ receivedAt: T0 })))
+  await projectAll()
+  clock.time = T0 + 10 * day
+  const stop = new AbortController()
+  const retention = { eventLog, store, clock, retentionDays: 5 }
+  const trimming = applyRetention({ ...retention, signal: stop.signal })
+  stop.abort()
+  await trimming
+  expect((await eventLog.lag('a new reader')).events).toBe(3_000)
+
+  const later = new AbortController()
+  await eventLog.trim(clock.time)
+  const expiring = applyRetention({ ...retention, signal: later.signal })
+  await Promise.resolve()
+  later.abort()
+  await expiring
+  expect(await recordsLeft()).toBeGreaterThan(0)
+  await applyRetention({ ...retention, signal: new AbortController().signal })
+  expect(await recordsLeft()).toBe(0)
+
+  async function recordsLeft(): Promise<number> {
+    const query = {
+      accountId: 'acc-1',
+      deviceId: 'tracker-1',
+      order: 'asc',
+      limit: 10_000,
+    } as const
+    return (await store.pagePositions(query)).length
+  }
 })
