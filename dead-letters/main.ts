@@ -56,7 +56,7 @@ type Opened = {
 
 async function open(command: Command, config: Config): Promise<Opened> {
   const logger = createLogger({ level: config.logLevel, name: 'gps-dead-letters' })
-  const { distributed, retentionDays } = config
+  const { distributed } = config
   if (distributed === undefined) return openEmbedded(command, resolve(config.dataDir))
   const eventLog = openKafkaEventLog({
     ...distributed.kafka,
@@ -65,7 +65,7 @@ async function open(command: Command, config: Config): Promise<Opened> {
     logger,
     onFatal: (error) => logger.fatal({ err: error }, 'the event log cannot go on'),
   })
-  const store = await openMongoStore({ url: distributed.mongodbUrl, retentionDays, clock, logger })
+  const store = await openMongoStore({ url: distributed.mongodbUrl, clock, logger })
   const close = async () => {
     await store.close()
     await eventLog.close()
