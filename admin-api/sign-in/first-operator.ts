@@ -37,7 +37,9 @@ export async function ensureFirstOperator({
 }): Promise<FirstSecrets | undefined> {
   if (configured === undefined && !generate) return undefined
   // Hashing a password takes its time, so a start that has nothing to make does not do it.
-  if ((await store.findAccount(ACCOUNT_ID)) !== undefined) return undefined
+  // An account without an admin is one whose making a process left half-done.
+  const operators = await store.pageOperators({ accountId: ACCOUNT_ID, limit: 1_000 })
+  if (operators.some(({ role }) => role === 'admin')) return undefined
   const { email, password } = configured ?? { email: 'admin@localhost', password: newPassword() }
   const createdAt = clock.now()
   const made = await store.createFirstOperator({

@@ -76,6 +76,11 @@ export class Database {
     }
   }
 
+  /** Statements without values and without an answer: the schema's. */
+  exec(sql: string): void {
+    this.#translated(() => this.#driver.exec(sql))
+  }
+
   /** Runs `write` in one transaction that nobody else writes beside; all of it happens or nothing. */
   transaction<T>(write: () => T): T {
     // A transaction that begins as a reader could find the file locked when it comes to write.

@@ -1,6 +1,5 @@
 import type { Collection, Db } from 'mongodb'
 import type { DeviceErased } from '../../schemas/device-erased.ts'
-import type { InstanceReport } from '../../schemas/instance-report.ts'
 import type {
   DeviceSettings,
   DeviceStatus,
@@ -8,8 +7,6 @@ import type {
   Offsets,
   PositionRecord,
 } from '../../schemas/read-models.ts'
-import type { ReportRejected } from '../../schemas/report-rejected.ts'
-import type { Account, ApiKey, AuditEntry, Operator, Session } from '../back-office.ts'
 
 /** For every read but a scan in steps: the server ends one that its caller has given up. */
 export const READ = { maxTimeMS: 5_000 } as const
@@ -67,43 +64,7 @@ export type DeviceSettingsDocument = DeviceSettings & {
   readonly changedAt?: Date
 }
 
-export type AccountDocument = Dated<Omit<Account, 'id'>, 'createdAt'> & { readonly _id: string }
-
-/** `first` stands on the very first operator alone: a unique index lets only one have it. */
-export type OperatorDocument = Dated<Omit<Operator, 'id'>, 'createdAt'> & {
-  readonly _id: string
-  readonly emailLowerCase: string
-  readonly first?: true
-}
-
-export type SessionDocument = Dated<Omit<Session, 'tokenHash'>, 'createdAt' | 'lastSeenAt'> & {
-  readonly _id: Uint8Array
-}
-
-/** A key has its secret and, after a rotation, the one before as the second. */
-export type ApiKeyDocument = Omit<
-  Dated<ApiKey, 'createdAt'>,
-  'id' | 'expiresAt' | 'revokedAt' | 'lastUsedAt' | 'previousValidUntil'
-> & {
-  readonly _id: string
-  readonly expiresAt?: Date
-  readonly revokedAt?: Date
-  readonly lastUsedAt?: Date
-  readonly secrets: readonly { readonly hash: Uint8Array; readonly validUntil?: Date }[]
-}
-
-export type AuditDocument = Dated<Omit<AuditEntry, 'id'>, 'at'> & { readonly _id: string }
-
-export type RejectionDocument = Dated<Omit<ReportRejected, 'rejectionId'>, 'receivedAt'> & {
-  readonly _id: string
-}
-
-export type InstanceDocument = Dated<
-  Omit<InstanceReport, 'instanceId'>,
-  'startedAt' | 'reportedAt'
-> & { readonly _id: string }
-
-export type LockName = 'migration-lock' | 'rebuild-lock' | 'operators-lock'
+export type LockName = 'migration-lock' | 'rebuild-lock'
 
 /** What the database says of itself: each kind of fact has one document, its `_id` the kind. */
 export type MetaDocument = {
@@ -118,17 +79,10 @@ export type MetaDocument = {
   readonly until?: Date
 }
 
-/** What is not rebuilt from the log of positions. */
+/** What is not rebuilt from the log of positions; the back office has collections of its own. */
 export type Collections = {
-  readonly accounts: Collection<AccountDocument>
-  readonly operators: Collection<OperatorDocument>
-  readonly sessions: Collection<SessionDocument>
-  readonly keys: Collection<ApiKeyDocument>
   readonly deviceSettings: Collection<DeviceSettingsDocument>
   readonly hiddenDevices: Collection<HiddenDeviceDocument>
-  readonly audit: Collection<AuditDocument>
-  readonly rejections: Collection<RejectionDocument>
-  readonly instances: Collection<InstanceDocument>
   readonly meta: Collection<MetaDocument>
 }
 
@@ -141,15 +95,8 @@ export type ReadModelCollections = {
 
 export function openCollections(db: Db): Collections {
   return {
-    accounts: db.collection('accounts'),
-    operators: db.collection('operators'),
-    sessions: db.collection('sessions'),
-    keys: db.collection('api_keys'),
     deviceSettings: db.collection('device_settings'),
     hiddenDevices: db.collection('hidden_devices'),
-    audit: db.collection('audit'),
-    rejections: db.collection('rejections'),
-    instances: db.collection('instances'),
     meta: db.collection('meta'),
   }
 }

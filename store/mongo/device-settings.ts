@@ -6,6 +6,8 @@ import { namedValues } from './changes.ts'
 import { READ, type DeviceSettingsDocument } from './collections.ts'
 import { isDuplicateKey } from './driver-errors.ts'
 
+const READ_WITHIN_MS = 5_000
+
 /** What holds for a device of which operators have said nothing. */
 const DEFAULT_SETTINGS: DeviceSettings = { disabled: false }
 
@@ -42,6 +44,18 @@ export function mongoDeviceSettings({
       })
     },
   }
+}
+
+/** The ids of the account's disabled devices. */
+export async function disabledDevices(
+  deviceSettings: Collection<DeviceSettingsDocument>,
+  accountId: string,
+): Promise<string[]> {
+  const found = await deviceSettings
+    .find({ accountId, disabled: true }, { maxTimeMS: READ_WITHIN_MS })
+    .project<{ deviceId: string }>({ _id: 0, deviceId: 1 })
+    .toArray()
+  return found.map(({ deviceId }) => deviceId)
 }
 
 export function settingsOf(document: DeviceSettingsDocument | null | undefined): DeviceSettings {

@@ -10,7 +10,7 @@ type Meta = Collections['meta']
 const LOCK_POLL_MS = 50
 
 /**
- * Waits for the lock and works under it; one that a crashed process left behind is free when its
+ * Waits for the lock and works under it; long work has to renew it. One that a crashed process left behind is free when its
  * lease has ended. Rejects without having worked when `signal` is aborted before the lock is there.
  */
 export async function underLock<T>(
@@ -20,12 +20,12 @@ export async function underLock<T>(
     signal,
     ...kind
   }: Pick<Lock, 'name' | 'leaseMs'> & { readonly clock: Clock; readonly signal: AbortSignal },
-  work: () => Promise<T>,
+  work: (renewed: () => Promise<boolean>) => Promise<T>,
 ): Promise<T> {
   const lock = { ...kind, owner: randomUUID() }
   while (!(await takeLock(meta, lock, clock))) await pause(LOCK_POLL_MS, undefined, { signal })
   try {
-    return await work()
+    return await work(() => renewLock(meta, lock, clock))
   } finally {
     await releaseLock(meta, lock)
   }

@@ -1,28 +1,27 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { mongoAccounts } from './accounts.ts'
 import { lastApplied } from './applied-events.ts'
-import { mongoAudit } from './audit.ts'
 import { openCollections } from './collections.ts'
 import { databaseOf, openClient } from './connection.ts'
+import { disabledDevices } from './device-settings.ts'
 import { mongoDevices } from './devices.ts'
+import { mongoDocuments } from './documents.ts'
 import { mongoErasures } from './erasures.ts'
 import { generationScan, scanRecords } from './generation-scan.ts'
 import { beginRebuild, followedGeneration, openedGeneration } from './generations.ts'
 import { guarded } from './guarded.ts'
-import { mongoInstances } from './instances.ts'
-import { mongoKeys } from './keys.ts'
-import { mongoOperators } from './operators.ts'
-import { startPreparing } from './preparation.ts'
+import { startPreparing, untilSucceeded } from './preparation.ts'
 import { mongoReadModels, project } from './read-models.ts'
-import { mongoRejections } from './rejections.ts'
 import { claimRetention, keptAt } from './retention.ts'
-import { prepareDatabase } from './schema.ts'
-import { mongoSessions } from './sessions.ts'
+import { makeIndexes, prepareDatabase } from './schema.ts'
+import { openBackOffice, openRejections } from '../back-office/open-back-office.ts'
 import type { Generation, ProjectionBatch, Rebuild } from '../read-models.ts'
 import type { Store } from '../store.ts'
 
 /** A caller hears within 6 s, also when the server takes a call and does not answer it. */
 const ANSWER_WITHIN_MS = 5_000
+/** A new database has its indexes from the start; those of a large one are not waited for. */
+const INDEXED_WITHIN_MS = 1_000
 
 /** Made of many calls to the server, each of them bounded by the driver's own time-outs. */
 const MANY_CALLS: ReadonlySet<string> = new Set<keyof Store | keyof Generation | keyof Rebuild>([
@@ -60,11 +59,18 @@ export async function openMongoStore({
   const retentionDays = retention === 'off' ? undefined : retention
   const client = openClient(url)
   const db = databaseOf(client, url)
+  const closing = new AbortController()
+  let indexing: Promise<void> | undefined
   const preparation = await startPreparing(
     async (signal) => {
       // By hand: a first call that finds no server leaves the client closed for every later one.
       await client.connect()
       const readModels = await prepareDatabase(db, { clock, signal })
+      indexing ??= untilSucceeded(() => makeIndexes(db, readModels), {
+        logger,
+        signal: closing.signal,
+      })
+      await Promise.race([indexing, pause(INDEXED_WITHIN_MS, undefined, { signal, ref: false })])
       if (ownsRetention) {
         await claimRetention(readModels, retention, (error) =>
           logger.warn({ err: error }, 'the index by which records expire is not there yet'),
@@ -92,13 +98,10 @@ export async function openMongoStore({
     ...mongoReadModels({ collections, readModels, kept, logger }),
     ...mongoDevices({ collections, readModels, kept }),
     ...mongoErasures({ collections, readModels }),
-    ...mongoKeys({ collections }),
-    ...mongoAccounts({ collections }),
-    ...mongoOperators({ collections, clock }),
-    ...mongoSessions({ collections }),
-    ...mongoAudit({ collections }),
-    ...mongoRejections({ collections, clock }),
-    ...mongoInstances({ collections }),
+    ...openBackOffice(mongoDocuments(db), {
+      disabledDevices: (accountId) => disabledDevices(collections.deviceSettings, accountId),
+    }),
+    ...openRejections(mongoDocuments(db), { clock }),
     currentGeneration: () => inUse.number(),
     openGeneration: async (generation) => {
       const opened = await openedGeneration(db, meta, generation)
@@ -136,8 +139,10 @@ export async function openMongoStore({
     checkpoint: async () => undefined,
 
     async close() {
+      closing.abort()
       await preparation.stop()
       await client.close()
+      await indexing
     },
   }
 }

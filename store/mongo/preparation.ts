@@ -69,6 +69,25 @@ export async function startPreparing<T>(
   }
 }
 
+/**
+ * Does `work` until it succeeds, for as long as `signal` lets it; never rejects. What takes a server
+ * long goes on there when a call for it is given up, and the next call waits for the same.
+ */
+export async function untilSucceeded(
+  work: () => Promise<void>,
+  { logger, signal }: { logger: Logger; signal: AbortSignal },
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      return await work()
+    } catch (error) {
+      if (signal.aborted) return
+      logger.warn({ err: error }, 'the indexes of MongoDB are not complete yet, trying again')
+      await pause(LONGEST_PAUSE_MS, undefined, { signal }).catch(() => undefined)
+    }
+  }
+}
+
 type Outcome<T> =
   | { readonly kind: 'done'; readonly result: T }
   | { readonly kind: 'failed'; readonly error: DependencyError }

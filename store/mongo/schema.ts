@@ -1,6 +1,7 @@
 import { MongoServerError, type Db } from 'mongodb'
 import { DependencyError } from '../../runtime/errors.ts'
-import { REJECTIONS_KEPT_MS } from '../../schemas/report-rejected.ts'
+import { ALL_KINDS } from '../back-office/open-back-office.ts'
+import { moveBackOffice } from './back-office-migration.ts'
 import {
   openCollections,
   openReadModels,
@@ -8,6 +9,7 @@ import {
   type Collections,
   type ReadModelCollections,
 } from './collections.ts'
+import { makeSearchIndexes, makeUniqueIndexes } from './documents.ts'
 import { underLock, type Clock } from './lock.ts'
 
 type Meta = Collections['meta']
@@ -17,8 +19,9 @@ const INDEX_NOT_FOUND = 27
 const NAMESPACE_NOT_FOUND = 26
 
 /** `MIGRATIONS[n]` leads from version n to n + 1; each may be begun again after a crash. */
-const MIGRATIONS: readonly ((collections: Collections) => Promise<void>)[] = [
-  async function useFirstReadModels({ meta }) {
+const MIGRATIONS: readonly ((db: Db, renewed: () => Promise<boolean>) => Promise<void>)[] = [
+  async function useFirstReadModels(db) {
+    const { meta } = openCollections(db)
     const first = { $setOnInsert: { generation: 1 } }
     await meta.updateOne({ _id: 'read-models' }, first, { upsert: true })
   },
@@ -27,17 +30,21 @@ const MIGRATIONS: readonly ((collections: Collections) => Promise<void>)[] = [
    * From here on status documents may have no last position, and keys a secret that ends: a program
    * that does not know it must not start. Operators are now found by an index with their age.
    */
-  async function letDevicesBeErased({ operators }) {
-    await operators.dropIndex('account').catch((error: unknown) => {
-      const code = error instanceof MongoServerError ? error.code : undefined
-      if (code !== INDEX_NOT_FOUND && code !== NAMESPACE_NOT_FOUND) throw error
-    })
+  async function letDevicesBeErased(db) {
+    await db
+      .collection('operators')
+      .dropIndex('account')
+      .catch((error: unknown) => {
+        const code = error instanceof MongoServerError ? error.code : undefined
+        if (code !== INDEX_NOT_FOUND && code !== NAMESPACE_NOT_FOUND) throw error
+      })
   },
+
+  moveBackOffice,
 ]
 
 /**
- * Brings the database to the version of this program and makes its indexes; several processes may
- * do so at once. Gives the read models in use.
+ * Brings the database to the version of this program; several processes may do so at once. Gives the read models in use.
  * @throws {DependencyError} not retriable when a newer program has already changed the database.
  */
 export async function prepareDatabase(
@@ -47,12 +54,17 @@ export async function prepareDatabase(
   const collections = openCollections(db)
   if ((await versionOf(collections.meta)) < MIGRATIONS.length) {
     const lock = { name: 'migration-lock', leaseMs: MIGRATION_LEASE_MS, clock, signal } as const
-    await underLock(collections.meta, lock, () => migrate(collections))
+    await underLock(collections.meta, lock, (renewed) => migrate(db, renewed))
   }
-  const readModels = openReadModels(db, (await generationsOf(collections.meta)).generation)
-  await makeIndexes(collections)
+  await makeUniqueIndexes(db, ALL_KINDS)
+  return openReadModels(db, (await generationsOf(collections.meta)).generation)
+}
+
+/** What look-ups need. On large collections it takes its time, and work goes on without. */
+export async function makeIndexes(db: Db, readModels: ReadModelCollections): Promise<void> {
   await makeReadModelIndexes(readModels)
-  return readModels
+  await makeDeviceIndexes(openCollections(db))
+  await makeSearchIndexes(db, ALL_KINDS)
 }
 
 /** The generation of the read models in use, and the newest that a rebuild has begun. */
@@ -64,10 +76,11 @@ export async function generationsOf(
   return { generation, newest }
 }
 
-async function migrate(collections: Collections): Promise<void> {
-  const version = await versionOf(collections.meta)
-  for (const migration of MIGRATIONS.slice(version)) await migration(collections)
-  await collections.meta.updateOne(
+async function migrate(db: Db, renewed: () => Promise<boolean>): Promise<void> {
+  const { meta } = openCollections(db)
+  const version = await versionOf(meta)
+  for (const migration of MIGRATIONS.slice(version)) await migration(db, renewed)
+  await meta.updateOne(
     { _id: 'schema' },
     { $max: { version: MIGRATIONS.length } },
     { upsert: true },
@@ -86,20 +99,7 @@ async function versionOf(meta: Meta): Promise<number> {
   return version
 }
 
-async function makeIndexes(collections: Collections): Promise<void> {
-  const { accounts, operators, sessions, keys, deviceSettings, hiddenDevices } = collections
-  const { audit, rejections } = collections
-  await accounts.createIndexes([{ name: 'oldest', key: { createdAt: 1, _id: 1 } }])
-  await operators.createIndexes([
-    { name: 'email', key: { emailLowerCase: 1 }, unique: true },
-    { name: 'first', key: { first: 1 }, unique: true, sparse: true },
-    { name: 'account_oldest', key: { accountId: 1, createdAt: 1, _id: 1 } },
-  ])
-  await sessions.createIndexes([{ name: 'operator', key: { operatorId: 1 } }])
-  await keys.createIndexes([
-    { name: 'secret', key: { 'secrets.hash': 1 }, unique: true },
-    { name: 'account_newest', key: { accountId: 1, createdAt: -1, _id: -1 } },
-  ])
+async function makeDeviceIndexes({ deviceSettings, hiddenDevices }: Collections): Promise<void> {
   await deviceSettings.createIndexes([
     {
       name: 'disabled',
@@ -115,17 +115,6 @@ async function makeIndexes(collections: Collections): Promise<void> {
   await hiddenDevices.createIndexes([
     { name: 'device', key: { accountId: 1, deviceId: 1 } },
     { name: 'erased_at', key: { erasedAt: 1 } },
-  ])
-  await audit.createIndexes([{ name: 'account_newest', key: { accountId: 1, _id: -1 } }])
-  await rejections.createIndexes([
-    { name: 'account_newest', key: { accountId: 1, _id: -1 } },
-    { name: 'key_newest', key: { accountId: 1, keyId: 1, _id: -1 } },
-    { name: 'device_newest', key: { accountId: 1, deviceId: 1, _id: -1 } },
-    {
-      name: 'received_at',
-      key: { receivedAt: 1 },
-      expireAfterSeconds: REJECTIONS_KEPT_MS / 1_000,
-    },
   ])
 }
 

@@ -99,4 +99,84 @@ export const ACCOUNTS_SCHEMA = [
      reported_at INTEGER NOT NULL,
      report TEXT NOT NULL
    ) STRICT, WITHOUT ROWID;`,
+
+  // What the back office keeps is documents from here on; their indexes are made with the tables.
+  `${newTable('accounts')}
+   INSERT INTO new_accounts (id, document) SELECT id, json_object(
+     'id', id,
+     'name', name,
+     'suspended', json(iif(suspended, 'true', 'false')),
+     'createdAt', created_at,
+     'admins', json((SELECT json_group_array(operators.id) FROM operators
+       WHERE account_id = accounts.id AND role = 'admin'))
+   ) FROM accounts;
+
+   ${newTable('service')}
+   INSERT INTO new_service (id, document) SELECT 'service', json_object(
+     'id', 'service',
+     'platform', json(json_group_array(id))
+   ) FROM operators WHERE platform = 1 HAVING count(*) > 0;
+
+   ${newTable('operators')}
+   INSERT INTO new_operators (id, document) SELECT id, json_object(
+     'id', id,
+     'accountId', account_id,
+     'email', email,
+     'emailLowerCase', email_lower_case,
+     'passwordHash', password_hash,
+     'createdAt', created_at
+   ) FROM operators;
+
+   ${newTable('sessions')}
+   INSERT INTO new_sessions (id, document) SELECT lower(hex(token_hash)), json_object(
+     'id', lower(hex(token_hash)),
+     'operatorId', operator_id,
+     'createdAt', created_at,
+     'lastSeenAt', last_seen_at
+   ) FROM sessions;
+
+   ${newTable('keys')}
+   INSERT INTO new_keys (id, document) SELECT id, json_patch('{}', json_object(
+     'id', id,
+     'accountId', account_id,
+     'name', name,
+     'hint', hint,
+     'scopes', json(scopes),
+     'createdAt', created_at,
+     'expiresAt', expires_at,
+     'revokedAt', revoked_at,
+     'lastUsedAt', last_used_at,
+     'deviceIds', json(device_ids),
+     'rateLimit', rate_limit,
+     'secret', lower(hex(now.secret_hash)),
+     'previousSecret', nullif(lower(hex(before.secret_hash)), ''),
+     'previousValidUntil', before.valid_until
+   )) FROM keys
+   JOIN key_secrets AS now ON now.key_id = id AND now.valid_until IS NULL
+   LEFT JOIN key_secrets AS before ON before.key_id = id AND before.valid_until IS NOT NULL;
+
+   ${newTable('audit')}
+   INSERT INTO new_audit (id, document) SELECT id, entry FROM audit;
+
+   DROP TABLE sessions;
+   DROP TABLE key_secrets;
+   DROP TABLE keys;
+   DROP TABLE operators;
+   DROP TABLE accounts;
+   DROP TABLE audit;
+   DROP TABLE instances;
+   ${['accounts', 'service', 'operators', 'sessions', 'keys', 'audit'].map(renameTable).join('')}`,
 ]
+
+/** A table of documents as `makeTables` makes it, beside the one of its name so far. */
+export function newTable(name: string): string {
+  return `CREATE TABLE new_${name} (
+     id TEXT PRIMARY KEY,
+     revision INTEGER NOT NULL DEFAULT 1,
+     document TEXT NOT NULL
+   ) STRICT;`
+}
+
+export function renameTable(name: string): string {
+  return `ALTER TABLE new_${name} RENAME TO ${name};`
+}

@@ -10,7 +10,7 @@ export type SettingsOfDevices = Pick<
   find(device: DeviceName): DeviceSettings
   /** The settings that operators made for those of the stored devices for which they made any. */
   findAll(accountId: string, deviceIds: readonly string[]): Map<string, DeviceSettings>
-  disabledDevices(accountId: string): Set<string>
+  disabledDevices(accountId: string): Promise<string[]>
   /** Of a disabled device, all but that. */
   remove(devices: readonly DeviceName[]): void
 }
@@ -67,8 +67,7 @@ export function sqliteDeviceSettings(database: Database): SettingsOfDevices {
       return new Map(rows.map((row) => [row.device_id, settings(row)]))
     },
 
-    disabledDevices: (accountId) =>
-      new Set(disabled.all(accountId).map(({ device_id }) => device_id)),
+    disabledDevices: async (accountId) => disabled.all(accountId).map(({ device_id }) => device_id),
 
     remove(devices) {
       if (devices.length === 0) return

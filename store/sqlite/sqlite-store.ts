@@ -2,18 +2,22 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DependencyError } from '../../runtime/errors.ts'
 import { ACCOUNTS_SCHEMA } from './accounts-schema.ts'
-import { sqliteAudit } from './audit.ts'
 import { Database } from '../../runtime/sqlite/database.ts'
 import { sqliteDeviceSettings } from './device-settings.ts'
 import { sqliteDevices } from './devices.ts'
+import { makeTables, sqliteDocuments } from './documents.ts'
 import { followedReadModels } from './followed-read-models.ts'
 import { sqliteGenerations } from './generations.ts'
 import { sqliteHiddenDevices } from './hidden-devices.ts'
-import { sqliteInstances } from './instances.ts'
-import { sqliteKeys } from './keys.ts'
-import { sqliteOperators } from './operators.ts'
 import type { SqliteReadModels } from './read-models.ts'
-import { REJECTIONS_SCHEMA, sqliteRejections } from './rejections.ts'
+import { REJECTIONS_SCHEMA } from './rejections-schema.ts'
+import {
+  BACK_OFFICE,
+  openBackOffice,
+  openGrants,
+  openRejections,
+} from '../back-office/open-back-office.ts'
+import { REJECTIONS } from '../back-office/kinds.ts'
 import type { Store } from '../store.ts'
 
 const ACCOUNTS_FILE = 'accounts.sqlite'
@@ -26,7 +30,13 @@ const ACCOUNTS_FILE = 'accounts.sqlite'
  * @throws {DependencyError} when a file cannot be opened.
  * @throws {Error} when a newer version of the program has changed a file's schema.
  */
-export function openSqliteStore({ directory }: { directory: string }): Store {
+export function openSqliteStore({
+  directory,
+  clock = { now: () => Date.now() },
+}: {
+  directory: string
+  clock?: { now(): number }
+}): Store {
   makeDirectory(directory)
   const opened: Database[] = []
   function open(name: string, schema: readonly string[]): Database {
@@ -36,8 +46,10 @@ export function openSqliteStore({ directory }: { directory: string }): Store {
   }
   try {
     const accounts = open(ACCOUNTS_FILE, ACCOUNTS_SCHEMA)
+    makeTables(accounts, BACK_OFFICE)
     const rejections = open('rejections.sqlite', REJECTIONS_SCHEMA)
-    return storeOn({ accounts, rejections, directory })
+    makeTables(rejections, [REJECTIONS])
+    return storeOn({ accounts, rejections, directory, clock })
   } catch (error) {
     for (const database of opened) database.close()
     throw error
@@ -56,7 +68,7 @@ export function openSqliteGrants({
   const accounts = new Database(join(directory, 'accounts.sqlite'), ACCOUNTS_SCHEMA, {
     readOnly: true,
   })
-  const keys = sqliteKeys(accounts, sqliteDeviceSettings(accounts))
+  const keys = openGrants(sqliteDocuments(accounts), sqliteDeviceSettings(accounts))
   return { findGrant: (hash) => keys.findGrant(hash), close: () => accounts.close() }
 }
 
@@ -64,10 +76,12 @@ function storeOn({
   accounts,
   rejections,
   directory,
+  clock,
 }: {
   accounts: Database
   rejections: Database
   directory: string
+  clock: { now(): number }
 }): Store {
   const settings = sqliteDeviceSettings(accounts)
   const generations = sqliteGenerations(accounts, directory)
@@ -85,11 +99,8 @@ function storeOn({
   }
 
   return {
-    ...sqliteOperators(accounts),
-    ...sqliteKeys(accounts, settings),
-    ...sqliteAudit(accounts),
-    ...sqliteInstances(accounts),
-    ...sqliteRejections(rejections),
+    ...openBackOffice(sqliteDocuments(accounts), settings),
+    ...openRejections(sqliteDocuments(rejections), { clock }),
     ...sqliteDevices({
       readModels,
       settings,

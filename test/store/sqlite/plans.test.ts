@@ -4,12 +4,20 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
-import { AUDIT_PAGE } from '../../../store/sqlite/audit.ts'
 import { devicePage } from '../../../store/sqlite/device-page.ts'
 import { SETTINGS_OF_DEVICES } from '../../../store/sqlite/device-settings.ts'
-import { GRANT } from '../../../store/sqlite/keys.ts'
+import { search } from '../../../store/sqlite/documents.ts'
 import { NEXT, PAGE, REMOVE_ERASED, REMOVE_SOME } from '../../../store/sqlite/records.ts'
-import { rejectionPage } from '../../../store/sqlite/rejections.ts'
+import {
+  ACCOUNTS,
+  AUDIT,
+  INSTANCES,
+  KEYS,
+  OPERATORS,
+  REJECTIONS,
+  SESSIONS,
+} from '../../../store/back-office/kinds.ts'
+import type { Document, Kind, Query } from '../../../store/documents.ts'
 import type { DevicePage } from '../../../store/read-models.ts'
 
 type File = 'accounts' | 'read-models-1' | 'rejections'
@@ -110,26 +118,69 @@ describe('what is asked of the SQLite store is a walk along an index, never a sc
   })
 
   test.each([
-    [{}, 'rejections_by_id (account_id=?)'],
-    [{ after: true }, 'rejections_by_id (account_id=? AND rejection_id<?)'],
-    [{ keyId: true }, 'rejections_by_key (account_id=? AND key_id=?)'],
-    [{ deviceId: true, after: true }, 'rejections_by_device (account_id=? AND device_id=? AND rej'],
-    [{ keyId: true, deviceId: true }, 'rejections_by_device (account_id=? AND device_id=?)'],
-  ] as const)('a page of refused reports, %j', (asked, walk) => {
-    const filters = { keyId: false, deviceId: false, after: false, ...asked }
-    expect(plan('rejections', rejectionPage(filters))).toEqual([
-      expect.stringContaining(`SEARCH rejections USING INDEX ${walk}`),
+    [{ index: 'account', where: { accountId: 'a' } }, 'account (accountId=?)'],
+    [
+      { index: 'account', where: { accountId: 'a' }, after: { id: 'x' } },
+      'account (accountId=? AND id<?)',
+    ],
+    [
+      { index: 'key', where: { accountId: 'a', keyId: 'k' }, after: { id: 'x' } },
+      'key (accountId=? AND keyId=? AND id<?)',
+    ],
+    [
+      { index: 'device', where: { accountId: 'a', deviceId: 'd' } },
+      'device (accountId=? AND deviceId=?)',
+    ],
+  ] as const)('a page of refused reports, %j', (query, walk) => {
+    expect(plan('rejections', statement(REJECTIONS, { ...query, order: 'desc' }))).toEqual([
+      `SEARCH rejections USING INDEX rejections_by_${walk}`,
     ])
   })
 
-  test('keys by their secret, and the audit', () => {
-    expect(plan('accounts', GRANT).filter((step) => /SCAN|TEMP/.test(step))).toEqual([])
-    for (const sql of [AUDIT_PAGE.first, AUDIT_PAGE.next]) {
-      expect(plan('accounts', sql)).toEqual([
-        expect.stringMatching(/^SEARCH audit USING INDEX sqlite_autoindex_audit_1 \(account_id=\?/),
-      ])
+  test('keys by their secret', () => {
+    for (const [sql, walk] of [
+      [statement(KEYS, { index: 'secret', where: { secret: 's' } }), 'secret (secret=?)'],
+      [
+        statement(KEYS, { index: 'previous', where: { previousSecret: 's' } }),
+        'previous (previousSecret=?)',
+      ],
+    ] as const) {
+      expect(plan('accounts', sql)).toEqual([`SEARCH keys USING INDEX keys_by_${walk}`])
     }
   })
+
+  test('pages of accounts, operators, keys and the audit, sessions and what runs', () => {
+    const own = { accountId: 'a' }
+    const after = { id: 'x', createdAt: 1, at: 1 }
+    for (const sql of [
+      statement(ACCOUNTS, { index: 'oldest', after }),
+      statement(OPERATORS, { index: 'oldest', where: own, after }),
+      statement(OPERATORS, { index: 'email', where: { emailLowerCase: 'a' } }),
+      statement(KEYS, { index: 'oldest', where: own, order: 'desc', after }),
+      statement(AUDIT, { index: 'account', where: own, order: 'desc', after }),
+      statement(AUDIT, { index: 'time', where: own, from: 1, order: 'desc', after }),
+      statement(SESSIONS, { index: 'operator', where: { operatorId: 'o' }, after }),
+      statement(INSTANCES, { index: 'reported', from: 1 }),
+    ]) {
+      expect(plan('accounts', sql)).toEqual([expect.stringMatching(/^SEARCH \w+ USING INDEX/)])
+    }
+  })
+
+  test.each([
+    ['accounts', 'DELETE FROM sessions WHERE "createdAt" < ?', 'sessions_by_begun (createdAt<?)'],
+    ['accounts', 'DELETE FROM sessions WHERE "lastSeenAt" < ?', 'sessions_by_seen (lastSeenAt<?)'],
+    [
+      'rejections',
+      'DELETE FROM rejections WHERE "receivedAt" < ?',
+      'rejections_by_received (receivedAt<?)',
+    ],
+  ] as const)('what is removed from %s by its age: %s', (name, sql, walk) => {
+    expect(plan(name, sql)).toEqual([expect.stringContaining(`INDEX ${walk}`)])
+  })
+
+  function statement<D extends Document>(kind: Kind<D>, query: Omit<Query<D>, 'limit'>): string {
+    return search(kind, { ...query, limit: 9 }).sql
+  }
 
   function plan(name: File, sql: string): string[] {
     const raw = new DatabaseSync(join(directory, `${name}.sqlite`))

@@ -1,0 +1,57 @@
+import type { Account, Operator, Operators } from '../back-office.ts'
+import type { Documents } from '../documents.ts'
+import { changed } from './changing.ts'
+import type { AccountDocument } from './kinds.ts'
+import { pageById } from './page-by-id.ts'
+
+type Accounts = Pick<Operators, 'createAccount' | 'findAccount' | 'pageAccounts' | 'suspendAccount'>
+
+export function accountsOf({
+  accounts,
+  isEmailTaken,
+  addOperator,
+}: {
+  accounts: Documents<AccountDocument>
+  isEmailTaken: (email: string) => Promise<boolean>
+  /** False where its e-mail is taken. */
+  addOperator: (operator: Operator) => Promise<boolean>
+}): Accounts {
+  return {
+    /**
+     * The account goes first. What a crash in between leaves is an account without operators, in
+     * which nobody can do anything and whose admin's e-mail is still free; the other way round, the
+     * e-mail would be taken for good by an operator who cannot sign in.
+     */
+    async createAccount(account, admin) {
+      if (admin !== undefined && (await isEmailTaken(admin.email))) return false
+      const [added] = await accounts.insert([{ ...account, admins: [] }])
+      if (added === undefined) return false
+      if (admin === undefined || (await addOperator(admin))) return true
+      await accounts.remove({ id: account.id })
+      return false
+    },
+
+    async findAccount(accountId) {
+      const account = await accounts.get(accountId)
+      return account && accountOf(account)
+    },
+
+    async pageAccounts({ limit, after }) {
+      return (await pageById(accounts, { index: 'oldest', limit }, after)).map(accountOf)
+    },
+
+    /** Lifting a suspension ends the sessions from before, which nobody may have looked at since. */
+    async suspendAccount({ accountId, suspended }) {
+      const account = await changed(accounts, accountId, (before) => ({
+        ...before,
+        suspended,
+        ...(before.suspended && !suspended && { resumed: (before.resumed ?? 0) + 1 }),
+      }))
+      return account && accountOf(account)
+    },
+  }
+}
+
+export function accountOf({ id, name, suspended, createdAt }: AccountDocument): Account {
+  return { id, name, suspended, createdAt }
+}

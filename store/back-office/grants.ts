@@ -1,0 +1,68 @@
+import type { Keys } from '../back-office.ts'
+import type { Documents } from '../documents.ts'
+import { apiKeyOf } from './keys.ts'
+import { hashText, type AccountDocument, type KeyDocument } from './kinds.ts'
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** `disabledDevices`: the ids of an account's disabled devices. */
+export function grantsOf({
+  keys,
+  accounts,
+  disabledDevices,
+}: {
+  keys: Documents<KeyDocument>
+  accounts: Documents<AccountDocument>
+  disabledDevices: (accountId: string) => Promise<readonly string[]>
+}): Pick<Keys, 'findGrant'> {
+  const setFor = sharedSets()
+
+  async function byHash(secretHash: Uint8Array) {
+    const hash = hashText(secretHash)
+    const [[current], [previous]] = await Promise.all([
+      keys.find({ index: 'secret', where: { secret: hash }, limit: 1 }),
+      keys.find({ index: 'previous', where: { previousSecret: hash }, limit: 1 }),
+    ])
+    return current === undefined
+      ? { key: previous, secretValidUntil: previous?.previousValidUntil }
+      : { key: current, secretValidUntil: undefined }
+  }
+
+  return {
+    async findGrant(secretHash) {
+      const { key, secretValidUntil } = await byHash(secretHash)
+      if (key === undefined) return undefined
+      const { accountId } = key
+      const [account, disabled] = await Promise.all([
+        accounts.get(accountId),
+        disabledDevices(accountId),
+      ])
+      if (account === undefined) return undefined
+      return {
+        key: apiKeyOf(key),
+        ...(secretValidUntil !== undefined && { secretValidUntil }),
+        accountSuspended: account.suspended,
+        disabledDevices: setFor(accountId, disabled),
+      }
+    },
+  }
+}
+
+/**
+ * One set for all keys of an account, as long as its content is the same: whoever remembers the
+ * grants of many keys would hold as many copies.
+ */
+function sharedSets(): (accountId: string, ids: readonly string[]) => ReadonlySet<string> {
+  const sets = new Map<string, WeakRef<ReadonlySet<string>>>()
+  return (accountId, ids) => {
+    if (ids.length === 0) {
+      sets.delete(accountId)
+      return NONE
+    }
+    const known = sets.get(accountId)?.deref()
+    if (known?.size === ids.length && ids.every((id) => known.has(id))) return known
+    const next = new Set(ids)
+    sets.set(accountId, new WeakRef(next))
+    return next
+  }
+}

@@ -1,0 +1,68 @@
+import type { Audit, Instances, Keys, Operators, Rejections } from '../back-office.ts'
+import type { OpenDocuments } from '../documents.ts'
+import { accountsOf } from './accounts.ts'
+import { auditOf } from './audit.ts'
+import { grantsOf } from './grants.ts'
+import { instancesOf } from './instances.ts'
+import { keysOf } from './keys.ts'
+import {
+  ACCOUNTS,
+  AUDIT,
+  INSTANCES,
+  KEYS,
+  OPERATORS,
+  REJECTIONS,
+  SERVICE,
+  SESSIONS,
+} from './kinds.ts'
+import { byEmail } from './operator-documents.ts'
+import { addOperator, operatorsOf } from './operators.ts'
+import { rejectionsOf } from './rejections.ts'
+import { rightsOf } from './rights.ts'
+import { sessionsOf } from './sessions.ts'
+
+export type BackOffice = Keys & Operators & Audit & Instances
+
+/** All of it but the refused reports, which may be kept elsewhere. */
+export const BACK_OFFICE = [ACCOUNTS, SERVICE, OPERATORS, SESSIONS, KEYS, AUDIT, INSTANCES] as const
+
+export const ALL_KINDS = [...BACK_OFFICE, REJECTIONS] as const
+
+/** What operators make and read, over the documents of a database. */
+export function openBackOffice(
+  open: OpenDocuments,
+  { disabledDevices }: { disabledDevices: (accountId: string) => Promise<readonly string[]> },
+): BackOffice {
+  const accounts = open(ACCOUNTS)
+  const operators = open(OPERATORS)
+  const sessions = open(SESSIONS)
+  const keys = open(KEYS)
+  const rights = rightsOf({ accounts, operators, service: open(SERVICE) })
+  return {
+    ...accountsOf({
+      accounts,
+      isEmailTaken: async (email) => (await byEmail(operators, email)) !== undefined,
+      addOperator: (operator) => addOperator({ accounts, operators, rights }, operator),
+    }),
+    ...operatorsOf({ accounts, operators, sessions, rights }),
+    ...sessionsOf({ accounts, operators, sessions, rights }),
+    ...keysOf(keys),
+    ...grantsOf({ keys, accounts, disabledDevices }),
+    ...auditOf(open(AUDIT)),
+    ...instancesOf(open(INSTANCES)),
+  }
+}
+
+export function openGrants(
+  open: OpenDocuments,
+  { disabledDevices }: { disabledDevices: (accountId: string) => Promise<readonly string[]> },
+): Pick<Keys, 'findGrant'> {
+  return grantsOf({ keys: open(KEYS), accounts: open(ACCOUNTS), disabledDevices })
+}
+
+export function openRejections(
+  open: OpenDocuments,
+  { clock }: { clock: { now(): number } },
+): Rejections {
+  return rejectionsOf(open(REJECTIONS), { clock })
+}

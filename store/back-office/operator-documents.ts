@@ -1,0 +1,31 @@
+import type { Operator } from '../back-office.ts'
+import type { Documents, Found } from '../documents.ts'
+import type { OperatorDocument } from './kinds.ts'
+import type { Rights } from './rights.ts'
+
+/** The operator who signs in with this e-mail, case ignored. */
+export async function byEmail(
+  operators: Documents<OperatorDocument>,
+  email: string,
+): Promise<Found<OperatorDocument> | undefined> {
+  const where = { emailLowerCase: email.toLowerCase() }
+  const [operator] = await operators.find({ index: 'email', where, limit: 1 })
+  return operator
+}
+
+export function documentOf({
+  id,
+  accountId,
+  email,
+  passwordHash,
+  createdAt,
+}: Operator): OperatorDocument {
+  return { id, accountId, email, emailLowerCase: email.toLowerCase(), passwordHash, createdAt }
+}
+
+export function operatorOf(
+  { id, accountId, email, passwordHash, createdAt }: OperatorDocument,
+  rights: (operatorId: string) => Rights,
+): Operator {
+  return { id, accountId, email, passwordHash, createdAt, ...rights(id) }
+}

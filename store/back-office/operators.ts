@@ -1,0 +1,121 @@
+import { DependencyError } from '../../runtime/errors.ts'
+import type { Operator, Operators } from '../back-office.ts'
+import type { Documents } from '../documents.ts'
+import { changed, untilDone } from './changing.ts'
+import type { AccountDocument, OperatorDocument, SessionDocument } from './kinds.ts'
+import { byEmail, documentOf, operatorOf } from './operator-documents.ts'
+import { pageById } from './page-by-id.ts'
+import type { rightsOf } from './rights.ts'
+import { endSessions } from './sessions.ts'
+
+type OwnOperators = Pick<
+  Operators,
+  | 'createFirstOperator'
+  | 'createOperator'
+  | 'findOperator'
+  | 'findOperatorByEmail'
+  | 'pageOperators'
+  | 'changeOperator'
+  | 'deleteOperator'
+>
+
+type Sources = {
+  readonly accounts: Documents<AccountDocument>
+  readonly operators: Documents<OperatorDocument>
+  readonly sessions: Documents<SessionDocument>
+  readonly rights: ReturnType<typeof rightsOf>
+}
+
+export function operatorsOf({ accounts, operators, sessions, rights }: Sources): OwnOperators {
+  async function find(accountId: string, operatorId: string) {
+    const operator = await operators.get(operatorId)
+    return operator?.accountId === accountId ? operator : undefined
+  }
+
+  return {
+    /**
+     * Of operators that are added at once the unique index on `first` lets one in. The account and
+     * the rights follow; whoever comes next finishes what a process left that died in between.
+     */
+    async createFirstOperator({ account, operator }) {
+      const [first] = await operators.find({ index: 'first', limit: 1 })
+      if (first === undefined) {
+        if ((await operators.find({ index: 'oldest', limit: 1 })).length > 0) return false
+        const [added] = await operators.insert([{ ...documentOf(operator), first: 1 }])
+        if (added === undefined) return false
+      }
+      const { id, accountId } = first ?? operator
+      await accounts.insert([{ ...account, id: accountId, admins: [] }])
+      const made = await accounts.get(accountId)
+      if (made?.admins.length === 0) {
+        await rights.give({ id, accountId }, operator)
+      }
+      return first === undefined
+    },
+
+    createOperator: (operator) => addOperator({ accounts, operators, rights }, operator),
+
+    async findOperator({ accountId, operatorId }) {
+      const operator = await find(accountId, operatorId)
+      return operator && operatorOf(operator, await rights.of(accountId))
+    },
+
+    async findOperatorByEmail(email) {
+      const operator = await byEmail(operators, email)
+      return operator && operatorOf(operator, await rights.of(operator.accountId))
+    },
+
+    async pageOperators({ accountId, limit, after }) {
+      const query = { index: 'oldest', where: { accountId }, limit } as const
+      const [page, has] = await Promise.all([
+        pageById(operators, query, after),
+        rights.of(accountId),
+      ])
+      return page.map((operator) => operatorOf(operator, has))
+    },
+
+    async changeOperator({ accountId, operatorId, role, platform, passwordHash }) {
+      const before = await find(accountId, operatorId)
+      if (before === undefined) return undefined
+      const lost = { admin: role === 'viewer', platform: platform === false }
+      const kept = await rights.take(before, lost)
+      if (kept !== undefined) return kept
+      const after = await changed(operators, operatorId, (operator) => ({
+        ...operator,
+        passwordHash: passwordHash ?? operator.passwordHash,
+      }))
+      if (after === undefined) return undefined
+      await rights.give(after, { ...(role && { role }), ...(platform && { platform }) })
+      return operatorOf(after, await rights.of(accountId))
+    },
+
+    async deleteOperator({ accountId, operatorId }) {
+      return untilDone(async () => {
+        const operator = await find(accountId, operatorId)
+        if (operator === undefined) return { outcome: undefined }
+        const kept = await rights.take(operator, { admin: true, platform: true })
+        if (kept !== undefined) return { outcome: kept }
+        // Somebody may have come to rely on it since it was read; then the lists are looked at again.
+        if (!(await operators.remove(operator))) return undefined
+        // Without its operator a session is found no more; this only takes away what is left.
+        await endSessions(sessions, operatorId)
+        return { outcome: 'deleted' as const }
+      }).then(({ outcome }) => outcome)
+    },
+  }
+}
+
+/** False where the e-mail is taken. Rights come after the operator: a crash in between leaves a viewer. */
+export async function addOperator(
+  { accounts, operators, rights }: Omit<Sources, 'sessions'>,
+  operator: Operator,
+): Promise<boolean> {
+  const { accountId, role, platform } = operator
+  if ((await accounts.get(accountId)) === undefined) {
+    throw new DependencyError(`there is no account ${accountId}`, { retriable: false })
+  }
+  const [added] = await operators.insert([documentOf(operator)])
+  if (added === undefined) return false
+  await rights.give(operator, { role, platform })
+  return true
+}

@@ -1,0 +1,93 @@
+import type { Operators } from '../back-office.ts'
+import type { Documents } from '../documents.ts'
+import { accountOf } from './accounts.ts'
+import {
+  hashText,
+  type AccountDocument,
+  type OperatorDocument,
+  type SessionDocument,
+} from './kinds.ts'
+import { operatorOf } from './operator-documents.ts'
+import type { rightsOf } from './rights.ts'
+
+type Sessions = Pick<
+  Operators,
+  | 'createSession'
+  | 'findSession'
+  | 'touchSession'
+  | 'deleteSession'
+  | 'endSessions'
+  | 'deleteSessions'
+>
+
+const ENDED_AT_ONCE = 100
+
+export function sessionsOf({
+  accounts,
+  operators,
+  sessions,
+  rights,
+}: {
+  accounts: Documents<AccountDocument>
+  operators: Documents<OperatorDocument>
+  sessions: Documents<SessionDocument>
+  rights: ReturnType<typeof rightsOf>
+}): Sessions {
+  return {
+    async createSession({ tokenHash, operatorId, createdAt, lastSeenAt }) {
+      const operator = await operators.get(operatorId)
+      const account = operator && (await accounts.get(operator.accountId))
+      if (account === undefined) return
+      const { resumed = 0 } = account
+      await sessions.insert([
+        { id: hashText(tokenHash), operatorId, createdAt, lastSeenAt, resumed },
+      ])
+    },
+
+    async findSession(tokenHash) {
+      const session = await sessions.get(hashText(tokenHash))
+      if (session === undefined) return undefined
+      const operator = await operators.get(session.operatorId)
+      if (operator === undefined) return undefined
+      const account = await accounts.get(operator.accountId)
+      if (account === undefined) return undefined
+      if ((session.resumed ?? 0) !== (account.resumed ?? 0)) return undefined
+      const { operatorId, createdAt, lastSeenAt } = session
+      return {
+        session: { tokenHash, operatorId, createdAt, lastSeenAt },
+        operator: operatorOf(operator, await rights.in(account)),
+        account: accountOf(account),
+      }
+    },
+
+    touchSession: ({ tokenHash, lastSeenAt }) =>
+      sessions.raise('lastSeenAt', new Map([[hashText(tokenHash), lastSeenAt]])),
+
+    async deleteSession(tokenHash) {
+      await sessions.remove({ id: hashText(tokenHash) })
+    },
+
+    endSessions: ({ operatorId, except }) =>
+      endSessions(sessions, operatorId, except && hashText(except)),
+
+    async deleteSessions({ createdBefore, seenBefore }) {
+      await sessions.removeOlder({ index: 'begun', than: createdBefore })
+      await sessions.removeOlder({ index: 'seen', than: seenBefore })
+    },
+  }
+}
+
+/** Ends the sessions of an operator, all or all but one. */
+export async function endSessions(
+  sessions: Documents<SessionDocument>,
+  operatorId: string,
+  except?: string,
+): Promise<void> {
+  const query = { index: 'operator', where: { operatorId }, limit: ENDED_AT_ONCE } as const
+  for (let page = await sessions.find(query); ;) {
+    for (const { id } of page) if (id !== except) await sessions.remove({ id })
+    const after = page.at(-1)
+    if (after === undefined || page.length < ENDED_AT_ONCE) return
+    page = await sessions.find({ ...query, after })
+  }
+}

@@ -1,0 +1,175 @@
+import type { Collection, Db, Filter, Sort, UpdateFilter } from 'mongodb'
+import {
+  fieldsOf,
+  type Document,
+  type Documents,
+  type Found,
+  type Kind,
+  type OpenDocuments,
+  type Query,
+} from '../documents.ts'
+import { duplicatesOf, isDuplicateKey } from './driver-errors.ts'
+
+/** `_id` is the document's id. */
+type Stored = { readonly _id: string; readonly revision: number } & Readonly<
+  Record<string, unknown>
+>
+
+/** Readers are told sooner than that; the server is not to go on working for nobody. */
+const READ_WITHIN_MS = 5_000
+
+/** A collection for each kind. */
+export function mongoDocuments(db: Db): OpenDocuments {
+  return (kind) => documentsOf(collectionOf(db, kind), kind)
+}
+
+function collectionOf(db: Db, { name }: Pick<Kind<never>, 'name'>): Collection<Stored> {
+  return db.collection<Stored>(`back_office.${name}`)
+}
+
+/** What no two documents may share, without which nothing may be written. */
+export async function makeUniqueIndexes(db: Db, kinds: readonly Kind<never>[]): Promise<void> {
+  await makeIndexes(db, kinds, true)
+}
+
+/** What only look-ups need; on a large collection this takes its time. */
+export async function makeSearchIndexes(db: Db, kinds: readonly Kind<never>[]): Promise<void> {
+  await makeIndexes(db, kinds, false)
+}
+
+async function makeIndexes(db: Db, kinds: readonly Kind<never>[], made: boolean): Promise<void> {
+  for (const kind of kinds) {
+    const indexes = Object.entries(kind.indexes).filter(([, { unique = false }]) => unique === made)
+    if (indexes.length === 0) continue
+    await collectionOf(db, kind).createIndexes(
+      indexes.map(([name, { fields, unique = false }]) => ({
+        name,
+        key: Object.fromEntries([...fields, ...(unique ? [] : ['_id'])].map((field) => [field, 1])),
+        ...(unique && { unique, sparse: true }),
+      })),
+    )
+  }
+}
+
+function documentsOf<D extends Document>(
+  collection: Collection<Stored>,
+  kind: Kind<D>,
+): Documents<D> {
+  return {
+    async insert(documents) {
+      if (documents.length === 0) return []
+      try {
+        await collection.insertMany(
+          documents.map((document) => stored({ ...document, revision: 1 })),
+          { ordered: false },
+        )
+        return [...documents]
+      } catch (error) {
+        const taken = duplicatesOf(error)
+        if (taken === undefined) throw error
+        return documents.filter((_, n) => !taken.includes(n))
+      }
+    },
+
+    async get(id) {
+      const document = await collection.findOne({ _id: id }, { maxTimeMS: READ_WITHIN_MS })
+      return document === null ? undefined : found<D>(document)
+    },
+
+    async find(query) {
+      const { filter, sort } = search(kind, query)
+      const page = await collection
+        .find(filter)
+        .sort(sort)
+        .skip(query.skip ?? 0)
+        .limit(query.limit)
+        .maxTimeMS(READ_WITHIN_MS)
+        .toArray()
+      return page.map(found<D>)
+    },
+
+    async replace(document) {
+      const { id, revision } = document
+      try {
+        const { matchedCount } = await collection.replaceOne(
+          { _id: id, revision },
+          stored({ ...document, revision: revision + 1 }),
+        )
+        return matchedCount === 1
+      } catch (error) {
+        if (isDuplicateKey(error)) return false
+        throw error
+      }
+    },
+
+    async raise(field, values) {
+      if (values.size === 0) return
+      await collection.bulkWrite(
+        Array.from(values, ([id, value]) => ({
+          updateOne: {
+            filter: {
+              _id: id,
+              $or: [{ [field]: { $exists: false } }, { [field]: { $lt: value } }],
+            },
+            update: raised(field, value),
+          },
+        })),
+        { ordered: false },
+      )
+    },
+
+    async remove({ id, revision }) {
+      const filter = { _id: id, ...(revision !== undefined && { revision }) }
+      return (await collection.deleteOne(filter)).deletedCount === 1
+    },
+
+    async removeOlder({ than, ...query }) {
+      const { equal, ordering } = fieldsOf(kind, query)
+      const field = named(ordering[0] ?? 'id')
+      await collection.deleteMany({ ...Object.fromEntries(equal), [field]: { $lt: than } })
+    },
+  }
+}
+
+function search<D extends Document>(
+  kind: Kind<D>,
+  query: Query<D>,
+): { readonly filter: Filter<Stored>; readonly sort: Sort } {
+  const { from, order = 'asc', after } = query
+  const { equal, ordering } = fieldsOf(kind, query)
+  const bounds: object[] = [Object.fromEntries(equal)]
+  if (from !== undefined) bounds.push({ [named(ordering[0] ?? 'id')]: { $gte: from } })
+  if (after !== undefined) bounds.push(...beyond(after, ordering, order === 'asc' ? '$gt' : '$lt'))
+  return {
+    filter: { $and: bounds },
+    sort: Object.fromEntries(ordering.map((field) => [named(field), order === 'asc' ? 1 : -1])),
+  }
+}
+
+/** What comes behind a place: further in the first field, or equal there and further in the rest. */
+function beyond(after: Document, ordering: readonly string[], ahead: '$gt' | '$lt'): object[] {
+  const place: Readonly<Record<string, unknown>> = after
+  const ways = ordering.map((field, n) => ({
+    ...Object.fromEntries(ordering.slice(0, n).map((equal) => [named(equal), place[equal]])),
+    [named(field)]: { [ahead]: place[field] },
+  }))
+  const [first = 'id'] = ordering
+  // Implied by what follows; alone it lets the walk of the index begin at the place.
+  return [{ [named(first)]: { [`${ahead}e`]: place[first] } }, { $or: ways }]
+}
+
+function raised(field: string, value: number): UpdateFilter<Stored> {
+  return { $set: { [field]: value }, $inc: { revision: 1 } } as object
+}
+
+function stored({ id, ...fields }: Found<Document>): Stored {
+  return { _id: id, ...fields }
+}
+
+function found<D>({ _id, ...fields }: Stored): Found<D> {
+  return { id: _id, ...fields } as unknown as Found<D>
+}
+
+function named(field: string): string {
+  return field === 'id' ? '_id' : field
+}

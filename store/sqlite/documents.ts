@@ -1,0 +1,158 @@
+import {
+  fieldsOf,
+  type Document,
+  type Documents,
+  type Found,
+  type Kind,
+  type OpenDocuments,
+  type Query,
+} from '../documents.ts'
+import type { Database, Statement, Value } from '../../runtime/sqlite/database.ts'
+
+type Row = { readonly id: string; readonly revision: number; readonly document: string }
+
+/**
+ * Makes the tables of the kinds, and the indexes that a table of an earlier version lacks. What an
+ * index needs is a column computed from the document, which takes no room in the table.
+ */
+export function makeTables(database: Database, kinds: readonly Kind<never>[]): void {
+  database.transaction(() => {
+    for (const { name: table, indexes, appendOnly } of kinds) {
+      database.exec(
+        `CREATE TABLE IF NOT EXISTS ${table} (
+           id TEXT PRIMARY KEY,
+           revision INTEGER NOT NULL DEFAULT 1,
+           document TEXT NOT NULL
+         ) STRICT`,
+      )
+      const columns = new Set(
+        database.prepare<{ name: string }>(`PRAGMA table_xinfo(${table})`).all().map(nameOf),
+      )
+      for (const [name, { fields, unique }] of Object.entries(indexes)) {
+        for (const field of fields) {
+          if (columns.has(field)) continue
+          columns.add(field)
+          database.exec(
+            `ALTER TABLE ${table} ADD COLUMN "${field}" ANY AS (document ->> '$.${field}') VIRTUAL`,
+          )
+        }
+        database.exec(
+          `CREATE ${unique ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS ${table}_by_${name}
+           ON ${table} (${[...fields, ...(unique ? [] : ['id'])].map(quoted).join()})`,
+        )
+      }
+      for (const change of appendOnly ? ['UPDATE', 'DELETE'] : []) {
+        database.exec(
+          `CREATE TRIGGER IF NOT EXISTS ${table}_refuses_${change} BEFORE ${change} ON ${table}
+           BEGIN SELECT RAISE(ABORT, 'the ${table} is append-only'); END`,
+        )
+      }
+    }
+  })
+}
+
+/** Documents as JSON, one table a kind, in a file whose tables are made. */
+export function sqliteDocuments(database: Database): OpenDocuments {
+  return (kind) => documentsOf(database, kind)
+}
+
+function documentsOf<D extends Document>(database: Database, kind: Kind<D>): Documents<D> {
+  const { name: table } = kind
+  const insert = database.prepare(
+    `INSERT INTO ${table} (id, document) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+  )
+  const get = database.prepare<Row>(`SELECT id, revision, document FROM ${table} WHERE id = ?`)
+  const replace = database.prepare(
+    `UPDATE OR IGNORE ${table} SET document = ?, revision = revision + 1
+     WHERE id = ? AND revision = ?`,
+  )
+  const remove = database.prepare(
+    `DELETE FROM ${table} WHERE id = ?1 AND revision = ifnull(?2, revision)`,
+  )
+  const others = new Map<string, Statement<Row>>()
+
+  function prepared(sql: string): Statement<Row> {
+    const statement = others.get(sql) ?? database.prepare<Row>(sql)
+    others.set(sql, statement)
+    return statement
+  }
+
+  return {
+    insert: async (documents) =>
+      database.transaction(() =>
+        documents.filter((document) => insert.run(document.id, JSON.stringify(document)) === 1),
+      ),
+
+    async get(id) {
+      const row = get.get(id)
+      return row && found<D>(row)
+    },
+
+    async find(query) {
+      const { sql, values } = search(kind, query)
+      return prepared(sql)
+        .all(...values)
+        .map(found<D>)
+    },
+
+    async replace({ revision, ...document }) {
+      return replace.run(JSON.stringify(document), document.id, revision) === 1
+    },
+
+    async raise(field, values) {
+      const raise = prepared(
+        `UPDATE ${table} SET document = json_set(document, '$.${field}', ?2), revision = revision + 1
+         WHERE id = ?1 AND ifnull(document ->> '$.${field}' < ?2, TRUE)`,
+      )
+      database.transaction(() => {
+        for (const [id, value] of values) raise.run(id, value)
+      })
+    },
+
+    remove: async ({ id, revision }) => remove.run(id, revision ?? null) === 1,
+
+    async removeOlder({ than, ...query }) {
+      const { equal, ordering } = fieldsOf(kind, query)
+      const fixed = equal.map(([field]) => `${quoted(field)} = ? AND `).join('')
+      const sql = `DELETE FROM ${table} WHERE ${fixed}${quoted(ordering[0] ?? 'id')} < ?`
+      prepared(sql).run(...equal.map(([, value]) => value as Value), than)
+    },
+  }
+}
+
+/** The statement that walks an index for a query, and its values. */
+export function search<D extends Document>(
+  kind: Kind<D>,
+  query: Query<D>,
+): { readonly sql: string; readonly values: readonly Value[] } {
+  const { from, order = 'asc', after, skip = 0, limit } = query
+  const { equal, ordering } = fieldsOf(kind, query)
+  const values = equal.map(([, value]) => value as Value)
+  const terms = equal.map(([field]) => `${quoted(field)} = ?`)
+  if (from !== undefined) {
+    terms.push(`${quoted(ordering[0] ?? 'id')} >= ?`)
+    values.push(from)
+  }
+  if (after !== undefined) {
+    const place: Readonly<Record<string, unknown>> = after
+    const marks = ordering.map(() => '?').join()
+    terms.push(`(${ordering.map(quoted).join()}) ${order === 'asc' ? '>' : '<'} (${marks})`)
+    values.push(...ordering.map((field) => place[field] as Value))
+  }
+  const where = terms.length === 0 ? '' : ` WHERE ${terms.join(' AND ')}`
+  const by = ordering.map((field) => `${quoted(field)} ${order}`).join()
+  const sql = `SELECT id, revision, document FROM ${kind.name}${where} ORDER BY ${by} LIMIT ? OFFSET ?`
+  return { sql, values: [...values, limit, skip] }
+}
+
+function found<D>({ revision, document }: Row): Found<D> {
+  return { ...(JSON.parse(document) as D), revision }
+}
+
+function quoted(field: string): string {
+  return `"${field}"`
+}
+
+function nameOf({ name }: { readonly name: string }): string {
+  return name
+}

@@ -1,0 +1,276 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { Documents, Found, Kind, OpenDocuments, Query } from '../../store/documents.ts'
+
+type Tug = {
+  readonly id: string
+  readonly harbour: string
+  readonly built?: number
+  readonly callSign?: string
+  readonly crew?: readonly { readonly name: string; readonly '$first.mate'?: null }[]
+}
+
+export const TUGS: Kind<Tug> = {
+  name: 'tugs',
+  indexes: {
+    harbour: { fields: ['harbour'] },
+    age: { fields: ['harbour', 'built'] },
+    built: { fields: ['built'] },
+    sign: { fields: ['callSign'], unique: true },
+  },
+}
+
+/** `open` gives the documents of `TUGS` for two processes, on data that are empty at first. */
+export function documentsContract(
+  name: string,
+  start: () => Promise<{
+    open: () => Promise<OpenDocuments>
+    close: () => Promise<void>
+  }>,
+): void {
+  describe(`${name} as Documents`, () => {
+    let started: Awaited<ReturnType<typeof start>>
+    let tugs: Documents<Tug>
+    let others: Documents<Tug>
+    let made = 0
+
+    beforeAll(async () => {
+      started = await start()
+      tugs = (await started.open())(TUGS)
+      others = (await started.open())(TUGS)
+    })
+    afterAll(() => started.close())
+
+    test('a document is given back as it was inserted', async () => {
+      const plain = tug({})
+      const full = tug({
+        built: 1962.5,
+        callSign: `"Žofie" 😀 ' % \\ ${made}`,
+        crew: [{ name: '', '$first.mate': null }, { name: '__proto__' }],
+      })
+      expect(await tugs.insert([plain, full])).toEqual([plain, full])
+      expect(await others.get(plain.id)).toEqual({ ...plain, revision: expect.any(Number) })
+      const found = await others.get(full.id)
+      expect(found).toEqual({ ...full, revision: expect.any(Number) })
+      expect(Object.keys((await tugs.get(plain.id)) ?? {})).not.toContain('built')
+      expect(await tugs.get('none')).toBeUndefined()
+      expect(await tugs.insert([])).toEqual([])
+    })
+
+    test('an id or a unique value is taken once, the rest of a batch goes in', async () => {
+      const [first, second] = [tug({ callSign: sign() }), tug({ callSign: sign() })]
+      await tugs.insert([first])
+      const sameSign = tug({ callSign: first.callSign ?? '' })
+      const sameId = { ...first, callSign: sign() }
+      const [bare, bareToo] = [tug({}), tug({})]
+      const batch = [sameSign, second, sameId, bare, { ...bare, harbour: 'Brest' }, bareToo]
+      expect(await others.insert(batch)).toEqual([second, bare, bareToo])
+      expect(await tugs.get(sameSign.id)).toBeUndefined()
+      expect(await tugs.get(first.id)).toMatchObject(first)
+      expect(await tugs.get(bare.id)).toMatchObject(bare)
+    })
+
+    test('of many who take a unique value at once, one gets it', async () => {
+      const callSign = sign()
+      const all = Array.from({ length: 8 }, () => tug({ callSign }))
+      const inserted = await Promise.all(
+        all.map((one, n) => (n % 2 === 0 ? tugs : others).insert([one])),
+      )
+      expect(inserted.flat()).toHaveLength(1)
+      expect(await tugs.find({ index: 'sign', where: { callSign }, limit: 9 })).toHaveLength(1)
+    })
+
+    test('a value of a removed document can be taken again', async () => {
+      const callSign = sign()
+      const [one, next] = [tug({ callSign }), tug({ callSign })]
+      await tugs.insert([one])
+      expect(await tugs.remove(one)).toBe(true)
+      expect(await tugs.remove(one)).toBe(false)
+      expect(await others.insert([next])).toEqual([next])
+    })
+
+    test('a document is replaced and removed only as it was read', async () => {
+      const before = await inserted({ built: 1, callSign: sign() })
+      const { id, revision, harbour } = before
+      expect(await others.replace({ id, revision, harbour, built: 2 })).toBe(true)
+      expect(await tugs.replace({ ...before, built: 3 })).toBe(false)
+      expect(await tugs.remove(before)).toBe(false)
+      const after = await read(before.id)
+      expect(after).toMatchObject({ built: 2 })
+      expect(Object.keys(after)).not.toContain('callSign')
+      // The same again is a change too: whoever has read it before is late.
+      expect(await tugs.replace(after)).toBe(true)
+      expect(await others.replace(after)).toBe(false)
+      expect(await tugs.remove(await read(before.id))).toBe(true)
+      expect(await tugs.replace(await inserted({ id: `${before.id}-gone` }))).toBe(true)
+      expect(await tugs.replace(after)).toBe(false)
+      expect(await tugs.get(before.id)).toBeUndefined()
+    })
+
+    test('a replacement does not take a unique value of another', async () => {
+      const [one, other] = [await inserted({ callSign: sign() }), await inserted({})]
+      expect(await tugs.replace({ ...other, callSign: one.callSign ?? '' })).toBe(false)
+      expect(await read(other.id)).toEqual(other)
+    })
+
+    test('of replacements at once none is lost', async () => {
+      const { id } = await inserted({ built: 0 })
+      const add = async (documents: Documents<Tug>): Promise<void> => {
+        for (;;) {
+          const found = await documents.get(id)
+          if (found && (await documents.replace({ ...found, built: (found.built ?? 0) + 1 })))
+            return
+        }
+      }
+      await Promise.all(Array.from({ length: 10 }, (_, n) => add(n % 2 === 0 ? tugs : others)))
+      expect((await read(id)).built).toBe(10)
+    })
+
+    test('a number is raised and never lowered, which is a change too', async () => {
+      const [old, bare] = [await inserted({ built: 5 }), await inserted({})]
+      await tugs.raise('built', new Map([[old.id, 4]]))
+      expect(await read(old.id)).toEqual(old)
+      const raised = new Map([
+        [old.id, 7.25],
+        [bare.id, 1_771_234_567_890],
+        ['none', 1],
+      ])
+      await others.raise('built', raised)
+      expect(await read(old.id)).toMatchObject({
+        ...old,
+        built: 7.25,
+        revision: expect.any(Number),
+      })
+      expect((await read(bare.id)).built).toBe(1_771_234_567_890)
+      expect(await tugs.get('none')).toBeUndefined()
+      expect(await tugs.replace({ ...old, built: 1 })).toBe(false)
+      await tugs.raise('built', new Map())
+    })
+
+    test('pages follow an index from any place, in both directions, each document once', async () => {
+      const harbour = 'Le Havre'
+      const all = [3, 1, 2, 2, 2, 0, 10].map((built) => tug({ harbour, built }))
+      await tugs.insert([...all, tug({ harbour: 'Le Havr', built: 2 }), tug({ built: 2 })])
+      const byAge = [...all].sort(
+        (a, b) => (a.built ?? 0) - (b.built ?? 0) || (a.id < b.id ? -1 : 1),
+      )
+      const byId = [...all].sort((a, b) => (a.id < b.id ? -1 : 1))
+      for (const order of ['asc', 'desc'] as const) {
+        for (const [index, sorted] of [
+          ['age', byAge],
+          ['harbour', byId],
+        ] as const) {
+          const wanted = order === 'asc' ? sorted : [...sorted].reverse()
+          expect(await pages({ index, where: { harbour }, order, limit: 2 })).toEqual(wanted)
+        }
+      }
+      const from = { index: 'age', where: { harbour }, from: 2, limit: 99 } as const
+      expect(plain(await tugs.find(from))).toEqual(byAge.slice(2))
+      expect(plain(await tugs.find({ ...from, order: 'desc' }))).toEqual(byAge.slice(2).reverse())
+      const skipped = { index: 'age', where: { harbour }, skip: 5, limit: 1 } as const
+      expect(plain(await tugs.find(skipped))).toEqual([byAge[5]])
+      expect(plain(await tugs.find({ ...skipped, order: 'desc' }))).toEqual([byAge[1]])
+      expect(await tugs.find({ ...skipped, skip: 7 })).toEqual([])
+      const [second] = byId
+      await tugs.remove({ id: second?.id ?? '' })
+      const beyond = { index: 'harbour', where: { harbour }, after: second ?? tug({}), limit: 99 }
+      expect(plain(await tugs.find(beyond))).toEqual(byId.slice(1))
+    })
+
+    test('a look-up finds the very text', async () => {
+      const texts = [
+        'Cuxhaven',
+        'cuxhaven',
+        'caf\u00e9',
+        'cafe\u0301',
+        '%',
+        "' OR 1=1 --",
+        '$ne',
+        '',
+      ]
+      await tugs.insert(texts.map((harbour) => tug({ harbour })))
+      for (const harbour of texts) {
+        const found = await others.find({ index: 'harbour', where: { harbour }, limit: 9 })
+        expect(found.map((one) => one.harbour)).toEqual([harbour])
+      }
+      for (const harbour of ['Cuxhaven\0', 'CUXHAVEN', 'Cux']) {
+        expect(await tugs.find({ index: 'harbour', where: { harbour }, limit: 9 })).toEqual([])
+      }
+    })
+
+    test('what is older goes, by a time or an id, of one harbour or of all', async () => {
+      const [calais, dover] = [1, 2, 3]
+        .map(
+          (n) =>
+            [tug({ harbour: 'Calais', built: -n }), tug({ harbour: 'Dover', built: -n })] as const,
+        )
+        .reduce<[Tug[], Tug[]]>(
+          ([a, b], [c, d]) => [
+            [...a, c],
+            [...b, d],
+          ],
+          [[], []],
+        )
+      await tugs.insert([...calais, ...dover, tug({ harbour: 'Dover' })])
+      const left = async (harbour: string) =>
+        (await tugs.find({ index: 'harbour', where: { harbour }, limit: 9 })).map(
+          ({ built }) => built,
+        )
+      await tugs.removeOlder({ index: 'age', where: { harbour: 'Calais' }, than: -2 })
+      expect(await left('Calais')).toEqual([-1, -2])
+      expect(await left('Dover')).toEqual([-1, -2, -3, undefined])
+      await others.removeOlder({ index: 'built', than: -1 })
+      expect(await left('Calais')).toEqual([-1])
+      expect(await left('Dover')).toEqual([-1, undefined])
+      const last = (
+        await tugs.find({ index: 'harbour', where: { harbour: 'Dover' }, limit: 9 })
+      ).at(-1)
+      await tugs.removeOlder({
+        index: 'harbour',
+        where: { harbour: 'Dover' },
+        than: last?.id ?? '',
+      })
+      expect(await left('Dover')).toEqual([undefined])
+    })
+
+    test('a query that its index does not answer is refused', async () => {
+      await expect(tugs.find({ index: 'colour', limit: 1 })).rejects.toThrow('no index colour')
+      const wrong = { index: 'age', where: { built: 1 }, limit: 1 } as const
+      await expect(tugs.find(wrong)).rejects.toThrow('does not begin with')
+    })
+
+    function tug(fields: Partial<Tug>): Tug {
+      made += 1
+      return { id: `tug-${String(made).padStart(5, '0')}`, harbour: 'Rotterdam', ...fields }
+    }
+
+    function sign(): string {
+      made += 1
+      return `call-${made}`
+    }
+
+    async function inserted(fields: Partial<Tug>): Promise<Found<Tug>> {
+      const [one] = await tugs.insert([tug(fields)])
+      return read(one?.id ?? '')
+    }
+
+    async function read(id: string): Promise<Found<Tug>> {
+      const found = await others.get(id)
+      if (found === undefined) throw new Error(`${id} is not there`)
+      return found
+    }
+
+    async function pages(query: Query<Tug>): Promise<Tug[]> {
+      const seen: Found<Tug>[] = []
+      for (;;) {
+        const after = seen.at(-1)
+        const page = await tugs.find({ ...query, ...(after && { after }) })
+        seen.push(...page)
+        if (page.length === 0) return plain(seen)
+      }
+    }
+  })
+}
+
+function plain(found: readonly Found<Tug>[]): Tug[] {
+  return found.map(({ revision: _revision, ...tug }) => tug)
+}

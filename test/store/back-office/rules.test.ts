@@ -1,0 +1,232 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { openBackOffice, BACK_OFFICE } from '../../../store/back-office/open-back-office.ts'
+import type { Operator } from '../../../store/back-office.ts'
+import type { Documents, OpenDocuments } from '../../../store/documents.ts'
+import { Database } from '../../../runtime/sqlite/database.ts'
+import { makeTables, sqliteDocuments } from '../../../store/sqlite/documents.ts'
+import { account, operator } from '../../contracts/store-samples.ts'
+
+type BackOffice = ReturnType<typeof openBackOffice>
+
+describe('the rules that span documents', () => {
+  let database: Database
+  let open: OpenDocuments
+
+  beforeEach(() => {
+    database = new Database(':memory:', [])
+    makeTables(database, BACK_OFFICE)
+    open = sqliteDocuments(database)
+  })
+
+  afterEach(() => database.close())
+
+  describe('hold wherever a process dies', () => {
+    test('the first operator is finished by whoever comes next', async () => {
+      const own = account({ id: 'default' })
+      const first = { account: own, operator: operator({ accountId: own.id }) }
+      const store = process()
+      for (let calls = 0; ; calls += 1) {
+        database.exec('DELETE FROM operators; DELETE FROM accounts; DELETE FROM service')
+        const died = await diesAfter(calls, (dying) => dying.createFirstOperator(first))
+        const later = { ...operator({ accountId: own.id }), email: 'later@example.org' }
+        await store.createFirstOperator({ account: own, operator: later })
+        await store.createFirstOperator({ account: own, operator: later })
+        const all = await store.pageOperators({ accountId: own.id, limit: 9 })
+        expect(all).toEqual([expect.objectContaining({ role: 'admin', platform: true })])
+        expect(await store.findAccount(own.id)).toEqual(own)
+        if (!died) break
+        expect(calls).toBeLessThan(50)
+      }
+    })
+
+    test('a first operator who was made a viewer stays one', async () => {
+      const own = account({ id: 'default' })
+      const first = operator({ accountId: own.id })
+      const store = process()
+      await store.createFirstOperator({ account: own, operator: first })
+      const next = { ...operator({ accountId: own.id }), email: 'next@example.org' }
+      await store.createOperator(next)
+      await store.changeOperator({ accountId: own.id, operatorId: first.id, role: 'viewer' })
+      await store.createFirstOperator({ account: own, operator: first })
+      const found = await store.findOperator({ accountId: own.id, operatorId: first.id })
+      expect(found?.role).toBe('viewer')
+    })
+
+    test.each(['delete', 'demote'] as const)('an admin stays through a broken %s', async (kind) => {
+      for (let calls = 0; ; calls += 1) {
+        const { store, accountId, admins } = await accountWith(2)
+        const [one, other] = admins as [Operator, Operator]
+        const died = await diesAfter(calls, (dying) => leave(dying, one, kind))
+        expect(await adminsOf(store, accountId)).toContain(other.id)
+        // Whatever was left half-done can be done again, and the rule still holds for the other.
+        await leave(store, one, kind)
+        expect(await adminsOf(store, accountId)).toEqual([other.id])
+        expect(await leave(store, other, kind)).toBe('last admin')
+        if (!died) break
+        expect(calls).toBeLessThan(50)
+      }
+    })
+  })
+
+  test('whoever comes, goes, rises and falls at once, an account keeps an admin that exists', async () => {
+    let refused = 0
+    for (let seed = 1; seed <= 50; seed += 1) {
+      const { store, accountId, admins } = await accountWith(3)
+      const random = randomFrom(seed)
+      const processes = [1, 2, 3].map(() => process({ slow: random }))
+      const work = Array.from({ length: 6 }, async (_, n) => {
+        const busy = processes[n % processes.length] ?? store
+        const one = admins[Math.floor(random() * admins.length)]
+        if (one === undefined) return undefined
+        const turn = random()
+        if (turn < 0.35) return leave(busy, one, 'delete')
+        if (turn < 0.7) return leave(busy, one, 'demote')
+        return busy.changeOperator({ accountId, operatorId: one.id, role: 'admin' })
+      })
+      const outcomes = await Promise.all(work)
+      refused += outcomes.filter((outcome) => outcome === 'last admin').length
+      expect({ seed, admins: (await adminsOf(store, accountId)).length }).not.toEqual({
+        seed,
+        admins: 0,
+      })
+    }
+    expect(refused).toBeGreaterThan(0)
+  })
+
+  test('an operator who was relied on while it was being removed stays', async () => {
+    const { store, accountId, admins } = await accountWith(1)
+    const [ana] = admins as [Operator]
+    const bo = operator({ accountId, platform: false, role: 'viewer', email: 'bo@example.org' })
+    await store.createOperator(bo)
+    const removing = held('operators.remove')
+    const removal = process(removing).deleteOperator({ accountId, operatorId: bo.id })
+    await removing.reached
+    await store.changeOperator({ accountId, operatorId: bo.id, role: 'admin' })
+    expect(await leave(store, ana, 'demote')).toMatchObject({ role: 'viewer' })
+    await removing.release()
+    expect(await removal).toBe('last admin')
+    expect(await adminsOf(store, accountId)).toEqual([bo.id])
+  })
+
+  test('nobody is relied on who was listed after having been removed', async () => {
+    const { store, accountId, admins } = await accountWith(1)
+    const [ana] = admins as [Operator]
+    const bo = operator({ accountId, platform: false, role: 'viewer', email: 'bo@example.org' })
+    await store.createOperator(bo)
+    const rising = held('accounts.replace')
+    const rise = process(rising).changeOperator({ accountId, operatorId: bo.id, role: 'admin' })
+    await rising.reached
+    expect(await leave(store, bo, 'delete')).toBe('deleted')
+    await rising.release('operators.get')
+    expect(await leave(store, ana, 'demote')).toBe('last admin')
+    expect(await leave(store, ana, 'delete')).toBe('last admin')
+    await rising.release()
+    await rise
+    expect(database.prepare<{ document: string }>('SELECT document FROM accounts').all()).toEqual([
+      expect.objectContaining({ document: expect.stringContaining(`"admins":["${ana.id}"]`) }),
+    ])
+  })
+
+  /** A back office of its own on the same data; `slow`: others get turns between its calls. */
+  function process({
+    slow,
+    before = async () => undefined,
+  }: { slow?: () => number; before?: (call: string) => Promise<void> } = {}): BackOffice {
+    const turn = async (call: string) => {
+      await before(call)
+      for (let turns = Math.floor((slow?.() ?? 0) * 6); turns > 0; turns -= 1) {
+        await new Promise(setImmediate)
+      }
+    }
+    const calling: OpenDocuments = (kind) => {
+      const documents = open(kind)
+      return new Proxy(documents, {
+        get: (target, name: keyof Documents<never>) => async (value: never, more: never) => {
+          await turn(`${kind.name}.${name}`)
+          return (target[name] as (one: never, two: never) => Promise<unknown>)(value, more)
+        },
+      })
+    }
+    return openBackOffice(calling, { disabledDevices: async () => [] })
+  }
+
+  /** Does `work` in a process that dies after so many calls to the database; gives if it did. */
+  async function diesAfter(calls: number, work: (dying: BackOffice) => Promise<unknown>) {
+    let left = calls
+    const before = async () => {
+      left -= 1
+      if (left < 0) throw new Error('died')
+    }
+    try {
+      await work(process({ before }))
+      return false
+    } catch (error) {
+      expect(error).toMatchObject({ message: 'died' })
+      return true
+    }
+  }
+
+  async function accountWith(count: number) {
+    const store = process()
+    const own = account()
+    const accountId = own.id
+    await store.createAccount(own)
+    const admins = Array.from({ length: count }, (_, n) =>
+      operator({ accountId, platform: false, email: `${n}@${accountId}.example.org` }),
+    )
+    for (const admin of admins) await store.createOperator(admin)
+    return { store, accountId, admins }
+  }
+})
+
+/** Holds a process up at its first call of this name, until it is let go on to another or for good. */
+function held(first: string) {
+  let at: string | undefined = first
+  let goOn: () => void = () => undefined
+  let arrived: () => void = () => undefined
+  const reached = new Promise<void>((resolve) => (arrived = resolve))
+  return {
+    reached,
+    async before(call: string): Promise<void> {
+      if (call !== at) return
+      at = undefined
+      await new Promise<void>((resolve) => {
+        goOn = resolve
+        arrived()
+      })
+    },
+    /** With another place it resolves when that is reached. */
+    release(next?: string): Promise<void> {
+      at = next
+      const there = new Promise<void>((resolve) => (arrived = resolve))
+      goOn()
+      return next === undefined ? Promise.resolve() : there
+    },
+  }
+}
+
+function leave(
+  store: BackOffice,
+  { id: operatorId, accountId }: Operator,
+  kind: 'delete' | 'demote',
+) {
+  return kind === 'delete'
+    ? store.deleteOperator({ accountId, operatorId })
+    : store.changeOperator({ accountId, operatorId, role: 'viewer' })
+}
+
+async function adminsOf(store: BackOffice, accountId: string): Promise<string[]> {
+  const all = await store.pageOperators({ accountId, limit: 99 })
+  return all.filter(({ role }) => role === 'admin').map(({ id }) => id)
+}
+
+/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
+function randomFrom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
