@@ -57,6 +57,21 @@ export function keysContract(open: OpenStore): void {
       expect((await shared.store.findGrant(hash))?.accountSuspended).toBe(false)
     })
 
+    test('all keys of an account share one set of disabled devices, until it changes', async () => {
+      const { accountId } = await newAccount()
+      const [one, two] = [await create({ accountId }), await create({ accountId })]
+      const disable = (deviceId: string) =>
+        shared.store.changeDeviceSettings({ accountId, deviceId, disabled: true, changedAt: T0 })
+      const devices = async (hash: Buffer) => (await shared.store.findGrant(hash))?.disabledDevices
+      await disable('lost')
+      const first = await devices(one.hash)
+      expect(await devices(two.hash)).toBe(first)
+      await disable('stolen')
+      expect(await devices(two.hash)).toEqual(new Set(['lost', 'stolen']))
+      expect(await devices(one.hash)).toBe(await devices(two.hash))
+      expect(first).toEqual(new Set(['lost']))
+    })
+
     test('expired and revoked keys are found too', async () => {
       const { accountId } = await newAccount()
       const { key, hash } = await create({ accountId, expiresAt: T0 - 1 })

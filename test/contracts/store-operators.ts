@@ -97,6 +97,21 @@ export function operatorsContract(open: OpenStore): void {
       })
     })
 
+    test('a suspension that is lifted leaves no session from before', async () => {
+      await withStore(open, async (store) => {
+        const own = account()
+        const ana = operator({ accountId: own.id })
+        await store.createFirstOperator({ account: own, operator: ana })
+        const [before, after] = [session(ana.id), session(ana.id)]
+        await store.createSession(before)
+        await store.suspendAccount({ accountId: own.id, suspended: true })
+        await store.suspendAccount({ accountId: own.id, suspended: false })
+        expect(await store.findSession(before.tokenHash)).toBeUndefined()
+        await store.createSession(after)
+        expect(await store.findSession(after.tokenHash)).toBeDefined()
+      })
+    })
+
     test('housekeeping ends sessions that are too old or were idle too long', async () => {
       await withStore(open, async (store) => {
         const first = account()
