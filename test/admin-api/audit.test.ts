@@ -122,7 +122,11 @@ describe('what changes something is recorded:', () => {
 })
 
 test('what changes nothing is not recorded, however it is asked', async () => {
-  const { id: keyId } = await harness.createKey({ name: 'x', deviceIds: ['a', 'b'] })
+  const { id: keyId } = await harness.createKey({
+    name: 'x',
+    scopes: ['positions:write'],
+    deviceIds: ['a', 'b'],
+  })
   const { id: revoked } = await harness.createKey({ revokedAt: 1 })
   const { id: operatorId, email } = await harness.createOperator()
   const asked = [
