@@ -5,7 +5,14 @@ import { startKafkaCluster } from './kafka-cluster.ts'
 import { startKafka } from './kafka-server.ts'
 import { startMongodb } from './mongodb-server.ts'
 import { startPrometheus } from './prometheus.ts'
-import { apicurio, kafkaJars, mongodbProgram, prometheusProgram, schemathesis } from './programs.ts'
+import {
+  apicurio,
+  kafkaJars,
+  mongodbProgram,
+  openapiGenerator,
+  prometheusProgram,
+  schemathesis,
+} from './programs.ts'
 import { startSchemaRegistry } from './schema-registry-server.ts'
 import { kafka, mongodb, schemaRegistry, type Shared } from './shared-servers.ts'
 import { noteSkipped, runFolder } from './test-run.ts'
@@ -23,6 +30,7 @@ export type Services = {
   readonly ownMongodb: typeof startMongodb
   readonly schemathesis: { readonly folder: string }
   readonly prometheus: typeof startPrometheus
+  readonly openapiGenerator: { readonly jar: string; readonly pythonPath: string }
 }
 
 /**
@@ -64,6 +72,13 @@ const SERVICES: { [Name in keyof Services]: (own: string) => Promise<Shared<Serv
       return { kind: 'running', address: startPrometheus }
     } catch (error) {
       return { kind: 'unavailable', reason: `Prometheus: ${String(error)}` }
+    }
+  },
+  openapiGenerator: async () => {
+    try {
+      return { kind: 'running', address: await openapiGenerator() }
+    } catch (error) {
+      return { kind: 'unavailable', reason: `OpenAPI Generator: ${String(error)}` }
     }
   },
   schemathesis: async () => {

@@ -10,6 +10,7 @@ const CACHE = fileURLToPath(new URL('../../.cache/services/', import.meta.url))
 export const KAFKA_VERSION = '4.1.0'
 export const APICURIO_VERSION = '2.6.13.Final'
 const SECANTUS_VERSION = '0.7.0b3'
+const OPENAPI_GENERATOR_VERSION = '7.17.0'
 const SCHEMATHESIS_VERSION = '4.32.5'
 
 /** The folder of Apache Kafka's jars, from Maven Central. */
@@ -70,6 +71,21 @@ sys.exit(main())`
     command: 'python3',
     args: ['-c', start, '--port', String(port), '--storage-path', dataDir],
   })
+}
+
+/** What makes clients from OpenAPI documents, from Maven Central, and what its Python clients import. */
+export async function openapiGenerator(): Promise<{ jar: string; pythonPath: string }> {
+  await Promise.all([run('go', ['version']), run('java', ['-version']), run('python3', ['-V'])])
+  const folder = await provide(`openapi-generator-${OPENAPI_GENERATOR_VERSION}`, async (folder) => {
+    const artifact = `org.openapitools:openapi-generator-cli:${OPENAPI_GENERATOR_VERSION}`
+    const copy = ['dependency:copy', `-Dartifact=${artifact}`, '-DoutputDirectory=.']
+    await run('mvn', ['-q', '-B', ...copy], { cwd: folder })
+    const packages = ['urllib3==2.5.0', 'python-dateutil==2.9.0', 'pydantic==2.12.0']
+    const install = ['-m', 'pip', 'install', '-q', '--target', join(folder, 'python')]
+    await run('python3', [...install, ...packages, 'typing-extensions==4.15.0'])
+  })
+  const jar = join(folder, `openapi-generator-cli-${OPENAPI_GENERATOR_VERSION}.jar`)
+  return { jar, pythonPath: join(folder, 'python') }
 }
 
 /** Rejects where Prometheus is not installed (Debian: `apt-get install prometheus`). */
