@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EventLog } from '../event-log/event-log.ts'
+import { backOff } from '../runtime/back-off.ts'
 import { DependencyError } from '../runtime/errors.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
@@ -9,7 +10,6 @@ import { runProjector } from './projector.ts'
 import type { KnownLog } from './same-log.ts'
 
 const LOOK_EVERY_MS = 500
-const AWAY_PAUSE_MS = 1_000
 
 /**
  * Carries the log into the generation of the read models that is in use, until `signal` is aborted.
@@ -30,12 +30,14 @@ export async function projectInUse({
   signal: AbortSignal
 }): Promise<void> {
   const keep = keepDeadLetters({ eventLog, metrics, logger })
+  const pauses = backOff({ firstMs: 200, longestMs: 2_000 })
   while (!signal.aborted) {
     const opened = await openInUse(store, logger)
     if (opened === undefined) {
-      await sleep(AWAY_PAUSE_MS, signal)
+      await pauses.pause(signal)
       continue
     }
+    pauses.reset()
     const { generation, readModels } = opened
     logger.info({ generation }, 'projecting into the read models in use')
     const left = new AbortController()
@@ -80,13 +82,9 @@ async function whenReplaced(
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
-    await sleep(LOOK_EVERY_MS, signal)
+    await pause(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined)
     // A store that is away does not answer; the projector waits for it too.
     const inUse = await store.currentGeneration().catch(() => generation)
     if (inUse !== generation) return
   }
-}
-
-async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  await pause(ms, undefined, { signal }).catch(() => undefined)
 }

@@ -1,10 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { backOff } from '../../runtime/back-off.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { dependencyError, isUnauthorized } from './driver-errors.ts'
 
-const SHORTEST_PAUSE_MS = 200
-const LONGEST_PAUSE_MS = 2_000
+const PAUSES = { firstMs: 200, longestMs: 2_000 }
 
 export type Preparation<T> = {
   /** What was prepared. @throws {DependencyError} why it is not, or not yet. */
@@ -39,13 +38,10 @@ export async function startPreparing<T>(
   }
 
   async function keepTrying(): Promise<void> {
-    let longest = SHORTEST_PAUSE_MS
+    const pauses = backOff(PAUSES)
     while (outcome.kind === 'failed' && !stopping.signal.aborted) {
       logger.warn({ err: outcome.error }, 'MongoDB cannot be used yet, trying again')
-      await pause(longest * (0.5 + Math.random() / 2), undefined, {
-        signal: stopping.signal,
-      }).catch(() => undefined)
-      longest = Math.min(LONGEST_PAUSE_MS, 2 * longest)
+      await pauses.pause(stopping.signal)
       outcome = await tryOnce()
     }
     if (outcome.kind === 'done') return
@@ -77,13 +73,14 @@ export async function untilSucceeded(
   work: () => Promise<void>,
   { logger, signal }: { logger: Logger; signal: AbortSignal },
 ): Promise<void> {
+  const pauses = backOff(PAUSES)
   while (!signal.aborted) {
     try {
       return await work()
     } catch (error) {
       if (signal.aborted) return
       logger.warn({ err: error }, 'the indexes of MongoDB are not complete yet, trying again')
-      await pause(LONGEST_PAUSE_MS, undefined, { signal }).catch(() => undefined)
+      await pauses.pause(signal)
     }
   }
 }

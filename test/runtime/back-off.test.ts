@@ -1,0 +1,30 @@
+import { expect, test } from '@jest/globals'
+import { backOff } from '../../runtime/back-off.ts'
+
+async function took(work: () => Promise<void>): Promise<number> {
+  const from = performance.now()
+  await work()
+  return performance.now() - from
+}
+
+test('pauses grow up to the longest, and are short again after a success', async () => {
+  const pauses = backOff({ firstMs: 40, longestMs: 160 })
+  const growing = [
+    await took(() => pauses.pause()),
+    await took(() => pauses.pause()),
+    await took(() => pauses.pause()),
+    await took(() => pauses.pause()),
+  ]
+  for (const [turn, least] of [20, 40, 80, 80].entries()) {
+    expect(growing[turn]).toBeGreaterThanOrEqual(least - 2)
+  }
+  pauses.reset()
+  expect(await took(() => pauses.pause())).toBeLessThan(80)
+})
+
+test('a pause ends at once when its signal is aborted', async () => {
+  const ending = new AbortController()
+  const pausing = took(() => backOff({ firstMs: 60_000, longestMs: 60_000 }).pause(ending.signal))
+  ending.abort()
+  expect(await pausing).toBeLessThan(5_000)
+})
