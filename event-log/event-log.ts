@@ -134,7 +134,7 @@ export type LogEntry =
   | UnreadableEntry
   | UnknownEntry
 
-/** An event of a type that this version does not know yet: whoever reads skips it. */
+/** An event of a type that this version does not know yet: readers skip it. */
 export type UnknownEntry = {
   readonly kind: 'unknown'
   readonly origin: Origin

@@ -70,7 +70,7 @@ async function openInUse(
     return { generation, readModels: await store.openGeneration(generation) }
   } catch (error) {
     if (!(error instanceof DependencyError) || !error.retriable) throw error
-    logger.warn({ err: error }, 'the read models in use are not to be had, trying again')
+    logger.warn({ err: error }, 'the current read models are unavailable, trying again')
     return undefined
   }
 }

@@ -41,7 +41,7 @@ export class Lifecycle {
     this.#exit(0)
   }
 
-  /** Something that cannot be mended from inside: leave, so that whoever runs us starts us anew. */
+  /** A fault that this process cannot mend: it ends, so that its supervisor starts it anew. */
   fail(error: unknown, what: string): void {
     this.#logger.fatal({ err: error }, what)
     this.#exit(1)

@@ -21,7 +21,7 @@ export function operationsRoutes<S extends HttpState>(
     ready: () => Promise<void>
     stopping: AbortSignal
     metrics: Metrics
-    /** Whether the metrics have a port of their own, and are not to be had here. */
+    /** Whether the metrics have a port of their own and are not served here. */
     metricsElsewhere: boolean
   },
 ): void {

@@ -145,7 +145,7 @@ export interface Operators {
   findOperatorByEmail(email: string): Promise<Operator | undefined>
   /** Oldest first. `after` is the id of the last operator seen. */
   pageOperators(query: { accountId: string; limit: number; after?: string }): Promise<Operator[]>
-  /** Whoever changes or removes operators at once, each account and the platform keep an admin. */
+  /** Each account and the platform keep an admin, also under concurrent changes and removals. */
   changeOperator(change: {
     readonly accountId: string
     readonly operatorId: string

@@ -199,7 +199,7 @@ export interface Erasures {
 export interface Devices {
   findDevice(query: { accountId: string; deviceId: string }): Promise<Device | undefined>
 
-  /** Those of the devices that there are, in any order. */
+  /** Existing devices among these, in any order. */
   findDevices(query: { accountId: string; deviceIds: readonly string[] }): Promise<Device[]>
 
   /**

@@ -71,7 +71,7 @@ export const NEW_KEY = {
   rateLimit: rateLimit.empty(null),
 }
 
-/** What a key may do (its scopes) cannot be changed: whoever wants that makes another key. */
+/** A key's scopes cannot be changed: other scopes need another key. */
 export const KEY_CHANGES = {
   name,
   expiresAt: expiresAt.allow(null),

@@ -26,7 +26,7 @@ const OVERHEAD_BYTES = 1_500
 
 /**
  * The last entries, as many as fit. Each has a number; numbers only grow. Readers are cursors into
- * it: whoever asks for a number before `first` comes too late.
+ * it: a reader that asks for a number before `first` comes too late.
  */
 export type Ring = {
   readonly first: number

@@ -7,7 +7,7 @@ import type { AdminContext } from '../http/admin-route.ts'
 import { deviceList, identifyCaller, type Caller, type CallerStore } from '../http/caller.ts'
 import { sessionToken } from '../http/session-cookie.ts'
 
-/** Whether whoever made this request may still read what they were let in for. */
+/** Whether the caller may still read what this stream was opened for. */
 export type Standing = (ctx: AdminContext, letIn: Caller) => Promise<boolean>
 
 const REMEMBERED = 10_000

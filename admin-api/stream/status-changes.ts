@@ -67,7 +67,7 @@ export function statusChanges({
     },
   }
 
-  /** Whoever has just come has read the statuses as they were before these reports, perhaps. */
+  /** A new reader may have read the statuses as they were before these reports. */
   function seed(now: number): void {
     if (seeded || !feed.isCaughtUp()) return
     seeded = true

@@ -8,7 +8,7 @@ import type { RejectionError, ReportRejected } from '../../schemas/report-reject
 import type { ApiKey } from '../../store/back-office.ts'
 import { rejectedContent, type Received } from './rejected-content.ts'
 
-/** Of what a key has refused in one second so much is kept one by one; the rest is counted. */
+/** Refusals stored individually, per key and second; the rest is counted. */
 const KEPT_PER_SECOND = 20
 /** The same of all keys together: it is what a flood from many of them costs at most. */
 const KEPT_PER_SECOND_IN_ALL = 200
