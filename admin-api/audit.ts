@@ -69,7 +69,9 @@ const AUDIT_ENTRY: JsonSchema = {
     details: { anyOf: [DETAILS, { type: 'null' }] },
     address: {
       type: 'string',
-      description: 'The address of the client; `platform` where the platform did it',
+      description:
+        'The address of the client; `platform` where the platform did it, `command line` where ' +
+        '`npm run set-password` did',
     },
     requestId: { type: 'string' },
   },

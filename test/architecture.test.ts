@@ -31,6 +31,7 @@ const allowed: Record<string, readonly string[]> = {
   ...Object.fromEntries(services.map((name) => [name, ['schemas/', 'runtime/', ...ports]])),
   embedded: [...services.map((name) => `${name}/`), 'schemas/', 'runtime/', ...ports],
   'dead-letters': ['schemas/', 'runtime/', ...ports],
+  'set-password': ['admin-api/sign-in/', 'schemas/', 'runtime/', ...ports],
   rebuild: ['projector/', 'schemas/', 'runtime/', ...ports],
   simulate: ['schemas/', 'runtime/'],
   scripts: [

@@ -15,16 +15,23 @@ export type RunningProgram = {
   readonly ended: Promise<number | NodeJS.Signals>
 }
 
-/** Starts a program as its npm script does, built if needed, with only `env` set. */
+/** Starts a program as its npm script does, built if needed, with only `env` set and `input` to read. */
 export function startProgram(
   program: string,
-  { args = [], env = {} }: { args?: readonly string[]; env?: Record<string, string> } = {},
+  {
+    args = [],
+    env = {},
+    input = '',
+  }: { args?: readonly string[]; env?: Record<string, string>; input?: string } = {},
 ): RunningProgram {
   const child = spawn(process.execPath, ['scripts/run.mjs', program, ...args], {
     cwd: root,
     env: { PATH: process.env['PATH'], ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   })
+  // A program that does not read it may have ended already.
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(input)
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))

@@ -1,9 +1,9 @@
-import { randomBytes, randomInt } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../runtime/clock.ts'
 import { ulid } from '../../schemas/record-id.ts'
 import type { Store } from '../../store/store.ts'
 import { createKey } from '../keys/keys.ts'
-import { hashPassword } from './password.ts'
+import { generatePassword, hashPassword } from './password.ts'
 
 /** What was made up; it is kept nowhere, so the caller shows it now or never. */
 export type FirstSecrets = {
@@ -13,7 +13,6 @@ export type FirstSecrets = {
 }
 
 const ACCOUNT_ID = 'default'
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /**
  * Makes the account `default` and its first operator, an admin of the platform, where there is none
@@ -40,7 +39,10 @@ export async function ensureFirstOperator({
   // An account without an admin is one whose making a process left half-done.
   const operators = await store.pageOperators({ accountId: ACCOUNT_ID, limit: 1_000 })
   if (operators.some(({ role }) => role === 'admin')) return undefined
-  const { email, password } = configured ?? { email: 'admin@localhost', password: newPassword() }
+  const { email, password } = configured ?? {
+    email: 'admin@localhost',
+    password: generatePassword(),
+  }
   const createdAt = clock.now()
   const made = await store.createFirstOperator({
     account: { id: ACCOUNT_ID, name: ACCOUNT_ID, suspended: false, createdAt },
@@ -63,9 +65,4 @@ export async function ensureFirstOperator({
     scopes: ['positions:write', 'positions:read', 'devices:read'],
   })
   return { email, password, apiKey: secret }
-}
-
-/** About 143 random bits. */
-function newPassword(): string {
-  return Array.from({ length: 24 }, () => BASE62[randomInt(62)]).join('')
 }

@@ -1,8 +1,9 @@
-import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+import { randomBytes, randomInt, scrypt, timingSafeEqual } from 'node:crypto'
 
 const COST = { log2N: 15, r: 8, p: 1 }
 const SALT_BYTES = 16
 const HASH_BYTES = 32
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const SHAPE = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/
 
 /**
@@ -12,6 +13,11 @@ const SHAPE = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES)
   return stored(salt, await derive(password, salt, HASH_BYTES, COST))
+}
+
+/** A password of about 143 random bits. */
+export function generatePassword(): string {
+  return Array.from({ length: 24 }, () => BASE62[randomInt(62)]).join('')
 }
 
 /** Whether `password` is the one that was hashed to `hash`. @throws {Error} where it is no hash. */

@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { systemClock as clock } from '../runtime/clock.ts'
+import { ConfigError, loadConfig, type Config } from '../runtime/config/config.ts'
+import { createLogger } from '../runtime/logger.ts'
+import { holdFile } from '../runtime/sqlite/hold-file.ts'
+import { whenReady } from '../runtime/when-ready.ts'
+import { openMongoStore } from '../store/mongo/mongo-store.ts'
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
+import type { Store } from '../store/store.ts'
+import { newPassword } from './new-password.ts'
+import { HELP, parseOptions, UsageError, type Options } from './options.ts'
+import { setPassword } from './set-password.ts'
+
+const READY_WITHIN_MS = 30_000
+
+process.exitCode = await main(process.argv.slice(2))
+
+/** Gives an operator a new password (`npm run set-password`). Gives the exit code. */
+async function main(args: readonly string[]): Promise<number> {
+  try {
+    const options = parseOptions(args)
+    if (options === 'help') process.stdout.write(HELP)
+    else await run(options, loadConfig())
+    return 0
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    const isOurs = error instanceof UsageError || error instanceof ConfigError
+    process.stderr.write(`${isOurs ? '' : 'Failed: '}${reason}\n`)
+    return error instanceof UsageError ? 2 : 1
+  }
+}
+
+async function run({ email }: Options, config: Config): Promise<void> {
+  const { password, isGenerated } = await newPassword(process.stdin)
+  const { store, close } = await open(config)
+  try {
+    const signal = AbortSignal.timeout(READY_WITHIN_MS)
+    await whenReady([store], { withinMs: READY_WITHIN_MS, signal })
+    if (!(await setPassword({ store, clock }, { email, password }))) {
+      throw new Error(`no operator signs in with the e-mail ${email}; nothing has changed`)
+    }
+  } finally {
+    await close()
+  }
+  process.stderr.write(`The password of ${email} is changed, and all its sessions have ended.\n`)
+  if (isGenerated) process.stdout.write(`${password}\n`)
+}
+
+type Opened = { readonly store: Store; readonly close: () => Promise<void> }
+
+async function open({ logLevel, distributed, dataDir }: Config): Promise<Opened> {
+  if (distributed === undefined) return openEmbedded(resolve(dataDir))
+  const logger = createLogger({ level: logLevel, name: 'gps-set-password' })
+  const store = await openMongoStore({ url: distributed.mongodbUrl, clock, logger })
+  return { store, close: () => store.close() }
+}
+
+function openEmbedded(directory: string): Opened {
+  if (!existsSync(join(directory, 'accounts.sqlite'))) {
+    throw new Error(`there are no accounts in ${directory}: set DATA_DIR to where they are`)
+  }
+  const held = holdFile(join(directory, 'in-use.lock'), { waitMs: 0 })
+  if (held === undefined) {
+    throw new Error(
+      `the service is running on ${directory}: stop it, set the password, start it again`,
+    )
+  }
+  const store = openSqliteStore({ directory })
+  const close = async () => {
+    await store.close()
+    held.release()
+  }
+  return { store, close }
+}
