@@ -2,16 +2,27 @@ import { isMainThread } from 'node:worker_threads'
 import {
   AggregatorRegistry,
   collectDefaultMetrics,
+  Counter,
   type MetricObjectWithValues,
   type MetricValue,
   type Registry,
 } from 'prom-client'
+import { within } from './within.ts'
+
+/** A scrape must not wait longer for a thread that is busy; Prometheus itself gives up after 10 s. */
+const ANSWER_WITHIN_MS = 1_000
 
 export type MetricsJson = MetricObjectWithValues<MetricValue<string>>[]
 
 /** The metrics of this thread, and of the process' other thread where there is one. */
 export function threadMetrics(registry: Registry) {
   let ofOther: (() => Promise<MetricsJson>) | undefined
+  let lastOfOther: MetricsJson = []
+  const unanswered = new Counter({
+    name: 'gps_metrics_unanswered_total',
+    help: 'Times a thread of this process did not tell its metrics in time, and older ones stood in',
+    registers: [registry],
+  })
 
   async function json(): Promise<MetricsJson> {
     const all = (await registry.getMetricsAsJSON()) as MetricsJson
@@ -25,14 +36,26 @@ export function threadMetrics(registry: Registry) {
     /** As it is sent to the other thread. */
     json,
 
-    /** From now on the text holds what `other` gives, too. */
+    /**
+     * From now on the text holds what `other` gives, too. While it does not answer, what it said last
+     * stands in for it: a counter that is left out, or falls back, would be read as a restart.
+     */
     join(other: () => Promise<MetricsJson>): void {
-      ofOther = other
+      ofOther = async () => {
+        try {
+          const late = () => new Error('the other thread is busy')
+          lastOfOther = await within(ANSWER_WITHIN_MS, other(), late)
+        } catch {
+          unanswered.inc()
+        }
+        return lastOfOther
+      }
     },
 
     async text(): Promise<string> {
       if (ofOther === undefined) return registry.metrics()
-      return AggregatorRegistry.aggregate(await Promise.all([json(), ofOther()])).metrics()
+      const theirs = await ofOther()
+      return AggregatorRegistry.aggregate([await json(), theirs]).metrics()
     },
   }
 }
