@@ -197,6 +197,17 @@ function aNumber() {
   )
 }
 
+const BROKER = { nodeId: 1, host: 'localhost', port: 9092 }
+
+/** A topic's metadata once it has been created. */
+function ledByTheOneBroker({ topic, numPartitions = 1 }: ITopicConfig) {
+  const partitions = Array.from({ length: numPartitions }, (_, partitionId) => ({
+    ...{ partitionId, partitionErrorCode: 0, leader: BROKER.nodeId },
+    ...{ replicas: [BROKER.nodeId], isr: [BROKER.nodeId] },
+  }))
+  return { name: topic, partitions }
+}
+
 /** What `ensureTopics` creates on a cluster that has none of its topics. */
 async function createdTopics(options: { replicationFactor: number }) {
   const created: ITopicConfig[] = []
@@ -204,6 +215,8 @@ async function createdTopics(options: { replicationFactor: number }) {
     listTopics: async () => [],
     describeConfigs: async () => ({ resources: [], throttleTime: 0 }),
     createTopics: async ({ topics }) => created.push(...topics) > 0,
+    describeCluster: async () => ({ brokers: [BROKER], controller: BROKER.nodeId, clusterId: '' }),
+    fetchTopicMetadata: async () => ({ topics: created.map(ledByTheOneBroker) }),
   }
   const silent = { debug() {}, info() {}, warn() {}, error() {} }
   await ensureTopics(cluster as Admin, { topicPrefix: 'gps', ...options }, silent)
