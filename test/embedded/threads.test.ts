@@ -1,7 +1,11 @@
+import { get, type IncomingMessage } from 'node:http'
 import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
+import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
+import { adminReader } from '../admin-reader.ts'
+import { positionReported } from '../samples.ts'
 import { startEmbedded, startProgram, temporaryDirectory, type Embedded } from '../programs.ts'
 import { eventually } from '../eventually.ts'
 
@@ -71,7 +75,62 @@ test('a worker thread that cannot start ends the process with a non-zero code', 
   expect(program.output()).toMatch(/"level":60.*written by a newer version/)
 }, 90_000)
 
-async function report({ ingestUrl, output }: Embedded): Promise<void> {
+test('a worker thread that ends by itself ends the process with a non-zero code', async () => {
+  const sign = join(directory.path, 'end-the-worker')
+  const endsOnSign = `import { existsSync } from 'node:fs'
+    import { isMainThread } from 'node:worker_threads'
+    const end = () => existsSync(${JSON.stringify(sign)}) && process.exit(0)
+    if (!isMainThread) setInterval(end, 20)`
+  running = await startEmbedded(join(directory.path, 'data'), {
+    NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(endsOnSign)}`,
+  })
+  writeFileSync(sign, '')
+  expect(await running.ended).toBe(1)
+  expect(running.output()).toMatch(/"level":60.*the worker thread has ended with code 0/)
+}, 90_000)
+
+test('SIGTERM while an export goes out to a slow reader ends the process with code 0', async () => {
+  running = await startEmbedded(directory.path)
+  const key = await report(running)
+  const deviceId = 'long-way-'.repeat(14)
+  await appendPositions(deviceId, 40_000)
+  const api = adminReader({ adminUrl: running.adminUrl, key })
+  await eventually(async () => (await api.device(deviceId)).reportCount === 40_000, {
+    withinMs: 60_000,
+  })
+  const url = `${running.adminUrl}/api/v1/devices/${deviceId}/positions?format=ndjson`
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    get(url, { headers: { Authorization: `Bearer ${key}` } }, resolve).on('error', reject)
+  })
+  expect(answer.statusCode).toBe(200)
+  // Not a byte of it is read, so that it cannot come to its end.
+  running.process.kill('SIGTERM')
+  expect(await running.ended).toBe(0)
+  answer.on('error', () => undefined)
+  answer.resume()
+  await new Promise((resolve) => answer.once('close', resolve))
+  expect(answer.complete).toBe(false)
+}, 90_000)
+
+/** Positions of the account that has reported already, straight into the log. */
+async function appendPositions(deviceId: string, count: number): Promise<void> {
+  const file = join(directory.path, 'log.sqlite')
+  const database = new DatabaseSync(file, { readOnly: true })
+  const { value } = database.prepare('SELECT value FROM events').get() as { value: Uint8Array }
+  database.close()
+  const { accountId } = JSON.parse(Buffer.from(value).toString()) as { accountId: string }
+  const log = openSqliteEventLog({ file, clock: { now: () => Date.now() } })
+  const now = Date.now()
+  for (let at = 0; at < count; at += 1_000) {
+    const some = Array.from({ length: 1_000 }, (_unused, index) =>
+      positionReported({ accountId, deviceId, timestamp: now - at - index, receivedAt: now }),
+    )
+    await log.append(some)
+  }
+  await log.close()
+}
+
+async function report({ ingestUrl, output }: Embedded): Promise<string> {
   const key = await eventually(() => /gps_[0-9A-Za-z]{38}/.exec(output())?.[0])
   const answer = await fetch(`${ingestUrl}/api/v1/gps/submit`, {
     method: 'POST',
@@ -79,6 +138,7 @@ async function report({ ingestUrl, output }: Embedded): Promise<void> {
     body: JSON.stringify(REPORT),
   })
   expect(answer.status).toBe(200)
+  return key
 }
 
 /** What each series is told to be; fails where one is told twice. */
