@@ -3,19 +3,20 @@ import { DependencyError } from '../runtime/errors.ts'
 
 type Calls<Names> = { readonly [Name in keyof Names]: (...args: never[]) => Promise<unknown> }
 
-/** What the thread at the other end can do. */
+/** The other thread. */
 export type Peer<Theirs extends Calls<Theirs>> = {
   /**
-   * Arguments and answers are copied. Rejects as the other end did, whether a retry can help included.
-   * @throws {DependencyError} retriable, when the other end has gone.
+   * Calls a function of the other thread; arguments and results are copied. Rejects as that one did,
+   * `retriable` included.
+   * @throws {DependencyError} retriable, if the other thread has ended.
    */
   call<Name extends keyof Theirs & string>(
     name: Name,
     ...args: Parameters<Theirs[Name]>
   ): ReturnType<Theirs[Name]>
-  /** The same for what is not waited for. */
+  /** The same without waiting for a result. */
   tell<Name extends keyof Theirs & string>(name: Name, ...args: Parameters<Theirs[Name]>): void
-  /** The other end has gone: whatever was asked of it is rejected, now and later. */
+  /** The other thread has ended: pending and later calls are rejected. */
   lost(): void
 }
 
@@ -26,7 +27,7 @@ type Message =
 
 type Failure = { readonly message: string; readonly retriable: boolean | undefined }
 
-/** Joins two threads by calls in both directions: `mine` is what this one does for the other. */
+/** Lets two threads call each other; `mine` is what this one offers the other. */
 export function joinThread<Mine extends Calls<Mine>, Theirs extends Calls<Theirs>>(
   port: Worker | MessagePort,
   mine: Mine,

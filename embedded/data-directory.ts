@@ -2,9 +2,8 @@ import { join } from 'node:path'
 import { holdFile } from '../runtime/sqlite/hold-file.ts'
 
 /**
- * Holds the data directory for this process: two programs on one directory would each
- * answer for the other's devices. The hold is the operating system's, so it ends with the process,
- * however that ends.
+ * Locks the data directory, so that no two services use it at once. The operating system releases
+ * the lock when the process ends, even by kill -9.
  * @throws {Error} when another process holds it.
  */
 export function holdDataDirectory(directory: string): { release(): void } {

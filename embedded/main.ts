@@ -13,8 +13,8 @@ import { untilEnded } from './until-ended.ts'
 import { welcome } from './welcome.ts'
 
 /**
- * The three services in one process, on SQLite files in the data directory. This thread takes the
- * devices' requests and alone writes the log; the worker has all the rest, so that no export, search
+ * The three services in one process, on SQLite files in the data directory. This thread serves the
+ * devices and is the only one to write the log. The worker does the rest, so that no export, search
  * or projection delays an answer to a device.
  */
 await runProgram('gps', async (program) => {
@@ -56,7 +56,7 @@ await runProgram('gps', async (program) => {
   })
   await worker.call('opened')
 
-  // Read here and now: a worker that is busy delays no answer to a device.
+  // Read in this thread, so that a busy worker does not delay answers to devices.
   const grants = openSqliteGrants({ directory })
   lifecycle.onClose('keys', async () => grants.close())
   const store = {

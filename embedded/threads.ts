@@ -3,27 +3,28 @@ import type { EventLog } from '../event-log/event-log.ts'
 import type { Instances, Keys } from '../store/back-office.ts'
 import type { MetricsJson } from '../runtime/thread-metrics.ts'
 
-/** What the main thread, which alone writes the log, does for the worker. */
+/** What the main thread, the only writer of the log, does for the worker. */
 export type MainThread = Pick<EventLog, 'erase' | 'deadLetter' | 'trim'> & {
   commit(group: string, offset: number): Promise<void>
   commitRejections(group: string, offset: number): Promise<void>
   metrics(): Promise<MetricsJson>
-  /** The worker ends: it was asked to, or something failed that it cannot go on without. */
+  /** The worker is ending, on request or after a failure. */
   ending(): Promise<void>
 }
 
-/** What the worker, which alone writes the back office and the read models, does for the main thread. */
+/** What the worker, the only writer of back office and read models, does for the main thread. */
 export type WorkerThread = Pick<Keys, 'touchKeys'> &
   Pick<Instances, 'saveInstance'> & {
     /** Resolves once every file is open and up to date. */
     opened(): Promise<void>
     startAdminApi(): ReturnType<typeof startAdminApi>
-    /** There is something new in the log: events, rejections. */
+    /** The log has new events. */
     appended(): Promise<void>
+    /** The log has new rejections. */
     appendedRejections(): Promise<void>
     metrics(): Promise<MetricsJson>
-    /** Takes nothing new, finishes what is under way, and still does what the main thread asks. */
+    /** Finishes work in progress and takes no new, but still answers the main thread's calls. */
     stop(): Promise<void>
-    /** The main thread asks for nothing more: the worker may end. */
+    /** The main thread makes no more calls: the worker may end. */
     finish(): Promise<void>
   }

@@ -1,4 +1,4 @@
-/** What the first start makes: how to sign in, and a key to send the first report with. */
+/** The first operator's credentials, and a key for the first report. */
 export type FirstSecrets = {
   readonly email: string
   readonly password: string
@@ -6,8 +6,8 @@ export type FirstSecrets = {
 }
 
 /**
- * The text for the first start. It is the one place where these secrets are ever shown, so it goes
- * to standard output as it is and never through the logger.
+ * The text that the first start prints. Only here are these secrets ever shown, so it goes to
+ * standard output and never through the logger.
  */
 export function welcome({
   secrets: { email, password, apiKey },

@@ -25,7 +25,7 @@ import { ingestDocument } from './openapi.ts'
 import { receiveReports } from './senders/receive.ts'
 import { submitPosition } from './senders/submit.ts'
 
-/** The ingest API as a Koa app, middleware in the order in which a request meets it. */
+/** The ingest API as a Koa app. */
 export function createIngestApp({
   eventLog,
   keys,
@@ -49,7 +49,7 @@ export function createIngestApp({
   logger: Logger
   metrics: Metrics
   stopping: AbortSignal
-  /** How many positions a key may report that has no limit of its own. */
+  /** The limit of keys without one of their own, in positions. */
   keyLimit: RateLimit | 'off'
   metricsElsewhere?: boolean
 }): Koa<HttpState> {

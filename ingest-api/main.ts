@@ -5,7 +5,7 @@ import { runProgram } from '../runtime/program.ts'
 import { openMongoStore } from '../store/mongo/mongo-store.ts'
 import { startIngestApi } from './service.ts'
 
-/** The ingest API as a process of its own, on Kafka and MongoDB; any number of them. */
+/** The ingest API as a separate process on Kafka and MongoDB; any number of instances may run. */
 await runProgram('gps-ingest-api', async (program) => {
   const { config, logger, lifecycle } = program
   const { kafka, mongodbUrl: url } = requireDistributed(config)

@@ -8,9 +8,9 @@ const MINUTE_MS = 60_000
 type Sample = { readonly at: number; readonly accepted: number; readonly refused: number }
 
 /**
- * Tells, each time it is asked, how many reports were accepted and refused in the last 60 s; since
- * the start, where that is less long ago. Where it was last asked longer ago, as much of it as falls
- * to 60 s. What failed on our side counts in neither.
+ * Each call returns the reports accepted and refused in the last 60 s, or since the start if that is
+ * more recent. If the last call was longer ago, the counts since then are scaled to 60 s. Errors on
+ * our side count as neither.
  */
 export function reportRates({ metrics, clock }: { metrics: Metrics; clock: Clock }) {
   let samples: readonly Sample[] = [{ at: clock.now(), accepted: 0, refused: 0 }]
@@ -20,7 +20,7 @@ export function reportRates({ metrics, clock }: { metrics: Metrics; clock: Clock
   > {
     const now = await sample(metrics, clock)
     const within = samples.findIndex(({ at }) => now.at - at < MINUTE_MS)
-    // The one before is the last that is a minute old: no older one will be asked for again.
+    // Keep one sample that is at least a minute old; older ones are no longer needed.
     const first = within === -1 ? samples.length - 1 : Math.max(0, within - 1)
     samples = [...samples.slice(first), now]
     const since = samples[0] ?? now

@@ -13,7 +13,7 @@ import { reportRates } from './report-rates.ts'
 const USAGE_FLUSH_MS = 60_000
 const REJECTIONS_FLUSH_MS = 250
 
-/** Starts the ingest API on an open log and store; it ends with the lifecycle. Gives its URL. */
+/** Starts the ingest API on an open log and store, until the lifecycle closes. Returns its URL. */
 export async function startIngestApi(
   {
     eventLog,

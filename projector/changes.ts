@@ -1,6 +1,6 @@
 import type { Change } from '../store/read-models.ts'
 
-/** How many log entries a batch's changes tell of, by what came of them. */
+/** The number of log entries in a batch's changes, by outcome. */
 export function countChanges(changes: readonly Change[]): {
   readonly stored: number
   readonly repeated: number

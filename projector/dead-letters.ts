@@ -4,14 +4,14 @@ import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Offsets } from '../schemas/read-models.ts'
 
-/** Keeps what could not be read. Resolves once it is durable. */
+/** Keeps unreadable entries. Resolves once they are durable. */
 export type KeepDeadLetters = (entries: readonly UnreadableEntry[]) => Promise<void>
 
 /**
- * Keeps each unreadable entry once, however often its batch is tried while the store is away, and
- * none at or before `keptUpTo`. Partitions come in order, so the last offset kept of each tells.
- * After a restart an entry may be kept again: reading back what is kept would cost every start a
- * walk through the dead letters, and a second copy does no harm.
+ * Keeps each unreadable entry once, however often its batch is retried while the store is
+ * unavailable, and none at or before `keptUpTo`. Each partition is read in order, so the last offset
+ * kept is enough to know. After a restart an entry may be kept again, which does no harm: avoiding it
+ * would mean reading all dead letters at every start.
  */
 export function keepDeadLetters({
   eventLog,

@@ -3,9 +3,9 @@ import { MEASUREMENTS, type PositionReported } from '../schemas/position-reporte
 import type { DeviceStatus, LastPosition, Origin } from '../schemas/read-models.ts'
 
 /**
- * Folds one event into its device's status. An event at or below what is already applied in its
- * partition gives back `previous` itself. The result does not depend on the order in which reports
- * arrived: a late report is counted and may move `lastSeenAt`, but never moves the position back.
+ * Folds one event into its device's status. Returns `previous` itself if the event has already been
+ * applied. The result does not depend on the order in which reports arrived: a late report is
+ * counted and may advance `lastSeenAt`, but does not replace a newer position.
  */
 export function deviceStatus(
   previous: DeviceStatus | undefined,
@@ -36,8 +36,8 @@ export function deviceStatus(
 }
 
 /**
- * The total order of positions: (min(timestamp, receivedAt), receivedAt, recordId). A device whose
- * clock runs ahead cannot pin its marker with a time that has not come yet.
+ * The total order of positions: (min(timestamp, receivedAt), receivedAt, recordId). The minimum keeps
+ * a timestamp in the future from pinning the position until that time.
  */
 function isLater(a: LastPosition, b: LastPosition): boolean {
   const byTime = Math.min(a.timestamp, a.receivedAt) - Math.min(b.timestamp, b.receivedAt)

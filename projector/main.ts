@@ -6,7 +6,7 @@ import { openMongoStore } from '../store/mongo/mongo-store.ts'
 import { serveOperations } from './operations.ts'
 import { startProjector } from './service.ts'
 
-/** The projector as a process of its own, on Kafka and MongoDB; several share the partitions. */
+/** The projector as a separate process on Kafka and MongoDB; several share the partitions. */
 await runProgram('gps-projector', async (program) => {
   const { config, logger, metrics, lifecycle } = program
   const { kafka, mongodbUrl: url } = requireDistributed(config)

@@ -8,9 +8,9 @@ import { projectorGroup } from './projector.ts'
 type MeasuredLag = Required<Pick<InstanceReport, 'lag' | 'deadLetters'>>
 
 /**
- * Measures how far the read models in use are behind the log, and how many dead letters are kept,
- * and puts it into the metrics. A store that is away does not hide the lag that grows meanwhile:
- * the log tells it of the generation last known to be in use.
+ * Measures the lag of the current read models and counts the dead letters, for the metrics. While
+ * the store is unavailable it measures the lag of the last known generation from the log, so that
+ * growing lag shows.
  */
 export function lagWatch({
   eventLog,
@@ -45,7 +45,7 @@ export function lagWatch({
         metrics.projectorLagSeconds.set(lag.seconds)
         metrics.deadLetters.set(deadLetters)
       } catch (error) {
-        // What was true a while ago must not be told as if it were so now.
+        // Do not export outdated values.
         last = {}
         metrics.projectorLagEvents.remove()
         metrics.projectorLagSeconds.remove()
@@ -54,7 +54,7 @@ export function lagWatch({
       }
     },
 
-    /** What was found last; nothing where that failed. */
+    /** The last measurement; empty if it failed. */
     last: () => last,
   }
 }

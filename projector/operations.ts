@@ -12,7 +12,7 @@ import { operationsRoutes } from '../runtime/operations-routes.ts'
 import type { Program } from '../runtime/program.ts'
 import type { Store } from '../store/store.ts'
 
-/** Serves health, readiness (log and store answer) and metrics of a projector that runs alone. */
+/** Serves health, readiness (log and store answer) and metrics of a projector process. */
 export async function serveOperations(
   port: number,
   { eventLog, store }: { eventLog: Pick<EventLog, 'ready'>; store: Pick<Store, 'ready'> },

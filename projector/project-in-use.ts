@@ -12,9 +12,8 @@ import type { KnownLog } from './same-log.ts'
 const LOOK_EVERY_MS = 500
 
 /**
- * Carries the log into the generation of the read models that is in use, until `signal` is aborted.
- * When another one is put in use it goes on there, from where that one stands: what had not been
- * carried into it yet is not lost, whatever was still written to the one before.
+ * Projects the log into the current generation of the read models until `signal` is aborted. After a
+ * switch it continues with the new generation, from that one's own position, so no event is missed.
  */
 export async function projectInUse({
   eventLog,
@@ -60,7 +59,7 @@ export async function projectInUse({
   }
 }
 
-/** Undefined where the store is away. */
+/** Undefined if the store is unavailable. */
 async function openInUse(
   store: Generations,
   logger: Logger,
@@ -83,7 +82,7 @@ async function whenReplaced(
 ): Promise<void> {
   while (!signal.aborted) {
     await pause(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined)
-    // A store that is away does not answer; the projector waits for it too.
+    // While the store is unavailable the projector waits for it too.
     const inUse = await store.currentGeneration().catch(() => generation)
     if (inUse !== generation) return
   }

@@ -2,8 +2,8 @@ import type { RejectionLog } from '../event-log/event-log.ts'
 import type { Rejections } from '../store/back-office.ts'
 
 /**
- * Carries refused reports from their log into the store until `signal` is aborted. A store that is
- * away is waited for: the log delivers again what was not stored.
+ * Projects rejections from their log into the store until `signal` is aborted. While the store is
+ * unavailable the log redelivers what was not stored.
  */
 export async function projectRejections({
   eventLog,

@@ -8,26 +8,26 @@ import type { KeepDeadLetters } from './dead-letters.ts'
 import { deviceStatus } from './device-status.ts'
 import { OtherLogError, sameLogCheck, type KnownLog } from './same-log.ts'
 
-/** The consumer group whose committed offsets say how far a generation of the read models is. */
+/** The consumer group that projects a generation of the read models. */
 export function projectorGroup(generation: number): string {
   return generation === 1 ? 'projector' : `projector-g${generation}`
 }
 
 export type Projection = {
   readonly store: Pick<Generation, 'checkpoint' | 'project' | 'lastApplied'>
-  /** What operators said of devices: it goes when they are erased. */
+  /** Operators' settings of devices, removed when a device is erased. */
   readonly settings: Pick<Devices, 'forgetDeviceSettings'>
   readonly keepDeadLetters: KeepDeadLetters
-  /** Up to here another generation has forgotten the settings of erased devices already. */
+  /** Up to here another generation has already removed the settings of erased devices. */
   readonly settingsForgottenUpTo?: Offsets
   readonly metrics: Metrics
 }
 
 /**
- * Carries the log into one generation of the read models until `signal` is aborted. What cannot be
- * read goes to the dead letters, an event of an unknown type is skipped, and neither blocks what
- * follows. A store that is away is waited for.
- * @throws {OtherLogError} when the log is not the one that the read models were made from.
+ * Projects the log into one generation of the read models until `signal` is aborted. Unreadable
+ * entries become dead letters, events of an unknown type are skipped; neither blocks later entries.
+ * While the store is unavailable it retries.
+ * @throws {OtherLogError} if the read models were built from another log.
  */
 export async function runProjector({
   eventLog,
@@ -64,14 +64,14 @@ export async function runProjector({
       },
     })
   } catch (error) {
-    // What the log says of itself is less than what the comparison does.
+    // The comparison explains more than the log's own error.
     await sameLog.begun.catch(refuse)
     throw refusal ?? error
   }
   if (refusal !== undefined) throw refusal
 }
 
-/** One batch: dead letters first, so that the checkpoint never passes one that is not yet kept. */
+/** Dead letters come first, so that the checkpoint never passes one that is not durable. */
 async function projectBatch(
   { partition, lastOffset, entries }: LogBatch,
   { store, settings, keepDeadLetters, settingsForgottenUpTo = {}, metrics }: Projection,
@@ -79,7 +79,7 @@ async function projectBatch(
   await keepDeadLetters(entries.filter(isUnreadable))
   const readable = entries.filter(isReadable)
   const erasures = readable.filter(isErasure)
-  // Before the checkpoint passes them, or a projector that ends in between would leave it undone.
+  // Before the checkpoint passes the erasures, in case the projector is killed in between.
   for (const { origin, event } of erasures) {
     if (includes(settingsForgottenUpTo, origin)) continue
     const { accountId, deviceId, erasedAt } = event

@@ -5,8 +5,8 @@ import type { ReadModels } from '../store/read-models.ts'
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 /**
- * Removes what was received longer ago than `retentionDays`: first from the log, so that a rebuild
- * made in between brings nothing back, then from the read models.
+ * Removes what was received more than `retentionDays` ago: first from the log, so that a concurrent
+ * rebuild brings nothing back, then from the read models.
  */
 export async function applyRetention({
   eventLog,

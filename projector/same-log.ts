@@ -5,7 +5,7 @@ import type { Generation } from '../store/read-models.ts'
 
 export type KnownLog = Pick<EventLog, 'extent' | 'eventIdsAt'>
 
-/** The log is not the one that the read models were made from: nobody's retry mends that. */
+/** The read models were built from another log; a retry cannot help. */
 export class OtherLogError extends DependencyError {
   constructor(reason: string) {
     super(
@@ -17,8 +17,8 @@ export class OtherLogError extends DependencyError {
 }
 
 /**
- * Why the log is not the one that these events were applied from, or ends before them; undefined: it
- * is. An event that retention has taken, or that this version does not read, tells nothing.
+ * Why the log is not the one that these events were applied from, or ends before them; undefined if
+ * it is the same. Events removed by retention, or of a type unknown here, are not compared.
  */
 export async function whyOtherLog(
   eventLog: KnownLog,
@@ -52,16 +52,16 @@ export async function whyOtherLog(
 }
 
 export type SameLogCheck = {
-  /** Resolves when all partitions have been compared. @throws {OtherLogError} */
+  /** The first comparison, of all partitions. @throws {OtherLogError} */
   readonly begun: Promise<unknown>
-  /** To be called before a batch is projected. @throws {OtherLogError} */
+  /** Call before projecting a batch. @throws {OtherLogError} */
   before(batch: LogBatch): Promise<void>
   after(batch: LogBatch): void
 }
 
 /**
- * Compares the log with what the read models have applied: all of it at once when it begins, and a
- * partition again whose batches go back to before that, as those of a topic do that was made again.
+ * Compares the log with the events that the read models have applied: all partitions at the start,
+ * and a single one when its offsets go back, as they do when a topic is recreated.
  */
 export function sameLogCheck(
   eventLog: KnownLog,
@@ -69,7 +69,7 @@ export function sameLogCheck(
 ): SameLogCheck {
   const dealtWith = new Map<number, number>()
   const begun = compare()
-  // Whoever waits for it hears of it; who does not compares each partition by itself.
+  // Not an unhandled rejection: `before` and the caller handle it.
   begun.catch(() => undefined)
 
   return {
@@ -86,7 +86,7 @@ export function sameLogCheck(
     },
   }
 
-  /** Undefined where it could not be told. */
+  /** Undefined if the first comparison failed. */
   async function appliedAtBegin(partition: number): Promise<number | undefined> {
     try {
       return (await begun)[partition]?.offset ?? -1

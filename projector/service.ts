@@ -13,7 +13,7 @@ import { applyRetention } from './retention.ts'
 const HOUR_MS = 60 * 60 * 1_000
 const LAG_EVERY_MS = 5_000
 
-/** All of the log that a projector uses. */
+/** The part of the log that the projector uses. */
 export type ProjectedLog = Pick<
   EventLog,
   | 'subscribe'
@@ -26,7 +26,7 @@ export type ProjectedLog = Pick<
   | 'trim'
 >
 
-/** All of the store that a projector writes. */
+/** The part of the store that the projector uses. */
 export type ProjectedStore = ReadModels &
   Generations &
   Pick<Devices, 'forgetDeviceSettings'> &
@@ -34,8 +34,8 @@ export type ProjectedStore = ReadModels &
   Pick<Instances, 'saveInstance'>
 
 /**
- * Starts the projector on an open log and store. When the lifecycle closes it, it finishes the
- * batch in hand; what it has not come to is projected at the next start.
+ * Starts the projector on an open log and store. On close it finishes the current batch; the next
+ * start continues after it.
  */
 export function startProjector(
   { eventLog, store }: { eventLog: ProjectedLog; store: ProjectedStore },

@@ -3,15 +3,15 @@ import { MEASUREMENTS } from '../schemas/position-reported.ts'
 import type { DeviceStatus, LastPosition, PositionRecord } from '../schemas/read-models.ts'
 
 /**
- * What a record says, as text that is the same in every store. Where in the log it came from is left
- * out: that is how the store knows repeats, and no part of what was reported.
+ * A record as text that is the same in every store. Without its origin, which is not part of the
+ * report.
  */
 export function canonicalRecord(record: PositionRecord): string {
   const { accountId, deviceId, keyId, timestampSource } = record
   return JSON.stringify([accountId, deviceId, keyId, timestampSource, ...positionParts(record)])
 }
 
-/** What a device status says, `applied` left out. */
+/** A device status as text, without `applied`. */
 export function canonicalStatus(status: DeviceStatus): string {
   const { accountId, deviceId, firstSeenAt, lastSeenAt, reportCount, lastPosition } = status
   const counted = [accountId, deviceId, firstSeenAt, lastSeenAt, reportCount]
@@ -24,7 +24,7 @@ function positionParts(position: LastPosition): unknown[] {
   return [recordId, latitude, longitude, timestamp, receivedAt, ...measured]
 }
 
-/** How many texts there are, and a hash of them that does not depend on their order. */
+/** Counts texts and hashes them independently of their order. */
 export class UnorderedHash {
   #count = 0
   #sum = 0n
@@ -32,11 +32,11 @@ export class UnorderedHash {
   add(text: string): void {
     const hash = createHash('sha256').update(text).digest('hex')
     this.#count += 1
-    // Added up rather than XORed, or two of the same would be as good as none.
+    // A sum, not XOR: with XOR two equal texts would cancel out.
     this.#sum = BigInt.asUintN(256, this.#sum + BigInt(`0x${hash}`))
   }
 
-  /** As if all that was added to the other had been added to this one. */
+  /** Adds all texts of another hash. */
   addAll(other: UnorderedHash): void {
     this.#count += other.#count
     this.#sum = BigInt.asUintN(256, this.#sum + other.#sum)

@@ -3,15 +3,15 @@ import { deviceStatus } from '../projector/device-status.ts'
 import type { DeviceStatus, Offsets, PositionRecord } from '../schemas/read-models.ts'
 import { canonicalRecord, canonicalStatus, UnorderedHash } from './canonical.ts'
 
-/** What of the log and of the read models is compared. */
+/** The part of the log and of the read models that is compared. */
 export type Cover = {
-  /** Only what stands in the log up to here, by partition. */
+  /** Only events up to here, by partition. */
   readonly upTo: Offsets
-  /** Only records received since, in milliseconds: earlier ones may be gone from one and not yet from the other. */
+  /** Only records received since, in milliseconds: retention may have removed others from one side. */
   readonly receivedSince: number
   /**
-   * Retention has taken something: counts and first times then tell of records that no longer are,
-   * and a rebuild counts only what the log still holds.
+   * Whether retention has removed anything: counts and first times then cover removed records too,
+   * which a rebuild cannot count.
    */
   readonly partial: boolean
 }
@@ -19,10 +19,9 @@ export type Cover = {
 export type DeviceDigest = ReturnType<typeof deviceDigest>
 
 /**
- * What a generation says of one device as of `cover`: its records as they are stored, and its
- * status, which has moved on since and so is taken back. It has to be what the device's records fold
- * to, and counts as what those of them fold to that are covered. One that is not what its records
- * fold to counts as it is stored.
+ * One device in a generation, as of `cover`: its records, and its status at that time. The stored
+ * status has moved on since. If it equals the fold of all the device's records, the digest uses the
+ * fold of the covered ones; otherwise it uses the stored status, so that the difference shows.
  */
 export function deviceDigest(
   stored: DeviceStatus | undefined,
@@ -33,20 +32,20 @@ export function deviceDigest(
   let covered: DeviceStatus | undefined
 
   return {
-    /** The covered ones of those that were added. */
+    /** The added records that are covered. */
     records,
 
     add(record: PositionRecord): void {
       if (record.receivedAt < receivedSince) return
       const counts = includes(upTo, record.origin)
       if (counts) records.add(canonicalRecord(record))
-      // Beyond what was applied when the status was read.
+      // Not yet applied when the status was read.
       if (stored === undefined || !includes(stored.applied, record.origin)) return
       all = folded(all, record)
       if (counts) covered = folded(covered, record)
     },
 
-    /** The status as of `upTo`; undefined where the device has nothing that is covered. */
+    /** The status as of `upTo`; undefined if none of the device is covered. */
     status(): DeviceStatus | undefined {
       if (stored === undefined) return undefined
       if (all === undefined) return stored.lastSeenAt < receivedSince ? undefined : stored
@@ -60,7 +59,7 @@ function agrees(stored: DeviceStatus, all: DeviceStatus, partial: boolean): bool
   return stored.lastSeenAt === all.lastSeenAt && stored.reportCount >= all.reportCount
 }
 
-/** Any order will do: each record is one of its own, and `applied` plays no part. */
+/** Records come in any order and once each, so `applied` is left out. */
 function folded(previous: DeviceStatus | undefined, record: PositionRecord): DeviceStatus {
   const { origin, ...event } = record
   return deviceStatus(previous && { ...previous, applied: {} }, { origin, event })

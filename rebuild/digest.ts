@@ -4,7 +4,7 @@ import type { Generation } from '../store/read-models.ts'
 import { canonicalStatus, UnorderedHash } from './canonical.ts'
 import { deviceDigest, type Cover, type DeviceDigest } from './device-digest.ts'
 
-/** What a generation of the read models amounts to. */
+/** Counts and hashes of a generation of the read models. */
 export type Digest = {
   readonly records: { readonly count: number; readonly hash: string }
   readonly devices: { readonly count: number; readonly hash: string }
@@ -15,9 +15,9 @@ type Readable = Pick<Generation, 'accounts' | 'pageStatuses' | 'scanRecords' | '
 const DEVICES_AT_ONCE = 200
 
 /**
- * Counts and hashes what generations say of the part of the log that is covered, while they go on
- * being written. They are read in step, because a device that was erased beyond that part counts in
- * none of them: each loses it at a time of its own. Rejects when `signal` is aborted.
+ * Counts and hashes the covered part of several generations while they are being written. It reads
+ * them in step and leaves out devices erased after the covered part, because each generation removes
+ * those at its own time. Rejects when `signal` is aborted.
  */
 export async function digestsOf<Name extends string>(
   generations: Readonly<Record<Name, Readable>>,
@@ -49,7 +49,7 @@ export async function digestsOf<Name extends string>(
   return Object.fromEntries(names.map((name, n) => [name, digests[n]])) as Record<Name, Digest>
 }
 
-/** An account's next devices in each of the generations, up to `last`; undefined: those were all. */
+/** An account's next devices in each generation, up to `last`, which is undefined at the end. */
 async function readNext(
   generations: readonly Readable[],
   {
@@ -60,7 +60,7 @@ async function readNext(
   }: { accountId: string; after: string | undefined; cover: Cover; signal: AbortSignal },
 ): Promise<{ read: readonly ReadonlyMap<string, DeviceDigest>[]; last: string | undefined }> {
   const start = { accountId, ...(after !== undefined && { after }) }
-  // Before the records: what is folded into a status by now is among the records read then.
+  // Read before the records, which then include everything folded into these statuses.
   const pages = await Promise.all(
     generations.map((one) => one.pageStatuses({ ...start, limit: DEVICES_AT_ONCE })),
   )
@@ -84,7 +84,7 @@ async function readNext(
     }
     read.push(devices)
   }
-  // After the records: an erasure that has taken some of what was to be read is known by now.
+  // Read after the records, so that it includes erasures that removed some of them meanwhile.
   const deviceIds = [...new Set(read.flatMap((devices) => [...devices.keys()]))]
   for (const generation of generations) {
     for (const [deviceId, upTo] of await generation.erasedUpTo({ accountId, deviceIds })) {
@@ -94,7 +94,7 @@ async function readNext(
   return { read, last }
 }
 
-/** Where the first of the pages ends that are full; what the others have beyond comes next time. */
+/** The least end of the full pages; devices beyond it are read next time. */
 function leastEnd(pages: readonly (readonly DeviceStatus[])[]): string | undefined {
   const ends = pages.map((page) => page.at(DEVICES_AT_ONCE - 1)?.deviceId)
   return ends.filter((end) => end !== undefined).sort(byUtf8)[0]

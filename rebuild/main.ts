@@ -16,14 +16,14 @@ import { rebuildReadModels } from './rebuild.ts'
 import { report } from './report.ts'
 import { whenReady } from '../runtime/when-ready.ts'
 
-/** Every process follows a switch within two seconds; what it has begun by then takes a while. */
+/** Every process follows a switch within two seconds, and may still be finishing a request. */
 const FOLLOWED_AFTER_MS = 4_000
 const READY_WITHIN_MS = 30_000
 
-// Kafka's client may leave timers behind; what is asked for is done, and everything is closed.
+// Everything is closed, but Kafka's client may leave timers behind.
 process.exit(await main(process.argv.slice(2)))
 
-/** Builds the read models anew (`npm run rebuild`). Gives the exit code. */
+/** `npm run rebuild`. Returns the exit code. */
 async function main(args: readonly string[]): Promise<number> {
   try {
     const options = parseOptions(args)

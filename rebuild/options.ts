@@ -1,7 +1,6 @@
-/** What the command line asks for. */
 export type Options = { readonly force: boolean }
 
-/** The command line cannot be understood; the message says what can be given. */
+/** An unknown argument; the message says which ones there are. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

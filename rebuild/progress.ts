@@ -1,4 +1,4 @@
-/** Where progress is shown: a terminal's line is written again and again. */
+/** Where progress is shown; on a terminal one line is rewritten. */
 export type Screen = { readonly isTTY?: boolean; write(text: string): unknown }
 
 const LINE_EVERY_MS = 5_000
@@ -6,11 +6,11 @@ const REWRITE_EVERY_MS = 250
 
 export type Progress = {
   show(state: { done: number; total: number }): void
-  /** Ends the line that is being rewritten. */
+  /** Ends the rewritten line. */
   end(): void
 }
 
-/** Shows how far a generation has come, how fast it goes and how long it will take. */
+/** Shows the progress, the rate and the time left. */
 export function showProgress({
   what,
   screen,
@@ -18,7 +18,7 @@ export function showProgress({
 }: {
   what: string
   screen: Screen
-  /** Milliseconds since any moment. */
+  /** Monotonic milliseconds. */
   now: () => number
 }): Progress {
   const begun = now()

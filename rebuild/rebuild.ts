@@ -24,7 +24,7 @@ export type Outcome =
   | { readonly kind: 'log too short'; readonly reason: string }
   | { readonly kind: 'different' | 'switched'; readonly compared: Compared }
 
-/** Two generations as they stood when the rebuild began. */
+/** Two generations as of the beginning of the rebuild. */
 export type Compared = {
   readonly from: number
   readonly to: number
@@ -42,15 +42,15 @@ type Dependencies = {
   readonly screen: Screen
   readonly retentionDays: number | undefined
   readonly force: boolean
-  /** How long after a switch every other process has followed it, in milliseconds. */
+  /** After this time every other process has followed a switch, in milliseconds. */
   readonly followedAfterMs: number
-  /** Stops it; once the new generation is in use it ends in any case. */
+  /** Stops the rebuild, until the switch. */
   readonly signal: AbortSignal
 }
 
 /**
- * Makes the read models anew from the log beside those in use, compares the two as of its beginning
- * and switches. Whatever happens before the switch, the old generation stays in use.
+ * Builds a new generation of the read models from the log, compares it with the current one as of
+ * its beginning, and switches. Whatever happens before the switch, the old generation stays in use.
  */
 export async function rebuildReadModels(dependencies: Dependencies): Promise<Outcome> {
   const { store, signal } = dependencies
@@ -85,7 +85,7 @@ async function buildAndCompare(
   dependencies: Dependencies,
 ): Promise<Outcome> {
   const { eventLog, clock, retentionDays, force, screen, signal } = dependencies
-  // What will go within the hour may go from one generation while the other is being read.
+  // Leaves out records that retention may remove from one generation while the other is read.
   const receivedSince =
     retentionDays === undefined ? -Infinity : clock.now() + HOUR_MS - retentionDays * DAY_MS
   const origins = await before.origins({ receivedSince })
@@ -104,7 +104,7 @@ async function buildAndCompare(
   const building = startProjecting(built, { ...dependencies, knownUpTo: cover.upTo })
   try {
     await building.until(cover.upTo, { what: `building generation ${rebuild.to}`, extent })
-    // What another log holds is not for read models that were made from this one, or the other way.
+    // Never project a log into read models that were built from another one.
     if (otherLog === undefined) await catchUp(old, cover.upTo, extent, dependencies)
 
     screen.write('comparing the generations as they stood at the beginning\n')
@@ -113,7 +113,7 @@ async function buildAndCompare(
     if (!compared.equal && !force) return { kind: 'different', compared }
 
     await rebuild.settleErasures()
-    // So that what could be read does not vanish for a moment.
+    // After the switch no event that was visible before may be missing.
     const shown = await standing(eventLog, before, rebuild.from)
     await building.until(noFurtherThan(shown, endOf(await eventLog.extent())))
     signal.throwIfAborted()
@@ -128,7 +128,7 @@ async function buildAndCompare(
 
 type Numbered = { readonly generation: number; readonly readModels: Generation }
 
-/** Carries the log into a generation in the background. */
+/** Projects the log into a generation in the background. */
 function startProjecting(
   { generation, readModels }: Numbered,
   {
@@ -147,8 +147,8 @@ function startProjecting(
     eventLog,
     store: readModels,
     settings: store,
-    // The generation in use has dealt with what it begins with. With the rest it may come first, and
-    // be put in use before the other has come there.
+    // The current generation handles erasures up to the beginning. Later ones the new generation may
+    // reach first, and be switched to before the current one has.
     settingsForgottenUpTo: knownUpTo,
     keepDeadLetters: keepDeadLetters({ eventLog, metrics, logger: silent, keptUpTo: knownUpTo }),
     generation,
@@ -159,7 +159,7 @@ function startProjecting(
   failed.catch(() => undefined)
 
   return {
-    /** Resolves when it has come as far as `target`; shown as it goes, if at all. */
+    /** Resolves when the generation has reached `target`; optionally shows the progress. */
     async until(target: Offsets, shown?: { what: string; extent: readonly Extent[] }) {
       const now = () => performance.now()
       const progress = shown && showProgress({ what: shown.what, screen, now })
@@ -183,7 +183,7 @@ function startProjecting(
   }
 }
 
-/** The generation in use may be behind, where nobody else projects into it at the moment. */
+/** Brings the current generation up to date, in case no projector is running. */
 async function catchUp(
   old: Numbered,
   target: Offsets,

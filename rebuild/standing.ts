@@ -3,7 +3,7 @@ import { projectorGroup } from '../projector/projector.ts'
 import type { Offsets } from '../schemas/read-models.ts'
 import type { Generation, OriginBounds } from '../store/read-models.ts'
 
-/** How far a generation of the read models has come in each partition. */
+/** The last offset in each partition that a generation has processed. */
 export async function standing(
   eventLog: Pick<EventLog, 'committed'>,
   readModels: Pick<Generation, 'checkpoint'>,
@@ -12,7 +12,7 @@ export async function standing(
   return (await readModels.checkpoint()) ?? eventLog.committed(projectorGroup(generation))
 }
 
-/** How many of the entries have been dealt with, and how many there are. */
+/** How many log entries have been processed, and how many there are. */
 export function eventsDone(
   offsets: Offsets,
   extent: readonly Extent[],
@@ -27,7 +27,7 @@ export function eventsDone(
   return { done, total }
 }
 
-/** Why records that come from these places cannot be made from the log again; undefined: they can. */
+/** Why the log cannot rebuild records of these origins; undefined if it can. */
 export function whatIsMissing(
   origins: ReadonlyMap<number, OriginBounds>,
   extent: readonly Extent[],

@@ -1,14 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** Growing pauses between the tries of something that failed. */
+/** Growing pauses between retries. */
 export type BackOff = {
   /** Waits; returns at once when `signal` is aborted. */
   pause(signal?: AbortSignal): Promise<void>
-  /** It worked: the next pause is a short one again. */
+  /** After a success: starts again with the first pause. */
   reset(): void
 }
 
-/** Each pause is twice as long as the one before, with jitter, so that many do not try in step. */
+/** Doubles each pause, with jitter so that several clients do not retry in step. */
 export function backOff({ firstMs, longestMs }: { firstMs: number; longestMs: number }): BackOff {
   let nextMs = firstMs
   return {

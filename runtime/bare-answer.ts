@@ -5,13 +5,13 @@ import type { Duplex } from 'node:stream'
 import { ApiError, ERRORS, type ErrorIdentifier } from './errors.ts'
 import { errorEnvelope } from './http.ts'
 
-/** What every answer of every service says: nobody keeps it, and no browser guesses what it is. */
+/** Headers of every answer: no caching, no content sniffing. */
 export const EVERY_ANSWER = {
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
 } as const
 
-/** Answers a request that the app does not get to see, in the envelope; the connection ends with it. */
+/** Answers a request before it reaches the app, in the envelope, and closes the connection. */
 export function refuseRequest(
   response: ServerResponse,
   identifier: ErrorIdentifier,
@@ -21,7 +21,7 @@ export function refuseRequest(
   response.writeHead(status, headers).end(body)
 }
 
-/** Answers on the bare socket, then lets the client read before the connection goes. */
+/** Answers on the bare socket, and leaves the client time to read before the connection closes. */
 export function refuseConnection(
   socket: Duplex,
   identifier: ErrorIdentifier,

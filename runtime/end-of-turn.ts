@@ -1,2 +1,2 @@
-/** Resolves once whatever else waits in this thread has had its turn. */
+/** Yields to the event loop: resolves after the other pending work of this thread has had a turn. */
 export { setImmediate as endOfTurn } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-/** Every error identifier of the HTTP APIs, with its status: the one table they are taken from. */
+/** Every error identifier of the HTTP APIs, with its status. */
 export const ERRORS = {
   INVALID_PARAMS: 400,
   UNAUTHORIZED: 401,
@@ -17,7 +17,7 @@ export const ERRORS = {
 
 export type ErrorIdentifier = keyof typeof ERRORS
 
-/** What each identifier means, as the OpenAPI documents tell it; Markdown. */
+/** What each identifier means, for the OpenAPI documents; Markdown. */
 export const ERROR_MEANINGS: Readonly<Record<ErrorIdentifier, string>> = {
   INVALID_PARAMS:
     'The request is faulty; `details` names each faulty field and what to send instead',
@@ -60,7 +60,7 @@ export class ApiError extends Error {
   }
 }
 
-/** More faults of one request are not told one by one. */
+/** Further faults of a request are only counted. */
 const FAULTS_TOLD = 20
 
 /** 400 `INVALID_PARAMS`: the message names every faulty field (specification section 4.1, rule 1). */
@@ -69,7 +69,7 @@ export function invalidParams(faults: readonly Fault[]): ApiError {
   return new ApiError('INVALID_PARAMS', message, { details })
 }
 
-/** What a sender is told of its faults: the first 20 of them, and how many more there are. */
+/** Message and details for a sender: the first 20 faults, and the number of the others. */
 export function tellFaults(faults: readonly Fault[]): {
   message: string
   details: readonly Fault[]
@@ -81,10 +81,10 @@ export function tellFaults(faults: readonly Fault[]): {
   return { message: told.join('; '), details }
 }
 
-/** Something this process needs (log, store) did not do its part. Adapters wrap driver errors once. */
+/** The log or the store failed. Adapters wrap driver errors once. */
 export class DependencyError extends Error {
   override readonly name = 'DependencyError'
-  /** Whether the same call may succeed later, unchanged. */
+  /** Whether the same call may succeed later. */
   readonly retriable: boolean
 
   constructor(message: string, options: { retriable: boolean; cause?: unknown }) {

@@ -2,18 +2,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
-/** Requests of one connection that are under way at once; more may come, but are not begun. */
+/** Requests of one connection that are handled at once; further ones wait. */
 const AT_ONCE = 16
 
 type Connection = {
-  /** The answers to what is under way, in the order of the requests. */
+  /** Answers in progress, in the order of the requests. */
   readonly underWay: Set<ServerResponse>
   readonly held: (() => void)[]
 }
 
 /**
- * Begins the requests of each connection, 16 at once. While others are held the connection is not
- * read: what a client sends ahead of the answers (HTTP pipelining) waits with the client.
+ * Handles at most 16 requests of each connection at once. While others wait, the connection is not
+ * read, so further pipelined requests stay with the client.
  */
 export class HttpConnections {
   readonly #connections = new Map<Duplex, Connection>()
@@ -40,12 +40,12 @@ export class HttpConnections {
     socket.pause()
   }
 
-  /** The answers under way on a connection. */
+  /** The answers in progress on a connection. */
   underWay(socket: Duplex): readonly ServerResponse[] {
     return [...(this.#connections.get(socket)?.underWay ?? [])]
   }
 
-  /** The last answer under way on each connection. */
+  /** The last answer in progress on each connection. */
   last(): ServerResponse[] {
     return [...this.#connections.values()].flatMap(({ underWay }) => [...underWay].slice(-1))
   }
@@ -57,7 +57,7 @@ export class HttpConnections {
       connection.held.length = 0
       this.#connections.delete(socket)
     })
-    // Node's server itself lets a connection go on whenever one of its requests has been read.
+    // Node's server resumes a connection whenever one of its requests has been read.
     socket.on('resume', () => {
       if (connection.held.length > 0) socket.pause()
     })

@@ -5,23 +5,23 @@ import type Koa from 'koa'
 import { EVERY_ANSWER, refuseConnection, refuseRequest } from './bare-answer.ts'
 import { HttpConnections } from './http-connections.ts'
 
-/** Node drops what is beyond its own cap without a word, X-Forwarded-For or the cookie among it. */
+/** Node silently drops headers beyond its own cap, possibly X-Forwarded-For or the cookie. */
 const MOST_HEADERS = 100
-/** A connection that takes nothing of an answer for so long is cut. */
+/** A client that reads nothing of its answer for this long is disconnected. */
 const UNREAD_MS = 20_000
 
 export type HttpServer = {
   readonly url: string
   /**
-   * Takes no new connection, answers every request that has arrived, then ends. Connections that
-   * are not done after `graceMs` (a body half sent) are cut.
+   * Accepts no new connection, answers the requests received, then ends. Connections still open
+   * after `graceMs`, such as one with half a body sent, are destroyed.
    */
   close(): Promise<void>
 }
 
 /**
- * Serves a Koa app with limits that a slow or hostile client cannot stretch, and the error envelope
- * also for what never reaches the app: requests the HTTP parser refuses.
+ * Serves a Koa app with limits against slow or hostile clients. Requests that the HTTP parser
+ * refuses are answered in the error envelope too.
  */
 export async function serveHttp({
   app,
@@ -41,7 +41,7 @@ export async function serveHttp({
     requestTimeout: 15_000,
     connectionsCheckingInterval: 2_000,
     keepAliveTimeout: 70_000,
-    // Checked below instead, so that its refusal comes in the envelope too.
+    // Checked below instead, so that the refusal comes in the envelope.
     requireHostHeader: false,
   })
   server.maxHeadersCount = 0
@@ -69,7 +69,7 @@ export async function serveHttp({
     if (response === undefined) return refuse(socket, error)
     if (response.headersSent) return void socket.destroy()
     if (!response.req.complete) return refuse(socket, error)
-    // The fault is in what follows a good request on the same connection: that one is answered first.
+    // The fault follows a valid request on the same connection, which is answered first.
     response.once('close', () => refuse(socket, error))
   })
   server.on('connect', (_request, socket) =>
@@ -77,11 +77,11 @@ export async function serveHttp({
   )
   server.setTimeout(unreadMs, (socket: Socket) => {
     const [answer] = connections.underWay(socket)
-    // A stream of events has rules of its own for readers that are slow.
+    // The live stream has its own rules for slow readers.
     const isStream = answer?.getHeader('content-type') === 'text/event-stream'
     const isUnread = socket.writableLength > 0 && !isStream
     if (answer === undefined || isUnread) socket.destroy()
-    // Nothing is there to be read yet: on to the next look.
+    // The answer has not begun yet: check again later.
     else socket.setTimeout(unreadMs)
   })
 

@@ -10,11 +10,11 @@ export type HttpState = { requestId: string }
 export type HttpContext<S extends HttpState = HttpState> = Koa.ParameterizedContext<S>
 export type HttpMiddleware<S extends HttpState = HttpState> = Koa.Middleware<S>
 
-/** Longer bodies than this are not read to their end just to keep a connection. */
+/** An unread body longer than this closes the connection rather than being read to its end. */
 const DRAINED_BODY_BYTES = 1024 * 1024
 const RETRY_AFTER_SECONDS = '1'
 
-/** Names each request in `X-Request-Id`: the caller's own name for it, where it gave a usable one. */
+/** Gives each request an `X-Request-Id`: the caller's own if it is usable. */
 export function identifyRequest(): HttpMiddleware {
   return async function identifyRequest(ctx, next) {
     const given = ctx.get('x-request-id')
@@ -24,12 +24,12 @@ export function identifyRequest(): HttpMiddleware {
   }
 }
 
-/** A key in it would end up in the log, the audit and the answer. */
+/** An API key in it would end up in the log, the audit and the answer. */
 function isUsableId(given: string): boolean {
   return /^[\w.:-]{1,64}$/.test(given) && withoutApiKeys(given, { cut: false }) === given
 }
 
-/** Counts and times every answer by its route, never by its path: paths are unbounded. */
+/** Counts and times every answer by its route; labels by path would be unbounded. */
 export function observeRequests({
   service,
   metrics,
@@ -76,7 +76,7 @@ export function answerInEnvelope({ logger }: { logger: Logger }): HttpMiddleware
   }
 }
 
-/** What is thrown is answered in the envelope; this hears of answers that broke off half-way. */
+/** Logs answers that broke off half-way; Koa emits these errors on the app. */
 export function reportBrokenOff({ logger }: { logger: Logger }) {
   return function reportBrokenOff(error: NodeJS.ErrnoException, ctx?: { state?: HttpState }): void {
     const requestId = ctx?.state?.requestId
@@ -85,7 +85,7 @@ export function reportBrokenOff({ logger }: { logger: Logger }) {
   }
 }
 
-/** How an answer fails whose caller no longer takes it. */
+/** Error codes of a caller that has disconnected. */
 const GONE: ReadonlySet<string> = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE'])
 
 /** The success envelope around `data`. */
@@ -98,7 +98,7 @@ export function succeed(
   ctx.body = { success: true, code: status, message, data }
 }
 
-/** The body of every answer that is no success. */
+/** The body of every error answer. */
 export function errorEnvelope({ status, message, error, details }: ApiError) {
   return {
     success: false,
@@ -109,7 +109,7 @@ export function errorEnvelope({ status, message, error, details }: ApiError) {
   }
 }
 
-/** What is told of whatever was thrown. */
+/** The answer for anything thrown; unexpected errors reveal nothing. */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown
   if (thrown instanceof DependencyError && thrown.retriable) {

@@ -2,8 +2,8 @@ import type { Logger } from './logger.ts'
 import { periodically } from './periodically.ts'
 
 /**
- * What a process has opened, closed in reverse. `main.ts` opens things in order and hands each
- * one's end to `onClose`; the process then ends by itself on SIGTERM or SIGINT.
+ * Closes what a process has opened, in reverse order. `main.ts` registers a closer with `onClose`
+ * for everything it opens; SIGTERM and SIGINT then stop the process.
  */
 export class Lifecycle {
   readonly #closers: { readonly what: string; readonly close: () => Promise<void> }[] = []
@@ -17,7 +17,7 @@ export class Lifecycle {
     this.#deadlineMs = deadlineMs
   }
 
-  /** Aborted as soon as the process begins to stop: readiness turns 503, loops end. */
+  /** Aborted when the process begins to stop: readiness turns 503, loops end. */
   get stopping(): AbortSignal {
     return this.#stopping.signal
   }
@@ -26,7 +26,7 @@ export class Lifecycle {
     this.#closers.push({ what, close })
   }
 
-  /** Watches for signals. A second signal changes nothing: shells and npm often send it twice. */
+  /** Stops on signals. A second signal is ignored: shells and npm often send it twice. */
   stopOnSignals(): void {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.on(signal, () => {
@@ -36,7 +36,7 @@ export class Lifecycle {
     }
   }
 
-  /** Ends this process, or this worker thread, as a signal does. */
+  /** Stops this process, or this worker thread, like a signal. */
   stop(): void {
     this.#exit(0)
   }
@@ -47,19 +47,19 @@ export class Lifecycle {
     this.#exit(1)
   }
 
-  /** A promise that runs as long as the process; its failure is the process's. */
+  /** A task that runs as long as the process; if it fails, the process fails. */
   run(what: string, task: Promise<void>): void {
     this.onClose(what, () => task.catch(() => undefined))
     task.catch((error: unknown) => this.fail(error, `${what} failed`))
   }
 
-  /** A task done now and then again and again until the process stops. */
+  /** A task repeated from now until the process stops. */
   every(what: string, everyMs: number, task: () => Promise<void>): void {
     const signal = this.stopping
     this.run(what, periodically({ what, everyMs, task, signal, logger: this.#logger }))
   }
 
-  /** Closes everything in reverse order of opening, each once. */
+  /** Closes everything once, in reverse order. */
   async close(): Promise<void> {
     this.#closing ??= this.#closeAll()
     return this.#closing

@@ -5,8 +5,8 @@ import pretty from 'pino-pretty'
 export type { Logger }
 
 /**
- * Structured logs on standard output: JSON lines, or readable lines where a person watches.
- * Headers that carry secrets are taken out even where somebody logs a whole request.
+ * Structured logs on standard output: JSON lines, or readable lines on a terminal. Headers that
+ * carry secrets are redacted, even if a whole request is logged.
  */
 export function createLogger({ level, name }: { level: string; name: string }): Logger {
   const options = {
@@ -20,15 +20,15 @@ export function createLogger({ level, name }: { level: string; name: string }): 
       '*.headers.cookie',
     ],
   }
-  // Of a worker thread's own stream nothing could be told.
+  // By descriptor: in a worker thread, process.stdout.isTTY is not set.
   if (isatty(1)) {
     return pino(
       options,
       pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss', singleLine: true }),
     )
   }
-  // Through the stream, not past it: pino's own writer tries a line that nobody reads any more for
-  // ever, and with it the process stands still.
+  // Through process.stdout: pino's own writer retries forever once the reader of a pipe has gone,
+  // and blocks the process.
   if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', () => undefined)
   return pino(options, process.stdout)
 }

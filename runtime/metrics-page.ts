@@ -1,7 +1,7 @@
-/** One rendering serves all who ask within this time: it costs milliseconds, and anybody may ask. */
+/** How long one rendering is reused: it costs milliseconds, and `/metrics` is open to everybody. */
 const SHARED_MS = 1_000
 
-/** The text that `render` gives, rendered once a second at most, as bytes that all answers share. */
+/** The output of `render`, refreshed at most once a second, in a buffer that all answers share. */
 export function metricsPage(render: () => Promise<string>): () => Promise<Buffer> {
   let renderedAt = -Infinity
   let page: Promise<Buffer> | undefined

@@ -8,7 +8,7 @@ import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import { metricsRoute } from './operations-routes.ts'
 
-/** Serves the metrics of this process on METRICS_PORT, where it is set; they are nowhere else then. */
+/** Serves the metrics of this process on METRICS_PORT, if set; no other port serves them then. */
 export async function serveMetrics({
   config: { metricsPort: port, host, shutdownDeadlineMs },
   logger,

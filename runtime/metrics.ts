@@ -5,7 +5,7 @@ import { collectOwnMetrics, threadMetrics } from './thread-metrics.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** Every metric of a process, under names that stay. Served at `/metrics` for Prometheus. */
+/** Every metric of a process. Names are stable: dashboards and alerts use them. */
 export function createMetrics() {
   const registry = new Registry()
   const registers = [registry]
@@ -13,7 +13,7 @@ export function createMetrics() {
   const threads = threadMetrics(registry)
   return {
     registry,
-    /** All of them as the text that Prometheus reads. */
+    /** All metrics in the Prometheus text format. */
     page: metricsPage(() => threads.text()),
     threads,
     readiness: readinessGauge(registry),
@@ -94,7 +94,7 @@ export function createMetrics() {
   }
 }
 
-/** A gauge without a value until it is set: a process that does not measure it tells nothing. */
+/** A gauge without a value until it is set, so that a process that never measures it exports none. */
 function measured(configuration: ConstructorParameters<typeof Gauge>[0]): Gauge {
   const gauge = new Gauge(configuration)
   gauge.remove()

@@ -4,8 +4,7 @@ import type { Metrics } from './metrics.ts'
 import { VERSION } from './version.ts'
 
 /**
- * What every service answers to those who run it: who it is, whether it lives, whether it can do
- * its work now, and its metrics.
+ * The routes for operations that every service has: name and version, health, readiness, metrics.
  * @param ready rejects with a message that names what is missing.
  */
 export function operationsRoutes<S extends HttpState>(

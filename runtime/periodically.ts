@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
 /**
- * Does a task now and then again and again, `everyMs` after it last ended, until `signal` is
- * aborted. A failure is logged and the next turn tries again.
+ * Runs a task now, and again `everyMs` after each end, until `signal` is aborted. Failures are
+ * logged and do not stop it.
  */
 export async function periodically({
   what,

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import type { Logger } from './logger.ts'
 
 /**
- * Makes the directory if it is not there, and it and its files this user's alone, also those that the
- * process makes from now on: positions, hashes of keys and passwords are nobody else's.
+ * Creates the directory if needed, and restricts it and its files, also those that this process
+ * creates later, to the current user: they hold positions and hashes of keys and passwords.
  */
 export function privateDirectory(
   directory: string,
@@ -18,7 +18,7 @@ export function privateDirectory(
       if (entry.isFile()) chmodSync(join(directory, entry.name), 0o600)
     }
   } catch (error) {
-    // A folder of another user, or a file system without modes: whoever set it up so has decided.
+    // A directory of another user, or a file system without modes: keep it as it was set up.
     logger.warn({ err: error, directory }, 'the data directory cannot be made private')
   }
 }

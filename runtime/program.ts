@@ -6,7 +6,7 @@ import { createMetrics, type Metrics } from './metrics.ts'
 import { serveMetrics } from './metrics-server.ts'
 import { VERSION } from './version.ts'
 
-/** What every process has from its first line on. */
+/** What every process starts with. */
 export type Program = {
   readonly config: Config
   readonly logger: Logger
@@ -15,9 +15,9 @@ export type Program = {
 }
 
 /**
- * Runs a process, or a worker thread of one: reads the configuration, calls `start`, which opens
- * things and hands their ends to the lifecycle, and stops on a signal. Whatever goes wrong at the
- * start is said in one message, what was opened is closed, and the exit code is 1.
+ * Runs a process, or a worker thread of one: reads the configuration, calls `start`, which registers
+ * what it opens with the lifecycle, and stops on a signal. If the start fails, it logs one message,
+ * closes what was opened, and exits with code 1.
  */
 export async function runProgram(
   name: string,
@@ -43,7 +43,7 @@ export async function runProgram(
   }
 }
 
-/** There are none to give: a program that is asked, or given one by mistake, says so and ends. */
+/** Programs take no arguments: given any, they say so and exit. */
 function answerArguments(name: string): void {
   const [first] = process.argv.slice(2)
   if (first === undefined) return

@@ -1,11 +1,11 @@
 import { Gauge, type Registry } from 'prom-client'
 
-/** How long a scrape waits for an answer; one that comes later is told at the next. */
+/** How long a scrape waits for a check; a later result shows at the next scrape. */
 const WAITED_MS = 250
 
 export type Readiness = ReturnType<typeof readinessGauge>
 
-/** `gps_ready`: whether each service of the process can do its work, asked whenever it is scraped. */
+/** `gps_ready`: whether each service of the process can do its work, checked at each scrape. */
 export function readinessGauge(registry: Registry) {
   const services = new Map<string, () => Promise<void>>()
   new Gauge({

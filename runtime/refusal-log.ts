@@ -4,8 +4,8 @@ import type { Logger } from './logger.ts'
 const EVERY_MS = 1_000
 
 /**
- * Logs answers with 503, which come in floods: the first at once, those after it once a second, as a
- * number with the cause of the last one, where it had one.
+ * Logs answers with 503, which come in floods: the first at once, later ones once a second as a
+ * count, with the cause of the last one if it has one.
  */
 export function refusalLog({ logger }: { logger: Logger }): (refusal: ApiError) => void {
   let refused = 0

@@ -4,16 +4,16 @@ import type { InstanceReport, ServiceName } from '../schemas/instance-report.ts'
 import type { Clock } from './clock.ts'
 import { VERSION } from './version.ts'
 
-/** Three of them may fail before the instance counts as gone. */
+/** An instance counts as gone after three missed reports. */
 export const REPORT_INSTANCE_EVERY_MS = 10_000
 
-/** What only a service can say of itself. */
+/** The figures that a service measures itself. */
 export type Measured = Omit<
   InstanceReport,
   'instanceId' | 'service' | 'version' | 'host' | 'startedAt' | 'reportedAt'
 >
 
-/** Gives a task that says what this run of a service is and what it has measured. */
+/** Returns a task that saves a report of this instance, with the service's figures. */
 export function reportInstance({
   service,
   save,

@@ -14,7 +14,7 @@ const ANSWER_WITHIN_MS = 1_000
 
 export type MetricsJson = MetricObjectWithValues<MetricValue<string>>[]
 
-/** The metrics of this thread, and of the process' other thread where there is one. */
+/** The metrics of this thread, and of the other thread of the process if there is one. */
 export function threadMetrics(registry: Registry) {
   let ofOther: (() => Promise<MetricsJson>) | undefined
   let lastOfOther: MetricsJson = []
@@ -26,14 +26,14 @@ export function threadMetrics(registry: Registry) {
 
   async function json(): Promise<MetricsJson> {
     const all = (await registry.getMetricsAsJSON()) as MetricsJson
-    // Only one thread tells of the process, and nothing of it is left out when they are merged.
+    // Only the main thread exports these; the default would omit the start time from the merge.
     return all.map((one) =>
       one.name.startsWith('process_') ? { ...one, aggregator: 'first' } : one,
     )
   }
 
   return {
-    /** As it is sent to the other thread. */
+    /** The metrics of this thread, for the other thread. */
     json,
 
     /**
@@ -60,7 +60,7 @@ export function threadMetrics(registry: Registry) {
   }
 }
 
-/** What Node tells of this thread, and of the process, which only its main thread tells. */
+/** Node's own metrics of this thread; those of the process only in the main thread. */
 export function collectOwnMetrics(registry: Registry): void {
   if (isMainThread) return collectDefaultMetrics({ register: registry })
   collectDefaultMetrics({ register: registry, labels: { thread: 'worker' } })

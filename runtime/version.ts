@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 
-/** The package's version; the file stands one folder further up for compiled code. */
+/** The package's version; package.json is one folder further up from compiled code. */
 export const VERSION: string = (() => {
   const file = ['../package.json', '../../package.json']
     .map((path) => new URL(path, import.meta.url))

@@ -5,8 +5,8 @@ const ASKED_EVERY_MS = 200
 type Dependency = { ready(): Promise<void> }
 
 /**
- * Resolves once all of them are ready: right after the start a connection may not be there yet.
- * @throws what the last one that is not ready says, after `withinMs` or when `signal` is aborted.
+ * Resolves once all are ready: right after the start a connection may not be established yet.
+ * @throws the last error of `ready`, after `withinMs` or when `signal` is aborted.
  */
 export async function whenReady(
   dependencies: readonly Dependency[],

@@ -1,4 +1,4 @@
-/** What a promise gives, unless it takes longer than `ms`: then this rejects with `late()`. */
+/** The result of a promise; rejects with `late()` after `ms`. */
 export async function within<T>(ms: number, promise: Promise<T>, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const tooLate = new Promise<never>((_resolve, reject) => {

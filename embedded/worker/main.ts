@@ -10,8 +10,8 @@ import { joinThread, type Peer } from '../calls.ts'
 import type { MainThread, WorkerThread } from '../threads.ts'
 
 /**
- * The worker thread of the embedded process: projector, read models and admin API. It reads the log
- * and asks the main thread for whatever is to be written into it.
+ * The worker thread of the embedded process: projector, read models and admin API. It reads the log;
+ * the main thread does its writes to the log.
  */
 await runProgram('gps', async (program) => {
   if (parentPort === null) throw new Error('this is no program: start embedded/main')

@@ -12,22 +12,22 @@ import type { Outcome, Refused } from './outcome.ts'
 import { deviceRefusal } from './reportable-devices.ts'
 import type { Tally } from './tally.ts'
 
-/** One report as its sender gave it. */
+/** One report as sent. */
 export type GivenReport = {
   readonly json: unknown
-  /** The bytes it came in, where it came alone; operators see them if it is refused, else its JSON. */
+  /** The raw body, if it holds this report alone. A rejection shows it, or else the JSON. */
   readonly chunks?: readonly Buffer[]
   readonly idempotencyKey?: string | undefined
-  /** Faults that do not stand in its JSON. */
+  /** Faults found outside the JSON, such as in a header. */
   readonly faults?: readonly Fault[]
 }
 
 /**
- * Judges reports one by one and appends those that are good, all at once. Gives the outcomes in the
- * order of the reports; what is `accepted` is durable. The key's limit has been asked for the first
- * report already, before anything of it was read; the others are counted here, the first that fit pass.
- * @throws {ApiError | DependencyError} when the log has not taken the good ones within `withinMs`:
- * nothing is known then about whether they were written, and none of the reports has an outcome.
+ * Validates each report and appends the valid ones in one call. Returns the outcomes in the order of
+ * the reports; an `accepted` report is durable. The caller has already counted the first report
+ * against the key's limit; this counts the others and refuses those beyond it.
+ * @throws {ApiError | DependencyError} if the log has not acknowledged the events within `withinMs`.
+ * They may or may not have been written, so no report has an outcome.
  */
 export type Accept = (
   grant: KeyGrant,

@@ -2,10 +2,10 @@ import { RateLimiterMemory } from 'rate-limiter-flexible'
 import type { RateLimit } from '../../runtime/config/config.ts'
 import type { ApiKey } from '../../store/back-office.ts'
 
-/** A key's own limit is so many positions in this time. */
+/** The window of a key's own limit. */
 const OWN_WINDOW_SECONDS = 60
 
-/** What a key's limit is and how much of it is left; beyond it by `over` positions. */
+/** A key's limit, the positions left of it, and how many (`over`) exceeded it. */
 export type Allowance = RateLimit & {
   readonly left: number
   readonly over: number
@@ -13,8 +13,8 @@ export type Allowance = RateLimit & {
 }
 
 /**
- * Counts the positions that keys report, in this process, against each key's own limit, where it has
- * one, else against `limit`. Positions beyond the limit are counted too.
+ * Counts each key's positions in this process against the key's own limit, or else `limit`.
+ * Positions beyond the limit count too.
  */
 export class KeyLimit {
   readonly #limit: RateLimit | 'off'
@@ -24,7 +24,7 @@ export class KeyLimit {
     this.#limit = limit
   }
 
-  /** Takes so many positions off what the key may report; undefined where nothing limits it. */
+  /** Counts positions against the key's limit; undefined if the key has none. */
   async take(
     { id, rateLimit: own }: Pick<ApiKey, 'id' | 'rateLimit'>,
     positions: number,
@@ -35,12 +35,12 @@ export class KeyLimit {
     const counter = this.#counterOf(seconds)
     const { consumedPoints, msBeforeNext } = await counter.consume(id, positions)
     const over = Math.min(positions, Math.max(0, consumedPoints - points))
-    // The counter's end is a time of the wall clock, which may have been set back.
+    // The counter uses the wall clock, which may have been set back.
     const resetSeconds = Math.min(seconds, Math.max(1, Math.ceil(msBeforeNext / 1000)))
     return { points, seconds, left: Math.max(0, points - consumedPoints), over, resetSeconds }
   }
 
-  /** The limits differ from key to key and may change, so the counters only count. */
+  /** Limits differ from key to key and may change, so the counters have none of their own. */
   #counterOf(seconds: number): RateLimiterMemory {
     let counter = this.#counters.get(seconds)
     if (counter === undefined) {
@@ -51,7 +51,7 @@ export class KeyLimit {
   }
 }
 
-/** What the sender is told who has reported too much. */
+/** The message of a 429. */
 export function beyondLimit({ points, seconds, resetSeconds }: Allowance): string {
   return `this API key may report ${points} positions in ${seconds} s: send it again in ${resetSeconds} s`
 }

@@ -1,7 +1,6 @@
 import type { Fault } from '../../runtime/errors.ts'
 import type { RejectionError } from '../../schemas/report-rejected.ts'
 
-/** What became of a report. */
 export type Outcome =
   | { readonly kind: 'accepted'; readonly recordId: string; readonly receivedAt: number }
   | ({ readonly kind: 'refused' } & Refused)
@@ -12,6 +11,6 @@ export type Refused = {
   readonly details?: readonly Fault[]
   /** Whether the same report may be accepted later. */
   readonly retriable: boolean
-  /** Not before so many seconds, where that is known. */
+  /** How long to wait before a retry, if known. */
   readonly retryAfterSeconds?: number
 }

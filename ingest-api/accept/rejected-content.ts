@@ -6,15 +6,15 @@ import {
   type ReportRejected,
 } from '../../schemas/report-rejected.ts'
 
-/** What of a report has been read so far, as it came. */
+/** The part of a report that has been read so far. */
 export type Received = {
-  /** The bytes it came in, one after another; absent where it came among others. */
+  /** The raw body; absent if the report was one of several. */
   readonly chunks?: readonly Buffer[]
-  /** The report as JSON; absent while it is not known to be that. */
+  /** The parsed report; absent before it has been parsed. */
   readonly json?: unknown
 }
 
-/** What is kept of a refused report: its beginning, and whom it says it comes from. */
+/** What a rejection keeps of the report: the beginning of its body and its device id. */
 export function rejectedContent({
   chunks,
   json,
@@ -24,21 +24,21 @@ export function rejectedContent({
   return { ...(deviceId !== undefined && { deviceId }), ...(body !== '' && { body }) }
 }
 
-/** A report that came among others, as the only one. */
+/** The body that the report would have had if sent alone. */
 function written(json: unknown): readonly Buffer[] {
   if (json === undefined) return []
   try {
     return [Buffer.from(JSON.stringify(json))]
   } catch {
-    // Nested too deep to be written.
+    // Nested too deeply for JSON.stringify.
     return []
   }
 }
 
-/** The beginning of a body that is text; nothing of another, for in that no API key can be found. */
+/** The beginning of a text body. Other bodies are not kept: API keys in them could not be masked. */
 function beginning(chunks: readonly Buffer[]): string {
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
-  // One byte more than is kept tells whether the body goes on.
+  // One byte more than is kept, to see whether the body continues.
   const bytes = Buffer.concat(chunks, Math.min(length, REJECTED_BODY_BYTES + 1))
   const kept = cutAtCharacter(bytes)
   if (!isText(kept)) return ''
@@ -46,7 +46,7 @@ function beginning(chunks: readonly Buffer[]): string {
   return cutAtCharacter(Buffer.from(text)).toString('utf8')
 }
 
-/** UTF-16 that is mostly ASCII looks like UTF-8, but for its zeros. */
+/** ASCII text in UTF-16 is also valid UTF-8, but contains zero bytes. */
 function isText(bytes: Buffer): boolean {
   return isUtf8(bytes) && !bytes.includes(0)
 }
@@ -54,7 +54,7 @@ function isText(bytes: Buffer): boolean {
 function cutAtCharacter(bytes: Buffer): Buffer {
   if (bytes.length <= REJECTED_BODY_BYTES) return bytes
   let end = REJECTED_BODY_BYTES
-  // A character has three bytes at most that continue it.
+  // A character has at most three continuation bytes.
   while (end > REJECTED_BODY_BYTES - 3 && isContinuation(bytes[end])) end -= 1
   return bytes.subarray(0, end)
 }
@@ -69,6 +69,6 @@ function deviceIdIn(json: unknown): string | undefined {
   if (typeof deviceId !== 'string') return undefined
   const kept = deviceId.slice(0, REJECTED_DEVICE_ID_UNITS)
   const text = withoutApiKeys(kept, { cut: kept.length < deviceId.length })
-  // Cut again, because a key's beginning may have grown; no half of a surrogate pair stays.
+  // Masking may lengthen the text, and a cut may split a surrogate pair.
   return text.slice(0, REJECTED_DEVICE_ID_UNITS).toWellFormed()
 }

@@ -10,17 +10,17 @@ import { rejectedContent, type Received } from './rejected-content.ts'
 
 /** Refusals stored individually, per key and second; the rest is counted. */
 const KEPT_PER_SECOND = 20
-/** The same of all keys together: it is what a flood from many of them costs at most. */
+/** The same for all keys together, which bounds the cost of a flood from many keys. */
 const KEPT_PER_SECOND_IN_ALL = 200
-/** An account that had a report refused in this time has a share of them. */
+/** An account with a rejection in this time gets a share of the above. */
 const SHARES_MS = 60_000
-/** Beyond this, what is refused is dropped: a log that is away must not fill the memory. */
+/** Further rejections are dropped, so that an unavailable log cannot fill the memory. */
 const QUEUED_EVENTS = 1_000
 /** About 300 KiB at most. */
 const APPENDED_AT_ONCE = 100
 const WARNED_EVERY_MS = 60_000
 
-/** A report of a known key that was refused, and what the sender is told. */
+/** A refused report of a known key, and the error it was answered with. */
 export type Refusal = {
   readonly key: Pick<ApiKey, 'id' | 'accountId'>
   readonly error: RejectionError
@@ -30,7 +30,7 @@ export type Refusal = {
 
 type Queued = { readonly outcome: 'kept' | 'counted'; readonly event: ReportRejected }
 
-/** What one key has had refused in the second under way. */
+/** One key's rejections in the current second. */
 type Refused = {
   readonly accountId: string
   kept: number
@@ -39,17 +39,17 @@ type Refused = {
 type Counted = { count: number; receivedAt: number; message: string }
 
 /**
- * Carries refused reports into the log of rejections, on the side: no request waits for it, and
- * what cannot be written is dropped. The memory it takes depends on how many keys have reports
- * refused in a second, not on how many reports.
+ * Writes rejections to their log in the background: no request waits, and rejections that cannot be
+ * written are dropped. Memory use grows with the number of keys refused in a second, not with the
+ * number of reports.
  */
 export class Rejections {
   #queue: Queued[] = []
   #second = 0
   #keptInAll = 0
-  /** What each account has kept in the second under way. */
+  /** Rejections stored in the current second, by account. */
   #keptBy = new Map<string, number>()
-  /** When each account had a report refused last. */
+  /** Time of the last rejection, by account. */
   readonly #refusedAt = new Map<string, number>()
   /** By keyId. */
   #refused = new Map<string, Refused>()
@@ -109,21 +109,21 @@ export class Rejections {
     counted.message = message
   }
 
-  /** Each account has the same share, and one share stays free for who comes next. */
+  /** Accounts have equal shares; one share stays free for the next account. */
   #mayKeep(accountId: string): boolean {
     if (this.#keptInAll >= KEPT_PER_SECOND_IN_ALL) return false
     const share = Math.floor(KEPT_PER_SECOND_IN_ALL / (this.#refusedAt.size + 1))
     return (this.#keptBy.get(accountId) ?? 0) < Math.max(1, share)
   }
 
-  /** Writes what is there; never rejects. Counts are written once their second is over. */
+  /** Writes the queue, and the counts of past seconds; never rejects. */
   async flush(): Promise<void> {
     const now = this.#steadyClock.now()
     if (this.#second !== secondOf(now)) this.#endSecond(now)
     await this.#write()
   }
 
-  /** Writes everything that is there, without waiting for the second to end. */
+  /** Writes the queue and all counts, without waiting for the second to end. */
   async close(): Promise<void> {
     this.#endSecond(this.#steadyClock.now())
     await this.#writing

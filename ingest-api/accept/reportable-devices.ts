@@ -2,7 +2,7 @@ import { isListed } from '../../schemas/device-list.ts'
 import type { KeyGrant } from '../../store/back-office.ts'
 import type { Refused } from './outcome.ts'
 
-/** Why a key may not report for a device; undefined where it may. */
+/** Why a key may not report for a device; undefined if it may. */
 export function deviceRefusal(
   { key, disabledDevices }: KeyGrant,
   deviceId: string,
@@ -15,7 +15,7 @@ export function deviceRefusal(
   return undefined
 }
 
-/** An operator may well put a device on a key's list later; one was disabled on purpose. */
+/** A missing device may still be added to the key's list; a disabled one was disabled on purpose. */
 function forbidden(message: string, { retriable }: { retriable: boolean }): Refused {
   return { error: 'FORBIDDEN', message, retriable }
 }

@@ -4,7 +4,7 @@ import type { Metrics } from '../../runtime/metrics.ts'
 import { REJECTION_ERRORS, type RejectionError } from '../../schemas/report-rejected.ts'
 import type { Refusal, Rejections } from './rejections.ts'
 
-/** Every way in which a report, or its request as a whole, can end. */
+/** Every outcome of a report, or of its request as a whole. */
 const OUTCOMES: readonly ('accepted' | ErrorIdentifier)[] = [
   'accepted',
   ...REJECTION_ERRORS,
@@ -15,8 +15,7 @@ const OUTCOMES: readonly ('accepted' | ErrorIdentifier)[] = [
 ]
 
 /**
- * Counts what became of reports, and hands what was refused to a known key to the rejections.
- * The answer does not wait for that.
+ * Counts the outcomes of reports and queues the rejections of known keys.
  */
 export class Tally {
   readonly #metrics: Metrics
@@ -31,7 +30,7 @@ export class Tally {
   }) {
     this.#metrics = metrics
     this.#rejections = rejections
-    // From the start: the first burst of an outcome would else look like no increase at all.
+    // Prometheus sees no increase in a counter that starts at its first burst.
     for (const outcome of OUTCOMES) metrics.reports.inc({ outcome }, 0)
   }
 
@@ -39,13 +38,13 @@ export class Tally {
     if (reports > 0) this.#metrics.reports.inc({ outcome: 'accepted' }, reports)
   }
 
-  /** A report that was refused by itself. */
+  /** One refused report. */
   refused(refusal: Refusal): void {
     this.#metrics.reports.inc({ outcome: refusal.error })
     this.#rejections.offer(refusal)
   }
 
-  /** So many reports whose request failed as a whole; `key` and `received` are what was known of it by then. */
+  /** Reports whose request failed as a whole, with the key and content known by then. */
   failed(
     thrown: unknown,
     {

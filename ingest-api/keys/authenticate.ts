@@ -7,8 +7,7 @@ import type { KeyUsage } from './key-usage.ts'
 
 /**
  * The grant behind an `Authorization: Bearer` header (specification section 5, RFC 6750).
- * @throws {ApiError} one and the same 401 for every key that is not good; 503 where that cannot be
- * known now.
+ * @throws {ApiError} the same 401 for every invalid key; 503 if the key cannot be checked now.
  */
 export async function authenticate(
   authorization: string,
@@ -17,14 +16,14 @@ export async function authenticate(
   const token = /^bearer +([^\s]+) *$/i.exec(authorization)?.[1]
   const grant =
     token !== undefined && isApiKey(token) ? await grants.find(secretHash(token)) : undefined
-  // Decided anew for each request: a grant is remembered for longer than its times may last.
+  // Checked for each request, because a cached grant may have expired meanwhile.
   if (grant !== undefined && isInForce(grant, clock.now())) return grant
   throw unauthorized(authorization !== '')
 }
 
 /**
- * Notes that a good key was used for what needs `scope`.
- * @throws {ApiError} 403 where the key, or its account, may not do this.
+ * Checks that the key has `scope`, and notes its use.
+ * @throws {ApiError} 403 if the key lacks the scope or its account is suspended.
  */
 export function authorize(
   { key, accountSuspended }: KeyGrant,

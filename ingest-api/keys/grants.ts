@@ -5,30 +5,30 @@ import { unavailable } from '../../runtime/http.ts'
 import { within } from '../../runtime/within.ts'
 import type { KeyGrant, Keys } from '../../store/back-office.ts'
 
-/** From this age on an answer of the store is asked for anew in the background. */
+/** A cached grant of this age is refreshed in the background. */
 const REFRESH_AFTER_MS = 2_000
-/** From this age on it is not used while the store answers. */
+/** A cached grant of this age is used only if the store does not answer. */
 const TRUSTED_MS = 5_000
-/** While the store does not answer, a key it once knew is good for this long. */
+/** How long a cached grant stays usable while the store does not answer. */
 const TRUSTED_WITHOUT_STORE_MS = 60 * 60 * 1_000
-/** A store that has not answered by then counts as away. */
+/** A store that has not answered after this time counts as unavailable. */
 const ANSWER_MS = 3_000
-/** How long after a failure it is looked whether the store answers again. */
+/** Pause between probes of an unavailable store. */
 const LOOK_AGAIN_MS = 1_000
 const KNOWN_KEPT = 50_000
 const UNKNOWN_KEPT = 10_000
-/** What no secret has for its hash: asked for only to see whether the store answers. */
+/** The hash of no secret, used to probe the store. */
 const NOBODY = Buffer.alloc(32)
 
 type Answer = { readonly grant: KeyGrant; readonly readAt: number }
 
 /**
- * What the store says of API keys, remembered for seconds: every change of the back office is in
- * force within 5 s, and known keys go on working for an hour while the store is away.
+ * A cache of the store's API keys. Every change in the back office takes effect within 5 s; known
+ * keys keep working for an hour while the store is unavailable.
  */
 export class Grants {
   readonly #known = new LRUCache<string, Answer>({ max: KNOWN_KEPT })
-  /** When the store said that there is no such key. Apart, so that made-up keys push out no good one. */
+  /** When an unknown key was looked up. Kept apart, so that made-up keys never evict real ones. */
   readonly #unknown = new LRUCache<string, number>({ max: UNKNOWN_KEPT })
   readonly #asking = new Map<string, Promise<KeyGrant | undefined>>()
   readonly #keys: Pick<Keys, 'findGrant'>
@@ -37,7 +37,7 @@ export class Grants {
   #away = false
   #looking = false
 
-  /** @param clock a steady one: what a key may do must not depend on how the machine's is set. */
+  /** @param clock a monotonic one: the machine's clock may be set back. */
   constructor({
     keys,
     clock,
@@ -53,8 +53,8 @@ export class Grants {
   }
 
   /**
-   * The grant behind a secret's hash, or undefined when there is no such key.
-   * @throws {ApiError} 503 when the store is away and does not let that be known.
+   * The grant behind a secret's hash, or undefined if there is no such key.
+   * @throws {ApiError} 503 if the store is unavailable and the key is not cached.
    */
   async find(secretHash: Buffer): Promise<KeyGrant | undefined> {
     const id = secretHash.toString('base64')
@@ -88,7 +88,7 @@ export class Grants {
   }
 
   async #askStore(id: string, secretHash: Buffer): Promise<KeyGrant | undefined> {
-    // The age counts from before the question: a change made meanwhile may not be in the answer.
+    // The age starts before the query: the answer may miss a change made meanwhile.
     const readAt = this.#clock.now()
     const grant = await this.#answer(secretHash)
     if (grant === undefined) {
@@ -113,7 +113,7 @@ export class Grants {
     }
   }
 
-  /** Nobody waits for a store that is away: this finds out when it answers again. */
+  /** Probes the unavailable store, so that requests need not wait to find out. */
   async #lookAgain(): Promise<void> {
     if (this.#looking) return
     this.#looking = true

@@ -1,6 +1,6 @@
 import type { Keys } from '../../store/back-office.ts'
 
-/** When keys were last used, gathered in memory so that a request never writes to the store. */
+/** When keys were last used, collected in memory so that no request writes to the store. */
 export class KeyUsage {
   #usedAt = new Map<string, number>()
   readonly #keys: Pick<Keys, 'touchKeys'>
@@ -13,7 +13,7 @@ export class KeyUsage {
     this.#usedAt.set(keyId, usedAt)
   }
 
-  /** Writes what was noted since the last time. What could not be written is kept for the next. */
+  /** Writes the times noted since the last flush, and keeps them if that fails. */
   async flush(): Promise<void> {
     if (this.#usedAt.size === 0) return
     const flushing = this.#usedAt

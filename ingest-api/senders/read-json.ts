@@ -3,14 +3,13 @@ import type { IncomingMessage } from 'node:http'
 import { ApiError, invalidParams } from '../../runtime/errors.ts'
 import type { HttpContext } from '../../runtime/http.ts'
 
-/** A body as JSON, and the bytes it came in. */
+/** A parsed body and its raw bytes. */
 export type JsonBody = { readonly json: unknown; readonly chunks: readonly Buffer[] }
 
 /**
- * Reads a JSON body: media type and encoding first, then size, then bytes that must be UTF-8, then
- * JSON. The ingest paths read their own bodies because decoding has to come after that check: a
- * decoder would turn foreign bytes into U+FFFD, and with them one device's id into another's.
- * Bytes are put into `chunks` as they come, so that whoever tells of a refusal has them.
+ * Reads a JSON body; checks media type, encoding, size and UTF-8 before it parses. A body-parser
+ * would decode invalid bytes to U+FFFD and so turn one device's id into another's. The bytes go
+ * into `chunks` as they arrive, so that the caller has them for a rejection.
  * @throws {ApiError} 415, 413 or 400.
  */
 export async function readJson(
@@ -39,7 +38,7 @@ function bodyFault(message: string): ApiError {
   return invalidParams([{ field: 'body', message }])
 }
 
-/** Gathers the body's chunks in `chunks` and gives them as one. */
+/** Collects the body in `chunks` and returns it as one buffer. */
 function readBytes(
   request: IncomingMessage,
   { limitBytes, chunks }: { limitBytes: number; chunks: Buffer[] },

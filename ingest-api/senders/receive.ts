@@ -9,10 +9,10 @@ import type { Grants } from '../keys/grants.ts'
 import type { KeyUsage } from '../keys/key-usage.ts'
 import { readJson, type JsonBody } from './read-json.ts'
 
-/** How long one request waits for store and log together; the answer has to be there within 6 s. */
+/** How long a request waits for store and log together; the answer must be sent within 6 s. */
 const WAITS_MS = 5_500
 
-/** A request that may report: whose key it carries, and its body. */
+/** A request whose key may report, and its body. */
 export type ReportRequest = {
   readonly grant: KeyGrant
   readonly body: JsonBody
@@ -26,8 +26,8 @@ export type Receive = (
 ) => Promise<ReportRequest>
 
 /**
- * What every way of reporting asks of a request before anybody looks at its reports: a good key that
- * may report, and has not used up its limit, then a JSON body. What fails here counts as one report.
+ * The checks that every reporting endpoint shares: a valid key with the right scope, its limit, a
+ * JSON body. A failure here counts as one report.
  */
 export function receiveReports({
   grants,
@@ -62,7 +62,10 @@ export function receiveReports({
   }
 }
 
-/** Takes the first report off the key's limit. What is left is told (draft-ietf-httpapi-ratelimit-headers-10). */
+/**
+ * Counts the first report against the key's limit, and sets the RateLimit headers
+ * (draft-ietf-httpapi-ratelimit-headers-10).
+ */
 async function takeOne(ctx: HttpContext, keyLimit: KeyLimit, key: ApiKey): Promise<void> {
   const allowance = await keyLimit.take(key, 1)
   if (allowance === undefined) return

@@ -2,13 +2,13 @@ import Joi from 'joi'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 
-/** Everything that can be set from outside, read in this one place. */
+/** The configuration, read from the environment in this one place. */
 export type Config = {
   readonly host: string
   readonly ingestPort: number
   readonly adminPort: number
   readonly projectorPort?: number
-  /** Absent: every service tells the metrics on its own port. */
+  /** Absent: every service serves the metrics on its own port. */
   readonly metricsPort?: number
   readonly dataDir: string
   readonly distributed?: {
@@ -27,11 +27,11 @@ export type Config = {
     readonly admin: RateLimit | 'off'
     readonly store: 'memory' | 'mongodb'
   }
-  /** Absent: records are kept for ever. */
+  /** Absent: records are kept indefinitely. */
   readonly retentionDays?: number
   /** As it was said: `off` removes a retention that the store has. */
   readonly retention?: number | 'off'
-  /** How many proxies stand in front. */
+  /** The number of proxies in front. */
   readonly trustProxy: number
   readonly logLevel: string
   readonly shutdownDeadlineMs: number
@@ -48,7 +48,7 @@ export type KafkaConfig = {
   readonly topicPrefix: string
   /** Absent: the brokers' own default. */
   readonly replicationFactor?: number
-  /** From RETENTION_DAYS; absent: for ever. */
+  /** From RETENTION_DAYS; absent: unlimited. */
   readonly retentionMs?: number
   /** Absent: events are written as JSON. */
   readonly registry?: { readonly url: string }
@@ -56,7 +56,7 @@ export type KafkaConfig = {
 
 export type RateLimit = { readonly points: number; readonly seconds: number }
 
-/** The configuration cannot be used; the message lists every bad variable and what it expects. */
+/** The configuration is invalid; the message lists every invalid variable and the expected value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
@@ -78,8 +78,8 @@ export function loadConfig(
 }
 
 /**
- * Where Kafka and MongoDB are, for programs that need them.
- * @throws {ConfigError} saying what to set, where they are not configured.
+ * The Kafka and MongoDB settings, for programs that need them.
+ * @throws {ConfigError} naming what to set if they are missing.
  */
 export function requireDistributed({ distributed }: Config): NonNullable<Config['distributed']> {
   if (distributed !== undefined) return distributed
@@ -191,7 +191,7 @@ const variables = Joi.object({
   .and('ADMIN_EMAIL', 'ADMIN_PASSWORD')
   .messages({ 'object.and': 'set {{#missing}} too: {{#present}} does not work alone' })
 
-/** A variable that is set to nothing counts as not set. What a secret holds is never repeated. */
+/** An empty variable counts as unset. Messages never contain the value of a secret. */
 function variable<S extends Joi.Schema>(
   name: string,
   schema: S,

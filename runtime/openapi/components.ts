@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { JsonSchema } from './json-schema.ts'
 
 /**
- * Takes every schema with a `title` out of a part of a document, puts a reference in its place and
- * keeps it under that name.
+ * Replaces every schema that has a `title` by a reference, and collects the schemas under their
+ * titles.
  */
 export class SchemaComponents {
   readonly #schemas = new Map<string, JsonSchema>()
@@ -12,7 +12,7 @@ export class SchemaComponents {
     return Object.fromEntries([...this.#schemas].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
 
-  /** @throws {Error} where two different schemas have one title: a fault of the route table. */
+  /** @throws {Error} if two different schemas share a title: a fault of the route table. */
   extract(part: unknown): unknown {
     if (Array.isArray(part)) return part.map((item) => this.extract(item))
     if (typeof part !== 'object' || part === null) return part
@@ -21,7 +21,7 @@ export class SchemaComponents {
       Object.entries(rest).map(([keyword, value]) => [keyword, this.extract(value)]),
     )
     if (title === undefined) return extracted
-    // A field called `title` is described by an object; the keyword is a text.
+    // The keyword `title` is a string; a field called `title` is described by an object.
     if (typeof title !== 'string') return { title: this.extract(title), ...extracted }
     const known = this.#schemas.get(title)
     if (known !== undefined && !isDeepStrictEqual(known, extracted)) {

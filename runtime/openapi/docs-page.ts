@@ -1,4 +1,4 @@
-/** The page that shows `openapi.json` beside it; everything it loads is in `docs/` beside it. */
+/** The page that shows `openapi.json`; all its assets are in `docs/`. */
 export function docsPage({ title }: { title: string }): string {
   return `<!doctype html>
 <html lang="en">
@@ -20,7 +20,7 @@ export function docsPage({ title }: { title: string }): string {
 `
 }
 
-/** Runs in the browser. No validator: it would send the document to another host. */
+/** Runs in the browser. The validator is off: it would send the document to another host. */
 export const START_SCRIPT = `SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#document',
@@ -32,7 +32,7 @@ export const START_SCRIPT = `SwaggerUIBundle({
 })
 `
 
-/** The one server is where the page comes from, and no call has links: neither needs room. */
+/** Hides the list of servers, which has one entry, and the links, of which there are none. */
 export const STYLE = `body { margin: 0; background: #fff; }
 .swagger-ui .info { margin: 24px 0; }
 .swagger-ui .info table td, .swagger-ui .info table td:first-of-type { padding: 5px 16px 5px 0; vertical-align: baseline; }

@@ -6,7 +6,7 @@ import type { HttpContext, HttpState } from '../http.ts'
 import { docsPage, START_SCRIPT, STYLE } from './docs-page.ts'
 import type { OpenApiDocument } from './document.ts'
 
-/** Nothing from other hosts, no inline script; Swagger UI's icons are `data:` images. */
+/** No other hosts, no inline scripts; Swagger UI's icons are `data:` images. */
 const POLICY = [
   "default-src 'self'",
   "img-src 'self' data:",
@@ -21,7 +21,7 @@ const installed = createRequire(import.meta.url)
 type Content = { readonly body: Buffer; readonly etag: string }
 type File = { readonly type: string; readonly content: () => Promise<Content> }
 
-/** Serves an API's document at `/openapi.json`, and at `/docs` a page of it to read and to try. */
+/** Serves an API's document at `/openapi.json`, and Swagger UI at `/docs`. */
 export function documentRoutes<S extends HttpState>(
   router: Router<S>,
   document: OpenApiDocument,
@@ -39,7 +39,7 @@ export function documentRoutes<S extends HttpState>(
 
   router.get('/openapi.json', (ctx) => send(ctx, json))
   router.get('/docs', (ctx) => send(ctx, page))
-  // The page's links are relative, so that it also works under a prefix that a proxy takes off.
+  // The page's links are relative, so that it also works behind a proxy that strips a prefix.
   router.get('/docs/', (ctx) => ctx.redirect('../docs'))
   for (const [name, file] of Object.entries(files)) {
     router.get(`/docs/${name}`, (ctx) => send(ctx, file))
@@ -61,7 +61,7 @@ function inMemory(type: string, text: string): File {
   return { type, content: async () => content }
 }
 
-/** A file of the installed package, read when it is first asked for. */
+/** A file of the installed package, read on first use. */
 function ofSwaggerUi(type: string, name: string): File {
   let content: Content | undefined
   return {

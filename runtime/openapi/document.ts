@@ -5,7 +5,7 @@ import { errorResponse, ERRORS_OF_EVERY_CALL, HEADERS } from './envelope.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { templated, type Operation } from './operation.ts'
 
-/** As much of an OpenAPI 3.1 document as is looked at from here. */
+/** The parts of an OpenAPI 3.1 document that this code reads. */
 export type OpenApiDocument = {
   readonly openapi: string
   readonly info: JsonSchema
@@ -15,12 +15,11 @@ export type OpenApiDocument = {
 
 export type Tag = { readonly name: string; readonly description: string }
 
-/** Answered where no call matches, so that they belong to no operation. */
+/** Errors for requests that match no operation. */
 const UNMATCHED = ['NOT_FOUND', 'METHOD_NOT_ALLOWED'] as const
 
 /**
- * The OpenAPI 3.1 document of an API. Errors are taken from the table of identifiers; the security
- * schemes are those that the operations name, or more.
+ * The OpenAPI 3.1 document of an API. `securitySchemes` must include those that the operations name.
  */
 export function openApiDocument({
   title,
@@ -30,7 +29,7 @@ export function openApiDocument({
   operations,
 }: {
   title: string
-  /** Markdown; what is true of every call is told after it. */
+  /** Markdown; a section about every call follows it. */
   description: string
   tags: readonly Tag[]
   securitySchemes: { readonly [name: string]: JsonSchema }
@@ -102,7 +101,7 @@ function described({
         headers: { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } },
         content: Object.fromEntries(
           Object.entries(answer.content).map(([mediaType, schema]) => [
-            // Tools look for the type alone.
+            // Tools expect the type without parameters.
             mediaType.replace(/;.*/, ''),
             { schema },
           ]),
@@ -135,7 +134,7 @@ function aboutEveryCall(identifiers: readonly ErrorIdentifier[]): string {
   ].join('\n')
 }
 
-/** Each once, in the order of the table, which is that of the statuses. */
+/** Without duplicates, in the order of the table, which is by status. */
 function among(given: readonly ErrorIdentifier[]): ErrorIdentifier[] {
   return (Object.keys(ERRORS) as ErrorIdentifier[]).filter((identifier) =>
     given.includes(identifier),

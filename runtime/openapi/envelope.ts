@@ -1,7 +1,7 @@
 import { ERROR_MEANINGS, ERRORS, type ErrorIdentifier } from '../errors.ts'
 import type { JsonSchema } from './json-schema.ts'
 
-/** Requests that the HTTP parser refuses, and faults of ours, end any call. */
+/** Errors of any call: requests that the HTTP parser refuses, and faults of ours. */
 export const ERRORS_OF_EVERY_CALL: readonly ErrorIdentifier[] = [
   'INVALID_PARAMS',
   'REQUEST_TIMEOUT',
@@ -9,10 +9,10 @@ export const ERRORS_OF_EVERY_CALL: readonly ErrorIdentifier[] = [
   'SERVER_ERROR',
 ]
 
-/** Generators know no type that is null alone, but any type that may hold just one value. */
+/** `const`, because some generators do not support the type `null` alone. */
 const NOTHING: JsonSchema = { const: null, description: 'Always null' }
 
-/** The envelope around what a call answers; without a schema its `data` is null. */
+/** The envelope of a successful answer; without a schema its `data` is null. */
 export function successEnvelope(status: number, data: JsonSchema = NOTHING): JsonSchema {
   return envelope({
     success: { const: true },

@@ -1,12 +1,12 @@
 import type Joi from 'joi'
 
-/** JSON Schema, draft 2020-12; one with a `title` is a component of the OpenAPI document. */
+/** JSON Schema, draft 2020-12; one with a `title` becomes a component of the OpenAPI document. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
 /**
- * What a Joi rule accepts, as JSON Schema. Joi converts by itself; a rule that it cannot express says
- * its schema in `.meta({ openapi: {…} })`, which stands in place of Joi's. `null` that a rule takes for
- * absence is allowed; descriptions and defaults are told.
+ * The JSON Schema of a Joi rule, from Joi's own conversion. A rule that Joi cannot convert gives its
+ * schema in `.meta({ openapi: {…} })`, which replaces Joi's. Allows `null` if the rule takes it for
+ * absence; includes descriptions and defaults.
  */
 export function jsonSchemaOf(rule: Joi.Schema): JsonSchema {
   const own = stated(rule) ?? withParts(converted(rule), rule)
@@ -20,7 +20,7 @@ export function jsonSchemaOf(rule: Joi.Schema): JsonSchema {
   return accepts(rule, null) ? withNull(told) : told
 }
 
-/** The schema of an object with these fields; fields besides them are refused unless said otherwise. */
+/** The schema of an object with these fields; by default it refuses others. */
 export function objectSchemaOf(
   rules: { readonly [field: string]: Joi.Schema },
   { others = 'refused' }: { others?: 'refused' | 'ignored' } = {},
@@ -48,7 +48,7 @@ function converted(rule: Joi.Schema): JsonSchema {
   return rule['~standard'].jsonSchema.input({ target: 'draft-2020-12' })
 }
 
-/** Joi's own conversion goes into objects and lists without looking for what their rules state. */
+/** Joi's own conversion ignores `.meta` inside objects and lists. */
 function withParts(schema: JsonSchema, rule: Joi.Schema): JsonSchema {
   const fields = rule.$_terms['keys'] as readonly { key: string; schema: Joi.Schema }[] | undefined
   if (rule.type === 'object' && fields) {

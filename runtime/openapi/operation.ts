@@ -1,7 +1,7 @@
 import type { ErrorIdentifier } from '../errors.ts'
 import type { JsonSchema } from './json-schema.ts'
 
-/** One call of an HTTP API, as the OpenAPI document tells it. */
+/** One call of an HTTP API, for the OpenAPI document. */
 export type Operation = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** From the root, parameters as the router writes them: `/api/v1/devices/:deviceId`. */
@@ -11,16 +11,16 @@ export type Operation = {
   readonly summary: string
   readonly description?: string
   readonly parameters?: readonly Parameter[]
-  /** The JSON body that the call takes. */
+  /** The JSON body of the request. */
   readonly body?: { readonly required: boolean; readonly schema: JsonSchema }
   readonly answer: {
     readonly status: number
     readonly description: string
     readonly content: { readonly [mediaType: string]: JsonSchema }
   }
-  /** Besides those that every call can give. */
+  /** Besides those that every call may answer with. */
   readonly errors: readonly ErrorIdentifier[]
-  /** Names of security schemes of which one is needed; none: open to everybody. */
+  /** Security schemes, one of which is required; none: open to everybody. */
   readonly security: readonly string[]
 }
 

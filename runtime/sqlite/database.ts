@@ -5,36 +5,36 @@ import { isBusy, translated } from './sqlite-errors.ts'
 
 export type Value = string | number | Uint8Array | null
 
-/** A prepared statement; `Row` is the shape of what it selects, which the SQL has to keep. */
+/** A prepared statement; the SQL must select the columns of `Row`. */
 export type Statement<Row = never> = {
   get(...values: readonly Value[]): Row | undefined
   all(...values: readonly Value[]): Row[]
-  /** Gives the number of rows changed. */
+  /** Returns the number of rows changed. */
   run(...values: readonly Value[]): number
 }
 
 export type DatabaseOptions = {
-  /** What fails, in the words of whoever reads the error. */
+  /** The name in error messages. */
   readonly called?: string
   readonly busyTimeoutMs?: number
-  /** Of a file that is there and up to date. */
+  /** For a file that exists and is up to date. */
   readonly readOnly?: boolean
-  /** NORMAL loses the last commits at a power cut: only for what can be made again. */
+  /** NORMAL loses the last commits at a power cut: only for data that can be rebuilt. */
   readonly synchronous?: 'FULL' | 'NORMAL'
 }
 
 /**
- * One SQLite file: durable at every commit, waited for while somebody else writes it. Everything
- * the driver throws leaves here as a `DependencyError`.
+ * One SQLite file, durable at every commit. Waits while another connection writes. Errors of the
+ * driver become `DependencyError`s.
  */
 export class Database {
   readonly #driver: DatabaseSyncInstance
   readonly #called: string
 
   /**
-   * Opens or creates the file and brings its schema up to date. `migrations[n]` leads from version
-   * n to n + 1; several processes may do this at once.
-   * @throws {DependencyError} also when a newer program has already changed the file.
+   * Opens or creates the file and brings its schema up to date. `migrations[n]` migrates version n
+   * to n + 1; several processes may do this at once.
+   * @throws {DependencyError} also if a newer program has already migrated the file.
    */
   constructor(
     file: string,
@@ -56,7 +56,7 @@ export class Database {
       translated(opening, () => {
         if (!readOnly) useWriteAheadLog(this.#driver, busyTimeoutMs)
         this.#driver.exec(`PRAGMA synchronous = ${synchronous}`)
-        // So that REPLACE cannot pass by a trigger on deletion.
+        // Otherwise REPLACE would not fire triggers on deletion.
         this.#driver.exec('PRAGMA recursive_triggers = ON')
         this.#migrate(file, migrations)
       })
@@ -81,16 +81,16 @@ export class Database {
     this.#translated(() => this.#driver.exec(sql))
   }
 
-  /** Runs `write` in one transaction that nobody else writes beside; all of it happens or nothing. */
+  /** Runs `write` in one exclusive write transaction, and rolls back if it throws. */
   transaction<T>(write: () => T): T {
-    // A transaction that begins as a reader could find the file locked when it comes to write.
+    // A transaction that begins as a reader could find the file locked at its first write.
     this.#translated(() => this.#driver.exec('BEGIN IMMEDIATE'))
     try {
       const result = write()
       this.#translated(() => this.#driver.exec('COMMIT'))
       return result
     } catch (error) {
-      // A full disk, for one, ends the transaction by itself.
+      // Some errors, such as a full disk, have already ended the transaction.
       if (this.#driver.isTransaction) this.#driver.exec('ROLLBACK')
       throw error
     }
@@ -127,8 +127,8 @@ export class Database {
 }
 
 /**
- * Two processes that turn a new file to WAL at once are told "busy" without being made to wait:
- * the driver's own time-out does not cover this step.
+ * Retries: if two processes switch a new file to WAL at once, one fails with "busy" immediately,
+ * because the busy time-out does not cover this step.
  */
 function useWriteAheadLog(driver: DatabaseSyncInstance, busyTimeoutMs: number): void {
   const deadline = Date.now() + busyTimeoutMs
@@ -149,11 +149,11 @@ function changesOf(statement: StatementSyncInstance, values: readonly Value[]): 
 
 function bindable(values: readonly Value[]): Value[] {
   return values.map((value) => {
-    // The driver takes a number less than 2^-52 above an integer for that integer: a tiny positive
-    // one would become 0. SQLite reads its decimal text back to the same bits in a REAL column.
+    // The driver rounds a number less than 2^-52 above an integer to that integer, so a tiny positive
+    // one would become 0. As decimal text, a REAL column stores it exactly.
     if (typeof value === 'number' && value > 0 && value < Number.EPSILON) return String(value)
-    // It also cuts a text at U+0000, so that a look-up would find the thing of the shorter name.
-    // As bytes it equals no text, and a table refuses it.
+    // It also truncates a text at U+0000, so that a query would match the shorter text. A buffer
+    // matches no text, and STRICT tables refuse it.
     if (typeof value === 'string' && value.includes('\0')) return Buffer.from(value)
     return value
   })

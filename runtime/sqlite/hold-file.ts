@@ -3,8 +3,8 @@ import { DependencyError } from '../errors.ts'
 import { isBusy, translated } from './sqlite-errors.ts'
 
 /**
- * Holds a lock file, made if it is not there; undefined when another process has it for longer than
- * `waitMs`. The hold is the operating system's: it ends with the process, however that ends.
+ * Locks a file, which it creates if needed; undefined if another process holds it for longer than
+ * `waitMs`. The operating system releases the lock when the process ends, even by kill -9.
  * @throws {DependencyError} when the file cannot be opened.
  */
 export function holdFile(

@@ -11,12 +11,12 @@ const FULL = 13
 const CANTOPEN = 14
 const PROTOCOL = 15
 
-/** What the machine or another process causes: it passes, or somebody mends it, and no data is at fault. */
+/** Errors caused by the machine or another process, not by the data: a retry may succeed. */
 const PASSING = new Set([PERM, BUSY, LOCKED, NOMEM, READONLY, IOERR, FULL, CANTOPEN, PROTOCOL])
 
 /**
- * Does `work`; what the driver throws leaves as a `DependencyError` that says `what` failed, anything
- * else as it is.
+ * Runs `work`. Errors of the driver become `DependencyError`s that say `what` failed; others are
+ * rethrown as they are.
  */
 export function translated<T>(what: string, work: () => T): T {
   try {
@@ -44,7 +44,7 @@ function dependencyError(what: string, error: unknown): DependencyError | undefi
   return undefined
 }
 
-/** The driver's errors belong to another realm at times, so they are known by their fields alone. */
+/** Checks fields, not instanceof: the driver's errors may come from another realm. */
 function primaryCode(error: unknown): number | undefined {
   if (!isObject(error) || error['code'] !== 'ERR_SQLITE_ERROR') return undefined
   const code = error['errcode']
