@@ -4,12 +4,12 @@ import type { Erasures } from '../store/read-models.ts'
 
 const SHOWN_CHARACTERS = 200
 
-/** What becomes of a dead letter when all are replayed. */
+/** The outcome of a dead letter in a replay. */
 type Fate =
   | { readonly kind: 'replayed' | 'erased since' }
   | { readonly kind: 'left'; readonly reason: string }
 
-/** Writes a paragraph about each dead letter, and at the end how many there are. */
+/** Prints a paragraph about each dead letter, and their number at the end. */
 export async function listDeadLetters(
   eventLog: Pick<DeadLetterLog, 'readDeadLetters'>,
   write: (text: string) => void,
@@ -27,8 +27,8 @@ export async function listDeadLetters(
 }
 
 /**
- * Appends to the log again what this version reads, and says what became of each of the others.
- * What was reported before an erasure of its device is not brought back.
+ * Appends the dead letters that this version can read to the log again, and prints the outcome of
+ * each of the others. Does not restore positions reported before their device was erased.
  */
 export async function replayDeadLetters(
   { eventLog, store }: { eventLog: DeadLetterLog; store: Pick<Erasures, 'erasuresOf'> },
@@ -88,7 +88,7 @@ function place({ kept: { origin } }: DeadLetter): string {
   return `partition ${origin.partition}, offset ${origin.offset}`
 }
 
-/** As JSON text, so that nothing of it moves a terminal's cursor. */
+/** As JSON text, so that control characters do not reach the terminal. */
 function shown(bytes: Uint8Array | null): string {
   if (bytes === null) return 'none'
   const text = Buffer.from(bytes).toString()

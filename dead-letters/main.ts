@@ -17,10 +17,10 @@ import { whenReady } from '../runtime/when-ready.ts'
 
 const READY_WITHIN_MS = 30_000
 
-// Kafka's client may leave timers behind; what is asked for is done, and everything is closed.
+// Everything is closed, but Kafka's client may leave timers behind.
 process.exit(await main(process.argv.slice(2)))
 
-/** Lists dead letters or replays them (`npm run dead-letters`). Gives the exit code. */
+/** `npm run dead-letters`. Returns the exit code. */
 async function main(args: readonly string[]): Promise<number> {
   try {
     const command = parseCommand(args)

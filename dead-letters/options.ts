@@ -1,6 +1,6 @@
 export type Command = 'list' | 'replay' | 'help'
 
-/** The command line cannot be understood; the message says what can be given. */
+/** An invalid command line; the message says what to give. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
@@ -23,7 +23,7 @@ as a repeat in the log, or among the dead letters. Start it again.
 Exit code: 0 done, 1 it could not be done, 2 the command line is wrong.
 `
 
-/** @throws {UsageError} naming what can be given. */
+/** @throws {UsageError} for anything but one known command. */
 export function parseCommand(args: readonly string[]): Command {
   const [command, ...rest] = args
   if (command === '--help' || command === '-h') return 'help'

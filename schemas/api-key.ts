@@ -6,24 +6,24 @@ const SHAPE = /^gps_[0-9A-Za-z]{38}$/
 const KEY = /gps_[0-9A-Za-z]{38}/g
 const KEY_OR_ITS_BEGINNING = /gps_[0-9A-Za-z]{38}|gps_[0-9A-Za-z]*$/g
 
-/** Whole escapes, so that an escaped backslash is not taken for the beginning of another. */
+/** Matches whole escapes, so that an escaped backslash does not begin another. */
 const ESCAPE = /\\(?:u00([0-9A-Fa-f]{2})|[^])/g
 const CUT_ESCAPE = /\\(?:u[0-9A-Fa-f]{0,3})?$/
 
-/** A new secret: `gps_`, 32 random base62 characters, and 6 that check what stands before them. */
+/** A new secret: `gps_`, 32 random base62 characters, and a checksum of 6. */
 export function newApiKey(): string {
   const random = Array.from({ length: 32 }, () => ALPHABET[randomInt(62)]).join('')
   return `gps_${random}${checksum(`gps_${random}`)}`
 }
 
-/** Whether a text has the shape and the checksum of an API key: no look-up is spent on others. */
+/** Whether a text has the shape and the checksum of an API key, so that others need no look-up. */
 export function isApiKey(text: string): boolean {
   return SHAPE.test(text) && text.endsWith(checksum(text.slice(0, -6)))
 }
 
 /**
- * A text with every API key in it made unreadable, also one that JSON's escapes hide (`\u0067ps_…`).
- * `cut`: the text goes on where it ends here, so that a key may begin in what is left.
+ * Masks every API key in a text, also one hidden by JSON escapes (`\u0067ps_…`). `cut`: the text was
+ * truncated, so its end may be the beginning of a key.
  */
 export function withoutApiKeys(text: string, { cut }: { cut: boolean }): string {
   const masked = text.replace(cut ? KEY_OR_ITS_BEGINNING : KEY, 'gps_…')
@@ -33,7 +33,7 @@ export function withoutApiKeys(text: string, { cut }: { cut: boolean }): string 
   return maskedPlain === plain ? masked : maskedPlain
 }
 
-/** The same JSON with the characters of API keys written as themselves. */
+/** The same JSON with the characters of API keys unescaped. */
 function withoutNeedlessEscapes(text: string, { cut }: { cut: boolean }): string {
   const whole = cut ? text.replace(CUT_ESCAPE, '') : text
   return whole.replace(ESCAPE, (escape, digits?: string) => {
@@ -43,12 +43,12 @@ function withoutNeedlessEscapes(text: string, { cut }: { cut: boolean }): string
   })
 }
 
-/** The form in which a secret is kept and looked up: SHA-256. 190 random bits need no slow hash. */
+/** The stored form of a secret: SHA-256. 190 random bits need no slow hash. */
 export function secretHash(secret: string): Buffer {
   return createHash('sha256').update(secret).digest()
 }
 
-/** First and last characters, enough to tell keys apart by eye and too little to use. */
+/** First and last characters: enough to tell keys apart, too few to use one. */
 export function keyHint(key: string): string {
   return `${key.slice(0, 8)}…${key.slice(-4)}`
 }

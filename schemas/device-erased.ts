@@ -8,9 +8,8 @@ import {
 } from './event-fields.ts'
 
 /**
- * The event in the log: an operator had a device erased. It stands under the device's key, so that
- * it is in order with the device's positions: what stands before it is gone, what comes after it
- * starts afresh.
+ * The event in the log: an operator erased a device. It has the device's key, so it is in order with
+ * the device's positions: earlier ones are erased, later ones begin a new history.
  */
 export type DeviceErased = {
   /** ULID; the same for every repeat of the event. */
@@ -24,8 +23,8 @@ export type DeviceErased = {
 export const DEVICE_ERASED = 'DeviceErased.v1'
 
 /**
- * Reads an event back from an entry of the log. It has no value: the key names account and device.
- * @throws {UndecodableEventError} naming the first thing that is not as it should be.
+ * Decodes a log entry. It has no value: the key names account and device.
+ * @throws {UndecodableEventError} naming the first fault.
  */
 export function decodeDeviceErased({
   key,
@@ -48,7 +47,7 @@ export function decodeDeviceErased({
   })
 }
 
-/** @throws {UndecodableEventError} naming the first field that no reader could take. */
+/** @throws {UndecodableEventError} naming the first invalid field. */
 export function checkDeviceErased(fields: Record<string, unknown>): DeviceErased {
   return {
     eventId: ulid(fields, 'eventId'),

@@ -1,6 +1,6 @@
 /**
- * Whether a key's list covers a device: it holds exact ids, and beginnings of such that end in `*`.
- * Without a list every device is covered.
+ * Whether a key's list covers a device. Entries are exact ids, or prefixes that end in `*`. No list
+ * covers every device.
  */
 export function isListed(list: readonly string[] | undefined, deviceId: string): boolean {
   return (

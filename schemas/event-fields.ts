@@ -1,25 +1,25 @@
 import { isUtf8 } from 'node:buffer'
 import { parseIso8601 } from './iso-8601.ts'
 
-/** What stands in the log, or is to stand there, is no event that a reader could take. */
+/** An entry of the log, or an event to be written to it, is invalid. */
 export class UndecodableEventError extends Error {
   override readonly name = 'UndecodableEventError'
 }
 
 const LONGEST_IDENTIFIER = 128
-/** The last millisecond of the year 9999: later ones no ISO 8601 text can tell. */
+/** The last millisecond of the year 9999, the latest in ISO 8601. */
 const LATEST = Date.UTC(10_000, 0, 1) - 1
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 
-/** @throws {UndecodableEventError} when there are no bytes, or they are no text. */
+/** @throws {UndecodableEventError} if there are no bytes, or they are not UTF-8. */
 export function utf8(bytes: Uint8Array | null, what: string): string {
   if (bytes === null) throw new UndecodableEventError(`there is no ${what}`)
-  // Decoded first, foreign bytes would turn one device's id into another's.
+  // Decoding invalid bytes could turn one device's id into another's.
   if (!isUtf8(bytes)) throw new UndecodableEventError(`the ${what} is not UTF-8`)
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
 }
 
-/** @throws {UndecodableEventError} when the text is not a JSON object. */
+/** @throws {UndecodableEventError} if the text is not a JSON object. */
 export function jsonObject(json: string): Record<string, unknown> {
   let value: unknown
   try {
@@ -44,8 +44,8 @@ export function text(fields: Record<string, unknown>, name: string): string {
 }
 
 /**
- * A text that every store keeps as it is and finds again: a lone surrogate has no bytes of its own,
- * a control character ends a text for some, and a long one fits into no key.
+ * A text that every store keeps unchanged: UTF-8 cannot encode lone surrogates, some stores end a
+ * text at a control character, and keys are limited in length.
  */
 export function identifier(fields: Record<string, unknown>, name: string): string {
   const value = text(fields, name)
@@ -57,7 +57,7 @@ export function identifier(fields: Record<string, unknown>, name: string): strin
   return value
 }
 
-/** Stands before a slash in keys, so it has none. */
+/** Keys are `accountId/deviceId`, so an account id has no slash. */
 export function accountIdOf(fields: Record<string, unknown>): string {
   const accountId = identifier(fields, 'accountId')
   if (accountId.includes('/')) throw new UndecodableEventError('accountId holds a slash')
@@ -92,7 +92,7 @@ export function milliseconds(fields: Record<string, unknown>, name: string): num
   return value
 }
 
-/** A time as JSON has it, in milliseconds. */
+/** An ISO 8601 time, as milliseconds. */
 export function time(fields: Record<string, unknown>, name: string): number {
   const value = fields[name]
   const found = typeof value === 'string' ? parseIso8601(value) : undefined

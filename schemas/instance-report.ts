@@ -1,9 +1,9 @@
 export const SERVICES = ['ingest-api', 'projector', 'admin-api'] as const
 export type ServiceName = (typeof SERVICES)[number]
 
-/** What a running service says of itself every 10 s; an instance that has not for 30 s is gone. */
+/** What an instance reports about itself every 10 s; after 30 s without a report it counts as gone. */
 export type InstanceReport = {
-  /** Of this run of the service; a new one after every start. */
+  /** New at every start. */
   readonly instanceId: string
   readonly service: ServiceName
   readonly version: string
@@ -11,10 +11,10 @@ export type InstanceReport = {
   /** Milliseconds since the epoch. */
   readonly startedAt: number
   readonly reportedAt: number
-  /** Ingest API: positions of the last 60 s that were accepted, and reports that were refused. */
+  /** Ingest API: reports accepted and refused in the last 60 s. */
   readonly acceptedPerMinute?: number
   readonly refusedPerMinute?: number
-  /** Projector: how far the read models in use are behind the log, and the dead letters it keeps. */
+  /** Projector: the lag of the current read models, and the number of dead letters. */
   readonly lag?: { readonly events: number; readonly seconds: number }
   readonly deadLetters?: number
 }

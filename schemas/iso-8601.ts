@@ -5,10 +5,9 @@ const SHAPES = [
 ]
 
 /**
- * Reads an ISO 8601 calendar date and time, extended or basic, seconds and their fraction optional,
- * with `Z`, an offset or neither (then it is UTC). Gives milliseconds since the epoch (further
- * digits are cut off), or undefined for anything else: a date alone, a number, a day that the
- * calendar does not have.
+ * Parses an ISO 8601 calendar date and time, extended or basic, seconds and fraction optional, with
+ * `Z`, an offset or neither (UTC). Returns milliseconds since the epoch, truncated, or undefined for
+ * anything else: a date alone, a number, a day that does not exist.
  */
 export function parseIso8601(text: string): number | undefined {
   for (const shape of SHAPES) {
@@ -37,7 +36,7 @@ function milliseconds(match: RegExpExecArray): number | undefined {
 
   const fraction = Number((match[7] ?? '').slice(0, 3).padEnd(3, '0'))
   const local = Date.UTC(2000, month - 1, day, hour, minute, second, fraction)
-  // Date.UTC reads years below 100 as 19xx, so the year is set by itself.
+  // Date.UTC reads years below 100 as 19xx, so the year is set separately.
   const withYear = new Date(local).setUTCFullYear(year, month - 1, day)
   const offset = (offsetHours * 60 + offsetMinutes) * 60_000
   return match[8] === '-' ? withYear + offset : withYear - offset

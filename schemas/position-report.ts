@@ -3,7 +3,7 @@ import { isApiKey } from './api-key.ts'
 import { parseIso8601 } from './iso-8601.ts'
 import { MEASUREMENTS, type PositionReported } from './position-reported.ts'
 
-/** What a sender reports (specification section 2.1), parsed. `timestamp` in milliseconds. */
+/** A parsed report (specification section 2.1). `timestamp` in milliseconds. */
 export type PositionReport = Pick<
   PositionReported,
   'deviceId' | 'latitude' | 'longitude' | (typeof MEASUREMENTS)[number]
@@ -15,8 +15,8 @@ const EARLIEST = Date.UTC(2000, 0, 1)
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /**
- * Reads one position report out of a parsed JSON value. Gives the report, or every fault found,
- * each with the field and what to send instead. Unknown fields are ignored; `null` is absence.
+ * Validates one position report. Returns the report, or all faults, each with the field and what to
+ * send instead. Unknown fields are ignored; `null` counts as absent.
  */
 export function parsePositionReport(
   body: unknown,
@@ -38,7 +38,7 @@ export function parsePositionReport(
   return { report: withoutNegativeZeros(result.value as PositionReport) }
 }
 
-/** Picks the fields by name, so that nothing else of the body (`__proto__` …) is ever touched. */
+/** Picks the fields by name, so that nothing else of the body (`__proto__` …) is read. */
 function knownFields(body: object): Record<string, unknown> {
   const fields = body as Record<string, unknown>
   const known: Record<string, unknown> = {
@@ -51,7 +51,7 @@ function knownFields(body: object): Record<string, unknown> {
   return known
 }
 
-// Tools outside know \s and control characters by other names, so they are spelt out.
+// Control characters are spelt out, because tools differ in how they name them.
 const DEVICE_ID_PATTERN =
   '^(?!\\.{1,2}$)[^\\s\\u0000-\\u001f\\u007f-\\u009f](?:[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f])?$'
 
@@ -75,7 +75,7 @@ const deviceId = Joi.string()
     if (!text.isWellFormed()) return helpers.error('deviceId.surrogate')
     if (text.trim() !== text) return helpers.error('deviceId.trim')
     if (text === '.' || text === '..') return helpers.error('deviceId.dots')
-    // Two fields mixed up: the secret would be stored, and shown to everybody who may read.
+    // Probably two fields mixed up: the secret would be stored and shown to all operators.
     if (isApiKey(text)) return helpers.error('deviceId.key')
     return text
   })

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * The Avro schema of `PositionReported` (subject `<topic>-value`, compatibility BACKWARD): what is
- * added to `position-reported.avsc` needs a default, so that a new reader takes what an older writer
- * wrote.
+ * The Avro schema of `PositionReported` (subject `<topic>-value`, compatibility BACKWARD). Fields
+ * added to `position-reported.avsc` need a default, so that new readers can read old events.
  */
 export const POSITION_REPORTED_AVRO = JSON.parse(
   readFileSync(new URL('./position-reported.avsc', import.meta.url), 'utf8'),

@@ -40,7 +40,7 @@ export const POSITION_REPORTED = 'PositionReported.v1'
 /** The measurements a report may leave out. */
 export const MEASUREMENTS = ['accuracy', 'altitude', 'speed', 'heading', 'battery'] as const
 
-/** Everything about one device is in order under this key. Account ids hold no slash. */
+/** The key that keeps a device's events in order. Account ids have no slash. */
 export function deviceKey({
   accountId,
   deviceId,
@@ -61,9 +61,8 @@ export function encodePositionReported(event: PositionReported): string {
 }
 
 /**
- * Reads an event back from its JSON text. Fields it does not know are left out, so that an older
- * reader takes what a newer writer wrote.
- * @throws {UndecodableEventError} naming the first thing that is not a `PositionReported`.
+ * Decodes an event from JSON. Unknown fields are ignored, so that old readers can read new events.
+ * @throws {UndecodableEventError} naming the first fault.
  */
 export function decodePositionReported(json: string): PositionReported {
   const fields = jsonObject(json)
@@ -75,8 +74,8 @@ export function decodePositionReported(json: string): PositionReported {
 }
 
 /**
- * Takes the event from fields that were decoded, whatever from; times in milliseconds.
- * @throws {UndecodableEventError} naming the first field that is not as it should be.
+ * Checks the fields of an event decoded from any format; times in milliseconds.
+ * @throws {UndecodableEventError} naming the first invalid field.
  */
 export function checkPositionReported(fields: Record<string, unknown>): PositionReported {
   const event: Record<string, unknown> = {

@@ -1,26 +1,26 @@
 import type { MEASUREMENTS, PositionReported } from './position-reported.ts'
 
-/** Where in the log an event stands. */
+/** The place of an event in the log. */
 export type Origin = { readonly partition: number; readonly offset: number }
 
-/** The last offset dealt with in each partition; a partition that is not named has none yet. */
+/** The last offset processed in each partition; a missing partition has none yet. */
 export type Offsets = Readonly<Record<number, number>>
 
-/** The last event applied of each partition: where it stands, and what it is known by. */
+/** The last event applied of each partition: its offset and its id. */
 export type AppliedEvents = Readonly<
   Record<number, { readonly offset: number; readonly id: string }>
 >
 
-/** A stored position: the event that reported it and where that event stands in the log. */
+/** A stored position: its event and the event's origin. */
 export type PositionRecord = PositionReported & { readonly origin: Origin }
 
-/** What of a record the device status repeats. */
+/** The fields of a record that the device status shows. */
 export type LastPosition = Pick<
   PositionReported,
   'recordId' | 'latitude' | 'longitude' | 'timestamp' | 'receivedAt' | (typeof MEASUREMENTS)[number]
 >
 
-/** The one-per-device read model, a pure fold over the device's events. Times in milliseconds. */
+/** The status of a device, a pure fold over its events. Times in milliseconds. */
 export type DeviceStatus = {
   readonly accountId: string
   readonly deviceId: string
@@ -30,11 +30,11 @@ export type DeviceStatus = {
   /** Stored records, each once. */
   readonly reportCount: number
   readonly lastPosition: LastPosition
-  /** The last offset folded, per partition: what makes folding an event again change nothing. */
+  /** The last offset folded, per partition; folding an event again changes nothing. */
   readonly applied: Offsets
 }
 
-/** What an operator says of a device; never written by a fold. */
+/** Settings by operators; never written by a fold. */
 export type DeviceSettings = {
   readonly name?: string
   readonly disabled: boolean
@@ -49,7 +49,7 @@ export type Liveness = 'online' | 'idle' | 'offline'
 
 const MINUTE_MS = 60_000
 
-/** How long a device may be silent: as long as said, or so many expected intervals, if any is. */
+/** How long a device may be silent: `longestMs`, or `intervals` if an interval is expected. */
 export const SILENCE = {
   online: { longestMs: 5 * MINUTE_MS, intervals: 2, leastMs: MINUTE_MS },
   idle: { longestMs: 60 * MINUTE_MS, intervals: 10, leastMs: 5 * MINUTE_MS },

@@ -5,11 +5,10 @@ import type { PositionReport } from './position-report.ts'
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 /**
- * The ULID of a report's record. A report that can be recognised (it has a time, or came with an
- * `Idempotency-Key`) always gets the same one, so that sending it again is safe: its random part
- * comes from SHA-256 over the account, the header's value and every known field that is present,
- * its time part is the report's own time, or comes from the hash too where it has none. Any other
- * report gets a random one of the time it was received.
+ * The ULID of a report's record. A report with a timestamp or an `Idempotency-Key` always gets the
+ * same one, so that sending it again is safe. The random part is from SHA-256 over the account, the
+ * header's value and every known field present; the time part is the report's timestamp, or from the
+ * hash too. Any other report gets a random ULID of the time of receipt.
  */
 export function recordIdFor(
   report: PositionReport,
@@ -51,8 +50,8 @@ export function ulid(time: number, random: Uint8Array): string {
 }
 
 /**
- * Unambiguous and fixed: a JSON list of name and value in turn. Only present fields stand in it, so
- * a field that is added to reports later changes no id of reports without it.
+ * A JSON list of names and values in a fixed order. It holds only present fields, so that a field
+ * added to reports later does not change the ids of reports without it.
  */
 function identity(report: PositionReport, accountId: string, idempotencyKey: string | undefined) {
   const parts: (string | number)[] = ['account', accountId, 'deviceId', report.deviceId]

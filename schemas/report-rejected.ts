@@ -8,7 +8,7 @@ import {
   UndecodableEventError,
 } from './event-fields.ts'
 
-/** Why a report of a known key can be refused: the error identifiers of the ingest API that count. */
+/** The error identifiers with which reports of known keys are rejected. */
 export const REJECTION_ERRORS = [
   'INVALID_PARAMS',
   'FORBIDDEN',
@@ -17,30 +17,30 @@ export const REJECTION_ERRORS = [
 ] as const
 export type RejectionError = (typeof REJECTION_ERRORS)[number]
 
-/** No more of a refused body is kept, in bytes of UTF-8. */
+/** The longest kept body, in bytes of UTF-8. */
 export const REJECTED_BODY_BYTES = 2048
-/** No more of the device's id is kept, in UTF-16 code units. */
+/** The longest kept device id, in UTF-16 code units. */
 export const REJECTED_DEVICE_ID_UNITS = 128
 
 /**
- * The event in the log of rejections: a report of a known key was refused. Of more than 20 in a
- * second only their number is told, as one event without device and body.
+ * The event in the log of rejections: a report of a known key was refused. Beyond 20 in a second,
+ * one event without device and body gives their number.
  */
 export type ReportRejected = {
   /** ULID of the moment; the same for every repeat of the event. */
   readonly rejectionId: string
   readonly accountId: string
   readonly keyId: string
-  /** When the report was received (the last of them, where several are counted), in milliseconds. */
+  /** When the report (of several, the last) was received, in milliseconds. */
   readonly receivedAt: number
   readonly error: RejectionError
-  /** What the sender was told (of several that are counted, the last). */
+  /** The message in the answer (of several, the last). */
   readonly message: string
-  /** As the report gave it, where it gave a text; at most 128 UTF-16 code units. */
+  /** The report's device id if it is a text; at most 128 UTF-16 code units. */
   readonly deviceId?: string
-  /** The beginning of the body as text, at most 2 KiB; what is not UTF-8 shows as U+FFFD. */
+  /** The beginning of the body, at most 2 KiB; absent if the body is not UTF-8. */
   readonly body?: string
-  /** How many refused reports this tells of: 1, unless they were only counted. */
+  /** The number of refused reports: 1, unless they were only counted. */
   readonly count: number
 }
 
@@ -48,12 +48,12 @@ export const REPORT_REJECTED = 'ReportRejected.v1'
 
 /** How long a rejection is kept, in milliseconds. */
 export const REJECTIONS_KEPT_MS = 7 * 24 * 60 * 60 * 1000
-/** How many of an account are kept. */
+/** How many rejections of an account are kept. */
 export const REJECTIONS_KEPT = 10_000
 
 /**
  * The event as JSON text, times as ISO 8601 UTC with milliseconds.
- * @throws {UndecodableEventError} naming the first field that no reader could take.
+ * @throws {UndecodableEventError} naming the first invalid field.
  */
 export function encodeReportRejected(event: ReportRejected): string {
   const checked = checkReportRejected(event)
@@ -61,8 +61,8 @@ export function encodeReportRejected(event: ReportRejected): string {
 }
 
 /**
- * Reads an event back from its JSON text. Fields it does not know are left out.
- * @throws {UndecodableEventError} naming the first thing that is not a `ReportRejected`.
+ * Decodes an event from JSON. Unknown fields are ignored.
+ * @throws {UndecodableEventError} naming the first fault.
  */
 export function decodeReportRejected(json: string): ReportRejected {
   const fields = jsonObject(json)
@@ -94,7 +94,7 @@ function count(fields: Record<string, unknown>): number {
   return value
 }
 
-/** A text that may be absent, and may be empty: it is what a sender gave. */
+/** A text given by a sender, possibly absent or empty. */
 function upTo(
   limit: number,
   fields: Record<string, unknown>,

@@ -1,6 +1,6 @@
-// Compiles the TypeScript sources into dist/, but only when they are not what dist/ was made from.
-// Programs that start in the same second wait for one build: the lock is held by the operating
-// system through SQLite, so it is free again however its holder ended.
+// Compiles the TypeScript sources into dist/ if they have changed. Programs that start at the same
+// time wait for one build: it holds a lock on an SQLite file, which the operating system releases
+// when the process ends.
 import { createHash } from 'node:crypto'
 import { spawn } from 'node:child_process'
 import {
@@ -22,7 +22,7 @@ const dist = join(root, 'dist')
 const stampFile = join(dist, '.made-from')
 const notSources = new Set(['node_modules', 'dist', 'data', 'test', 'coverage'])
 
-/** Makes dist/ current. Rejects with the compiler's own output when the sources do not compile. */
+/** Brings dist/ up to date. Rejects if the sources do not compile; the compiler prints why. */
 export async function build() {
   const wanted = fingerprint()
   if (madeFrom() === wanted) return

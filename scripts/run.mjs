@@ -1,5 +1,5 @@
-// node scripts/run.mjs PROGRAM [ARGUMENT ...]: builds if needed, then runs dist/PROGRAM.js in this
-// same process, so that signals and exit codes are the program's own.
+// node scripts/run.mjs PROGRAM [ARGUMENT ...]: builds if needed, then runs dist/PROGRAM.js in the
+// same process, so that signals reach it and its exit code is ours.
 import { build } from './build.mjs'
 
 const [program] = process.argv.splice(2, 1)
@@ -17,8 +17,8 @@ if (process.env.npm_lifecycle_event !== undefined) stopWithShell()
 await import(new URL(`../dist/${program}.js`, import.meta.url).href)
 
 /**
- * A signal sent to npm ends the shell between npm and us and goes no further: without the shell we
- * would run on unseen, so its end is taken for the signal that it was.
+ * A signal sent to npm ends the shell between npm and us but does not reach us. So the end of the
+ * shell counts as SIGTERM.
  */
 function stopWithShell() {
   const shell = process.ppid

@@ -8,12 +8,12 @@ import { isFlawless, summary } from './summary.ts'
 import { realTiming as timing } from './timing.ts'
 import { timeTrack } from './track-times.ts'
 
-/** Shells and npm often both pass a signal on: one that comes this soon after is the same. */
+/** Shell and npm often both forward a signal; a second one within this time is ignored. */
 const SAME_SIGNAL_MS = 1_000
 
 process.exitCode = await simulate(process.argv.slice(2))
 
-/** Sends reports as devices would (`npm run simulate`). Gives the exit code. */
+/** `npm run simulate`. Returns the exit code. */
 async function simulate(args: readonly string[]): Promise<number> {
   const startedAt = Math.floor(timing.now())
   let options: Options | 'help'
@@ -63,7 +63,7 @@ function announcement(source: Options['source'], plans: readonly DevicePlan[]): 
     : plans.map(({ deviceId, count }) => `${deviceId}: ${count} points`).join(', ')
 }
 
-/** The first signal stops the run, the second cuts it short. */
+/** The first signal stops the run, the second aborts it. */
 function signals(): { stop: AbortSignal; cut: AbortSignal } {
   const stop = new AbortController()
   const cut = new AbortController()

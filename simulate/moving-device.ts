@@ -1,6 +1,6 @@
 import { normal, seededRandom } from './random.ts'
 
-/** Where a device is: WGS84 degrees, metres, metres per second, degrees from north, fraction. */
+/** A position in WGS84 degrees, metres, metres per second, degrees from north, fraction. */
 export type Position = {
   readonly latitude: number
   readonly longitude: number
@@ -13,14 +13,14 @@ export type Position = {
 
 const CITY = { latitude: 46.0569, longitude: 14.5058, radiusM: 6_000, altitudeM: 298 }
 const EARTH_RADIUS_M = 6_371_008.8
-/** What a walker, a cyclist and a car keep up, in m/s. */
+/** A walker, a cyclist and a car, in m/s. */
 const CRUISING_SPEEDS = [1.4, 5, 12]
 const BATTERY_PER_S = 1 / (20 * 3600)
 
 /**
- * A device that moves for ever, one position every `intervalS` seconds: from a place in the city
- * it wanders with a slowly turning heading and a speed around its own, and turns back at the
- * city's edge. The same seed and index give the same way.
+ * An endless path, one position every `intervalS` seconds: the device starts somewhere in the city,
+ * wanders with a slowly changing heading around its cruising speed, and turns back at the edge of
+ * the city. The same seed and index give the same path.
  */
 export function* movingDevice({
   seed,
@@ -49,7 +49,7 @@ export function* movingDevice({
       heading: round(heading, 1),
       battery: round(battery, 4),
     }
-    // What a second changes adds up as its square root, so that the way does not depend on the rate.
+    // Random changes grow with the square root of time, so that the path does not depend on the rate.
     const stir = Math.sqrt(Math.min(intervalS, 60))
     const home = distance(place, CITY) > CITY.radiusM ? towards(place, CITY) : undefined
     heading =
@@ -66,7 +66,7 @@ export function* movingDevice({
 
 type Place = { readonly latitude: number; readonly longitude: number }
 
-/** Where one comes to on the sphere, `metres` from a place along the great circle of a heading. */
+/** The place `metres` from another along the great circle of a heading, on a sphere. */
 function destination(from: Place, heading: number, metres: number): Place {
   const angle = metres / EARTH_RADIUS_M
   const course = radians(heading)

@@ -14,7 +14,7 @@ export type MovingSource = {
   readonly devices: number
   /** Reports per second and device. */
   readonly rate: number
-  /** Reports per device; Infinity: until the run is ended from outside. */
+  /** Reports per device; Infinity: until the user stops the run. */
   readonly count: number
   readonly prefix: string
   readonly seed: number
@@ -28,7 +28,7 @@ export type GpxSource = {
   readonly speedup?: number
 }
 
-/** An argument that cannot be used; the message names it and says what to give. */
+/** An invalid argument; the message names it and says what to give. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
@@ -60,7 +60,7 @@ const ONLY_MOVING = ['devices', 'rate', 'duration', 'count', 'prefix', 'seed'] a
 const ONLY_GPX = ['device', 'times', 'speedup'] as const
 const ONLY_VERIFY = ['admin-url', 'read-key'] as const
 
-/** Reads the command line. @throws {UsageError} for the first argument that cannot be used. */
+/** Parses the command line. @throws {UsageError} for the first invalid argument. */
 export function parseOptions(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
@@ -92,7 +92,7 @@ function parse(args: readonly string[]): Values {
     return parseArgs({ args: [...args], options: OPTIONS, strict: true }).values
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    // A key that stands in the wrong place must not come out on the screen.
+    // A misplaced key must not be printed.
     const [first = message] = message.replace(/gps_\w+/g, 'gps_…').split(/\. |\n/)
     throw new UsageError(`${first.replace(/\.$/, '')}: --help lists what can be given`)
   }

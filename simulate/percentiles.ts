@@ -1,8 +1,8 @@
 const DEFAULT_CAPACITY = 500_000
 
 /**
- * Percentiles of a stream of numbers: exact up to `capacity` values; beyond that over a random
- * sample of that many of them, so that a run of days needs no more memory than one of an hour.
+ * Percentiles of a stream of numbers: exact up to `capacity` values, beyond that from a random sample
+ * of that size, so that memory stays bounded.
  */
 export class Percentiles {
   readonly #values: number[] = []
@@ -29,7 +29,7 @@ export class Percentiles {
     if (place < this.#capacity) this.#values[place] = value
   }
 
-  /** The smallest values that 50, 95, 99 and 100 % are not above; undefined without any value. */
+  /** Undefined without any value. */
   read(): { p50: number; p95: number; p99: number; max: number } | undefined {
     const sorted = Float64Array.from(this.#values).sort()
     if (sorted.length === 0) return undefined

@@ -1,10 +1,10 @@
 import { movingDevice } from './moving-device.ts'
 import type { TimedPoint } from './track-times.ts'
 
-/** A report and when to send it: no earlier than `dueMs` after the start, after those before it. */
+/** A report to send in order, no earlier than `dueMs` after the start. */
 export type PlannedReport = { readonly dueMs: number; readonly body: string }
 
-/** What one device is going to send, in order. `count` is Infinity where only time ends it. */
+/** The reports of one device, in order. `count` is Infinity if only time ends the run. */
 export type DevicePlan = {
   readonly deviceId: string
   readonly count: number
@@ -12,9 +12,9 @@ export type DevicePlan = {
 }
 
 /**
- * Devices that move, each reporting `rate` times a second; their first reports are spread over
- * the first interval. Timestamps are those of the plan, so a device that had to wait catches up
- * with the positions it has gathered, as trackers do.
+ * Moving devices, each reporting `rate` times a second; their first reports are spread over the first
+ * interval. Timestamps are as planned, so a delayed device catches up with its past positions, as
+ * trackers do.
  */
 export function movingDevices({
   devices,
@@ -50,8 +50,8 @@ export function movingDevices({
 }
 
 /**
- * A recorded track as the reports of one device: with `speedup` the gaps between the points'
- * times divided by it, without as fast as the service takes them.
+ * A recorded track as the reports of one device. `speedup` divides the gaps between the points;
+ * without it they are sent as fast as the service accepts them.
  */
 export function replayedTrack({
   deviceId,

@@ -10,9 +10,9 @@ export type Screen = {
 const ERASE_LINE = '\r\u001b[K'
 
 /**
- * Shows how a run is coming on until the returned function is called: one line that is rewritten
- * on a terminal, a line every few seconds elsewhere.
- * @param expected reports in all; Infinity where only the user ends the run.
+ * Shows the progress of a run until the returned function is called: on a terminal in one rewritten
+ * line, elsewhere a line every few seconds.
+ * @param expected reports in all; Infinity if only the user ends the run.
  */
 export function showProgress({
   screen,
@@ -40,7 +40,7 @@ export function showProgress({
   }
 }
 
-/** The state of a run in a line; the rate and the time left are those of the whole run so far. */
+/** The state of a run in a line; the rate is the average of the run. */
 export function progressLine({
   tally,
   expected,

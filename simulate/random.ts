@@ -1,4 +1,4 @@
-/** Numbers from 0 to below 1 that look random and are the same for the same seed (mulberry32). */
+/** Pseudo-random numbers from 0 to below 1, the same for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -9,7 +9,7 @@ export function seededRandom(seed: number): () => number {
   }
 }
 
-/** A number around 0 with variance 1, none beyond ±6: twelve even ones added up. */
+/** Roughly normal with mean 0 and variance 1, within ±6: a sum of twelve uniform numbers. */
 export function normal(random: () => number): number {
   let sum = -6
   for (let drawn = 0; drawn < 12; drawn += 1) sum += random()

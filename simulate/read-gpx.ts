@@ -10,15 +10,15 @@ export type TrackPoint = {
   readonly time?: number
 }
 
-/** The text is no GPX that can be replayed; the message says why. */
+/** The text cannot be replayed as GPX; the message says why. */
 export class GpxError extends Error {
   override readonly name = 'GpxError'
 }
 
 /**
- * The track points of a GPX text in the order of the document, over all tracks and segments,
- * numbers as exact as a double is. Way points and routes are no recorded positions and are left out.
- * @throws {GpxError} not XML, no track points, or a point that has no place or an unreadable time.
+ * The track points of a GPX text in document order, over all tracks and segments. Way points and
+ * routes are left out: they are not recorded positions.
+ * @throws {GpxError} not XML, no track points, or a point without a place or with an invalid time.
  */
 export function readGpx(text: string): TrackPoint[] {
   const [gpx] = parse(text, parseXml, { removeEmptyFields: false, avgSpeedThreshold: 0 })
@@ -34,7 +34,7 @@ type ParsedPoint = {
   readonly time: Date | null
 }
 
-/** What is used of the parser: its own declarations do not resolve under NodeNext. */
+/** Typed here because the parser's own declarations do not resolve under NodeNext. */
 const parse = parseGPXWithCustomParser as unknown as (
   text: string,
   parseXml: (text: string) => Document,
@@ -43,7 +43,7 @@ const parse = parseGPXWithCustomParser as unknown as (
 
 function parseXml(text: string): Document {
   const document = xmlDocument(text)
-  // GPX times are UTC; the parser would read one without a zone in the zone of this machine.
+  // GPX times are UTC; the parser would read one without a zone as local time.
   for (const element of Array.from(document.getElementsByTagName('time'))) {
     const time = parseIso8601((element.textContent ?? '').trim())
     if (time !== undefined) element.textContent = new Date(time).toISOString()

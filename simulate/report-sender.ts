@@ -16,10 +16,9 @@ type Attempt =
   | { readonly kind: 'again'; readonly reason: string; readonly afterMs?: number }
 
 /**
- * Sends the reports of one device, one at a time. A 429 is waited out for as long as it takes;
- * any 5xx, time-out or broken connection is tried again until the service has not given this
- * device a usable answer for `giveUpMs`. Until it does, later reports then get one attempt each,
- * so that a run against a dead service ends. A repeat is the same text: it is stored once.
+ * Sends the reports of one device, one at a time. Retries a 429 indefinitely, and any 5xx, time-out
+ * or broken connection until the device has had no usable answer for `giveUpMs`. From then until the
+ * next usable answer each report gets one attempt, so that a run against a dead service ends.
  */
 export function reportSender({
   service,
@@ -90,7 +89,7 @@ function judge({ status, recordId, error, retryAfterMs }: Answer): Attempt {
   }
 }
 
-/** The most telling short name of what went wrong below HTTP. */
+/** A short name for a network error. */
 function networkReason(error: unknown): string {
   const { code, name } = Object(error) as { readonly code?: unknown; readonly name?: unknown }
   return [code, name].find((text) => typeof text === 'string') ?? 'no answer'

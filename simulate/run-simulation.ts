@@ -10,14 +10,14 @@ import { VisibilityCheck } from './visibility-check.ts'
 
 const MOST_CONNECTIONS = 256
 const READING_CONNECTIONS = 32
-/** A Node timer set to more fires at once. */
+/** Node fires longer timers immediately. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /**
- * Sends what the devices plan to, all devices at once, each one report at a time and in order.
- * Never rejects because of the service: what it answered is in the result.
- * @param stop aborted: nothing more is sent; what is in flight is waited for, and verified.
- * @param cut aborted: what is in flight is broken off too.
+ * Runs all devices at once, each sending one report at a time in order. Never rejects because of the
+ * service: its answers are in the result.
+ * @param stop aborted: sends no more, but waits for requests in flight and verifies.
+ * @param cut aborted: also aborts requests in flight.
  */
 export async function runSimulation({
   plans,
@@ -45,7 +45,7 @@ export async function runSimulation({
   const tally = newTally()
   const hopeless = new AbortController()
   const ended = AbortSignal.any([stop, cut, hopeless.signal])
-  // One listener for each device that waits or is answered: no leak, however many they are.
+  // One listener per device is no leak.
   setMaxListeners(0, ended, cut)
   const connections = Math.min(plans.length, MOST_CONNECTIONS)
   const service = connectService({ url, key, connections, signal: cut })
@@ -82,7 +82,7 @@ export async function runSimulation({
           break
         case 'refused':
           count(tally.refused, outcome.reason)
-          // Going on would only have this address locked out.
+          // Further attempts would only get this address locked out.
           if (outcome.reason === 'UNAUTHORIZED') hopeless.abort()
           break
         case 'given-up':

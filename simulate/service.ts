@@ -1,18 +1,18 @@
 import { Pool } from 'undici'
 
-/** How a request was answered; `retryAfterMs` where the answer named a time to wait. */
+/** An answer; `retryAfterMs` if it has a `Retry-After`. */
 export type Answer = {
   readonly status: number
   readonly recordId?: string
-  /** The error identifier of the envelope; of no use in a 200. */
+  /** The error identifier of the envelope; meaningless with a 200. */
   readonly error: string
   readonly retryAfterMs?: number
 }
 
 export type Service = {
-  /** Submits a report (JSON text). Rejects when there was no answer. */
+  /** Submits a report (JSON text). Rejects if there is no answer. */
   submit(body: string): Promise<Answer>
-  /** Asks for a record. Rejects when there was no answer. */
+  /** Reads a record. Rejects if there is no answer. */
   readRecord(recordId: string): Promise<Answer>
   close(): Promise<void>
 }
@@ -28,7 +28,7 @@ export function connectService({
   url: URL
   key: string
   connections: number
-  /** Aborted: requests that are under way are cut. */
+  /** Aborts requests in flight. */
   signal: AbortSignal
   timeoutMs?: number
 }): Service {
@@ -69,7 +69,7 @@ export function connectService({
   }
 }
 
-/** Something else than the service may answer, a proxy for one: nothing is taken for granted. */
+/** Checks everything: the answer may be from something else, such as a proxy. */
 function readEnvelope(text: string): { recordId?: string; error?: string } {
   let envelope: unknown
   try {

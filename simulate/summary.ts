@@ -2,17 +2,17 @@ import type { Percentiles } from './percentiles.ts'
 import { total, type Tally } from './tally.ts'
 import type { Visibility } from './visibility-check.ts'
 
-/** How a run went. `seconds` from its start until the last report came to an end. */
+/** The result of a run. `seconds` from its start to the end of the last report. */
 export type RunResult = {
   readonly devices: number
   readonly seconds: number
   readonly tally: Tally
   readonly visibility?: Visibility
-  /** Why the run ended before its plan, when it was not the user who ended it. */
+  /** Why the run ended early, if not by the user. */
   readonly endedBecause?: string
 }
 
-/** Whether every report was acknowledged and, where that was asked for, every record was read. */
+/** Whether every report was acknowledged and, with `--verify`, every record was read. */
 export function isFlawless({ tally, visibility, endedBecause }: RunResult): boolean {
   return (
     endedBecause === undefined &&

@@ -1,19 +1,19 @@
 import { Percentiles } from './percentiles.ts'
 
-/** What has happened to the reports so far. */
+/** The outcomes of the reports so far. */
 export type Tally = {
-  /** Reports sent, however often each was repeated. */
+  /** Reports sent, not counting repeats. */
   sent: number
   acknowledged: number
-  /** Refused for good, by error identifier. */
+  /** Refused, by error identifier. */
   readonly refused: Map<string, number>
-  /** Not answered, or put off, until patience ended; by the last reason. */
+  /** Given up after `--give-up` seconds, by the last reason. */
   readonly givenUp: Map<string, number>
-  /** Still without an answer when the run was ended from outside. */
+  /** Without an answer when the user stopped the run. */
   unfinished: number
-  /** Requests that had to be sent again, by reason. */
+  /** Requests sent again, by reason. */
   readonly repeated: Map<string, number>
-  /** Milliseconds from each request to its answer, of whatever kind. */
+  /** Milliseconds from each request to its answer. */
   readonly answerMs: Percentiles
 }
 
@@ -37,7 +37,7 @@ export function total(counts: ReadonlyMap<string, number>): number {
   return [...counts.values()].reduce((sum, n) => sum + n, 0)
 }
 
-/** Reports that have come to an end, whatever it was. */
+/** Reports with an outcome. */
 export function finished({ acknowledged, refused, givenUp, unfinished }: Tally): number {
   return acknowledged + total(refused) + total(givenUp) + unfinished
 }

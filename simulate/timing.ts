@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** The time and how it passes, handed in so that tests decide it. */
+/** Time, passed in so that tests can control it. */
 export type Timing = {
   /** Milliseconds since the epoch, never going back. */
   now(): number
   /** Resolves after `ms`, or as soon as `signal` is aborted. */
   pause(ms: number, signal: AbortSignal): Promise<void>
-  /** A number from 0 to below 1 that spreads repeats out. */
+  /** A random number from 0 to below 1, to spread out repeats. */
   jitter(): number
 }
 

@@ -5,10 +5,10 @@ export type TimedPoint = TrackPoint & { readonly time: number }
 const STEP_MS = 1_000
 
 /**
- * Gives every point of a track a time. Points without one lie 1 s apart before the next that has
- * one, those at the end 1 s apart after the last; a track without any time ends `now`. Where the
- * points in between are more than the seconds, the order of times is not that of the points.
- * With times `now` the whole track is then moved so that its last point is true `now`.
+ * Gives every point of a track a time. Points without one are 1 s apart, before the next point that
+ * has one or, at the end, after the last; a track without any time ends `now`. If there are more such
+ * points than seconds, the times overlap. With times `now` the whole track is then shifted so that
+ * its last point is at `now`.
  */
 export function timeTrack(
   points: readonly TrackPoint[],

@@ -6,9 +6,9 @@ export type Visibility = {
   /** Milliseconds from the 200 until the record could be read. */
   readonly readableMs: Percentiles
   readonly missing: number
-  /** Not seen when the run was cut short. */
+  /** Not yet seen when the run was aborted. */
   readonly unchecked: number
-  /** Why reading was refused: nothing was checked from then on. */
+  /** Why reading was refused, which ended the checks. */
   readonly refusedBecause?: string
 }
 
@@ -16,9 +16,9 @@ const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 250
 
 /**
- * Watches acknowledged records until they can be read. A record is missing when the service,
- * asked `deadlineMs` after the 200 or later, does not give it. The pause between two questions is
- * a quarter of the time that has passed, so a measured time is too long by a quarter at most.
+ * Polls for acknowledged records until they can be read. A record is missing if a request
+ * `deadlineMs` or more after the 200 does not return it. The pause between requests is a quarter of
+ * the time elapsed, so a measured time is at most a quarter too long.
  */
 export class VisibilityCheck {
   readonly #service: Service
@@ -48,7 +48,7 @@ export class VisibilityCheck {
     this.#deadlineMs = deadlineMs
   }
 
-  /** Begins to watch a record that has just been acknowledged. */
+  /** Starts to poll for a record that has just been acknowledged. */
   watch(recordId: string): void {
     const watched = this.#untilReadable(recordId, this.#timing.now()).finally(() =>
       this.#watched.delete(watched),
@@ -56,7 +56,7 @@ export class VisibilityCheck {
     this.#watched.add(watched)
   }
 
-  /** Resolves when nothing is being watched any more. */
+  /** Resolves when all polling has ended. */
   async result(): Promise<Visibility> {
     await Promise.all(this.#watched)
     return {
@@ -86,7 +86,7 @@ export class VisibilityCheck {
     }
   }
 
-  /** Undefined without an answer: then the record is asked for again, like after a 404. */
+  /** Undefined without an answer, which is retried like a 404. */
   async #ask(recordId: string): Promise<Answer | undefined> {
     try {
       return await this.#service.readRecord(recordId)

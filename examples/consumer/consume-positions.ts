@@ -1,13 +1,13 @@
-// A consumer of accepted positions and of devices erased, complete in this folder: it uses nothing
-// of the service but what schemas/asyncapi.yaml promises. To use it elsewhere, copy the folder and
-// install kafkajs and @kafkajs/confluent-schema-registry.
+// A complete consumer of accepted positions and erasures. It imports nothing from the service and
+// relies only on schemas/asyncapi.yaml. To use it elsewhere, copy the folder and install kafkajs and
+// @kafkajs/confluent-schema-registry.
 import { SchemaRegistry } from '@kafkajs/confluent-schema-registry'
 import { Kafka, logLevel, type KafkaMessage } from 'kafkajs'
 import { HELP, parseOptions, UsageError, type Options } from './options.ts'
 import { readEvent, type Erasure, type Position } from './read-event.ts'
 import { recentIds } from './recent-ids.ts'
 
-/** Some 20 MB, with the device of each. */
+/** About 20 MB, with the device of each id. */
 const REMEMBERED_IDS = 100_000
 
 process.exitCode = await run(process.argv.slice(2))
@@ -26,7 +26,7 @@ async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Reads until a signal comes, or until reading cannot go on. Gives the exit code. */
+/** Reads until a signal or an unrecoverable error. Returns the exit code. */
 async function consume({ brokers, topic, group, registry }: Options): Promise<number> {
   const kafka = new Kafka({ clientId: group, brokers: [...brokers], logLevel: logLevel.WARN })
   const schemas = registry === undefined ? undefined : new SchemaRegistry({ host: registry })
@@ -35,18 +35,18 @@ async function consume({ brokers, topic, group, registry }: Options): Promise<nu
 
   const ended = new Promise<number>((resolve) => {
     process.once('SIGTERM', () => resolve(0)).once('SIGINT', () => resolve(0))
-    // Whoever read our output has gone.
+    // The reader of our output has gone.
     process.stdout.on('error', () => resolve(1))
     consumer.on(consumer.events.CRASH, ({ payload }) => {
-      // Otherwise kafkajs begins anew by itself.
+      // Otherwise kafkajs restarts by itself.
       if (!payload.restart) resolve(1)
     })
   })
   try {
     await consumer.connect()
     await consumer.subscribe({ topic, fromBeginning: true })
-    // An offset is committed only after `eachMessage` has resolved: what this process was dealing
-    // with when it died is delivered again, to it or to another member of the group.
+    // kafkajs commits an offset only after `eachMessage` has resolved. If this process dies, the
+    // message in progress is delivered again, to it or to another member of the group.
     await consumer.run({
       eachMessage: ({ partition, message }) => handle(partition, message),
     })
@@ -68,8 +68,8 @@ async function consume({ brokers, topic, group, registry }: Options): Promise<nu
     if (event.kind === 'erasure') {
       const { eventId } = event.erasure
       const place = `${eventId} at ${partition}/${message.offset}`
-      // A copy further on is no second erasure. The first, delivered again, is dealt with again: it
-      // follows positions that have been delivered again too.
+      // A copy at another offset is not a second erasure. The same entry delivered again is processed
+      // again, because positions before it were delivered again too.
       if (done.has(eventId) && !done.has(place)) return
       await processErasure(event.erasure)
       done.forget(deviceOf(event.erasure))
@@ -78,12 +78,12 @@ async function consume({ brokers, topic, group, registry }: Options): Promise<nu
     }
     if (done.has(event.id)) return
     await processPosition(event.position)
-    // Only now: had it failed, the record would come again and must not be taken for a repeat.
+    // Only after processing: after a failure the record is redelivered and is not a repeat.
     done.add(event.id, deviceOf(event.position))
   }
 }
 
-/** Your own work goes here; it should bear being done twice for one `recordId`. */
+/** Your own code goes here; it should tolerate running twice for one `recordId`. */
 async function processPosition({ timestamp, receivedAt, ...position }: Position): Promise<void> {
   const line = {
     ...position,
@@ -93,7 +93,7 @@ async function processPosition({ timestamp, receivedAt, ...position }: Position)
   await write(process.stdout, `${JSON.stringify(line)}\n`)
 }
 
-/** Here you forget the device: what you keep of its positions until now. */
+/** Delete all positions of the device that you have stored so far. */
 async function processErasure({ erasedAt, ...erasure }: Erasure): Promise<void> {
   const line = { ...erasure, erasedAt: new Date(erasedAt).toISOString() }
   await write(process.stdout, `${JSON.stringify(line)}\n`)

@@ -8,7 +8,7 @@ export type Options = {
   readonly registry?: string
 }
 
-/** An argument that cannot be used; the message says what to give. */
+/** An invalid argument; the message says what to give. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
@@ -30,7 +30,7 @@ What is skipped is said on standard error. Ctrl-C or SIGTERM ends it once the po
 printed. Exit code 0: it was stopped; 1: reading cannot go on; 2: an argument cannot be used.
 `
 
-/** Reads the command line. @throws {UsageError} for the first argument that cannot be used. */
+/** Parses the command line. @throws {UsageError} for the first invalid argument. */
 export function parseOptions(args: readonly string[]): Options | 'help' {
   const { help, brokers, topic, group, registry } = parse(args)
   if (help === true) return 'help'

@@ -16,12 +16,12 @@ export type Position = {
   readonly battery?: number
 }
 
-/** Everything known of this device until here is to be forgotten. */
+/** All earlier positions of this device must be deleted. */
 export type Erasure = {
   readonly eventId: string
   readonly accountId: string
   readonly deviceId: string
-  /** When it was asked for, in milliseconds since the epoch. */
+  /** When the operator requested it, in milliseconds since the epoch. */
   readonly erasedAt: number
 }
 
@@ -30,7 +30,7 @@ export type ReadEvent =
   | { readonly kind: 'erasure'; readonly erasure: Erasure }
   | { readonly kind: 'skipped'; readonly reason: string }
 
-/** As much of a schema registry's client as is needed. */
+/** The part of a schema registry's client that is used here. */
 export type Schemas = {
   getSchema(id: number): Promise<{ fromBuffer(bytes: Buffer): unknown }>
 }
@@ -39,14 +39,14 @@ const POSITION_REPORTED = 'PositionReported.v1'
 const DEVICE_ERASED = 'DeviceErased.v1'
 const MEASUREMENTS = ['accuracy', 'altitude', 'speed', 'heading', 'battery'] as const
 
-/** Confluent wire format: a zero, which no JSON begins with, and the schema's id as four bytes. */
+/** Confluent wire format: a zero byte, which never begins JSON, then the schema id in four bytes. */
 const WIRE_HEADER_BYTES = 5
 const NOT_FOUND = 404
 
 /**
- * Reads an event out of a Kafka record. What is neither a position nor an erasure is skipped, so that
- * one record never stops those behind it.
- * @throws whatever `schemas` throws while the registry cannot be asked: try the record again.
+ * Reads an event from a Kafka record. Anything but a position or an erasure is skipped, so that it
+ * does not block later records.
+ * @throws the error of `schemas` if the registry is unavailable: retry the record.
  */
 export async function readEvent(
   { key, headers, value }: Pick<KafkaMessage, 'key' | 'headers' | 'value'>,
@@ -59,7 +59,7 @@ export async function readEvent(
     const erasedAt = Date.parse(headers?.['ce_time']?.toString() ?? '')
     return value === null ? erasure(id, key, erasedAt) : skipped(`it is ${type} with a value`)
   }
-  // Other types will come.
+  // Later versions may add types.
   if (type !== POSITION_REPORTED) return skipped(`it is ${type}, which is not known`)
   if (value === null) return skipped('it has no value')
   if (value[0] !== 0) return read(id, () => fromJson(value))
@@ -81,7 +81,7 @@ function skipped(reason: string): ReadEvent {
   return { kind: 'skipped', reason }
 }
 
-/** It has no value: the key names account and device. A device's id may hold slashes. */
+/** An erasure has no value: the key names account and device. A device id may contain slashes. */
 function erasure(eventId: string, key: Buffer | null, erasedAt: number): ReadEvent {
   const [, accountId, deviceId] = /^([^/]+)\/(.+)$/s.exec(key?.toString() ?? '') ?? []
   if (accountId === undefined || deviceId === undefined) return skipped('its key names no device')
@@ -106,7 +106,7 @@ function fromJson(value: Buffer): Position {
   })
 }
 
-/** The fields as the writer's schema names them: those added later are there too, and left out. */
+/** Decoded with the writer's schema, so it may have fields added later; these are left out. */
 function fromAvro(value: unknown): Position {
   return position({ ...object(value) })
 }
@@ -116,7 +116,7 @@ function object(value: unknown): Record<string, unknown> {
   return value as Record<string, unknown>
 }
 
-/** Takes the known fields by name, so that unknown ones do no harm. */
+/** Picks the known fields by name. */
 function position(fields: Record<string, unknown>): Position {
   const known: Record<string, unknown> = {}
   for (const name of ['recordId', 'accountId', 'deviceId']) {
@@ -128,7 +128,7 @@ function position(fields: Record<string, unknown>): Position {
     known[name] = fields[name]
   }
   for (const name of MEASUREMENTS) {
-    // In Avro an absent measurement is null, in JSON it is not there.
+    // In Avro an absent measurement is null; in JSON it is missing.
     if (typeof fields[name] === 'number') known[name] = fields[name]
   }
   return known as Position

@@ -1,15 +1,15 @@
 export type RecentIds = {
   has(id: string): boolean
-  /** `device` is whose event it is: account and device. */
+  /** `device` is the event's account and device. */
   add(id: string, device: string): void
-  /** Forgets the ids of a device: what comes of it now is no repeat. */
+  /** Forgets the ids of a device: its later events are not repeats. */
   forget(device: string): void
 }
 
 /**
- * Remembers the last `limit` ids, so that memory stays bounded. A repeat that comes after more
- * than `limit` other ids, or after a restart, is not known any more: where that matters, write what
- * you make of an event under its id (an upsert, a unique key), which no repeat can get past.
+ * Remembers the last `limit` ids, so that memory stays bounded. It does not recognise a repeat after
+ * more than `limit` other ids, or after a restart. If that matters, store results under the event's
+ * id (an upsert, a unique key).
  */
 export function recentIds(limit: number): RecentIds {
   const devices = new Map<string, string>()
