@@ -149,7 +149,13 @@ async function dealWithBatch(
     // Behind its last message a batch may end with control records, which are dealt with, too.
     const isLast = at + chunk.length === messages.length
     const offset = isLast ? payload.batch.lastOffset() : chunk.at(-1)!.offset
-    await commit?.(partition, Number(offset) + 1)
+    const next = String(Number(offset) + 1)
+    await commit?.(partition, Number(next))
+    // kafkajs passes over a commit of that kind in silence once its consumer is stopping.
+    if (commit !== undefined && !payload.isRunning()) {
+      const partitions = [{ partition, offset: next }]
+      await payload.commitOffsetsIfNecessary({ topics: [{ topic: options.topic, partitions }] })
+    }
     payload.resolveOffset(chunk.at(-1)!.offset)
     await heartbeat()
   }
