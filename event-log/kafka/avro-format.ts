@@ -1,4 +1,5 @@
 import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
+import { backOff } from '../../runtime/back-off.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { POSITION_REPORTED_AVRO } from '../../schemas/position-reported-avro.ts'
 import { checkPositionReported } from '../../schemas/position-reported.ts'
@@ -10,6 +11,9 @@ type AvscType = Parameters<AvroSchema['createResolver']>[0]
 /** Confluent wire format: a zero, the schema's id as four bytes, the Avro body. */
 const WIRE_HEADER_BYTES = 5
 const NOT_FOUND = 404
+const CONFLICT = 409
+/** An incompatible schema is a conflict too, and stays one: this takes less than a second. */
+const MAX_TRIES = 6
 
 type AvroSchema = Extract<
   Awaited<ReturnType<SchemaRegistry['getSchema']>>,
@@ -74,10 +78,14 @@ export async function openAvroFormat({
 
 async function register(registry: SchemaRegistry, subject: string): Promise<{ id: number }> {
   const schema = JSON.stringify(POSITION_REPORTED_AVRO)
-  try {
-    return await registry.register({ type: SchemaType.AVRO, schema }, { subject })
-  } catch (cause) {
-    throw registryAway(cause)
+  const pauses = backOff({ firstMs: 25, longestMs: 200 })
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await registry.register({ type: SchemaType.AVRO, schema }, { subject })
+    } catch (cause) {
+      if (!isConflict(cause) || tries === MAX_TRIES) throw registryAway(cause)
+    }
+    await pauses.pause()
   }
 }
 
@@ -90,6 +98,12 @@ async function avroSchema(registry: SchemaRegistry, id: number): Promise<AvroSch
 function registryAway(cause: unknown): DependencyError {
   const reason = cause instanceof Error ? cause.message : String(cause)
   return new DependencyError(`the schema registry: ${reason}`, { retriable: true, cause })
+}
+
+/** Another process makes the same subject just now, or has not set its compatibility yet. */
+function isConflict(error: unknown): boolean {
+  if (statusOf(error) === CONFLICT) return true
+  return error instanceof Error && error.name === 'ConfluentSchemaRegistryCompatibilityError'
 }
 
 function statusOf(error: unknown): unknown {

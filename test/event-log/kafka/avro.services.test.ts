@@ -3,6 +3,7 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
 import { afterEach, expect, test } from '@jest/globals'
+import { openAvroFormat } from '../../../event-log/kafka/avro-format.ts'
 import { openKafkaEventLog } from '../../../event-log/kafka/kafka-event-log.ts'
 import { POSITION_REPORTED_AVRO } from '../../../schemas/position-reported-avro.ts'
 import { encodePositionReported } from '../../../schemas/position-reported.ts'
@@ -30,6 +31,22 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
     const registered = await get(`/subjects/${subject}/versions/1`)
     expect(JSON.parse(registered['schema'] as string)).toEqual(POSITION_REPORTED_AVRO)
     expect(await get(`/config/${subject}`)).toEqual({ compatibilityLevel: 'BACKWARD' })
+  })
+
+  test('processes that start together on an empty registry agree on one schema within a second', async () => {
+    await get('/subjects')
+    for (let round = 0; round < 3; round += 1) {
+      const subject = `${aPrefix()}.position-reported-value`
+      const options = { url: schemaRegistry.url, clientId: 'test', subject }
+      const begin = performance.now()
+      const formats = await Promise.all(Array.from({ length: 8 }, () => openAvroFormat(options)))
+      expect(performance.now() - begin).toBeLessThan(1000)
+      const event = positionReported()
+      const values = await Promise.all(formats.map((format) => format.encode(event)))
+      expect(new Set(values.map((value) => value.toString('hex'))).size).toBe(1)
+      expect(await get(`/subjects/${subject}/versions`)).toEqual([1])
+      expect(await get(`/config/${subject}`)).toEqual({ compatibilityLevel: 'BACKWARD' })
+    }
   })
 
   test('values are in the Confluent wire format, times in milliseconds', async () => {
