@@ -7,8 +7,8 @@ export class UsageError extends Error {
 
 export const HELP = `Usage: npm run rebuild -- [--force]
 
-Builds the read models (stored positions, device statuses) anew from the event log, beside those in
-use, while reports keep coming and are served. Then compares the two, as they stood when it began,
+Builds new read models (stored positions, device statuses) from the event log, beside those in use,
+while the service runs. Then compares the two, as they stood when it began,
 and puts the new ones in use if they are equal. Works where \`npm start\` does (DATA_DIR), running or
 not, and with KAFKA_BROKERS and MONGODB_URL on the distributed service. However it ends before the
 switch, also by kill -9, the old read models stay in use; start it again.

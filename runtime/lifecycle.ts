@@ -41,7 +41,7 @@ export class Lifecycle {
     this.#exit(0)
   }
 
-  /** A fault that this process cannot mend: it ends, so that its supervisor starts it anew. */
+  /** Exits with code 1 after an unrecoverable failure, so that the supervisor restarts the process. */
   fail(error: unknown, what: string): void {
     this.#logger.fatal({ err: error }, what)
     this.#exit(1)

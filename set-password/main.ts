@@ -16,7 +16,7 @@ const READY_WITHIN_MS = 30_000
 
 process.exitCode = await main(process.argv.slice(2))
 
-/** Gives an operator a new password (`npm run set-password`). Gives the exit code. */
+/** `npm run set-password`. Returns the exit code. */
 async function main(args: readonly string[]): Promise<number> {
   try {
     const options = parseOptions(args)

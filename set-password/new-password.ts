@@ -7,8 +7,8 @@ const RULE = newPasswordRule('the password on standard input').required()
 export type NewPassword = { readonly password: string; readonly isGenerated: boolean }
 
 /**
- * What stands on standard input, without the end of its last line; made up where that is a terminal.
- * @throws {Error} where it breaks the rules of passwords.
+ * Reads the password from standard input, without the final line break; generates one on a terminal.
+ * @throws {Error} if the password breaks the rules.
  */
 export async function newPassword(
   input: NodeJS.ReadableStream & { readonly isTTY?: boolean },
@@ -20,7 +20,7 @@ export async function newPassword(
   return { password, isGenerated: false }
 }
 
-/** With replaced characters it would be a password that nobody can type. */
+/** Not decoded leniently: with replacement characters nobody could type the password. */
 function decoded(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)

@@ -5,8 +5,8 @@ import { ulid } from '../schemas/record-id.ts'
 import type { Audit, Operators } from '../store/back-office.ts'
 
 /**
- * Gives the operator with this e-mail, case ignored, another password and ends all its sessions.
- * False where there is no such operator.
+ * Sets the password of the operator with this e-mail, case ignored, and ends all its sessions.
+ * Returns false if there is no such operator.
  */
 export async function setPassword(
   { store, clock }: { store: Operators & Audit; clock: Clock },
