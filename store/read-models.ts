@@ -75,7 +75,10 @@ export type Change = {
   /** Its status before the batch and after it; undefined: it has none. */
   readonly before: DeviceStatus | undefined
   readonly after: DeviceStatus | undefined
-  /** Stored and counted now, in the order of the log; without what the batch itself erased. */
+  /**
+   * Stored and counted now, in the order of the log; without what the batch itself erased. Counted
+   * decides: a projector that died before it counted may have stored the record already.
+   */
   readonly stored: readonly PositionEntry[]
   /** Repeats of stored records, and of erasures that are applied: nothing came of them. */
   readonly repeated: readonly ProjectionEntry[]

@@ -41,6 +41,8 @@ export type DeviceStatusDocument = Pick<DeviceStatus, 'accountId' | 'deviceId' |
     readonly lastPosition?: Dated<LastPosition, 'timestamp' | 'receivedAt'>
     readonly erased?: Erased
     readonly erasedAt?: Date
+    /** Another one with each erasure, while its records are still to be removed. */
+    readonly removing?: string
   }
 
 /** The last event applied of a partition, which is its `_id`. */

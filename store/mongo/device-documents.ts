@@ -12,10 +12,12 @@ export type StoredDevice = DeviceName & {
   /** Absent while nothing was reported since it was erased. */
   readonly status?: DeviceStatus
   readonly erased?: Erased
+  /** Another one with each erasure, while its records are still to be removed. */
+  readonly removing?: string
 }
 
 export function storedDevice(document: DeviceStatusDocument): StoredDevice {
-  const { accountId, deviceId, applied, erased } = document
+  const { accountId, deviceId, applied, erased, removing } = document
   const status = deviceStatusOf(document)
   return {
     accountId,
@@ -23,6 +25,7 @@ export function storedDevice(document: DeviceStatusDocument): StoredDevice {
     applied,
     ...(status !== undefined && { status }),
     ...(erased !== undefined && { erased }),
+    ...(removing !== undefined && { removing }),
   }
 }
 
@@ -59,6 +62,7 @@ export function deviceDocument({
   applied,
   status,
   erased,
+  removing,
 }: StoredDevice): DeviceStatusDocument {
   return {
     _id: deviceKey({ accountId, deviceId }),
@@ -67,6 +71,7 @@ export function deviceDocument({
     ...(status !== undefined && reported(status)),
     applied,
     ...(erased !== undefined && { erased, erasedAt: newestErasure(erased) }),
+    ...(removing !== undefined && { removing }),
   }
 }
 

@@ -178,8 +178,8 @@ function write(
 ): AnyBulkWriteOperation<DeviceStatusDocument> {
   const replacement = deviceDocument(after)
   if (before === undefined) return { insertOne: { document: replacement } }
-  const { accountId, deviceId, applied } = before
-  const filter = { _id: replacement._id, accountId, deviceId, applied }
+  const { accountId, deviceId, applied, removing = { $exists: false } } = before
+  const filter = { _id: replacement._id, accountId, deviceId, applied, removing }
   return { replaceOne: { filter, replacement } }
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { hasReached, includes } from '../../event-log/offsets.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { DeviceStatus, Offsets } from '../../schemas/read-models.ts'
@@ -10,13 +11,10 @@ import { positionRecord } from './position-documents.ts'
 
 type Fold = ProjectionBatch['fold']
 
-const LOOKED_AT_AT_ONCE = 1_000
-
 /**
- * Applies erasures of one partition: first to the devices' status documents, which keep what is
- * erased, so that nothing of before can come back; then to the records, also where the documents
- * say so already, because the one who wrote them may have died before. Gives what changed, and what
- * is erased of each device, by `accountId/deviceId`.
+ * Applies erasures of one partition to the devices' status documents, which keep what is erased, so
+ * that nothing of before is read or can come back, and are marked: the records are still to be
+ * removed. Gives what changed, and what is erased of each device, by `accountId/deviceId`.
  */
 export async function eraseDevices(
   readModels: ReadModelCollections,
@@ -24,7 +22,8 @@ export async function eraseDevices(
   { fold, onConflict }: { fold: Fold; onConflict: OnConflict },
 ): Promise<{ readonly changes: readonly Change[]; readonly erased: ReadonlyMap<string, Erased> }> {
   const changes = new Map<string, Change>()
-  const devices = new Map<string, { readonly name: DeviceName; readonly erased: Erased }>()
+  const devices = new Map<string, Erased>()
+  const removing = randomUUID()
   const change = async (stored: StoredDevice | undefined, own: readonly ErasureEntry[]) => {
     let erased = stored?.erased
     const applied: Record<number, number> = { ...stored?.applied }
@@ -41,7 +40,7 @@ export async function eraseDevices(
     const name = stored ?? own[0]?.event
     if (name === undefined || erased === undefined) return stored
     const { accountId, deviceId } = name
-    devices.set(deviceKey(name), { name: { accountId, deviceId }, erased })
+    devices.set(deviceKey(name), erased)
     const repeated = own.filter((entry) => !fresh.includes(entry))
     if (fresh.length === 0) {
       tell(changes, own, {
@@ -58,17 +57,14 @@ export async function eraseDevices(
       deviceId,
       applied,
       erased,
+      removing,
       ...(after !== undefined && { status: after }),
     }
   }
   await changeDevices(readModels.deviceStatuses, entries, { change, onConflict })
-  for (const { name, erased } of devices.values()) {
-    await removeErased(readModels.positions, name, erased)
-  }
-  return {
-    changes: [...changes.values()],
-    erased: new Map(Array.from(devices, ([key, { erased }]) => [key, erased])),
-  }
+  const isRepeat = ({ repeated, erased }: Change) => erased.length === 0 && repeated.length > 0
+  await markAgain(readModels.deviceStatuses, [...changes.values()].filter(isRepeat), removing)
+  return { changes: [...changes.values()], erased: devices }
 }
 
 /**
@@ -97,34 +93,19 @@ function reportedElsewhere(applied: Offsets, { upTo }: Erased): boolean {
   return !hasReached(upTo, applied)
 }
 
-/**
- * In steps along the index of its history, because a device may have reported for years. Of what is
- * written late into a part that is done, its own writer takes care.
- */
-async function removeErased(
-  positions: ReadModelCollections['positions'],
-  { accountId, deviceId }: DeviceName,
-  erased: Erased,
+/** An erasure that is delivered again has its records looked for again. */
+async function markAgain(
+  statuses: ReadModelCollections['deviceStatuses'],
+  devices: readonly DeviceName[],
+  removing: string,
 ): Promise<void> {
-  const device = { accountId, deviceId }
-  // No report is of a time before that.
-  let isLast = false
-  for (let from = new Date(0); !isLast;) {
-    const last = await positions.findOne(
-      { ...device, timestamp: { $gt: from } },
-      {
-        sort: { timestamp: 1, _id: 1 },
-        skip: LOOKED_AT_AT_ONCE - 1,
-        projection: { timestamp: 1 },
-      },
-    )
-    const upTo = last === null ? {} : { $lte: last.timestamp }
-    await positions.deleteMany({
-      ...device,
-      timestamp: { $gt: from, ...upTo },
-      $or: erasedRecords(erased),
-    })
-    isLast = last === null
-    from = last?.timestamp ?? from
-  }
+  if (devices.length === 0) return
+  await statuses.updateMany(
+    {
+      _id: { $in: devices.map(deviceKey) },
+      accountId: { $in: [...new Set(devices.map(({ accountId }) => accountId))] },
+      deviceId: { $in: [...new Set(devices.map(({ deviceId }) => deviceId))] },
+    },
+    { $set: { removing } },
+  )
 }

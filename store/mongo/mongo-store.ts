@@ -11,7 +11,8 @@ import { generationScan, scanRecords } from './generation-scan.ts'
 import { beginRebuild, followedGeneration, openedGeneration } from './generations.ts'
 import { guarded } from './guarded.ts'
 import { startPreparing, untilSucceeded } from './preparation.ts'
-import { mongoReadModels, project } from './read-models.ts'
+import { mongoReadModels, projection } from './read-models.ts'
+import { backgroundRemoval } from './remove-erased.ts'
 import { claimRetention, keptAt } from './retention.ts'
 import { makeIndexes, prepareDatabase } from './schema.ts'
 import { openBackOffice, openRejections } from '../back-office/open-back-office.ts'
@@ -69,6 +70,7 @@ export async function openMongoStore({
       indexing ??= untilSucceeded(() => makeIndexes(db, readModels), {
         logger,
         signal: closing.signal,
+        failure: 'the indexes of MongoDB are not complete yet, trying again',
       })
       await Promise.race([indexing, pause(INDEXED_WITHIN_MS, undefined, { signal, ref: false })])
       if (ownsRetention) {
@@ -93,9 +95,11 @@ export async function openMongoStore({
     withinMs: ANSWER_WITHIN_MS,
     unbounded: MANY_CALLS,
   }
+  const removal = backgroundRemoval({ logger, signal: closing.signal })
+  const project = projection({ removal, logger })
   const kept = () => keptAt(clock.now(), retentionDays)
   const store: Omit<Store, 'checkpoint' | 'close'> = {
-    ...mongoReadModels({ collections, readModels, kept, logger }),
+    ...mongoReadModels({ collections, readModels, kept, project }),
     ...mongoDevices({ collections, readModels, kept }),
     ...mongoErasures({ collections, readModels }),
     ...openBackOffice(mongoDocuments(db), {
@@ -105,9 +109,11 @@ export async function openMongoStore({
     currentGeneration: () => inUse.number(),
     openGeneration: async (generation) => {
       const opened = await openedGeneration(db, meta, generation)
+      // What another projector was stopped at goes on.
+      removal.begin(opened)
       const methods = {
         ...generationScan(opened),
-        project: (batch: ProjectionBatch) => project(opened, batch, logger),
+        project: (batch: ProjectionBatch) => project(opened, batch),
         lastApplied: () => lastApplied(opened),
       }
       return {
@@ -143,6 +149,7 @@ export async function openMongoStore({
       await preparation.stop()
       await client.close()
       await indexing
+      await removal.ended()
     },
   }
 }

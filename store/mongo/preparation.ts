@@ -71,7 +71,7 @@ export async function startPreparing<T>(
  */
 export async function untilSucceeded(
   work: () => Promise<void>,
-  { logger, signal }: { logger: Logger; signal: AbortSignal },
+  { logger, signal, failure }: { logger: Logger; signal: AbortSignal; failure: string },
 ): Promise<void> {
   const pauses = backOff(PAUSES)
   while (!signal.aborted) {
@@ -79,7 +79,7 @@ export async function untilSucceeded(
       return await work()
     } catch (error) {
       if (signal.aborted) return
-      logger.warn({ err: error }, 'the indexes of MongoDB are not complete yet, trying again')
+      logger.warn({ err: error }, failure)
       await pauses.pause(signal)
     }
   }

@@ -14,6 +14,7 @@ import { foldStatuses } from './device-statuses.ts'
 import { eraseDevices } from './erase-devices.ts'
 import { isErased } from './erased.ts'
 import { findPosition, pagePositions } from './position-records.ts'
+import type { Removal } from './remove-erased.ts'
 import { removeExpired, type Kept } from './retention.ts'
 import { storeRecords, withdrawRecords } from './store-records.ts'
 
@@ -26,16 +27,19 @@ export function mongoReadModels({
   collections,
   readModels,
   kept,
-  logger,
+  project,
 }: {
   collections: Collections
   readModels: () => Promise<ReadModelCollections>
   kept: () => Kept
-  logger: Logger
+  project: (
+    readModels: ReadModelCollections,
+    batch: ProjectionBatch,
+  ) => ReturnType<ReadModels['project']>
 }): Omit<ReadModels, 'checkpoint'> {
   const { hiddenDevices } = collections
   return {
-    project: async (batch) => project(await readModels(), batch, logger),
+    project: async (batch) => project(await readModels(), batch),
 
     expire: async (receivedBefore) =>
       removeExpired(await readModels(), collections, receivedBefore),
@@ -45,6 +49,15 @@ export function mongoReadModels({
 
     pagePositions: async (query) =>
       pagePositions({ ...(await readModels()), hiddenDevices }, query, kept().positions),
+  }
+}
+
+/** Projects, and has the records removed that the batch erases. */
+export function projection({ removal, logger }: { removal: Removal; logger: Logger }) {
+  return async (readModels: ReadModelCollections, batch: ProjectionBatch) => {
+    const changes = await project(readModels, batch, logger)
+    if (batch.entries.some(isErasure)) removal.begin(readModels)
+    return changes
   }
 }
 
@@ -61,7 +74,7 @@ export async function project(
   const onConflict = (attempt: number) =>
     logger.warn(
       { partition, lastOffset, attempt },
-      'device statuses changed by another projector, folding again',
+      'device statuses were changed meanwhile, folding again',
     )
   const { changes: erasing, erased } = await eraseDevices(readModels, entries.filter(isErasure), {
     fold,

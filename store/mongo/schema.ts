@@ -132,5 +132,6 @@ export async function makeReadModelIndexes({
     // For what goes by its age, hour by hour.
     { name: 'seen', key: { lastSeenAt: 1 } },
     { name: 'erased_at', key: { erasedAt: 1 }, sparse: true },
+    { name: 'removing', key: { removing: 1 }, sparse: true },
   ])
 }

@@ -1,7 +1,7 @@
 import type { Collection, Document } from 'mongodb'
 import type { ReadModelCollections } from '../../../store/mongo/collections.ts'
 
-const CALLS = ['findOne', 'insertMany', 'bulkWrite', 'deleteMany']
+const CALLS = ['findOne', 'insertMany', 'bulkWrite', 'deleteMany', 'updateOne', 'updateMany']
 
 /** The same collections, which let something else happen before each call that reaches the server. */
 export function interrupted(

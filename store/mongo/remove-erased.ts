@@ -1,0 +1,84 @@
+import type { Logger } from 'pino'
+import { READ, type Erased, type ReadModelCollections } from './collections.ts'
+import type { DeviceName } from './device-documents.ts'
+import { erasedRecords } from './erased.ts'
+import { untilSucceeded } from './preparation.ts'
+
+type Marked = Pick<ReadModelCollections, 'positions' | 'deviceStatuses'>
+
+const LOOKED_AT_AT_ONCE = 1_000
+
+export type Removal = {
+  /** Removes what is marked in these read models, behind what is under way. */
+  begin(readModels: Marked): void
+  /** Resolves when nothing is under way any more. */
+  ended(): Promise<void>
+}
+
+/**
+ * Removes erased records in the background: a device may have reported for years, and its partition
+ * does not wait for that. What `signal` cuts off is marked still, and goes at the next start.
+ */
+export function backgroundRemoval(options: { logger: Logger; signal: AbortSignal }): Removal {
+  let underWay = Promise.resolve()
+  const failure = 'records of erased devices cannot be removed yet, trying again'
+  return {
+    begin(readModels) {
+      const remove = () => removeErased(readModels, options.signal)
+      underWay = underWay.then(() => untilSucceeded(remove, { ...options, failure }))
+    },
+    ended: () => underWay,
+  }
+}
+
+/** Removes the records of every device that is marked with `removing`, and takes the marks away; rejects when `signal` cuts it off. */
+export async function removeErased(
+  { positions, deviceStatuses }: Marked,
+  signal?: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    const device = await deviceStatuses.findOne({ removing: { $exists: true } }, READ)
+    if (device === null) return
+    const { _id, accountId, deviceId, erased, removing = '' } = device
+    if (erased !== undefined) await removeHistory(positions, { ...device, erased }, signal)
+    // Erased once more meanwhile, it has another mark.
+    await deviceStatuses.updateOne(
+      { _id, accountId, deviceId, removing },
+      { $unset: { removing: true } },
+    )
+  }
+}
+
+/**
+ * In steps along the index of its history. Of what is written late into a part that is done, its own
+ * writer takes care.
+ */
+async function removeHistory(
+  positions: ReadModelCollections['positions'],
+  { accountId, deviceId, erased }: DeviceName & { readonly erased: Erased },
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const device = { accountId, deviceId }
+  // No report is of a time before that.
+  let isLast = false
+  for (let from = new Date(0); !isLast;) {
+    signal?.throwIfAborted()
+    const last = await positions.findOne(
+      { ...device, timestamp: { $gt: from } },
+      {
+        sort: { timestamp: 1, _id: 1 },
+        skip: LOOKED_AT_AT_ONCE - 1,
+        projection: { timestamp: 1 },
+        ...READ,
+      },
+    )
+    const upTo = last === null ? {} : { $lte: last.timestamp }
+    await positions.deleteMany({
+      ...device,
+      timestamp: { $gt: from, ...upTo },
+      $or: erasedRecords(erased),
+    })
+    isLast = last === null
+    from = last?.timestamp ?? from
+  }
+}
