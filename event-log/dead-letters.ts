@@ -1,26 +1,26 @@
 import type { LogEntry, UnreadableEntry } from './event-log.ts'
 
-/** What could not be read once, and what it is read as by this version. */
+/** An entry that could not be read when it was kept, and how this version reads it. */
 export type DeadLetter = {
   readonly kept: UnreadableEntry
   readonly now: LogEntry
 }
 
-/** Consecutive dead letters; `upTo` is the place of the last one. */
+/** Consecutive dead letters; `upTo` is the position of the last one. */
 export type DeadLetters = {
   readonly letters: readonly DeadLetter[]
   readonly upTo: { readonly partition: number; readonly offset: number }
 }
 
-/** The dead letters of a log: for operators who have mended what could not be read. */
+/** The dead letters of a log, for operators who have fixed the cause. */
 export interface DeadLetterLog {
-  /** Those that are kept now, oldest first, at most 500 at once. */
+  /** The dead letters kept now, oldest first, in batches of at most 500. */
   readDeadLetters(): AsyncIterable<DeadLetters>
 
   /**
-   * Settles letters that were read, in the order in which they were read: `replay` are appended to
-   * the log again, key and value byte for byte, and are dead letters no more; `keep` stay; the
-   * others go. What a crash leaves half done may be appended, or kept, twice.
+   * Settles letters in the order in which they were read. `replay`: appended to the log again, key
+   * and value byte for byte, and no longer dead letters. `keep`: they stay. The others are deleted.
+   * After a crash, some may be appended, or kept, twice.
    * @throws {DependencyError} as `append` does.
    */
   settleDeadLetters(

@@ -4,44 +4,44 @@ import type { Offsets, Origin } from '../schemas/read-models.ts'
 import type { ReportRejected } from '../schemas/report-rejected.ts'
 
 /**
- * The log of accepted reports and of devices erased: the truth that every read model can be rebuilt
- * from. Events with the same `deviceKey` stand in one partition and keep their order.
+ * The log of accepted reports and erasures, from which every read model can be rebuilt. Events with
+ * the same `deviceKey` share a partition and keep their order.
  */
 export interface EventLog extends RejectionLog {
   /**
    * Resolves once every event is durable, in the order given.
-   * @throws {DependencyError} `retriable` when the same append may succeed later (log away, busy,
-   * overloaded, closing); nothing is known then about whether the events were written.
+   * @throws {DependencyError} `retriable` when the same append may succeed later (log
+   *   unavailable, busy, overloaded, closing); the events may or may not have been written.
    */
   append(events: readonly PositionReported[]): Promise<void>
 
   /**
-   * Appends the erasure of a device under the device's key, behind everything of it that was
-   * appended before. Resolves once it is durable.
-   * @throws {DependencyError} as `append` does; nothing is known then about whether it was written.
+   * Appends the erasure of a device under the device's key, after all its earlier events. Resolves
+   * once it is durable.
+   * @throws {DependencyError} as `append` does; it may or may not have been written.
    */
   erase(event: DeviceErased): Promise<void>
 
   /**
-   * Delivers every event at least once to one member of the group, in order per partition, and
-   * moves on (and commits) only after `onBatch` has resolved; a batch that rejects is delivered
-   * again after a pause. Resolves when `signal` is aborted and the batch in hand is done.
+   * Delivers every event at least once to one member of the group, in order per partition. Moves on
+   * (and commits) only after `onBatch` has resolved; a batch that rejects is redelivered after a
+   * pause. Resolves when `signal` is aborted and the current batch is done.
    */
   subscribe(subscription: Subscription): Promise<void>
 
   /**
-   * Every event after `after`, then those to come, for live readers: no group, nothing committed.
-   * Ends when `signal` is aborted. Events that retention has taken come first as one `gap`.
+   * Every event after `after`, then new ones, for live readers: no group, no commits. Ends when
+   * `signal` is aborted. Events deleted by retention are reported first, as one `gap`.
    */
   tail(options: { after: Offsets | 'end'; signal: AbortSignal }): AsyncIterable<TailItem>
 
-  /** Keeps what could not be read, bytes untouched, where operators find it. Resolves once durable. */
+  /** Keeps unreadable entries for operators, bytes unchanged. Resolves once durable. */
   deadLetter(entries: readonly UnreadableEntry[]): Promise<void>
 
   /**
-   * How far a group is behind the end of the log. `seconds`: age of the oldest event not dealt with.
-   * `applied` is where its read models say they stand, when they keep that themselves: it wins over
-   * what the log has committed.
+   * How far a group is behind the end of the log. `seconds`: age of the oldest unprocessed event.
+   * `applied`: the position of its read models, if they keep it themselves; takes precedence over
+   * the offsets committed in the log.
    */
   lag(
     group: string,
@@ -51,21 +51,21 @@ export interface EventLog extends RejectionLog {
   /** The last offset a group has committed in each partition. */
   committed(group: string): Promise<Offsets>
 
-  /** What the log holds now, partition by partition. */
+  /** What each partition holds now. */
   extent(): Promise<readonly Extent[]>
 
   /**
-   * The ids of the events at these offsets, by partition. Left out is what the log does not hold,
-   * and what is no event that this version reads.
+   * The ids of the events at these offsets, by partition. Offsets that the log does not hold, or
+   * that hold no event this version can read, are left out.
    */
   eventIdsAt(offsets: Offsets): Promise<ReadonlyMap<number, string>>
 
-  /** How many dead letters are kept. */
+  /** The number of dead letters kept. */
   deadLetters(): Promise<number>
 
   /**
-   * Removes what was received before `receivedBefore` (milliseconds): retention, nothing else. Leaves
-   * the rest for the next time once `signal` is aborted.
+   * Deletes what was received before `receivedBefore` (milliseconds), for retention. Stops early
+   * when `signal` is aborted; the next call continues.
    */
   trim(receivedBefore: number, signal?: AbortSignal): Promise<void>
 
@@ -75,13 +75,13 @@ export interface EventLog extends RejectionLog {
    */
   ready(): Promise<void>
 
-  /** Finishes what is queued, then lets go of everything. */
+  /** Writes what is queued, then releases all resources. */
   close(): Promise<void>
 }
 
 /**
- * A log of its own for reports that were refused: to find out why a device's reports do not arrive.
- * It is kept for 7 days and takes no room, time or order from the positions.
+ * A separate log of refused reports, for finding out why a device's reports do not arrive. Kept for
+ * 7 days; it never delays or displaces positions.
  */
 export interface RejectionLog {
   /**
@@ -92,7 +92,7 @@ export interface RejectionLog {
 
   /**
    * Delivers every event at least once to one member of the group and moves on only after `onBatch`
-   * has resolved; one that cannot be read is left out. Resolves when `signal` is aborted.
+   * has resolved. Unreadable events are skipped. Resolves when `signal` is aborted.
    */
   subscribeRejections(subscription: {
     readonly group: string
@@ -104,20 +104,20 @@ export interface RejectionLog {
 export type Subscription = {
   readonly group: string
   /**
-   * Where the group's read models say they stand, when they keep that themselves: it wins over
-   * what the log has committed for the group, and such a log need not commit anything for it.
+   * The position of the group's read models, if they keep it themselves. Takes precedence over the
+   * offsets committed in the log, which then need not commit anything for the group.
    */
   readonly resumeAfter?: Offsets
   readonly onBatch: (batch: LogBatch) => Promise<void>
   readonly signal: AbortSignal
 }
 
-/** A partition's entries: from `first` on, up to but without `next`, the offset of the one to come. */
+/** A partition's entries: from `first` (inclusive) to `next`, the next offset to be written. */
 export type Extent = {
   readonly partition: number
   readonly first: number
   readonly next: number
-  /** Whether everything that was ever appended is still there: retention has taken nothing. */
+  /** Whether retention has deleted nothing yet. */
   readonly whole: boolean
 }
 
@@ -134,21 +134,21 @@ export type LogEntry =
   | UnreadableEntry
   | UnknownEntry
 
-/** An event of a type that this version does not know yet: readers skip it. */
+/** An event of a type unknown to this version; readers skip it. */
 export type UnknownEntry = {
   readonly kind: 'unknown'
   readonly origin: Origin
   readonly type: string
 }
 
-/** An entry that is no event, or not what its type says. */
+/** An entry that is not an event, or does not match its type. */
 export type UnreadableEntry = {
   readonly kind: 'unreadable'
   readonly origin: Origin
   readonly reason: string
   readonly key: Uint8Array | null
   readonly value: Uint8Array | null
-  /** What else the log holds of it, where it holds that apart. */
+  /** Its headers, in logs that store them separately. */
   readonly headers?: Readonly<Record<string, unknown>>
 }
 

@@ -1,36 +1,36 @@
 import { DependencyError } from '../runtime/errors.ts'
 
-/** Gathers concurrent writes into batches and has exactly one batch outstanding. */
+/** Gathers concurrent writes into batches, with one batch outstanding at a time. */
 export type GatheringWriter<Item> = {
   /**
-   * Resolves once the batch that holds these items is written. The items of one call stay together
-   * and calls keep their order. `bytes` is what the items will about take when written; `deadlineMs`
-   * is how long the caller waits at most where that is less than for others.
+   * Resolves once the batch with these items is written. The items of one call stay together and
+   * calls keep their order. `bytes`: approximate size when written. `deadlineMs`: this caller's
+   * deadline, if shorter than the default.
    * @throws {DependencyError} retriable: overloaded, closing, or not written before the deadline;
-   * or whatever `writeBatch` rejected with.
+   *   or whatever `writeBatch` rejected with.
    */
   write(items: readonly Item[], bytes: number, deadlineMs?: number): Promise<void>
 
-  /** Refuses new writes; resolves once every earlier one has been answered. */
+  /** Refuses new writes; resolves once every earlier one has settled. */
   close(): Promise<void>
 }
 
 export type GatheringWriterOptions<Item> = {
-  /** Writes one batch, whole and durably. It is never called again before it has settled. */
+  /** Writes one batch, atomically and durably. Never called while an earlier call is pending. */
   readonly writeBatch: (items: readonly Item[]) => Promise<void>
-  /** A call that is larger than a batch by itself is written whole, in a batch of its own. */
+  /** A call larger than a batch is written whole, in a batch of its own. */
   readonly maxBatchItems?: number
   readonly maxBatchBytes?: number
-  /** What may wait besides the batch outstanding; beyond it calls are rejected at once. */
+  /** Limits the queue behind the outstanding batch; calls beyond it are rejected at once. */
   readonly room?: WaitingRoom
   /**
-   * How long a caller waits at most. A call that is still queued then is dropped; one that is in
-   * the batch outstanding may be written all the same, and no other batch starts before that.
+   * The longest that a caller waits. A call still queued then is dropped; one in the outstanding
+   * batch may still be written, and no other batch starts before that batch settles.
    */
   readonly deadlineMs?: number
 }
 
-/** Bounds what waits, in one writer or in several together. */
+/** Limits what is queued, in one writer or in several together. */
 export type WaitingRoom = {
   /** False when there is no room. */
   enter(items: number, bytes: number): boolean
@@ -46,7 +46,7 @@ export function waitingRoom({
   return {
     enter(items, bytes) {
       const full = waitingItems + items > maxItems || waitingBytes + bytes > maxBytes
-      // Alone it passes whatever its size, or no retry could ever help it.
+      // An oversized call is accepted when nothing else waits, or retrying it could never succeed.
       if (full && waitingItems > 0) return false
       waitingItems += items
       waitingBytes += bytes
@@ -60,9 +60,9 @@ export function waitingRoom({
 }
 
 /**
- * A batch starts at the end of the event-loop turn in which something to write arrived or the batch
- * before it settled: requests of one turn share a batch, a slow write lets the next one grow, and
- * an idle service waits for nobody.
+ * A batch starts at the end of the event-loop turn in which items arrived or the previous batch
+ * settled. So requests of one turn share a batch, batches grow while a write is slow, and an idle
+ * service adds no delay.
  */
 export function gatheringWriter<Item>({
   writeBatch,
@@ -71,8 +71,8 @@ export function gatheringWriter<Item>({
   room = waitingRoom(),
   deadlineMs,
 }: GatheringWriterOptions<Item>): GatheringWriter<Item> {
-  // Sets keep their order and give up any member at once: calls that are dropped at their deadline
-  // must not pile up while the batch outstanding hangs.
+  // Sets keep insertion order and delete in O(1): calls dropped at their deadline must not pile up
+  // while the outstanding batch hangs.
   const queue = new Set<Call<Item>>()
   const unanswered = new Set<Call<Item>>()
   let busy = false
@@ -118,7 +118,7 @@ export function gatheringWriter<Item>({
         busy = false
         startBatch()
       }
-      // Every call may have met its deadline since the turn began.
+      // Every call may have reached its deadline since the turn began.
       if (calls.length === 0) settle()
       else callWriteBatch(calls).then(() => settle(), settle)
     })

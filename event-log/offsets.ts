@@ -1,15 +1,15 @@
 import type { Offsets, Origin } from '../schemas/read-models.ts'
 import type { Extent } from './event-log.ts'
 
-// All comparing of places in the log, partition by partition. A partition that is not named has
-// nothing yet: every offset of it is still to come.
+// Comparisons of positions in the log, partition by partition. In a partition that is not named,
+// nothing has been read yet.
 
-/** Whether the event that stands there is at or before these offsets. */
+/** Whether the event at this position is at or before these offsets. */
 export function includes(offsets: Offsets, { partition, offset }: Origin): boolean {
   return offset <= (offsets[partition] ?? -1)
 }
 
-/** Whether `offsets` are as far as `target`, or further, in every partition that `target` names. */
+/** Whether `offsets` have reached `target` in every partition that `target` names. */
 export function hasReached(offsets: Offsets, target: Offsets): boolean {
   return Object.entries(target).every(([partition, offset]) =>
     includes(offsets, { partition: Number(partition), offset }),
@@ -25,7 +25,7 @@ export function furthest(one: Offsets, other: Offsets): Record<number, number> {
   return offsets
 }
 
-/** The lesser offset of each partition; none where one of the two names none. */
+/** The lesser offset of each partition that both name. */
 export function noFurtherThan(offsets: Offsets, end: Offsets): Record<number, number> {
   const bounded: Record<number, number> = {}
   for (const [partition, offset] of Object.entries(offsets)) {
@@ -35,7 +35,7 @@ export function noFurtherThan(offsets: Offsets, end: Offsets): Record<number, nu
   return bounded
 }
 
-/** The last offset of each partition that holds anything. */
+/** The last offset of each non-empty partition. */
 export function endOf(extent: readonly Extent[]): Offsets {
   const held = extent.filter(({ first, next }) => first < next)
   return Object.fromEntries(held.map(({ partition, next }) => [partition, next - 1]))

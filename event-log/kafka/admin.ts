@@ -3,7 +3,7 @@ import type { Admin } from 'kafkajs'
 import { DependencyError } from '../../runtime/errors.ts'
 import { kafkaFailure, type KafkaClient, type Logger } from './connection.ts'
 
-/** Questions and changes that are no reading or writing of events. */
+/** Admin requests: everything except reading and writing events. */
 export type AdminClient = {
   /** @throws {DependencyError} retriable when Kafka does not answer within `withinMs`. */
   ask<T>(doing: string, question: (admin: Admin) => Promise<T>, withinMs?: number): Promise<T>
@@ -14,8 +14,8 @@ const TRIES = 3
 const PAUSE_MS = 200
 
 /**
- * One connection for all questions. After a failure a question is asked again on a fresh one, which
- * learns anew who leads what: for a moment after a topic's creation its leaders do not know it yet.
+ * One connection for all requests. After a failure the next request uses a fresh connection with
+ * fresh metadata: right after a topic is created, its leaders do not know it yet.
  */
 export function adminClient(
   newClient: (options: { retries: number }) => KafkaClient,

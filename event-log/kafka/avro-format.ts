@@ -12,7 +12,7 @@ type AvscType = Parameters<AvroSchema['createResolver']>[0]
 const WIRE_HEADER_BYTES = 5
 const NOT_FOUND = 404
 const CONFLICT = 409
-/** An incompatible schema is a conflict too, and stays one: this takes less than a second. */
+/** An incompatible schema is a conflict on every try: all tries take under a second. */
 const MAX_TRIES = 6
 
 type AvroSchema = Extract<
@@ -21,9 +21,9 @@ type AvroSchema = Extract<
 >
 
 /**
- * Registers the event's schema under `subject` (compatibility BACKWARD) and gives the Avro form.
- * Schemas once fetched are kept, so a registry that goes away later stops nothing but new schemas.
- * @throws {DependencyError} when the registry is away, or refuses the schema.
+ * Registers the event's schema under `subject` (compatibility BACKWARD) and returns the Avro
+ * format. Fetched schemas are cached, so an outage of the registry affects only new schemas.
+ * @throws {DependencyError} when the registry is unavailable, or refuses the schema.
  */
 export async function openAvroFormat({
   url,
@@ -68,7 +68,7 @@ export async function openAvroFormat({
       throw new UndecodableEventError(`the registry knows no schema ${writerId}`, { cause })
     }
     try {
-      // What the registry client hands out is avsc's own type; it only declares less of it.
+      // The registry client returns avsc's own type, but declares only part of it.
       return ours.createResolver(writer as unknown as AvscType)
     } catch (cause) {
       throw new UndecodableEventError(`schema ${writerId} is of another event`, { cause })
@@ -100,7 +100,7 @@ function registryAway(cause: unknown): DependencyError {
   return new DependencyError(`the schema registry: ${reason}`, { retriable: true, cause })
 }
 
-/** Another process makes the same subject just now, or has not set its compatibility yet. */
+/** Another process is creating the same subject, or has not set its compatibility yet. */
 function isConflict(error: unknown): boolean {
   if (statusOf(error) === CONFLICT) return true
   return error instanceof Error && error.name === 'ConfluentSchemaRegistryCompatibilityError'

@@ -3,16 +3,16 @@ import kafkajs from 'kafkajs'
 import { decompressFrame } from 'lz4-napi'
 import { uncompress as unsnappy } from 'snappy'
 
-// Node finds the names of a CommonJS module by reading its text, and not these.
+// Node detects a CommonJS module's named exports by static analysis, which misses these.
 const { CompressionCodecs, CompressionTypes } = kafkajs
 
-/** The stream format of snappy-java: magic, two version numbers, then chunks with their length. */
+/** The stream format of snappy-java: magic, two version numbers, then length-prefixed chunks. */
 const SNAPPY_JAVA_MAGIC = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00])
 const SNAPPY_JAVA_HEADER_BYTES = 16
 
 /**
- * Teaches kafkajs to read what other producers, or the topic's own `compression.type`, compressed:
- * it knows gzip only, and a batch it cannot unpack ends its consumer for good. We compress nothing.
+ * Adds the codecs that other producers, or the topic's `compression.type`, may use: kafkajs has
+ * gzip only, and a batch it cannot decompress crashes its consumer. We compress nothing.
  */
 export function registerCodecs(): void {
   CompressionCodecs[CompressionTypes.Snappy] = () => ({ compress: refuse, decompress: readSnappy })

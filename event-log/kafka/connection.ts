@@ -10,7 +10,7 @@ import {
 } from 'kafkajs'
 import { DependencyError } from '../../runtime/errors.ts'
 
-/** As much of a pino logger as the Kafka adapter writes to. */
+/** The part of a pino logger that the Kafka adapter uses. */
 export type Logger = {
   debug(fields: object, message: string): void
   info(fields: object, message: string): void
@@ -31,26 +31,26 @@ export type ConnectionOptions = {
   readonly logger: Logger
 }
 
-/** A kafkajs client and the means to make it give up. */
+/** A kafkajs client that can be made to give up. */
 export type KafkaClient = {
   readonly kafka: Kafka
   /**
-   * From now on no connection is opened, which ends every retry: kafkajs itself can stop neither a
-   * send nor a connect that it repeats.
+   * Opens no more connections, which ends every retry: kafkajs itself cannot stop retrying a send
+   * or connect.
    */
   abandon(): void
-  /** As `abandon`, and what is under way ends with an error: nothing more is sent. */
+  /** Like `abandon`, and also fails pending requests: nothing more is sent. */
   cut(): void
 }
 
-/** Pauses that stay shorter than the promised recovery; the default grows to 30 s. */
+/** Keeps pauses well below the promised recovery time; the default grows to 30 s. */
 export const RETRY = { initialRetryTime: 100, maxRetryTime: 2000 } as const satisfies RetryOptions
 
 const CONNECTION_TIMEOUT_MS = 5000
 const REQUEST_TIMEOUT_MS = 10_000
 const KEEP_ALIVE_MS = 60_000
 
-/** A client of its own for each role, so that one that waits or is given up holds up no other. */
+/** A separate client for each role, so that a blocked one does not affect the others. */
 export function kafkaClient(
   { brokers, ssl = false, sasl, clientId, logger }: ConnectionOptions,
   { retries }: { retries: number },
@@ -58,7 +58,7 @@ export function kafkaClient(
   let abandoned = false
   const sockets = new Set<Socket>()
   const config: KafkaConfig = {
-    // An empty list is what ends its retries: it takes a socket that cannot be made for a failure.
+    // Only an empty list ends the retries: kafkajs retries when a socket cannot be created.
     brokers: () => (abandoned ? [] : [...brokers]),
     ssl,
     clientId,
@@ -68,20 +68,20 @@ export function kafkaClient(
     logLevel: logLevel.WARN,
     logCreator: logTo(logger),
     socketFactory({ host, port, ssl, onConnect }) {
-      // kafkajs takes an error for final only when it says so.
+      // kafkajs retries unless the error says otherwise.
       if (abandoned) throw Object.assign(new Error('the event log is closed'), { retriable: false })
       const servername = isIP(host) === 0 ? { servername: host } : {}
-      // kafkajs gives an `ssl` that is falsy for plain TCP, whatever its type says.
+      // kafkajs passes a falsy `ssl` for plain TCP, despite its type.
       const socket: Socket = (ssl as unknown)
         ? connectTls({ host, port, ...servername, ...ssl }, onConnect)
         : connectTcp({ host, port }, onConnect)
       sockets.add(socket)
       socket.once('close', () => sockets.delete(socket))
-      // kafkajs disconnects a socket that still connects once for each request that waits for it.
+      // kafkajs disconnects a connecting socket once for each request that waits for it.
       return socket.setKeepAlive(true, KEEP_ALIVE_MS).setNoDelay(true).setMaxListeners(0)
     },
   }
-  // Its type has one member for each mechanism, and no union of them.
+  // kafkajs types each mechanism separately, without a union.
   if (sasl !== undefined) config.sasl = sasl as SASLOptions
   return {
     kafka: new Kafka(config),
@@ -95,14 +95,14 @@ export function kafkaClient(
   }
 }
 
-/** Wraps what kafkajs reports, once. Nothing in Kafka's own failures says that a retry is in vain. */
+/** Wraps a kafkajs error, once. No Kafka failure rules out that a retry succeeds. */
 export function kafkaFailure(doing: string, cause: unknown): DependencyError {
   if (cause instanceof DependencyError) return cause
   const reason = cause instanceof Error ? cause.message : String(cause)
   return new DependencyError(`Kafka could not ${doing}: ${reason}`, { retriable: true, cause })
 }
 
-/** kafkajs calls every failed try an error; here it is one only when nobody tries again. */
+/** kafkajs logs every failed try as an error; while it retries, a warning is enough. */
 function logTo(logger: Logger): logCreator {
   return () =>
     ({ namespace, log }) => {

@@ -6,9 +6,8 @@ import { stallWatch, type Progress } from './stall-watch.ts'
 import { untilTaken } from './until-taken.ts'
 
 /**
- * Delivers the topic to one member of the group and commits after each batch that was taken. Where
- * kafkajs ends its consumer for good, or it stands still, a new one goes on; rejects when none has
- * worked for `givenUpAfterMs`.
+ * Delivers the topic to one member of the group and commits after each processed batch. Replaces a
+ * kafkajs consumer that has crashed or stalled; rejects when none has worked for `givenUpAfterMs`.
  */
 export async function subscribe({
   subscription: { resumeAfter, onBatch, signal },
@@ -26,7 +25,7 @@ export async function subscribe({
   groupId: string
   topic: string
   toEntry: (message: Chunk['messages'][number], partition: number) => Promise<LogEntry>
-  /** Asks the broker where the group stands in these partitions. */
+  /** Asks the broker for the group's progress in these partitions. */
   progress: (partitions: readonly number[]) => Promise<Progress>
   onAnew: () => void
   givenUpAfterMs: number
@@ -44,7 +43,7 @@ export async function subscribe({
       topic,
       commit: true,
       onJoin: (partitions) => watch.assigned(partitions),
-      // Only the first time: later the group has committed what this member, or another, did.
+      // Only the first time: later, this member or another has committed for the group.
       startOf(partition) {
         if (resumeAfter === undefined || begun.has(partition)) return undefined
         begun.add(partition)

@@ -4,10 +4,10 @@ import type { LogEntry, UnreadableEntry } from '../event-log.ts'
 import type { Bounds } from './offsets.ts'
 import type { TailItemOf } from './tail.ts'
 
-/** What says where an entry stood; its own headers stand beside these. */
+/** The headers that record an entry's origin, added to its own headers. */
 const OURS = ['error', 'topic', 'partition', 'offset'] as const
 
-/** The record of a dead letter: key, value and headers as they were, and where it came from. */
+/** The Kafka record of a dead letter: key, value and headers unchanged, plus its origin. */
 export function toDeadLetter(
   { key, value, headers, reason, origin }: UnreadableEntry,
   topic: string,
@@ -25,7 +25,7 @@ export function toDeadLetter(
   } satisfies Message
 }
 
-/** The entry of a dead letter as it was, and what it is read as now. */
+/** The original entry of a dead letter, and how it is read now. */
 export async function fromDeadLetter(
   { key, value, headers = {} }: KafkaMessage,
   toEntry: (
@@ -48,17 +48,17 @@ export async function fromDeadLetter(
   }
 }
 
-/** The record that is appended again: what the entry was, under its own key. */
+/** The Kafka record to append again: the original entry, under its own key. */
 export function toReplay({ kept: { key, value, headers } }: DeadLetter): Message {
   return {
     key: key === null ? null : Buffer.from(key),
     value: value === null ? null : Buffer.from(value),
-    // Its time is now, or a retention that goes by it could take it before it is projected.
+    // Its time is now: with the original time, retention could delete it before it is projected.
     ...(headers !== undefined && { headers: headers as IHeaders }),
   }
 }
 
-/** What the topic holds at the moment, partition by partition. */
+/** What the topic holds now, partition by partition. */
 export async function* readDeadLetters({
   bounds,
   tail,

@@ -21,25 +21,25 @@ import type { LogEntry, UnreadableEntry } from '../event-log.ts'
 export type AvroFormat = {
   encode(event: PositionReported): Promise<Buffer>
   /**
-   * @throws {UndecodableEventError} when these bytes are no event.
-   * @throws {DependencyError} when the schema they name cannot be fetched now.
+   * @throws {UndecodableEventError} when the bytes are not an event.
+   * @throws {DependencyError} when their schema cannot be fetched now.
    */
   decode(bytes: Buffer): Promise<PositionReported>
 }
 
 const SOURCE = 'gps-position-ingestion'
-/** What an Avro value in the Confluent wire format begins with, and no JSON text does. */
+/** The first byte of a value in the Confluent wire format; JSON never starts with it. */
 const AVRO_MAGIC_BYTE = 0
 
-/** What a message takes beside its key and value: headers, and Kafka's own framing. */
+/** Size of a message besides its key and value: headers, and Kafka's own framing. */
 export const MESSAGE_OVERHEAD_BYTES = 300
 
-/** The record of an event (CloudEvents 1.0 Kafka binding, binary content mode, section 3.2). */
+/** The Kafka record of an event (CloudEvents 1.0 Kafka binding, binary mode, section 3.2). */
 export async function toMessage(event: PositionReported, avro?: AvroFormat): Promise<Message> {
   return {
     key: deviceKey(event),
     value: avro === undefined ? encodePositionReported(event) : await avro.encode(event),
-    // Retention goes by it; by the device's own time a late report could go before it is projected.
+    // Retention uses it; by the device's own time a late report could go before it is projected.
     timestamp: String(event.receivedAt),
     headers: {
       ...cloudEventHeaders({
@@ -53,7 +53,7 @@ export async function toMessage(event: PositionReported, avro?: AvroFormat): Pro
 }
 
 /**
- * The record of an erasure, under the device's key and without a value.
+ * The Kafka record of an erasure, under the device's key and without a value.
  * @throws {UndecodableEventError} when it could not be read back.
  */
 export function toErasureMessage(event: DeviceErased): Message {
@@ -66,7 +66,7 @@ export function toErasureMessage(event: DeviceErased): Message {
   }
 }
 
-/** What every event carries; what its value is in, if it has one, comes besides. */
+/** Headers of every event; the content type of a value is added separately. */
 export function cloudEventHeaders({ id, type, time }: { id: string; type: string; time: number }) {
   return {
     ce_specversion: '1.0',
@@ -78,8 +78,8 @@ export function cloudEventHeaders({ id, type, time }: { id: string; type: string
 }
 
 /**
- * Reads a record back, JSON or Avro, whichever it is.
- * @throws {DependencyError} when that cannot be decided now; never for what the record holds.
+ * Reads a Kafka record, JSON or Avro.
+ * @throws {DependencyError} when a dependency is unavailable, never for the record's content.
  */
 export async function toEntry(
   { key, value, headers, offset }: Pick<KafkaMessage, 'key' | 'value' | 'headers' | 'offset'>,
@@ -88,7 +88,7 @@ export async function toEntry(
 ): Promise<LogEntry> {
   const origin: Origin = { partition, offset: Number(offset) }
   try {
-    // Without a type it may still be a position: what is none is unreadable then.
+    // Without a type it may still be a position; if not, it is unreadable.
     const type = headerText(headers?.['ce_type']) ?? POSITION_REPORTED
     if (type === DEVICE_ERASED) {
       const eventId = headerText(headers?.['ce_id'])
@@ -117,7 +117,7 @@ function headerText(header: IHeaders[string]): string | undefined {
   return header === undefined || Array.isArray(header) ? undefined : header.toString()
 }
 
-/** A little more than it will take: key and value name account and device once each. */
+/** Slightly overestimates: key and value each contain the account and device. */
 export function sizeOfEvent(event: PositionReported): number {
   return MESSAGE_OVERHEAD_BYTES + 350 + 2 * Buffer.byteLength(deviceKey(event))
 }

@@ -7,9 +7,8 @@ import type { Bounds } from './offsets.ts'
 const WITHIN_MS = 15_000
 
 /**
- * The ids of the events at these offsets. kafkajs fetches nothing without a group, so a reader of
- * its own goes through the places: it begins at each of them, and at the end of every other
- * partition.
+ * The ids of the events at these offsets. kafkajs cannot fetch without a group, so a separate
+ * reader starts at each of these offsets, and at the end of every other partition.
  */
 export async function eventIdsAt(
   offsets: Offsets,

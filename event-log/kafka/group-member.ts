@@ -2,11 +2,11 @@ import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs'
 import { backOff } from '../../runtime/back-off.ts'
 import { kafkaFailure, RETRY, type KafkaClient, type Logger } from './connection.ts'
 
-/** A member that died gives its partitions up after this; recovery is promised within 30 s. */
+/** A dead member loses its partitions after this time; recovery is promised within 30 s. */
 const SESSION_TIMEOUT_MS = 10_000
 const HEARTBEAT_MS = 2000
 const MAX_WAIT_MS = 500
-/** Partitions that are led again, or were added, are noticed after this. */
+/** The time after which new leaders and added partitions are noticed. */
 const METADATA_MAX_AGE_MS = 5000
 const CHUNK_MESSAGES = 500
 
@@ -16,7 +16,7 @@ export type Chunk = {
   readonly messages: readonly KafkaMessage[]
   /** Keeps the membership alive; rejects when it has been lost. */
   readonly heartbeat: () => Promise<void>
-  /** Whether this member may and should still deal with the chunk. */
+  /** Whether this member may and should still process the chunk. */
   readonly isCurrent: () => boolean
 }
 
@@ -25,9 +25,9 @@ export type GroupMemberOptions = {
   readonly groupId: string
   readonly topic: string
   readonly commit: boolean
-  /** Where to start in a partition that has just been assigned; undefined: where the group is. */
+  /** Where to start in a newly assigned partition; undefined: at the group's committed offset. */
   readonly startOf: (partition: number) => number | undefined
-  /** Resolves with whether the chunk has been dealt with. */
+  /** Resolves with whether the chunk has been processed. */
   readonly deal: (chunk: Chunk) => Promise<boolean>
   readonly onJoin?: (partitions: readonly number[]) => void
   readonly signal: AbortSignal
@@ -35,8 +35,8 @@ export type GroupMemberOptions = {
 }
 
 /**
- * Reads a topic as a member of a group until `signal` is aborted and the chunk in hand is done.
- * Rejects when kafkajs has given up for good: then only another client can go on.
+ * Reads a topic as a member of a group until `signal` is aborted and the current chunk is done.
+ * Rejects when kafkajs has given up; then only a new client can continue.
  */
 export async function beGroupMember(options: GroupMemberOptions): Promise<void> {
   const { client, groupId, topic, startOf, onJoin, signal, logger } = options
@@ -72,7 +72,7 @@ export async function beGroupMember(options: GroupMemberOptions): Promise<void> 
     const running = run(consumer, commit, options)
     await Promise.race([crashed, aborted, running.then(() => Promise.race([crashed, aborted]))])
   } finally {
-    // First, or a consumer that is still about to join would go on by itself.
+    // First, or a consumer about to join would carry on.
     client.abandon()
     await consumer.disconnect().catch((error: unknown) => {
       logger.debug({ err: error, groupId }, 'kafka consumer did not disconnect')
@@ -80,7 +80,7 @@ export async function beGroupMember(options: GroupMemberOptions): Promise<void> 
   }
 }
 
-/** The first `connect` of kafkajs gives up; the process must outlast a broker that is away. */
+/** The first `connect` of kafkajs gives up; the process must survive an unavailable broker. */
 async function run(
   consumer: Consumer,
   commit: Commit | undefined,
@@ -110,8 +110,8 @@ async function run(
 type Commit = (partition: number, next: number) => Promise<void>
 
 /**
- * Commits, one at a time and in order. kafkajs deals by itself with a batch that holds nothing but
- * control records, and leaves it uncommitted: the group would seem to lag for ever.
+ * Commits, one at a time and in order. kafkajs skips a batch of control records only, without
+ * committing it, so the group would appear to lag forever.
  */
 function commits(consumer: Consumer, { topic, groupId, logger }: GroupMemberOptions): Commit {
   let last: Promise<void> = Promise.resolve()
@@ -146,12 +146,12 @@ async function dealWithBatch(
     const chunk = messages.slice(at, at + CHUNK_MESSAGES)
     const done = await options.deal({ partition, messages: chunk, heartbeat, isCurrent })
     if (!done) return
-    // Behind its last message a batch may end with control records, which are dealt with, too.
+    // A batch may end with control records, which count as processed.
     const isLast = at + chunk.length === messages.length
     const offset = isLast ? payload.batch.lastOffset() : chunk.at(-1)!.offset
     const next = String(Number(offset) + 1)
     await commit?.(partition, Number(next))
-    // kafkajs passes over a commit of that kind in silence once its consumer is stopping.
+    // kafkajs silently drops such a commit once its consumer is stopping.
     if (commit !== undefined && !payload.isRunning()) {
       const partitions = [{ partition, offset: next }]
       await payload.commitOffsetsIfNecessary({ topics: [{ topic: options.topic, partitions }] })
@@ -161,10 +161,10 @@ async function dealWithBatch(
   }
 }
 
-/** Runs `work` while the membership is kept alive; the work's own outcome is the outcome. */
+/** Runs `work` while keeping the membership alive; settles as `work` does. */
 export async function withHeartbeats<T>(heartbeat: Chunk['heartbeat'], work: () => Promise<T>) {
   const beating = setInterval(() => {
-    // A membership that is lost shows in the next heartbeat or commit that is waited for.
+    // The next awaited heartbeat or commit reports a lost membership.
     heartbeat().catch(() => undefined)
   }, HEARTBEAT_MS / 2)
   try {

@@ -31,14 +31,14 @@ import { ensureTopics, topicNames, type TopicOptions } from './topics.ts'
 
 export type KafkaEventLogOptions = ConnectionOptions &
   TopicOptions & {
-    /** With a registry events are written as Avro, without as JSON; both are read at any time. */
+    /** With a registry, events are written as Avro, otherwise as JSON; both can always be read. */
     readonly registry?: { readonly url: string }
     readonly clock: { now(): number }
-    /** Called whenever a reader that cannot go on is replaced by a new one. */
+    /** Called whenever a failed reader is replaced by a new one. */
     readonly onReaderRenewed?: () => void
-    /** How long no reader may have worked before `onFatal`; 5 minutes when not given. */
+    /** How long readers may fail before `onFatal` is called; default: 5 minutes. */
     readonly readersGivenUpAfterMs?: number
-    /** Reading cannot go on in this process: it should end with a code other than 0. */
+    /** Reading cannot continue in this process, which should exit with a non-zero code. */
     readonly onFatal: (error: Error) => void
   }
 
@@ -46,12 +46,12 @@ export type KafkaEventLogOptions = ConnectionOptions &
 const READY_WITHIN_MS = 3000
 const READERS_GIVEN_UP_AFTER_MS = 5 * 60_000
 const LOOK_AT_PARTITIONS_EVERY_MS = 1000
-/** A write that has waited for so long is past its caller's deadline. */
+/** A write pending for this long is past its caller's deadline. */
 const STUCK_AFTER_MS = 4000
 
 /**
- * The event log in Kafka. It opens at once, whether the brokers can be reached or not, and goes on
- * trying until it is closed; meanwhile `ready` says what is missing.
+ * The event log in Kafka. Opens at once, even when no broker can be reached, and keeps trying until
+ * it is closed; meanwhile `ready` says what is missing.
  */
 export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog & DeadLetterLog {
   registerCodecs()
@@ -70,7 +70,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog & Dea
   let closed: Promise<void> | undefined
 
   const prepared = prepare()
-  // Whoever waits for it hears of its failure, which only closing brings about.
+  // Those who await it get the failure, which only closing causes.
   prepared.catch(() => undefined)
   readers.add(watchPartitions())
   const writingTo = (topic: string) => ({
@@ -219,7 +219,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog & Dea
         READY_WITHIN_MS,
       )
       const enough = minInSync.get(topics.positions) ?? 1
-      // One that takes nothing refuses its own devices; the others must find this process ready.
+      // A partition without a leader affects only its own devices: this process stays ready.
       const writable = found
         .get(topics.positions)
         ?.some(({ leader, inSync }) => leader !== undefined && inSync >= enough)
@@ -286,7 +286,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog & Dea
     )
   }
 
-  /** Leaders move and partitions are added; while nobody tells, what was known last counts. */
+  /** Leaders move and partitions are added; until the next answer the last known state is used. */
   async function watchPartitions(): Promise<void> {
     if (!(await whenPrepared(closing.signal))) return
     await periodically({
@@ -304,7 +304,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog & Dea
     await prepared
   }
 
-  /** False when it ended before. */
+  /** False when `signal` was aborted first. */
   async function whenPrepared(signal: AbortSignal): Promise<boolean> {
     const ended = new Promise<void>((resolve) => {
       signal.addEventListener('abort', () => resolve(), { once: true })
@@ -313,7 +313,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog & Dea
     return !signal.aborted
   }
 
-  /** Reads until `signal` is aborted or the log is closed, which waits for it. */
+  /** Reads until `signal` is aborted or the log is closed; closing waits for it. */
   async function reader(signal: AbortSignal, read: (ended: AbortSignal) => Promise<void>) {
     const ended = AbortSignal.any([signal, closing.signal])
     if (!(await whenPrepared(ended))) return

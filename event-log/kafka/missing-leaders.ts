@@ -6,18 +6,18 @@ type MetadataAnswer = {
 }
 type AnswerReader = { parse: (answer: MetadataAnswer) => Promise<MetadataAnswer> }
 
-/** The versions of the answer that kafkajs reads. */
+/** The versions of the response that kafkajs reads. */
 const VERSIONS = [0, 1, 2, 3, 4, 5, 6]
-/** LEADER_NOT_AVAILABLE and LISTENER_NOT_FOUND of Kafka's protocol: nobody leads the partition now. */
+/** LEADER_NOT_AVAILABLE and LISTENER_NOT_FOUND of Kafka's protocol: there is no leader now. */
 const NO_LEADER = new Set([5, 72])
 
 const leaderless = new WeakMap<readonly PartitionMetadata[], readonly PartitionMetadata[]>()
 let taught = false
 
 /**
- * Teaches kafkajs to go on with a topic's other partitions while one has no leader. It takes the
- * whole metadata answer for a failure then: no client that asks anew can write to, read from or ask
- * about any partition. The ones without a leader are left out of what it sees.
+ * Makes kafkajs continue with a topic's other partitions while one has no leader. Otherwise it
+ * rejects the whole metadata response, and a client that refreshes it cannot use any partition.
+ * Partitions without a leader are removed from the response.
  */
 export function tolerateMissingLeaders(): void {
   if (taught) return
@@ -35,7 +35,7 @@ export function tolerateMissingLeaders(): void {
   }
 }
 
-/** Every partition of a topic in the order of their numbers, those without a leader included. */
+/** All partitions of a topic by number, including those without a leader. */
 export function allPartitions(found: readonly PartitionMetadata[]): PartitionMetadata[] {
   return [...found, ...(leaderless.get(found) ?? [])].sort((a, b) => a.partitionId - b.partitionId)
 }

@@ -2,12 +2,12 @@ import type { Admin } from 'kafkajs'
 import { askPartitions } from './partitions.ts'
 import type { Progress } from './stall-watch.ts'
 
-/** What a partition holds: from `low` on, up to but without `high`. */
+/** What a partition holds: from `low` (inclusive) to `high` (exclusive). */
 export type Bounds = { readonly partition: number; readonly low: number; readonly high: number }
 
 const SECOND_MS = 1000
 
-/** What every partition holds; rejects while one has no leader and cannot be asked. */
+/** What every partition holds; rejects while one has no leader. */
 export async function bounds(admin: Admin, topic: string): Promise<Bounds[]> {
   const { held, leaderless } = await reachableBounds(admin, topic)
   if (leaderless.length > 0) {
@@ -16,7 +16,7 @@ export async function bounds(admin: Admin, topic: string): Promise<Bounds[]> {
   return held
 }
 
-/** What the partitions that have a leader hold. */
+/** What the partitions with a leader hold. */
 export async function reachableBounds(
   admin: Admin,
   topic: string,
@@ -33,7 +33,7 @@ export async function reachableBounds(
   const leaderless: number[] = []
   for (const [partition, { leader }] of (known.get(topic) ?? []).entries()) {
     if (held.some((one) => one.partition === partition)) continue
-    // This connection learned who leads what while nobody led it; a fresh one knows better.
+    // This connection fetched its metadata while there was no leader; a fresh one has newer.
     if (leader !== undefined)
       throw new Error(`partition ${partition} of ${topic} has a leader again`)
     leaderless.push(partition)
@@ -43,7 +43,7 @@ export async function reachableBounds(
 
 export type Place = { readonly topic: string; readonly groupId: string }
 
-/** How many records a group has not dealt with, and the age of the oldest of them in seconds. */
+/** How many records a group has not processed, and the age of the oldest in seconds. */
 export async function lag(
   admin: Admin,
   place: Place,
@@ -64,13 +64,13 @@ export async function committed(
   const [found] = await admin.fetchOffsets({ groupId, topics: [topic] })
   const offsets: Record<number, number> = {}
   for (const { partition, offset } of found?.partitions ?? []) {
-    // Nothing committed is −1; else it is the next one to read.
+    // −1 if nothing is committed; otherwise the next offset to read.
     if (Number(offset) > 0) offsets[partition] = Number(offset) - 1
   }
   return offsets
 }
 
-/** Where a group stands in these partitions, in all when none are named. */
+/** A group's progress in these partitions; in all if none are named. */
 export async function progressOf(
   admin: Admin,
   place: Place,
@@ -85,7 +85,7 @@ export async function progressOf(
   }
 }
 
-/** Deletes what is older than `before`, as far as nothing newer stands in front of it. */
+/** Deletes what is older than `before`, up to the first newer record. */
 export async function trim(admin: Admin, topic: string, before: number): Promise<void> {
   const { held } = await reachableBounds(admin, topic)
   const firstKept = await admin.fetchTopicOffsetsByTimestamp(topic, before)
@@ -96,7 +96,7 @@ export async function trim(admin: Admin, topic: string, before: number): Promise
   if (partitions.length > 0) await admin.deleteTopicRecords({ topic, partitions })
 }
 
-/** The next offset that the group will read of each partition that can be asked about. */
+/** The next offset that the group will read, of each partition that can be queried. */
 async function standing(admin: Admin, { topic, groupId }: Place) {
   const [{ held }, [committed]] = await Promise.all([
     reachableBounds(admin, topic),
@@ -104,14 +104,14 @@ async function standing(admin: Admin, { topic, groupId }: Place) {
   ])
   return held.map(({ partition, low, high }) => {
     const found = committed?.partitions.find((one) => one.partition === partition)
-    // Nothing committed is −1; what retention has taken cannot be dealt with any more.
+    // −1 if nothing is committed; records deleted by retention do not count as lag.
     return { partition, high, next: Math.max(Number(found?.offset ?? -1), low) }
   })
 }
 
 /**
- * The time of the oldest record from `next` on. Kafka only tells the offset of a time, so the time
- * is looked for: the latest from which on all records are ones not dealt with.
+ * The time of the oldest record from `next` on. Kafka only maps times to offsets, so this searches
+ * for the latest time from which all records are unprocessed.
  */
 async function timeOfOldest(
   admin: Admin,

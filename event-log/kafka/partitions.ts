@@ -1,14 +1,13 @@
 import { Partitioners, type Admin } from 'kafkajs'
 import { allPartitions } from './missing-leaders.ts'
 
-/** What is known of one partition. */
 export type Partition = {
-  /** The broker that leads it; undefined when there is none. */
+  /** The broker that leads it, if any. */
   readonly leader: number | undefined
   readonly inSync: number
 }
 
-/** What is known of topics' partitions, by topic and in the order of their numbers. */
+/** The known partitions of topics, by topic and number. */
 export type Partitions = ReadonlyMap<string, readonly Partition[]>
 
 export async function askPartitions(admin: Admin, topics: readonly string[]): Promise<Partitions> {

@@ -8,10 +8,10 @@ export type PlacedMessage = Message & { readonly partition: number }
 
 export type BatchProducer = {
   /**
-   * Resolves when each of the messages is in its partition. Never called again before it has
-   * settled: with two batches outstanding kafkajs can take the sequence number of one whose answer
-   * was lost for the next one, which the broker then acknowledges as a repeat without writing it.
-   * @throws {DependencyError} retriable; nothing is known then about what was written.
+   * Resolves once every message is in its partition. Never called while an earlier call is pending:
+   * with two batches outstanding, kafkajs can reuse the sequence number of one whose response was
+   * lost, and the broker then acknowledges the next one as a repeat without writing it.
+   * @throws {DependencyError} retriable; the messages may or may not have been written.
    */
   send(messages: readonly PlacedMessage[]): Promise<void>
   close(): Promise<void>
@@ -20,7 +20,7 @@ export type BatchProducer = {
 /** By now every caller has been told to try again. */
 const GIVEN_UP_AFTER_MS = 5000
 
-/** An idempotent producer of one topic; one that failed, or hung, is replaced by a new one. */
+/** An idempotent producer for one topic; one that failed or hung is replaced. */
 export function batchProducer({
   newClient,
   topic,
@@ -47,7 +47,7 @@ export function batchProducer({
         }, givenUpAfterMs)
       })
       try {
-        // A connection that takes long is waited for by the next batch too, and not begun anew.
+        // The next batch waits for a slow connection too, instead of opening another.
         if (connected === undefined)
           connecting ??= connect().finally(() => (connecting = undefined))
         const { producer } = connected ?? (await Promise.race([connecting!, givenUp]))
@@ -74,11 +74,11 @@ export function batchProducer({
     },
   }
 
-  /** The first `connect` of kafkajs gives up; the process must outlast a broker that is away. */
+  /** The first `connect` of kafkajs gives up; the process must survive an unavailable broker. */
   async function connect(): Promise<Connected> {
     const pauses = backOff({ firstMs: 200, longestMs: 2000 })
     while (!closing.signal.aborted) {
-      // Set by hand: the unlimited default of an idempotent producer does not take effect.
+      // Set explicitly: the unlimited default of an idempotent producer does not take effect.
       const client = newClient({ retries: Number.MAX_SAFE_INTEGER })
       const producer = client.kafka.producer({
         idempotent: true,
@@ -106,7 +106,7 @@ export function batchProducer({
     const dropped = connected
     connected = undefined
     if (dropped === undefined) return
-    // What it still had to say must not be sent any more: the callers have been refused.
+    // Its pending messages must not be sent any more: their callers have been refused.
     dropped.client.cut()
     const gone = dropped.producer
       .disconnect()
@@ -121,8 +121,8 @@ export function batchProducer({
 type Connected = { readonly client: KafkaClient; readonly producer: Producer }
 
 /**
- * When a partition moves to a broker that has already answered in this send, or has no leader,
- * kafkajs leaves its messages out and reports success all the same.
+ * When a partition has no leader, or moves to a broker that has already answered in this send,
+ * kafkajs leaves its messages out and still reports success.
  */
 function requireAll(messages: readonly PlacedMessage[], answers: readonly RecordMetadata[]): void {
   const answered = new Set(answers.map(({ partition }) => partition))

@@ -1,12 +1,12 @@
 import { backOff } from '../../runtime/back-off.ts'
 import { kafkaFailure, type Logger } from './connection.ts'
 
-/** A reader that lasted so long worked, even if there was nothing to read. */
+/** A reader that ran this long counts as working, even if there was nothing to read. */
 const WORKED_AFTER_MS = 120_000
 
 /**
- * Reads until `signal` is aborted. Where kafkajs gave its consumer up, or it stands still, reading
- * begins anew with a new one. Rejects when none has worked for `givenUpAfterMs`.
+ * Reads until `signal` is aborted. When a kafkajs consumer gives up or stalls, a new one takes
+ * over. Rejects when none has worked for `givenUpAfterMs`.
  */
 export async function readAnew({
   read,
@@ -16,7 +16,7 @@ export async function readAnew({
   onAnew,
   givenUpAfterMs,
 }: {
-  /** Reads with a new consumer; calls `worked` whenever it got on. */
+  /** Reads with a new consumer; calls `worked` whenever it makes progress. */
   read: (worked: () => void) => Promise<void>
   groupId: string
   signal: AbortSignal

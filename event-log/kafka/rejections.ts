@@ -13,11 +13,11 @@ import { beGroupMember, type Chunk } from './group-member.ts'
 import { readAnew } from './read-anew.ts'
 import { untilTaken } from './until-taken.ts'
 
-/** What may wait to be written: a flood of refused reports must not fill the memory. */
+/** Limits the queue: a flood of refused reports must not fill the memory. */
 export const REJECTION_BOUNDS = { maxItems: 1000, maxBytes: 4 * 1024 * 1024 } as const
 
 /**
- * The record of a rejection.
+ * The Kafka record of a rejection.
  * @throws {UndecodableEventError} when it could not be read back.
  */
 export function toRejectionMessage(event: ReportRejected) {
@@ -34,8 +34,8 @@ export function toRejectionMessage(event: ReportRejected) {
 }
 
 /**
- * Delivers the topic to one member of the group until `signal` is aborted. Where kafkajs gives up,
- * it begins anew, for ever: refused reports must not end a process that also projects positions.
+ * Delivers the topic to one member of the group until `signal` is aborted. Starts over whenever
+ * kafkajs gives up: refused reports must not end a process that also projects positions.
  */
 export async function subscribeRejections({
   newClient,
@@ -71,7 +71,7 @@ export async function subscribeRejections({
   })
 
   async function deal(chunk: Chunk): Promise<boolean> {
-    // Read once, so that what is left out is told once however often the rest is tried.
+    // Read once, so that each skipped event is logged once, however often the rest is retried.
     const events = chunk.messages.flatMap((message) => readable(message, chunk.partition))
     if (events.length === 0) return true
     return untilTaken(chunk, { groupId, signal, logger }, () => onBatch(events))

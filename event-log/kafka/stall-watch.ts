@@ -4,19 +4,19 @@ import type { Logger } from './connection.ts'
 const STALLED_AFTER_MS = 60_000
 const LOOK_EVERY_MS = 10_000
 
-/** Where a group stands: committed offsets as one text, and whether there is more to read. */
+/** A group's progress: committed offsets as one text, and whether there is more to read. */
 export type Progress = { readonly position: string; readonly behind: boolean }
 
 export type StallWatch = {
-  /** Rejects when nothing has moved for a minute although there is something to read. */
+  /** Rejects after a minute without progress although there is something to read. */
   readonly stalled: Promise<never>
   assigned(partitions: readonly number[]): void
-  /** While a batch is being dealt with, whoever takes it decides how long that lasts. */
+  /** While a batch is being processed, no stall is detected. */
   during<T>(work: () => Promise<T>): Promise<T>
   stop(): void
 }
 
-/** kafkajs has been seen to stand still for ever without an error: then only a restart helps. */
+/** kafkajs has been seen to stall forever without an error; only a restart helps. */
 export function stallWatch({
   groupId,
   progress,
@@ -73,7 +73,7 @@ export function stallWatch({
       if (!behind || position !== last) moved()
       last = position
     } catch (error) {
-      // While Kafka is away there is nothing to make progress with.
+      // While Kafka is unavailable there can be no progress.
       logger.debug({ err: error, groupId }, 'progress of a subscription is not known')
       return moved()
     }

@@ -5,7 +5,7 @@ import type { KafkaClient, Logger } from './connection.ts'
 import { beGroupMember, withHeartbeats, type Chunk } from './group-member.ts'
 import type { Bounds } from './offsets.ts'
 
-/** A `TailItem` of the port, of whatever the messages are read as. */
+/** A `TailItem` of the port, for any type of entry. */
 export type TailItemOf<Entry> =
   | {
       readonly kind: 'batch'
@@ -16,8 +16,8 @@ export type TailItemOf<Entry> =
   | { readonly kind: 'gap'; readonly partition: number }
 
 /**
- * Every entry after `after`, then those to come. It reads as the only member of a group that
- * nobody else knows and that commits nothing: kafkajs has no reader without a group.
+ * Every entry after `after`, then new ones as they arrive. kafkajs has no reader without a group,
+ * so this is the only member of a private group that commits nothing.
  */
 export async function* tail<Entry = LogEntry>({
   after,
@@ -46,7 +46,7 @@ export async function* tail<Entry = LogEntry>({
   const next = new Map<number, number>()
   for (const { partition, low, high } of await untilAnswered(bounds, { signal, logger })) {
     const wanted = after === 'end' ? high : (after[partition] ?? -1) + 1
-    // A mark beyond the end is not of this log; reading on from there would begin it all anew.
+    // A mark beyond the end belongs to another log; reading from there would start all over.
     const known = wanted >= low && wanted <= high
     next.set(partition, known ? wanted : wanted < low ? low : high)
     if (!known) yield { kind: 'gap', partition }
@@ -82,7 +82,7 @@ export async function* tail<Entry = LogEntry>({
     const lastOffset = Number(messages.at(-1)!.offset)
     if (firstOffset > (next.get(partition) ?? 0)) {
       const low = (await bounds()).find((one) => one.partition === partition)?.low ?? 0
-      // Retention was faster than the reader.
+      // Retention has overtaken the reader.
       if (low > (next.get(partition) ?? 0)) await items.give({ kind: 'gap', partition })
     }
     const entries = await Promise.all(messages.map((message) => toEntry(message, partition)))
@@ -108,7 +108,7 @@ async function untilAnswered(
   return []
 }
 
-/** One item at a time from one side to the other; the giver waits until the taker asks for more. */
+/** Hands over one item at a time; the producer waits until the consumer asks for the next. */
 function handover<Item>(ended: AbortSignal) {
   let given: { item: Item; done: (taken: boolean) => void } | undefined
   let wakeTaker: () => void = () => undefined
@@ -117,7 +117,7 @@ function handover<Item>(ended: AbortSignal) {
     given?.done(false)
   })
   return {
-    /** Resolves with whether the item was taken; false when it has all ended instead. */
+    /** Resolves with whether the item was taken; false when `ended` is aborted first. */
     give(item: Item): Promise<boolean> {
       if (ended.aborted) return Promise.resolve(false)
       return new Promise((done) => {

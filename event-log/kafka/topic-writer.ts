@@ -6,31 +6,31 @@ import { MESSAGE_OVERHEAD_BYTES } from './event-format.ts'
 import { partitionOf, type Partition } from './partitions.ts'
 import { batchProducer, type BatchProducer, type PlacedMessage } from './producer.ts'
 
-/** The caller learns within this time that it should try again. */
+/** After this time a caller is told to try again. */
 const DEADLINE_MS = 5000
-/** How long after its last attempt a producer that got nothing confirmed still counts as stuck. */
+/** How long after its last attempt a producer without confirmed writes still counts as stuck. */
 const STUCK_UNTIL_MS = 10_000
-/** kafkajs groups a batch quadratically and blocks the event loop with a large one. */
+/** kafkajs groups a batch in quadratic time, so a large one blocks the event loop. */
 const MAX_SEND_MESSAGES = 1000
 const MAX_SEND_BYTES = 900_000
 
 export type TopicWriter<Item> = {
   /**
-   * Resolves once all items are durable; items with one key stay in their order.
-   * @throws {DependencyError} retriable: overloaded, closing, a partition that takes nothing now, or
-   * not confirmed within 5 s.
+   * Resolves once all items are durable; items with the same key keep their order.
+   * @throws {DependencyError} retriable: overloaded, closing, a partition that is unavailable, or
+   *   not confirmed within 5 s.
    */
   write(items: readonly Item[]): Promise<void>
-  /** How long nothing at all has been confirmed although something was written; else 0. */
+  /** How long nothing has been confirmed despite attempts to write; otherwise 0. */
   stuckMs(): number
-  /** Refuses new writes; resolves once every earlier one has been answered. */
+  /** Refuses new writes; resolves once every earlier one has settled. */
   close(): Promise<void>
 }
 
 /**
- * Writes to one topic. The partition of an item is chosen once, here, and each broker that leads
- * partitions has a producer of its own: what one broker does not answer holds up nobody else's
- * items, and items of a partition that nobody leads are refused at once.
+ * Writes to one topic. Each item's partition is chosen once, here, and each leading broker has its
+ * own producer. So an unresponsive broker delays only its own items, and items of a partition
+ * without a leader are refused at once.
  */
 export function topicWriter<Item>({
   newClient,
@@ -47,17 +47,17 @@ export function topicWriter<Item>({
 }: {
   newClient: (options: { retries: number }) => KafkaClient
   topic: string
-  /** As known now; there once `whenReady` has resolved. */
+  /** As known now; available once `whenReady` has resolved. */
   partitions: () => readonly Partition[]
   /** How many replicas must be in sync for a write. */
   minInSync: () => number
   whenReady: Promise<void>
   keyOf: (item: Item) => string | Buffer | null
-  /** About how many bytes it will take. */
+  /** Approximate size in bytes. */
   sizeOf: (item: Item) => number
   toMessage: (item: Item) => Message | Promise<Message>
   logger: Logger
-  /** Milliseconds that only grow. */
+  /** Monotonic, in milliseconds. */
   now: () => number
   bounds?: Parameters<typeof waitingRoom>[0]
 }): TopicWriter<Item> {
@@ -95,7 +95,7 @@ export function topicWriter<Item>({
     },
   }
 
-  /** Until the topic is known nobody can tell an item's partition; callers wait in the same room. */
+  /** Partitions cannot be chosen before the topic is known; callers wait within the same limits. */
   async function untilReady(items: readonly Item[]): Promise<void> {
     const bytes = sum(items.map(sizeOf))
     if (!room.enter(items.length, bytes)) throw unavailable('the event log is overloaded')
@@ -113,7 +113,7 @@ export function topicWriter<Item>({
     }
   }
 
-  /** @throws {DependencyError} when an item's partition takes nothing now. */
+  /** @throws {DependencyError} when an item's partition is unavailable. */
   function byLeader(items: readonly Item[]): Map<number, Placed<Item>[]> {
     const known = partitions()
     if (known.length === 0) throw unavailable(`the topic ${topic} is not there`)
@@ -176,7 +176,7 @@ export function topicWriter<Item>({
 
 type Placed<Item> = { readonly item: Item; readonly partition: number }
 type Lane<Item> = GatheringWriter<Placed<Item>> & {
-  /** Since when it has got nothing confirmed; undefined when it has not tried lately. */
+  /** How long nothing has been confirmed; undefined when it has not tried lately. */
   unconfirmedMs(): number | undefined
 }
 
@@ -196,7 +196,7 @@ function* parts(messages: readonly PlacedMessage[]): Generator<PlacedMessage[]> 
   if (part.length > 0) yield part
 }
 
-/** About what a message takes. */
+/** Approximate size of a message. */
 export function messageBytes({ key, value }: Message): number {
   return Buffer.byteLength(key ?? '') + Buffer.byteLength(value ?? '') + MESSAGE_OVERHEAD_BYTES
 }

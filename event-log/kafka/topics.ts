@@ -7,13 +7,13 @@ import { askPartitions } from './partitions.ts'
 
 export type TopicOptions = {
   readonly topicPrefix: string
-  /** The brokers' own default when not given. */
+  /** Default: the brokers' own. */
   readonly replicationFactor?: number
-  /** How long an event is kept at least; for ever when not given. */
+  /** The minimum time for which events are kept; default: forever. */
   readonly retentionMs?: number
 }
 
-// Node finds the names of a CommonJS module by reading its text, and not this one.
+// Node detects a CommonJS module's named exports by static analysis, which misses this one.
 const { ConfigResourceTypes } = kafkajs
 
 const PARTITIONS = 12
@@ -22,7 +22,7 @@ const MIN_INSYNC = 'min.insync.replicas'
 const LEADER_TRIES = 50
 const LEADER_PAUSE_MS = 100
 const DAY_MS = 24 * 60 * 60 * 1000
-/** An entry of any size must fit in here, with the headers that tell where it came from. */
+/** Any entry must fit, including the headers with its origin. */
 const DEAD_LETTER_MAX_BYTES = 16 * 1024 * 1024
 
 export function topicNames(topicPrefix: string) {
@@ -34,8 +34,8 @@ export function topicNames(topicPrefix: string) {
 }
 
 /**
- * Creates the topics that are missing; warns of weaker settings of those that are there, and of
- * single replicas. Resolves with how many replicas of each topic must be in sync for a write.
+ * Creates missing topics. Warns about weaker settings of existing ones, and about single replicas.
+ * Resolves with the number of replicas of each topic that must be in sync for a write.
  */
 export async function ensureTopics(
   admin: Admin,
@@ -75,7 +75,7 @@ export async function ensureTopics(
   const existing = new Set(await admin.listTopics())
   const missing = wanted.filter(({ topic }) => !existing.has(topic))
   if (missing.length > 0) {
-    // That another process was faster is no error here.
+    // Another process may have created them first; that is fine.
     await admin.createTopics({
       waitForLeaders: false,
       topics: missing.map(({ topic, partitions, settings }) => ({
@@ -110,7 +110,7 @@ export async function ensureTopics(
   return inSync
 }
 
-/** For a moment after its creation nobody leads a topic's partitions. */
+/** Right after its creation a topic's partitions have no leader. */
 async function untilLed(admin: Admin, topics: readonly string[]): Promise<void> {
   for (let tries = 0; tries < LEADER_TRIES; tries += 1) {
     const found = [...(await askPartitions(admin, topics)).values()].flat()

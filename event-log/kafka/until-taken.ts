@@ -3,8 +3,8 @@ import type { Logger } from './connection.ts'
 import { withHeartbeats, type Chunk } from './group-member.ts'
 
 /**
- * Tries to `take` a chunk, with growing pauses, until that resolves. False when the chunk is no
- * longer this member's to deal with.
+ * Retries `take` on a chunk, with growing pauses. Resolves with false when the chunk no longer
+ * belongs to this member.
  */
 export async function untilTaken(
   { partition, messages, heartbeat, isCurrent }: Chunk,

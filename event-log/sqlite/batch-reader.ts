@@ -9,7 +9,7 @@ export const PARTITION = 0
 
 const MAX_ENTRIES = 500
 
-/** Reads the entries next after an offset; undefined where there are none (yet). */
+/** Reads the next entries after an offset; undefined when there are none yet. */
 export type BatchReader = (after: number) => LogBatch | undefined
 
 export function batchReader(database: Database): BatchReader {
@@ -17,7 +17,7 @@ export function batchReader(database: Database): BatchReader {
     `SELECT offset, type, id, received_at AS receivedAt, value FROM events
      WHERE offset > ? ORDER BY offset LIMIT ?`,
   )
-  // Positions need no key; where one is needed its bytes are untouched.
+  // Positions need no key; for the others it is read as raw bytes.
   const selectKey = database.prepare<{ key: Uint8Array }>(
     'SELECT CAST(key AS BLOB) AS key FROM events WHERE offset = ?',
   )
@@ -39,7 +39,7 @@ export function batchReader(database: Database): BatchReader {
       if (type !== POSITION_REPORTED) return { kind: 'unknown', origin, type }
       return { kind: 'position', origin, event: decodePositionReported(utf8(value, 'value')) }
     } catch (error) {
-      // Whatever went wrong with this one, those behind it must not wait for it.
+      // Whatever the failure, this entry must not hold up those behind it.
       const reason = error instanceof Error ? error.message : String(error)
       return { kind: 'unreadable', origin, reason, key: keyOf(offset), value }
     }

@@ -6,7 +6,7 @@ const AT_ONCE = 100
 
 type Row = { readonly offset: number; readonly reason: string }
 
-/** Their events stand in the log as long as they are kept, so nothing of them is held twice. */
+/** Their events stay in the log while they are kept, so this stores no copies. */
 export function sqliteDeadLetters(database: Database, onAppended: () => void): DeadLetterLog {
   const next = database.prepare<Row>(
     `SELECT offset, reason FROM dead_letters WHERE partition = ? AND offset > ?
@@ -47,7 +47,7 @@ export function sqliteDeadLetters(database: Database, onAppended: () => void): D
   function letterOf({ offset, reason }: Row): DeadLetter[] {
     const event = bytes.get(offset)
     const now = read(offset - 1)?.entries[0]
-    // Retention took the event just now, and the letter with it.
+    // Retention has just deleted the event together with the letter.
     if (event === undefined || now?.origin.offset !== offset) return []
     const origin = { partition: PARTITION, offset }
     return [{ kept: { kind: 'unreadable', origin, reason, ...event }, now }]

@@ -2,16 +2,16 @@ import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { sleepers } from './sleepers.ts'
 
-/** Another process may append to the file too, and nothing but looking tells of it. */
+/** Another process may append to the file too; only polling detects that. */
 export const LOOK_AGAIN_MS = 200
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 2000
 
 export type WarningLogger = { warn(fields: object, message: string): void }
 
-/** What is read of a table at once; `lastOffset` is where reading goes on after it. */
+/** One read of a table; `lastOffset` is where reading continues. */
 export type Readable<Batch extends { readonly lastOffset: number }> = {
-  /** Undefined where there is nothing after the offset (yet). May throw a `DependencyError`. */
+  /** Undefined when there is nothing after the offset yet. May throw a `DependencyError`. */
   readonly read: (after: number) => Batch | undefined
   /** May reject with a `DependencyError`. */
   readonly commit: (group: string, offset: number) => Promise<void>
@@ -19,9 +19,11 @@ export type Readable<Batch extends { readonly lastOffset: number }> = {
 }
 
 export type GroupReaders<Batch> = {
-  /** Resolves when `signal` is aborted or the readers are stopped, and the batch in hand is done. */
+  /**
+   * Resolves once `signal` is aborted or the readers are stopped, and the current batch is done.
+   */
   deliver(delivery: Delivery<Batch>): Promise<void>
-  /** Tells that there is something new to read. */
+  /** Signals that there is something new to read. */
   appended(): void
   /** Resolves when every reader has ended. */
   stop(): Promise<void>
@@ -32,11 +34,11 @@ export type Delivery<Batch> = {
   readonly after: number
   readonly onBatch: (batch: Batch) => Promise<void>
   readonly signal: AbortSignal
-  /** Whether what the group has dealt with is kept here; not where it has a mark of its own. */
+  /** Whether the group's progress is stored here; false if it keeps its own. */
   readonly commits: boolean
 }
 
-/** Delivers a table that only grows to groups, each from its own offset on. */
+/** Delivers an append-only table to groups, each from its own offset on. */
 export function groupReaders<Batch extends { readonly lastOffset: number }>({
   read,
   commit,
@@ -85,7 +87,7 @@ export function groupReaders<Batch extends { readonly lastOffset: number }>({
       if (delivered === 'given up') break
       after = batch.lastOffset
       await keepCommitted()
-      // While catching up, whatever else runs in this process has its turns in between.
+      // Lets other work of this process run while catching up.
       await endOfTurn()
     }
     await keepCommitted()
@@ -96,7 +98,7 @@ export function groupReaders<Batch extends { readonly lastOffset: number }>({
       committed = after
     }
 
-    /** Tries, with growing pauses, until it succeeds, a failure is final, or the reader is to end. */
+    /** Retries with growing pauses until success, a final failure, or the reader's end. */
     async function untilDone<T>(
       step: string,
       attempt: () => Promise<T>,

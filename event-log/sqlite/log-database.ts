@@ -1,6 +1,6 @@
 import { Database } from '../../runtime/sqlite/database.ts'
 
-/** One step a version; the database's `user_version` says how many of them it has had. */
+/** One step per version; the database's `user_version` counts those applied. */
 const MIGRATIONS = [
   `
   -- AUTOINCREMENT: an offset is never given twice, also after the last rows are trimmed.
@@ -58,9 +58,10 @@ const MIGRATIONS = [
 ]
 
 /**
- * Opens the log's database, made or migrated where needed; several processes may do so at once.
- * Every commit is on the disk when it returns.
- * @throws {DependencyError} not retriable when a newer program has been at work on the file.
+ * Opens the log's database, created or migrated as needed; several processes may do so at once.
+ * Commits are on disk when they return.
+ * @throws {DependencyError} not retriable when a newer version of the program has changed the
+ *   file.
  */
 export function openLogDatabase(file: string, options: { busyTimeoutMs?: number } = {}): Database {
   return new Database(file, MIGRATIONS, { called: 'the event log', ...options })

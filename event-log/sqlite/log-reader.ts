@@ -8,7 +8,7 @@ import type { SqliteLogWriter } from './log-writer.ts'
 import { rejectionsReader } from './rejections.ts'
 import { sleepers } from './sleepers.ts'
 
-/** All of the log that only reads the file. */
+/** The part of the log that only reads the file. */
 export type SqliteLogReader = Pick<
   EventLog,
   | 'subscribe'
@@ -21,14 +21,14 @@ export type SqliteLogReader = Pick<
   | 'deadLetters'
   | 'close'
 > & {
-  /** There is something new to read: events, rejections. */
+  /** Signals new events or rejections. */
   appended(): void
   appendedRejections(): void
 }
 
 /**
- * Reads the log on an open database, which stays open after the end. What a group is to remember is
- * given to `commits`, which may be in another thread.
+ * Reads the log on an open database, which the caller closes. A group's progress is passed to
+ * `commits`, which may run in another thread.
  */
 export function sqliteLogReader(
   database: Database,
@@ -70,7 +70,7 @@ export function sqliteLogReader(
 
     tail({ after, signal }) {
       const end = lastOffset()
-      // An offset beyond the end is of another log: nothing that comes must be left out for it.
+      // An offset beyond the end is from another log; new events must not be skipped because of it.
       const start = after === 'end' ? end : Math.min(after[PARTITION] ?? 0, end)
       return follow(start, signal)
     },
@@ -156,7 +156,7 @@ function numberFrom(row: N | undefined): number {
 
 function prepare(database: Database) {
   return {
-    // The sequence outlives the rows that trimming takes.
+    // The sequence survives the deletion of rows by trimming.
     lastOffset: database.prepare<N>(`SELECT seq AS n FROM sqlite_sequence WHERE name = 'events'`),
     oldestAfter: database.prepare<{ receivedAt: number }>(
       'SELECT received_at AS receivedAt FROM events WHERE offset > ? ORDER BY offset LIMIT 1',

@@ -14,22 +14,22 @@ import { PARTITION } from './batch-reader.ts'
 import { rejectionsWriter } from './rejections.ts'
 
 const PROBE_VALID_MS = 1000
-/** More than a few appends need: a disk that has room for one page only is full. */
+/** More than a few appends need: a disk with room for just one page is full. */
 const PROBE_BYTES = 32 * 1024
-/** Rows a transaction of `trim` takes, so that appends wait only shortly for it. */
+/** Rows per transaction of `trim`, so that appends are delayed only briefly. */
 const TRIM_CHUNK = 1000
 
-/** All of the log that writes the file: one thread's work, so that no other holds up an append. */
+/** The part of the log that writes the file: for one thread, so that no other delays an append. */
 export type SqliteLogWriter = Pick<
   EventLog,
   'append' | 'appendRejections' | 'erase' | 'deadLetter' | 'trim' | 'ready' | 'close'
 > & {
-  /** Remembers how far a group has come that has no mark of its own. Resolves once durable. */
+  /** Stores the offset of a group that does not keep its own. Resolves once durable. */
   commit(group: string, offset: number): Promise<void>
   commitRejections(group: string, offset: number): Promise<void>
 }
 
-/** Writes the log on an open database, which stays open after the end. */
+/** Writes the log on an open database, which the caller closes. */
 export function sqliteLogWriter(
   database: Database,
   {
@@ -38,7 +38,7 @@ export function sqliteLogWriter(
     onRejections,
   }: {
     clock: { now(): number }
-    /** Something new can be read: events, rejections. */
+    /** Called when there are new events or rejections. */
     onAppended: () => void
     onRejections: () => void
   },
@@ -59,7 +59,7 @@ export function sqliteLogWriter(
 
   return {
     async append(events) {
-      // Encoded before it is queued: what cannot be encoded must not spoil others' batches.
+      // Encoded before it is queued: an unencodable event must not fail other callers' batches.
       const rows = events.map(toRow)
       await writer.write(
         rows,
@@ -95,7 +95,7 @@ export function sqliteLogWriter(
       do {
         chunk = statements.oldest.all(TRIM_CHUNK)
         const stays = chunk.findIndex(({ receivedAt }) => receivedAt >= receivedBefore)
-        // Only what stands before the first event that stays: a hole in the log would look whole.
+        // Only events before the first one that is kept: a gap in the log would go unnoticed.
         if (stays !== -1) chunk = chunk.slice(0, stays)
         const last = chunk.at(-1)
         if (last === undefined) return
@@ -110,7 +110,7 @@ export function sqliteLogWriter(
 
     ready() {
       const now = clock.now()
-      // A probe of a later time: the clock was set back, and might be for long.
+      // A probe from the future: the clock was set back, perhaps by a lot.
       const fresh = probe !== undefined && probe.at <= now && now < probe.at + PROBE_VALID_MS
       const current = fresh && !closing ? probe : undefined
       probe = current ?? { at: now, outcome: tryToWrite() }
@@ -126,14 +126,14 @@ export function sqliteLogWriter(
   async function tryToWrite() {
     if (closing) throw new DependencyError('the event log is closing', { retriable: true })
     database.transaction(() => {
-      // Kept until the next one: what is deleted in its own transaction need not reach the disk.
+      // Deleted by the next probe: a row deleted in its own transaction need not reach the disk.
       statements.writeProbe.run(PROBE_BYTES)
       statements.deleteOldProbes.run()
     })
   }
 }
 
-/** About what a row takes besides its value. */
+/** Approximate size of a row besides its value. */
 const ROW_OVERHEAD_BYTES = 128
 
 type Row = [key: string, type: string, id: string, receivedAt: number, value: Uint8Array | null]
@@ -148,7 +148,7 @@ function toRow(event: PositionReported): Row {
   ]
 }
 
-/** Under the device's key and without a value. It is checked: nobody could read it otherwise. */
+/** Under the device's key, without a value. Checked here: an invalid one is unreadable. */
 function toErasureRow(event: DeviceErased): Row {
   const { eventId, erasedAt } = checkDeviceErased(event)
   return [deviceKey(event), DEVICE_ERASED, eventId, erasedAt, null]

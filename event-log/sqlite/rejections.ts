@@ -11,15 +11,15 @@ import { gatheringWriter, waitingRoom } from '../gathering-writer.ts'
 import { PARTITION } from './batch-reader.ts'
 import { groupReaders, type WarningLogger } from './group-readers.ts'
 
-/** What may wait to be written: a flood of refused reports must not fill the memory. */
+/** Limits the queue: a flood of refused reports must not fill the memory. */
 const BOUNDS = { maxItems: 1000, maxBytes: 4 * 1024 * 1024 } as const
 const MAX_EVENTS = 500
-/** Rows that go in one transaction, so that what waits behind it waits only shortly. */
+/** Rows per transaction, so that queued writes are delayed only briefly. */
 const EXPIRY_CHUNK = 1000
-/** About what a row takes besides its value. */
+/** Approximate size of a row besides its value. */
 const ROW_OVERHEAD_BYTES = 64
 
-/** Writes the log of rejections, in tables of its own beside the events, by a queue of its own. */
+/** Writes the log of rejections, in its own tables and with its own queue. */
 export function rejectionsWriter(
   database: Database,
   { clock, onAppended }: { clock: { now(): number }; onAppended: () => void },
@@ -46,7 +46,7 @@ export function rejectionsWriter(
 
   return {
     async append(events: readonly ReportRejected[]): Promise<void> {
-      // Encoded before it is queued: what cannot be encoded must not spoil others' batches.
+      // Encoded before it is queued: an unencodable event must not fail other callers' batches.
       const rows = events.map(toRow)
       await writer.write(
         rows,

@@ -1,4 +1,4 @@
-/** Readers of the log that wait: for something new to read, or for a failure to pass. */
+/** Log readers that wait for new entries, or until a failure has passed. */
 export type Sleepers = {
   /** Resolves after `ms`, or at once when `signal` is aborted or all are woken. */
   sleep(ms: number, signal: AbortSignal): Promise<void>

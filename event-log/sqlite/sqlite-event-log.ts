@@ -8,15 +8,15 @@ import { sqliteLogReader, type SqliteLogReader } from './log-reader.ts'
 import { sqliteLogWriter, type SqliteLogWriter } from './log-writer.ts'
 
 export type SqliteEventLogOptions = {
-  /** The database file; its folder must be there. */
+  /** The database file; its directory must exist. */
   readonly file: string
   readonly clock: { now(): number }
   readonly logger?: WarningLogger
 }
 
 /**
- * The event log in one SQLite file: one partition, offsets from 1 without holes. Appends of one
- * event-loop turn share a commit. Several processes may have the file open.
+ * The event log in one SQLite file: one partition, offsets from 1 without gaps. Appends of one
+ * event-loop turn share a commit. Several processes may open the file.
  * @throws {DependencyError} when the file cannot be opened, or is of a newer version.
  */
 export function openSqliteEventLog({
@@ -26,7 +26,7 @@ export function openSqliteEventLog({
   return sqliteEventLogOn(openLogDatabase(file), rest)
 }
 
-/** The log on a database that `openLogDatabase` has opened; closing the log closes it. */
+/** The log on a database opened by `openLogDatabase`; closing the log closes the database. */
 export function sqliteEventLogOn(
   database: Database,
   { clock, logger = { warn() {} } }: Omit<SqliteEventLogOptions, 'file'>,
@@ -48,7 +48,7 @@ export function sqliteEventLogOn(
   }
 }
 
-/** The log for the one thread that writes it; `onAppended` and `onRejections` are to wake readers. */
+/** The log for the one thread that writes it; `onAppended` and `onRejections` wake its readers. */
 export function openSqliteLogWriter({
   file,
   ...rest
