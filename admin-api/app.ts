@@ -35,7 +35,6 @@ import { passwordTurns } from './sign-in/password-turns.ts'
 
 export const PREFIX = '/api/v1'
 
-/** What the calls work on. */
 export type AdminDependencies = {
   readonly store: Store
   readonly eventLog: AdminLog
@@ -43,13 +42,13 @@ export type AdminDependencies = {
   readonly logger: Logger
   readonly mode: Mode
   readonly metrics: Metrics
-  /** Aborted when the process begins to stop. */
+  /** Aborted when the process begins to shut down. */
   readonly stopping: AbortSignal
-  /** What of the live stream differs from its own. */
+  /** Overrides of the live stream's defaults. */
   readonly stream?: Partial<StreamOptions>
 }
 
-/** What of the log the admin API uses: erasing devices, and reading along for the stream. */
+/** The part of the log that the admin API uses: erasing devices, and tailing it for the stream. */
 export type AdminLog = Pick<EventLog, 'erase' | 'tail' | 'extent'>
 
 /** Every call under the prefix, and who may make it. */
@@ -74,7 +73,7 @@ export function adminRoutes(deps: AdminDependencies): AdminRoute[] {
  * The admin API as a Koa app, middleware in the order in which a request meets it.
  * @param callLimit how many calls a key or session may make.
  * @param ready rejects with a message that names what is missing.
- * @param trustProxy how many proxies stand in front, whose X-Forwarded-* headers are believed.
+ * @param trustProxy how many proxies to trust for X-Forwarded-* headers.
  */
 export function createAdminApp({
   store,

@@ -65,7 +65,7 @@ const AUDIT_ENTRY: JsonSchema = {
       properties: { kind: { enum: AUDIT_SUBJECTS }, id: { type: 'string' } },
       additionalProperties: false,
     },
-    // Generators stumble over an object without properties that may be null, unless it has a name.
+    // Code generators fail on a nullable object without properties, unless it has a name.
     details: { anyOf: [DETAILS, { type: 'null' }] },
     address: {
       type: 'string',

@@ -5,7 +5,7 @@ import { runProgram } from '../runtime/program.ts'
 import { openMongoStore } from '../store/mongo/mongo-store.ts'
 import { startAdminApi } from './service.ts'
 
-/** The admin API as a process of its own, on Kafka and MongoDB; any number of them. */
+/** The admin API as a separate process, on Kafka and MongoDB; any number can run. */
 await runProgram('gps-admin-api', async (program) => {
   const { config, logger, lifecycle } = program
   const { kafka, mongodbUrl: url } = requireDistributed(config)

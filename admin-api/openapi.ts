@@ -18,7 +18,7 @@ Lists answer \`items\` and \`nextCursor\`; send that as \`cursor\`, with the sam
 next page. Times are written \`YYYY-MM-DDTHH:mm:ss.sssZ\` and read as ISO 8601 with \`Z\`, an offset or
 neither (then it is UTC). Parameters and fields that a call does not know are refused.`
 
-/** By the first part of the path: every route needs one of these. */
+/** By the first path segment; every route needs one of these. */
 const TAGS: Readonly<Record<string, { name: string; description: string }>> = {
   session: { name: 'Session', description: 'Signing in and out, and who one is' },
   operators: { name: 'Operators', description: 'The people who sign in' },
@@ -49,8 +49,8 @@ const RESUME_AFTER: Parameter = {
 }
 
 /**
- * The OpenAPI document of the admin API, made from its routes.
- * @throws {Error} where a route cannot be told: no tag for its path, two schemas of one title.
+ * The OpenAPI document of the admin API, generated from its routes.
+ * @throws {Error} for a route without a tag for its path, or two schemas with the same title.
  */
 export function adminDocument(
   routes: readonly AdminRoute[],
@@ -107,7 +107,7 @@ function described(route: AdminRoute, prefix: string): Operation {
   }
 }
 
-/** A change that names nothing to change is refused. */
+/** Refuses a change without any field to change. */
 function bodySchema(method: AdminRoute['method'], rules: Rules): JsonSchema {
   return { ...objectSchemaOf(rules), ...(method === 'PATCH' && { minProperties: 1 }) }
 }

@@ -1,6 +1,6 @@
 import type { AdminRoute } from './http/admin-route.ts'
 
-/** Where a name made of verb and noun would say something else. */
+/** Names for which the verb and noun would be misleading. */
 const NAMED: Readonly<Record<string, string>> = {
   'POST /session': 'signIn',
   'DELETE /session': 'signOut',
@@ -11,8 +11,8 @@ const NAMED: Readonly<Record<string, string>> = {
 const VERBS = { GET: 'get', POST: 'create', PATCH: 'change', DELETE: 'delete' } as const
 
 /**
- * The name of a call in the OpenAPI document, and with it in generated clients: `listDevices`,
- * `getKey`, `revokeKey`, `listDevicePositions`.
+ * A call's operationId in the OpenAPI document, used by generated clients: `listDevices`, `getKey`,
+ * `revokeKey`, `listDevicePositions`.
  */
 export function operationIdOf({
   method,
@@ -24,7 +24,7 @@ export function operationIdOf({
   const parts = path.split('/').slice(1)
   const nouns = parts.filter((part) => !part.startsWith(':'))
   const last = nouns.at(-1) ?? ''
-  // What stands behind one thing and is not read is what is done to it: /keys/:id/revoke.
+  // A POST below a single resource is an action on it: /keys/:id/revoke.
   const isAction = method === 'POST' && parts.at(-2)?.startsWith(':')
   if (isAction) return last + nouns.slice(0, -1).map(one).join('')
   const many = isList(answer.data)

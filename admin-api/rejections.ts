@@ -15,7 +15,7 @@ const REJECTION_PARAMETERS = {
   deviceId: textParameter('deviceId', 128).description('Those that named this device'),
 }
 
-/** Why reports do not arrive: those that were refused, of the account's keys. */
+/** Why reports do not arrive: refused reports of the account's keys. */
 export function rejectionRoutes({ store }: { store: Store }): AdminRoute[] {
   async function list(
     ctx: AdminContext,

@@ -9,8 +9,8 @@ import type { Mode } from './system.ts'
 import { ensureFirstOperator } from './sign-in/first-operator.ts'
 
 /**
- * Starts the admin API on an open log and store; it ends with the lifecycle. `generated` is what was made
- * up for the first sign-in, to be shown once; only embedded and without ADMIN_EMAIL.
+ * Starts the admin API on an open log and store; it ends with the lifecycle. `generated`: the first
+ * operator's generated secrets, to be shown once; only embedded and without ADMIN_EMAIL.
  */
 export async function startAdminApi(
   { store, eventLog, mode }: { store: Store; eventLog: AdminLog; mode: Mode },
@@ -26,7 +26,7 @@ export async function startAdminApi(
   )
   let canSignIn = false
   const ready = async () => {
-    // Without the log everything can still be read; what it is needed for answers 503.
+    // Without the log everything can still be read; calls that need it answer 503.
     await store.ready()
     if (!canSignIn) throw new Error('the first operator is not made yet')
   }
@@ -41,7 +41,7 @@ export async function startAdminApi(
     graceMs: config.shutdownDeadlineMs / 2,
   })
   lifecycle.onClose('admin API', () => server.close())
-  // Only once nothing can go wrong any more: what is made up here is shown once and never again.
+  // Last, when nothing else can fail: generated secrets are shown only once.
   const generated = await ensureFirstOperator({
     store,
     clock,
@@ -49,7 +49,7 @@ export async function startAdminApi(
     ...(configured !== undefined && { configured }),
   })
   canSignIn = true
-  // Said only now: whoever waits for this line may sign in at once.
+  // Logged last: whoever waits for this line may sign in at once.
   logger.info({ url: server.url }, 'admin API listens')
   return { url: server.url, generated }
 }

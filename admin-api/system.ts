@@ -6,10 +6,10 @@ import type { Store } from '../store/store.ts'
 import type { AdminContext, AdminRoute, JsonSchema } from './http/admin-route.ts'
 import { isoTime, TIME } from './http/views.ts'
 
-/** Everything in one process, or services on Kafka and MongoDB. */
+/** Everything in one process, or separate services on Kafka and MongoDB. */
 export type Mode = 'embedded' | 'distributed'
 
-/** How the service as a whole is doing, over everything that runs. */
+/** The state of the whole service, across all its processes. */
 export function systemRoutes({
   store,
   clock,

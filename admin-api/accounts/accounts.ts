@@ -43,7 +43,7 @@ const SUSPENSION = {
   suspended: Joi.boolean().required().messages({ '*': 'suspended must be true or false' }),
 }
 
-/** The tenants of the service. `turns`: for all work on passwords. */
+/** The tenants of the service. `turns` is for all password work. */
 export function accountRoutes({
   store,
   clock,
@@ -100,7 +100,7 @@ export function accountRoutes({
     succeed(ctx, accountView(account))
   }
 
-  /** Both want to know: the account what was done to it, the platform what its operators did. */
+  /** Recorded twice: in the account's audit and in the platform's own. */
   async function recordOfAccount(
     ctx: AdminContext,
     caller: OperatorCaller,

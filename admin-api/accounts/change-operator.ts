@@ -32,7 +32,7 @@ const CHANGES = {
   platform: Joi.boolean().messages({ '*': 'platform must be true or false' }),
 }
 
-/** Changing an operator; other rights are in force with the next request of the session. */
+/** Changing an operator; new rights apply from the next request of the session. */
 export function changeOperatorRoute({
   store,
   clock,

@@ -3,8 +3,8 @@ import type { OperatorKept } from '../../store/back-office.ts'
 import type { OperatorCaller } from '../http/caller.ts'
 
 /**
- * What makes operators of the platform, or sets their password, is only for others of them: or the
- * admin of one account could take over all.
+ * Making somebody an operator of the platform, or setting such an operator's password, is reserved
+ * for operators of the platform: otherwise the admin of one account could take over all.
  * @throws {ApiError} 403 saying what the caller may not do.
  */
 export function requirePlatformFor({ operator }: OperatorCaller, what: string): void {
@@ -18,12 +18,12 @@ export function requireKnownOperator<Found>(found: Found | undefined): Found {
   return found
 }
 
-/** The answer where an e-mail belongs to an operator already, of whichever account. */
+/** The answer where the e-mail belongs to an operator of any account. */
 export function emailTaken(): ApiError {
   return new ApiError('CONFLICT', 'this e-mail is taken: send another one')
 }
 
-/** The answer where an operator has to stay what it is. */
+/** The answer where an operator must stay as it is. */
 export function kept(why: OperatorKept): ApiError {
   const left = why === 'last admin' ? 'the account without an admin' : 'the platform without one'
   return new ApiError('CONFLICT', `this would leave ${left}: give somebody else that right first`)

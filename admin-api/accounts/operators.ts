@@ -40,7 +40,7 @@ const NEW_OPERATOR = {
   platform: Joi.boolean().empty(null).messages({ '*': 'platform must be true or false' }),
 }
 
-/** Who may sign in to an account, and as what. `turns`: for all work on passwords. */
+/** Who may sign in to an account, and in which role. `turns` is for all password work. */
 export function operatorRoutes({
   store,
   clock,

@@ -3,7 +3,7 @@ import type { Liveness } from '../../schemas/read-models.ts'
 import type { DevicePage } from '../../store/read-models.ts'
 import { choiceParameter, textParameter } from '../http/query.ts'
 
-/** What a list of devices is asked for. */
+/** The filter parameters of a device list. */
 export type DeviceFilter = {
   readonly status?: Liveness
   readonly q?: string
@@ -35,7 +35,7 @@ export const DEVICE_FILTER_PARAMETERS = {
     .description('The order, by the bytes of the deviceId or by time; `-` turns it round'),
 }
 
-/** What the store is asked for. */
+/** The query to the store. */
 export function devicePage(
   { status, q, bbox, sort }: DeviceFilter,
   now: number,

@@ -47,7 +47,7 @@ By \`deviceId\`, pages read one after the other hold each device once. By \`last
 that reports meanwhile moves, and may be shown twice or not at all.
 `.trim()
 
-/** Where devices are and how they are doing, and what operators say of them. */
+/** Where devices are, how they are doing, and their settings. */
 export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
   async function list(
     ctx: AdminContext,
@@ -139,7 +139,7 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
   ]
 }
 
-/** @throws {ApiError} 404 unless the account has this device, and it exists for the caller. */
+/** @throws {ApiError} 404 unless the account has this device and the caller may see it. */
 export async function requireDevice(
   store: Pick<Store, 'findDevice'>,
   caller: Caller,

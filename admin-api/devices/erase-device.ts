@@ -10,7 +10,7 @@ import { requireDevice } from './devices.ts'
 import { recordAction } from '../http/record-action.ts'
 import { isoTime, TIME } from '../http/views.ts'
 
-/** Erasing devices, with everything that was stored of them. */
+/** Erasing devices, with everything stored about them. */
 export function eraseDeviceRoutes({
   store,
   eventLog,
@@ -31,7 +31,7 @@ export function eraseDeviceRoutes({
       deviceId,
       erasedAt,
     }
-    // The log first: hidden and then not erased, the device would be away for good.
+    // The log first: a device hidden but not erased would stay invisible forever.
     await eventLog.erase(erasure)
     await store.hideErased(erasure)
     await recordAction(

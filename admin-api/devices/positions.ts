@@ -45,7 +45,7 @@ const HISTORY_PARAMETERS = {
     .description('json is a page of the list; the others are the whole range as a file'),
 }
 
-/** Stored records: a device's history, and one by its id. */
+/** Stored records: a device's history, and single records by id. */
 export function positionRoutes({ store }: { store: Store }): AdminRoute[] {
   async function history(
     ctx: AdminContext,
@@ -132,7 +132,7 @@ const FILES = Object.fromEntries(
   Object.values(EXPORT_FORMATS).map(({ mediaType, schema }) => [mediaType, schema]),
 )
 
-/** @throws {ApiError} 400 for what only goes with pages. */
+/** @throws {ApiError} 400 for parameters that only apply to pages. */
 function refuseWithFile(query: HistoryQuery): void {
   const faults = (['limit', 'cursor'] as const)
     .filter((field) => query[field] !== undefined)

@@ -12,42 +12,42 @@ export type Rules = { readonly [field: string]: Joi.Schema }
 
 export type { JsonSchema }
 
-/** What the rules of a route made of the request. */
+/** A request's query and body, validated by the route's rules. */
 export type Input<Query extends object = object, Body extends object = object> = {
   readonly query: Query
   readonly body: Body
 }
 
 /**
- * One call of the admin API: what it is, what it takes and answers, and who may make it. The OpenAPI
- * document is made from the same. `viewer` and `admin` are roles of operators, `platform` is an
- * operator who may do it to every account; an API key needs the scope `admin`, or `scope` where the
- * call names a narrower one. `session`, `admin session` and `platform` are for operators alone: a key
- * that is found out must not make sign-ins that outlast it.
+ * One call of the admin API: its description, input, answers, and who may make it. The OpenAPI
+ * document is generated from it. `viewer` and `admin` are operators' roles; `platform` is an
+ * operator with access to every account; an API key needs the scope `admin`, or `scope` where the
+ * call names a narrower one. `session`, `admin session` and `platform` are for operators only: a
+ * leaked key must not create sign-ins that outlive it.
  */
 export type AdminRoute = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Under the prefix of the API. */
+  /** Relative to the API's prefix. */
   readonly path: string
   /** What the call does, in a few words. */
   readonly summary: string
-  /** What else a caller should know, in Markdown. */
+  /** Further details for callers, in Markdown. */
   readonly description?: string
-  /** Absent: no parameter. */
+  /** Absent: no parameters. */
   readonly query?: Rules
   /** Absent: no body is read. */
   readonly body?: Rules
-  /** A request without a body is one with an empty object then. */
+  /** A missing body counts as an empty object. */
   readonly bodyMayBeAbsent?: true
   readonly answer: {
-    /** 200 unless it says otherwise. */
+    /** Default: 200. */
     readonly status?: 201 | 202
-    /** What the envelope holds; absent: null. */
+    /** Schema of the envelope's data; absent: null. */
     readonly data?: JsonSchema
     /** Answers outside the envelope, by media type. */
     readonly content?: { readonly [mediaType: string]: JsonSchema }
   }
-  /** Besides those that follow from what the call needs and takes. */
+  /** In addition to those implied by the call's access and input. */
   readonly errors?: readonly ErrorIdentifier[]
 } & (
   | { readonly needs: 'nobody'; handle(ctx: AdminContext, input: Input): Promise<void> }
@@ -63,8 +63,8 @@ export type AdminRoute = {
 )
 
 /**
- * The one parameter of a route's path. Decoded here, not by the router, which would take broken
- * percent-encoding for the text itself.
+ * The only parameter of a route's path. Decoded here, because the router would take broken
+ * percent-encoding literally.
  * @throws {ApiError} 400 naming `field`.
  */
 export function pathParameter(ctx: AdminContext, field: string): string {

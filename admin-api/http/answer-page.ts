@@ -2,7 +2,7 @@ import { succeed } from '../../runtime/http.ts'
 import type { AdminContext, JsonSchema } from './admin-route.ts'
 import { writeCursor, type List } from './cursor.ts'
 
-/** The data of a list's page, `items` being things of this schema. */
+/** The schema of a list's page with these items. */
 export function pageOf(items: JsonSchema): JsonSchema {
   return {
     title: `${String(items['title'])}Page`,
@@ -19,7 +19,7 @@ export function pageOf(items: JsonSchema): JsonSchema {
   }
 }
 
-/** How the things of a list are shown, and where each stands in it. */
+/** How the items of a list are shown, and the position of each. */
 type Shown<Item> = {
   readonly list: List
   readonly items: readonly Item[]
@@ -28,8 +28,8 @@ type Shown<Item> = {
 }
 
 /**
- * Answers one page of a list. `items` holds one more than `limit` where there is more to come: so
- * the last page says that it is the last.
+ * Answers one page of a list. `items` holds one more than `limit` if there are more, so that the
+ * last page is marked as the last.
  */
 export function answerPage<Item>(
   ctx: AdminContext,

@@ -12,7 +12,7 @@ import { callerId, identifyCaller, type Caller, type OperatorCaller } from './ca
 import { onceAnswered } from './once-answered.ts'
 import { readQuery } from './query.ts'
 
-/** Serves a route to those who may call it; nothing else of a request is looked at before that. */
+/** Checks that the caller may use a route before reading anything else of the request. */
 export function authorized(
   route: AdminRoute,
   deps: { store: Store; clock: Clock; logger: Logger; limits: CallerLimits },
@@ -31,7 +31,7 @@ export function authorized(
       end()
       throw error
     }
-    // A file is made while it is taken.
+    // A file is generated while it is sent.
     if (ctx.body instanceof Stream) onceAnswered(ctx, end)
     else end()
   }
@@ -59,7 +59,7 @@ export function authorized(
   }
 }
 
-/** What the route's rules make of query and body, read in this order. */
+/** Validates the query, then the body, by the route's rules. */
 async function readInput(ctx: AdminContext, route: AdminRoute, now: number): Promise<Input> {
   const query = readQuery(ctx, route.query ?? {})
   if (route.body === undefined) return { query, body: {} }
@@ -68,8 +68,8 @@ async function readInput(ctx: AdminContext, route: AdminRoute, now: number): Pro
 }
 
 /**
- * Browsers send cookies with requests that other sites cause; they send a header of this name only
- * for pages of this origin.
+ * Browsers send cookies with cross-site requests too; only pages of this origin can set this
+ * header.
  */
 function requireOwnPage(ctx: AdminContext): void {
   if (ctx.method === 'GET' || ctx.method === 'HEAD') return
@@ -103,7 +103,7 @@ function requireRight(
   if (scope !== undefined && (scopes.includes('admin') || scopes.includes(scope))) return
   if (scopes.includes('admin')) {
     if (deviceIds === undefined) return
-    // Made before that was refused: other devices would exist for it in more ways than reading.
+    // Older keys may be both admin and bound: beyond reading, the list would not be enforced.
     throw new ApiError('FORBIDDEN', 'this API key is bound to devices: it only reads them')
   }
   const lacking = scope ?? 'admin'

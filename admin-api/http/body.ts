@@ -6,16 +6,15 @@ import type { AdminContext, Rules } from './admin-route.ts'
 
 const LIMIT_BYTES = 16 * 1024
 
-// Handed on as bytes, not as text: a decoder would turn bytes that are not UTF-8 into U+FFFD, and
-// with them one device's id into another's. `encoding` is passed through to raw-body, which decodes
-// nothing when it is empty.
+// Passed on as bytes, not text: a decoder would turn invalid UTF-8 into U+FFFD, and so one device's
+// id into another's. raw-body does not decode when `encoding` is empty.
 const bytesOnly = {
   enableTypes: ['text'],
   extendTypes: { text: ['json', '+json'] },
   encoding: '',
   textLimit: String(LIMIT_BYTES),
   onerror(error: Error, ctx: AdminContext) {
-    // A connection that is closed on unread bytes is reset, and the answer is lost with it.
+    // Closing a connection with unread bytes resets it, which loses the answer.
     ctx.req.resume()
     throw bodyError(error)
   },
@@ -23,9 +22,9 @@ const bytesOnly = {
 const readBytes = bodyParser(bytesOnly)
 
 /**
- * Reads a JSON body that may have just these fields; all faults are reported at once. `null` in an
- * optional field is absence unless its rule says otherwise. A field that is not known is refused: a
- * misspelt `expiresAt` must not make a key that never expires.
+ * Reads a JSON body with these fields only; all faults are reported at once. `null` in an optional
+ * field means absent unless its rule says otherwise. Unknown fields are refused: a misspelt
+ * `expiresAt` must not create a key that never expires.
  * @throws {ApiError} 415, 413, or 400 naming each faulty field.
  */
 export async function readBody(
@@ -35,9 +34,9 @@ export async function readBody(
     now,
     mayBeAbsent = false,
   }: {
-    /** Rules that depend on the time find it in their context: milliseconds since the epoch. */
+    /** Context for time-dependent rules: milliseconds since the epoch. */
     readonly now: number
-    /** No body counts as an empty object. */
+    /** A missing body counts as an empty object. */
     readonly mayBeAbsent?: boolean
   },
 ): Promise<object> {
@@ -61,7 +60,7 @@ export async function readBody(
       message,
     })),
   ]
-  // A list can be faulty in each of its items; its field is named once all the same.
+  // Several items of a list can be faulty; the field is reported once.
   const perField = [...new Map(faults.map((fault) => [fault.field, fault])).values()]
   if (perField.length > 0) throw invalidParams(perField)
   return Object.fromEntries(
@@ -69,7 +68,7 @@ export async function readBody(
   )
 }
 
-/** Fields of fields are named `outer.inner`; what stands in a list has the name of the list. */
+/** Nested fields are named `outer.inner`; items of a list have the list's name. */
 function fieldAt(path: readonly (string | number)[]): string {
   const inList = path.findIndex((step) => typeof step === 'number')
   const steps = inList === -1 ? path : path.slice(0, inList)

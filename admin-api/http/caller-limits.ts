@@ -8,11 +8,12 @@ const WAITING = 32
 const WAITS_MS = 10_000
 
 /**
- * Bounds what one key or session may ask of this process, so that it does not hold up the others:
- * calls at the same time, and calls within a time. @throws {ApiError} 429 with `Retry-After`.
+ * Limits each caller's concurrent calls and call rate in this process, so that none holds up the
+ * others.
+ * @throws {ApiError} 429 with `Retry-After`.
  */
 export type CallerLimits = {
-  /** A call begins; what is given back is called when it is over. */
+  /** Begins a call; the returned function ends it. */
   begin(callerId: string): Promise<GiveBack>
 }
 

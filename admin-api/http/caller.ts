@@ -21,30 +21,30 @@ export type KeyCaller = { readonly kind: 'key'; readonly accountId: string; read
 
 export type Caller = OperatorCaller | KeyCaller
 
-/** The devices that exist for the caller, where not all of the account's do: see `isListed`. */
+/** The devices the caller may see, if not all of the account's: see `isListed`. */
 export function deviceList(caller: Caller): readonly string[] | undefined {
   return caller.kind === 'key' ? caller.key.deviceIds : undefined
 }
 
-/** What tells one key or session from the others. */
+/** Identifies a key or session. */
 export function callerId(caller: Caller): string {
   return caller.kind === 'key'
     ? `key ${caller.key.id}`
     : `session ${Buffer.from(caller.tokenHash).toString('base64')}`
 }
 
-/** What of the store tells who calls. */
+/** The part of the store that identifies callers. */
 export type CallerStore = Pick<
   Store,
   'findGrant' | 'touchKeys' | 'findSession' | 'touchSession' | 'deleteSession'
 >
 
-/** A use is written down when the last one noted is this old: a poller must not write each time. */
+/** How often a key's or session's use is recorded: a poller must not cause a write each time. */
 const NOTED_EVERY_MS = 60_000
 
 /**
- * Who calls: by `Authorization: Bearer`, else by the session cookie. One and the same 401 for every
- * key or session that is not good; a good key of a suspended account gets 403, its sessions end.
+ * Identifies the caller by `Authorization: Bearer`, else by the session cookie. Every invalid key
+ * or session gets the same 401; a valid key of a suspended account gets 403, its sessions end.
  */
 export async function identifyCaller(
   ctx: HttpContext<HttpState>,

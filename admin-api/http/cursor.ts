@@ -1,25 +1,25 @@
 import { createHash } from 'node:crypto'
 import { invalidParams } from '../../runtime/errors.ts'
 
-/** The list a cursor belongs to: it continues that one and no other. */
+/** The list a cursor belongs to; it is valid for no other. */
 export type List = {
   readonly name: string
   readonly accountId: string
-  /** Everything that decides which things stand in the list, and in what order. */
+  /** Everything that determines the items and their order. */
   readonly filter?: object
 }
 
 type Shapes = { readonly text: string; readonly number: number }
 type Place<S extends readonly (keyof Shapes)[]> = { [I in keyof S]: Shapes[S[I]] }
 
-/** The place after the last thing of a page, opaque to callers. */
+/** The position after the last item of a page, opaque to callers. */
 export function writeCursor(list: List, place: readonly (string | number)[]): string {
   const text = JSON.stringify(place)
   return `${Buffer.from(text).toString('base64url')}.${checksum(text, list)}`
 }
 
 /**
- * The place a cursor stands for, as values of the given shapes; undefined where there is no cursor.
+ * The position in a cursor, as values of the given shapes; undefined without a cursor.
  * @throws {ApiError} 400 for a cursor that is damaged or belongs to another list.
  */
 export function readCursor<const S extends readonly (keyof Shapes)[]>(
@@ -30,7 +30,7 @@ export function readCursor<const S extends readonly (keyof Shapes)[]>(
   if (cursor === undefined) return undefined
   const [encoded = ''] = cursor.split('.')
   const place = parsePlace(Buffer.from(encoded, 'base64url').toString())
-  // The checksum tells a mistaken cursor; it is no secret, so the place is checked like any input.
+  // The checksum detects mistakes, not forgery, so the position is validated like any input.
   const fits =
     place.length === shapes.length &&
     shapes.every((shape, index) =>

@@ -4,13 +4,13 @@ import type { Caller } from './caller.ts'
 import { readCursor } from './cursor.ts'
 import type { PageQuery } from './query.ts'
 
-/** Answers a list of the caller's account whose pages go on after the id of the last thing seen. */
+/** Answers a page of a list in the caller's account, after the id of the last item seen. */
 export function listById<Item extends { readonly id: string }>({
   name,
   page,
   view,
 }: {
-  /** What tells this list's cursors from others'. */
+  /** Distinguishes this list's cursors from those of others. */
   readonly name: string
   readonly page: (query: {
     readonly accountId: string

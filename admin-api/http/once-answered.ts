@@ -1,6 +1,6 @@
 import type { AdminContext } from './admin-route.ts'
 
-/** Does `work` once the answer has been taken, or nobody is there any more to take it. */
+/** Does `work` once the answer has been sent or the client has disconnected. */
 export function onceAnswered({ req, res }: AdminContext, work: () => void): void {
   const { socket } = req
   let done = false
@@ -11,7 +11,7 @@ export function onceAnswered({ req, res }: AdminContext, work: () => void): void
   }
   if (socket.destroyed) return finish()
   res.once('close', finish)
-  // An answer that waits behind others of its connection does not hear of its end otherwise.
+  // A pipelined answer that waits for earlier ones only learns of a disconnect from the socket.
   socket.setMaxListeners(0)
   socket.once('close', finish)
 }

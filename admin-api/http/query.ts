@@ -36,7 +36,7 @@ export type PageQuery = { readonly limit: number; readonly cursor?: string }
 
 export const DEFAULT_LIMIT = 100
 
-/** `limit` for a call that does something else where none is given. */
+/** `limit` for calls that do something else without one. */
 export const LIMIT_PARAMETER = Joi.string()
   .custom((text: string, helpers) => {
     const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
@@ -54,7 +54,7 @@ export const PAGE_PARAMETERS = {
     .description('The `nextCursor` of the page before; the other parameters stay as they were'),
 }
 
-/** A moment, given in milliseconds since the epoch. */
+/** A time in milliseconds since the epoch. */
 export function timeParameter(name: string): Joi.Schema {
   return Joi.string()
     .custom((text: string, helpers) => parseIso8601(text) ?? helpers.error('any.invalid'))

@@ -6,10 +6,10 @@ import type { AdminContext } from './admin-route.ts'
 import type { Caller } from './caller.ts'
 
 /**
- * Writes down who has just done what to which thing. A call that changes something answers only
- * after this, so that whoever was told of a change finds it in the audit. `details` is what was set,
- * never a secret; `accountId` is the account of the thing, the caller's own unless given. Another
- * account learns that the platform did it, not which person of whose, and from where.
+ * Records in the audit who did what. A call that changes something answers only after this, so a
+ * confirmed change is always in the audit. `details` is what was set, never a secret; `accountId`
+ * is the account of the changed object, by default the caller's own. Another account's audit says
+ * that the platform did it, without the person or address.
  */
 export async function recordAction(
   ctx: AdminContext,

@@ -4,7 +4,7 @@ import { isApiKey } from '../../schemas/api-key.ts'
 const NAME_PATTERN =
   '^[^\\s\\u0000-\\u001f\\u007f-\\u009f](?:[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f])?$'
 
-/** A name that people give to things: any text on one line. */
+/** A display name: any text on one line. */
 export function nameRule(field: string): Joi.StringSchema {
   return Joi.string()
     .max(100)

@@ -7,23 +7,23 @@ export const LONGEST_MS = 12 * 60 * 60_000
 
 const NAME = 'gps_session'
 
-/** Whether a session still holds: 30 minutes without a request end it, 12 hours end it anyhow. */
+/** Whether a session is valid: it ends after 30 minutes without a request, or after 12 hours. */
 export function isSessionInForce({ createdAt, lastSeenAt }: Session, now: number): boolean {
   return now - lastSeenAt < IDLE_MS && now - createdAt < LONGEST_MS
 }
 
-/** A new secret of 128 random bits; only its hash is kept. */
+/** A new secret with 128 random bits; only its hash is stored. */
 export function newSessionToken(): string {
   return randomBytes(16).toString('base64url')
 }
 
-/** The session secret that a request carries, where it has the shape of one. */
+/** The session secret in a request, if it is well-formed. */
 export function sessionToken(ctx: HttpContext<HttpState>): string | undefined {
   const value = ctx.cookies.get(NAME)
   return value !== undefined && /^[\w-]{22}$/.test(value) ? value : undefined
 }
 
-/** Hands the session to the browser until that is closed; `undefined` takes it away. */
+/** Sets a cookie that lasts until the browser is closed; `undefined` clears it. */
 export function setSessionCookie(ctx: HttpContext<HttpState>, token: string | undefined): void {
   ctx.cookies.set(NAME, token ?? null, {
     httpOnly: true,

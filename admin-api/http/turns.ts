@@ -2,15 +2,15 @@
 export type GiveBack = () => void
 
 export type TurnLimits = {
-  /** How many turns are taken at the same time, at most. */
+  /** The maximum number of concurrent turns. */
   readonly atOnce: number
-  /** How many may wait for one. */
+  /** The maximum number of waiters. */
   readonly waiting: number
-  /** How many of one party may wait; absent: as many as of all. */
+  /** The maximum number of waiters per party; absent: `waiting`. */
   readonly waitingEach?: number
-  /** How long anybody waits; absent: until it is their turn. */
+  /** The longest wait; absent: no limit. */
   readonly waitsMs?: number
-  /** What is thrown where there is no room to wait, or the wait was too long. */
+  /** The error when the queue is full or the wait was too long. */
   readonly refusal: () => Error
 }
 
@@ -21,12 +21,12 @@ type Waiter = {
 }
 
 /**
- * Hands out turns, a limited number at a time. Waiting parties take turns too, one each; where there is
- * no room left to wait, the longest line gives way to a shorter one.
+ * Limits concurrent turns. Waiting parties are served round-robin; when the queue is full, the
+ * party with the most waiters loses one to a party with fewer.
  */
 export class Turns {
   readonly #limits: TurnLimits
-  /** Who waits, by party; the party that is first gets the next turn and then goes last. */
+  /** Waiters by party; the first party gets the next turn and then moves to the end. */
   readonly #lines = new Map<string, Waiter[]>()
   #taken = 0
   #waiting = 0
@@ -35,12 +35,12 @@ export class Turns {
     this.#limits = limits
   }
 
-  /** Whether nobody has a turn or waits for one. */
+  /** Whether no turn is taken or waited for. */
   get isIdle(): boolean {
     return this.#taken === 0 && this.#waiting === 0
   }
 
-  /** @throws what `refusal` makes. */
+  /** @throws the error from `refusal`. */
   async run<T>(task: () => Promise<T>, party = ''): Promise<T> {
     const giveBack = await this.take(party)
     try {
@@ -50,10 +50,10 @@ export class Turns {
     }
   }
 
-  /** @throws what `refusal` makes. */
+  /** @throws the error from `refusal`. */
   async take(party = ''): Promise<GiveBack> {
     if (this.#taken < this.#limits.atOnce) this.#taken += 1
-    // Whoever gives a turn back hands it on: it is never free in between.
+    // A turn is handed over directly: it is never free in between.
     else await this.#wait(party)
     let given = false
     return () => {

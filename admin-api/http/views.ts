@@ -7,16 +7,16 @@ export function isoTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
 }
 
-/** How a time is described in the OpenAPI document. */
+/** The OpenAPI schema of a time. */
 export const TIME: JsonSchema = { type: 'string', format: 'date-time' }
 
-/** A record as the API shows it everywhere: flat, measurements that are absent left out. */
+/** A record as everywhere in the API: flat, without absent measurements. */
 export function recordView({ deviceId, ...position }: LastPosition & { deviceId: string }) {
   const { recordId, ...rest } = positionView(position)
   return { recordId, deviceId, ...rest }
 }
 
-/** A record where the device is known already. */
+/** A record for answers about a single device. */
 export function positionView(position: LastPosition) {
   const { recordId, latitude, longitude, timestamp, receivedAt } = position
   const measured: { [Name in (typeof MEASUREMENTS)[number]]?: number } = {}

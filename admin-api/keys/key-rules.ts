@@ -13,7 +13,7 @@ export type NewKey = {
   readonly rateLimit?: number
 }
 
-/** `null` takes a value away; what is not named stays. */
+/** `null` clears a value; absent fields stay unchanged. */
 export type KeyChange = {
   readonly name?: string
   readonly expiresAt?: number | null
@@ -71,7 +71,7 @@ export const NEW_KEY = {
   rateLimit: rateLimit.empty(null),
 }
 
-/** A key's scopes cannot be changed: other scopes need another key. */
+/** Scopes cannot be changed: other scopes need a new key. */
 export const KEY_CHANGES = {
   name,
   expiresAt: expiresAt.allow(null),
@@ -80,7 +80,7 @@ export const KEY_CHANGES = {
 }
 
 /**
- * A key that may do everything is bound to no devices.
+ * A key with full access cannot be bound to devices.
  * @throws {ApiError} 400 naming `deviceIds`.
  */
 export function refuseBoundAdmin(

@@ -9,7 +9,7 @@ import type { JsonSchema } from '../http/admin-route.ts'
 import type { KeyChange } from './key-rules.ts'
 import { isoTime, TIME } from '../http/views.ts'
 
-/** A key as operators see it: nothing of it opens anything. */
+/** A key as operators see it, without the secret. */
 export function keyView(key: ApiKey, now: number) {
   const time = (given: number | undefined) => (given === undefined ? null : isoTime(given))
   return {
@@ -28,13 +28,13 @@ export function keyView(key: ApiKey, now: number) {
   }
 }
 
-/** The view with the secret in it, for the one answer that shows it. */
+/** The view including the secret, for the only answer that shows it. */
 export function keyViewWithSecret(key: ApiKey, secret: string, now: number) {
   const { id, ...view } = keyView(key, now)
   return { id, key: secret, ...view }
 }
 
-/** What was set of a key, as the audit keeps it: times as the API writes them. */
+/** A key's fields as the audit stores them, with times in the API's format. */
 export function keyDetails({
   expiresAt,
   ...rest

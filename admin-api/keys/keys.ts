@@ -101,7 +101,7 @@ export function keyRoutes({ store, clock }: { store: Store; clock: Clock }): Adm
   ]
 }
 
-/** Makes a key that may report positions unless `scopes` say otherwise. The secret is not kept. */
+/** Creates a key, by default for reporting positions only. The secret is not stored. */
 export async function createKey({
   store,
   clock,

@@ -31,7 +31,7 @@ const GRACE = {
     }),
 }
 
-/** A new secret for a key, while senders still have the old one. */
+/** A new secret for a key; senders can use the old one for a while. */
 export function rotateKeyRoute({ store, clock }: { store: Store; clock: Clock }): AdminRoute {
   async function rotate(
     ctx: AdminContext,

@@ -1,10 +1,10 @@
 import Joi from 'joi'
 
-/** The e-mail that an operator signs in with. */
+/** An operator's e-mail for signing in. */
 export function emailRule(field: string): Joi.StringSchema {
   return (
     Joi.string()
-      // The first operator that the service makes up is admin@localhost.
+      // The generated first operator is admin@localhost.
       .email({ tlds: false, minDomainSegments: 1 })
       .max(254)
       .custom(wellFormed)
@@ -14,26 +14,26 @@ export function emailRule(field: string): Joi.StringSchema {
 
 const FEWEST = 12
 
-/** A password that is to be set; one that is only checked may be whatever was typed. */
+/** The rule for a new password; one that is only checked may be any text. */
 export function newPasswordRule(field: string): Joi.StringSchema {
   return Joi.string()
     .min(FEWEST)
     .max(1024)
     .custom(wellFormed)
     .custom((text: string, helpers) =>
-      // Six emoji are twelve UTF-16 code units, and easier to guess than twelve characters.
+      // Six emoji are twelve UTF-16 code units, but easier to guess than twelve characters.
       [...text].length < FEWEST ? helpers.error('any.invalid') : text,
     )
     .messages({ '*': `${field} must be a text of 12 to 1024 characters` })
 }
 
-/** What somebody typed in to sign in: it is compared, never kept. */
+/** Text typed to sign in: compared, never stored. */
 export function typedRule(field: string): Joi.StringSchema {
   const expected = `${field} must be a text of 1 to 1024 characters`
   return Joi.string().max(1024).messages({ '*': expected })
 }
 
-/** Half characters become U+FFFD once they are written as UTF-8, and different texts the same. */
+/** Lone surrogates become U+FFFD in UTF-8, which would make different texts equal. */
 function wellFormed(text: string, helpers: Joi.CustomHelpers): string | Joi.ErrorReport {
   return text.isWellFormed() ? text : helpers.error('any.invalid')
 }

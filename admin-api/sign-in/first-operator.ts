@@ -5,7 +5,7 @@ import type { Store } from '../../store/store.ts'
 import { createKey } from '../keys/keys.ts'
 import { generatePassword, hashPassword } from './password.ts'
 
-/** What was made up; it is kept nowhere, so the caller shows it now or never. */
+/** Generated secrets; they are not stored, so the caller must show them now. */
 export type FirstSecrets = {
   readonly email: string
   readonly password: string
@@ -15,13 +15,13 @@ export type FirstSecrets = {
 const ACCOUNT_ID = 'default'
 
 /**
- * Makes the account `default` and its first operator, an admin of the platform, where there is none
- * yet, however many processes start at once. `configured` says who that is; without it, and with
- * `generate`, a password and a first API key are made up and given back.
+ * Creates the account `default` and its first operator, an admin of the platform, if there is none
+ * yet, however many processes start at once. `configured` gives the operator's credentials; without
+ * it, and with `generate`, a password and a first API key are generated and returned.
  *
- * A process that dies after this and before it has shown what is given back leaves an operator whose
- * password nobody knows. Nobody knows the key either then, so nothing can have been reported:
- * removing the data directory and starting again loses nothing.
+ * If the process dies after this but before showing the secrets, nobody knows the password. Nobody
+ * knows the key either, so nothing can have been reported: deleting the data directory and starting
+ * again loses nothing.
  */
 export async function ensureFirstOperator({
   store,
@@ -35,8 +35,8 @@ export async function ensureFirstOperator({
   generate: boolean
 }): Promise<FirstSecrets | undefined> {
   if (configured === undefined && !generate) return undefined
-  // Hashing a password takes its time, so a start that has nothing to make does not do it.
-  // An account without an admin is one whose making a process left half-done.
+  // Hashing a password is slow, so it is skipped when there is nothing to create. An account
+  // without an admin was left half-done by a process that died.
   const operators = await store.pageOperators({ accountId: ACCOUNT_ID, limit: 1_000 })
   if (operators.some(({ role }) => role === 'admin')) return undefined
   const { email, password } = configured ?? {

@@ -2,12 +2,12 @@ import { isIPv6 } from 'node:net'
 import { unavailable } from '../../runtime/http.ts'
 import { Turns } from '../http/turns.ts'
 
-/** All work on passwords, by the client that asks for it: see `clientOf`. */
+/** All password work, by client: see `clientOf`. */
 export type PasswordTurns = Pick<Turns, 'run'>
 
 /**
- * Hashing a password takes a core for about a tenth of a second, which must not starve the rest. Clients
- * take turns and each has only a share of the line, so none of them shuts the others out.
+ * Hashing a password takes a core for about a tenth of a second, which must not starve other work.
+ * Clients take turns, each with a limited share of the queue, so none can lock others out.
  */
 export function passwordTurns(): PasswordTurns {
   return new Turns({
@@ -18,7 +18,7 @@ export function passwordTurns(): PasswordTurns {
   })
 }
 
-/** Who is behind an address: of IPv6 its first 64 bits, because one client has all the others. */
+/** The client behind an address: of IPv6 the first 64 bits, as one client has all the rest. */
 export function clientOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined) return mapped

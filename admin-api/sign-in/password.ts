@@ -7,15 +7,15 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const SHAPE = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/
 
 /**
- * The form in which a password is kept: scrypt with a random salt, the cost written beside it so
- * that it can be raised later (PHC string format).
+ * Hashes a password for storage: scrypt with a random salt, in PHC string format, which includes
+ * the cost so that it can be raised later.
  */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES)
   return stored(salt, await derive(password, salt, HASH_BYTES, COST))
 }
 
-/** A password of about 143 random bits. */
+/** A password with about 143 random bits. */
 export function generatePassword(): string {
   return Array.from({ length: 24 }, () => BASE62[randomInt(62)]).join('')
 }
@@ -32,7 +32,7 @@ export async function verifyPassword(password: string, hash: string): Promise<bo
   return timingSafeEqual(got, wanted)
 }
 
-/** No password leads to it: checking against it takes as long as checking against a real one. */
+/** No password matches it; checking against it takes as long as against a real one. */
 export const NOBODYS_HASH = stored(randomBytes(SALT_BYTES), randomBytes(HASH_BYTES))
 
 function stored(salt: Buffer, hash: Buffer): string {
@@ -51,7 +51,7 @@ function derive(
   { log2N, r, p }: typeof COST,
 ): Promise<Buffer> {
   const N = 2 ** log2N
-  // The same password typed on another system can come as other code points (é as e and accent).
+  // Systems encode the same typed password differently (é as one code point or two).
   const normalized = password.normalize('NFKC')
   return new Promise((resolve, reject) => {
     scrypt(normalized, salt, bytes, { N, r, p, maxmem: 256 * N * r }, (error, key) =>

@@ -18,8 +18,8 @@ const PASSWORDS = {
 }
 
 /**
- * Changing one's own password. Guesses at the current one count as failed sign-ins, so that a session
- * left open is no way around their limit.
+ * Changing one's own password. Wrong guesses at the current one count as failed sign-ins, so an
+ * unattended session does not bypass their limit.
  */
 export function changePasswordRoute({
   store,
@@ -42,7 +42,7 @@ export function changePasswordRoute({
     const passwordHash = await throttle.attempt({ client, email: operator.email }, () =>
       turns.run(() => hashIfCurrent(caller, body), client),
     )
-    // Not a 401: the session is good, and a console that is told otherwise asks to sign in again.
+    // Not a 401: the session is valid, and a console would ask the user to sign in again.
     if (passwordHash === undefined) {
       throw invalidParams([{ field: 'current', message: 'current must be the password until now' }])
     }
@@ -62,7 +62,7 @@ export function changePasswordRoute({
   ): Promise<string | undefined> {
     if (!(await verifyPassword(current, operator.passwordHash))) return undefined
     const passwordHash = await hashPassword(next)
-    // Hashing and waiting for it take time, in which an admin may have set another password.
+    // Waiting and hashing take time, in which an admin may have set another password.
     const now = await store.findSession(tokenHash)
     return now?.operator.passwordHash === operator.passwordHash ? passwordHash : undefined
   }

@@ -55,7 +55,7 @@ const SIGNED_IN: JsonSchema = {
 
 type SignedIn = { readonly operator: Operator; readonly account: Account }
 
-/** Signing in and out, who one is, and one's own password. `turns`: for all work on passwords. */
+/** Signing in and out, one's own profile and password. `turns` is for all password work. */
 export function sessionRoutes({
   store,
   clock,
@@ -102,7 +102,7 @@ export function sessionRoutes({
       createdAt: now,
       lastSeenAt: now,
     })
-    // A new password ends the sessions there are, and would miss one begun with the old one just now.
+    // A new password ends existing sessions, but would miss one just begun with the old password.
     const begun = await store.findSession(tokenHash)
     if (begun?.operator.passwordHash === operator.passwordHash) {
       const { account } = begun
@@ -150,7 +150,7 @@ export function sessionRoutes({
   ]
 }
 
-/** The same work whether the e-mail is known or not, so that the time tells nothing. */
+/** Does the same work whether or not the e-mail is known, so that timing reveals nothing. */
 async function checkCredentials({
   store,
   email,

@@ -4,9 +4,9 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { ApiError } from '../../runtime/errors.ts'
 
 /**
- * Bounds how often a password can be guessed: by default 10 failures per client address and e-mail
- * in 15 minutes. Failures are remembered in memory, at most `remembered` of them, the oldest go first:
- * more than can be checked in that time. An attempt that never led to a check leaves no trace.
+ * Limits password guessing: by default 10 failures per client address and e-mail in 15 minutes. At
+ * most `remembered` failures are kept in memory, the oldest are dropped first: more than can be
+ * checked in that time. An attempt that was never checked is not counted.
  */
 export class SignInThrottle {
   readonly #failures: RateLimiterMemory
@@ -23,8 +23,8 @@ export class SignInThrottle {
   }
 
   /**
-   * Runs `check` and counts it as a failure where it gives undefined. It is counted before it runs
-   * and given back afterwards, so that many guesses at once are no way around the limit.
+   * Runs `check` and counts a failure if it returns undefined. The failure is counted beforehand
+   * and undone on success, so concurrent guesses do not bypass the limit.
    * @throws {ApiError} 429 with `Retry-After`, without running `check`.
    */
   async attempt<T>(

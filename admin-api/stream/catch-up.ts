@@ -8,17 +8,17 @@ import type { LiveFeed, ReadableLog } from './live-feed.ts'
 import type { Place } from './mark.ts'
 import type { Pulse } from './pulse.ts'
 
-/** What a reader is shown, as text. */
+/** How entries are rendered for a reader. */
 export type Shown = {
   wants(event: { accountId: string; deviceId: string }): boolean
-  /** The place is the one after the position. */
+  /** `place` is the one after the position. */
   position(entry: PositionEntry, place: Readonly<Place>): string
   gap(): string
 }
 
 /**
- * Reads what the ring no longer holds with a tail of its own, moving `place` on, until the ring holds
- * what follows. Gives true then; false when the reader has ended or cannot be told what is erased.
+ * Reads what the ring no longer holds with a separate tail, advancing `place`, until the ring holds
+ * the rest. Returns true then; false if the reader has ended or erasures are unknown.
  */
 export async function* catchUp({
   eventLog,

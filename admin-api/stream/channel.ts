@@ -5,18 +5,18 @@ import type { StatusStore } from './status-changes.ts'
 import { statusWatch, type StatusWatch } from './status-watch.ts'
 
 export type ChannelOptions = {
-  /** How much of the log's end is kept for all readers: entries, and about so many bytes. */
+  /** Size of the ring that readers share: entries, and approximate bytes. */
   readonly ringEntries: number
   readonly ringBytes: number
   readonly retryMs: number
   readonly statusEveryMs: number
-  /** For how long the log is read on after the last reader has gone. */
+  /** How long the log is read after the last reader has left. */
   readonly lingersMs: number
 }
 
-/** What the readers of a process share; it reads the log only while there are any. */
+/** Shared by the readers of a process; reads the log only while there are any. */
 export type Channel = {
-  /** A reader of this account has come; it calls `leave` when it goes, once. */
+  /** Adds a reader of this account; it calls `leave` once, when it goes. */
   join(accountId: string): { readonly feed: LiveFeed; readonly leave: () => void }
 }
 

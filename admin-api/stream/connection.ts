@@ -2,17 +2,17 @@ import { Readable } from 'node:stream'
 import type { AdminContext } from '../http/admin-route.ts'
 
 export type ConnectionOptions = {
-  /** How much is made at a time, and held in the process for a client that takes no more. */
+  /** How much is rendered at a time, and buffered for a slow client. */
   readonly chunkBytes: number
 }
 
-/** What has been ended is cut when the client has not taken the rest of it by then. */
+/** After an answer ends, the client has this long to take the rest before it is cut off. */
 const CUT_AFTER_MS = 500
 
 /**
- * Answers with frames, each made only when the client has taken those before; ends with them, or
- * shortly after `signal` is aborted. Gives for how long, in milliseconds, the client has taken nothing
- * of what waits for it.
+ * Answers with frames, each rendered only when the client has taken the previous ones. Ends with
+ * them, or shortly after `signal` is aborted. Returns a function that tells for how many
+ * milliseconds the client has taken none of the data waiting for it.
  */
 export function answerWithFrames(
   ctx: AdminContext,
@@ -39,13 +39,13 @@ export function answerWithFrames(
   return () => (offeredAt === undefined ? 0 : performance.now() - offeredAt)
 }
 
-/** As `answerWithFrames`, without the frames: for HEAD. */
+/** Like `answerWithFrames`, without the frames: for HEAD. */
 export function setHeaders(ctx: AdminContext): void {
   ctx.status = 200
   ctx.set({
     'Content-Type': 'text/event-stream',
     'X-Accel-Buffering': 'no',
-    // The connection carries nothing after it, and need not be waited for when the service stops.
+    // The connection is not reused, so shutting down need not wait for it.
     Connection: 'close',
   })
 }

@@ -11,9 +11,8 @@ const LOOK_AGAIN_MS = 200
 const ERASURES_REMEMBERED = 1_000
 
 /**
- * For a reader of the past: what of a batch's positions no later erasure took. Resolves with
- * undefined when that cannot be told: an erasure is under way, and nobody has come upon it in the log
- * within `pendingMs`.
+ * For a reader of the past: the positions of a batch that no later erasure covers. Resolves with
+ * undefined when an erasure is under way and has not appeared in the log within `pendingMs`.
  */
 export type NotErased = (
   batch: LogBatch,
@@ -63,7 +62,7 @@ export function notErased({
     return undefined
   }
 
-  /** The offset up to which each device is erased; undefined while that of one is not known. */
+  /** The offset up to which each device is erased; undefined while one is unknown. */
   async function limitsOf(deviceIds: readonly string[], partition: number) {
     const applied = await store.erasuresOf({ accountId, deviceIds })
     const limits = new Map<string, number>()

@@ -3,8 +3,8 @@ import type { AdminContext } from '../http/admin-route.ts'
 import { readMark, type Place } from './mark.ts'
 
 /**
- * The place after which a client that was here before goes on, where it names one.
- * @throws {ApiError} 400 for what is no id of this stream.
+ * The place after which a returning client resumes, if it sends one.
+ * @throws {ApiError} 400 for an id that is not from this stream.
  */
 export function lastEventId(ctx: AdminContext): Place | undefined {
   const given = ctx.get('last-event-id')

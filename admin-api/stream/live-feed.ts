@@ -11,34 +11,34 @@ import { createRing, type Ring, type RingEntry } from './ring.ts'
 
 export type ReadableLog = Pick<EventLog, 'tail' | 'extent'>
 
-/** The one reader of the log that all readers of the stream in this process share. */
+/** The one log reader that all stream readers in this process share. */
 export type LiveFeed = {
-  /** Resolves when the feed knows where it began; a log that is away is waited for. */
+  /** Resolves when the feed knows where it began; waits while the log is unavailable. */
   readonly began: Promise<void>
   hasBegun(): boolean
-  /** Resolves when it has read all that the log held when it began: erasures have been seen. */
+  /** Resolves when it has read all that the log held at the start, including erasures. */
   readonly caughtUp: Promise<void>
   isCaughtUp(): boolean
-  /** Once it has begun. */
+  /** Available once it has begun. */
   readonly ring: Ring
-  /** Up to where it has read. */
+  /** How far it has read. */
   readonly upTo: Readonly<Place>
-  /** The end of the log, as far as it is known here: where somebody who comes now begins. */
+  /** The end of the log as known here, where new readers begin. */
   end(): Place
-  /** Whether the ring holds everything that comes after this place. */
+  /** Whether the ring holds everything after this place. */
   holds(place: Readonly<Place>): boolean
-  /** The last erasure of the device that was read here. */
+  /** The device's last erasure read here. */
   erasure(device: { accountId: string; deviceId: string }): Origin | undefined
   push(entry: RingEntry): void
-  /** Calls `wake` whenever there is more to read, until the returned function is called. */
+  /** Calls `wake` whenever there is more to read; the returned function unsubscribes. */
   listen(wake: () => void): () => void
 }
 
 const ERASURES_REMEMBERED = 10_000
 
 /**
- * Reads the log from a little before its end on, so that readers who were cut off a moment ago find
- * their place, until `signal` is aborted. `onPosition` is told what comes once it has caught up.
+ * Reads the log until `signal` is aborted, starting shortly before its end, so that readers who
+ * have just been disconnected can resume. `onPosition` gets positions after it has caught up.
  */
 export function startLiveFeed({
   eventLog,
@@ -94,7 +94,7 @@ export function startLiveFeed({
         for await (const item of eventLog.tail({ after: { ...upTo }, signal })) {
           if (item.kind === 'batch') take(item)
           else await pass(item.partition)
-          // Whatever else runs in this process has its turns in between.
+          // Lets other work of this process run.
           await endOfTurn()
         }
       } catch (error) {
@@ -133,7 +133,7 @@ export function startLiveFeed({
     moved()
   }
 
-  /** Goes on behind what retention has taken. */
+  /** Continues after what retention has deleted. */
   async function pass(partition: number): Promise<void> {
     const extent = await eventLog.extent()
     const first = extent.find((one) => one.partition === partition)?.first ?? 0

@@ -1,14 +1,14 @@
 import { crc32 } from 'node:zlib'
 import type { Offsets } from '../../schemas/read-models.ts'
 
-/** A place in the whole log as a reader keeps it while it moves on. */
+/** A reader's current place in the whole log. */
 export type Place = Record<number, number>
 
 const MOST_PARTITIONS = 1_000
-/** The headers of a request have no room for a longer one. */
+/** A longer one does not fit in a request's headers. */
 const LONGEST = 12_000
 
-/** A place in the whole log as readers get it for an id: opaque to them, and no secret. */
+/** A place in the whole log as an id for readers: opaque, but not secret. */
 export function writeMark(place: Offsets): string {
   const offsets = JSON.stringify(place)
   const check = crc32(offsets).toString(36)
@@ -16,8 +16,8 @@ export function writeMark(place: Offsets): string {
 }
 
 /**
- * The place that a mark stands for; undefined where it is none of ours. The checksum only tells a
- * mistaken mark from a good one, so what it holds is checked like any input.
+ * The place in a mark; undefined if invalid. The checksum detects mistakes, not forgery, so the
+ * content is validated like any input.
  */
 export function readMark(mark: string): Place | undefined {
   if (mark.length > LONGEST) return undefined
@@ -35,7 +35,7 @@ export function readMark(mark: string): Place | undefined {
   return writeMark(place) === mark ? place : undefined
 }
 
-/** What it says are offsets; nothing of it is checked yet. */
+/** The claimed offsets, not yet validated. */
 function offsetsIn(text: string): Readonly<Record<string, number>> | undefined {
   try {
     const value: unknown = JSON.parse(text)

@@ -7,13 +7,13 @@ export type StreamOptions = ChannelOptions &
   ReaderOptions &
   ConnectionOptions &
   SeatLimits & {
-    /** How long an answer waits for the log to say where it ends, before it begins without. */
+    /** How long an answer waits for the log's end before it begins without it. */
     readonly beginsWithinMs: number
-    /** How often it is checked that a reader may go on, and keeps up. */
+    /** How often a reader's access and progress are checked. */
     readonly checkEveryMs: number
-    /** How long what the store said is good for all who show the same secret. */
+    /** How long an answer from the store is shared by all readers with the same secret. */
     readonly sharedCheckMs: number
-    /** How long a reader that has missed something, or that catches up, may take nothing. */
+    /** How long a reader that is catching up or has missed something may stall. */
     readonly stalledMs: number
     readonly stalledCatchingUpMs: number
   }

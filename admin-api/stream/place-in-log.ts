@@ -6,9 +6,9 @@ import type { Place } from './mark.ts'
 import type { Pulse } from './pulse.ts'
 
 /**
- * The place that a client claims, as far as the log has come. One beyond the end is of another log:
- * what comes must not be left out for it. Asks the log only where the feed has not come as far: that
- * of another process may have.
+ * The place that a client sends, capped at the end of the log. One beyond the end is from another
+ * log, and new events must not be skipped because of it. Asks the log only if the feed is behind:
+ * another process's feed may be further.
  */
 export async function* placeInLog(
   claimed: Readonly<Place>,

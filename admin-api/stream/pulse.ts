@@ -1,18 +1,18 @@
 import { heartbeatFrame } from './sse.ts'
 
-/** How a reader waits: for a ring, its own end, or the next heartbeat, whichever comes first. */
+/** How a reader waits: for a ring, its end, or the next heartbeat, whichever comes first. */
 export type Pulse = {
-  /** There may be more to do. A ring that nobody waits for is heard by the next who does. */
+  /** There may be more to do. A ring without a waiter is kept for the next one. */
   ring(): void
   /** The next ring. */
   heard(): Promise<void>
-  /** A heartbeat, where one is due. */
+  /** A heartbeat, if due. */
   beat(): string | undefined
   /** A heartbeat, due or not. */
   beatNow(): string
   /**
-   * What the promise gives; heartbeats until then. Undefined when the reader has ended or `enough`
-   * is true before: the promise is left alone then.
+   * The promise's result; heartbeats meanwhile. Returns undefined, without waiting, when the reader
+   * has ended or `enough` becomes true first.
    */
   meanwhile<T>(work: Promise<T>, enough?: () => boolean): AsyncGenerator<string, T | undefined>
 }
@@ -23,7 +23,7 @@ export function startPulse({
   signal,
 }: {
   heartbeatMs: number
-  /** The reader's place, as far as it has one. */
+  /** The reader's place, once it has one. */
   mark: () => string | undefined
   signal: AbortSignal
 }): Pulse {

@@ -17,22 +17,22 @@ export type ReaderOptions = {
   readonly chunkBytes: number
   readonly heartbeatMs: number
   readonly retryMs: number
-  /** How long a reader of the past waits for an erasure that is under way. */
+  /** How long a reader of the past waits for a pending erasure. */
   readonly pendingMs: number
 }
 
 export type StreamReader = {
-  /** What is written, piece by piece; the next is made only when it is asked for. */
+  /** The output in chunks, each generated on demand. */
   readonly frames: AsyncGenerator<string, void>
-  /** Whether it reads the past, which only a few may at the same time. */
+  /** Whether it reads the past, which only a few may do at a time. */
   isCatchingUp(): boolean
-  /** Whether what it has not read yet is gone. */
+  /** Whether its unread entries have been dropped. */
   isTooLate(): boolean
 }
 
 /**
- * One reader of the stream: a cursor into the ring, with no buffer of its own. It ends when `signal`
- * is aborted. `takeTurn` gives what ends a turn at catching up, where one is free.
+ * One reader of the stream: a cursor into the ring, with no buffer of its own. Ends when `signal`
+ * is aborted. `takeTurn` takes a turn at catching up, if one is free, and returns what ends it.
  */
 export function streamReader({
   accountId,
@@ -50,7 +50,7 @@ export function streamReader({
 }: {
   accountId: string
   deviceId?: string
-  /** The devices that exist for the reader; absent: all. */
+  /** The devices the reader may see; absent: all. */
   devices?: readonly string[]
   resumeAfter?: Place
   takeTurn: () => (() => void) | undefined
@@ -64,11 +64,11 @@ export function streamReader({
 }): StreamReader {
   let place: Place | undefined
   let catchingUp = false
-  /** The ring entry to come, once it reads from the ring. */
+  /** The next ring entry, once it reads from the ring. */
   let cursor: number | undefined
-  /** Entries before this one were there when it came: nothing but positions is replayed. */
+  /** Entries before this one are older than the reader: of these, only positions are replayed. */
   let joined = 0
-  /** Its place is that of the feed when this entry was pushed: frames can be shared. */
+  /** Its place equals the feed's when this entry was pushed, so frames can be shared. */
   let inStep = false
   const mark = () => place && writeMark(place)
   const pulse = startPulse({ heartbeatMs, mark, signal })
@@ -145,7 +145,7 @@ export function streamReader({
   ): AsyncGenerator<string, void> {
     cursor = feed.ring.first
     joined = feed.ring.end
-    // From here on what comes is for this reader, which learns so by its id.
+    // Gives the client an id from which it can resume.
     if (!placed) yield pulse.beatNow()
     while (!signal.aborted) {
       if (cursor < feed.ring.first) {

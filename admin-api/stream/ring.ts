@@ -2,13 +2,13 @@ import type { PositionReported } from '../../schemas/position-reported.ts'
 import type { Origin } from '../../schemas/read-models.ts'
 import type { Place } from './mark.ts'
 
-/** What readers are shown, in the order in which it came to be known. */
+/** What readers are shown, in the order in which it became known. */
 export type RingEntry =
   | {
       readonly kind: 'position'
       readonly origin: Origin
       readonly event: PositionReported
-      /** As it is written to every reader that has kept up with the log; made by the first. */
+      /** The frame for every reader that is in step; rendered by the first. */
       frame?: string
     }
   | {
@@ -17,26 +17,26 @@ export type RingEntry =
       readonly deviceId: string
       readonly frame: string
     }
-  /** Retention was faster than the feed. */
+  /** Retention has overtaken the feed. */
   | { readonly kind: 'gap'; readonly origin: Origin }
   | { readonly kind: 'erased'; readonly origin?: Origin }
 
-/** About what an entry takes besides its texts. */
+/** Approximate size of an entry besides its texts. */
 const OVERHEAD_BYTES = 1_500
 
 /**
- * The last entries, as many as fit. Each has a number; numbers only grow. Readers are cursors into
- * it: a reader that asks for a number before `first` comes too late.
+ * The last entries, as many as fit, numbered in ascending order. Readers are cursors into it: one
+ * that asks for a number before `first` is too late.
  */
 export type Ring = {
   readonly first: number
-  /** The number of the entry to come. */
+  /** The number of the next entry. */
   readonly end: number
-  /** The place in the log before the first entry: what is at or before it is no longer here. */
+  /** The place in the log before the first entry; the ring holds nothing at or before it. */
   readonly before: Readonly<Place>
   push(entry: RingEntry): void
   at(number: number): RingEntry | undefined
-  /** Leaves out of a device what stands for events that an erasure took. */
+  /** Removes a device's entries that are covered by an erasure. */
   erase(device: ErasedDevice): void
 }
 
@@ -113,11 +113,11 @@ function isTakenBy(device: ErasedDevice, entry: RingEntry): boolean {
   if (entry.kind !== 'position') return false
   const { event, origin } = entry
   if (event.accountId !== device.accountId || event.deviceId !== device.deviceId) return false
-  // Reports of before the topic got more partitions stand in another one.
+  // Reports from before the topic got more partitions are in another one.
   return origin.partition === device.origin.partition || event.receivedAt <= device.erasedAt
 }
 
-/** An estimate that does not change while the entry is here, frame and all, on the safe side. */
+/** A conservative estimate, frame included, that stays constant while the entry is in the ring. */
 function sizeOf(entry: RingEntry): number {
   switch (entry.kind) {
     case 'position': {

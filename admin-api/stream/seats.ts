@@ -4,16 +4,16 @@ import type { GiveBack } from '../http/turns.ts'
 export type SeatLimits = {
   readonly readers: number
   readonly readersPerAccount: number
-  /** Of one key or session. */
+  /** Per key or session. */
   readonly readersPerCaller: number
-  /** How many may read what the ring no longer holds at the same time. */
+  /** How many may read past entries, no longer in the ring, at a time. */
   readonly catchingUp: number
   readonly catchingUpPerAccount: number
 }
 
 const RETRY_AFTER_SECONDS = '10'
 
-/** How many readers a process has: all in all, of each account, of each key or session. */
+/** Limits the readers of a process: in total, per account, per key or session. */
 export function seats(limits: SeatLimits) {
   const readers = places(limits.readers)
   const ofAccounts = places(limits.readersPerAccount)
@@ -34,7 +34,7 @@ export function seats(limits: SeatLimits) {
       return all(ofCallers.take(callerId), ofAccounts.take(accountId), readers.take())
     },
 
-    /** A turn at catching up; undefined when the account or all together have taken theirs. */
+    /** A turn at catching up; undefined when the account's or the total limit is reached. */
     turn(accountId: string): GiveBack | undefined {
       if (turns.areTaken() || turnsOfAccounts.areTaken(accountId)) return undefined
       return all(turns.take(), turnsOfAccounts.take(accountId))
@@ -42,7 +42,7 @@ export function seats(limits: SeatLimits) {
   }
 }
 
-/** So many places for each. */
+/** A counter with this limit for each key. */
 function places(limit: number) {
   const taken = new Map<string, number>()
   return {

@@ -7,15 +7,15 @@ import type { AdminContext } from '../http/admin-route.ts'
 import { deviceList, identifyCaller, type Caller, type CallerStore } from '../http/caller.ts'
 import { sessionToken } from '../http/session-cookie.ts'
 
-/** Whether the caller may still read what this stream was opened for. */
+/** Whether the caller may still read this stream. */
 export type Standing = (ctx: AdminContext, letIn: Caller) => Promise<boolean>
 
 const REMEMBERED = 10_000
 
 /**
- * Asks again, as when the request came, but leaves no trace: watching keeps no session alive and is no
- * use of a key. One answer, up to `sharedMs` old, is for all who show the same secret. A store that is
- * away ends nothing.
+ * Repeats the request's authorization without side effects: a stream keeps no session alive and
+ * does not count as use of a key. Answers up to `sharedMs` old are shared by all readers with the
+ * same secret. An unavailable store ends nothing.
  */
 export function standing({
   store,
@@ -53,7 +53,7 @@ export function standing({
     }
   }
 
-  /** What the secret opens now, if anything. */
+  /** What the secret gives access to now, if anything. */
   async function readableNow(ctx: AdminContext): Promise<string | undefined> {
     try {
       return readable(await identifyCaller(ctx, { store: looking, clock, logger }))

@@ -10,7 +10,7 @@ import { eventFrame } from './sse.ts'
 
 export type StatusStore = Pick<Devices, 'findDevices' | 'pageDevices' | 'devicesWithInterval'>
 
-/** What of an account's devices has changed since the last look: that goes into the ring. */
+/** Pushes changes of an account's devices since the last look into the ring. */
 export type StatusChanges = {
   reported(device: { deviceId: string }, origin: Origin): void
   look(): Promise<void>
@@ -20,13 +20,13 @@ type Report = { readonly origin: Origin; readonly listedAt: number }
 
 const MOST_DEVICES = 10_000
 const ASKED_AT_ONCE = 500
-/** A report that changes nothing, being a repeat, is not waited for any longer. */
+/** How long to wait for a report's change; a repeat changes nothing. */
 const LONGEST_LISTED_MS = 10 * 60_000
-/** A device whose report came this shortly before the first reader may not be projected yet. */
+/** A device that reported this shortly before the first reader may not be projected yet. */
 const JUST_NOW_MS = 60_000
-/** After so much silence a device without an interval of its own changes: see `liveness`. */
+/** The silences after which a device without its own interval changes: see `liveness`. */
 const SILENCES_MS = [5 * 60_000, 60 * 60_000]
-/** Many changes at once are spread, or they would push everything else out of the ring. */
+/** Many simultaneous changes are spread out, or they would push everything else out of the ring. */
 const PUSHED_AT_ONCE = 1_000
 const PUSH_PAUSE_MS = 100
 
@@ -44,7 +44,7 @@ export function statusChanges({
   signal: AbortSignal
 }): StatusChanges {
   const listed = new LRUCache<string, Report>({ max: MOST_DEVICES })
-  /** What was last sent of a device. */
+  /** What was last sent for a device. */
   const sent = new LRUCache<string, string>({ max: MOST_DEVICES })
   let intervals: ReadonlyMap<string, Liveness> | undefined
   let lookedAt = clock.now()
@@ -67,7 +67,7 @@ export function statusChanges({
     },
   }
 
-  /** A new reader may have read the statuses as they were before these reports. */
+  /** A new reader may have read the statuses from before these reports. */
   function seed(now: number): void {
     if (seeded || !feed.isCaughtUp()) return
     seeded = true
@@ -93,7 +93,7 @@ export function statusChanges({
     }
   }
 
-  /** `seenFrom` inclusive, `seenBefore` exclusive: those that the silence has reached between. */
+  /** Devices whose silence began between `seenFrom` (inclusive) and `seenBefore` (exclusive). */
   async function lookAtSilent(seenFrom: number, seenBefore: number): Promise<void> {
     let after: { deviceId: string; lastSeenAt: number } | undefined
     while (seenFrom < seenBefore && !signal.aborted) {
@@ -145,7 +145,7 @@ export function statusChanges({
   async function tell(device: Device, now: number): Promise<void> {
     const { deviceId, applied, lastPosition } = device.status
     const erased = feed.erasure({ accountId, deviceId })
-    // Looked up before the store had come as far as the erasure.
+    // Read before the store had applied the erasure.
     if (erased !== undefined && !includes(applied, erased)) return
     const state = `${lastPosition.recordId} ${lastPosition.receivedAt} ${liveness(device, now)}`
     if (signal.aborted || sent.get(deviceId) === state) return

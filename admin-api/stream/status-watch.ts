@@ -6,15 +6,15 @@ import type { Origin } from '../../schemas/read-models.ts'
 import type { LiveFeed } from './live-feed.ts'
 import { statusChanges, type StatusChanges, type StatusStore } from './status-changes.ts'
 
-/** Tells readers of the stream when devices of their accounts change. */
+/** Tells stream readers when devices of their accounts change. */
 export type StatusWatch = {
-  /** Watches an account until the returned function has been called as often as this one. */
+  /** Watches an account until every returned function has been called. */
   follow(accountId: string): () => void
-  /** A position has come into the log. */
+  /** A position has been read from the log. */
   reported(event: PositionReported, origin: Origin): void
 }
 
-/** Looks at the accounts that have readers, at each of them every `everyMs`. */
+/** Checks each account that has readers every `everyMs`. */
 export function statusWatch({
   feed,
   store,

@@ -27,11 +27,11 @@ export type StreamDependencies = {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly stopping: AbortSignal
-  /** What differs from the service's own. */
+  /** Overrides of the service's defaults. */
   readonly stream?: Partial<StreamOptions>
 }
 
-/** Positions and device statuses as they come. */
+/** Positions and device statuses as they arrive. */
 export function streamRoutes(deps: StreamDependencies): AdminRoute[] {
   const { store, eventLog, logger, metrics, stopping } = deps
   const options: StreamOptions = { ...STREAM_OPTIONS, ...deps.stream }
@@ -104,7 +104,7 @@ export function streamRoutes(deps: StreamDependencies): AdminRoute[] {
     }).catch(() => ending.abort())
   }
 
-  /** Aborted when the client has gone, or the process stops, or by whoever wants the stream to end. */
+  /** Aborted when the client disconnects, the process shuts down, or the stream is to end. */
   function endOf(ctx: AdminContext): AbortController {
     const ending = new AbortController()
     readers.add(ending)

@@ -14,9 +14,9 @@ const COLUMNS = [
 ] as const
 
 /**
- * RFC 4180 with a header row. Spreadsheets run a cell that begins like a formula: one that a device
- * can choose the text of gets an apostrophe before it. Where a semicolon separates cells, as in many
- * countries, one begins after each.
+ * RFC 4180 with a header row. Spreadsheets run cells that look like formulas, so device-controlled
+ * text that begins like one gets an apostrophe in front. Where the separator is a semicolon, as in
+ * many countries, a new cell also begins after each semicolon.
  */
 export const csv: ExportFormat = {
   mediaType: 'text/csv; charset=utf-8',

@@ -1,17 +1,17 @@
 import type { PositionRecord } from '../../../schemas/read-models.ts'
 import type { JsonSchema } from '../../http/admin-route.ts'
 
-/** A file format that a device's records can be had in. */
+/** A file format for exporting a device's records. */
 export type ExportFormat = {
-  /** As it stands in Content-Type. */
+  /** The value of Content-Type. */
   readonly mediaType: string
-  /** The end of the file's name. */
+  /** The file name's extension. */
   readonly extension: string
-  /** What such a file holds. */
+  /** The schema of such a file. */
   readonly schema: JsonSchema
-  /** The file piece by piece: one before the first page, one for each page, one after the last. */
+  /** The file in chunks: one before the first page, one per page, one after the last. */
   write(pages: RecordPages, deviceId: string): AsyncIterable<string>
 }
 
-/** A device's records in their order. */
+/** A device's records in order. */
 export type RecordPages = AsyncIterable<readonly PositionRecord[]>

@@ -16,14 +16,14 @@ export type ExportName = keyof typeof EXPORT_FORMATS
 /** The records to export. */
 export type ExportRange = Omit<Parameters<Store['pagePositions']>[0], 'limit' | 'after'>
 
-/** What of the range is held in memory at a time. */
+/** Records held in memory at a time. */
 const READ_AT_ONCE = 1_000
 
 /**
- * Answers all records of a range as one file, as fast as the caller takes it: only a page of them is
- * in memory at a time, and reading ends when the caller goes away. The first page is read before
- * this returns, so that a store that is away is a 503; one that fails later cuts the connection, so
- * that nobody takes the beginning for the whole.
+ * Streams all records of a range as one file, at the caller's pace: only one page is in memory at a
+ * time, and reading ends when the caller disconnects. The first page is read before this returns,
+ * so an unavailable store is a 503; a later failure cuts the connection, so that nobody takes a
+ * partial file for a complete one.
  */
 export async function exportPositions(
   ctx: AdminContext,
@@ -36,7 +36,7 @@ export async function exportPositions(
     store: Pick<Store, 'pagePositions'>
     format: ExportFormat
     range: ExportRange
-    /** May refuse where there is no record in the range. */
+    /** May throw when the range holds no record. */
     whenEmpty: () => Promise<unknown>
   },
 ): Promise<void> {
@@ -64,7 +64,7 @@ async function* pages(
     if (last === undefined) return
     yield page
     if (page.length < READ_AT_ONCE) return
-    // A caller that takes everything at once would otherwise keep all others waiting to the end.
+    // Otherwise one fast caller would keep all others waiting until the end.
     await endOfTurn()
     page = await read(last)
   }

@@ -1,8 +1,8 @@
 import type { AdminContext } from '../../http/admin-route.ts'
 
 /**
- * Has browsers save the answer as a file named after the device (RFC 6266). Signs that mean something
- * to a file system, or that are not seen, become `_`.
+ * Makes browsers save the answer as a file named after the device (RFC 6266). Invisible characters,
+ * and those special to file systems, become `_`.
  */
 export function attachFile(
   ctx: AdminContext,

@@ -4,8 +4,8 @@ import { isoTime } from '../../http/views.ts'
 import type { ExportFormat } from './export-format.ts'
 
 /**
- * GPX 1.1: one track of one segment. Speed and course stand in Garmin's extension of track points,
- * which readers know; accuracy and battery have no place that they do.
+ * GPX 1.1: one track with one segment. Speed and course use Garmin's track point extension, which
+ * is widely read; there is none for accuracy and battery.
  */
 export const gpx: ExportFormat = {
   mediaType: 'application/gpx+xml',
@@ -32,7 +32,7 @@ export const gpx: ExportFormat = {
   },
 }
 
-/** Holds numbers and times only: nothing in it needs escaping. */
+/** Contains only numbers and times, so nothing needs escaping. */
 function trackPoint({
   latitude,
   longitude,
@@ -41,11 +41,11 @@ function trackPoint({
   speed,
   heading,
 }: PositionRecord): string {
-  // GPX ends short of 180 degrees east; it is the same meridian as 180 degrees west.
+  // GPX excludes 180 degrees east; 180 degrees west is the same meridian.
   const east = longitude === 180 ? -180 : longitude
   const measured = [
     ...(speed === undefined ? [] : [`<gpxtpx:speed>${speed}</gpxtpx:speed>`]),
-    // The course ends short of 360 degrees.
+    // GPX excludes a course of 360 degrees.
     ...(heading === undefined ? [] : [`<gpxtpx:course>${decimal(heading % 360)}</gpxtpx:course>`]),
   ]
   return [
@@ -57,20 +57,20 @@ function trackPoint({
   ].join('')
 }
 
-/** GDAL takes the elements for one number, which is 0, unless each stands on a line of its own. */
+/** GDAL reads the elements as a single number, 0, unless each is on its own line. */
 function extensions(measured: readonly string[]): string {
   const lines = ['<gpxtpx:TrackPointExtension>', ...measured, '</gpxtpx:TrackPointExtension>']
   return `<extensions>${lines.join('\n')}</extensions>`
 }
 
-/** An xs:decimal, which has no exponent. Only numbers next to zero would be written with one. */
+/** An xs:decimal, which has no exponent. JavaScript writes one only for numbers close to zero. */
 function decimal(number: number): string {
   const text = String(number)
   return text.includes('e') ? number.toFixed(20).replace(/\.?0+$/, '') : text
 }
 
 function xmlText(text: string): string {
-  // What XML 1.0 has no way to write.
+  // Characters that XML 1.0 cannot represent.
   const allowed = text.replace(
     /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu,
     '\ufffd',

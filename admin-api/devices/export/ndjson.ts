@@ -1,7 +1,7 @@
 import { recordView } from '../../http/views.ts'
 import type { ExportFormat } from './export-format.ts'
 
-/** One record a line, as the API shows it everywhere. */
+/** One record per line, as everywhere in the API. */
 export const ndjson: ExportFormat = {
   mediaType: 'application/x-ndjson',
   extension: 'ndjson',
