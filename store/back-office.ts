@@ -1,7 +1,7 @@
 import type { InstanceReport } from '../schemas/instance-report.ts'
 import type { ReportRejected } from '../schemas/report-rejected.ts'
 
-// The part of the store's port that operators fill and read; nothing of it is made from the log.
+// The part of the store's port that operators write and read; none of it comes from the log.
 
 export type Account = {
   readonly id: string
@@ -24,18 +24,18 @@ export type ApiKey = {
   readonly expiresAt?: number
   readonly revokedAt?: number
   readonly lastUsedAt?: number
-  /** The devices that exist for it: exact ids, or prefixes that end in `*`. Absent: all. */
+  /** The devices it may see: exact ids, or prefixes ending in `*`. Absent: all. */
   readonly deviceIds?: readonly string[]
   /** Positions per 60 s; absent: the service's own limit. */
   readonly rateLimit?: number
-  /** After a rotation: until when the secret before this one opens it too. May have passed. */
+  /** After a rotation: how long the previous secret also works. May have passed. */
   readonly previousValidUntil?: number
 }
 
-/** All that a service decides by when a secret is shown to it. */
+/** All that decides whether a secret is accepted. */
 export type KeyGrant = {
   readonly key: ApiKey
-  /** Until when the secret that was shown opens the key; absent: for as long as the key is good. */
+  /** How long the presented secret works; absent: as long as the key is valid. */
   readonly secretValidUntil?: number
   readonly accountSuspended: boolean
   /** Ids of the account's disabled devices. */
@@ -45,7 +45,7 @@ export type KeyGrant = {
 export const KEY_STATUSES = ['active', 'expired', 'revoked', 'rotating'] as const
 export type KeyStatus = (typeof KEY_STATUSES)[number]
 
-/** Any status but `expired` and `revoked` lets the key in. */
+/** A key with any status but `expired` and `revoked` is accepted. */
 export function keyStatus(
   {
     revokedAt,
@@ -59,7 +59,7 @@ export function keyStatus(
   return previousValidUntil !== undefined && now < previousValidUntil ? 'rotating' : 'active'
 }
 
-/** Whether the secret that was shown opens its key at this time; the account is not asked. */
+/** Whether the presented secret works for its key at this time, regardless of the account. */
 export function isInForce({ key, secretValidUntil }: KeyGrant, now: number): boolean {
   const status = keyStatus(key, now)
   return status !== 'revoked' && status !== 'expired' && !isOver(secretValidUntil, now)
@@ -75,13 +75,13 @@ export interface Keys {
   /** Newest first. `after` is the id of the last key seen. */
   pageKeys(query: { accountId: string; limit: number; after?: string }): Promise<ApiKey[]>
   findKey(query: { accountId: string; keyId: string }): Promise<ApiKey | undefined>
-  /** Gives the key as it is then; an earlier revocation stays as it was. */
+  /** Returns the revoked key; an earlier revocation is kept. */
   revokeKey(query: {
     accountId: string
     keyId: string
     revokedAt: number
   }): Promise<ApiKey | undefined>
-  /** `null` takes a value away; what is not named stays. */
+  /** `null` clears a value; absent fields stay unchanged. */
   changeKey(change: {
     readonly accountId: string
     readonly keyId: string
@@ -91,9 +91,8 @@ export interface Keys {
     readonly rateLimit?: number | null
   }): Promise<ApiKey | undefined>
   /**
-   * Gives the key a new secret. The one until now opens it until `previousValidUntil`, one from
-   * before that no longer. Of rotations at once each new secret is the last one for a moment.
-   * 'revoked' leaves a revoked key as it is.
+   * Gives the key a new secret. The current one works until `previousValidUntil`, older ones stop
+   * working. Concurrent rotations apply one after the other. 'revoked': a revoked key is unchanged.
    */
   rotateKey(query: {
     readonly accountId: string
@@ -102,9 +101,7 @@ export interface Keys {
     readonly hint: string
     readonly previousValidUntil: number
   }): Promise<ApiKey | 'revoked' | undefined>
-  /**
-   * Expired and revoked keys are found too, and secrets whose time is over: the caller decides.
-   */
+  /** Also finds expired and revoked keys, and outdated secrets: the caller decides. */
   findGrant(secretHash: Uint8Array): Promise<KeyGrant | undefined>
   /** Moves `lastUsedAt` forward, never back. */
   touchKeys(usedAt: ReadonlyMap<string, number>): Promise<void>
@@ -116,7 +113,7 @@ export type Role = (typeof ROLES)[number]
 export type Operator = {
   readonly id: string
   readonly accountId: string
-  /** As given; unique in the whole service, case ignored. */
+  /** As entered; unique in the whole service, ignoring case. */
   readonly email: string
   readonly role: Role
   readonly platform: boolean
@@ -134,18 +131,18 @@ export type Session = {
 
 export interface Operators {
   /**
-   * Makes the first account and its first operator, unless there is an operator already.
-   * However many processes try at once, one succeeds.
+   * Creates the first account and its first operator, unless there is an operator already. Of
+   * concurrent processes, one succeeds.
    */
   createFirstOperator(first: { account: Account; operator: Operator }): Promise<boolean>
 
-  /** False where the e-mail is taken, case ignored, anywhere in the service. */
+  /** False if the e-mail is taken anywhere in the service, ignoring case. */
   createOperator(operator: Operator): Promise<boolean>
   findOperator(query: { accountId: string; operatorId: string }): Promise<Operator | undefined>
   findOperatorByEmail(email: string): Promise<Operator | undefined>
   /** Oldest first. `after` is the id of the last operator seen. */
   pageOperators(query: { accountId: string; limit: number; after?: string }): Promise<Operator[]>
-  /** Each account and the platform keep an admin, also under concurrent changes and removals. */
+  /** The account and the platform each keep an admin, even under concurrent changes. */
   changeOperator(change: {
     readonly accountId: string
     readonly operatorId: string
@@ -153,37 +150,37 @@ export interface Operators {
     readonly platform?: boolean
     readonly passwordHash?: string
   }): Promise<Operator | OperatorKept | undefined>
-  /** The operator's sessions end with it. */
+  /** Also ends the operator's sessions. */
   deleteOperator(query: {
     accountId: string
     operatorId: string
   }): Promise<'deleted' | OperatorKept | undefined>
 
-  /** With its first admin, where one is given: both or, where the e-mail is taken (false), neither. */
+  /** With its first admin, if given: creates both or, if the e-mail is taken (false), neither. */
   createAccount(account: Account, admin?: Operator): Promise<boolean>
   findAccount(accountId: string): Promise<Account | undefined>
   /** Oldest first. `after` is the id of the last account seen. */
   pageAccounts(query: { limit: number; after?: string }): Promise<Account[]>
-  /** A suspended account's keys and operators are refused; its data stay. */
+  /** A suspended account's keys and operators are refused; its data is kept. */
   suspendAccount(query: { accountId: string; suspended: boolean }): Promise<Account | undefined>
 
-  /** Of an operator that there is no longer, none is made. */
+  /** Does nothing if the operator no longer exists. */
   createSession(session: Session): Promise<void>
   findSession(
     tokenHash: Uint8Array,
   ): Promise<{ session: Session; operator: Operator; account: Account } | undefined>
   touchSession(query: { tokenHash: Uint8Array; lastSeenAt: number }): Promise<void>
   deleteSession(tokenHash: Uint8Array): Promise<void>
-  /** Ends the sessions of an operator, all or all but one. */
+  /** Ends all sessions of an operator, or all but one. */
   endSessions(query: { operatorId: string; except?: Uint8Array }): Promise<void>
-  /** Housekeeping: sessions begun before `createdBefore` or idle since `seenBefore` go. */
+  /** Deletes sessions begun before `createdBefore` or idle since `seenBefore`. */
   deleteSessions(query: { createdBefore: number; seenBefore: number }): Promise<void>
 }
 
-/** Why an operator stays as it is: the account, or the service, would be left without such a one. */
+/** Why an operator stays unchanged: the account, or the service, would be left without one. */
 export type OperatorKept = 'last admin' | 'last platform operator'
 
-/** Who did what to what. Entries are only ever added. */
+/** Who did what to what. Append-only. */
 export interface Audit {
   appendAudit(entry: AuditEntry): Promise<void>
   /** Newest first. `after` is the id of the last entry seen. */
@@ -191,9 +188,9 @@ export interface Audit {
 }
 
 export type AuditEntry = {
-  /** ULID of the moment. */
+  /** A ULID with the entry's time. */
   readonly id: string
-  /** The account it happened in: the one of the thing that was changed. */
+  /** The account of the changed object. */
   readonly accountId: string
   readonly at: number
   readonly actor: {
@@ -215,9 +212,9 @@ export type AuditEntry = {
 export const AUDIT_SUBJECTS = ['key', 'device', 'operator', 'account', 'session'] as const
 export type AuditSubject = (typeof AUDIT_SUBJECTS)[number]
 
-/** Refused reports, the latest of each account: for 7 days, 10 000 at most. */
+/** Refused reports: the latest of each account, for 7 days, 10 000 at most. */
 export interface Rejections {
-  /** A repeat of a stored rejectionId changes nothing. What is too old or too many goes. */
+  /** A repeated rejectionId is ignored. Removes what exceeds the age or number limits. */
   saveRejections(events: readonly ReportRejected[]): Promise<void>
   /** Newest first. `after` is the rejectionId of the last one seen. */
   pageRejections(query: {
@@ -229,9 +226,9 @@ export interface Rejections {
   }): Promise<ReportRejected[]>
 }
 
-/** What runs: each service of each process, as it says itself. */
+/** Running services: each service of each process, as reported by itself. */
 export interface Instances {
   saveInstance(report: InstanceReport): Promise<void>
-  /** Those that reported since. Reports of longer ago than an hour go. */
+  /** Instances that reported since then. Removes reports older than an hour. */
   instances(query: { reportedSince: number }): Promise<InstanceReport[]>
 }

@@ -1,9 +1,9 @@
-/** Longer than any deviceId, of the last of all characters. */
+/** Sorts after any deviceId: longer, and of the highest code point. */
 const LAST = '\u{10ffff}'.repeat(64)
 
 /**
- * The ranges of deviceIds, ends included, that a list covers of exact ids and beginnings that end in
- * `*`: in the order of their UTF-8 bytes, and none within another.
+ * The ranges of deviceIds, ends included, covered by a list of exact ids and prefixes ending in
+ * `*`: in UTF-8 byte order, without overlaps.
  */
 export function deviceRanges(list: readonly string[]): (readonly [from: string, to: string])[] {
   const ranges = list

@@ -11,18 +11,19 @@ import type {
   PositionRecord,
 } from '../schemas/read-models.ts'
 
-// The part of the store's port that is made from the log, and what joins it. Every method may throw
-// a `DependencyError`: `retriable` when the store is away or busy. Times are milliseconds since the epoch.
+// The part of the store's port made from the log, and what is joined with it. Every method may
+// throw a `DependencyError`: `retriable` when the store is down or busy. Times are milliseconds
+// since the epoch.
 
 /**
- * Written by the projector from the log; can be dropped and rebuilt from it. The store's own are
- * those of the generation in use, and follow a change of it within two seconds: whoever carries the
- * log into them opens one generation and keeps to it.
+ * Written by the projector from the log; can be dropped and rebuilt. The store's own read models
+ * are the current generation's and follow a switch within two seconds; a projector opens one
+ * generation and keeps to it.
  */
 export interface ReadModels {
   /**
-   * How far the read models have come in each partition, where they keep that themselves (and so
-   * know it better than the log); undefined where only the log's committed offsets tell.
+   * The read models' progress in each partition, if they keep it themselves (and so more precisely
+   * than the log); undefined if only the log's committed offsets count.
    */
   checkpoint(): Promise<Offsets | undefined>
 
@@ -37,8 +38,8 @@ export interface ReadModels {
   project(batch: ProjectionBatch): Promise<readonly Change[]>
 
   /**
-   * Removes records received before `receivedBefore`, and devices not seen since. Leaves the rest for
-   * the next time once `signal` is aborted.
+   * Removes records received before `receivedBefore`, and devices not seen since. Stops early when
+   * `signal` is aborted; the next call continues.
    */
   expire(receivedBefore: number, signal?: AbortSignal): Promise<void>
 
@@ -58,21 +59,21 @@ export interface ReadModels {
 
 export type ProjectionBatch = {
   readonly partition: number
-  /** The last offset of the batch as it was read, entries or not. */
+  /** The last offset of the batch as read, even if no entry has it. */
   readonly lastOffset: number
   readonly entries: readonly ProjectionEntry[]
-  /** Pure; gives back `previous` itself for an entry that it has already applied. */
+  /** Pure; returns `previous` itself for an entry that is already applied. */
   readonly fold: (previous: DeviceStatus | undefined, entry: PositionEntry) => DeviceStatus
 }
 
 /**
- * What a batch made of one device, as the fold tells it. A batch that is delivered again changes
- * nothing: all it may tell once more are repeats.
+ * The effect of a batch on one device. A redelivered batch changes nothing and reports only
+ * repeats.
  */
 export type Change = {
   readonly accountId: string
   readonly deviceId: string
-  /** Its status before the batch and after it; undefined: it has none. */
+  /** Its status before and after the batch; undefined: none. */
   readonly before: DeviceStatus | undefined
   readonly after: DeviceStatus | undefined
   /**
@@ -80,7 +81,7 @@ export type Change = {
    * decides: a projector that died before it counted may have stored the record already.
    */
   readonly stored: readonly PositionEntry[]
-  /** Repeats of stored records, and of erasures that are applied: nothing came of them. */
+  /** Repeats of stored records, and of applied erasures: they had no effect. */
   readonly repeated: readonly ProjectionEntry[]
   readonly erased: readonly ErasureEntry[]
 }
@@ -99,33 +100,33 @@ export type ErasureEntry = {
 
 export type ProjectionEntry = PositionEntry | ErasureEntry
 
-/** The read models exist in generations: one is in use, a rebuild makes the next one beside it. */
+/** The read models exist in generations: one is current, a rebuild makes the next one beside it. */
 export interface Generations {
-  /** The generation in use; the first one is 1. */
+  /** The current generation; the first is 1. */
   currentGeneration(): Promise<number>
 
-  /** @throws {DependencyError} retriable when it is neither in use nor being built. */
+  /** @throws {DependencyError} retriable when it is neither current nor being built. */
   openGeneration(generation: number): Promise<Generation>
 
   /**
-   * Begins a generation that no rebuild has had before, and removes what earlier ones left behind.
-   * Undefined while another rebuild is under way; one that died counts for up to 30 s.
+   * Begins a new generation, and removes what earlier rebuilds left behind. Undefined while another
+   * rebuild is running; one that died counts for up to 30 s.
    */
   beginRebuild(): Promise<Rebuild | undefined>
 }
 
-/** One generation, whether in use or not: to project into, and to compare with another. */
+/** One generation, current or not: to project into, and to compare with another. */
 export interface Generation extends Pick<ReadModels, 'checkpoint' | 'project'> {
   /**
-   * Of each partition the last event that was applied, or is about to be: by its id it is known
-   * whether the log is still the one that the generation was made from.
+   * The last event of each partition that was applied, or is about to be: its id shows whether the
+   * log is still the one that the generation was made from.
    */
   lastApplied(): Promise<AppliedEvents>
 
-  /** The least and the greatest offset that records received since come from, by partition. */
+  /** The lowest and highest offsets of records received since then, by partition. */
   origins(query: { receivedSince: number }): Promise<ReadonlyMap<number, OriginBounds>>
 
-  /** The accounts that have anything in it. */
+  /** The accounts with any data in it. */
   accounts(): Promise<string[]>
 
   /** Device statuses by deviceId, in the order of its UTF-8 bytes. */
@@ -135,7 +136,7 @@ export interface Generation extends Pick<ReadModels, 'checkpoint' | 'project'> {
     readonly after?: string
   }): Promise<DeviceStatus[]>
 
-  /** Every record of the devices after `after`, up to and with `upTo`, in chunks. */
+  /** Every record of the devices after `after`, up to and including `upTo`, in chunks. */
   scanRecords(query: {
     readonly accountId: string
     readonly after?: string
@@ -143,8 +144,8 @@ export interface Generation extends Pick<ReadModels, 'checkpoint' | 'project'> {
   }): AsyncIterable<readonly PositionRecord[]>
 
   /**
-   * The offset of the last erasure applied to each of these devices, by partition: to be read from
-   * before anything of the device goes. Devices never erased are left out.
+   * The offset of the last erasure applied to each of these devices, by partition; visible before
+   * any of the device's data is removed. Devices never erased are left out.
    */
   erasedUpTo(query: {
     readonly accountId: string
@@ -156,41 +157,41 @@ export interface Generation extends Pick<ReadModels, 'checkpoint' | 'project'> {
 
 export type OriginBounds = { readonly least: number; readonly greatest: number }
 
-/** A rebuild under way; nobody else can begin one until it has ended. */
+/** A running rebuild; no other can begin until it has ended. */
 export interface Rebuild {
-  /** The generation that was in use when it began. */
+  /** The current generation when it began. */
   readonly from: number
-  /** The one that it builds; empty at first. */
+  /** The generation it builds; empty at first. */
   readonly to: number
-  /** Aborted when another rebuild has taken over, because this one was silent for too long. */
+  /** Aborted when another rebuild has taken over because this one was unresponsive for too long. */
   readonly lost: AbortSignal
   /**
-   * Forgets of hidden devices those whose erasure `from` has applied. From then on none is forgotten
-   * before the switch: what is erased meanwhile stays hidden until `to` has applied it too. To be
-   * called before it is looked how far `to` has to come.
+   * Removes hidden devices whose erasure `from` has applied. After that, none is removed before the
+   * switch: devices erased meanwhile stay hidden until `to` has applied the erasure too. To be
+   * called before deciding how far `to` must project.
    */
   settleErasures(): Promise<void>
   /**
-   * Puts `to` in use.
+   * Makes `to` current.
    * @throws {DependencyError} not retriable when another rebuild has taken over.
    */
   switchOver(): Promise<void>
-  /** Removes the one of the two that is not in use, for good, and lets others rebuild. */
+  /** Permanently removes the one that is not current, and lets others rebuild. */
   end(): Promise<void>
 }
 
-/** Devices that operators had erased, from the moment they asked until the projector has done it. */
+/** Devices erased by operators, from the request until the projector has applied it. */
 export interface Erasures {
   /**
-   * From now on until the read models in use have applied this very erasure (which they may have
-   * already), the device and its records are as good as absent from every read of this store.
-   * Called once the event is durable in the log.
+   * Hides the device and its records from every read of this store until the current read models
+   * have applied this very erasure (they may have already). Called once the event is durable in the
+   * log.
    */
   hideErased(erasure: DeviceErased): Promise<void>
 
   /**
-   * What is erased of these devices: `pending` while one that was hidden is not applied yet, `upTo`
-   * the offset of the last erasure applied, by partition. Devices never erased are left out.
+   * What is erased of these devices: `pending` while a hidden device's erasure is not applied,
+   * `upTo` the offset of the last one applied, by partition. Devices never erased are left out.
    */
   erasuresOf(query: {
     readonly accountId: string
@@ -198,7 +199,7 @@ export interface Erasures {
   }): Promise<ReadonlyMap<string, { readonly pending: boolean; readonly upTo: Offsets }>>
 }
 
-/** Device statuses joined with what operators said of the devices. */
+/** Device statuses joined with the devices' settings. */
 export interface Devices {
   findDevice(query: { accountId: string; deviceId: string }): Promise<Device | undefined>
 
@@ -211,10 +212,10 @@ export interface Devices {
    */
   pageDevices(query: DevicePage): Promise<Device[]>
 
-  /** The deviceIds for which operators set an expected interval, whether they have reported or not. */
+  /** The devices with an expected interval set by operators, whether they have reported or not. */
   devicesWithInterval(accountId: string): Promise<string[]>
 
-  /** `null` takes a value away; what is not named stays. `changedAt`: now, in milliseconds. */
+  /** `null` clears a value; absent fields stay unchanged. `changedAt`: now, in milliseconds. */
   changeDeviceSettings(change: {
     readonly accountId: string
     readonly deviceId: string
@@ -224,7 +225,7 @@ export interface Devices {
     readonly expectedIntervalSeconds?: number | null
   }): Promise<DeviceSettings>
 
-  /** Removes what operators said of a device, unless one said something after `changedUpTo`. */
+  /** Removes a device's settings, unless they were changed after `changedUpTo`. */
   forgetDeviceSettings(device: {
     readonly accountId: string
     readonly deviceId: string
@@ -237,20 +238,20 @@ export type DevicePage = {
   readonly limit: number
   readonly sort?: 'deviceId' | 'lastSeenAt'
   readonly order?: 'asc' | 'desc'
-  /** The place after which the page begins: the last device of the page before. */
+  /** The last device of the previous page. */
   readonly after?: { readonly deviceId: string; readonly lastSeenAt: number }
-  /** Where the last position is, edges included, in WGS84 degrees; west > east crosses 180°. */
+  /** Area of the last position, edges included, in WGS84 degrees; west > east crosses 180°. */
   readonly bbox?: {
     readonly west: number
     readonly south: number
     readonly east: number
     readonly north: number
   }
-  /** Only these: exact ids, and beginnings of such that end in `*`. */
+  /** Only these: exact ids, and prefixes ending in `*`. */
   readonly devices?: readonly string[]
-  /** What the deviceId or the name contains, capital and small letters alike, however composed. */
+  /** Contained in the deviceId or the name, ignoring case and Unicode composition. */
   readonly mentions?: string
-  /** As `liveness` tells it, seen from `now`. */
+  /** As `liveness` computes it at `now`. */
   readonly status?: { readonly is: Liveness; readonly now: number }
   /** lastSeenAt: `seenFrom` inclusive, `seenBefore` exclusive. */
   readonly seenFrom?: number

@@ -1,9 +1,9 @@
-/** Of one place in a text: the characters that stand for the same there, capital or small. */
+/** The equivalent characters for one place in a text, upper and lower case. */
 export type Spelling = readonly string[]
 
 /**
- * All ways to write a text, capital and small letters alike, composed and decomposed: what a database
- * looks for that knows neither. Each place stands for one character.
+ * All spellings of a text, in upper and lower case, composed and decomposed, for databases that
+ * cannot compare these. Each place stands for one character.
  */
 export function spellings(text: string): readonly (readonly Spelling[])[] {
   const composed = text.normalize('NFC')
@@ -15,6 +15,6 @@ export function spellings(text: string): readonly (readonly Spelling[])[] {
 function sameLetters(letter: string): Spelling {
   const [small, capital] = [letter.toLowerCase(), letter.toUpperCase()]
   const all = [letter, small, capital, capital.toLowerCase()]
-  // Of some letters the other case is two: those are only found as they are written.
+  // Some letters become two in the other case: those only match as they are written.
   return [...new Set(all)].filter((one) => Array.from(one).length === 1)
 }

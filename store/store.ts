@@ -2,8 +2,8 @@ import type { Audit, Instances, Keys, Operators, Rejections } from './back-offic
 import type { Devices, Erasures, Generations, ReadModels } from './read-models.ts'
 
 /**
- * What the services keep and ask. Every method may throw a `DependencyError`: `retriable` when the
- * store is away or busy. Times are milliseconds since the epoch.
+ * What the services store and query. Every method may throw a `DependencyError`: `retriable` when
+ * the store is unavailable or busy. Times are milliseconds since the epoch.
  */
 export interface Store
   extends

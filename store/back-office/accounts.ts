@@ -13,14 +13,14 @@ export function accountsOf({
 }: {
   accounts: Documents<AccountDocument>
   isEmailTaken: (email: string) => Promise<boolean>
-  /** False where its e-mail is taken. */
+  /** False if its e-mail is taken. */
   addOperator: (operator: Operator) => Promise<boolean>
 }): Accounts {
   return {
     /**
-     * The account goes first. What a crash in between leaves is an account without operators, in
-     * which nobody can do anything and whose admin's e-mail is still free; the other way round, the
-     * e-mail would be taken for good by an operator who cannot sign in.
+     * The account goes first. A crash in between leaves an account without operators, which is
+     * harmless, and the admin's e-mail stays free. In the other order, the e-mail would be taken
+     * forever by an operator who cannot sign in.
      */
     async createAccount(account, admin) {
       if (admin !== undefined && (await isEmailTaken(admin.email))) return false
@@ -40,7 +40,7 @@ export function accountsOf({
       return (await pageById(accounts, { index: 'oldest', limit }, after)).map(accountOf)
     },
 
-    /** Lifting a suspension ends the sessions from before, which nobody may have looked at since. */
+    /** Lifting a suspension ends earlier sessions, which may have gone unchecked since. */
     async suspendAccount({ accountId, suspended }) {
       const account = await changed(accounts, accountId, (before) => ({
         ...before,

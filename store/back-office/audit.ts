@@ -1,7 +1,7 @@
 import type { Audit, AuditEntry } from '../back-office.ts'
 import type { Documents } from '../documents.ts'
 
-/** An id is a ULID of its moment, so the order of ids is that of time. */
+/** An id is a ULID, so ordering by id is ordering by time. */
 export function auditOf(audit: Documents<AuditEntry>): Audit {
   return {
     async appendAudit(entry) {

@@ -6,22 +6,22 @@ const MOST_ATTEMPTS = 20
 const LONGEST_PAUSE_MS = 50
 
 /**
- * Does `attempt` until it gives something: undefined says that another process was quicker.
- * @throws {DependencyError} retriable when others are quicker again and again.
+ * Repeats `attempt` until it returns a value; undefined means that another process was faster.
+ * @throws {DependencyError} retriable when other processes keep being faster.
  */
 export async function untilDone<T>(attempt: () => Promise<T | undefined>): Promise<T> {
   for (let attempts = 1; attempts <= MOST_ATTEMPTS; attempts += 1) {
     const outcome = await attempt()
     if (outcome !== undefined) return outcome
-    // Time for a majority to have what the other one wrote: until then it cannot be read.
+    // The other process's write cannot be read before a majority has it.
     await pause(Math.random() * LONGEST_PAUSE_MS)
   }
   throw new DependencyError('this keeps being changed by others', { retriable: true })
 }
 
 /**
- * Puts `change(document)` in the place of a document, with nothing lost that others change at once.
- * Gives the new one; undefined where there is none, or `change` gives none.
+ * Replaces a document by `change(document)`, without losing concurrent changes. Returns the new
+ * one; undefined if there is none, or `change` returns none.
  */
 export async function changed<D extends Document>(
   documents: Documents<D>,

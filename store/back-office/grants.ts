@@ -49,8 +49,8 @@ export function grantsOf({
 }
 
 /**
- * One set for all keys of an account, as long as its content is the same: whoever remembers the
- * grants of many keys would hold as many copies.
+ * Shares one set between all keys of an account while its content is unchanged: a cache of many
+ * grants would otherwise hold as many copies.
  */
 function sharedSets(): (accountId: string, ids: readonly string[]) => ReadonlySet<string> {
   const sets = new Map<string, WeakRef<ReadonlySet<string>>>()

@@ -2,15 +2,15 @@ import type { InstanceReport } from '../../schemas/instance-report.ts'
 import type { Account, ApiKey, AuditEntry, Operator, Session } from '../back-office.ts'
 import type { Kind } from '../documents.ts'
 
-/** A hash as it stands in documents, where it may be an id. Times are milliseconds since the epoch. */
+/** A hash as text, for documents and ids. Times are milliseconds since the epoch. */
 export function hashText(hash: Uint8Array): string {
   return Buffer.from(hash).toString('hex')
 }
 
 export type AccountDocument = Account & {
-  /** Ids of its admins: what makes an operator one. Each is added after the operator exists. */
+  /** The ids of its admins; only this list makes an admin. Added after the operator exists. */
   readonly admins: readonly string[]
-  /** How many suspensions have been lifted: a session from before the last one is over. */
+  /** How many suspensions have been lifted: sessions from before the last one are over. */
   readonly resumed?: number
 }
 
@@ -19,10 +19,10 @@ export const ACCOUNTS: Kind<AccountDocument> = {
   indexes: { oldest: { fields: ['createdAt'] } },
 }
 
-/** Of the whole service there is one. */
+/** There is one for the whole service. */
 export type ServiceDocument = {
   readonly id: 'service'
-  /** Ids of the platform's operators, like the admins of an account. */
+  /** The ids of the platform's operators, like an account's admins. */
   readonly platform: readonly string[]
 }
 
@@ -30,7 +30,7 @@ export const SERVICE: Kind<ServiceDocument> = { name: 'service', indexes: {} }
 
 export type OperatorDocument = Omit<Operator, 'role' | 'platform'> & {
   readonly emailLowerCase: string
-  /** Stands on the very first operator alone: a unique index lets only one have it. */
+  /** Set on the very first operator only: a unique index allows just one. */
   readonly first?: 1
 }
 
@@ -46,7 +46,7 @@ export const OPERATORS: Kind<OperatorDocument> = {
 /** Its id is the hash of its token. */
 export type SessionDocument = Omit<Session, 'tokenHash'> & {
   readonly id: string
-  /** `resumed` of the account when it began. */
+  /** The account's `resumed` when the session began. */
   readonly resumed?: number
 }
 
@@ -60,7 +60,7 @@ export const SESSIONS: Kind<SessionDocument> = {
 }
 
 export type KeyDocument = ApiKey & {
-  /** The hash of its secret, and after a rotation of the one before. */
+  /** The hash of its secret, and after a rotation of the previous one. */
   readonly secret: string
   readonly previousSecret?: string
 }
@@ -85,10 +85,10 @@ export type RejectionDocument = {
   readonly id: string
   readonly accountId: string
   readonly keyId: string
-  /** Absent where it is not well-formed: no device is called so. */
+  /** Absent if it is not well-formed: no device has such an id. */
   readonly deviceId?: string
   readonly receivedAt: number
-  /** The event as JSON: what was refused may hold texts that a database would change. */
+  /** The event as JSON: refused reports may hold text that a database would alter. */
   readonly event: string
 }
 

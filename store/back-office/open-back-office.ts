@@ -23,12 +23,12 @@ import { sessionsOf } from './sessions.ts'
 
 export type BackOffice = Keys & Operators & Audit & Instances
 
-/** All of it but the refused reports, which may be kept elsewhere. */
+/** All kinds but the refused reports, which may be stored elsewhere. */
 export const BACK_OFFICE = [ACCOUNTS, SERVICE, OPERATORS, SESSIONS, KEYS, AUDIT, INSTANCES] as const
 
 export const ALL_KINDS = [...BACK_OFFICE, REJECTIONS] as const
 
-/** What operators make and read, over the documents of a database. */
+/** What operators create and read, on top of a database's documents. */
 export function openBackOffice(
   open: OpenDocuments,
   { disabledDevices }: { disabledDevices: (accountId: string) => Promise<readonly string[]> },

@@ -3,7 +3,7 @@ import type { Documents, Found } from '../documents.ts'
 import type { OperatorDocument } from './kinds.ts'
 import type { Rights } from './rights.ts'
 
-/** The operator who signs in with this e-mail, case ignored. */
+/** The operator with this e-mail, ignoring case. */
 export async function byEmail(
   operators: Documents<OperatorDocument>,
   email: string,

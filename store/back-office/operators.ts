@@ -34,8 +34,8 @@ export function operatorsOf({ accounts, operators, sessions, rights }: Sources):
 
   return {
     /**
-     * Of operators that are added at once the unique index on `first` lets one in. The account and
-     * the rights follow; whoever comes next finishes what a process left that died in between.
+     * The unique index on `first` admits one of several concurrent operators. The account and the
+     * rights follow; the next caller finishes what a process that died left undone.
      */
     async createFirstOperator({ account, operator }) {
       const [first] = await operators.find({ index: 'first', limit: 1 })
@@ -95,9 +95,9 @@ export function operatorsOf({ accounts, operators, sessions, rights }: Sources):
         if (operator === undefined) return { outcome: undefined }
         const kept = await rights.take(operator, { admin: true, platform: true })
         if (kept !== undefined) return { outcome: kept }
-        // Somebody may have come to rely on it since it was read; then the lists are looked at again.
+        // Another change may rely on this operator by now; then the lists are checked again.
         if (!(await operators.remove(operator))) return undefined
-        // Without its operator a session is found no more; this only takes away what is left.
+        // Without their operator the sessions are already invalid; this only cleans up.
         await endSessions(sessions, operatorId)
         return { outcome: 'deleted' as const }
       }).then(({ outcome }) => outcome)
@@ -105,7 +105,7 @@ export function operatorsOf({ accounts, operators, sessions, rights }: Sources):
   }
 }
 
-/** False where the e-mail is taken. Rights come after the operator: a crash in between leaves a viewer. */
+/** False if the e-mail is taken. Rights come last: a crash in between leaves a viewer. */
 export async function addOperator(
   { accounts, operators, rights }: Omit<Sources, 'sessions'>,
   operator: Operator,

@@ -1,6 +1,6 @@
 import type { Document, Documents, Found, Query } from '../documents.ts'
 
-/** The page behind the document of this id; none where there is no such one among those asked for. */
+/** The page after the document with this id; empty if the query does not include that document. */
 export async function pageById<D extends Document>(
   documents: Documents<D>,
   query: Query<D>,

@@ -7,7 +7,7 @@ import type { Rejections } from '../back-office.ts'
 import type { Documents } from '../documents.ts'
 import type { RejectionDocument } from './kinds.ts'
 
-/** What is too old or too many is removed when others are saved; too old, it is not shown before. */
+/** Saving removes what exceeds the age or number limits; expired rejections are never shown. */
 export function rejectionsOf(
   rejections: Documents<RejectionDocument>,
   { clock }: { clock: { now(): number } },
@@ -33,7 +33,7 @@ export function rejectionsOf(
     async pageRejections({ accountId, keyId, deviceId, limit, after }) {
       const since = clock.now() - REJECTIONS_KEPT_MS
       const found: RejectionDocument[] = []
-      // A device has fewer rejections than a key; of a device's, those of a key are picked.
+      // A device has fewer rejections than a key, so the device's are read and filtered by key.
       const query = {
         ...(deviceId !== undefined
           ? { index: 'device', where: { accountId, deviceId } }
@@ -48,7 +48,7 @@ export function rejectionsOf(
         const young = page.filter(({ receivedAt }) => receivedAt >= since)
         found.push(...young.filter((one) => keyId === undefined || one.keyId === keyId))
         last = page.at(-1)?.id
-        // An id is a ULID of its moment, so behind an old one there are but old ones.
+        // An id is a ULID, so everything after an old one is old too.
         if (young.length < limit || found.length >= limit) break
       }
       return found.slice(0, limit).map(({ event }) => JSON.parse(event) as ReportRejected)

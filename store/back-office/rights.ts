@@ -8,11 +8,10 @@ export type Rights = Pick<Operator, 'role' | 'platform'>
 const SERVICE_ID = 'service'
 
 /**
- * Who is an admin of an account and who an operator of the platform: the lists in the account's
- * document and in the service's, and nothing else, decide. A list only ever loses an operator while
- * it holds another one that exists, also when several processes change operators at once: whoever
- * relies on another operator gives its document a new revision first, so that nobody who has read it
- * before can remove it without looking at the list again.
+ * The lists in the account's and in the service's document alone decide who is an admin or an
+ * operator of the platform. A list only loses an operator while it holds another one that exists,
+ * even under concurrent changes: a change that relies on another operator first gives its document
+ * a new revision, so that a removal that read it before has to check the list again.
  */
 export function rightsOf({
   accounts,
@@ -42,7 +41,7 @@ export function rightsOf({
       const others = found.ids.filter((id) => id !== operatorId)
       const isListed = others.length < found.ids.length
       if (isListed && !(await isAnyThere(others))) return 'is the last'
-      // Written where nothing changes too: what was read may be behind what is there by now.
+      // Written even when unchanged: the list may have changed since it was read.
       if (!(await found.write(others))) return undefined
       return isListed ? 'dismissed' : 'was none'
     })
@@ -54,7 +53,7 @@ export function rightsOf({
       if (found === undefined || found.ids.includes(operatorId)) return true
       return (await found.write([...found.ids, operatorId])) || undefined
     })
-    // One who left meanwhile was not on the list when its removal looked there.
+    // The operator may have been removed before it was on the list.
     if ((await operators.get(operatorId)) === undefined) await dismiss(list, operatorId)
   }
 
@@ -92,12 +91,14 @@ export function rightsOf({
       return rightsIn(account, found)
     },
 
-    /** Those of one whose account has been read already. */
+    /** The rights in an account that has been read already. */
     async in(account: AccountDocument): Promise<(operatorId: string) => Rights> {
       return rightsIn(account, await service.get(SERVICE_ID))
     },
 
-    /** Gives an operator that exists what is named. The platform first: an account with an admin is complete. */
+    /**
+     * Grants rights to an existing operator. Platform first: an account with an admin is complete.
+     */
     async give(
       { id, accountId }: Pick<Operator, 'id' | 'accountId'>,
       { role, platform }: Partial<Rights>,
@@ -106,7 +107,7 @@ export function rightsOf({
       if (role === 'admin') await appoint(admins(accountId), id)
     },
 
-    /** Takes away what is named, or says why all of it stays. */
+    /** Revokes the named rights, or says why all of them stay. */
     async take(
       { id, accountId }: Pick<Operator, 'id' | 'accountId'>,
       { admin, platform }: { readonly admin: boolean; readonly platform: boolean },
@@ -121,7 +122,7 @@ export function rightsOf({
   }
 }
 
-/** Ids of operators in a document; `write` gives false where it has changed since it was read. */
+/** Ids of operators in a document; `write` returns false if it has changed since it was read. */
 type List = {
   read(): Promise<
     | {

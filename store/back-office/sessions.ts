@@ -77,7 +77,7 @@ export function sessionsOf({
   }
 }
 
-/** Ends the sessions of an operator, all or all but one. */
+/** Ends all sessions of an operator, or all but one. */
 export async function endSessions(
   sessions: Documents<SessionDocument>,
   operatorId: string,

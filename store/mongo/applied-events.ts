@@ -6,7 +6,7 @@ import { isDuplicateKey } from './driver-errors.ts'
 
 type Applied = Pick<ReadModelCollections, 'applied'>
 
-/** Notes the last of a partition's entries, unless a later one is noted already. */
+/** Records a partition's last entry, unless a later one is recorded already. */
 export async function noteApplied(
   { applied }: Applied,
   entries: readonly ProjectionEntry[],
@@ -21,7 +21,7 @@ export async function noteApplied(
       { upsert: true },
     )
   } catch (error) {
-    // The filter found no earlier one, and the insert met the document that is there.
+    // A later one is recorded: the filter did not match it, and the insert collided with it.
     if (!isDuplicateKey(error)) throw error
   }
 }

@@ -19,9 +19,9 @@ import { makeUniqueIndexes, mongoDocuments } from './documents.ts'
 const MOVED_AT_ONCE = 500
 
 /**
- * Until here the back office had collections of shapes of their own; they become documents. May be
- * begun again: what is there stays. The keys and accounts are left where they were, so that ingest
- * APIs of the version before know them until they are replaced too.
+ * Turns the back office's earlier collections into documents. Can be restarted: existing documents
+ * stay. The old keys and accounts are kept, for ingest APIs of the previous version until they are
+ * replaced.
  */
 export async function moveBackOffice(db: Db, renewed: () => Promise<boolean>): Promise<void> {
   await makeUniqueIndexes(db, ALL_KINDS)
@@ -85,11 +85,10 @@ export async function moveBackOffice(db: Db, renewed: () => Promise<boolean>): P
 }
 
 type Hash = Uint8Array | Binary
-/** As it is read, whatever shape it has. */
 type BsonDocument = Readonly<Record<string, unknown>>
 type Secret = { readonly hash: Hash; readonly validUntil?: Date }
 
-/** Its id under its own name, and times as milliseconds since the epoch. */
+/** With the id under its own name, and times as milliseconds since the epoch. */
 function plain(old: BsonDocument): BsonDocument {
   const fields = Object.entries(old).filter(([field]) => field !== '_id')
   const values = fields.map(([field, value]: [string, unknown]) => [

@@ -1,4 +1,4 @@
-/** A change as operators of the database: `null` takes a value away, what is not named stays. */
+/** A change as update operators: `null` clears a value, absent fields stay unchanged. */
 export function namedValues(values: Readonly<Record<string, unknown>>): {
   $set: Record<string, unknown>
   $unset: Record<string, true>

@@ -8,19 +8,19 @@ import type {
   PositionRecord,
 } from '../../schemas/read-models.ts'
 
-/** For every read but a scan in steps: the server ends one that its caller has given up. */
+/** For every read except scans in steps: the server ends reads that the caller has given up. */
 export const READ = { maxTimeMS: 5_000 } as const
 
 /** A shape with the named times as BSON dates. */
 type Dated<T, Times extends keyof T> = Omit<T, Times> & { readonly [K in Times]: Date }
 
-/** `_id` is `accountId/recordId`; the account's part of it is what makes a look-up name the account. */
+/** `_id` is `accountId/recordId`, so that every look-up names the account. */
 export type PositionDocument = Dated<
   Omit<PositionRecord, 'recordId'>,
   'timestamp' | 'receivedAt'
 > & { readonly _id: string }
 
-/** What of a device is erased; stays in its status document when all else of the device is gone. */
+/** What is erased of a device; kept in its status document when the rest is gone. */
 export type Erased = {
   /** The offset of the last erasure, per partition. */
   readonly upTo: Offsets
@@ -31,8 +31,8 @@ export type Erased = {
 }
 
 /**
- * `_id` is `accountId/deviceId`. Of a device that was erased the document stays, with what is
- * erased of it: without a last position while nothing was reported since.
+ * `_id` is `accountId/deviceId`. An erased device keeps its document, with what is erased; there is
+ * no last position until it reports again.
  */
 export type DeviceStatusDocument = Pick<DeviceStatus, 'accountId' | 'deviceId' | 'applied'> &
   Partial<Dated<Pick<DeviceStatus, 'firstSeenAt' | 'lastSeenAt'>, 'firstSeenAt' | 'lastSeenAt'>> &
@@ -45,7 +45,7 @@ export type DeviceStatusDocument = Pick<DeviceStatus, 'accountId' | 'deviceId' |
     readonly removing?: string
   }
 
-/** The last event applied of a partition, which is its `_id`. */
+/** The last event applied from a partition, whose number is the `_id`. */
 export type AppliedEventDocument = {
   readonly _id: number
   readonly offset: number
@@ -62,33 +62,33 @@ export type DeviceSettingsDocument = DeviceSettings & {
   readonly _id: string
   readonly accountId: string
   readonly deviceId: string
-  /** Absent where it was last changed before this was written down. */
+  /** Absent if it was last changed before this field existed. */
   readonly changedAt?: Date
 }
 
 export type LockName = 'migration-lock' | 'rebuild-lock'
 
-/** What the database says of itself: each kind of fact has one document, its `_id` the kind. */
+/** Facts about the database, one document per kind; `_id` is the kind. */
 export type MetaDocument = {
   readonly _id: 'schema' | 'read-models' | LockName
   readonly version?: number
-  /** The generation in use, and the newest that a rebuild has begun (absent: none has). */
+  /** The current generation, and the newest that a rebuild has begun (absent: none). */
   readonly generation?: number
   readonly newest?: number
-  /** The newest one, while it may still be put in use. */
+  /** The newest generation, while it may still become current. */
   readonly building?: number
   readonly owner?: string
   readonly until?: Date
 }
 
-/** What is not rebuilt from the log of positions; the back office has collections of its own. */
+/** What is not rebuilt from the log of positions, except the back office's own collections. */
 export type Collections = {
   readonly deviceSettings: Collection<DeviceSettingsDocument>
   readonly hiddenDevices: Collection<HiddenDeviceDocument>
   readonly meta: Collection<MetaDocument>
 }
 
-/** One generation of what the projector writes. */
+/** One generation of the projector's collections. */
 export type ReadModelCollections = {
   readonly applied: Collection<AppliedEventDocument>
   readonly positions: Collection<PositionDocument>
@@ -103,7 +103,7 @@ export function openCollections(db: Db): Collections {
   }
 }
 
-/** The read models of one generation; a rebuild fills the next one beside those in use. */
+/** The read models of one generation; a rebuild fills the next one beside the current ones. */
 export function openReadModels(db: Db, generation: number): ReadModelCollections {
   return {
     applied: db.collection(`applied_g${generation}`),

@@ -3,9 +3,9 @@ import { MongoClient, type Db } from 'mongodb'
 const DEFAULT_DATABASE = 'gps'
 
 /**
- * A client that connects when it is first used. Writes are acknowledged by a majority and journaled,
- * reads see only what a majority has: what was once read is never rolled back, so the projector can
- * commit an offset because of something that it read.
+ * A client that connects on first use. Writes are acknowledged by a majority and journaled, and
+ * reads see only majority-committed data: what was read is never rolled back, so the projector can
+ * commit an offset based on it.
  * @throws when the URL is not a MongoDB connection string.
  */
 export function openClient(url: string): MongoClient {
@@ -24,7 +24,7 @@ export function openClient(url: string): MongoClient {
   })
 }
 
-/** The database that the URL names, `gps` where it names none (the driver's own default is `test`). */
+/** The database that the URL names, by default `gps` (the driver's own default is `test`). */
 export function databaseOf(client: MongoClient, url: string): Db {
   const names = /^mongodb(?:\+srv)?:\/\/[^/]+\/[^?]/.test(url)
   return names ? client.db() : client.db(DEFAULT_DATABASE)

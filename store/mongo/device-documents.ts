@@ -7,9 +7,9 @@ export type DeviceName = { readonly accountId: string; readonly deviceId: string
 
 /** A device as it is stored: its status, what is erased of it, or both. */
 export type StoredDevice = DeviceName & {
-  /** The last offset dealt with, positions and erasures alike, per partition. */
+  /** The last offset processed, of positions and erasures alike, per partition. */
   readonly applied: Offsets
-  /** Absent while nothing was reported since it was erased. */
+  /** Absent until the device reports again after an erasure. */
   readonly status?: DeviceStatus
   readonly erased?: Erased
   /** Another one with each erasure, while its records are still to be removed. */
@@ -29,7 +29,7 @@ export function storedDevice(document: DeviceStatusDocument): StoredDevice {
   }
 }
 
-/** Undefined where only the erasure is left of the device. */
+/** Undefined if only the device's erasure is left. */
 export function deviceStatusOf(document: DeviceStatusDocument): DeviceStatus | undefined {
   const { accountId, deviceId, applied, firstSeenAt, lastSeenAt, reportCount } = document
   const { lastPosition } = document

@@ -4,7 +4,7 @@ import type { DevicePage } from '../read-models.ts'
 import { spellings, type Spelling } from '../spellings.ts'
 import type { DeviceStatusDocument } from './collections.ts'
 
-/** The stages that leave of devices those that are searched for, by what operators said of them too. */
+/** Pipeline stages that filter devices, including by their settings. */
 export function searched({ mentions, status }: DevicePage, settings: string): Document[] {
   if (mentions === undefined && status === undefined) return []
   return [
@@ -15,7 +15,7 @@ export function searched({ mentions, status }: DevicePage, settings: string): Do
   ]
 }
 
-/** Of a list of ids and beginnings: bounds of the index. */
+/** Index bounds for a list of ids and prefixes. */
 export function listed({ devices }: DevicePage): Filter<DeviceStatusDocument>[] {
   if (devices === undefined) return []
   const patterns = devices.map((one) =>
@@ -26,14 +26,14 @@ export function listed({ devices }: DevicePage): Filter<DeviceStatusDocument>[] 
 
 function mentioning(text: string | undefined): Document[] {
   if (text === undefined) return []
-  // No text that is stored holds it, and no pattern may.
+  // No stored text contains it, and patterns must not.
   if (text.includes('\0')) return [{ $expr: false }]
   const patterns = spellings(text).map(pattern)
   const matches = (field: string) => patterns.map((regex) => ({ [field]: regex }))
   return [{ $or: [...matches('deviceId'), ...matches('settings.name')] }]
 }
 
-/** Letters and their other case one by one: the server's own option knows capitals of ASCII only. */
+/** Lists both cases of each letter: the server's own option only knows ASCII capitals. */
 function pattern(places: readonly Spelling[]): RegExp {
   const texts = places.map((letters) =>
     letters.length > 1 ? `(?:${letters.join('|')})` : escaped(letters[0] ?? ''),

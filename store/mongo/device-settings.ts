@@ -8,7 +8,7 @@ import { isDuplicateKey } from './driver-errors.ts'
 
 const READ_WITHIN_MS = 5_000
 
-/** What holds for a device of which operators have said nothing. */
+/** The settings of a device that operators have not changed. */
 const DEFAULT_SETTINGS: DeviceSettings = { disabled: false }
 
 export function mongoDeviceSettings({
@@ -29,7 +29,7 @@ export function mongoDeviceSettings({
       try {
         return await changeSettings(deviceSettings, change)
       } catch (error) {
-        // Two first changes of one device at once: the other one has made the document.
+        // Two concurrent first changes of a device: the other one has created the document.
         if (!isDuplicateKey(error)) throw error
         return changeSettings(deviceSettings, change)
       }

@@ -64,8 +64,8 @@ export async function foldStatuses(
 }
 
 /**
- * Notes what has come of a device's entries. Where a write met another one all is read again: what
- * had been written by then shows no change any more, and what was noted of it stays.
+ * Records the outcome of a device's entries. After a write conflict everything is read again: what
+ * had been written by then shows no change any more, but its recorded outcome is kept.
  */
 export function tell(
   changes: Map<string, Change>,
@@ -80,7 +80,7 @@ export function tell(
   if (isNews || isFirst) changes.set(key, { accountId, deviceId, ...change })
 }
 
-/** The first report after an erasure starts afresh, but what was applied before it stays applied. */
+/** The first report after an erasure starts afresh, but `applied` is kept. */
 function folded(
   stored: StoredDevice | undefined,
   entry: PositionEntry,
@@ -95,10 +95,10 @@ function folded(
 }
 
 /**
- * Changes what is stored of the devices that the entries are about, one write a device, each only
- * if nobody else has written that document since it was read; then all is read and changed again,
- * which changes nothing where it had succeeded. A change moves `applied` on, or gives back `stored`.
- * @throws {DependencyError} retriable when others keep getting in between.
+ * Changes the stored state of the entries' devices, one write per device, each only if the document
+ * is unchanged since it was read. After a conflict everything is read and changed again, which has
+ * no effect where it had succeeded. A change advances `applied`, or returns `stored`.
+ * @throws {DependencyError} retriable when conflicts persist.
  */
 export async function changeDevices<Entry extends { readonly event: DeviceName }>(
   statuses: DeviceStatuses,
@@ -128,7 +128,7 @@ export async function changeDevices<Entry extends { readonly event: DeviceName }
     }
     if (writes.length === 0 || (await writeAll(statuses, writes))) return
     onConflict(attempt)
-    // Time for a majority to have what the other one wrote: until then it cannot be read.
+    // The other process's write cannot be read before a majority has it.
     await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, 10 * 2 ** attempt))
   }
   throw new DependencyError('device statuses keep being changed by another projector', {
@@ -136,7 +136,7 @@ export async function changeDevices<Entry extends { readonly event: DeviceName }
   })
 }
 
-/** What is stored of devices, by `accountId/deviceId`. */
+/** The stored state of devices, by `accountId/deviceId`. */
 export async function storedDevices(
   statuses: DeviceStatuses,
   devices: readonly DeviceName[],
@@ -154,7 +154,7 @@ export async function storedDevices(
   return new Map(found.map((document) => [document._id, storedDevice(document)]))
 }
 
-/** Whether every one of the writes happened. */
+/** Whether all writes were made. */
 async function writeAll(
   statuses: DeviceStatuses,
   writes: AnyBulkWriteOperation<DeviceStatusDocument>[],
@@ -169,8 +169,8 @@ async function writeAll(
 }
 
 /**
- * Sub-documents are equal only when their fields stand in the same order. Those of `applied` are
- * numbers, which JavaScript always lists in ascending order, written and asked for alike.
+ * Sub-documents are only equal with their fields in the same order. The keys of `applied` are
+ * integers, which JavaScript always lists in ascending order.
  */
 function write(
   before: StoredDevice | undefined,

@@ -99,14 +99,14 @@ export function mongoDevices({
 
 type Bounds = Filter<DeviceStatusDocument>[]
 
-/** What comes behind the place after which the page begins. */
+/** Matches what comes after the place where the previous page ended. */
 function place({ sort = 'deviceId', order = 'asc', after }: DevicePage): Bounds {
   if (after === undefined) return []
   const ahead = order === 'asc' ? '$gt' : '$lt'
   const further = { deviceId: { [ahead]: after.deviceId } }
   if (sort === 'deviceId') return [further]
   const lastSeenAt = new Date(after.lastSeenAt)
-  // The first of the two is implied by the second; alone it lets the index begin at the place.
+  // The second implies the first, which lets the index scan begin at the place.
   return [
     { lastSeenAt: { [`${ahead}e`]: lastSeenAt } },
     { $or: [{ lastSeenAt: { [ahead]: lastSeenAt } }, further] },
@@ -117,7 +117,7 @@ function seen({ sort, seenFrom, seenBefore }: DevicePage): Bounds {
   const bounds: Bounds = []
   if (seenFrom !== undefined) bounds.push({ lastSeenAt: { $gte: new Date(seenFrom) } })
   if (seenBefore !== undefined) bounds.push({ lastSeenAt: { $lt: new Date(seenBefore) } })
-  // What is left of erased devices has no time and stands at one end of the index: not to be walked.
+  // Erased devices have no time and are at one end of the index: skip them.
   if (sort === 'lastSeenAt') bounds.push({ lastSeenAt: { $gte: new Date(0) } })
   return bounds
 }

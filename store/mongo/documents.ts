@@ -15,10 +15,10 @@ type Stored = { readonly _id: string; readonly revision: number } & Readonly<
   Record<string, unknown>
 >
 
-/** Readers are told sooner than that; the server is not to go on working for nobody. */
+/** Callers time out before that; the server should not keep working for them. */
 const READ_WITHIN_MS = 5_000
 
-/** A collection for each kind. */
+/** One collection per kind. */
 export function mongoDocuments(db: Db): OpenDocuments {
   return (kind) => documentsOf(collectionOf(db, kind), kind)
 }
@@ -27,12 +27,12 @@ function collectionOf(db: Db, { name }: Pick<Kind<never>, 'name'>): Collection<S
   return db.collection<Stored>(`back_office.${name}`)
 }
 
-/** What no two documents may share, without which nothing may be written. */
+/** The unique indexes, without which nothing may be written. */
 export async function makeUniqueIndexes(db: Db, kinds: readonly Kind<never>[]): Promise<void> {
   await makeIndexes(db, kinds, true)
 }
 
-/** What only look-ups need; on a large collection this takes its time. */
+/** Indexes for look-ups only; building them on a large collection takes long. */
 export async function makeSearchIndexes(db: Db, kinds: readonly Kind<never>[]): Promise<void> {
   await makeIndexes(db, kinds, false)
 }
@@ -146,7 +146,7 @@ function search<D extends Document>(
   }
 }
 
-/** What comes behind a place: further in the first field, or equal there and further in the rest. */
+/** Matches what comes after a place: greater in the first field, or equal and then in the rest. */
 function beyond(after: Document, ordering: readonly string[], ahead: '$gt' | '$lt'): object[] {
   const place: Readonly<Record<string, unknown>> = after
   const ways = ordering.map((field, n) => ({
@@ -154,7 +154,7 @@ function beyond(after: Document, ordering: readonly string[], ahead: '$gt' | '$l
     [named(field)]: { [ahead]: place[field] },
   }))
   const [first = 'id'] = ordering
-  // Implied by what follows; alone it lets the walk of the index begin at the place.
+  // Implied by what follows, this lets the index scan begin at the place.
   return [{ [named(first)]: { [`${ahead}e`]: place[first] } }, { $or: ways }]
 }
 

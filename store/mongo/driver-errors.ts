@@ -24,7 +24,7 @@ const RETRIABLE_CODES = new Set<unknown>([
   13435, 13436, 14031,
 ])
 
-/** The driver's error as the port promises it; anything that is not the driver's stays as it is. */
+/** Converts the driver's errors to the port's; other errors stay unchanged. */
 export function dependencyError(error: unknown): unknown {
   if (!(error instanceof MongoError)) return error
   if (error.code === UNAUTHORIZED) {
@@ -44,7 +44,7 @@ export function isUnauthorized(error: unknown): boolean {
   return error instanceof MongoError && error.code === UNAUTHORIZED
 }
 
-/** Whether a write was refused because of a unique index, and for no other reason. */
+/** Whether a write failed only because of a unique index. */
 export function isDuplicateKey(error: unknown): error is MongoError {
   return error instanceof MongoBulkWriteError
     ? duplicatesOf(error) !== undefined
@@ -76,9 +76,9 @@ function isRetriable(error: MongoError): boolean {
   ) {
     return true
   }
-  // A pool that is cleared, paused, closed or full says so by its name alone.
+  // A cleared, paused, closed or full pool is only recognisable by the error's name.
   if (/Pool|WaitQueue/.test(error.name)) return true
-  // What fails a bulk as a whole (a lost connection, no server) is wrapped in a bulk error.
+  // A failure of the whole bulk (a lost connection, no server) is wrapped in a bulk error.
   if (error instanceof MongoBulkWriteError) {
     const inner: unknown = error.errorResponse
     if (inner instanceof MongoError) return isRetriable(inner)

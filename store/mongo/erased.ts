@@ -5,7 +5,7 @@ import type { Erased, PositionDocument } from './collections.ts'
 
 const IDS_KEPT = 20
 
-/** Of an erasure's copies in the log the first counts: the others would take what came in between. */
+/** Only the first copy of an erasure in the log counts: the others would erase later reports. */
 export function withErasure(
   erased: Erased | undefined,
   { origin: { partition, offset }, event: { eventId, erasedAt } }: ErasureEntry,
@@ -26,7 +26,7 @@ export function withErasure(
   }
 }
 
-/** Whether an erasure is applied: as one of the last, or as one older than any of very many. */
+/** Whether an erasure is applied: among the last ones, or older than all of very many. */
 export function isApplied(erased: Erased | undefined, eventId: string): boolean {
   if (erased === undefined) return false
   const { ids } = erased
@@ -34,8 +34,8 @@ export function isApplied(erased: Erased | undefined, eventId: string): boolean 
 }
 
 /**
- * Whether a record stands before an erasure of its device. Offsets of two partitions say nothing of
- * each other, so there the time decides.
+ * Whether a record is covered by an erasure of its device. Offsets of different partitions are not
+ * comparable, so there the time decides.
  */
 export function isErased(
   erased: Erased | undefined,
@@ -49,7 +49,7 @@ export function isErased(
   )
 }
 
-/** The same as filters; a record that meets any of them is erased. */
+/** The same as filters; a record that matches any of them is erased. */
 export function erasedRecords({ upTo, at }: Erased): Filter<PositionDocument>[] {
   return Object.entries(upTo).flatMap(([key, offset]) => {
     const partition = Number(key)
@@ -63,7 +63,7 @@ export function erasedRecords({ upTo, at }: Erased): Filter<PositionDocument>[] 
   })
 }
 
-/** The time of the newest of all its erasures: the age of what is left of an erased device. */
+/** The time of a device's newest erasure: the age of what is left of the device. */
 export function newestErasure({ at }: Erased): Date {
   return new Date(Math.max(...Object.values(at).map((time) => time.getTime())))
 }

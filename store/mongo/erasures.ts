@@ -5,7 +5,7 @@ import { storedDevices } from './device-statuses.ts'
 import { isOnlyGeneration } from './generations.ts'
 import { hideDevice, pendingErasures } from './hidden-devices.ts'
 
-/** What is erased in the read models in use, and what is still to be. */
+/** What is erased in the current read models, and what is pending. */
 export function mongoErasures({
   collections: { hiddenDevices, meta },
   readModels,

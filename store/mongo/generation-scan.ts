@@ -19,10 +19,10 @@ const READ_AT_ONCE = 1_000
 
 type Scan = Pick<Generation, 'origins' | 'accounts' | 'pageStatuses' | 'erasedUpTo'>
 
-/** All that one generation holds, for comparing it with another. */
+/** The whole content of one generation, for comparing it with another. */
 export function generationScan({ positions, deviceStatuses }: ReadModelCollections): Scan {
   return {
-    // Read through rather than aggregated: one long command would meet the socket's time-out.
+    // Read in full rather than aggregated: a long command would exceed the socket's time-out.
     async origins({ receivedSince }) {
       const found = new Map<number, OriginBounds>()
       const since = Number.isFinite(receivedSince)
@@ -50,7 +50,7 @@ export function generationScan({ positions, deviceStatuses }: ReadModelCollectio
         firstAccountAfter(positions),
         firstAccountAfter(deviceStatuses, REPORTED),
       ]) {
-        // No account's id is empty.
+        // Account ids are never empty.
         for (let last = await nextAfter(''); last !== undefined; last = await nextAfter(last)) {
           found.add(last)
         }
@@ -83,8 +83,8 @@ export function generationScan({ positions, deviceStatuses }: ReadModelCollectio
 }
 
 /**
- * Every record of an account's devices after `after`, up to and with `upTo`, in chunks; without those
- * that are erased and were written late.
+ * Every record of an account's devices after `after`, up to and including `upTo`, in chunks;
+ * without erased ones that were written late.
  */
 export async function* scanRecords(
   { positions, deviceStatuses }: ReadModelCollections,
@@ -116,7 +116,7 @@ export async function* scanRecords(
   }
 }
 
-/** One step along the index: a list of distinct values would read all of it. */
+/** One step along the index: listing distinct values would read all of it. */
 function firstAccountAfter<T extends { readonly accountId: string }>(
   collection: Collection<T>,
   filter: Filter<T> = {},

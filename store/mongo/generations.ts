@@ -17,16 +17,16 @@ const RENEW_EVERY_MS = 5_000
 const SWITCHED_WITHIN_MS = 5_000
 
 export type FollowedGeneration = {
-  /** The generation in use, as the database says now. */
+  /** The current generation, as the database says now. */
   number(): Promise<number>
-  /** What is to be read and written: the generation in use, a moment after it was put in use. */
+  /** What to read and write: the current generation, shortly after the switch to it. */
   readModels(): Promise<ReadModelCollections>
 }
 
 /**
- * Asks the database for the generation in use, at most every half second. Projectors leave the one
- * before at once and readers a second later: by then the new one holds what was last written to it,
- * so what could be read does not vanish for a moment.
+ * Asks the database for the current generation, at most every half second. After a switch,
+ * projectors leave the old one at once and readers a second later: by then the new one has the old
+ * one's last writes, so nothing disappears for a moment.
  */
 export function followedGeneration(db: Db, meta: Collections['meta']): FollowedGeneration {
   let used: number | undefined
@@ -54,7 +54,7 @@ export function followedGeneration(db: Db, meta: Collections['meta']): FollowedG
       if (asked === undefined || now >= asked.until) {
         const current = { answer: look(), until: now + LOOK_EVERY_MS }
         asked = current
-        // The next one asks again.
+        // The next call asks again.
         current.answer.catch(() => (current.until = 0))
       }
       await asked.answer
@@ -63,7 +63,7 @@ export function followedGeneration(db: Db, meta: Collections['meta']): FollowedG
   }
 }
 
-/** The collections of a generation that is in use or being built. */
+/** The collections of a generation that is current or being built. */
 export async function openedGeneration(
   db: Db,
   meta: Collections['meta'],
@@ -78,7 +78,7 @@ export async function openedGeneration(
   return openReadModels(db, generation)
 }
 
-/** Whether these statuses are of the generation in use, and no other is being built. */
+/** Whether these statuses are of the current generation, and no other is being built. */
 export async function isOnlyGeneration(
   meta: Collections['meta'],
   { collectionName }: ReadModelCollections['deviceStatuses'],
@@ -88,8 +88,8 @@ export async function isOnlyGeneration(
 }
 
 /**
- * Begins a rebuild under a lease. The lease only keeps others away; what makes it safe is that each
- * has a number of its own, and only the newest can be put in use.
+ * Begins a rebuild under a lease. The lease only keeps others away; safety comes from the unique
+ * number of each rebuild, of which only the newest can become current.
  */
 export async function beginRebuild(
   db: Db,
@@ -106,7 +106,7 @@ export async function beginRebuild(
 
   const lost = new AbortController()
   const renewing = setInterval(() => {
-    // One that fails is made up for by the next, long before the lease ends.
+    // The next renewal makes up for a failed one, long before the lease ends.
     renewLock(meta, lock, clock).then(
       (ours) => ours || lost.abort(),
       () => undefined,
@@ -132,7 +132,7 @@ export async function beginRebuild(
         const { matchedCount } = await answered(switching, SWITCHED_WITHIN_MS)
         if (matchedCount === 0) throw takenOver()
       } catch (error) {
-        // Given up, not cancelled: it may have happened, and must not happen from here on.
+        // It timed out, but may have succeeded; make sure that it cannot succeed later.
         if ((await stopBuilding(meta, to)) !== to) throw error
       }
     },
@@ -147,8 +147,8 @@ export async function beginRebuild(
 }
 
 /**
- * Takes from a switch to this generation, however late it comes, what it asks for: from here on the
- * generation is in use or never will be. Gives the one that is in use.
+ * Makes a later switch to this generation impossible: from here on it is current or never will be.
+ * Returns the current one.
  */
 async function stopBuilding(meta: Collections['meta'], generation: number): Promise<number> {
   await meta.updateOne({ _id: 'read-models', building: generation }, { $unset: { building: '' } })

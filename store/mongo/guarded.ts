@@ -4,9 +4,9 @@ import { dependencyError } from './driver-errors.ts'
 type Methods<M> = { readonly [Name in keyof M]: (...args: never[]) => Promise<unknown> }
 
 /**
- * The methods as callers get them: refused until the store is prepared, the driver's errors turned
- * into the port's, and answered within a time, the server's silence too. `unbounded` names the ones
- * that take their time.
+ * Wraps the methods for callers: refused until the store is prepared, with the driver's errors
+ * converted to the port's, and with a time limit, in case the server does not respond. `unbounded`
+ * names those without a limit.
  */
 export function guarded<M extends Methods<M>>(
   methods: M,
@@ -32,8 +32,8 @@ export function guarded<M extends Methods<M>>(
 }
 
 /**
- * What the promise gives, if it does so within a time.
- * @throws {DependencyError} retriable otherwise; what was asked for may still happen then.
+ * Awaits the promise for a limited time.
+ * @throws {DependencyError} retriable after that; the operation may still succeed.
  */
 export async function answered<T>(answer: Promise<T>, withinMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined

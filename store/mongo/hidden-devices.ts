@@ -13,13 +13,13 @@ import { isApplied } from './erased.ts'
 
 type Sources = Pick<Collections, 'hiddenDevices'> & Pick<ReadModelCollections, 'deviceStatuses'>
 
-/** So that asking for many erasures at once does not become slower with each. */
+/** Limits a sweep, so that many concurrent erasures do not slow each other down. */
 const SWEPT_AT_ONCE = 500
 
 /**
- * Of the devices, or of all of the account's, those with an erasure that the read models have not
- * applied. Whoever reads a device looks here first and at its status document then: what is not
- * found here any more has been applied there.
+ * Which of the devices, or of all the account's, have an erasure that the read models have not
+ * applied. Readers must look here before they read a device's status document: an erasure missing
+ * here has been applied there.
  */
 export async function pendingErasures(
   { hiddenDevices, deviceStatuses }: Sources,
@@ -35,7 +35,7 @@ export async function pendingErasures(
   return new Set(rows.filter((row) => !applied.has(row._id)).map(({ deviceId }) => deviceId))
 }
 
-/** Hides a device, and forgets the ones of its account whose erasure is applied, where it may. */
+/** Hides a device, and removes its account's applied erasures if allowed. */
 export async function hideDevice(
   sources: Sources,
   erasure: DeviceErased,
@@ -56,8 +56,8 @@ export async function hideDevice(
 }
 
 /**
- * Forgets every erasure that is applied. Before other read models are put in use: where the log no
- * longer tells them of an old erasure, its device would be hidden in them for good.
+ * Removes every applied erasure. To be called before other read models become current: if their log
+ * no longer has an old erasure, its device would stay hidden forever.
  */
 export async function sweepApplied(sources: Sources): Promise<void> {
   let rows: HiddenDeviceDocument[] = []
@@ -76,7 +76,7 @@ async function sweep(
   mayForget: () => Promise<boolean> = () => Promise.resolve(true),
 ): Promise<void> {
   const applied = await appliedOf(deviceStatuses, rows)
-  // Asked once it is known what is applied: a rebuild that begins later comes to all of it.
+  // Checked after reading what is applied: a rebuild that begins later gets all of it.
   if (applied.size > 0 && (await mayForget()))
     await hiddenDevices.deleteMany({ _id: { $in: [...applied] } })
 }

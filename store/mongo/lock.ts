@@ -10,8 +10,8 @@ type Meta = Collections['meta']
 const LOCK_POLL_MS = 50
 
 /**
- * Waits for the lock and works under it; long work has to renew it. One that a crashed process left behind is free when its
- * lease has ended. Rejects without having worked when `signal` is aborted before the lock is there.
+ * Waits for the lock and works under it; long work has to renew it. A crashed owner's lock is free
+ * when its lease ends. Rejects without working when `signal` is aborted first.
  */
 export async function underLock<T>(
   meta: Meta,
@@ -33,7 +33,7 @@ export async function underLock<T>(
 
 export type Lock = { readonly name: LockName; readonly owner: string; readonly leaseMs: number }
 
-/** Whether the lock is this owner's now, because it is free or its lease has ended. */
+/** Acquires the lock if it is free or its lease has ended; returns whether it did. */
 export async function takeLock(
   meta: Meta,
   { name, owner, leaseMs }: Lock,
@@ -48,13 +48,13 @@ export async function takeLock(
     )
     return true
   } catch (error) {
-    // Held: the filter found no ended lease, and the insert met the document that is there.
+    // Held: the filter matched no expired lease, and the insert collided with the document.
     if (isDuplicateKey(error)) return false
     throw error
   }
 }
 
-/** Whether the lock still was this owner's; its lease begins anew then. */
+/** Renews the lease; returns whether this owner still had the lock. */
 export async function renewLock(
   meta: Meta,
   { name, owner, leaseMs }: Lock,

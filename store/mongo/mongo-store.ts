@@ -19,12 +19,12 @@ import { openBackOffice, openRejections } from '../back-office/open-back-office.
 import type { Generation, ProjectionBatch, Rebuild } from '../read-models.ts'
 import type { Store } from '../store.ts'
 
-/** A caller hears within 6 s, also when the server takes a call and does not answer it. */
+/** A caller gets an answer within 6 s, even when the server does not respond to a call. */
 const ANSWER_WITHIN_MS = 5_000
-/** A new database has its indexes from the start; those of a large one are not waited for. */
+/** Time enough to index a new database; the indexes of a large one are built in the background. */
 const INDEXED_WITHIN_MS = 1_000
 
-/** Made of many calls to the server, each of them bounded by the driver's own time-outs. */
+/** These make many calls to the server, each limited by the driver's own time-outs. */
 const MANY_CALLS: ReadonlySet<string> = new Set<keyof Store | keyof Generation | keyof Rebuild>([
   'project',
   'expire',
@@ -64,7 +64,7 @@ export async function openMongoStore({
   let indexing: Promise<void> | undefined
   const preparation = await startPreparing(
     async (signal) => {
-      // By hand: a first call that finds no server leaves the client closed for every later one.
+      // Explicitly: a first call that finds no server leaves the client closed for all later ones.
       await client.connect()
       const readModels = await prepareDatabase(db, { clock, signal })
       indexing ??= untilSucceeded(() => makeIndexes(db, readModels), {
@@ -140,8 +140,8 @@ export async function openMongoStore({
   return {
     ...guarded(store, bounds),
 
-    // Records and statuses are separate writes, so no mark could be set in one with them: the log's
-    // committed offsets tell. Known without the server, so a projector can start before it.
+    // Records and statuses are separate writes, so no checkpoint can be atomic with them: the log's
+    // committed offsets count. Needs no server, so a projector can start before it.
     checkpoint: async () => undefined,
 
     async close() {

@@ -22,7 +22,7 @@ export function positionRecord({ _id, ...fields }: PositionDocument): PositionRe
   }
 }
 
-/** Record ids are unique within an account; account ids hold no slash. */
+/** Record ids are unique within an account; account ids contain no slash. */
 export function recordKey({
   accountId,
   recordId,

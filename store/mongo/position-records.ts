@@ -35,7 +35,7 @@ export async function findPosition(
   return erased === 'everything' || isErased(erased, record) ? undefined : record
 }
 
-/** One walk along the index by (account, device, timestamp, _id), in either direction. */
+/** One index scan by (account, device, timestamp, _id), in either direction. */
 export async function pagePositions(
   sources: Sources,
   query: Parameters<ReadModels['pagePositions']>[0],
@@ -53,7 +53,7 @@ export async function pagePositions(
   if (after !== undefined) {
     const timestamp = new Date(after.timestamp)
     const _id = recordKey({ accountId, recordId: after.recordId })
-    // The first of the two is implied by the second; alone it lets the index begin at the place.
+    // The second implies the first, which lets the index scan begin at the place.
     bounds.push({ timestamp: { [`${ahead}e`]: timestamp } })
     bounds.push({ $or: [{ timestamp: { [ahead]: timestamp } }, { _id: { [ahead]: _id } }] })
   }
@@ -65,7 +65,7 @@ export async function pagePositions(
   return documents.map(positionRecord)
 }
 
-/** Records that are erased may still be there, or come late: the status document tells of them. */
+/** Erased records may still exist, or be written late: the status document identifies them. */
 async function erasedOf(
   { hiddenDevices, deviceStatuses }: Sources,
   { accountId, deviceId }: DeviceName,
@@ -73,7 +73,7 @@ async function erasedOf(
   const device = { accountId, deviceIds: [deviceId] }
   const pending = await pendingErasures({ hiddenDevices, deviceStatuses }, device)
   if (pending.size > 0) return 'everything'
-  // After that look, and not at once with it: what was pending then may be applied by now.
+  // After that look-up, not concurrently: what was pending then may be applied by now.
   const document = await deviceStatuses.findOne(
     { _id: deviceKey({ accountId, deviceId }), accountId, deviceId },
     { projection: { erased: 1 }, ...READ },

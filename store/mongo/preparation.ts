@@ -8,14 +8,14 @@ const PAUSES = { firstMs: 200, longestMs: 2_000 }
 export type Preparation<T> = {
   /** What was prepared. @throws {DependencyError} why it is not, or not yet. */
   readonly current: () => T
-  /** Gives up what is still under way. */
+  /** Stops pending attempts. */
   readonly stop: () => Promise<void>
 }
 
 /**
- * Tries `prepare` once before it resolves, and then in the background until it succeeds: a process
- * may start before its database does.
- * @throws {DependencyError} not retriable, when the first try says that no other will help.
+ * Tries `prepare` once before it resolves, then in the background until it succeeds: a process may
+ * start before its database does.
+ * @throws {DependencyError} not retriable, when the first try rules out success.
  */
 export async function startPreparing<T>(
   prepare: (signal: AbortSignal) => Promise<T>,
@@ -52,7 +52,7 @@ export async function startPreparing<T>(
     try {
       return { kind: 'done', result: await prepare(stopping.signal) }
     } catch (cause) {
-      // Ours, not the driver's: the database is not for this program.
+      // Ours, not the driver's: this program cannot use the database.
       if (cause instanceof DependencyError && !cause.retriable) {
         return { kind: 'refused', error: cause }
       }
@@ -66,8 +66,8 @@ export async function startPreparing<T>(
 }
 
 /**
- * Does `work` until it succeeds, for as long as `signal` lets it; never rejects. What takes a server
- * long goes on there when a call for it is given up, and the next call waits for the same.
+ * Repeats `work` until it succeeds or `signal` is aborted; never rejects. When a call times out,
+ * the server continues a long operation, and the next call waits for the same one.
  */
 export async function untilSucceeded(
   work: () => Promise<void>,
@@ -90,7 +90,7 @@ type Outcome<T> =
   | { readonly kind: 'failed'; readonly error: DependencyError }
   | { readonly kind: 'refused'; readonly error: DependencyError }
 
-/** Whatever stands in the way now (a server away, a wrong password) can be mended meanwhile. */
+/** Whatever the cause (no server, a wrong password), it can be fixed meanwhile. */
 function notReady(cause: unknown): DependencyError {
   const reason = cause instanceof Error ? cause.message : String(cause)
   return new DependencyError(`the store is not ready: ${reason}`, { retriable: true, cause })

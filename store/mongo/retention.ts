@@ -17,12 +17,12 @@ const REPORT_FIELDS = {
   lastPosition: true,
 } as const
 
-/** A device of which more than its erasure is stored. */
+/** A device that has more stored than its erasure. */
 export const REPORTED: Filter<DeviceStatusDocument> = { lastPosition: { $exists: true } }
 
 /**
- * What of the read models is still to be seen. The server removes expired records once a minute at
- * best, so every query leaves them out by itself; and so it does with devices not seen since.
+ * What is visible under the retention. The server removes expired records once a minute at best, so
+ * every query filters them; likewise devices not seen since.
  */
 export type Kept = {
   readonly positions: Filter<PositionDocument>
@@ -49,7 +49,7 @@ export async function claimRetention(
   wanted: number | 'off' | undefined,
   onFailure: (error: unknown) => void,
 ): Promise<void> {
-  // Changes nothing, and tells at once whether the user of the database may.
+  // Changes nothing, but shows at once whether the database user is allowed to.
   await positions.db.command({ collMod: positions.collectionName })
   const seconds = await timeToLive(positions)
   if (wanted === undefined && seconds !== undefined) {
@@ -66,7 +66,7 @@ export async function claimRetention(
   setting.catch(onFailure)
 }
 
-/** Has a generation's records expire as those of the one before it. */
+/** Gives a generation the record expiry of the previous one. */
 export async function inheritRetention(
   { positions }: Pick<ReadModelCollections, 'positions'>,
   from: Pick<ReadModelCollections, 'positions'>,
@@ -88,7 +88,7 @@ async function setTimeToLive(
   } else if (expireAfterSeconds === undefined) {
     await positions.createIndex({ receivedAt: 1 }, { name: TTL_INDEX, expireAfterSeconds: wanted })
   } else {
-    // In place: building the index anew would read the whole collection.
+    // In place: rebuilding the index would read the whole collection.
     await positions.db.command({
       collMod: positions.collectionName,
       index: { name: TTL_INDEX, expireAfterSeconds: wanted },
@@ -104,9 +104,9 @@ async function timeToLive(positions: Collection<PositionDocument>): Promise<numb
 }
 
 /**
- * Removes records received before a time, and devices not seen since with what was said of them.
- * A device that reports meanwhile stays. Erasures go when they are as old: then every record that
- * stands before them is.
+ * Removes records received before a time, and devices not seen since, with their settings. A device
+ * that reports meanwhile stays. Erasures that old are removed too: all the records they cover are
+ * gone.
  */
 export async function removeExpired(
   { positions, deviceStatuses }: ReadModelCollections,
@@ -123,7 +123,7 @@ export async function removeExpired(
       receivedAt: old,
     })
   })
-  // Before the documents that say which of them are applied: a device is not to be hidden again.
+  // Before the documents that say which erasures are applied, or devices would be hidden again.
   await hiddenDevices.deleteMany({ erasedAt: old })
   await inChunks(deviceStatuses, { lastSeenAt: old }, async (names) => {
     for (const { _id, accountId, deviceId } of names) {
@@ -148,7 +148,7 @@ export async function removeExpired(
   })
 }
 
-/** A device that comes back is as disabled as it was: an operator decides that. */
+/** A device that returns is still disabled if it was: that is an operator's decision. */
 async function forgetUnlessDisabled(
   deviceSettings: Collections['deviceSettings'],
   _id: string,

@@ -18,7 +18,7 @@ const MIGRATION_LEASE_MS = 60_000
 const INDEX_NOT_FOUND = 27
 const NAMESPACE_NOT_FOUND = 26
 
-/** `MIGRATIONS[n]` leads from version n to n + 1; each may be begun again after a crash. */
+/** `MIGRATIONS[n]` leads from version n to n + 1; each can be restarted after a crash. */
 const MIGRATIONS: readonly ((db: Db, renewed: () => Promise<boolean>) => Promise<void>)[] = [
   async function useFirstReadModels(db) {
     const { meta } = openCollections(db)
@@ -44,8 +44,9 @@ const MIGRATIONS: readonly ((db: Db, renewed: () => Promise<boolean>) => Promise
 ]
 
 /**
- * Brings the database to the version of this program; several processes may do so at once. Gives the read models in use.
- * @throws {DependencyError} not retriable when a newer program has already changed the database.
+ * Migrates the database to this version; several processes may do so at once. Returns the current
+ * read models.
+ * @throws {DependencyError} not retriable when a newer program has already changed it.
  */
 export async function prepareDatabase(
   db: Db,
@@ -60,14 +61,14 @@ export async function prepareDatabase(
   return openReadModels(db, (await generationsOf(collections.meta)).generation)
 }
 
-/** What look-ups need. On large collections it takes its time, and work goes on without. */
+/** Indexes for look-ups. Building them on large collections takes long; other work continues. */
 export async function makeIndexes(db: Db, readModels: ReadModelCollections): Promise<void> {
   await makeReadModelIndexes(readModels)
   await makeDeviceIndexes(openCollections(db))
   await makeSearchIndexes(db, ALL_KINDS)
 }
 
-/** The generation of the read models in use, and the newest that a rebuild has begun. */
+/** The current generation, and the newest that a rebuild has begun. */
 export async function generationsOf(
   meta: Meta,
 ): Promise<{ readonly generation: number; readonly newest: number }> {
@@ -118,7 +119,7 @@ async function makeDeviceIndexes({ deviceSettings, hiddenDevices }: Collections)
   ])
 }
 
-/** What a generation of the read models is asked by; a rebuild makes these for the next one. */
+/** The indexes of a generation; a rebuild makes them for the next one. */
 export async function makeReadModelIndexes({
   positions,
   deviceStatuses,
@@ -129,7 +130,7 @@ export async function makeReadModelIndexes({
   await deviceStatuses.createIndexes([
     { name: 'device', key: { accountId: 1, deviceId: 1 } },
     { name: 'last_seen', key: { accountId: 1, lastSeenAt: 1, deviceId: 1 } },
-    // For what goes by its age, hour by hour.
+    // For the hourly removal by age.
     { name: 'seen', key: { lastSeenAt: 1 } },
     { name: 'erased_at', key: { erasedAt: 1 }, sparse: true },
     { name: 'removing', key: { removing: 1 }, sparse: true },

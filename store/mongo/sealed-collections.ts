@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { CollectionInfo, Db, Document } from 'mongodb'
 
-/** No document is like this. */
+/** Matches no document. */
 const NOTHING: Document = { _id: { $exists: false } }
 
 /**
- * Removes the collections of the generations of the read models that are `gone`, for good: in the
- * place of each stays an empty one that takes no document. A projector that has not yet noticed the
- * end of its generation would otherwise bring the collection back by writing to it.
+ * Permanently removes the collections of the generations `gone`, leaving empty ones that accept no
+ * document. Otherwise a projector that has not yet noticed the end of its generation would recreate
+ * a collection by writing to it.
  */
 export async function sealReadModels(db: Db, gone: (generation: number) => boolean): Promise<void> {
   const collections = await db.listCollections<CollectionInfo>().toArray()
@@ -21,8 +21,8 @@ export async function sealReadModels(db: Db, gone: (generation: number) => boole
 async function replaceWithSealed(db: Db, name: string): Promise<void> {
   const sealed = `sealed_${randomUUID()}`
   await db.createCollection(sealed, { validator: NOTHING })
-  // In one step, so that there is no moment without a collection of this name.
+  // Atomic, so that a collection of this name always exists.
   await db.renameCollection(sealed, name, { dropTarget: true })
-  // Not every server of this protocol takes the validator along.
+  // Not every compatible server keeps the validator in a rename.
   await db.command({ collMod: name, validator: NOTHING })
 }

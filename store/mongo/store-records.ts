@@ -11,19 +11,19 @@ import { positionDocument, recordKey } from './position-documents.ts'
 
 type Positions = ReadModelCollections['positions']
 
-/** What a stored record says of where it comes from. */
+/** The origin of a stored record. */
 type Provenance = Pick<PositionDocument, '_id' | 'accountId' | 'deviceId' | 'origin' | 'receivedAt'>
 
 /**
- * Stores the entries' records. Gives the entries that count: those whose stored record is the one
- * that this very event made, now or before a crash.
- * @throws {DependencyError} retriable when a record that is there cannot be read back yet.
+ * Stores the entries' records. Returns the entries that count: those whose stored record was made
+ * by this very event, now or before a crash.
+ * @throws {DependencyError} retriable when an existing record cannot be read yet.
  */
 export async function storeRecords(
   { positions, deviceStatuses }: ReadModelCollections,
   entries: readonly PositionEntry[],
 ): Promise<readonly PositionEntry[]> {
-  // Of copies within one batch only the first is sent: an unordered write promises no order.
+  // Only the first of the copies in a batch is sent: unordered writes guarantee no order.
   const documents = new Map<string, PositionDocument>()
   for (const entry of entries) {
     const document = positionDocument(entry)
@@ -43,14 +43,14 @@ export async function storeRecords(
   return entries.filter(({ event, origin }) => isSame(owners.get(recordKey(event)), origin))
 }
 
-/** Of repeats those whose stored record is erased, and still there because somebody wrote it late. */
+/** The repeats whose stored record is erased, but exists because it was written late. */
 async function erasedAmong(
   statuses: ReadModelCollections['deviceStatuses'],
   repeats: readonly PositionDocument[],
   found: ReadonlyMap<string, Provenance>,
 ): Promise<PositionDocument[]> {
   const foreign = repeats.filter(({ _id, origin }) => !isSame(found.get(_id)?.origin, origin))
-  // The stored record may be another device's: then it is the erasure of that one which counts.
+  // The stored record may be another device's; then that device's erasure counts.
   const stored = foreign.flatMap(({ _id }) => found.get(_id) ?? [])
   const devices = await storedDevices(statuses, stored)
   return foreign.filter((document) => {
@@ -62,7 +62,7 @@ async function erasedAmong(
   })
 }
 
-/** Puts records in the place of erased ones, which are taken away by their own origin only. */
+/** Replaces erased records, each removed only if it still has its own origin. */
 async function replaceErased(
   positions: Positions,
   documents: readonly PositionDocument[],
@@ -79,7 +79,7 @@ async function replaceErased(
   })
 }
 
-/** Removes records, each only while it is the one that was made by its event in the log. */
+/** Removes records, each only while it is the one made by its event in the log. */
 async function removeRecords(
   positions: Positions,
   records: readonly Pick<PositionDocument, '_id' | 'accountId' | 'deviceId' | 'origin'>[],
@@ -101,7 +101,7 @@ async function removeRecords(
   )
 }
 
-/** Takes the records of these entries away again; a repeat's record that is another's stays. */
+/** Removes the records of these entries; a repeat's record from another event stays. */
 export async function withdrawRecords(
   positions: Positions,
   entries: readonly PositionEntry[],
@@ -109,7 +109,7 @@ export async function withdrawRecords(
   await removeRecords(positions, entries.map(positionDocument))
 }
 
-/** Gives the documents whose `_id` is taken; they are not written. */
+/** Returns the documents whose `_id` is taken; they are not written. */
 async function insert(
   positions: Positions,
   documents: readonly PositionDocument[],
@@ -146,12 +146,12 @@ async function readBack(
   const records = new Map(
     (await read(documents, { deviceId: devices })).map((record) => [record._id, record]),
   )
-  // A recordId that another device has taken: nothing of ours makes one, but it must block nothing.
+  // Another device has this recordId: nothing of ours creates that, but it must not block.
   const others = documents.filter(({ _id }) => !records.has(_id))
   if (others.length > 0) {
     for (const record of await read(others, {})) records.set(record._id, record)
   }
-  // Another projector's write that no majority has yet, or one that retention took just now.
+  // Another projector's write without a majority yet, or one that retention has just deleted.
   const unseen = others.find(({ _id }) => !records.has(_id))
   if (unseen !== undefined) {
     throw new DependencyError(`the stored record ${unseen._id} cannot be read back yet`, {

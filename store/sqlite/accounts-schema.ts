@@ -64,7 +64,7 @@ export const ACCOUNTS_SCHEMA = [
    ) STRICT;
    INSERT INTO read_models VALUES (1, 1);`,
 
-  // The newest generation that a rebuild has begun: its number is never given again.
+  // The newest generation that a rebuild has begun: numbers are never reused.
   `ALTER TABLE read_models ADD COLUMN newest INTEGER NOT NULL DEFAULT 1;`,
 
   `ALTER TABLE device_settings ADD COLUMN changed_at INTEGER NOT NULL DEFAULT 0;
@@ -100,7 +100,7 @@ export const ACCOUNTS_SCHEMA = [
      report TEXT NOT NULL
    ) STRICT, WITHOUT ROWID;`,
 
-  // What the back office keeps is documents from here on; their indexes are made with the tables.
+  // The back office is stored as documents from here on; their indexes are made with the tables.
   `${newTable('accounts')}
    INSERT INTO new_accounts (id, document) SELECT id, json_object(
      'id', id,

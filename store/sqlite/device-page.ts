@@ -6,22 +6,22 @@ import { spellings, type Spelling } from '../spellings.ts'
 
 type Clause = { readonly sql: string; readonly values: readonly Value[] }
 
-/** What operators said of the device at hand; their file is attached as `accounts`. */
+/** The settings of the current row's device; their file is attached as `accounts`. */
 const SETTINGS = `accounts.device_settings AS settings
   WHERE settings.account_id = device_statuses.account_id
     AND settings.device_id = device_statuses.device_id`
 
 /**
- * The statement for a page of device statuses without those in `hidden`: a walk along the index of
- * its order, whatever else is asked, or a look-up of the listed devices where only some may be in it.
- * Fixed texts only, so that there are few different ones.
+ * The statement for a page of device statuses without those in `hidden`: an index scan in the
+ * page's order, or a look-up of the listed devices if the list is limited. Fixed texts only, so
+ * that there are few different statements.
  */
 export function devicePage(
   query: DevicePage,
   hidden: readonly string[],
 ): { readonly sql: string; readonly values: readonly Value[] } {
   const byTime = query.sort === 'lastSeenAt'
-  // The sign keeps the planner from walking along the times for each device of a list.
+  // The `+` stops the planner from scanning by time for each device of a list.
   const lastSeenAt = query.devices === undefined ? 'last_seen_at' : '+last_seen_at'
   const filters = [
     ...(byTime ? rangeByTime(query, lastSeenAt) : rangeById(query)),
@@ -46,7 +46,7 @@ function walkById(where: string, direction: Direction): string {
   return `SELECT * FROM device_statuses WHERE ${where} ORDER BY device_id ${direction} LIMIT ?`
 }
 
-/** The index alone tells which devices they are; only those are then looked up. */
+/** Finds the devices in the index alone, and looks up only those. */
 function walkByTime(where: string, direction: Direction): string {
   return `SELECT device_statuses.* FROM (
       SELECT account_id, device_id, last_seen_at FROM device_statuses WHERE ${where}
@@ -66,18 +66,18 @@ function rangeById({ order = 'asc', after, seenFrom, seenBefore }: DevicePage): 
   if (after !== undefined) {
     clauses.push({ sql: `device_id ${order === 'asc' ? '>' : '<'} ?`, values: [after.deviceId] })
   }
-  // The sign keeps the planner from walking along the times and sorting what it finds.
+  // The `+` stops the planner from scanning by time and sorting the result.
   if (seenFrom !== undefined) clauses.push({ sql: '+last_seen_at >= ?', values: [seenFrom] })
   if (seenBefore !== undefined) clauses.push({ sql: '+last_seen_at < ?', values: [seenBefore] })
   return clauses
 }
 
-/** Its start is one bound, the later of the range's and the page's, or SQLite would walk to it. */
+/** Its start is one bound, the later of the range's and the page's, or SQLite would scan to it. */
 function rangeByTime(
   { order = 'asc', after, seenFrom, seenBefore }: DevicePage,
   column: 'last_seen_at' | '+last_seen_at',
 ): Clause[] {
-  // No deviceId is empty, so (time, '') stands right before the first device of that time.
+  // No deviceId is empty, so (time, '') is right before the first device of that time.
   const first = { lastSeenAt: seenFrom ?? -Infinity, deviceId: '' }
   const end = { lastSeenAt: seenBefore ?? Infinity, deviceId: '' }
   const place = `(${column}, device_id)`
@@ -134,7 +134,7 @@ function lively(status: DevicePage['status']): Clause[] {
 
 function mentioning(text: string | undefined): Clause[] {
   if (text === undefined) return []
-  // No text that is stored holds it, and a pattern would end there.
+  // No stored text contains it, and a pattern would end there.
   if (text.includes('\0')) return [{ sql: 'FALSE', values: [] }]
   const patterns = spellings(text).map(glob)
   const matches = (column: string) => patterns.map(() => `${column} GLOB ?`).join(' OR ')
@@ -147,7 +147,7 @@ function mentioning(text: string | undefined): Clause[] {
   ]
 }
 
-/** SQLite knows capitals of ASCII only. */
+/** SQLite only knows ASCII capitals. */
 function glob(places: readonly Spelling[]): string {
   const pattern = places.map((letters) => {
     const [only = ''] = letters

@@ -8,14 +8,14 @@ export type SettingsOfDevices = Pick<
   'changeDeviceSettings' | 'forgetDeviceSettings' | 'devicesWithInterval'
 > & {
   find(device: DeviceName): DeviceSettings
-  /** The settings that operators made for those of the stored devices for which they made any. */
+  /** The settings of these devices, where operators have made any. */
   findAll(accountId: string, deviceIds: readonly string[]): Map<string, DeviceSettings>
   disabledDevices(accountId: string): Promise<string[]>
-  /** Of a disabled device, all but that. */
+  /** A disabled device stays disabled. */
   remove(devices: readonly DeviceName[]): void
 }
 
-/** What holds for a device of which operators have said nothing. */
+/** The settings of a device that operators have not changed. */
 export const DEFAULT_SETTINGS: DeviceSettings = { disabled: false }
 
 type Row = {
@@ -26,7 +26,7 @@ type Row = {
   readonly changed_at: number
 }
 
-/** CROSS: each device is looked up, however many others there are. */
+/** CROSS: looks up each device, however many others there are. */
 export const SETTINGS_OF_DEVICES = `SELECT device_settings.* FROM json_each(?2)
   CROSS JOIN device_settings ON account_id = ?1 AND device_id = value`
 
@@ -89,7 +89,7 @@ export function sqliteDeviceSettings(database: Database): SettingsOfDevices {
           changed(before.name, change.name),
           Number(change.disabled ?? before.disabled),
           changed(before.expectedIntervalSeconds, change.expectedIntervalSeconds),
-          // Of two processes whose clocks differ, the later one counts.
+          // With processes whose clocks differ, the later time counts.
           Math.max(row?.changed_at ?? 0, change.changedAt),
         )
         return findSettings(change)

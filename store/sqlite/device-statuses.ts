@@ -32,7 +32,7 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
   const find = database.prepare<Row>(
     'SELECT * FROM device_statuses WHERE account_id = ? AND device_id = ?',
   )
-  // One for each kind of page that was asked for; there are few.
+  // One per kind of page requested; there are few.
   const pages = new Map<string, Statement<Row>>()
   const accountAfter = database.prepare<{ next: string | null }>(
     'SELECT min(account_id) AS next FROM device_statuses WHERE account_id > ?',

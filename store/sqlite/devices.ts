@@ -5,8 +5,7 @@ import type { FollowedReadModels } from './followed-read-models.ts'
 import type { HiddenDevices } from './hidden-devices.ts'
 
 /**
- * Devices and their records as operators see them: joined with what operators said of them, and
- * without the ones that they had erased.
+ * Devices and their records as operators see them: joined with their settings, without erased ones.
  */
 export function sqliteDevices({
   readModels,
@@ -17,7 +16,7 @@ export function sqliteDevices({
   readModels: Pick<FollowedReadModels, 'current' | 'generation'>
   settings: SettingsOfDevices
   hidden: HiddenDevices
-  /** Whether it is in use and no other is being built. */
+  /** Whether it is current and no other is being built. */
   isOnlyGeneration: (generation: number) => boolean
 }): Devices & Erasures & Pick<ReadModels, 'findPosition' | 'pagePositions'> {
   return {

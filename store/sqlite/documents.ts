@@ -12,8 +12,8 @@ import type { Database, Statement, Value } from '../../runtime/sqlite/database.t
 type Row = { readonly id: string; readonly revision: number; readonly document: string }
 
 /**
- * Makes the tables of the kinds, and the indexes that a table of an earlier version lacks. What an
- * index needs is a column computed from the document, which takes no room in the table.
+ * Creates the tables of the kinds, and missing indexes in tables of earlier versions. Indexed
+ * values are virtual columns computed from the document, which take no room in the table.
  */
 export function makeTables(database: Database, kinds: readonly Kind<never>[]): void {
   database.transaction(() => {
@@ -51,7 +51,7 @@ export function makeTables(database: Database, kinds: readonly Kind<never>[]): v
   })
 }
 
-/** Documents as JSON, one table a kind, in a file whose tables are made. */
+/** Documents as JSON, one table per kind, in a file that has the tables. */
 export function sqliteDocuments(database: Database): OpenDocuments {
   return (kind) => documentsOf(database, kind)
 }
@@ -120,7 +120,7 @@ function documentsOf<D extends Document>(database: Database, kind: Kind<D>): Doc
   }
 }
 
-/** The statement that walks an index for a query, and its values. */
+/** The statement that scans an index for a query, and its values. */
 export function search<D extends Document>(
   kind: Kind<D>,
   query: Query<D>,

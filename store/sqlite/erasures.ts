@@ -5,17 +5,17 @@ import type { DeviceName } from './device-statuses.ts'
 
 export type ErasureEntry = { readonly origin: Origin; readonly event: DeviceErased }
 
-/** The erasures that stand in one generation's file, the ones under way among them. */
+/** The erasures in one generation's file, including those in progress. */
 export type AppliedErasures = {
   isApplied(eventId: string): boolean
-  /** Marks an erasure of more than one transaction: from now on the device is known as erased. */
+  /** Begins an erasure of several transactions: from now on the device counts as erased. */
   begin(erasure: ErasureEntry): void
   apply(erasure: ErasureEntry): void
-  /** The offset of the last erasure of a device that was applied, by partition. */
+  /** The offset of a device's last applied erasure, by partition. */
   appliedUpTo(device: DeviceName): Offsets
-  /** The same, with an erasure that is under way. */
+  /** The same, including an erasure in progress. */
   begunUpTo(device: DeviceName): Offsets
-  /** Of each partition, the time of the newest erasure of a device. */
+  /** The time of a device's newest erasure, per partition. */
   times(device: DeviceName): ErasureTime[]
   remove(erasedBefore: number): void
 }

@@ -3,20 +3,19 @@ import type { sqliteGenerations } from './generations.ts'
 import type { SqliteReadModels } from './read-models.ts'
 
 const LOOK_EVERY_MS = 200
-/** Beyond that the older read models are of no use any more: nobody carries the log into them. */
+/** After this the older read models are useless: no process projects into them. */
 const FOLLOW_WITHIN_MS = 1_000
 
 export type FollowedReadModels = {
-  /** The read models in use; not to be kept over a turn of the event loop. */
+  /** The current read models; not to be kept across turns of the event loop. */
   current(): SqliteReadModels
-  /** The generation that they are. */
   generation(): number
   close(): void
 }
 
 /**
- * The read models in use, looked up anew every now and then. A newer generation is taken as soon as
- * it has come as far as the one before, so that what could be read does not vanish for a moment.
+ * The current read models, looked up again from time to time. A newer generation is used once it
+ * has caught up with the old one, so that nothing disappears for a moment.
  */
 export function followedReadModels(
   generations: ReturnType<typeof sqliteGenerations>,

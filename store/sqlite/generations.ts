@@ -12,7 +12,7 @@ import {
 
 type Pointer = { readonly generation: number; readonly newest: number }
 
-/** The generations of the read models in `directory`; which one is in use stands in `accounts`. */
+/** The generations of the read models in `directory`; `accounts` says which one is current. */
 export function sqliteGenerations(accounts: Database, directory: string) {
   const pointer = accounts.prepare<Pointer>('SELECT generation, newest FROM read_models')
   const begin = accounts.prepare('UPDATE read_models SET newest = newest + 1')
@@ -24,7 +24,7 @@ export function sqliteGenerations(accounts: Database, directory: string) {
     return pointer.get() ?? { generation: 1, newest: 1 }
   }
 
-  /** Nobody removes it in between, so a file that is gone is never made again. */
+  /** No process removes it in between, so a deleted file is never recreated. */
   function openInUse(options?: OpenOptions): { generation: number; readModels: SqliteReadModels } {
     return accounts.transaction(() => {
       const { generation } = current()
@@ -48,7 +48,7 @@ export function sqliteGenerations(accounts: Database, directory: string) {
     accounts.transaction(() => removeReadModelsExcept(directory, [current().generation]))
   }
 
-  /** Whether it is in use and no other is being built: one that a rebuild left behind does not count. */
+  /** Whether it is current and no other is being built: leftovers of a rebuild do not count. */
   function isOnly(generation: number): boolean {
     const { generation: inUse, newest } = current()
     if (generation !== inUse || newest === inUse) return generation === inUse
@@ -77,7 +77,7 @@ export function sqliteGenerations(accounts: Database, directory: string) {
       return {
         from,
         to,
-        // The hold is the operating system's: nobody can take it over.
+        // The operating system holds this lock: it cannot be taken over.
         lost: new AbortController().signal,
         async switchOver() {
           if (switchOver.run(to, from, to) === 1) return

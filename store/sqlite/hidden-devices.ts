@@ -3,12 +3,12 @@ import type { Database } from '../../runtime/sqlite/database.ts'
 import type { DeviceName } from './device-statuses.ts'
 import type { SqliteReadModels } from './read-models.ts'
 
-/** Read models, seen as those that have applied an erasure or not. */
+/** Read models, reduced to which erasures they have applied. */
 type Applying = Pick<SqliteReadModels, 'erasures'>
 
 export type HiddenDevices = {
   hide(erasure: DeviceErased): void
-  /** Forgets what the read models have applied, where `may` says so once that is known. */
+  /** Removes what the read models have applied, if `may`, called after that look-up, agrees. */
   sweepApplied(readModels: Applying, may?: () => boolean): void
   isHidden(device: DeviceName, readModels: Applying): boolean
   /** The hidden devices of an account. */
@@ -20,8 +20,8 @@ export type HiddenDevices = {
 type Row = { readonly event_id: string; readonly device_id: string }
 
 /**
- * Devices that operators had erased. Each is hidden while the read models that are read have not
- * applied that very erasure; from then on its row is idle, and is removed with the next one.
+ * Devices erased by operators. Each is hidden until the current read models have applied that very
+ * erasure; after that its row is unused, and is removed with the next one.
  */
 export function sqliteHiddenDevices(accounts: Database): HiddenDevices {
   const insert = accounts.prepare('INSERT OR IGNORE INTO hidden_devices VALUES (?, ?, ?, ?)')

@@ -22,13 +22,13 @@ type DeviceState = Pick<Change, 'accountId' | 'deviceId' | 'before'> & {
   stored: PositionEntry[]
   readonly repeated: ProjectionEntry[]
   readonly erased: ErasureEntry[]
-  /** Applied before this batch: what the batch itself erases stands in its own partition. */
+  /** Applied before this batch: the batch's own erasures are in its own partition. */
   readonly erasedBefore: readonly ErasureTime[]
 }
 
 /**
- * Stores the entries' records and folds each that is stored for the first time into its device, in
- * the order of the log; at an erasure the device is as if it had never reported.
+ * Stores the entries' records and folds each newly stored one into its device, in the order of the
+ * log; an erasure resets the device as if it had never reported.
  */
 export function projectEntries(
   { entries, fold }: Pick<ProjectionBatch, 'entries' | 'fold'>,
@@ -53,7 +53,7 @@ export function projectEntries(
 
   function erase(entry: ErasureEntry): void {
     const state = stateOf(entry)
-    // Only the first of its copies in the log counts: the others would take what came in between.
+    // Only the first of its copies in the log counts: the others would erase later reports.
     if (erasures.isApplied(entry.event.eventId)) {
       state.repeated.push(entry)
       return
@@ -64,7 +64,7 @@ export function projectEntries(
     state.after = undefined
     state.stored = []
     state.erased.push(entry)
-    // What stays stands behind the erasure, in another partition.
+    // What remains came after the erasure, in another partition.
     for (const left of records.ofDevice(entry.event)) {
       state.after = fold(state.after, { kind: 'position', ...left })
     }
@@ -90,12 +90,12 @@ export function projectEntries(
   return Array.from(devices.values(), ({ erasedBefore: _, ...change }) => change).filter(isTold)
 }
 
-/** A position of before an erasure leaves nothing. */
+/** A position from before an erasure is not reported. */
 function isTold({ stored, repeated, erased }: Change): boolean {
   return stored.length + repeated.length + erased.length > 0
 }
 
-/** Offsets of two partitions say nothing of each other, so there the time decides. */
+/** Offsets of different partitions are not comparable, so there the time decides. */
 function isErased({ origin, event }: PositionEntry, erased: readonly ErasureTime[]): boolean {
   return erased.some(
     ({ partition, erasedAt }) => partition !== origin.partition && event.receivedAt <= erasedAt,

@@ -38,9 +38,9 @@ export const READ_MODELS_SCHEMA = [
      last_offset INTEGER NOT NULL
    ) STRICT;`,
 
-  // Where the last position is stands in columns of its own: they are compared as numbers, and
-  // several times faster than what has to be taken out of the JSON text first. They stand in the
-  // index too, so that a walk along the times looks into the table for what it finds only.
+  // The last position's coordinates have their own columns: they compare as numbers, several times
+  // faster than values extracted from JSON. They are in the index too, so that a scan by time reads
+  // only matching rows of the table.
   `ALTER TABLE device_statuses ADD COLUMN latitude REAL NOT NULL DEFAULT 0;
    ALTER TABLE device_statuses ADD COLUMN longitude REAL NOT NULL DEFAULT 0;
    UPDATE device_statuses SET
@@ -61,7 +61,7 @@ export const READ_MODELS_SCHEMA = [
    CREATE INDEX erasures_by_device
      ON erasures (account_id, device_id, log_partition, log_offset);`,
 
-  // The last event that was applied: the last entry dealt with may be none.
+  // The last applied event: the last entry processed may not be an event.
   `ALTER TABLE checkpoints ADD COLUMN event_offset INTEGER;
    ALTER TABLE checkpoints ADD COLUMN event_id TEXT;`,
 ]

@@ -11,7 +11,7 @@ import { projectEntries } from './projection.ts'
 import { READ_MODELS_SCHEMA } from './read-models-schema.ts'
 import { sqliteRecords } from './records.ts'
 
-/** One generation of the read models, in a file of its own. */
+/** One generation of the read models, in its own file. */
 export type SqliteReadModels = Pick<ReadModels, 'findPosition' | 'pagePositions'> & {
   readonly statuses: Pick<DeviceStatuses, 'find' | 'page'>
   readonly erasures: Pick<AppliedErasures, 'isApplied' | 'appliedUpTo' | 'begunUpTo'>
@@ -21,9 +21,9 @@ export type SqliteReadModels = Pick<ReadModels, 'findPosition' | 'pagePositions'
   origins(receivedSince: number): Map<number, OriginBounds>
   checkpoint(): Offsets
   lastApplied(): AppliedEvents
-  /** May take many turns where devices with a long history are erased. */
+  /** May take many turns when it erases devices with a long history. */
   project: Generation['project']
-  /** `forget` is told of the devices whose statuses are about to go. */
+  /** `forget` is called with the devices whose statuses are about to be removed. */
   expire(
     receivedBefore: number,
     options: { forget: (devices: readonly DeviceName[]) => void; signal?: AbortSignal },
@@ -35,7 +35,7 @@ const DEVICES_REMOVED_AT_ONCE = 200
 
 const ENDINGS = ['', '-wal', '-shm']
 
-/** Removes the files of every generation but these; who still has one open keeps what it held. */
+/** Removes the files of all other generations; processes that have one open keep its content. */
 export function removeReadModelsExcept(directory: string, kept: readonly number[]): void {
   const stays = new Set(
     kept.flatMap((generation) => ENDINGS.map((ending) => fileOf(generation) + ending)),
@@ -47,17 +47,17 @@ export function removeReadModelsExcept(directory: string, kept: readonly number[
 }
 
 export type OpenOptions = {
-  /** The file of what operators say of devices, which devices are searched by; to read only, then. */
+  /** The file with the devices' settings, for searching by them; read-only in that case. */
   readonly settingsFile?: string
 }
 
-/** Opens generation N of the read models, made if it is not there. */
+/** Opens generation N of the read models, creating it if missing. */
 export function openReadModels(
   directory: string,
   generation: number,
   { settingsFile }: OpenOptions = {},
 ): SqliteReadModels {
-  // What a power cut takes of it is projected again.
+  // What a power failure loses is projected again.
   const database = new Database(join(directory, fileOf(generation)), READ_MODELS_SCHEMA, {
     synchronous: 'NORMAL',
   })
@@ -85,9 +85,9 @@ export function openReadModels(
   }
 
   /**
-   * Takes long histories away in small transactions ahead of the batch's own, because nobody else
-   * gets a turn during one. Nothing of them is wanted any more, whatever comes of the batch, and
-   * their devices are known as erased before anything goes.
+   * Removes long histories in small transactions before the batch's own, which blocks other work.
+   * Their records are unwanted whatever becomes of the batch, and their devices are marked as
+   * erased first.
    */
   async function removeLongHistories({ entries }: ProjectionBatch): Promise<void> {
     for (const entry of entries) {
@@ -112,7 +112,7 @@ export function openReadModels(
       const found = new Set<string>()
       for (const models of [records, statuses]) {
         const accountAfter = (id: string) => models.accountAfter(id)
-        // No account's id is empty.
+        // Account ids are never empty.
         for (let last = accountAfter(''); last !== undefined; last = accountAfter(last)) {
           found.add(last)
         }
@@ -121,7 +121,7 @@ export function openReadModels(
     },
 
     async *scanRecords({ accountId, after = '', upTo }) {
-      // Any timestamp of any recordId of the device `after` stands before this.
+      // Sorts after every record of the device `after`.
       let place = { deviceId: after, timestamp: Infinity, recordId: '' }
       for (;;) {
         const chunk = records.next(accountId, place, upTo)

@@ -6,15 +6,15 @@ import type { DeviceName } from './device-statuses.ts'
 import type { ErasureEntry } from './erasures.ts'
 
 export type Records = Pick<ReadModels, 'findPosition' | 'pagePositions'> & {
-  /** Whether the stored record of this id is the one this very event made, now or before. */
+  /** Whether the stored record of this id was made by this very event, now or earlier. */
   insert(entry: { origin: Origin; event: PositionReported }): boolean
   /** Removes some of those received before a time; false when none is left. */
   removeSome(receivedBefore: number): boolean
-  /** Removes some of those that an erasure takes away; false when none is left. */
+  /** Removes some of those covered by an erasure; false when none is left. */
   removeErased(erasure: ErasureEntry): boolean
-  /** Whether an erasure takes away more than is removed at once. */
+  /** Whether an erasure covers more than is removed at once. */
   erasesMany(erasure: ErasureEntry): boolean
-  /** Every record of a device by its place in the log, partition by partition. */
+  /** Every record of a device by its origin, partition by partition. */
   ofDevice(device: DeviceName): { origin: Origin; event: PositionReported }[]
   /** The next account after this one that has a record. */
   accountAfter(accountId: string): string | undefined
@@ -44,10 +44,10 @@ type Row = {
   readonly log_offset: number
 }
 
-/** Few enough that a writer who waits for one round of removal does not notice. */
+/** Few enough that a waiting writer does not notice one round of removal. */
 const REMOVED_AT_ONCE = 1_000
 
-/** The statements by which a page is read; its start is one bound, so that both are index walks. */
+/** The statements that read a page; the start is a single bound, so that both are index scans. */
 export const PAGE = {
   asc: `SELECT * FROM records
     WHERE account_id = ? AND device_id = ? AND (timestamp, record_id) > (?, ?) AND timestamp < ?
@@ -162,8 +162,8 @@ export function sqliteRecords(database: Database): Records {
     },
 
     async pagePositions({ accountId, deviceId, from, to, order, limit, after }) {
-      // No recordId is empty, so (from, '') stands right before the first record of that time, and
-      // (to, '') right after the last one before it.
+      // No recordId is empty, so (from, '') is right before the first record of that time, and (to,
+      // '') right after the last one before it.
       const first = from ?? -Infinity
       const end = to ?? Infinity
       const start = { timestamp: order === 'asc' ? first : end, recordId: '' }

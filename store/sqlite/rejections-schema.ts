@@ -1,8 +1,8 @@
 import { newTable, renameTable } from './accounts-schema.ts'
 
 /**
- * A file of its own: a flood of bad reports writes here without end, and must neither hold up who
- * signs in or changes a key, nor swell the one file that nobody can do without.
+ * A separate file: a flood of bad reports writes here endlessly, and must neither delay sign-ins
+ * and key changes, nor bloat the one file that cannot be rebuilt.
  */
 export const REJECTIONS_SCHEMA = [
   `CREATE TABLE rejections (

@@ -57,8 +57,8 @@ export function openSqliteStore({
 }
 
 /**
- * The keys of a store that another thread has opened and writes, for reading only.
- * @throws {DependencyError} when the file is not there.
+ * Read-only access to the keys of a store that another thread has opened and writes.
+ * @throws {DependencyError} when the file does not exist.
  */
 export function openSqliteGrants({
   directory,
@@ -88,7 +88,7 @@ function storeOn({
   const hidden = sqliteHiddenDevices(accounts)
   const readModels = followedReadModels(generations, join(directory, ACCOUNTS_FILE))
 
-  /** For work that takes many turns: those in use may change meanwhile. */
+  /** For work of many turns, during which the current ones may change. */
   async function withOwn<T>(work: (own: SqliteReadModels) => Promise<T>): Promise<T> {
     const { readModels: own } = generations.openInUse()
     try {
