@@ -6,7 +6,7 @@ export type DeadLetter = {
   readonly now: LogEntry
 }
 
-/** Consecutive dead letters; `upTo` is the position of the last one. */
+/** Consecutive dead letters; `upTo` is the origin of the last one. */
 export type DeadLetters = {
   readonly letters: readonly DeadLetter[]
   readonly upTo: { readonly partition: number; readonly offset: number }

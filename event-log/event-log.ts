@@ -40,7 +40,7 @@ export interface EventLog extends RejectionLog {
 
   /**
    * How far a group is behind the end of the log. `seconds`: age of the oldest unprocessed event.
-   * `applied`: the position of its read models, if they keep it themselves; takes precedence over
+   * `applied`: the checkpoint of its read models, if they keep it themselves; takes precedence over
    * the offsets committed in the log.
    */
   lag(
@@ -104,7 +104,7 @@ export interface RejectionLog {
 export type Subscription = {
   readonly group: string
   /**
-   * The position of the group's read models, if they keep it themselves. Takes precedence over the
+   * The checkpoint of the group's read models, if they keep it themselves. It overrides the
    * offsets committed in the log, which then need not commit anything for the group.
    */
   readonly resumeAfter?: Offsets

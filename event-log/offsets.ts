@@ -1,10 +1,10 @@
 import type { Offsets, Origin } from '../schemas/read-models.ts'
 import type { Extent } from './event-log.ts'
 
-// Comparisons of positions in the log, partition by partition. In a partition that is not named,
+// Comparisons of places in the log, partition by partition. In a partition that is not named,
 // nothing has been read yet.
 
-/** Whether the event at this position is at or before these offsets. */
+/** Whether the event at this origin is at or before these offsets. */
 export function includes(offsets: Offsets, { partition, offset }: Origin): boolean {
   return offset <= (offsets[partition] ?? -1)
 }

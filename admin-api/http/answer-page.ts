@@ -19,7 +19,7 @@ export function pageOf(items: JsonSchema): JsonSchema {
   }
 }
 
-/** How the items of a list are shown, and the position of each. */
+/** How the items of a list are shown, and the place of each. */
 type Shown<Item> = {
   readonly list: List
   readonly items: readonly Item[]

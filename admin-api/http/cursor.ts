@@ -12,14 +12,14 @@ export type List = {
 type Shapes = { readonly text: string; readonly number: number }
 type Place<S extends readonly (keyof Shapes)[]> = { [I in keyof S]: Shapes[S[I]] }
 
-/** The position after the last item of a page, opaque to callers. */
+/** The place after the last item of a page, opaque to callers. */
 export function writeCursor(list: List, place: readonly (string | number)[]): string {
   const text = JSON.stringify(place)
   return `${Buffer.from(text).toString('base64url')}.${checksum(text, list)}`
 }
 
 /**
- * The position in a cursor, as values of the given shapes; undefined without a cursor.
+ * The place in a cursor, as values of the given shapes; undefined without a cursor.
  * @throws {ApiError} 400 for a cursor that is damaged or belongs to another list.
  */
 export function readCursor<const S extends readonly (keyof Shapes)[]>(
@@ -30,7 +30,7 @@ export function readCursor<const S extends readonly (keyof Shapes)[]>(
   if (cursor === undefined) return undefined
   const [encoded = ''] = cursor.split('.')
   const place = parsePlace(Buffer.from(encoded, 'base64url').toString())
-  // The checksum detects mistakes, not forgery, so the position is validated like any input.
+  // The checksum detects mistakes, not forgery, so the place is validated like any input.
   const fits =
     place.length === shapes.length &&
     shapes.every((shape, index) =>
