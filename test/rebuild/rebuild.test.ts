@@ -52,16 +52,22 @@ function startProjector() {
   }
 }
 
-/** As another process does it: with a store and a log of its own. */
-async function rebuild(
-  options: Partial<Parameters<typeof rebuildReadModels>[0]> = {},
-): Promise<Outcome> {
+/**
+ * As another process does it: with a store and a log of its own. It waits for `hold` before it
+ * switches, and again before it removes what was in use.
+ */
+async function rebuild({
+  hold,
+  ...options
+}: Partial<Parameters<typeof rebuildReadModels>[0]> & {
+  hold?: () => Promise<unknown>
+} = {}): Promise<Outcome> {
   const ownLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
   const ownStore = openSqliteStore({ directory })
   try {
     return await rebuildReadModels({
       eventLog: ownLog,
-      store: ownStore,
+      store: hold === undefined ? ownStore : held(ownStore, hold),
       clock,
       metrics: createMetrics(),
       logger,
@@ -75,6 +81,22 @@ async function rebuild(
   } finally {
     await ownStore.close()
     await ownLog.close()
+  }
+}
+
+function held(ownStore: Store, hold: () => Promise<unknown>): Store {
+  return {
+    ...ownStore,
+    async beginRebuild() {
+      const begun = await ownStore.beginRebuild()
+      return (
+        begun && {
+          ...begun,
+          switchOver: () => hold().then(() => begun.switchOver()),
+          end: () => hold().then(() => begun.end()),
+        }
+      )
+    },
   }
 }
 
@@ -155,8 +177,8 @@ describe('a rebuild', () => {
         await new Promise(setImmediate)
       }
     })()
+    const readable = new Set<string>()
     const reading = (async () => {
-      const readable = new Set<string>()
       for (let n = 0; !stop.signal.aborted; n += 1) {
         const recordId = seen[n % seen.length] ?? ''
         const found = await store.findPosition({ accountId: 'acc-1', recordId })
@@ -164,12 +186,18 @@ describe('a rebuild', () => {
         else if (readable.has(recordId)) throw new Error(`${recordId} has vanished`)
         await new Promise(setImmediate)
       }
-      return readable.size
     })()
-    const outcome = await rebuild()
+    // However slow the machine is: a hundred more are read at each stage.
+    const hundredMore = () => {
+      const enough = readable.size + 100
+      const isEnough = () => eventually(() => readable.size >= enough, { withinMs: 30_000 })
+      return Promise.race([isEnough(), reading])
+    }
+    const outcome = await rebuild({ hold: hundredMore })
     stop.abort()
     await sending
-    expect(await reading).toBeGreaterThan(100)
+    await reading
+    expect(readable.size).toBeGreaterThan(200)
     expect(outcome).toMatchObject({ kind: 'switched', compared: { equal: true } })
     await caughtUp()
     const all = Object.values(await counts())
