@@ -25,7 +25,7 @@ export async function startIngestApi(
   { config, logger, metrics, lifecycle }: Program,
 ): Promise<string> {
   const usage = new KeyUsage({ keys: store })
-  lifecycle.onClose('key usage', () => usage.flush())
+  lifecycle.lastly('last key usage', () => usage.flush())
   lifecycle.every('key usage', USAGE_FLUSH_MS, () => usage.flush())
   const rejections = new Rejections({ eventLog, clock, steadyClock, metrics, logger })
   lifecycle.onClose('rejections', () => rejections.close())

@@ -34,18 +34,16 @@ export type ProjectedStore = ReadModels &
   Pick<Instances, 'saveInstance'>
 
 /**
- * Starts the projector on an open log and store. On close it finishes the current batch; the next
- * start continues after it.
+ * Starts the projector on an open log and store. When the process stops, it finishes the current
+ * batch if the store allows it; otherwise the log delivers that batch again.
  */
 export function startProjector(
   { eventLog, store }: { eventLog: ProjectedLog; store: ProjectedStore },
   { config, logger, metrics, lifecycle }: Program,
 ): void {
-  const stop = new AbortController()
-  const projector = projectInUse({ eventLog, store, metrics, logger, signal: stop.signal })
-  lifecycle.run('projector', projector)
-  lifecycle.run('rejections', projectRejections({ eventLog, store, signal: stop.signal }))
-  lifecycle.onClose('projector loop', async () => stop.abort())
+  const signal = lifecycle.stopping
+  lifecycle.run('projector', projectInUse({ eventLog, store, metrics, logger, signal }))
+  lifecycle.run('rejections', projectRejections({ eventLog, store, signal }))
   const lag = lagWatch({ eventLog, store, metrics })
   lifecycle.every('measuring the lag', LAG_EVERY_MS, () => lag.measure())
   const save = (report: InstanceReport) => store.saveInstance(report)
@@ -57,7 +55,7 @@ export function startProjector(
   const { retentionDays } = config
   if (retentionDays !== undefined) {
     lifecycle.every('retention', HOUR_MS, () =>
-      applyRetention({ eventLog, store, clock, retentionDays, signal: lifecycle.stopping }),
+      applyRetention({ eventLog, store, clock, retentionDays, signal }),
     )
   }
 }

@@ -1,5 +1,10 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from './logger.ts'
 import { periodically } from './periodically.ts'
+
+/** How much of the deadline running tasks, and one last task, may take after the stop. */
+const SHARE_OF_TASKS = 1 / 4
+const SHARE_OF_LAST_TASK = 1 / 10
 
 /**
  * Closes what a process has opened, in reverse order. `main.ts` registers a closer with `onClose`
@@ -11,6 +16,7 @@ export class Lifecycle {
   readonly #deadlineMs: number
   readonly #stopping = new AbortController()
   #closing: Promise<void> | undefined
+  #tasksAreDue: Promise<unknown> | undefined
 
   constructor({ logger, deadlineMs }: { logger: Logger; deadlineMs: number }) {
     this.#logger = logger
@@ -47,9 +53,19 @@ export class Lifecycle {
     this.#exit(1)
   }
 
-  /** A task that runs as long as the process; if it fails, the process fails. */
+  /**
+   * A task that runs until `stopping` is aborted; if it fails, the process fails. The stop waits for
+   * it only for a share of the deadline, because a database may not answer.
+   */
   run(what: string, task: Promise<void>): void {
-    this.onClose(what, () => task.catch(() => undefined))
+    this.onClose(what, async () => {
+      const ended = task.then(
+        () => true,
+        () => true,
+      )
+      const late = this.#tasksAreDue?.then(() => false)
+      if ((await Promise.race([ended, late])) === false) this.#leaveUndone(what)
+    })
     task.catch((error: unknown) => this.fail(error, `${what} failed`))
   }
 
@@ -59,10 +75,26 @@ export class Lifecycle {
     this.run(what, periodically({ what, everyMs, task, signal, logger: this.#logger }))
   }
 
+  /** A last task when the process stops. If it fails or takes too long, it is left undone. */
+  lastly(what: string, task: () => Promise<void>): void {
+    this.onClose(what, async () => {
+      const late = wait(this.#deadlineMs * SHARE_OF_LAST_TASK, false, { ref: false })
+      const done = task().then(
+        () => true,
+        () => false,
+      )
+      if (!(await Promise.race([done, late]))) this.#leaveUndone(what)
+    })
+  }
+
   /** Closes everything once, in reverse order. */
   async close(): Promise<void> {
     this.#closing ??= this.#closeAll()
     return this.#closing
+  }
+
+  #leaveUndone(what: string): void {
+    this.#logger.warn({ what }, 'left undone, as the process stops')
   }
 
   #exit(code: number): void {
@@ -79,6 +111,7 @@ export class Lifecycle {
 
   async #closeAll(): Promise<void> {
     this.#stopping.abort()
+    this.#tasksAreDue = wait(this.#deadlineMs * SHARE_OF_TASKS, undefined, { ref: false })
     let failed = false
     for (const { what, close } of this.#closers.reverse()) {
       try {

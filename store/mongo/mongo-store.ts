@@ -23,6 +23,7 @@ import type { Store } from '../store.ts'
 const ANSWER_WITHIN_MS = 5_000
 /** Time enough to index a new database; the indexes of a large one are built in the background. */
 const INDEXED_WITHIN_MS = 1_000
+const CLOSED_WITHIN_MS = 1_500
 
 /** These make many calls to the server, each limited by the driver's own time-outs. */
 const MANY_CALLS: ReadonlySet<string> = new Set<keyof Store | keyof Generation | keyof Rebuild>([
@@ -144,12 +145,13 @@ export async function openMongoStore({
     // committed offsets count. Needs no server, so a projector can start before it.
     checkpoint: async () => undefined,
 
+    // What a server that does not answer keeps open ends with the driver's time-outs, or the process.
     async close() {
       closing.abort()
-      await preparation.stop()
-      await client.close()
-      await indexing
-      await removal.ended()
+      const closed = preparation
+        .stop()
+        .then(() => Promise.all([client.close(), indexing, removal.ended()]))
+      await Promise.race([closed, pause(CLOSED_WITHIN_MS, undefined, { ref: false })])
     },
   }
 }

@@ -1,0 +1,89 @@
+import { afterEach, expect, test } from '@jest/globals'
+import { createKey, operatorEnv, ready } from '../deployments.ts'
+import { eventually } from '../eventually.ts'
+import { listens, startProgram, type RunningProgram } from '../programs.ts'
+import { describeWith } from '../services/describe-with.ts'
+import { urlOfDatabase } from '../store/mongo/database.ts'
+import { flakyProxy, type FlakyProxy, type Mode } from '../store/mongo/flaky-proxy.ts'
+
+const DEADLINE_MS = 10_000
+
+await describeWith(['kafka', 'mongodb'], 'SIGTERM while MongoDB is away', (services) => {
+  let proxy: FlakyProxy | undefined
+  let programs: RunningProgram[] = []
+
+  afterEach(async () => {
+    for (const program of programs) program.process.kill('SIGKILL')
+    await Promise.all(programs.map(({ ended }) => ended))
+    await proxy?.close()
+  })
+
+  /** The three services, in use; `report` gives the status of one more report. */
+  async function start() {
+    const { brokers, topicPrefix } = services.kafka
+    const mongo = await flakyProxy(urlOfDatabase(services.mongodb.url, services.mongodb.database))
+    proxy = mongo
+    const env = {
+      ...operatorEnv(),
+      ...{ INGEST_PORT: '0', ADMIN_PORT: '0', PROJECTOR_PORT: '0' },
+      KAFKA_BROKERS: brokers.join(','),
+      KAFKA_TOPIC_PREFIX: topicPrefix,
+      MONGODB_URL: mongo.url,
+      RETENTION_DAYS: '30',
+      SHUTDOWN_DEADLINE_MS: String(DEADLINE_MS),
+    }
+    const [ingest, projector, admin] = ['ingest-api', 'projector', 'admin-api'].map((name) =>
+      startProgram(`${name}/main`, { env }),
+    ) as [RunningProgram, RunningProgram, RunningProgram]
+    programs = [ingest, projector, admin]
+    const ingestUrl = await listens(ingest, 'ingest API')
+    const adminUrl = await listens(admin, 'admin API')
+    for (const url of [ingestUrl, adminUrl, await listens(projector, 'projector')]) await ready(url)
+    const key = await createKey(adminUrl)
+    const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
+    const report = async (deviceId: string) => {
+      const body = JSON.stringify({ deviceId, latitude: 48.1, longitude: 11.5 })
+      const answer = await fetch(`${ingestUrl}/api/v1/gps/submit`, {
+        method: 'POST',
+        headers,
+        body,
+      })
+      return answer.status
+    }
+    return { mongo, report }
+  }
+
+  /** Sends SIGTERM to all; gives how each ended, and after how long. */
+  function stop() {
+    const begun = performance.now()
+    return Promise.all(
+      programs.map(async (program) => {
+        program.process.kill('SIGTERM')
+        const code = await program.ended
+        return { code, inTime: performance.now() - begun < DEADLINE_MS, output: program.output() }
+      }),
+    )
+  }
+
+  test.each<Mode>(['silent', 'refuse'])(
+    'every service exits with 0 within the deadline, a batch in hand or not (%s)',
+    async (mode) => {
+      const { mongo, report } = await start()
+      expect(await report('tracker-1')).toBe(200)
+      await mongo.become(mode)
+      // The projector now has a batch in hand that it cannot store.
+      await eventually(async () => (await report('tracker-2')) === 200, { withinMs: 20_000 })
+      if (mode === 'refuse') {
+        const [, projector] = programs
+        await eventually(() => projector?.output().includes('subscription pauses'), {
+          withinMs: 20_000,
+        })
+      }
+      for (const { output, ...ended } of await stop()) {
+        if (ended.code !== 0) throw new Error(output)
+        expect(ended).toEqual({ code: 0, inTime: true })
+      }
+    },
+    60_000,
+  )
+})
