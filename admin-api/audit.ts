@@ -1,5 +1,5 @@
 import { AUDIT_SUBJECTS, type Audit, type AuditEntry } from '../store/back-office.ts'
-import type { AdminRoute, JsonSchema } from './http/admin-route.ts'
+import { route, type AdminRoute, type JsonSchema } from './http/admin-route.ts'
 import { pageOf } from './http/answer-page.ts'
 import { listById } from './http/list-by-id.ts'
 import { PAGE_PARAMETERS } from './http/query.ts'
@@ -8,7 +8,7 @@ import { isoTime, TIME } from './http/views.ts'
 /** Who did what in an account. */
 export function auditRoutes({ store }: { store: Audit }): AdminRoute[] {
   return [
-    {
+    route({
       method: 'GET',
       path: '/audit',
       summary: 'Who did what to which key, device or operator, newest first',
@@ -16,7 +16,7 @@ export function auditRoutes({ store }: { store: Audit }): AdminRoute[] {
       query: PAGE_PARAMETERS,
       answer: { data: pageOf(AUDIT_ENTRY) },
       handle: listById({ name: 'audit', page: (query) => store.pageAudit(query), view: auditView }),
-    },
+    }),
   ]
 }
 

@@ -4,7 +4,8 @@ import { successEnvelope } from '../runtime/openapi/envelope.ts'
 import { isRequired, jsonSchemaOf, objectSchemaOf } from '../runtime/openapi/json-schema.ts'
 import { OPERATIONS_CALLS, OPERATIONS_TAG } from '../runtime/openapi/operations-calls.ts'
 import { parametersOf, type Operation, type Parameter } from '../runtime/openapi/operation.ts'
-import type { AdminRoute, JsonSchema, Rules } from './http/admin-route.ts'
+import type { AdminRoute, JsonSchema } from './http/admin-route.ts'
+import { schemasOf, type Rules } from './http/rule.ts'
 import { operationIdOf } from './operation-id.ts'
 
 const DESCRIPTION = `What operators and their programs ask and change: devices, positions, API keys.
@@ -109,7 +110,7 @@ function described(route: AdminRoute, prefix: string): Operation {
 
 /** Refuses a change without any field to change. */
 function bodySchema(method: AdminRoute['method'], rules: Rules): JsonSchema {
-  return { ...objectSchemaOf(rules), ...(method === 'PATCH' && { minProperties: 1 }) }
+  return { ...objectSchemaOf(schemasOf(rules)), ...(method === 'PATCH' && { minProperties: 1 }) }
 }
 
 function tagOf({ path }: AdminRoute) {
@@ -127,7 +128,7 @@ function parametersFor({ method, path, query = {}, needs, answer }: AdminRoute):
       required: true,
       schema: { type: 'string', minLength: 1 },
     })),
-    ...Object.entries(query).map(([name, rule]): Parameter => {
+    ...Object.entries(schemasOf(query)).map(([name, rule]): Parameter => {
       const { description, ...schema } = jsonSchemaOf(rule)
       return {
         name,

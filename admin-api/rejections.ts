@@ -1,18 +1,23 @@
 import { REJECTION_ERRORS, type ReportRejected } from '../schemas/report-rejected.ts'
 import type { Store } from '../store/store.ts'
-import type { AdminContext, AdminRoute, Input, JsonSchema } from './http/admin-route.ts'
+import {
+  route,
+  type AdminContext,
+  type AdminRoute,
+  type Input,
+  type JsonSchema,
+} from './http/admin-route.ts'
 import { answerPage, pageOf } from './http/answer-page.ts'
 import type { Caller } from './http/caller.ts'
 import { readCursor } from './http/cursor.ts'
-import { PAGE_PARAMETERS, textParameter, type PageQuery } from './http/query.ts'
+import { PAGE_PARAMETERS, textParameter } from './http/query.ts'
+import type { InputOf } from './http/rule.ts'
 import { isoTime, TIME } from './http/views.ts'
-
-type RejectionQuery = PageQuery & { readonly keyId?: string; readonly deviceId?: string }
 
 const REJECTION_PARAMETERS = {
   ...PAGE_PARAMETERS,
-  keyId: textParameter('keyId', 128).description('Those sent with this key'),
-  deviceId: textParameter('deviceId', 128).description('Those that named this device'),
+  keyId: textParameter('keyId', 128).described('Those sent with this key'),
+  deviceId: textParameter('deviceId', 128).described('Those that named this device'),
 }
 
 /** Why reports do not arrive: refused reports of the account's keys. */
@@ -20,7 +25,7 @@ export function rejectionRoutes({ store }: { store: Store }): AdminRoute[] {
   async function list(
     ctx: AdminContext,
     { accountId }: Caller,
-    { query: { limit, cursor, ...filter } }: Input<RejectionQuery>,
+    { query: { limit, cursor, ...filter } }: Input<InputOf<typeof REJECTION_PARAMETERS>>,
   ): Promise<void> {
     const list = { name: 'rejections', accountId, filter }
     const [after] = readCursor(cursor, list, ['text']) ?? []
@@ -40,7 +45,7 @@ export function rejectionRoutes({ store }: { store: Store }): AdminRoute[] {
   }
 
   return [
-    {
+    route({
       method: 'GET',
       path: '/rejections',
       summary: 'Lists reports that were refused, the latest first',
@@ -49,7 +54,7 @@ export function rejectionRoutes({ store }: { store: Store }): AdminRoute[] {
       query: REJECTION_PARAMETERS,
       answer: { data: pageOf(REJECTION) },
       handle: list,
-    },
+    }),
   ]
 }
 

@@ -15,9 +15,9 @@ export async function newPassword(
 ): Promise<NewPassword> {
   if (input.isTTY === true) return { password: generatePassword(), isGenerated: true }
   const password = decoded(await buffer(input)).replace(/\r?\n$/, '')
-  const { error } = RULE.validate(password)
-  if (error !== undefined) throw new Error(error.message)
-  return { password, isGenerated: false }
+  const checked = RULE.check(password, { field: 'password', now: 0 })
+  if ('faults' in checked) throw new Error(checked.faults[0]?.message)
+  return { password: checked.made, isGenerated: false }
 }
 
 /** Not decoded leniently: with replacement characters nobody could type the password. */

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import Joi from 'joi'
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
@@ -9,6 +8,7 @@ import type { Store } from '../../store/store.ts'
 import { ACCOUNT, ACCOUNT_WITH_ADMIN, accountView } from './account-view.ts'
 import {
   pathParameter,
+  route,
   type AdminContext,
   type AdminRoute,
   type Input,
@@ -21,27 +21,22 @@ import { emailTaken } from './operator-rights.ts'
 import { hashPassword } from '../sign-in/password.ts'
 import { PAGE_PARAMETERS } from '../http/query.ts'
 import { recordAction } from '../http/record-action.ts'
-import { nameRule } from '../http/rules.ts'
+import { nameRule } from '../http/name-rule.ts'
+import { flag, object, type InputOf } from '../http/rule.ts'
 import { clientOf, type PasswordTurns } from '../sign-in/password-turns.ts'
-
-type NewAccount = {
-  readonly name: string
-  readonly admin: { readonly email: string; readonly password: string }
-}
 
 const NEW_ACCOUNT = {
   name: nameRule('name').required(),
-  admin: Joi.object({
-    email: emailRule('admin.email').required(),
-    password: newPasswordRule('admin.password').required(),
-  })
-    .required()
-    .messages({ '*': 'admin must be an object with email and password, and nothing else' }),
+  admin: object(
+    {
+      email: emailRule('admin.email').required(),
+      password: newPasswordRule('admin.password').required(),
+    },
+    { expected: 'admin must be an object with email and password, and nothing else' },
+  ).required(),
 }
 
-const SUSPENSION = {
-  suspended: Joi.boolean().required().messages({ '*': 'suspended must be true or false' }),
-}
+const SUSPENSION = { suspended: flag('suspended').required() }
 
 /** The tenants of the service. `turns` is for all password work. */
 export function accountRoutes({
@@ -56,7 +51,7 @@ export function accountRoutes({
   async function create(
     ctx: AdminContext,
     caller: OperatorCaller,
-    { body: { name, admin } }: Input<object, NewAccount>,
+    { body: { name, admin } }: Input<object, InputOf<typeof NEW_ACCOUNT>>,
   ): Promise<void> {
     const passwordHash = await turns.run(() => hashPassword(admin.password), clientOf(ctx.ip))
     const createdAt = clock.now()
@@ -85,7 +80,7 @@ export function accountRoutes({
   async function suspend(
     ctx: AdminContext,
     caller: OperatorCaller,
-    { body: { suspended } }: Input<object, { suspended: boolean }>,
+    { body: { suspended } }: Input<object, InputOf<typeof SUSPENSION>>,
   ): Promise<void> {
     const accountId = pathParameter(ctx, 'id')
     const before = requireAccount(await store.findAccount(accountId))
@@ -113,7 +108,7 @@ export function accountRoutes({
   }
 
   return [
-    {
+    route({
       method: 'GET',
       path: '/accounts',
       summary: 'Lists the accounts of the service, oldest first',
@@ -125,8 +120,8 @@ export function accountRoutes({
         page: (query) => store.pageAccounts(query),
         view: accountView,
       }),
-    },
-    {
+    }),
+    route({
       method: 'POST',
       path: '/accounts',
       summary: 'Makes an account and its first admin',
@@ -135,8 +130,8 @@ export function accountRoutes({
       answer: { status: 201, data: ACCOUNT_WITH_ADMIN },
       errors: ['CONFLICT'],
       handle: create,
-    },
-    {
+    }),
+    route({
       method: 'PATCH',
       path: '/accounts/:id',
       summary: 'Suspends an account, or lets it go on',
@@ -148,7 +143,7 @@ export function accountRoutes({
       answer: { data: ACCOUNT },
       errors: ['CONFLICT'],
       handle: suspend,
-    },
+    }),
   ]
 }
 

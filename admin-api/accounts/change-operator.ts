@@ -1,35 +1,28 @@
-import Joi from 'joi'
 import type { Clock } from '../../runtime/clock.ts'
 import { succeed } from '../../runtime/http.ts'
-import { ROLES, type Role } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
 import {
   pathParameter,
+  route,
   type AdminContext,
   type AdminRoute,
   type Input,
 } from '../http/admin-route.ts'
 import type { OperatorCaller } from '../http/caller.ts'
 import { newPasswordRule } from '../sign-in/credential-rules.ts'
+import { roleRule } from './role-rule.ts'
 import { kept, requireKnownOperator, requirePlatformFor } from './operator-rights.ts'
 import { OPERATOR, operatorView } from './operator-view.ts'
 import { hashPassword } from '../sign-in/password.ts'
 import { recordAction } from '../http/record-action.ts'
+import { flag, type InputOf } from '../http/rule.ts'
 import { requireChange } from '../http/require-change.ts'
 import { clientOf, type PasswordTurns } from '../sign-in/password-turns.ts'
 
-type OperatorChange = {
-  readonly role?: Role
-  readonly password?: string
-  readonly platform?: boolean
-}
-
 const CHANGES = {
-  role: Joi.string()
-    .valid(...ROLES)
-    .messages({ '*': `role must be ${ROLES.join(' or ')}` }),
+  role: roleRule,
   password: newPasswordRule('password'),
-  platform: Joi.boolean().messages({ '*': 'platform must be true or false' }),
+  platform: flag('platform'),
 }
 
 /** Changing an operator; new rights apply from the next request of the session. */
@@ -45,7 +38,7 @@ export function changeOperatorRoute({
   async function change(
     ctx: AdminContext,
     caller: OperatorCaller,
-    { body: change }: Input<object, OperatorChange>,
+    { body: change }: Input<object, InputOf<typeof CHANGES>>,
   ): Promise<void> {
     requireChange(change, CHANGES)
     const query = { accountId: caller.accountId, operatorId: pathParameter(ctx, 'id') }
@@ -77,7 +70,7 @@ export function changeOperatorRoute({
     succeed(ctx, operatorView(operator))
   }
 
-  return {
+  return route({
     method: 'PATCH',
     path: '/operators/:id',
     summary: 'Changes the role, the password or the platform right of an operator',
@@ -89,5 +82,5 @@ export function changeOperatorRoute({
     answer: { data: OPERATOR },
     errors: ['CONFLICT'],
     handle: change,
-  }
+  })
 }

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import Joi from 'joi'
 import type { Clock } from '../../runtime/clock.ts'
 import { succeed } from '../../runtime/http.ts'
 import { ulid } from '../../schemas/record-id.ts'
-import { ROLES, type Operator, type Role } from '../../store/back-office.ts'
+import type { Operator } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
 import {
   pathParameter,
+  route,
   type AdminContext,
   type AdminRoute,
   type Input,
@@ -20,24 +20,16 @@ import { OPERATOR, operatorView } from './operator-view.ts'
 import { hashPassword } from '../sign-in/password.ts'
 import { emailTaken, kept, requireKnownOperator, requirePlatformFor } from './operator-rights.ts'
 import { PAGE_PARAMETERS } from '../http/query.ts'
+import { roleRule } from './role-rule.ts'
+import { flag, type InputOf } from '../http/rule.ts'
 import { recordAction } from '../http/record-action.ts'
 import { clientOf, type PasswordTurns } from '../sign-in/password-turns.ts'
-
-type NewOperator = {
-  readonly email: string
-  readonly password: string
-  readonly role: Role
-  readonly platform?: boolean
-}
 
 const NEW_OPERATOR = {
   email: emailRule('email').required(),
   password: newPasswordRule('password').required(),
-  role: Joi.string()
-    .valid(...ROLES)
-    .required()
-    .messages({ '*': `role must be ${ROLES.join(' or ')}` }),
-  platform: Joi.boolean().empty(null).messages({ '*': 'platform must be true or false' }),
+  role: roleRule.required(),
+  platform: flag('platform').nullIsAbsence(),
 }
 
 /** Who may sign in to an account, and in which role. `turns` is for all password work. */
@@ -53,7 +45,7 @@ export function operatorRoutes({
   async function create(
     ctx: AdminContext,
     caller: OperatorCaller,
-    { body: { email, password, role, platform } }: Input<object, NewOperator>,
+    { body: { email, password, role, platform } }: Input<object, InputOf<typeof NEW_OPERATOR>>,
   ): Promise<void> {
     if (platform !== undefined) requirePlatformFor(caller, 'set platform')
     const passwordHash = await turns.run(() => hashPassword(password), clientOf(ctx.ip))
@@ -88,7 +80,7 @@ export function operatorRoutes({
   }
 
   return [
-    {
+    route({
       method: 'GET',
       path: '/operators',
       summary: 'Lists the operators of the account, oldest first',
@@ -100,8 +92,8 @@ export function operatorRoutes({
         page: (query) => store.pageOperators(query),
         view: operatorView,
       }),
-    },
-    {
+    }),
+    route({
       method: 'POST',
       path: '/operators',
       summary: 'Lets somebody sign in to the account',
@@ -113,7 +105,7 @@ export function operatorRoutes({
       answer: { status: 201, data: OPERATOR },
       errors: ['CONFLICT'],
       handle: create,
-    },
+    }),
     changeOperatorRoute({ store, clock, turns }),
     {
       method: 'DELETE',

@@ -1,15 +1,7 @@
-import Joi from 'joi'
 import type { Liveness } from '../../schemas/read-models.ts'
 import type { DevicePage } from '../../store/read-models.ts'
-import { choiceParameter, textParameter } from '../http/query.ts'
-
-/** The filter parameters of a device list. */
-export type DeviceFilter = {
-  readonly status?: Liveness
-  readonly q?: string
-  readonly bbox?: NonNullable<DevicePage['bbox']>
-  readonly sort: (typeof SORTS)[number]
-}
+import { textParameter } from '../http/query.ts'
+import { choice, parsed, type InputOf } from '../http/rule.ts'
 
 const STATUSES: readonly Liveness[] = ['online', 'idle', 'offline']
 const SORTS = ['deviceId', '-deviceId', 'lastSeenAt', '-lastSeenAt'] as const
@@ -17,25 +9,29 @@ const SORTS = ['deviceId', '-deviceId', 'lastSeenAt', '-lastSeenAt'] as const
 const BBOX_PATTERN = '^-?\\d{1,3}(\\.\\d{1,20})?(,-?\\d{1,3}(\\.\\d{1,20})?){3}$'
 
 export const DEVICE_FILTER_PARAMETERS = {
-  status: choiceParameter('status', STATUSES).description('The status, computed when read'),
-  q: textParameter('q', 128).description(
+  status: choice(STATUSES, { expected: `status must be ${STATUSES.join(' or ')}` }).described(
+    'The status, computed when read',
+  ),
+  q: textParameter('q', 128).described(
     'A text that the deviceId or the name contains, capital or small letters alike',
   ),
-  bbox: Joi.string()
-    .custom((text: string, helpers) => parseBbox(text) ?? helpers.error('any.invalid'))
-    .meta({ openapi: { type: 'string', pattern: BBOX_PATTERN, examples: ['13.5,45,14,45.7'] } })
-    .messages({
-      '*': 'bbox must be west,south,east,north in degrees, south not above north, for example 13.5,45,14,45.7',
-    })
-    .description(
-      'Where the last position is: `west,south,east,north` in WGS84 degrees, edges included; west above east crosses the 180th meridian',
-    ),
-  sort: choiceParameter('sort', SORTS)
-    .default('deviceId')
-    .description('The order, by the bytes of the deviceId or by time; `-` turns it round'),
+  bbox: parsed({
+    parse: parseBbox,
+    expected:
+      'bbox must be west,south,east,north in degrees, south not above north, for example 13.5,45,14,45.7',
+    openapi: { type: 'string', pattern: BBOX_PATTERN, examples: ['13.5,45,14,45.7'] },
+  }).described(
+    'Where the last position is: `west,south,east,north` in WGS84 degrees, edges included; west above east crosses the 180th meridian',
+  ),
+  sort: choice(SORTS, { expected: `sort must be ${SORTS.join(' or ')}` })
+    .withDefault('deviceId')
+    .described('The order, by the bytes of the deviceId or by time; `-` turns it round'),
 }
 
-/** The query to the store. */
+/** What a list of devices is asked for. */
+export type DeviceFilter = InputOf<typeof DEVICE_FILTER_PARAMETERS>
+
+/** What the store is asked for. */
 export function devicePage(
   { status, q, bbox, sort }: DeviceFilter,
   now: number,
@@ -49,7 +45,7 @@ export function devicePage(
   }
 }
 
-function parseBbox(text: string): DeviceFilter['bbox'] {
+function parseBbox(text: string): DevicePage['bbox'] {
   const sides = text.split(',')
   if (sides.length !== 4 || !sides.every((side) => /^-?\d{1,3}(\.\d{1,20})?$/.test(side))) {
     return undefined

@@ -1,4 +1,3 @@
-import Joi from 'joi'
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
@@ -7,6 +6,7 @@ import { liveness, type Device } from '../../schemas/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import {
   pathParameter,
+  route,
   type AdminContext,
   type AdminRoute,
   type Input,
@@ -15,32 +15,26 @@ import {
 import { answerPage, pageOf } from '../http/answer-page.ts'
 import { deviceList, type Caller } from '../http/caller.ts'
 import { readCursor } from '../http/cursor.ts'
-import { DEVICE_FILTER_PARAMETERS, devicePage, type DeviceFilter } from './device-filter.ts'
-import { PAGE_PARAMETERS, type PageQuery } from '../http/query.ts'
+import { DEVICE_FILTER_PARAMETERS, devicePage } from './device-filter.ts'
+import { PAGE_PARAMETERS } from '../http/query.ts'
 import { recordAction } from '../http/record-action.ts'
 import { requireChange } from '../http/require-change.ts'
-import { nameRule } from '../http/rules.ts'
+import { nameRule } from '../http/name-rule.ts'
+import { flag, numberAbove0, type InputOf } from '../http/rule.ts'
 import { isoTime, POSITION, positionView, TIME } from '../http/views.ts'
-
-type Change = {
-  readonly name?: string | null
-  readonly disabled?: boolean
-  readonly expectedIntervalSeconds?: number | null
-}
 
 const LONGEST_INTERVAL_SECONDS = 366 * 24 * 60 * 60
 
 const CHANGES = {
-  name: nameRule('name').allow(null),
-  disabled: Joi.boolean().messages({ '*': 'disabled must be true or false' }),
-  expectedIntervalSeconds: Joi.number()
-    .greater(0)
-    .max(LONGEST_INTERVAL_SECONDS)
-    .allow(null)
-    .messages({
-      '*': `expectedIntervalSeconds must be a number of seconds above 0, at most ${LONGEST_INTERVAL_SECONDS}, or null`,
-    }),
+  name: nameRule('name').orNull(),
+  disabled: flag('disabled'),
+  expectedIntervalSeconds: numberAbove0({
+    max: LONGEST_INTERVAL_SECONDS,
+    expected: `expectedIntervalSeconds must be a number of seconds above 0, at most ${LONGEST_INTERVAL_SECONDS}, or null`,
+  }).orNull(),
 }
+
+const LIST_PARAMETERS = { ...PAGE_PARAMETERS, ...DEVICE_FILTER_PARAMETERS }
 
 const LIST_DESCRIPTION = `
 By \`deviceId\`, pages read one after the other hold each device once. By \`lastSeenAt\`, a device
@@ -52,7 +46,7 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
   async function list(
     ctx: AdminContext,
     caller: Caller,
-    { query: { limit, cursor, ...filter } }: Input<PageQuery & DeviceFilter>,
+    { query: { limit, cursor, ...filter } }: Input<InputOf<typeof LIST_PARAMETERS>>,
   ): Promise<void> {
     const { accountId } = caller
     const devices = deviceList(caller)
@@ -84,7 +78,7 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
   async function change(
     ctx: AdminContext,
     caller: Caller,
-    { body: change }: Input<object, Change>,
+    { body: change }: Input<object, InputOf<typeof CHANGES>>,
   ): Promise<void> {
     requireChange(change, CHANGES)
     const { accountId } = caller
@@ -107,17 +101,17 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
 
   const scope = 'devices:read'
   return [
-    {
+    route({
       method: 'GET',
       path: '/devices',
       summary: 'Lists devices with their status',
       description: LIST_DESCRIPTION,
       needs: 'viewer',
       scope,
-      query: { ...PAGE_PARAMETERS, ...DEVICE_FILTER_PARAMETERS },
+      query: LIST_PARAMETERS,
       answer: { data: pageOf(DEVICE) },
       handle: list,
-    },
+    }),
     {
       method: 'GET',
       path: '/devices/:deviceId',
@@ -127,7 +121,7 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
       answer: { data: DEVICE },
       handle: show,
     },
-    {
+    route({
       method: 'PATCH',
       path: '/devices/:deviceId',
       summary: 'Names a device, disables it, says how often it reports',
@@ -135,7 +129,7 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
       body: CHANGES,
       answer: { data: DEVICE },
       handle: change,
-    },
+    }),
   ]
 }
 

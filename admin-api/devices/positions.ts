@@ -4,6 +4,7 @@ import { isListed } from '../../schemas/device-list.ts'
 import type { Store } from '../../store/store.ts'
 import {
   pathParameter,
+  route,
   type AdminContext,
   type AdminRoute,
   type Input,
@@ -12,40 +13,31 @@ import { answerPage, pageOf } from '../http/answer-page.ts'
 import { deviceList, type Caller } from '../http/caller.ts'
 import { readCursor } from '../http/cursor.ts'
 import { requireDevice } from './devices.ts'
-import { EXPORT_FORMATS, exportPositions, type ExportName } from './export/export-positions.ts'
-import {
-  choiceParameter,
-  DEFAULT_LIMIT,
-  LIMIT_PARAMETER,
-  PAGE_PARAMETERS,
-  timeParameter,
-  type PageQuery,
-} from '../http/query.ts'
+import { EXPORT_FORMATS, EXPORT_NAMES, exportPositions } from './export/export-positions.ts'
+import { DEFAULT_LIMIT, LIMIT_PARAMETER, PAGE_PARAMETERS, timeParameter } from '../http/query.ts'
+import { choice, type InputOf } from '../http/rule.ts'
 import { RECORD, recordView } from '../http/views.ts'
 
-type HistoryQuery = Partial<PageQuery> & {
-  readonly from?: number
-  readonly to?: number
-  readonly order?: 'asc' | 'desc'
-  readonly format: 'json' | ExportName
-}
+const FORMATS = ['json', ...EXPORT_NAMES] as const
 
 const HISTORY_PARAMETERS = {
-  from: timeParameter('from').description('The earliest `timestamp`'),
-  to: timeParameter('to').description('The `timestamp` before which the records end'),
-  order: choiceParameter('order', ['asc', 'desc']).description(
+  from: timeParameter('from').described('The earliest `timestamp`'),
+  to: timeParameter('to').described('The `timestamp` before which the records end'),
+  order: choice(['asc', 'desc'], { expected: 'order must be asc or desc' }).described(
     'By `timestamp`, from the oldest (`asc`) or from the newest (`desc`). `desc` is the default of json, `asc` that of the other formats: a track is expected in the order of time',
   ),
-  limit: LIMIT_PARAMETER.description('1 to 1000, 100 where it is not given; with json only'),
-  cursor: PAGE_PARAMETERS.cursor.description(
+  limit: LIMIT_PARAMETER.described('1 to 1000, 100 where it is not given; with json only'),
+  cursor: PAGE_PARAMETERS.cursor.described(
     'The `nextCursor` of the page before; the other parameters stay as they were; with json only',
   ),
-  format: choiceParameter('format', ['json', ...Object.keys(EXPORT_FORMATS)])
-    .default('json')
-    .description('json is a page of the list; the others are the whole range as a file'),
+  format: choice(FORMATS, { expected: `format must be ${FORMATS.join(' or ')}` })
+    .withDefault('json')
+    .described('json is a page of the list; the others are the whole range as a file'),
 }
 
-/** Stored records: a device's history, and single records by id. */
+type HistoryQuery = InputOf<typeof HISTORY_PARAMETERS>
+
+/** Stored records: a device's history, and one by its id. */
 export function positionRoutes({ store }: { store: Store }): AdminRoute[] {
   async function history(
     ctx: AdminContext,
@@ -100,7 +92,7 @@ export function positionRoutes({ store }: { store: Store }): AdminRoute[] {
 
   const scope = 'positions:read'
   return [
-    {
+    route({
       method: 'GET',
       path: '/devices/:deviceId/positions',
       summary: 'A device’s records by time',
@@ -110,7 +102,7 @@ export function positionRoutes({ store }: { store: Store }): AdminRoute[] {
       query: HISTORY_PARAMETERS,
       answer: { data: pageOf(RECORD), content: FILES },
       handle: history,
-    },
+    }),
     {
       method: 'GET',
       path: '/positions/:recordId',

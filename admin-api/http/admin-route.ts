@@ -1,19 +1,16 @@
-import type Joi from 'joi'
 import type { HttpContext, HttpState } from '../../runtime/http.ts'
 import { invalidParams, type ErrorIdentifier } from '../../runtime/errors.ts'
 import type { JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import type { Scope } from '../../store/back-office.ts'
 import type { Caller, OperatorCaller } from './caller.ts'
+import type { InputOf, Rules } from './rule.ts'
 
 export type AdminContext = HttpContext<HttpState>
 
-/** The rules of a query or a body, field by field. */
-export type Rules = { readonly [field: string]: Joi.Schema }
-
 export type { JsonSchema }
 
-/** A request's query and body, validated by the route's rules. */
-export type Input<Query extends object = object, Body extends object = object> = {
+/** What the rules of a route made of the request. */
+export type Input<Query extends object = InputOf<Rules>, Body extends object = InputOf<Rules>> = {
   readonly query: Query
   readonly body: Body
 }
@@ -25,7 +22,7 @@ export type Input<Query extends object = object, Body extends object = object> =
  * call names a narrower one. `session`, `admin session` and `platform` are for operators only: a
  * leaked key must not create sign-ins that outlive it.
  */
-export type AdminRoute = {
+export type AdminRoute<Query extends Rules = Rules, Body extends Rules = Rules> = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Relative to the API's prefix. */
   readonly path: string
@@ -33,11 +30,11 @@ export type AdminRoute = {
   readonly summary: string
   /** Further details for callers, in Markdown. */
   readonly description?: string
-  /** Absent: no parameters. */
-  readonly query?: Rules
+  /** Absent: no parameter. */
+  readonly query?: Query
   /** Absent: no body is read. */
-  readonly body?: Rules
-  /** A missing body counts as an empty object. */
+  readonly body?: Body
+  /** A request without a body is one with an empty object then. */
   readonly bodyMayBeAbsent?: true
   readonly answer: {
     /** Default: 200. */
@@ -50,17 +47,41 @@ export type AdminRoute = {
   /** In addition to those implied by the call's access and input. */
   readonly errors?: readonly ErrorIdentifier[]
 } & (
-  | { readonly needs: 'nobody'; handle(ctx: AdminContext, input: Input): Promise<void> }
+  | {
+      readonly needs: 'nobody'
+      readonly handle: (ctx: AdminContext, input: Taken<Query, Body>) => Promise<void>
+    }
   | {
       readonly needs: 'session' | 'admin session' | 'platform'
-      handle(ctx: AdminContext, caller: OperatorCaller, input: Input): Promise<void>
+      readonly handle: (
+        ctx: AdminContext,
+        caller: OperatorCaller,
+        input: Taken<Query, Body>,
+      ) => Promise<void>
     }
   | {
       readonly needs: 'viewer' | 'admin'
       readonly scope?: Scope
-      handle(ctx: AdminContext, caller: Caller, input: Input): Promise<void>
+      readonly handle: (
+        ctx: AdminContext,
+        caller: Caller,
+        input: Taken<Query, Body>,
+      ) => Promise<void>
     }
 )
+
+type Taken<Query extends Rules, Body extends Rules> = Input<InputOf<Query>, InputOf<Body>>
+
+/**
+ * A route whose handler takes input: it gets what the route's own rules make of the request, which
+ * the type of a list of routes cannot tell.
+ */
+export function route<
+  Query extends Rules = Readonly<Record<never, never>>,
+  Body extends Rules = Readonly<Record<never, never>>,
+>(typed: AdminRoute<Query, Body>): AdminRoute {
+  return typed as unknown as AdminRoute
+}
 
 /**
  * The only parameter of a route's path. Decoded here, because the router would take broken

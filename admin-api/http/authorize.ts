@@ -61,7 +61,7 @@ export function authorized(
 
 /** Validates the query, then the body, by the route's rules. */
 async function readInput(ctx: AdminContext, route: AdminRoute, now: number): Promise<Input> {
-  const query = readQuery(ctx, route.query ?? {})
+  const query = readQuery(ctx, route.query ?? {}, { now })
   if (route.body === undefined) return { query, body: {} }
   const { bodyMayBeAbsent: mayBeAbsent = false } = route
   return { query, body: await readBody(ctx, route.body, { now, mayBeAbsent }) }

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
-import Joi from 'joi'
 import bodyParser from 'koa-bodyparser'
 import { ApiError, invalidParams } from '../../runtime/errors.ts'
-import type { AdminContext, Rules } from './admin-route.ts'
+import type { AdminContext } from './admin-route.ts'
+import { inputOf, type InputOf, type Rules } from './rule.ts'
 
 const LIMIT_BYTES = 16 * 1024
 
@@ -27,52 +27,27 @@ const readBytes = bodyParser(bytesOnly)
  * `expiresAt` must not create a key that never expires.
  * @throws {ApiError} 415, 413, or 400 naming each faulty field.
  */
-export async function readBody(
+export async function readBody<Fields extends Rules>(
   ctx: AdminContext,
-  fields: Rules,
+  fields: Fields,
   {
     now,
     mayBeAbsent = false,
   }: {
-    /** Context for time-dependent rules: milliseconds since the epoch. */
     readonly now: number
     /** A missing body counts as an empty object. */
     readonly mayBeAbsent?: boolean
   },
-): Promise<object> {
+): Promise<InputOf<Fields>> {
   const absent = mayBeAbsent && !hasBody(ctx)
-  const body: Record<string, unknown> = absent ? {} : await readJsonObject(ctx)
-  const known = new Map(Object.entries<Joi.Schema>(fields))
-  const unknown = Object.keys(body).filter((field) => !known.has(field))
-  const picked = Object.fromEntries([...known.keys()].map((field) => [field, body[field]]))
-  const result = Joi.object(Object.fromEntries(known)).validate(picked, {
-    abortEarly: false,
-    convert: false,
-    context: { now },
-  })
-  const faults = [
-    ...unknown.map((field) => ({
-      field: field.slice(0, 64),
-      message: `${field.slice(0, 64)} is not a field of this call: it takes ${[...known.keys()].join(', ')}`,
-    })),
-    ...(result.error?.details ?? []).map(({ path, message }) => ({
-      field: fieldAt(path),
-      message,
-    })),
-  ]
-  // Several items of a list can be faulty; the field is reported once.
-  const perField = [...new Map(faults.map((fault) => [fault.field, fault])).values()]
-  if (perField.length > 0) throw invalidParams(perField)
-  return Object.fromEntries(
-    Object.entries(result.value as object).filter(([, given]) => given !== undefined),
-  )
-}
-
-/** Nested fields are named `outer.inner`; items of a list have the list's name. */
-function fieldAt(path: readonly (string | number)[]): string {
-  const inList = path.findIndex((step) => typeof step === 'number')
-  const steps = inList === -1 ? path : path.slice(0, inList)
-  return steps.map((step) => String(step).slice(0, 64)).join('.')
+  const body = new Map(absent ? [] : Object.entries(await readJsonObject(ctx)))
+  const known = Object.keys(fields)
+  const unknown = [...body.keys()].filter((field) => !known.includes(field))
+  const faults = unknown.map((field) => ({
+    field: field.slice(0, 64),
+    message: `${field.slice(0, 64)} is not a field of this call: it takes ${known.join(', ')}`,
+  }))
+  return inputOf(fields, { given: (field) => body.get(field), now, faults })
 }
 
 function hasBody(ctx: AdminContext): boolean {

@@ -1,80 +1,68 @@
-import Joi from 'joi'
-import { invalidParams, type Fault } from '../../runtime/errors.ts'
+import type { Fault } from '../../runtime/errors.ts'
 import { parseIso8601 } from '../../schemas/iso-8601.ts'
-import type { AdminContext, Rules } from './admin-route.ts'
+import type { AdminContext } from './admin-route.ts'
+import { inputOf, parsed, text, type InputOf, type Rules } from './rule.ts'
 
 /**
  * Reads the query parameters of a call, each given at most once.
  * @throws {ApiError} 400 naming every parameter that is unknown, repeated or malformed.
  */
-export function readQuery(ctx: AdminContext, parameters: Rules): object {
-  const rules = new Map(Object.entries<Joi.Schema>(parameters))
+export function readQuery<Parameters extends Rules>(
+  ctx: AdminContext,
+  parameters: Parameters,
+  { now }: { readonly now: number },
+): InputOf<Parameters> {
+  const names = Object.keys(parameters)
   const faults: Fault[] = []
   const given = new Map<string, string>()
   for (const part of ctx.querystring.split('&').filter((text) => text !== '')) {
     const [encodedName = '', ...rest] = part.split('=')
     const name = decode(encodedName) ?? encodedName
     const value = decode(rest.join('='))
-    if (!rules.has(name)) faults.push(unknownParameter(name, [...rules.keys()]))
+    if (!names.includes(name)) faults.push(unknownParameter(name, names))
     else if (given.has(name)) faults.push({ field: name, message: `${name} must be given once` })
     else if (value === undefined) {
       faults.push({ field: name, message: `${name} must be percent-encoded UTF-8` })
     } else given.set(name, value)
   }
-  const values: [string, unknown][] = []
-  for (const [name, rule] of rules) {
-    const result = rule.validate(given.get(name), { convert: false })
-    if (result.error !== undefined) faults.push({ field: name, message: result.error.message })
-    else if (result.value !== undefined) values.push([name, result.value])
-  }
-  if (faults.length > 0) throw invalidParams(faults)
-  return Object.fromEntries(values)
+  return inputOf(parameters, { given: (name) => given.get(name), now, faults })
 }
-
-/** What every list takes. */
-export type PageQuery = { readonly limit: number; readonly cursor?: string }
 
 export const DEFAULT_LIMIT = 100
 
-/** `limit` for calls that do something else without one. */
-export const LIMIT_PARAMETER = Joi.string()
-  .custom((text: string, helpers) => {
+/** `limit` for a call that does something else where none is given. */
+export const LIMIT_PARAMETER = parsed({
+  parse(text) {
     const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
-    return limit >= 1 && limit <= 1000 ? limit : helpers.error('any.invalid')
-  })
-  .messages({ '*': 'limit must be a whole number from 1 to 1000' })
-  .description('How many things a page holds at most')
-  .meta({ openapi: { type: 'integer', minimum: 1, maximum: 1000 } })
+    return limit >= 1 && limit <= 1000 ? limit : undefined
+  },
+  expected: 'limit must be a whole number from 1 to 1000',
+  openapi: { type: 'integer', minimum: 1, maximum: 1000 },
+}).described('How many things a page holds at most')
 
+/** What every list takes. */
 export const PAGE_PARAMETERS = {
-  limit: LIMIT_PARAMETER.default(DEFAULT_LIMIT),
-  cursor: Joi.string()
-    .max(2048)
-    .messages({ '*': 'cursor must be the nextCursor of the page before' })
-    .description('The `nextCursor` of the page before; the other parameters stay as they were'),
+  limit: LIMIT_PARAMETER.withDefault(DEFAULT_LIMIT),
+  cursor: text({
+    max: 2048,
+    expected: 'cursor must be the nextCursor of the page before',
+  }).described('The `nextCursor` of the page before; the other parameters stay as they were'),
 }
 
-/** A time in milliseconds since the epoch. */
-export function timeParameter(name: string): Joi.Schema {
-  return Joi.string()
-    .custom((text: string, helpers) => parseIso8601(text) ?? helpers.error('any.invalid'))
-    .meta({ openapi: { type: 'string', format: 'date-time' } })
-    .messages({
-      '*': `${name} must be an ISO 8601 date and time, for example 2026-01-31T12:30:00Z (a + is written %2B)`,
-    })
+export type PageQuery = InputOf<typeof PAGE_PARAMETERS>
+
+/** A moment, given in milliseconds since the epoch. */
+export function timeParameter(name: string) {
+  return parsed({
+    parse: parseIso8601,
+    expected: `${name} must be an ISO 8601 date and time, for example 2026-01-31T12:30:00Z (a + is written %2B)`,
+    openapi: { type: 'string', format: 'date-time' },
+  })
 }
 
 /** A text of up to this many UTF-16 code units. */
-export function textParameter(name: string, longest: number): Joi.StringSchema {
-  return Joi.string()
-    .max(longest)
-    .messages({ '*': `${name} must be a text of 1 to ${longest} characters` })
-}
-
-export function choiceParameter(name: string, choices: readonly string[]): Joi.Schema {
-  return Joi.string()
-    .valid(...choices)
-    .messages({ '*': `${name} must be ${choices.join(' or ')}` })
+export function textParameter(name: string, longest: number) {
+  return text({ max: longest, expected: `${name} must be a text of 1 to ${longest} characters` })
 }
 
 function unknownParameter(name: string, known: readonly string[]): Fault {

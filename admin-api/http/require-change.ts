@@ -1,5 +1,5 @@
 import { invalidParams } from '../../runtime/errors.ts'
-import type { Rules } from './admin-route.ts'
+import type { Rules } from './rule.ts'
 
 /** @throws {ApiError} 400 where a change names no field that can be changed. */
 export function requireChange(change: object, fields: Rules): void {

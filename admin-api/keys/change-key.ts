@@ -5,6 +5,7 @@ import type { ApiKey } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
 import {
   pathParameter,
+  route,
   type AdminContext,
   type AdminRoute,
   type Input,
@@ -35,7 +36,7 @@ export function changeKeyRoute({ store, clock }: { store: Store; clock: Clock })
     succeed(ctx, keyView(key, clock.now()))
   }
 
-  return {
+  return route({
     method: 'PATCH',
     path: '/keys/:id',
     summary: 'Changes the name of an API key and what it is bound by',
@@ -45,7 +46,7 @@ export function changeKeyRoute({ store, clock }: { store: Store; clock: Clock })
     body: KEY_CHANGES,
     answer: { data: KEY },
     handle: change,
-  }
+  })
 }
 
 function differs(key: ApiKey, change: KeyChange): boolean {

@@ -7,6 +7,7 @@ import type { ApiKey, Keys } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
 import {
   pathParameter,
+  route,
   type AdminContext,
   type AdminRoute,
   type Input,
@@ -58,7 +59,7 @@ export function keyRoutes({ store, clock }: { store: Store; clock: Clock }): Adm
   }
 
   return [
-    {
+    route({
       method: 'POST',
       path: '/keys',
       summary: 'Makes an API key; its secret is shown this once',
@@ -66,8 +67,8 @@ export function keyRoutes({ store, clock }: { store: Store; clock: Clock }): Adm
       body: NEW_KEY,
       answer: { status: 201, data: KEY_WITH_SECRET },
       handle: create,
-    },
-    {
+    }),
+    route({
       method: 'GET',
       path: '/keys',
       summary: 'Lists API keys, newest first',
@@ -79,7 +80,7 @@ export function keyRoutes({ store, clock }: { store: Store; clock: Clock }): Adm
         page: (query) => store.pageKeys(query),
         view: (key) => keyView(key, clock.now()),
       }),
-    },
+    }),
     {
       method: 'GET',
       path: '/keys/:id',

@@ -1,4 +1,3 @@
-import Joi from 'joi'
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
@@ -7,6 +6,7 @@ import { keyStatus } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
 import {
   pathParameter,
+  route,
   type AdminContext,
   type AdminRoute,
   type Input,
@@ -14,21 +14,20 @@ import {
 import type { Caller } from '../http/caller.ts'
 import { KEY_WITH_SECRET, keyViewWithSecret } from './key-view.ts'
 import { recordAction } from '../http/record-action.ts'
+import { wholeNumber, type InputOf } from '../http/rule.ts'
 import { requireKey } from './require-key.ts'
 
 const DAY_SECONDS = 24 * 60 * 60
 const LONGEST_GRACE_SECONDS = 30 * DAY_SECONDS
 
 const GRACE = {
-  graceSeconds: Joi.number()
-    .integer()
-    .min(0)
-    .max(LONGEST_GRACE_SECONDS)
-    .empty(null)
-    .default(7 * DAY_SECONDS)
-    .messages({
-      '*': `graceSeconds must be a whole number of seconds from 0 to ${LONGEST_GRACE_SECONDS}`,
-    }),
+  graceSeconds: wholeNumber({
+    min: 0,
+    max: LONGEST_GRACE_SECONDS,
+    expected: `graceSeconds must be a whole number of seconds from 0 to ${LONGEST_GRACE_SECONDS}`,
+  })
+    .nullIsAbsence()
+    .withDefault(7 * DAY_SECONDS),
 }
 
 /** A new secret for a key; senders can use the old one for a while. */
@@ -36,7 +35,7 @@ export function rotateKeyRoute({ store, clock }: { store: Store; clock: Clock })
   async function rotate(
     ctx: AdminContext,
     caller: Caller,
-    { body: { graceSeconds } }: Input<object, { graceSeconds: number }>,
+    { body: { graceSeconds } }: Input<object, InputOf<typeof GRACE>>,
   ): Promise<void> {
     const query = { accountId: caller.accountId, keyId: pathParameter(ctx, 'id') }
     const now = clock.now()
@@ -61,7 +60,7 @@ export function rotateKeyRoute({ store, clock }: { store: Store; clock: Clock })
     })
   }
 
-  return {
+  return route({
     method: 'POST',
     path: '/keys/:id/rotate',
     summary: 'Gives an API key a new secret, shown this once',
@@ -74,7 +73,7 @@ export function rotateKeyRoute({ store, clock }: { store: Store; clock: Clock })
     answer: { data: KEY_WITH_SECRET },
     errors: ['CONFLICT'],
     handle: rotate,
-  }
+  })
 }
 
 function conflict(message: string): ApiError {

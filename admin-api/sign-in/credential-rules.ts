@@ -1,39 +1,34 @@
-import Joi from 'joi'
+import { text, type Rule } from '../http/rule.ts'
 
-/** An operator's e-mail for signing in. */
-export function emailRule(field: string): Joi.StringSchema {
-  return (
-    Joi.string()
-      // The generated first operator is admin@localhost.
-      .email({ tlds: false, minDomainSegments: 1 })
-      .max(254)
-      .custom(wellFormed)
-      .messages({ '*': `${field} must be an e-mail address of at most 254 characters` })
-  )
+/** The e-mail that an operator signs in with. */
+export function emailRule(field: string): Rule<string | undefined> {
+  return text({
+    email: true,
+    max: 254,
+    fits: isWellFormed,
+    expected: `${field} must be an e-mail address of at most 254 characters`,
+  })
 }
 
 const FEWEST = 12
 
-/** The rule for a new password; one that is only checked may be any text. */
-export function newPasswordRule(field: string): Joi.StringSchema {
-  return Joi.string()
-    .min(FEWEST)
-    .max(1024)
-    .custom(wellFormed)
-    .custom((text: string, helpers) =>
-      // Six emoji are twelve UTF-16 code units, but easier to guess than twelve characters.
-      [...text].length < FEWEST ? helpers.error('any.invalid') : text,
-    )
-    .messages({ '*': `${field} must be a text of 12 to 1024 characters` })
+/** A password that is to be set; one that is only checked may be whatever was typed. */
+export function newPasswordRule(field: string): Rule<string | undefined> {
+  return text({
+    min: FEWEST,
+    max: 1024,
+    // Six emoji are twelve UTF-16 code units, and easier to guess than twelve characters.
+    fits: (password) => isWellFormed(password) && [...password].length >= FEWEST,
+    expected: `${field} must be a text of 12 to 1024 characters`,
+  })
 }
 
-/** Text typed to sign in: compared, never stored. */
-export function typedRule(field: string): Joi.StringSchema {
-  const expected = `${field} must be a text of 1 to 1024 characters`
-  return Joi.string().max(1024).messages({ '*': expected })
+/** What somebody typed in to sign in: it is compared, never kept. */
+export function typedRule(field: string): Rule<string | undefined> {
+  return text({ max: 1024, expected: `${field} must be a text of 1 to 1024 characters` })
 }
 
-/** Lone surrogates become U+FFFD in UTF-8, which would make different texts equal. */
-function wellFormed(text: string, helpers: Joi.CustomHelpers): string | Joi.ErrorReport {
-  return text.isWellFormed() ? text : helpers.error('any.invalid')
+/** Half characters become U+FFFD once they are written as UTF-8, and different texts the same. */
+function isWellFormed(text: string): boolean {
+  return text.isWellFormed()
 }

@@ -2,20 +2,21 @@ import type { Clock } from '../../runtime/clock.ts'
 import { ApiError, invalidParams } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
 import type { Store } from '../../store/store.ts'
-import type { AdminContext, AdminRoute, Input } from '../http/admin-route.ts'
+import { route, type AdminContext, type AdminRoute, type Input } from '../http/admin-route.ts'
 import type { OperatorCaller } from '../http/caller.ts'
 import { newPasswordRule, typedRule } from './credential-rules.ts'
 import { hashPassword, verifyPassword } from './password.ts'
+import type { InputOf } from '../http/rule.ts'
 import { recordAction } from '../http/record-action.ts'
 import type { SignInThrottle } from './sign-in-throttle.ts'
 import { clientOf, type PasswordTurns } from './password-turns.ts'
-
-type Passwords = { readonly current: string; readonly next: string }
 
 const PASSWORDS = {
   current: typedRule('current').required(),
   next: newPasswordRule('next').required(),
 }
+
+type Passwords = InputOf<typeof PASSWORDS>
 
 /**
  * Changing one's own password. Wrong guesses at the current one count as failed sign-ins, so an
@@ -67,7 +68,7 @@ export function changePasswordRoute({
     return now?.operator.passwordHash === operator.passwordHash ? passwordHash : undefined
   }
 
-  return {
+  return route({
     method: 'POST',
     path: '/session/password',
     summary: 'Changes one’s own password; the other sessions end',
@@ -76,5 +77,5 @@ export function changePasswordRoute({
     answer: {},
     errors: ['RATE_LIMITED'],
     handle: change,
-  }
+  })
 }

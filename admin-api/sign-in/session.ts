@@ -4,10 +4,17 @@ import { succeed } from '../../runtime/http.ts'
 import { secretHash } from '../../schemas/api-key.ts'
 import { ROLES, type Account, type Operator } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
-import type { AdminContext, AdminRoute, Input, JsonSchema } from '../http/admin-route.ts'
+import {
+  route,
+  type AdminContext,
+  type AdminRoute,
+  type Input,
+  type JsonSchema,
+} from '../http/admin-route.ts'
 import type { OperatorCaller } from '../http/caller.ts'
 import { typedRule } from './credential-rules.ts'
 import { NOBODYS_HASH, verifyPassword } from './password.ts'
+import type { InputOf } from '../http/rule.ts'
 import { recordAction } from '../http/record-action.ts'
 import {
   IDLE_MS,
@@ -19,8 +26,6 @@ import {
 import { changePasswordRoute } from './session-password.ts'
 import { SignInThrottle } from './sign-in-throttle.ts'
 import { clientOf, type PasswordTurns } from './password-turns.ts'
-
-type Credentials = { readonly email: string; readonly password: string }
 
 const CREDENTIALS = {
   email: typedRule('email').required(),
@@ -69,7 +74,7 @@ export function sessionRoutes({
 
   async function signIn(
     ctx: AdminContext,
-    { body: { email, password } }: Input<object, Credentials>,
+    { body: { email, password } }: Input<object, InputOf<typeof CREDENTIALS>>,
   ): Promise<void> {
     const client = clientOf(ctx.ip)
     const signedIn = await throttle.attempt({ client, email }, () =>
@@ -114,7 +119,7 @@ export function sessionRoutes({
   }
 
   return [
-    {
+    route({
       method: 'POST',
       path: '/session',
       summary: 'Signs in',
@@ -123,7 +128,7 @@ export function sessionRoutes({
       answer: { data: SIGNED_IN },
       errors: ['UNAUTHORIZED', 'RATE_LIMITED'],
       handle: signIn,
-    },
+    }),
     {
       method: 'GET',
       path: '/session',

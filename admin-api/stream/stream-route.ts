@@ -1,14 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import Joi from 'joi'
 import type { Clock } from '../../runtime/clock.ts'
 import { unavailable } from '../../runtime/http.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import { periodically } from '../../runtime/periodically.ts'
 import type { Store } from '../../store/store.ts'
-import type { AdminContext, AdminRoute, Input } from '../http/admin-route.ts'
+import { route, type AdminContext, type AdminRoute, type Input } from '../http/admin-route.ts'
 import { callerId, deviceList, type Caller } from '../http/caller.ts'
 import { onceAnswered } from '../http/once-answered.ts'
+import { textParameter } from '../http/query.ts'
+import type { InputOf } from '../http/rule.ts'
 import { channel } from './channel.ts'
 import { answerWithFrames, setHeaders } from './connection.ts'
 import { lastEventId } from './last-event-id.ts'
@@ -18,7 +19,7 @@ import { streamReader } from './reader.ts'
 import { seats } from './seats.ts'
 import { standing } from './standing.ts'
 
-type Filter = { readonly deviceId?: string }
+const FILTER = { deviceId: textParameter('deviceId', 128).described('Only this device') }
 
 export type StreamDependencies = {
   readonly store: Store
@@ -46,7 +47,7 @@ export function streamRoutes(deps: StreamDependencies): AdminRoute[] {
   async function open(
     ctx: AdminContext,
     caller: Caller,
-    { query: { deviceId } }: Input<Filter>,
+    { query: { deviceId } }: Input<InputOf<typeof FILTER>>,
   ): Promise<void> {
     const { accountId } = caller
     const devices = deviceList(caller)
@@ -118,25 +119,20 @@ export function streamRoutes(deps: StreamDependencies): AdminRoute[] {
   }
 
   return [
-    {
+    route({
       method: 'GET',
       path: '/stream',
       summary: 'Positions and device statuses as they come',
       description: DESCRIPTION,
       needs: 'viewer',
       scope: 'positions:read',
-      query: {
-        deviceId: Joi.string()
-          .max(128)
-          .messages({ '*': 'deviceId must be a text of 1 to 128 characters' })
-          .description('Only this device'),
-      },
+      query: FILTER,
       answer: {
         content: { 'text/event-stream': { type: 'string', description: 'Server-Sent Events' } },
       },
       errors: ['INVALID_PARAMS', 'RATE_LIMITED', 'SERVICE_UNAVAILABLE'],
       handle: open,
-    },
+    }),
   ]
 }
 

@@ -10,8 +10,14 @@ import { geoJson } from './geo-json.ts'
 import { gpx } from './gpx.ts'
 import { ndjson } from './ndjson.ts'
 
-export const EXPORT_FORMATS = { geojson: geoJson, gpx, csv, ndjson } as const
-export type ExportName = keyof typeof EXPORT_FORMATS
+export const EXPORT_NAMES = ['geojson', 'gpx', 'csv', 'ndjson'] as const
+
+export const EXPORT_FORMATS: Readonly<Record<(typeof EXPORT_NAMES)[number], ExportFormat>> = {
+  geojson: geoJson,
+  gpx,
+  csv,
+  ndjson,
+}
 
 /** The records to export. */
 export type ExportRange = Omit<Parameters<Store['pagePositions']>[0], 'limit' | 'after'>

@@ -1,0 +1,25 @@
+import { isApiKey } from '../../schemas/api-key.ts'
+import { text, type Rule } from './rule.ts'
+
+const NAME_PATTERN =
+  '^[^\\s\\u0000-\\u001f\\u007f-\\u009f](?:[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f])?$'
+
+/** A name that people give to things: any text on one line. */
+export function nameRule(field: string): Rule<string | undefined> {
+  return text({
+    max: 100,
+    fits: (name) => isOneLine(name) && name.trim() === name,
+    refused: {
+      is: isApiKey,
+      message: `${field} must not be an API key: everybody who may read would see it`,
+    },
+    openapi: { type: 'string', minLength: 1, maxLength: 100, pattern: NAME_PATTERN },
+    expected: `${field} must be a text of 1 to 100 characters, without control characters and without white space at its ends`,
+  })
+}
+
+/** No control characters, and no half ones. */
+export function isOneLine(text: string): boolean {
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  return !/[\u0000-\u001f\u007f-\u009f]/.test(text) && text.isWellFormed()
+}

@@ -1,0 +1,186 @@
+import Joi from 'joi'
+import { invalidParams, type Fault } from '../../runtime/errors.ts'
+import type { JsonSchema } from '../../runtime/openapi/json-schema.ts'
+
+/**
+ * What a field may hold, and the type of what is made of it. Only the functions below make rules, so
+ * that no rule has a type but its own; `undefined` in the type: the field may be absent.
+ */
+export type Rule<Made> = {
+  /** For the OpenAPI document. */
+  readonly schema: Joi.Schema
+  required(): Rule<Exclude<Made, undefined>>
+  /** `null` is handed on. */
+  orNull(): Rule<Made | null>
+  /** `null` counts as absence. */
+  nullIsAbsence(): Rule<Made>
+  withDefault(value: Exclude<Made, undefined> & (string | number)): Rule<Exclude<Made, undefined>>
+  described(text: string): Rule<Made>
+  /** `now`: milliseconds since the epoch. */
+  check(
+    value: unknown,
+    where: { readonly field: string; readonly now: number },
+  ): { readonly made: Made } | { readonly faults: readonly Fault[] }
+}
+
+/** The rules of a query or a body, field by field. */
+export type Rules = { readonly [field: string]: Rule<unknown> }
+
+type MadeOf<R> = R extends Rule<infer Made> ? Made : never
+type Optional<R extends Rules> = {
+  [Field in keyof R]: undefined extends MadeOf<R[Field]> ? Field : never
+}[keyof R]
+
+/** What rules make of the fields they are for; what was not given is absent. */
+export type InputOf<R extends Rules> = {
+  readonly [Field in Exclude<keyof R, Optional<R>>]: MadeOf<R[Field]>
+} & { readonly [Field in Optional<R>]?: Exclude<MadeOf<R[Field]>, undefined> }
+
+function rule<Made>(schema: Joi.Schema): Rule<Made> {
+  return {
+    schema,
+    required: () => rule(schema.required()),
+    orNull: () => rule(schema.allow(null)),
+    nullIsAbsence: () => rule(schema.empty(null)),
+    withDefault: (value) => rule(schema.default(value)),
+    described: (text) => rule(schema.description(text)),
+    check(value, { field, now }) {
+      const options = { abortEarly: false, convert: false, context: { now } }
+      const result: Joi.ValidationResult<unknown> = schema.validate(value, options)
+      if (result.error === undefined) return { made: result.value as Made }
+      const faults = result.error.details.map(({ path, message }) => ({
+        field: fieldAt([field, ...path]),
+        message,
+      }))
+      return { faults }
+    },
+  }
+}
+
+/**
+ * What rules make of the values that were given for their fields.
+ * @throws {ApiError} 400 naming each faulty field once, those of `faults` too.
+ */
+export function inputOf<R extends Rules>(
+  rules: R,
+  {
+    given,
+    now,
+    faults = [],
+  }: {
+    readonly given: (field: string) => unknown
+    readonly now: number
+    readonly faults?: readonly Fault[]
+  },
+): InputOf<R> {
+  const checked = Object.entries(rules).map(
+    ([field, rule]) => [field, rule.check(given(field), { field, now })] as const,
+  )
+  const found = checked.flatMap(([, result]) => ('faults' in result ? result.faults : []))
+  // A list can be faulty in each of its items; its field is named once all the same.
+  const perField = new Map([...faults, ...found].map((fault) => [fault.field, fault]))
+  if (perField.size > 0) throw invalidParams([...perField.values()])
+  const made = checked.flatMap(([field, result]) =>
+    'made' in result && result.made !== undefined ? [[field, result.made] as const] : [],
+  )
+  return Object.fromEntries(made) as InputOf<R>
+}
+
+/** Fields of fields are named `outer.inner`; what stands in a list has the name of the list. */
+function fieldAt(path: readonly (string | number)[]): string {
+  const inList = path.findIndex((step) => typeof step === 'number')
+  const steps = inList === -1 ? path : path.slice(0, inList)
+  return steps.map((step) => String(step).slice(0, 64)).join('.')
+}
+
+/** The message where a value breaks a rule, and what the OpenAPI document says in place of Joi. */
+type Told = { readonly expected: string; readonly openapi?: JsonSchema }
+
+function told<S extends Joi.Schema>(schema: S, { expected, openapi }: Told): S {
+  const named = schema.messages({ '*': expected }) as S
+  return openapi === undefined ? named : (named.meta({ openapi }) as S)
+}
+
+/** A text as it was given, its length in UTF-16 code units. */
+export function text({
+  min = 1,
+  max,
+  email = false,
+  fits = () => true,
+  refused,
+  ...rest
+}: Told & {
+  readonly min?: number
+  readonly max: number
+  readonly email?: boolean
+  readonly fits?: (text: string) => boolean
+  /** What fits and is refused all the same, with a message of its own. */
+  readonly refused?: { readonly is: (text: string) => boolean; readonly message: string }
+}): Rule<string | undefined> {
+  const any = min > 1 ? Joi.string().min(min).max(max) : Joi.string().max(max)
+  // The first operator that the service makes up is admin@localhost.
+  const shaped = email ? any.email({ tlds: false, minDomainSegments: 1 }) : any
+  const checked = shaped.custom((given: string, helpers) => {
+    if (!fits(given)) return helpers.error('any.invalid')
+    return refused?.is(given) === true ? helpers.error('text.refused') : given
+  })
+  const named = refused ? checked.messages({ 'text.refused': refused.message }) : checked
+  return rule(told(named, rest))
+}
+
+/** Something that is written as a text: `parse` gives undefined for what is none. */
+export function parsed<T extends NonNullable<unknown>>({
+  parse,
+  ...rest
+}: Told & {
+  readonly parse: (text: string, now: number) => T | undefined
+}): Rule<T | undefined> {
+  const checked = Joi.string().custom((given: string, helpers) => {
+    const { now } = helpers.prefs.context as { now: number }
+    return parse(given, now) ?? helpers.error('any.invalid')
+  })
+  return rule(told(checked, rest))
+}
+
+export function choice<const Choice extends string>(
+  choices: readonly Choice[],
+  rest: Told,
+): Rule<Choice | undefined> {
+  return rule(told(Joi.string().valid(...choices), rest))
+}
+
+export function flag(field: string): Rule<boolean | undefined> {
+  return rule(told(Joi.boolean(), { expected: `${field} must be true or false` }))
+}
+
+export function wholeNumber({
+  min,
+  max,
+  ...rest
+}: Told & { readonly min: number; readonly max: number }): Rule<number | undefined> {
+  return rule(told(Joi.number().integer().min(min).max(max), rest))
+}
+
+export function numberAbove0({ max, ...rest }: Told & { max: number }): Rule<number | undefined> {
+  return rule(told(Joi.number().greater(0).max(max), rest))
+}
+
+/** A list of one or more different items. */
+export function list<Item>(
+  items: Rule<Item>,
+  { max, ...rest }: Told & { readonly max?: number },
+): Rule<readonly Exclude<Item, undefined>[] | undefined> {
+  const any = Joi.array().items(items.schema).min(1).unique()
+  return rule(told(max === undefined ? any : any.max(max), rest))
+}
+
+export function object<Fields extends Rules>(
+  fields: Fields,
+  rest: Told,
+): Rule<InputOf<Fields> | undefined> {
+  return rule(told(Joi.object(schemasOf(fields)), rest))
+}
+
+export function schemasOf(rules: Rules): { [field: string]: Joi.Schema } {
+  return Object.fromEntries(Object.entries(rules).map(([field, { schema }]) => [field, schema]))
+}
