@@ -48,7 +48,6 @@ await describeWith(['kafka'], 'erasures in Kafka', ({ kafka }) => {
     }
     const bad = [
       { key, headers: {} },
-      { key, headers: { ...marks, ce_type: 'DeviceErased.v2' } },
       { key, headers: { ce_type: marks.ce_type, ce_time: marks.ce_time } },
       { key, headers: { ...marks, ce_id: '1' } },
       { key, headers: { ...marks, ce_id: [eventId, eventId] } },
@@ -59,11 +58,14 @@ await describeWith(['kafka'], 'erasures in Kafka', ({ kafka }) => {
       { key: Buffer.from('acc-1/\xff', 'latin1'), headers: marks },
     ]
     for (const message of bad) await putRaw(brokers, topic, { ...message, value: null })
+    // An event of a type that nobody here knows is no fault.
+    const later = { ...marks, ce_type: 'DeviceErased.v2' }
+    await putRaw(brokers, topic, { key, value: null, headers: later })
     await putRaw(brokers, topic, { key, value: null, headers: marks })
     await log.append([positionReported()])
 
     const reader = startReading(log)
-    await eventually(() => reader.entries.length >= bad.length + 2, SOON)
+    await eventually(() => reader.entries.length >= bad.length + 3, SOON)
     const unreadable = reader.entries.flatMap((one) => (one.kind === 'unreadable' ? [one] : []))
     expect(unreadable).toHaveLength(bad.length)
     expect(reader.entries).toContainEqual({
