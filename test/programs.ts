@@ -49,7 +49,13 @@ export async function startEmbedded(
   env: Record<string, string> = {},
 ): Promise<Embedded> {
   const program = startProgram('embedded/main', {
-    env: { DATA_DIR: directory, INGEST_PORT: '0', ADMIN_PORT: '0', ...env },
+    env: {
+      DATA_DIR: directory,
+      INGEST_PORT: '0',
+      ADMIN_PORT: '0',
+      RATE_LIMIT_ADMIN: 'off',
+      ...env,
+    },
   })
   const adminUrl = await listens(program, 'admin API')
   return { ...program, ingestUrl: await listens(program, 'ingest API'), adminUrl }

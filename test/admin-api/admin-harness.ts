@@ -36,7 +36,7 @@ export async function startAdmin({
   operator = {},
   trustProxy = 0,
   wrapStore = (store: Store): Store => store,
-  openStore = async ({ directory }) => openSqliteStore({ directory }),
+  openStore = async ({ directory, clock }) => openSqliteStore({ directory, clock }),
   openLog = openSqliteEventLog,
   stream = {},
   callLimit = 'off',

@@ -24,7 +24,7 @@ export function logAndStoreForEachTest(
   beforeEach(async () => {
     const directory = await mkdtemp(join(tmpdir(), 'gps-projector-'))
     const eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
-    opened = { directory, eventLog, store: openSqliteStore({ directory }) }
+    opened = { directory, eventLog, store: openSqliteStore({ directory, clock }) }
     use(opened)
   })
 
