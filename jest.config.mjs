@@ -18,5 +18,5 @@ export default {
   },
   // Much of the time is spent waiting: for the disk, for a limit to pass, for a program to start.
   maxWorkers: 3,
-  testTimeout: 20_000,
+  testTimeout: 40_000,
 }

@@ -102,7 +102,9 @@ describe('gathering writer', () => {
   })
 
   test('a call beyond the bounds passes while nothing else waits', async () => {
-    const { writer, batches } = recordingWriter({ room: waitingRoom({ maxItems: 10, maxBytes: 10 }) })
+    const { writer, batches } = recordingWriter({
+      room: waitingRoom({ maxItems: 10, maxBytes: 10 }),
+    })
     await writer.write(numbered(11), 11)
     expect(batches).toEqual([numbered(11)])
   })
