@@ -135,6 +135,7 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
       const after = log.append(positionReported())
       await store.project(batchOf(erasure, after))
       const rebuild = await store.beginRebuild()
+      await rebuild?.settleErasures()
       const built = await store.openGeneration(rebuild?.to ?? 0)
       await built.project(batchOf(after))
       await rebuild?.switchOver()
