@@ -102,6 +102,11 @@ export function kafkaFailure(doing: string, cause: unknown): DependencyError {
   return new DependencyError(`Kafka could not ${doing}: ${reason}`, { retriable: true, cause })
 }
 
+/** Not now; the same call may succeed later. */
+export function unavailable(message: string): DependencyError {
+  return new DependencyError(message, { retriable: true })
+}
+
 /** kafkajs logs every failed try as an error; while it retries, a warning is enough. */
 function logTo(logger: Logger): logCreator {
   return () =>

@@ -1,7 +1,6 @@
 import { Partitioners, type Message, type Producer, type RecordMetadata } from 'kafkajs'
 import { backOff } from '../../runtime/back-off.ts'
-import { DependencyError } from '../../runtime/errors.ts'
-import { kafkaFailure, RETRY, type KafkaClient, type Logger } from './connection.ts'
+import { kafkaFailure, RETRY, unavailable, type KafkaClient, type Logger } from './connection.ts'
 
 /** A message whose partition has been chosen. */
 export type PlacedMessage = Message & { readonly partition: number }
@@ -99,7 +98,7 @@ export function batchProducer({
       }
       await pauses.pause(closing.signal)
     }
-    throw new DependencyError('the event log is closed', { retriable: true })
+    throw unavailable('the event log is closed')
   }
 
   function drop(): void {

@@ -1,7 +1,6 @@
 import type { Message } from 'kafkajs'
-import { DependencyError } from '../../runtime/errors.ts'
 import { gatheringWriter, waitingRoom, type GatheringWriter } from '../gathering-writer.ts'
-import type { KafkaClient, Logger } from './connection.ts'
+import { unavailable, type KafkaClient, type Logger } from './connection.ts'
 import { MESSAGE_OVERHEAD_BYTES } from './event-format.ts'
 import { partitionOf, type Partition } from './partitions.ts'
 import { batchProducer, type BatchProducer, type PlacedMessage } from './producer.ts'
@@ -203,8 +202,4 @@ export function messageBytes({ key, value }: Message): number {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0)
-}
-
-function unavailable(message: string): DependencyError {
-  return new DependencyError(message, { retriable: true })
 }

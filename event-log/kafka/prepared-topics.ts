@@ -1,0 +1,122 @@
+import { backOff } from '../../runtime/back-off.ts'
+import { periodically } from '../../runtime/periodically.ts'
+import type { AdminClient } from './admin.ts'
+import { openAvroFormat } from './avro-format.ts'
+import { unavailable, type Logger } from './connection.ts'
+import type { AvroFormat } from './event-format.ts'
+import { askPartitions, type Partition, type Partitions } from './partitions.ts'
+import { ensureTopics, topicNames, type TopicOptions } from './topics.ts'
+
+export type PreparedTopics = {
+  /** Resolves when topics and registry are ready; rejects only when the log is closed before. */
+  readonly whenReady: Promise<void>
+  /** @throws {DependencyError} at once, saying what is missing. */
+  require(): void
+  /** Resolves with false when `signal` is aborted before all is ready. */
+  readyBefore(signal: AbortSignal): Promise<boolean>
+  /** As known now; none before all is ready. */
+  partitions(topic: string): readonly Partition[]
+  /** How many replicas must be in sync for a write. */
+  minInSync(topic: string): number
+  /** Undefined where no registry is configured. */
+  avro(): AvroFormat | undefined
+  /** Resolves when nothing is asked any more. */
+  readonly ended: Promise<void>
+}
+
+/** How long Kafka may take to tell its partitions. */
+export const PARTITIONS_TOLD_WITHIN_MS = 3000
+const LOOK_AT_PARTITIONS_EVERY_MS = 1000
+
+/**
+ * Creates what is missing of topics and schema, trying until `signal` is aborted, and then follows
+ * the partitions' leaders.
+ */
+export function prepareTopics({
+  admin,
+  registry,
+  clientId,
+  signal,
+  logger,
+  ...options
+}: TopicOptions & {
+  admin: AdminClient
+  registry: { readonly url: string } | undefined
+  clientId: string
+  signal: AbortSignal
+  logger: Logger
+}): PreparedTopics {
+  const names = topicNames(options.topicPrefix)
+  let missing: string | undefined = 'Kafka has not been reached yet'
+  let minInSync: ReadonlyMap<string, number> = new Map()
+  let partitions: Partitions = new Map()
+  let avro: AvroFormat | undefined
+  const whenReady = prepare()
+  // Those who await it get the failure, which only closing causes.
+  whenReady.catch(() => undefined)
+
+  return {
+    whenReady,
+    readyBefore,
+    partitions: (topic) => partitions.get(topic) ?? [],
+    minInSync: (topic) => minInSync.get(topic) ?? 1,
+    avro: () => avro,
+    ended: watchPartitions(),
+
+    require() {
+      if (signal.aborted) throw unavailable('the event log is closed')
+      if (missing !== undefined) throw unavailable(missing)
+    },
+  }
+
+  async function prepare(): Promise<void> {
+    const pauses = backOff({ firstMs: 200, longestMs: 2000 })
+    while (!signal.aborted) {
+      try {
+        minInSync = await admin.ask('prepare its topics', (client) =>
+          ensureTopics(client, options, logger),
+        )
+        await lookAtPartitions()
+        if (registry !== undefined) {
+          const subject = `${names.positions}-value`
+          avro = await openAvroFormat({ url: registry.url, clientId, subject })
+        }
+        missing = undefined
+        return
+      } catch (error) {
+        missing = error instanceof Error ? error.message : String(error)
+        logger.warn({ err: error }, 'event log is not ready yet')
+      }
+      await pauses.pause(signal)
+    }
+    throw unavailable('the event log is closed')
+  }
+
+  /** Leaders move and partitions are added; until the next answer the last known state is used. */
+  async function watchPartitions(): Promise<void> {
+    if (!(await readyBefore(signal))) return
+    await periodically({
+      what: 'looking at the partitions',
+      everyMs: LOOK_AT_PARTITIONS_EVERY_MS,
+      task: lookAtPartitions,
+      signal,
+      logger,
+    })
+  }
+
+  async function lookAtPartitions(): Promise<void> {
+    partitions = await admin.ask(
+      'tell its partitions',
+      (client) => askPartitions(client, Object.values(names)),
+      PARTITIONS_TOLD_WITHIN_MS,
+    )
+  }
+
+  async function readyBefore(ending: AbortSignal): Promise<boolean> {
+    const ended = new Promise<void>((resolve) => {
+      ending.addEventListener('abort', () => resolve(), { once: true })
+    })
+    if (!ending.aborted) await Promise.race([whenReady.catch(() => undefined), ended])
+    return !ending.aborted
+  }
+}

@@ -1,0 +1,57 @@
+import type { Message } from 'kafkajs'
+import { deviceKey, type PositionReported } from '../../schemas/position-reported.ts'
+import type { UnreadableEntry } from '../event-log.ts'
+import type { KafkaClient, Logger } from './connection.ts'
+import { toDeadLetter } from './dead-letters.ts'
+import { sizeOfEntry, sizeOfEvent, toMessage } from './event-format.ts'
+import type { PreparedTopics } from './prepared-topics.ts'
+import { REJECTION_BOUNDS } from './rejections.ts'
+import { messageBytes, topicWriter, type TopicWriter } from './topic-writer.ts'
+import type { topicNames } from './topics.ts'
+
+export type Writers = {
+  /** Takes events, and finished messages. */
+  readonly positions: TopicWriter<PositionReported | { readonly message: Message }>
+  readonly deadLetters: TopicWriter<UnreadableEntry>
+  readonly rejections: TopicWriter<Message>
+}
+
+/** A writer for each topic. None takes another's room, so refusals cannot displace positions. */
+export function topicWriters({
+  topics,
+  prepared,
+  newClient,
+  logger,
+}: {
+  topics: ReturnType<typeof topicNames>
+  prepared: PreparedTopics
+  newClient: (options: { retries: number }) => KafkaClient
+  logger: Logger
+}): Writers {
+  const writingTo = (topic: string) => ({
+    ...{ topic, newClient, logger, whenReady: prepared.whenReady, now: () => performance.now() },
+    partitions: () => prepared.partitions(topic),
+    minInSync: () => prepared.minInSync(topic),
+  })
+  return {
+    positions: topicWriter({
+      ...writingTo(topics.positions),
+      keyOf: (item) => ('message' in item ? (item.message.key ?? null) : deviceKey(item)),
+      sizeOf: (item) => ('message' in item ? messageBytes(item.message) : sizeOfEvent(item)),
+      toMessage: (item) => ('message' in item ? item.message : toMessage(item, prepared.avro())),
+    }),
+    deadLetters: topicWriter({
+      ...writingTo(topics.deadLetters),
+      keyOf: ({ key }) => (key === null ? null : Buffer.from(key)),
+      sizeOf: sizeOfEntry,
+      toMessage: (entry) => toDeadLetter(entry, topics.positions),
+    }),
+    rejections: topicWriter({
+      ...writingTo(topics.rejections),
+      bounds: REJECTION_BOUNDS,
+      keyOf: ({ key }) => key ?? null,
+      sizeOf: messageBytes,
+      toMessage: (message) => message,
+    }),
+  }
+}
