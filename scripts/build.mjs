@@ -20,7 +20,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
 const stampFile = join(dist, '.made-from')
-const notSources = new Set(['node_modules', 'dist', 'data', 'test', 'coverage'])
+const notSources = new Set(['node_modules', 'dist', 'data', 'test', 'bench', 'coverage'])
 
 /** Brings dist/ up to date. Rejects if the sources do not compile; the compiler prints why. */
 export async function build() {

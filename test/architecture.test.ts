@@ -34,6 +34,7 @@ const allowed: Record<string, readonly string[]> = {
   'set-password': ['admin-api/sign-in/', 'schemas/', 'runtime/', ...ports],
   rebuild: ['projector/', 'schemas/', 'runtime/', ...ports],
   simulate: ['schemas/', 'runtime/'],
+  bench: ['projector/', 'schemas/', 'runtime/', ...ports, 'test/'],
   scripts: [
     'schemas/',
     'runtime/',

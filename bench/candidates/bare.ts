@@ -1,0 +1,19 @@
+import { forkTypescript } from '../fork.ts'
+import type { SampleAnswer } from '../sample-answer.ts'
+import type { Candidate } from './candidate.ts'
+
+/** The limit that the others are compared with; it answers `sample` to everything. */
+export async function startBare(sample: SampleAnswer): Promise<Candidate> {
+  const child = forkTypescript('bare/main.ts', [JSON.stringify(sample)])
+  const { url } = await child.message<{ url: string }>()
+  return {
+    name: 'bare node:http',
+    url,
+    // As long as a real one.
+    key: `gps_${'0'.repeat(38)}`,
+    pid: child.pid,
+    settled: async () => undefined,
+    stored: async () => (await child.ask<{ reports: number }>('count')).reports,
+    stop: () => child.stop(),
+  }
+}

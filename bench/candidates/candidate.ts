@@ -1,0 +1,48 @@
+import { request } from 'node:http'
+import type { SampleAnswer } from '../sample-answer.ts'
+
+/** A service that is measured, running. */
+export type Candidate = {
+  readonly name: CandidateName
+  readonly url: string
+  readonly key: string
+  readonly pid: number
+  /** Resolves when the process has done all the work that its answers have left behind. */
+  settled(): Promise<void>
+  /** The reports that are stored by now, of all that it has ever acknowledged. */
+  stored(): Promise<number>
+  stop(): Promise<void>
+}
+
+export type CandidateName = 'bare node:http' | 'embedded' | 'Kafka, JSON' | 'Kafka, Avro'
+
+/** For a measured process: no limit ends a run, and every one of them is counted all the same. */
+export const UNHINDERED = { RATE_LIMIT_KEY: '999999999/60' }
+
+/** Sends one report and gives the answer, byte for byte. */
+export function firstAnswer({ url, key }: Pick<Candidate, 'url' | 'key'>): Promise<SampleAnswer> {
+  const timestamp = new Date().toISOString()
+  return post(`${url}/api/v1/gps/submit`, key, {
+    ...{ deviceId: 'bench-0', latitude: 52.5163, longitude: 13.3777, timestamp },
+    ...{ accuracy: 4.5, altitude: 112.3, speed: 13.9, heading: 271, battery: 0.83 },
+  })
+}
+
+/** Whether the service takes batches: an older one does not know the path. */
+export async function takesBatches({ url, key }: Pick<Candidate, 'url' | 'key'>): Promise<boolean> {
+  return (await post(`${url}/api/v1/gps/batch`, key, { reports: [] })).status !== 404
+}
+
+function post(url: string, key: string, json: object): Promise<SampleAnswer> {
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method: 'POST', headers }, (response) => {
+      const { statusCode: status = 0, rawHeaders } = response
+      let body = ''
+      response.on('data', (chunk: Buffer) => (body += chunk.toString()))
+      response.on('end', () => resolve({ status, rawHeaders, body }))
+    })
+    sent.on('error', reject)
+    sent.end(JSON.stringify(json))
+  })
+}

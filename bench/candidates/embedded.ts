@@ -1,0 +1,53 @@
+import type { EventLog } from '../../event-log/event-log.ts'
+import { endOf, hasReached } from '../../event-log/offsets.ts'
+import type { Store } from '../../store/store.ts'
+import { adminReader } from '../../test/admin-reader.ts'
+import { createKey, operatorEnv } from '../../test/deployments.ts'
+import { eventually } from '../../test/eventually.ts'
+import { listens, temporaryDirectory } from '../../test/programs.ts'
+import { UNHINDERED, type Candidate } from './candidate.ts'
+import { startServiceProgram } from './service-program.ts'
+
+/** The files of an embedded service, read beside it: asking the process itself would cost it time. */
+export type EmbeddedFiles = {
+  readonly eventLog: Pick<EventLog, 'extent' | 'close'>
+  readonly store: Pick<Store, 'checkpoint' | 'close'>
+}
+
+/** What `npm start` runs, on a folder of its own. */
+export async function startEmbeddedCandidate(
+  openFiles: (directory: string) => EmbeddedFiles,
+): Promise<Candidate & { readonly adminUrl: string }> {
+  const directory = await temporaryDirectory()
+  const program = startServiceProgram('embedded/main', {
+    ...operatorEnv(),
+    ...UNHINDERED,
+    ...{ DATA_DIR: directory.path, INGEST_PORT: '0', ADMIN_PORT: '0' },
+  })
+  const adminUrl = await listens(program, 'admin API')
+  const url = await listens(program, 'ingest API')
+  const key = await createKey(adminUrl)
+  const { eventLog, store } = openFiles(directory.path)
+  const caughtUp = async () =>
+    hasReached((await store.checkpoint()) ?? {}, endOf(await eventLog.extent()))
+  return {
+    name: 'embedded',
+    url,
+    adminUrl,
+    key,
+    pid: program.process.pid ?? 0,
+    settled: async () => {
+      await eventually(caughtUp, { withinMs: 120_000, everyMs: 5 })
+    },
+    async stored() {
+      const devices = await adminReader({ adminUrl, key }).devices()
+      return devices.reduce((sum, { reportCount }) => sum + reportCount, 0)
+    },
+    async stop() {
+      program.process.kill('SIGTERM')
+      await program.ended
+      await Promise.all([eventLog.close(), store.close()])
+      await directory.remove()
+    },
+  }
+}

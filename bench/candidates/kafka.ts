@@ -1,0 +1,61 @@
+import type { EventLog } from '../../event-log/event-log.ts'
+import { createKey, operatorEnv, ready } from '../../test/deployments.ts'
+import { listens } from '../../test/programs.ts'
+import { UNHINDERED, type Candidate } from './candidate.ts'
+import type { Servers } from './servers.ts'
+import { startServiceProgram } from './service-program.ts'
+
+/** The log that a candidate writes, to count what stands in it. */
+export type OpenTopics = (options: {
+  readonly brokers: readonly string[]
+  readonly topicPrefix: string
+}) => Pick<EventLog, 'extent' | 'close'>
+
+/** The ingest API as a process of its own, on Kafka and MongoDB; nothing is projected meanwhile. */
+export async function startKafkaCandidate(
+  format: 'JSON' | 'Avro',
+  { brokers, registryUrl, ...servers }: Servers,
+  openTopics: OpenTopics,
+): Promise<Candidate> {
+  const topicPrefix = `bench-${format.toLowerCase()}`
+  const env = {
+    ...operatorEnv(),
+    ...UNHINDERED,
+    KAFKA_BROKERS: brokers.join(','),
+    KAFKA_TOPIC_PREFIX: topicPrefix,
+    MONGODB_URL: servers.mongodbUrl(topicPrefix),
+    ...(format === 'Avro' && { SCHEMA_REGISTRY_URL: registryUrl }),
+    INGEST_PORT: '0',
+    ADMIN_PORT: '0',
+  }
+  const key = await madeKey(env)
+  const program = startServiceProgram('ingest-api/main', env)
+  const url = await listens(program, 'ingest API')
+  await ready(url)
+  const eventLog = openTopics({ brokers, topicPrefix })
+  return {
+    name: `Kafka, ${format}`,
+    url,
+    key,
+    pid: program.process.pid ?? 0,
+    settled: async () => undefined,
+    async stored() {
+      const extent = await eventLog.extent()
+      return extent.reduce((sum, { first, next }) => sum + next - first, 0)
+    },
+    async stop() {
+      program.process.kill('SIGTERM')
+      await program.ended
+      await eventLog.close()
+    },
+  }
+}
+
+/** The admin API runs only for this: it would take its share of the processor. */
+async function madeKey(env: Record<string, string>): Promise<string> {
+  const admin = startServiceProgram('admin-api/main', env)
+  const key = await createKey(await listens(admin, 'admin API'))
+  admin.process.kill('SIGTERM')
+  await admin.ended
+  return key
+}

@@ -1,0 +1,8 @@
+import { startProgram, type RunningProgram } from '../../test/programs.ts'
+
+/** Starts a program of the service that ends with the bench at the latest. */
+export function startServiceProgram(name: string, env: Record<string, string>): RunningProgram {
+  const program = startProgram(name, { env })
+  process.once('exit', () => program.process.kill('SIGKILL'))
+  return program
+}

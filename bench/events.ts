@@ -1,0 +1,32 @@
+import type { PositionReported } from '../schemas/position-reported.ts'
+import { ulid } from '../schemas/record-id.ts'
+
+const BEGIN = Date.UTC(2026, 0, 1)
+
+/**
+ * Event number n of a fleet in which each device reports in turn, ten seconds apart: what is in a log
+ * after a while, the same in every run.
+ */
+export function eventOf(n: number, { devices }: { devices: number }): PositionReported {
+  const turn = Math.floor(n / devices)
+  const device = n % devices
+  const timestamp = BEGIN + 10_000 * turn + Math.floor((10_000 * device) / devices)
+  const random = Buffer.alloc(10)
+  random.writeUIntBE(n, 4, 6)
+  return {
+    recordId: ulid(timestamp, random),
+    accountId: 'bench',
+    keyId: 'bench',
+    deviceId: `bench-${device}`,
+    latitude: -80 + ((device * 7 + turn) % 160_000) / 1000,
+    longitude: -170 + ((device * 13 + turn) % 340_000) / 1000,
+    timestamp,
+    timestampSource: 'device',
+    receivedAt: timestamp + 150,
+    accuracy: 4.5,
+    altitude: 112.3,
+    speed: 13.9,
+    heading: device % 360,
+    battery: 0.83,
+  }
+}

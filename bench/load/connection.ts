@@ -1,0 +1,70 @@
+import { connect, type Socket } from 'node:net'
+
+export type Answer = { readonly status: number; readonly body: string }
+
+/**
+ * One HTTP/1.1 connection that is kept open, with one request outstanding. It knows just enough of
+ * HTTP for our servers' answers: a length is always given.
+ */
+export class Connection {
+  readonly #socket: Socket
+  #received = ''
+  #onAnswer: ((answer: Answer | undefined) => void) | undefined
+  closed = false
+
+  private constructor(socket: Socket) {
+    this.#socket = socket
+    socket.setNoDelay(true)
+    socket.setEncoding('latin1')
+    socket.on('data', (chunk: string) => this.#receive(chunk))
+    socket.on('error', () => undefined)
+    socket.on('close', () => {
+      this.closed = true
+      this.#settle(undefined)
+    })
+  }
+
+  static open({ host, port }: { host: string; port: number }): Promise<Connection> {
+    return new Promise((resolve, reject) => {
+      const socket = connect({ host, port })
+      socket.once('error', reject)
+      socket.once('connect', () => {
+        socket.off('error', reject)
+        resolve(new Connection(socket))
+      })
+    })
+  }
+
+  /** `onAnswer` gets the answer, or undefined when the connection ended before it was whole. */
+  send(request: string, onAnswer: (answer: Answer | undefined) => void): void {
+    this.#onAnswer = onAnswer
+    if (this.closed) return this.#settle(undefined)
+    this.#socket.write(request, 'latin1')
+  }
+
+  close(): void {
+    this.#socket.destroy()
+  }
+
+  #receive(chunk: string): void {
+    this.#received = this.#received === '' ? chunk : this.#received + chunk
+    const text = this.#received
+    const end = text.indexOf('\r\n\r\n')
+    if (end === -1) return
+    const length = /\r\ncontent-length: (\d+)/i.exec(text.slice(0, end))?.[1]
+    if (length === undefined) {
+      this.#socket.destroy(new Error('an answer without a length'))
+      return
+    }
+    const whole = end + 4 + Number(length)
+    if (text.length < whole) return
+    this.#received = ''
+    this.#settle({ status: Number(text.slice(9, 12)), body: text.slice(end + 4, whole) })
+  }
+
+  #settle(answer: Answer | undefined): void {
+    const onAnswer = this.#onAnswer
+    this.#onAnswer = undefined
+    onAnswer?.(answer)
+  }
+}

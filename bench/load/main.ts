@@ -1,0 +1,15 @@
+import { pace, saturate } from './loops.ts'
+import type { Order } from './generator.ts'
+
+/**
+ * The load generator, a process of its own, so that its work is not counted as the service's. Does
+ * one order of the bench after the other, and ends with it.
+ */
+process.on('message', (order: Order) => {
+  const window = order.kind === 'pace' ? pace(order.target, order) : saturate(order.target, order)
+  window.then(
+    (done) => process.send?.({ done }),
+    (error: unknown) => process.send?.({ failed: String(error) }),
+  )
+})
+process.on('disconnect', () => process.exit())

@@ -1,0 +1,62 @@
+import type { Answer } from './connection.ts'
+import { Latencies, type Percentiles } from './latencies.ts'
+
+/** What became of the requests of one window. */
+export type Window = {
+  /** From the first request to the last answer. */
+  readonly seconds: number
+  /** Reports that were acknowledged: each has to be stored. */
+  readonly acknowledged: number
+  readonly answers: number
+  /** Requests that ended otherwise, by status; `none` where no answer came. */
+  readonly failed: Readonly<Record<string, number>>
+  /** Milliseconds. */
+  readonly latency: Percentiles
+  /** The load generator's own CPU time as a share of one core: near 1 it is the bottleneck. */
+  readonly generatorCpu: number
+}
+
+/** Counts answers and their latencies from its making to `read`. */
+export class Tally {
+  readonly #latencies = new Latencies()
+  readonly #failed: Record<string, number> = {}
+  readonly #begin = performance.now()
+  readonly #cpu = process.cpuUsage()
+  #acknowledged = 0
+  #answers = 0
+
+  readonly #batch: number
+
+  constructor(batch: number) {
+    this.#batch = batch
+  }
+
+  /** `since`: when the request was sent, or should have been. */
+  count(answer: Answer | undefined, since: number): void {
+    if (answer === undefined || answer.status !== 200) {
+      const status = answer === undefined ? 'none' : String(answer.status)
+      this.#failed[status] = (this.#failed[status] ?? 0) + 1
+      return
+    }
+    this.#latencies.add(performance.now() - since)
+    this.#answers += 1
+    this.#acknowledged += this.#batch === 1 ? 1 : acceptedOf(answer.body)
+  }
+
+  read(): Window {
+    const seconds = (performance.now() - this.#begin) / 1000
+    const { user, system } = process.cpuUsage(this.#cpu)
+    return {
+      seconds,
+      acknowledged: this.#acknowledged,
+      answers: this.#answers,
+      failed: this.#failed,
+      latency: this.#latencies.read(),
+      generatorCpu: (user + system) / 1e6 / seconds,
+    }
+  }
+}
+
+function acceptedOf(body: string): number {
+  return Number(/"accepted":(\d+)/.exec(body)?.[1] ?? 0)
+}

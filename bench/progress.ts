@@ -1,0 +1,9 @@
+/** Says what the bench is doing: on standard error, so that the tables can be piped. */
+export type Progress = (doing: string) => void
+
+export function progressOn(screen: { write(text: string): unknown }, now: () => number): Progress {
+  const begin = now()
+  return (doing) => {
+    screen.write(`${String(Math.round((now() - begin) / 1000)).padStart(4)} s  ${doing}\n`)
+  }
+}

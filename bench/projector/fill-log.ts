@@ -1,0 +1,23 @@
+import type { EventLog } from '../../event-log/event-log.ts'
+import { eventually } from '../../test/eventually.ts'
+import { eventOf } from '../events.ts'
+
+const APPENDED_AT_ONCE = 500
+
+/** Appends so many events, of devices in turn, as soon as the log can be written. */
+export async function fillLog(
+  eventLog: Pick<EventLog, 'append' | 'ready'>,
+  { events, devices }: { events: number; devices: number },
+): Promise<void> {
+  await eventually(
+    async () => {
+      await eventLog.ready()
+      return true
+    },
+    { withinMs: 60_000, everyMs: 50 },
+  )
+  for (let next = 0; next < events; next += APPENDED_AT_ONCE) {
+    const count = Math.min(APPENDED_AT_ONCE, events - next)
+    await eventLog.append(Array.from({ length: count }, (_, at) => eventOf(next + at, { devices })))
+  }
+}

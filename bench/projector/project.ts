@@ -1,0 +1,57 @@
+import type { EventLog } from '../../event-log/event-log.ts'
+import { runProjector } from '../../projector/projector.ts'
+import { createMetrics } from '../../runtime/metrics.ts'
+import type { Change, ProjectionBatch } from '../../store/read-models.ts'
+import type { Store } from '../../store/store.ts'
+import { stopwatch, type Speed } from './speed.ts'
+
+/** A batch as it was projected, and what it changed. */
+export type Projected = { readonly batch: ProjectionBatch; readonly changes: readonly Change[] }
+
+/** Projects a log of so many events into an empty store, as the projector does. */
+export async function projectAll({
+  eventLog,
+  store,
+  events,
+  generation,
+  onProjected = () => undefined,
+}: {
+  eventLog: EventLog
+  store: Store
+  events: number
+  /** Names the consumer group: of each run another one, so that it begins at the beginning. */
+  generation: number
+  onProjected?: (projected: Projected) => void
+}): Promise<Speed> {
+  const readModels = await store.openGeneration(1)
+  const done = new AbortController()
+  const watch = stopwatch()
+  let left = events
+  try {
+    await runProjector({
+      eventLog,
+      generation,
+      store: {
+        checkpoint: () => readModels.checkpoint(),
+        lastApplied: () => readModels.lastApplied(),
+        async project(batch) {
+          const changes = await readModels.project(batch)
+          watch.count(batch.entries.length)
+          onProjected({ batch, changes })
+          left -= batch.entries.length
+          if (left <= 0) done.abort()
+          return changes
+        },
+      },
+      settings: store,
+      keepDeadLetters: async (entries) => {
+        if (entries.length > 0) throw new Error(`unreadable: ${entries[0]?.reason}`)
+      },
+      metrics: createMetrics(),
+      signal: done.signal,
+    })
+    return watch.read()
+  } finally {
+    await readModels.close()
+  }
+}

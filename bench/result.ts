@@ -1,0 +1,38 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { cpus, totalmem } from 'node:os'
+import { figures, type Figure } from './figures.ts'
+import type { Measured, Parts } from './measured.ts'
+
+/** The result as it is kept in a file: parts that are measured later replace those of before. */
+export type Result = { readonly parts: Parts; readonly figures: readonly Figure[] }
+
+export function measured<Part extends { readonly faults: readonly string[] }>(
+  part: Part,
+  rounds: number,
+): Measured<Part> {
+  return { at: new Date().toISOString(), machine: machine(), rounds, ...part }
+}
+
+export function resultOf(parts: Parts): Result {
+  return { parts, figures: figures(parts) }
+}
+
+/** The parts in a file, none if there is no file yet. */
+export function readParts(file: string): Parts {
+  try {
+    return (JSON.parse(readFileSync(file, 'utf8')) as Result).parts
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {}
+    throw error
+  }
+}
+
+export function writeResult(file: string, result: Result): void {
+  writeFileSync(file, `${JSON.stringify(result, undefined, 2)}\n`)
+}
+
+function machine(): string {
+  const [{ model } = { model: 'unknown processor' }, ...others] = cpus()
+  const gigabytes = Math.round(totalmem() / 2 ** 30)
+  return `${others.length + 1} × ${model.trim()}, ${gigabytes} GB, Node ${process.version}`
+}

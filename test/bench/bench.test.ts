@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { parseOptions, UsageError } from '../../bench/options.ts'
+import type { Result } from '../../bench/result.ts'
+import { temporaryDirectory } from '../programs.ts'
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+
+beforeEach(async () => {
+  directory = await temporaryDirectory()
+})
+
+afterEach(() => directory.remove())
+
+async function bench(...args: string[]) {
+  const child = spawn('npm', ['run', '--silent', 'bench', '--', ...args], {
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let [output, errors] = ['', '']
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
+  const code = await new Promise((resolve) => child.once('close', resolve))
+  return { code, output, errors }
+}
+
+test('a short run prints its tables, and everything acknowledged is stored', async () => {
+  const file = join(directory.path, 'result.json')
+  const { code, output, errors } = await bench(
+    ...['embedded', 'readable', 'sqlite', '--short', '--json', file],
+  )
+  if (code !== 0) throw new Error(`${output}\n${errors}`)
+  const { parts, figures } = JSON.parse(await readFile(file, 'utf8')) as Result
+  expect(Object.values(parts).map(({ faults }) => faults)).toEqual([[], [], []])
+  const candidates = new Set(parts.submit?.rows.map(({ candidate }) => candidate))
+  expect(candidates).toEqual(new Set(['bare node:http', 'embedded']))
+  for (const { perSecond, cpuMicros, latency } of parts.submit?.rows ?? []) {
+    expect(perSecond).toBeGreaterThan(0)
+    expect(cpuMicros).toBeGreaterThan(0)
+    expect(latency.p999).toBeGreaterThanOrEqual(latency.p50)
+  }
+  expect(parts.readable?.asked).toBeGreaterThan(0)
+  expect(parts.projector?.rows).toEqual([expect.objectContaining({ store: 'SQLite' })])
+  for (const { name, verdict } of figures) {
+    expect(output).toContain(name)
+    expect(output).toContain(verdict)
+  }
+}, 180_000)
+
+test('--help lists the parts; an unknown one is named', async () => {
+  const help = await bench('--help')
+  expect(help.code).toBe(0)
+  expect(help.output).toContain('projector')
+  const mistaken = await bench('projektor')
+  expect(mistaken).toMatchObject({ code: 2, output: '' })
+  expect(mistaken.errors).toContain('there is no part "projektor": --help lists them\n')
+}, 120_000)
+
+test('parts and rounds are taken from the command line', () => {
+  expect(parseOptions(['submit', '--short'])).toMatchObject({
+    parts: new Set(['embedded', 'kafka']),
+    rounds: 1,
+  })
+  expect(parseOptions([])).toMatchObject({
+    parts: new Set(['embedded', 'kafka', 'readable', 'sqlite', 'mongodb']),
+    rounds: 5,
+  })
+  expect(() => parseOptions(['--rounds', '0'])).toThrow(UsageError)
+  expect(() => parseOptions(['--fast'])).toThrow(UsageError)
+})

@@ -1,0 +1,101 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { afterEach, describe, expect, test } from '@jest/globals'
+import { pace, saturate } from '../../bench/load/loops.ts'
+
+let server: Server | undefined
+
+afterEach(() => {
+  server?.closeAllConnections()
+  server?.close()
+})
+
+async function serve(listener: RequestListener): Promise<{ url: string; key: string }> {
+  const listening = createServer(listener)
+  server = listening
+  await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve))
+  const address = listening.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return { url: `http://127.0.0.1:${address.port}`, key: 'gps_x' }
+}
+
+const answering: RequestListener = (request, response) => {
+  request.resume().on('end', () => response.setHeader('Content-Length', 2).end('{}'))
+}
+
+describe('the load', () => {
+  test('every report differs from every other one', async () => {
+    const bodies: string[] = []
+    const target = await serve((request, response) => {
+      let body = ''
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+      request.on('end', () => {
+        bodies.push(body)
+        response.setHeader('Content-Length', 2).end('{}')
+      })
+    })
+    const { acknowledged, answers, failed } = await saturate(
+      { ...target, batch: 1, devices: 3 },
+      { connections: 4, seconds: 0.1 },
+    )
+    expect(acknowledged).toBe(bodies.length)
+    expect(answers).toBe(bodies.length)
+    expect(failed).toEqual({})
+    const places = bodies.map((body) => {
+      const { deviceId, latitude, longitude } = JSON.parse(body) as Record<string, unknown>
+      return [deviceId, latitude, longitude].join()
+    })
+    expect(new Set(places).size).toBe(bodies.length)
+  })
+
+  test('answers other than 200 and lost connections are counted, not acknowledged', async () => {
+    let requests = 0
+    const target = await serve((request, response) => {
+      requests += 1
+      if (requests === 2) response.statusCode = 503
+      if (requests === 3) request.socket.destroy()
+      else answering(request, response)
+    })
+    const { acknowledged, failed } = await saturate(
+      { ...target, batch: 1 },
+      { connections: 1, seconds: 0.5 },
+    )
+    expect(acknowledged).toBe(1)
+    expect(failed).toEqual({ 503: 1, none: 1 })
+  })
+
+  test('of a batch, what the answer says counts', async () => {
+    const target = await serve((request, response) => {
+      const body = '{"data":{"accepted":7,"rejected":3}}'
+      request.resume().on('end', () => response.setHeader('Content-Length', body.length).end(body))
+    })
+    const { acknowledged, answers } = await saturate(
+      { ...target, batch: 10 },
+      { connections: 1, seconds: 0.05 },
+    )
+    expect(acknowledged).toBe(7 * answers)
+  })
+
+  test('a service that stops for a moment is charged for every request that was due meanwhile', async () => {
+    let stopped = false
+    const begin = performance.now()
+    const target = await serve((request, response) => {
+      const stop = !stopped && performance.now() - begin > 200
+      if (stop) {
+        stopped = true
+        // Nothing of this process runs, the sending of requests that are due included.
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
+      }
+      answering(request, response)
+    })
+    const { latency, answers } = await pace(
+      { ...target, batch: 1 },
+      { connections: 2, seconds: 1, perSecond: 200 },
+    )
+    expect(answers).toBe(200)
+    // 60 of 200 were due in those 300 ms: their median waited for half of it.
+    expect(latency.p99).toBeGreaterThan(200)
+    const { p50, p999, max } = latency
+    expect(p50).toBeLessThan(150)
+    expect(max).toBeGreaterThanOrEqual(p999)
+  })
+})

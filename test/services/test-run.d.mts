@@ -1,0 +1,2 @@
+export function beginTestRun(): void
+export function endTestRun(): Promise<void>
