@@ -9,7 +9,6 @@ import { startAdminApi } from './service.ts'
 await runProgram('gps-admin-api', async (program) => {
   const { config, logger, lifecycle } = program
   const { kafka, mongodbUrl: url } = requireDistributed(config)
-  const { retention } = config
   const eventLog = openKafkaEventLog({
     ...kafka,
     clientId: 'gps-admin-api',
@@ -18,7 +17,7 @@ await runProgram('gps-admin-api', async (program) => {
     onFatal: (error) => lifecycle.fail(error, 'the event log cannot go on'),
   })
   lifecycle.onClose('event log', () => eventLog.close())
-  const store = await openMongoStore({ url, retention, clock, logger })
+  const store = await openMongoStore({ url, clock, logger })
   lifecycle.onClose('store', () => store.close())
   await startAdminApi({ store, eventLog, mode: 'distributed' }, program)
 })

@@ -9,7 +9,6 @@ import { startIngestApi } from './service.ts'
 await runProgram('gps-ingest-api', async (program) => {
   const { config, logger, lifecycle } = program
   const { kafka, mongodbUrl: url } = requireDistributed(config)
-  const { retention } = config
   const eventLog = openKafkaEventLog({
     ...kafka,
     clientId: 'gps-ingest-api',
@@ -18,7 +17,7 @@ await runProgram('gps-ingest-api', async (program) => {
     onFatal: (error) => lifecycle.fail(error, 'the event log cannot go on'),
   })
   lifecycle.onClose('event log', () => eventLog.close())
-  const store = await openMongoStore({ url, retention, clock, logger })
+  const store = await openMongoStore({ url, clock, logger })
   lifecycle.onClose('store', () => store.close())
   await startIngestApi({ eventLog, store }, program)
 })

@@ -10,7 +10,6 @@ import { startProjector } from './service.ts'
 await runProgram('gps-projector', async (program) => {
   const { config, logger, metrics, lifecycle } = program
   const { kafka, mongodbUrl: url } = requireDistributed(config)
-  const { retention } = config
   const eventLog = openKafkaEventLog({
     ...kafka,
     clientId: 'gps-projector',
@@ -20,7 +19,10 @@ await runProgram('gps-projector', async (program) => {
     onFatal: (error) => lifecycle.fail(error, 'the event log cannot go on'),
   })
   lifecycle.onClose('event log', () => eventLog.close())
-  const store = await openMongoStore({ url, retention, ownsRetention: true, clock, logger })
+  const store = await openMongoStore({
+    ...{ url, clock, logger },
+    retention: { wanted: config.retention },
+  })
   lifecycle.onClose('store', () => store.close())
   startProjector({ eventLog, store }, program)
   if (config.projectorPort !== undefined) {

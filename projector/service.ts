@@ -52,10 +52,10 @@ export function startProjector(
     REPORT_INSTANCE_EVERY_MS,
     reportInstance({ service: 'projector', save, measure: () => lag.last(), clock }),
   )
-  const { retentionDays } = config
-  if (retentionDays !== undefined) {
+  const { retention } = config
+  if (typeof retention === 'number') {
     lifecycle.every('retention', HOUR_MS, () =>
-      applyRetention({ eventLog, store, clock, retentionDays, signal }),
+      applyRetention({ eventLog, store, clock, retentionDays: retention, signal }),
     )
   }
 }

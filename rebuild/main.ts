@@ -56,7 +56,6 @@ async function rebuild({ force }: Options, config: Config): Promise<number> {
       metrics: createMetrics(),
       logger,
       screen: process.stderr,
-      retentionDays: config.retentionDays,
       force,
       followedAfterMs: FOLLOWED_AFTER_MS,
       signal,
@@ -74,7 +73,7 @@ type Opened = { readonly eventLog: EventLog; readonly store: Store; readonly fai
 async function open(config: Config, logger: Logger): Promise<Opened> {
   const failing = new AbortController()
   const failed = failing.signal
-  const { distributed, retention } = config
+  const { distributed } = config
   if (distributed === undefined) {
     const directory = resolve(config.dataDir)
     const file = join(directory, 'log.sqlite')
@@ -95,6 +94,6 @@ async function open(config: Config, logger: Logger): Promise<Opened> {
       failing.abort()
     },
   })
-  const store = await openMongoStore({ url: distributed.mongodbUrl, retention, clock, logger })
+  const store = await openMongoStore({ url: distributed.mongodbUrl, clock, logger })
   return { eventLog, store, failed }
 }

@@ -8,7 +8,7 @@ import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Offsets } from '../schemas/read-models.ts'
-import type { Devices, Generation, Generations, Rebuild } from '../store/read-models.ts'
+import type { Devices, Generation, Generations, ReadModels, Rebuild } from '../store/read-models.ts'
 import type { Cover } from './device-digest.ts'
 import { digestsOf, type Digest } from './digest.ts'
 import { showProgress, type Screen } from './progress.ts'
@@ -35,12 +35,13 @@ export type Compared = {
 
 type Dependencies = {
   readonly eventLog: Pick<EventLog, 'subscribe' | 'deadLetter' | 'committed'> & KnownLog
-  readonly store: Generations & Pick<Devices, 'forgetDeviceSettings'>
+  readonly store: Generations &
+    Pick<Devices, 'forgetDeviceSettings'> &
+    Pick<ReadModels, 'retentionDays'>
   readonly clock: Clock
   readonly metrics: Metrics
   readonly logger: Logger
   readonly screen: Screen
-  readonly retentionDays: number | undefined
   readonly force: boolean
   /** After this time every other process has followed a switch, in milliseconds. */
   readonly followedAfterMs: number
@@ -84,7 +85,8 @@ async function buildAndCompare(
   { before, after }: { before: Generation; after: Generation },
   dependencies: Dependencies,
 ): Promise<Outcome> {
-  const { eventLog, clock, retentionDays, force, screen, signal } = dependencies
+  const { eventLog, store, clock, force, screen, signal } = dependencies
+  const retentionDays = await store.retentionDays()
   // Leaves out records that retention may remove from one generation while the other is read.
   const receivedSince =
     retentionDays === undefined ? -Infinity : clock.now() + HOUR_MS - retentionDays * DAY_MS

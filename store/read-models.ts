@@ -43,6 +43,12 @@ export interface ReadModels {
    */
   expire(receivedBefore: number, signal?: AbortSignal): Promise<void>
 
+  /**
+   * How many days after their receipt records go, as the projector has set it; undefined: never.
+   * Records and devices beyond it may already be absent from reads.
+   */
+  retentionDays(): Promise<number | undefined>
+
   findPosition(query: { accountId: string; recordId: string }): Promise<PositionRecord | undefined>
 
   /** A device's records by (timestamp, recordId). `from` is inclusive, `to` exclusive. */
@@ -202,6 +208,12 @@ export interface Erasures {
 /** Device statuses joined with the devices' settings. */
 export interface Devices {
   findDevice(query: { accountId: string; deviceId: string }): Promise<Device | undefined>
+
+  /**
+   * Whether operators have disabled the device: also true of one that reads no longer show because
+   * it has not been seen for as long as records are kept. False for an erased one.
+   */
+  isDisabled(query: { accountId: string; deviceId: string }): Promise<boolean>
 
   /** Existing devices among these, in any order. */
   findDevices(query: { accountId: string; deviceIds: readonly string[] }): Promise<Device[]>

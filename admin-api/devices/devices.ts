@@ -36,6 +36,11 @@ const CHANGES = {
 
 const LIST_PARAMETERS = { ...PAGE_PARAMETERS, ...DEVICE_FILTER_PARAMETERS }
 
+const CHANGE_DESCRIPTION = `
+A disabled device that is gone because it has not been seen for as long as records are kept can still
+be enabled again.
+`.trim()
+
 const LIST_DESCRIPTION = `
 By \`deviceId\`, pages read one after the other hold each device once. By \`lastSeenAt\`, a device
 that reports meanwhile moves, and may be shown twice or not at all.
@@ -83,7 +88,7 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
     requireChange(change, CHANGES)
     const { accountId } = caller
     const deviceId = pathParameter(ctx, 'deviceId')
-    const { status } = await requireDevice(store, caller, deviceId)
+    const found = await requireKnownDevice(store, caller, deviceId)
     const changedAt = clock.now()
     const settings = await store.changeDeviceSettings({ accountId, deviceId, changedAt, ...change })
     await recordAction(
@@ -96,7 +101,12 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
       },
       { store, clock },
     )
-    succeed(ctx, deviceView({ status, settings }, clock.now()))
+    succeed(
+      ctx,
+      found === 'gone by age'
+        ? goneDeviceView(deviceId, settings)
+        : deviceView({ ...found, settings }, clock.now()),
+    )
   }
 
   const scope = 'devices:read'
@@ -125,9 +135,10 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
       method: 'PATCH',
       path: '/devices/:deviceId',
       summary: 'Names a device, disables it, says how often it reports',
+      description: CHANGE_DESCRIPTION,
       needs: 'admin',
       body: CHANGES,
-      answer: { data: DEVICE },
+      answer: { data: CHANGED_DEVICE },
       handle: change,
     }),
   ]
@@ -142,7 +153,29 @@ export async function requireDevice(
   const device = isListed(deviceList(caller), deviceId)
     ? await store.findDevice({ accountId: caller.accountId, deviceId })
     : undefined
-  if (device === undefined) throw new ApiError('NOT_FOUND', 'there is no device with this deviceId')
+  if (device === undefined) throw noSuchDevice()
+  return device
+}
+
+function noSuchDevice(): ApiError {
+  return new ApiError('NOT_FOUND', 'there is no device with this deviceId')
+}
+
+/**
+ * As `requireDevice`, but a device that is gone by its age and still disabled is there to be enabled
+ * or erased: nobody could take that back otherwise.
+ */
+export async function requireKnownDevice(
+  store: Pick<Store, 'findDevice' | 'isDisabled'>,
+  caller: Caller,
+  deviceId: string,
+): Promise<Device | 'gone by age'> {
+  const { accountId } = caller
+  const device = isListed(deviceList(caller), deviceId)
+    ? ((await store.findDevice({ accountId, deviceId })) ??
+      ((await store.isDisabled({ accountId, deviceId })) && 'gone by age'))
+    : false
+  if (device === false) throw noSuchDevice()
   return device
 }
 
@@ -173,6 +206,12 @@ const DEVICE: JsonSchema = {
   additionalProperties: false,
 }
 
+const CHANGED_DEVICE: JsonSchema = {
+  ...DEVICE,
+  title: 'ChangedDevice',
+  required: ['deviceId', 'name', 'status', 'reportCount', 'disabled'],
+}
+
 /** The device status as the API shows it, seen from `now`. */
 export function deviceView(device: Device, now: number) {
   const { status, settings } = device
@@ -188,4 +227,9 @@ export function deviceView(device: Device, now: number) {
     ...(expectedIntervalSeconds !== undefined && { expectedIntervalSeconds }),
     lastPosition: positionView(status.lastPosition),
   }
+}
+
+function goneDeviceView(deviceId: string, settings: Device['settings']) {
+  const { name = null, ...others } = settings
+  return { deviceId, name, status: 'offline', reportCount: 0, ...others }
 }

@@ -6,7 +6,7 @@ import { ulid } from '../../schemas/record-id.ts'
 import type { Store } from '../../store/store.ts'
 import { pathParameter, type AdminContext, type AdminRoute } from '../http/admin-route.ts'
 import type { Caller } from '../http/caller.ts'
-import { requireDevice } from './devices.ts'
+import { requireKnownDevice } from './devices.ts'
 import { recordAction } from '../http/record-action.ts'
 import { isoTime, TIME } from '../http/views.ts'
 
@@ -23,7 +23,7 @@ export function eraseDeviceRoutes({
   async function erase(ctx: AdminContext, caller: Caller): Promise<void> {
     const { accountId } = caller
     const deviceId = pathParameter(ctx, 'deviceId')
-    await requireDevice(store, caller, deviceId)
+    await requireKnownDevice(store, caller, deviceId)
     const erasedAt = clock.now()
     const erasure = {
       eventId: ulid(erasedAt, randomBytes(10)),

@@ -34,10 +34,7 @@ await runProgram('gps', async (program) => {
   metrics.threads.join(() => main.call('metrics'))
   const reader = openSqliteLogReader({
     file: join(directory, 'log.sqlite'),
-    commits: {
-      commit: (group, offset) => main.call('commit', group, offset),
-      commitRejections: (group, offset) => main.call('commitRejections', group, offset),
-    },
+    commitRejections: (group, offset) => main.call('commitRejections', group, offset),
     clock,
     logger,
   })
@@ -49,7 +46,7 @@ await runProgram('gps', async (program) => {
       main.call('deadLetter', entries),
     trim: (receivedBefore: number) => main.call('trim', receivedBefore),
   }
-  const store = openSqliteStore({ directory })
+  const store = openSqliteStore({ directory, retention: { wanted: config.retention } })
   lifecycle.onClose('store', () => store.close())
   lifecycle.onClose('what the main thread asks for', () => finished)
   lifecycle.stopping.addEventListener('abort', () => main.tell('ending'))

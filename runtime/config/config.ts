@@ -27,9 +27,7 @@ export type Config = {
     readonly admin: RateLimit | 'off'
     readonly store: 'memory' | 'mongodb'
   }
-  /** Absent: records are kept indefinitely. */
-  readonly retentionDays?: number
-  /** As it was said: `off` removes a retention that the store has. */
+  /** Days; `off` removes a retention that the store has. */
   readonly retention?: number | 'off'
   /** The number of proxies in front. */
   readonly trustProxy: number
@@ -266,7 +264,6 @@ function toConfig(v: Variables): Config {
       store: v.RATE_LIMIT_STORE,
     },
     ...(v.RETENTION_DAYS !== undefined && { retention: v.RETENTION_DAYS }),
-    ...(typeof v.RETENTION_DAYS === 'number' && { retentionDays: v.RETENTION_DAYS }),
     trustProxy: v.TRUST_PROXY,
     logLevel: v.LOG_LEVEL,
     shutdownDeadlineMs: v.SHUTDOWN_DEADLINE_MS,

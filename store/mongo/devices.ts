@@ -21,7 +21,7 @@ export function mongoDevices({
 }: {
   collections: Collections
   readModels: () => Promise<ReadModelCollections>
-  kept: () => Kept
+  kept: () => Promise<Kept>
 }): Devices {
   async function findDevices({ accountId, deviceIds }: Parameters<Devices['findDevices']>[0]) {
     const { deviceStatuses } = await readModels()
@@ -31,7 +31,7 @@ export function mongoDevices({
     if (asked.length === 0) return []
     const found = await deviceStatuses
       .find({
-        ...kept().deviceStatuses,
+        ...(await kept()).deviceStatuses,
         _id: { $in: asked.map((deviceId) => deviceKey({ accountId, deviceId })) },
         accountId,
         deviceId: { $in: asked },
@@ -61,12 +61,21 @@ export function mongoDevices({
     findDevice: async ({ accountId, deviceId }) =>
       (await findDevices({ accountId, deviceIds: [deviceId] }))[0],
 
+    async isDisabled(device) {
+      const { accountId, deviceId } = device
+      const found = await deviceSettings.findOne({ _id: deviceKey(device), disabled: true }, READ)
+      if (found === null) return false
+      const { deviceStatuses } = await readModels()
+      const devices = { accountId, deviceIds: [deviceId] }
+      return (await pendingErasures({ hiddenDevices, deviceStatuses }, devices)).size === 0
+    },
+
     async pageDevices(page) {
       const { accountId, limit, sort = 'deviceId', order = 'asc' } = page
       const { deviceStatuses } = await readModels()
       const pending = await pendingErasures({ hiddenDevices, deviceStatuses }, { accountId })
       const bounds = [
-        kept().deviceStatuses,
+        (await kept()).deviceStatuses,
         ...place(page),
         ...seen(page),
         ...inside(page),

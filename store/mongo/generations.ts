@@ -6,6 +6,7 @@ import { openReadModels, type Collections, type ReadModelCollections } from './c
 import { sweepApplied } from './hidden-devices.ts'
 import { answered } from './guarded.ts'
 import { releaseLock, renewLock, takeLock, type Clock, type Lock } from './lock.ts'
+import { remembered } from './remembered.ts'
 import { inheritRetention } from './retention.ts'
 import { generationsOf, makeReadModelIndexes } from './schema.ts'
 import { sealReadModels } from './sealed-collections.ts'
@@ -31,7 +32,6 @@ export type FollowedGeneration = {
 export function followedGeneration(db: Db, meta: Collections['meta']): FollowedGeneration {
   let used: number | undefined
   let newer: { readonly generation: number; readonly since: number } | undefined
-  let asked: { readonly answer: Promise<void>; until: number } | undefined
 
   async function number(): Promise<number> {
     return (await generationsOf(meta)).generation
@@ -46,18 +46,13 @@ export function followedGeneration(db: Db, meta: Collections['meta']): FollowedG
     else if (now - newer.since >= READERS_STAY_MS) used = generation
   }
 
+  const looked = remembered(look, { forMs: LOOK_EVERY_MS })
+
   return {
     number,
 
     async readModels() {
-      const now = performance.now()
-      if (asked === undefined || now >= asked.until) {
-        const current = { answer: look(), until: now + LOOK_EVERY_MS }
-        asked = current
-        // The next call asks again.
-        current.answer.catch(() => (current.until = 0))
-      }
-      await asked.answer
+      await looked()
       return openReadModels(db, used ?? (await number()))
     },
   }

@@ -13,10 +13,11 @@ import { guarded } from './guarded.ts'
 import { startPreparing, untilSucceeded } from './preparation.ts'
 import { mongoReadModels, projection } from './read-models.ts'
 import { backgroundRemoval } from './remove-erased.ts'
-import { claimRetention, keptAt } from './retention.ts'
+import { claimRetention, followedRetention, keptAt } from './retention.ts'
 import { makeIndexes, prepareDatabase } from './schema.ts'
 import { openBackOffice, openRejections } from '../back-office/open-back-office.ts'
 import type { Generation, ProjectionBatch, Rebuild } from '../read-models.ts'
+import type { WantedRetention } from '../retention.ts'
 import type { Store } from '../store.ts'
 
 /** A caller gets an answer within 6 s, even when the server does not respond to a call. */
@@ -39,26 +40,23 @@ const MANY_CALLS: ReadonlySet<string> = new Set<keyof Store | keyof Generation |
 /**
  * The store in a MongoDB database, a standalone server or a replica set. Where the server is away
  * it opens all the same: every call rejects (retriable) until the server is there.
- * `retention`: days by receivedAt after which records go; absent or `off`: never. Only who owns it (the
- * projector) has the server act by it.
+ * `retention` is for its one owner, the projector: it sets the store's retention, which every process
+ * then reads by.
  * @throws {DependencyError} when a newer version of the program has changed the
- *   database, its user lacks a role, or the retention is not said that it has.
+ *   database, its user lacks a role, or no retention is wanted although it has one.
  * @throws {Error} when the URL is not a MongoDB connection string.
  */
 export async function openMongoStore({
   url,
   retention,
-  ownsRetention = false,
   logger,
   clock,
 }: {
   url: string
-  retention?: number | 'off' | undefined
-  ownsRetention?: boolean
+  retention?: { wanted: WantedRetention }
   logger: Logger
   clock: { now(): number }
 }): Promise<Store> {
-  const retentionDays = retention === 'off' ? undefined : retention
   const client = openClient(url)
   const db = databaseOf(client, url)
   const closing = new AbortController()
@@ -74,8 +72,8 @@ export async function openMongoStore({
         failure: 'the indexes of MongoDB are not complete yet, trying again',
       })
       await Promise.race([indexing, pause(INDEXED_WITHIN_MS, undefined, { signal, ref: false })])
-      if (ownsRetention) {
-        await claimRetention(readModels, retention, (error) =>
+      if (retention !== undefined) {
+        await claimRetention(readModels, retention.wanted, (error) =>
           logger.warn({ err: error }, 'the index by which records expire is not there yet'),
         )
       }
@@ -98,11 +96,13 @@ export async function openMongoStore({
   }
   const removal = backgroundRemoval({ logger, signal: closing.signal })
   const project = projection({ removal, logger })
-  const kept = () => keptAt(clock.now(), retentionDays)
+  const retentionDays = followedRetention(readModels)
+  const kept = async () => keptAt(clock.now(), await retentionDays())
   const store: Omit<Store, 'checkpoint' | 'close'> = {
     ...mongoReadModels({ collections, readModels, kept, project }),
     ...mongoDevices({ collections, readModels, kept }),
     ...mongoErasures({ collections, readModels }),
+    retentionDays,
     ...openBackOffice(mongoDocuments(db), {
       disabledDevices: (accountId) => disabledDevices(collections.deviceSettings, accountId),
     }),

@@ -31,12 +31,12 @@ export function mongoReadModels({
 }: {
   collections: Collections
   readModels: () => Promise<ReadModelCollections>
-  kept: () => Kept
+  kept: () => Promise<Kept>
   project: (
     readModels: ReadModelCollections,
     batch: ProjectionBatch,
   ) => ReturnType<ReadModels['project']>
-}): Omit<ReadModels, 'checkpoint'> {
+}): Omit<ReadModels, 'checkpoint' | 'retentionDays'> {
   const { hiddenDevices } = collections
   return {
     project: async (batch) => project(await readModels(), batch),
@@ -45,10 +45,10 @@ export function mongoReadModels({
       removeExpired(await readModels(), collections, receivedBefore),
 
     findPosition: async (query) =>
-      findPosition({ ...(await readModels()), hiddenDevices }, query, kept().positions),
+      findPosition({ ...(await readModels()), hiddenDevices }, query, (await kept()).positions),
 
     pagePositions: async (query) =>
-      pagePositions({ ...(await readModels()), hiddenDevices }, query, kept().positions),
+      pagePositions({ ...(await readModels()), hiddenDevices }, query, (await kept()).positions),
   }
 }
 

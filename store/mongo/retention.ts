@@ -1,13 +1,17 @@
 import type { Collection, Filter } from 'mongodb'
-import { DependencyError } from '../../runtime/errors.ts'
-import type {
-  Collections,
-  DeviceStatusDocument,
-  PositionDocument,
-  ReadModelCollections,
+import { settledRetention, type WantedRetention } from '../retention.ts'
+import {
+  READ,
+  type Collections,
+  type DeviceStatusDocument,
+  type PositionDocument,
+  type ReadModelCollections,
 } from './collections.ts'
+import { remembered } from './remembered.ts'
 
 const TTL_INDEX = 'received_at'
+/** For so long another process may not know of a change; the server itself takes a minute. */
+const FOLLOWED_WITHIN_MS = 5_000
 const DAY_SECONDS = 24 * 60 * 60
 const REMOVED_AT_ONCE = 200
 const REPORT_FIELDS = {
@@ -38,29 +42,34 @@ export function keptAt(now: number, retentionDays: number | undefined): Kept {
   }
 }
 
+/** The retention that the store has, whichever process set it. */
+export function followedRetention(
+  readModels: () => Promise<Pick<ReadModelCollections, 'positions'>>,
+): () => Promise<number | undefined> {
+  return remembered(
+    async () => {
+      const seconds = await timeToLive((await readModels()).positions)
+      return seconds && seconds / DAY_SECONDS
+    },
+    { forMs: FOLLOWED_WITHIN_MS },
+  )
+}
+
 /**
  * Has the server remove records of themselves, by the time they were received; with `off` no longer.
  * Of a large collection the index is still being built when this resolves; `onFailure` hears of what
  * goes wrong with that.
- * @throws {DependencyError} not retriable where nothing is wanted and the store has a retention.
+ * @throws {DependencyError} not retriable if nothing is wanted and the store has a retention.
  */
 export async function claimRetention(
   { positions }: Pick<ReadModelCollections, 'positions'>,
-  wanted: number | 'off' | undefined,
+  wanted: WantedRetention,
   onFailure: (error: unknown) => void,
 ): Promise<void> {
   // Changes nothing, but shows at once whether the database user is allowed to.
   await positions.db.command({ collMod: positions.collectionName })
   const seconds = await timeToLive(positions)
-  if (wanted === undefined && seconds !== undefined) {
-    const days = seconds / DAY_SECONDS
-    throw new DependencyError(
-      `the store keeps records for ${days} days and RETENTION_DAYS is not set: set it to ${days}, ` +
-        'or to off, which keeps records for ever from now on',
-      { retriable: false },
-    )
-  }
-  const days = wanted === 'off' ? undefined : wanted
+  const days = settledRetention(wanted, seconds && seconds / DAY_SECONDS)
   const setting = setTimeToLive(positions, days && Math.round(days * DAY_SECONDS))
   if (seconds !== undefined) return setting
   setting.catch(onFailure)
@@ -97,7 +106,7 @@ async function setTimeToLive(
 }
 
 async function timeToLive(positions: Collection<PositionDocument>): Promise<number | undefined> {
-  const indexes = await positions.listIndexes().toArray()
+  const indexes = await positions.listIndexes(READ).toArray()
   const index = indexes.find(({ name }) => name === TTL_INDEX) as
     { expireAfterSeconds?: number } | undefined
   return index?.expireAfterSeconds

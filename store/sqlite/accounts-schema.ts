@@ -166,6 +166,9 @@ export const ACCOUNTS_SCHEMA = [
    DROP TABLE audit;
    DROP TABLE instances;
    ${['accounts', 'service', 'operators', 'sessions', 'keys', 'audit'].map(renameTable).join('')}`,
+
+  // Null: records are kept forever.
+  `ALTER TABLE read_models ADD COLUMN retention_days REAL;`,
 ]
 
 /** A table of documents as `makeTables` makes it, beside the one of its name so far. */

@@ -31,6 +31,9 @@ export function sqliteDevices({
       return status && { status, settings: settings.find(device) }
     },
 
+    isDisabled: async (device) =>
+      settings.find(device).disabled && !hidden.isHidden(device, readModels.current()),
+
     async findDevices({ accountId, deviceIds }) {
       const models = readModels.current()
       const absent = new Set(hidden.of(accountId, models))

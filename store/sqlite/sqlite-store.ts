@@ -11,6 +11,7 @@ import { sqliteGenerations } from './generations.ts'
 import { sqliteHiddenDevices } from './hidden-devices.ts'
 import type { SqliteReadModels } from './read-models.ts'
 import { REJECTIONS_SCHEMA } from './rejections-schema.ts'
+import { sqliteRetention } from './retention.ts'
 import {
   BACK_OFFICE,
   openBackOffice,
@@ -18,6 +19,7 @@ import {
   openRejections,
 } from '../back-office/open-back-office.ts'
 import { REJECTIONS } from '../back-office/kinds.ts'
+import type { WantedRetention } from '../retention.ts'
 import type { Store } from '../store.ts'
 
 const ACCOUNTS_FILE = 'accounts.sqlite'
@@ -26,15 +28,18 @@ const ACCOUNTS_FILE = 'accounts.sqlite'
  * The store in three SQLite files in `directory`, which is made if it is not there: what only
  * operators can tell (accounts, keys, device settings), the refused reports, and the read models,
  * which can be rebuilt from the log and keep their own checkpoint. Several processes may have it
- * open.
- * @throws {DependencyError} when a file cannot be opened.
+ * open. `retention` is for its one owner, the process that projects.
+ * @throws {DependencyError} when a file cannot be opened, or no retention is wanted although the
+ *   store has one.
  * @throws {Error} when a newer version of the program has changed a file's schema.
  */
 export function openSqliteStore({
   directory,
+  retention,
   clock = { now: () => Date.now() },
 }: {
   directory: string
+  retention?: { wanted: WantedRetention }
   clock?: { now(): number }
 }): Store {
   makeDirectory(directory)
@@ -47,6 +52,7 @@ export function openSqliteStore({
   try {
     const accounts = open(ACCOUNTS_FILE, ACCOUNTS_SCHEMA)
     makeTables(accounts, BACK_OFFICE)
+    if (retention !== undefined) sqliteRetention(accounts).claim(retention.wanted)
     const rejections = open('rejections.sqlite', REJECTIONS_SCHEMA)
     makeTables(rejections, [REJECTIONS])
     return storeOn({ accounts, rejections, directory, clock })
@@ -137,6 +143,8 @@ function storeOn({
           ...(signal !== undefined && { signal }),
         })
       }),
+
+    retentionDays: async () => sqliteRetention(accounts).days(),
 
     async ready() {
       generations.inUse()

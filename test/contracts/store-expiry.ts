@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { PositionReported } from '../../schemas/position-reported.ts'
-import { positionReported, T0 } from '../samples.ts'
+import { deviceErased, positionReported, T0 } from '../samples.ts'
 import type { OpenStore } from './store-contract.ts'
 import {
   allDevices,
@@ -62,9 +62,31 @@ export function expiryContract(open: OpenStore): void {
         })
         await store.expire(T0 + 1)
         expect(await store.findDevice(device)).toBeUndefined()
+        expect(await store.isDisabled(device)).toBe(true)
         await store.project(batchOf(entry(1, { deviceId: 'lost', receivedAt: T0 + 9 })))
         const back = await store.findDevice(device)
         expect(back?.settings).toEqual({ disabled: true })
+      })
+    })
+
+    test('a disabled device that is gone can be enabled, and be erased', async () => {
+      await withStore(open, async (store) => {
+        const names = ['enabled', 'erased', 'neither'].map((deviceId) => ({
+          accountId: 'acc-1',
+          deviceId,
+        }))
+        const [enabled, erased, neither] = names as [Name, Name, Name]
+        for (const device of names) {
+          await store.changeDeviceSettings({ ...device, disabled: true, changedAt: T0 })
+        }
+        await store.changeDeviceSettings({ ...enabled, disabled: false, changedAt: T0 })
+        await store.hideErased(deviceErased(erased))
+        expect(await Promise.all(names.map((device) => store.isDisabled(device)))).toEqual([
+          false,
+          false,
+          true,
+        ])
+        expect(await store.isDisabled({ ...neither, accountId: 'acc-2' })).toBe(false)
       })
     })
 
@@ -83,6 +105,8 @@ export function expiryContract(open: OpenStore): void {
     })
   })
 }
+
+type Name = { readonly accountId: string; readonly deviceId: string }
 
 function entry(offset: number, fields: Partial<PositionReported>): PositionEntry {
   return { kind: 'position', origin: { partition: 0, offset }, event: positionReported(fields) }

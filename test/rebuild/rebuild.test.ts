@@ -72,7 +72,6 @@ async function rebuild({
       metrics: createMetrics(),
       logger,
       screen: { write: () => undefined },
-      retentionDays: undefined,
       force: false,
       followedAfterMs: 1_000,
       signal: new AbortController().signal,
@@ -282,19 +281,20 @@ describe('a rebuild', () => {
     ])
     await caughtUp()
     clock.time = T0 + 12 * DAY_MS - 1_000
-    const retentionDays = 10
+    const owner = openSqliteStore({ directory, retention: { wanted: 10 } })
+    await owner.close()
     await eventLog.trim(T0 + 1 * DAY_MS)
     await store.expire(T0 + 1 * DAY_MS)
     expect(await counts()).toMatchObject({ both: [2, 1] })
 
-    const outcome = await rebuild({ retentionDays })
+    const outcome = await rebuild()
     expect(outcome).toMatchObject({
       kind: 'switched',
       compared: { equal: true, after: { records: { count: 2 }, devices: { count: 2 } } },
     })
     expect(await counts()).toMatchObject({ both: [1, 1], young: [1, 1], 'about to go': [1, 1] })
     damage(`UPDATE device_statuses SET last_seen_at = 0 WHERE device_id = 'both'`, 2)
-    expect(await rebuild({ retentionDays })).toMatchObject({ kind: 'different' })
+    expect(await rebuild()).toMatchObject({ kind: 'different' })
   })
 
   test('brings the old read models up to date where no projector runs', async () => {

@@ -3,7 +3,7 @@ import { describe, test } from '@jest/globals'
 import { containerHost } from './containers.ts'
 import { startKafkaCluster } from './kafka-cluster.ts'
 import { startKafka } from './kafka-server.ts'
-import { startMongodb } from './mongodb-server.ts'
+import { startMongodb, startMongodbWithUsers } from './mongodb-server.ts'
 import { startPrometheus } from './prometheus.ts'
 import {
   apicurio,
@@ -28,6 +28,7 @@ export type Services = {
   readonly ownKafkaCluster: typeof startKafkaCluster
   readonly ownSchemaRegistry: typeof startSchemaRegistry
   readonly ownMongodb: typeof startMongodb
+  readonly mongodbWithUsers: typeof startMongodbWithUsers
   readonly schemathesis: { readonly folder: string }
   readonly prometheus: typeof startPrometheus
   readonly openapiGenerator: { readonly jar: string; readonly pythonPath: string }
@@ -66,6 +67,7 @@ const SERVICES: { [Name in keyof Services]: (own: string) => Promise<Shared<Serv
   ownKafkaCluster: async () => ofProgram('Kafka', startKafkaCluster, kafkaJars),
   ownSchemaRegistry: async () => startable('the schema registry', startSchemaRegistry, apicurio),
   ownMongodb: async () => startable('MongoDB', startMongodb, mongodbProgram),
+  mongodbWithUsers: async () => ofProgram('MongoDB', startMongodbWithUsers, mongodbProgram),
   prometheus: async () => {
     try {
       await prometheusProgram()

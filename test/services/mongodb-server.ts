@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { MongoClient } from 'mongodb'
+import { MongoClient, MongoServerError } from 'mongodb'
 import { containerHost, startContainer } from './containers.ts'
 import { freePort, startProcess, type OwnServer, type ServerOptions } from './own-server.ts'
 import { mongodbProgram } from './programs.ts'
@@ -22,13 +22,54 @@ export async function startMongodb(
     if (server !== undefined) return Object.assign(server, { url })
   }
   const url = address('127.0.0.1', port)
+  return Object.assign(await startOwn(options, { port, url }), { url })
+}
+
+/** A user's name is that of its database; `actions`: what it may do there besides its roles. */
+export type DatabaseUser = {
+  readonly name: string
+  readonly roles: readonly string[]
+  readonly actions?: readonly string[]
+}
+
+/** Starts a server on which nobody may do anything but these users, each in its own database. */
+export async function startMongodbWithUsers(
+  users: readonly DatabaseUser[],
+): Promise<OwnServer & { urlOf(name: string): string }> {
+  const port = await freePort()
+  const url = address('127.0.0.1', port)
+  const more: string[] = []
+  const server = await startOwn({}, { port, url, more })
+  const client = new MongoClient(url)
+  for (const { name, roles, actions } of users) {
+    const db = client.db(name)
+    if (actions !== undefined) {
+      const privileges = [{ resource: { db: name, collection: '' }, actions }]
+      await db.command({ createRole: 'special', privileges, roles: [] })
+    }
+    const all = [...roles, ...(actions === undefined ? [] : ['special'])]
+    const inOwnDatabase = all.map((role) => ({ role, db: name }))
+    await db.command({ createUser: name, pwd: name, roles: inOwnDatabase })
+  }
+  await client.close()
+  await server.stop()
+  more.push('--auth')
+  await server.restart()
+  const urlOf = (name: string) => url.replace('//', `//${name}:${name}@`).replace('/?', `/${name}?`)
+  return Object.assign(server, { urlOf })
+}
+
+async function startOwn(
+  options: ServerOptions,
+  { port, url, more = [] }: { port: number; url: string; more?: readonly string[] },
+): Promise<OwnServer> {
   const program = await mongodbProgram()
-  const server = await startProcess('mongodb', options, async (dataDir) => {
+  return startProcess('mongodb', options, async (dataDir) => {
     const data = join(dataDir, 'data')
     mkdirSync(data, { recursive: true })
-    return { ...program({ port, dataDir: data }), answers: () => mongodbAnswers(url) }
+    const { command, args } = program({ port, dataDir: data })
+    return { command, args: [...args, ...more], answers: () => mongodbAnswers(url) }
   })
-  return Object.assign(server, { url })
 }
 
 function address(host: string, port: number): string {
@@ -39,6 +80,9 @@ async function mongodbAnswers(url: string): Promise<void> {
   const client = new MongoClient(url, { serverSelectionTimeoutMS: 1000 })
   try {
     await client.db('admin').command({ ping: 1 })
+  } catch (error) {
+    // That it asks for a user is an answer too.
+    if (!(error instanceof MongoServerError)) throw error
   } finally {
     await client.close()
   }

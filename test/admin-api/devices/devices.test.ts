@@ -53,6 +53,34 @@ describe('a device', () => {
     harness.clock.time = receivedAt
   })
 
+  test('that is disabled and gone by its age can be enabled again, and erased', async () => {
+    const call = (method: string, deviceId: string, body?: object) =>
+      harness.api(method, path(deviceId), { headers, ...(body !== undefined && { body }) })
+    for (const deviceId of ['lost-1', 'lost-2', 'lost-3']) {
+      await harness.project({ deviceId, receivedAt: T0 - 1 })
+      await call('PATCH', deviceId, { disabled: deviceId !== 'lost-3' })
+    }
+    await harness.store.expire(T0)
+    expect((await call('GET', 'lost-1')).status).toBe(404)
+
+    const enabled = await call('PATCH', 'lost-1', { disabled: false })
+    expect(enabled).toMatchObject({ status: 200 })
+    expect(enabled.body.data).toEqual({
+      deviceId: 'lost-1',
+      name: null,
+      status: 'offline',
+      reportCount: 0,
+      disabled: false,
+    })
+    expect((await call('DELETE', 'lost-2')).status).toBe(202)
+    for (const deviceId of ['lost-1', 'lost-2', 'lost-3']) {
+      expect((await call('PATCH', deviceId, { disabled: false })).status).toBe(404)
+      expect((await call('DELETE', deviceId)).status).toBe(404)
+    }
+    await harness.project({ deviceId: 'lost-1' })
+    expect((await call('GET', 'lost-1')).body.data).toMatchObject({ disabled: false })
+  })
+
   test.each(ODD_DEVICE_IDS)('called %j is found by just that id', async (deviceId) => {
     const answer = await harness.api('GET', path(deviceId), { headers })
     expect(answer.body.data).toMatchObject({ deviceId, reportCount: 1 })

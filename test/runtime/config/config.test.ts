@@ -85,7 +85,6 @@ describe('the configuration', () => {
         store: 'mongodb',
       },
       retention: 90,
-      retentionDays: 90,
       trustProxy: 1,
       logLevel: 'debug',
       shutdownDeadlineMs: 2_000,

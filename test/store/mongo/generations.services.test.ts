@@ -150,7 +150,7 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
 
   test('records of a new generation expire as those of the one before', async () => {
     await withDatabase(mongodb, async (database) => {
-      const store = await database.open({ retention: 3, ownsRetention: true })
+      const store = await database.open({ retention: { wanted: 3 } })
       const rebuild = await store.beginRebuild()
       const indexes = await database.db.collection('positions_g2').listIndexes().toArray()
       const seconds = indexes.map(

@@ -21,33 +21,37 @@ await describeWith(['mongodb'], 'retention in MongoDB', ({ mongodb }) => {
         [7, 7 * 86_400],
       ]
       for (const [retention, seconds] of expected) {
-        await database.open({ retention, ownsRetention: true })
+        await database.open({ retention: { wanted: retention } })
         const set =
           seconds === undefined ? [] : [{ key: { receivedAt: 1 }, expireAfterSeconds: seconds }]
         // An index that was not there is built in the background.
         await eventually(async () => isDeepStrictEqual(await timeToLive(database), set))
-        await database.open({ retention: 1 })
-        await database.open()
+        const other = await database.open()
+        expect(await other.retentionDays()).toBe(seconds && seconds / 86_400)
         expect(await timeToLive(database)).toEqual(set)
       }
     })
   })
 
-  test('who owns it and says nothing is refused while the store has one, and told the way out', async () => {
+  test('its owner is refused when it wants none while the store has one, and told the way out', async () => {
     await withDatabase(mongodb, async (database) => {
-      await database.open({ retention: 30, ownsRetention: true })
+      await database.open({ retention: { wanted: 30 } })
       await eventually(async () => (await timeToLive(database)).length === 1)
-      await expect(database.open({ ownsRetention: true })).rejects.toMatchObject({
+      await expect(database.open({ retention: { wanted: undefined } })).rejects.toMatchObject({
         retriable: false,
-        message: expect.stringMatching(/30 days and RETENTION_DAYS is not set.* off/),
+        message: expect.stringMatching(
+          /30 days and RETENTION_DAYS is not set.* RETENTION_DAYS=off/,
+        ),
       })
     })
   })
 
-  test('what has expired is not seen while the server still has it', async () => {
+  test('what has expired is not seen while the server still has it, in no process', async () => {
     await withDatabase(mongodb, async (database) => {
       let now = T0
-      const store = await database.open({ retention: 1, clock: { now: () => now } })
+      await database.open({ retention: { wanted: 1 } })
+      await eventually(async () => (await timeToLive(database)).length === 1)
+      const store = await database.open({ clock: { now: () => now } })
       const log = new LogOfOneSuite()
       const old = log.append(positionReported({ deviceId: 'old', receivedAt: T0 }))
       const young = log.append(positionReported({ deviceId: 'young', receivedAt: T0 + 1 }))

@@ -1,0 +1,24 @@
+import { DependencyError } from '../runtime/errors.ts'
+
+/** Days after their receipt that records are kept, or `off`: forever. Undefined: not set. */
+export type WantedRetention = number | 'off' | undefined
+
+/**
+ * The days to keep records for; undefined: forever. A retention that the store already has is never
+ * dropped silently, because records would then pile up unnoticed.
+ * @throws {DependencyError} not retriable if the store has one and none is wanted.
+ */
+export function settledRetention(
+  wanted: WantedRetention,
+  stored: number | undefined,
+): number | undefined {
+  if (wanted === 'off') return undefined
+  if (wanted === undefined && stored !== undefined) {
+    throw new DependencyError(
+      `the store keeps records for ${stored} days and RETENTION_DAYS is not set: ` +
+        `set RETENTION_DAYS=${stored} to keep it so, or RETENTION_DAYS=off to keep records forever`,
+      { retriable: false },
+    )
+  }
+  return wanted
+}

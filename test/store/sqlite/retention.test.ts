@@ -1,0 +1,44 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
+import type { WantedRetention } from '../../../store/retention.ts'
+import { temporaryDirectory } from '../../programs.ts'
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+
+beforeEach(async () => {
+  directory = await temporaryDirectory()
+})
+
+afterEach(() => directory.remove())
+
+async function openedAs(owner?: { wanted: WantedRetention }): Promise<number | undefined> {
+  const store = openSqliteStore({
+    directory: directory.path,
+    ...(owner !== undefined && { retention: owner }),
+  })
+  try {
+    return await store.retentionDays()
+  } finally {
+    await store.close()
+  }
+}
+
+test('a retention is remembered, and told to who does not own it', async () => {
+  expect(await openedAs()).toBeUndefined()
+  expect(await openedAs({ wanted: undefined })).toBeUndefined()
+  for (const days of [30, 7]) {
+    expect(await openedAs({ wanted: days })).toBe(days)
+    expect(await openedAs()).toBe(days)
+  }
+})
+
+test('its owner is refused when it wants none, until it says off', async () => {
+  await openedAs({ wanted: 30 })
+  await expect(openedAs({ wanted: undefined })).rejects.toMatchObject({
+    retriable: false,
+    message: expect.stringMatching(/30 days and RETENTION_DAYS is not set.* RETENTION_DAYS=off/),
+  })
+  expect(await openedAs()).toBe(30)
+  expect(await openedAs({ wanted: 'off' })).toBeUndefined()
+  expect(await openedAs({ wanted: undefined })).toBeUndefined()
+})
