@@ -5,7 +5,6 @@ import type { MetricsJson } from '../runtime/thread-metrics.ts'
 
 /** What the main thread, the only writer of the log, does for the worker. */
 export type MainThread = Pick<EventLog, 'erase' | 'deadLetter' | 'trim'> & {
-  commit(group: string, offset: number): Promise<void>
   commitRejections(group: string, offset: number): Promise<void>
   metrics(): Promise<MetricsJson>
   /** The worker is ending, on request or after a failure. */

@@ -48,7 +48,7 @@ export interface EventLog extends RejectionLog {
     applied?: Offsets,
   ): Promise<{ readonly events: number; readonly seconds: number }>
 
-  /** The last offset a group has committed in each partition. */
+  /** The last offset a group has committed in each partition; none where the log keeps no offsets. */
   committed(group: string): Promise<Offsets>
 
   /** What each partition holds now. */
@@ -105,7 +105,8 @@ export type Subscription = {
   readonly group: string
   /**
    * The checkpoint of the group's read models, if they keep it themselves. It overrides the
-   * offsets committed in the log, which then need not commit anything for the group.
+   * offsets committed in the log, which then need not commit anything for the group. A log that
+   * keeps no offsets starts from its beginning without it.
    */
   readonly resumeAfter?: Offsets
   readonly onBatch: (batch: LogBatch) => Promise<void>

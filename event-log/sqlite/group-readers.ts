@@ -13,8 +13,8 @@ export type WarningLogger = { warn(fields: object, message: string): void }
 export type Readable<Batch extends { readonly lastOffset: number }> = {
   /** Undefined when there is nothing after the offset yet. May throw a `DependencyError`. */
   readonly read: (after: number) => Batch | undefined
-  /** May reject with a `DependencyError`. */
-  readonly commit: (group: string, offset: number) => Promise<void>
+  /** Stores a group's progress, for groups that do not keep it. May reject with a `DependencyError`. */
+  readonly commit?: (group: string, offset: number) => Promise<void>
   readonly logger: WarningLogger
 }
 
@@ -34,8 +34,6 @@ export type Delivery<Batch> = {
   readonly after: number
   readonly onBatch: (batch: Batch) => Promise<void>
   readonly signal: AbortSignal
-  /** Whether the group's progress is stored here; false if it keeps its own. */
-  readonly commits: boolean
 }
 
 /** Delivers an append-only table to groups, each from its own offset on. */
@@ -67,7 +65,7 @@ export function groupReaders<Batch extends { readonly lastOffset: number }>({
   }
 
   async function deliver(delivery: Delivery<Batch>): Promise<void> {
-    const { group, after: start, onBatch, signal, commits } = delivery
+    const { group, after: start, onBatch, signal } = delivery
     const ended = () => stopped || signal.aborted
     let after = start
     let committed = start
@@ -93,7 +91,7 @@ export function groupReaders<Batch extends { readonly lastOffset: number }>({
     await keepCommitted()
 
     async function keepCommitted(): Promise<void> {
-      if (!commits || after === committed) return
+      if (commit === undefined || after === committed) return
       await untilDone('commit', () => commit(group, after), isPassing)
       committed = after
     }

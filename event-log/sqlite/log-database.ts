@@ -1,4 +1,4 @@
-import { Database } from '../../runtime/sqlite/database.ts'
+import { Database, type DatabaseOptions } from '../../runtime/sqlite/database.ts'
 
 /** One step per version; the database's `user_version` counts those applied. */
 const MIGRATIONS = [
@@ -55,14 +55,19 @@ const MIGRATIONS = [
     offset INTEGER NOT NULL
   ) STRICT;
   `,
+  // The read models keep their own checkpoint.
+  'DROP TABLE committed;',
 ]
 
 /**
  * Opens the log's database, created or migrated as needed; several processes may do so at once.
- * Commits are on disk when they return.
+ * Commits are on disk when they return. Read-only: of a file that is there and up to date.
  * @throws {DependencyError} not retriable when a newer version of the program has changed the
  *   file.
  */
-export function openLogDatabase(file: string, options: { busyTimeoutMs?: number } = {}): Database {
+export function openLogDatabase(
+  file: string,
+  options: Pick<DatabaseOptions, 'busyTimeoutMs' | 'readOnly'> = {},
+): Database {
   return new Database(file, MIGRATIONS, { called: 'the event log', ...options })
 }

@@ -27,43 +27,39 @@ export type SqliteLogReader = Pick<
 }
 
 /**
- * Reads the log on an open database, which the caller closes. A group's progress is passed to
- * `commits`, which may run in another thread.
+ * Reads the log on an open database, which the caller closes. It keeps no offset of any group; how
+ * far rejections are read is passed to `commitRejections`, which may run in another thread.
  */
 export function sqliteLogReader(
   database: Database,
   {
-    commits,
+    commitRejections,
     clock,
     logger,
   }: {
-    commits: Pick<SqliteLogWriter, 'commit' | 'commitRejections'>
+    commitRejections: SqliteLogWriter['commitRejections']
     clock: { now(): number }
     logger: WarningLogger
   },
 ): SqliteLogReader {
   const statements = prepare(database)
   const read = batchReader(database)
-  const commit = (group: string, offset: number) => commits.commit(group, offset)
-  const groups = groupReaders<LogBatch>({ read, commit, logger })
-  const rejections = rejectionsReader(database, {
-    commit: (group, offset) => commits.commitRejections(group, offset),
-    logger,
-  })
+  const groups = groupReaders<LogBatch>({ read, logger })
+  const rejections = rejectionsReader(database, { commit: commitRejections, logger })
   const waitingForMore = sleepers()
   let stopped = false
 
   return {
-    async subscribe({ group, resumeAfter, onBatch, signal }) {
+    async subscribe({ group, resumeAfter = {}, onBatch, signal }) {
       if (signal.aborted) return
-      const after = resumeAfter === undefined ? committed(group) : (resumeAfter[PARTITION] ?? 0)
+      const after = resumeAfter[PARTITION] ?? 0
       if (after > lastOffset()) {
         throw new DependencyError(
           `${group} is to resume after offset ${after}, but the log ends at ${lastOffset()}: it is not the log that these read models were made from. Restore it, or make them anew: npm run rebuild -- --force`,
           { retriable: false },
         )
       }
-      await groups.deliver({ group, after, onBatch, signal, commits: resumeAfter === undefined })
+      await groups.deliver({ group, after, onBatch, signal })
     },
 
     subscribeRejections: (subscription) => rejections.subscribe(subscription),
@@ -75,19 +71,15 @@ export function sqliteLogReader(
       return follow(start, signal)
     },
 
-    async lag(group, applied) {
-      const done = applied === undefined ? committed(group) : (applied[PARTITION] ?? 0)
-      const after = Math.max(done, trimmedUpTo())
+    async lag(_group, applied = {}) {
+      const after = Math.max(applied[PARTITION] ?? 0, trimmedUpTo())
       const oldest = statements.oldestAfter.get(after)
       if (oldest === undefined) return { events: 0, seconds: 0 }
       const seconds = Math.max(0, (clock.now() - oldest.receivedAt) / 1000)
       return { events: lastOffset() - after, seconds }
     },
 
-    async committed(group) {
-      const offset = committed(group)
-      return offset === 0 ? {} : { [PARTITION]: offset }
-    },
+    committed: async () => ({}),
 
     async extent() {
       const first = trimmedUpTo() + 1
@@ -135,10 +127,6 @@ export function sqliteLogReader(
     }
   }
 
-  function committed(group: string): number {
-    return numberFrom(statements.committed.get(group))
-  }
-
   function lastOffset(): number {
     return numberFrom(statements.lastOffset.get())
   }
@@ -161,7 +149,6 @@ function prepare(database: Database) {
     oldestAfter: database.prepare<{ receivedAt: number }>(
       'SELECT received_at AS receivedAt FROM events WHERE offset > ? ORDER BY offset LIMIT 1',
     ),
-    committed: database.prepare<N>('SELECT offset AS n FROM committed WHERE consumer_group = ?'),
     countDeadLetters: database.prepare<N>('SELECT count(*) AS n FROM dead_letters'),
     trimmedUpTo: database.prepare<N>('SELECT up_to AS n FROM trimmed'),
   }

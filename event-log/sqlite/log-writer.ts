@@ -24,8 +24,7 @@ export type SqliteLogWriter = Pick<
   EventLog,
   'append' | 'appendRejections' | 'erase' | 'deadLetter' | 'trim' | 'ready' | 'close'
 > & {
-  /** Stores the offset of a group that does not keep its own. Resolves once durable. */
-  commit(group: string, offset: number): Promise<void>
+  /** Stores the offset of a group of rejections' readers. Resolves once durable. */
   commitRejections(group: string, offset: number): Promise<void>
 }
 
@@ -82,10 +81,6 @@ export function sqliteLogWriter(
           statements.deadLetter.run(origin.partition, origin.offset, reason, key, value, keptAt)
         }
       })
-    },
-
-    async commit(group, offset) {
-      statements.commit.run(group, offset)
     },
 
     commitRejections: (group, offset) => rejections.commit(group, offset),
@@ -165,10 +160,6 @@ function prepare(database: Database) {
     ),
     oldest: database.prepare<{ offset: number; receivedAt: number }>(
       'SELECT offset, received_at AS receivedAt FROM events ORDER BY offset LIMIT ?',
-    ),
-    commit: database.prepare(
-      `INSERT INTO committed (consumer_group, offset) VALUES (?, ?)
-       ON CONFLICT (consumer_group) DO UPDATE SET offset = excluded.offset`,
     ),
     deadLetter: database.prepare(
       `INSERT INTO dead_letters (partition, offset, reason, key, value, kept_at)

@@ -94,7 +94,6 @@ export function rejectionsReader(
           if (events.length > 0) await onBatch(events)
         },
         signal,
-        commits: true,
       })
     },
 

@@ -36,7 +36,10 @@ export function sqliteEventLogOn(
     onAppended: () => reader.appended(),
     onRejections: () => reader.appendedRejections(),
   })
-  const reader = sqliteLogReader(database, { commits: writer, clock, logger })
+  const reader = sqliteLogReader(database, {
+    ...{ clock, logger },
+    commitRejections: (group, offset) => writer.commitRejections(group, offset),
+  })
   return {
     ...writer,
     ...reader,
@@ -58,12 +61,12 @@ export function openSqliteLogWriter({
   return { ...writer, close: closedOnce(database, () => writer.close()) }
 }
 
-/** The log for a thread that only reads it. */
+/** The log, opened already by its writer, for a thread that only reads it. */
 export function openSqliteLogReader({
   file,
   ...rest
 }: { file: string } & Parameters<typeof sqliteLogReader>[1]): SqliteLogReader {
-  const database = openLogDatabase(file)
+  const database = openLogDatabase(file, { readOnly: true })
   const reader = sqliteLogReader(database, rest)
   return { ...reader, close: closedOnce(database, () => reader.close()) }
 }

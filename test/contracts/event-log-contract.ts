@@ -11,6 +11,8 @@ import { tailingContract } from './event-log-tailing.ts'
 export type OpenedEventLog = {
   /** A log that is empty. */
   readonly log: EventLog
+  /** Whether it keeps the offsets of groups; otherwise they keep their own. */
+  readonly keepsOffsets: boolean
   /** Another instance on the same data; those before it may be closed by then or still open. */
   reopen(): Promise<EventLog>
   /**

@@ -148,7 +148,7 @@ export function rejectionsContract({ promise }: EventLogSuite): void {
   )
 
   promise('positions know nothing of rejections, nor the other way round', async (given) => {
-    const { log, consume } = given
+    const { log, consume, progressOf } = given
     const group = aGroup()
     const rejections = several(3)
     await log.append(samples(2))
@@ -159,7 +159,8 @@ export function rejectionsContract({ promise }: EventLogSuite): void {
     const reader = readRejections(log)
     const positions = consume(log, { group })
     await eventually(() => reader.taken.length >= 3 && positions.entries().length >= 2, SOON)
-    await eventually(async () => (await log.lag(group)).events === 0, SOON)
+    const lag = () => log.lag(group, progressOf(positions).resumeAfter)
+    await eventually(async () => (await lag()).events === 0, SOON)
     await log.trim(NOW)
     await reader.stop()
     const again = readRejections(log)

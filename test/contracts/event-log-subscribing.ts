@@ -66,7 +66,7 @@ export function subscribingContract({ promise }: EventLogSuite): void {
 
   promise(
     'a group goes on where it was, also after the log is opened again',
-    async ({ consume, log, opened }) => {
+    async ({ consume, log, opened, progressOf }) => {
       const group = aGroup()
       const events = samples(5)
       await log.append(events.slice(0, 3))
@@ -76,7 +76,7 @@ export function subscribingContract({ promise }: EventLogSuite): void {
       await log.append(events.slice(3))
       await log.close()
 
-      const after = consume(await opened.reopen(), { group })
+      const after = consume(await opened.reopen(), { group, ...progressOf(before) })
       await eventually(() => after.events().length >= 2, SOON)
       expect(after.events()).toEqual(events.slice(3))
     },
@@ -84,7 +84,7 @@ export function subscribingContract({ promise }: EventLogSuite): void {
 
   promise(
     'what was not resolved when the group ended is delivered to it again',
-    async ({ consume, log, opened }) => {
+    async ({ consume, log, opened, progressOf }) => {
       const group = aGroup()
       const events = samples(2)
       await log.append(events)
@@ -95,7 +95,7 @@ export function subscribingContract({ promise }: EventLogSuite): void {
       await eventually(() => failing.attempts.length > 0, SOON)
       await failing.stop()
 
-      const after = consume(await opened.reopen(), { group })
+      const after = consume(await opened.reopen(), { group, ...progressOf(failing) })
       await eventually(() => after.events().length >= 2, SOON)
       expect(after.events()).toEqual(events)
     },
@@ -203,7 +203,7 @@ export function subscribingContract({ promise }: EventLogSuite): void {
 
   promise(
     'an aborted subscription finishes the batch in hand before it ends',
-    async ({ consume, log }) => {
+    async ({ consume, log, progressOf }) => {
       const group = aGroup()
       const events = samples(2)
       await log.append(events)
@@ -219,7 +219,7 @@ export function subscribingContract({ promise }: EventLogSuite): void {
       await stopping
 
       const inHand = reader.events().length
-      const next = consume(log, { group })
+      const next = consume(log, { group, ...progressOf(reader) })
       await log.append([sample()])
       await eventually(() => next.events().length > 0, SOON)
       expect(next.events()[0]?.recordId).not.toBe(events[0]!.recordId)

@@ -16,6 +16,8 @@ export type OnALog = {
   readonly log: EventLog
   readonly opened: OpenedEventLog
   readonly consume: (from: EventLog, options?: Partial<ConsumerOptions>) => Consumer
+  /** How the group goes on after this consumer of it, and what its lag is measured from. */
+  readonly progressOf: (consumer: Consumer) => Partial<Pick<ConsumerOptions, 'resumeAfter'>>
   /** What the log has warned of. */
   readonly warnings: readonly Warning[]
 }
@@ -48,6 +50,14 @@ export function eventLogSuite(open: OpenEventLog): EventLogSuite {
         consumers.push(consumer)
         return consumer
       },
+      progressOf: ({ batches }) =>
+        opened.keepsOffsets
+          ? {}
+          : {
+              resumeAfter: Object.fromEntries(
+                batches.map(({ partition, lastOffset }) => [partition, lastOffset]),
+              ),
+            },
     }
   }, 60_000)
 

@@ -49,6 +49,7 @@ export async function openKafka(
   }
   return {
     log: await open(),
+    keepsOffsets: true,
     reopen: open,
     putRaw: (value, key, marks) =>
       putRaw(options.brokers, `${topicPrefix}.position-reported`, {

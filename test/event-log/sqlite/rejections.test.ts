@@ -89,7 +89,9 @@ test('a file from before there were rejections keeps its events and takes reject
   await before.append([event])
   await before.close()
   const database = new DatabaseSync(file)
-  database.exec(`DROP TABLE rejections; DROP TABLE rejections_committed; PRAGMA user_version = 1`)
+  database.exec(`DROP TABLE rejections; DROP TABLE rejections_committed;
+    CREATE TABLE committed (consumer_group TEXT PRIMARY KEY, offset INTEGER NOT NULL) STRICT;
+    PRAGMA user_version = 1`)
   database.close()
 
   const log = openLog()
