@@ -4,12 +4,25 @@ const SHAPES = [
   /^(\d{4})(\d\d)(\d\d)[Tt](\d\d)(\d\d)(?:(\d\d)(?:[.,](\d+))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)?$/,
 ]
 
+/** How JavaScript, and with it most senders, writes a time: 2026-01-31T23:59:59.123Z. */
+const USUAL = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{3})?Z$/
+
 /**
  * Parses an ISO 8601 calendar date and time, extended or basic, seconds and fraction optional, with
  * `Z`, an offset or neither (UTC). Returns milliseconds since the epoch, truncated, or undefined for
  * anything else: a date alone, a number, a day that does not exist.
  */
 export function parseIso8601(text: string): number | undefined {
+  return (USUAL.test(text) ? parseUsual(text) : undefined) ?? parseAny(text)
+}
+
+/** The engine's own parser is many times faster; it takes 30 February for 2 March. */
+function parseUsual(text: string): number | undefined {
+  const time = Date.parse(text)
+  return new Date(time).getUTCDate() === Number(text.slice(8, 10)) ? time : undefined
+}
+
+function parseAny(text: string): number | undefined {
   for (const shape of SHAPES) {
     const match = shape.exec(text)
     if (match !== null) return milliseconds(match)

@@ -1,18 +1,18 @@
 import Joi from 'joi'
 import { isApiKey } from './api-key.ts'
 import { parseIso8601 } from './iso-8601.ts'
-import { MEASUREMENTS, type PositionReported } from './position-reported.ts'
+import {
+  EARLIEST,
+  FURTHEST_AHEAD_MS,
+  plainReport,
+  RANGES,
+  type PositionReport,
+} from './plain-report.ts'
+import { MEASUREMENTS } from './position-reported.ts'
 
-/** A parsed report (specification section 2.1). `timestamp` in milliseconds. */
-export type PositionReport = Pick<
-  PositionReported,
-  'deviceId' | 'latitude' | 'longitude' | (typeof MEASUREMENTS)[number]
-> & { readonly timestamp?: number }
+export type { PositionReport }
 
 export type ReportFault = { readonly field: string; readonly message: string }
-
-const EARLIEST = Date.UTC(2000, 0, 1)
-const DAY_MS = 24 * 60 * 60 * 1000
 
 /**
  * Validates one position report. Returns the report, or all faults, each with the field and what to
@@ -25,7 +25,17 @@ export function parsePositionReport(
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     return { faults: [{ field: 'body', message: 'the body must be a JSON object' }] }
   }
-  const result = schema.validate(knownFields(body), {
+  const fields = body as Record<string, unknown>
+  const plain = plainReport(fields, { now })
+  return plain === undefined ? parseByRules(fields, { now }) : { report: plain }
+}
+
+/** The same by the rules below alone. */
+export function parseByRules(
+  fields: Readonly<Record<string, unknown>>,
+  { now }: { now: number },
+): ReturnType<typeof parsePositionReport> {
+  const result = schema.validate(knownFields(fields), {
     abortEarly: false,
     convert: false,
     context: { now },
@@ -39,8 +49,7 @@ export function parsePositionReport(
 }
 
 /** Picks the fields by name, so that nothing else of the body (`__proto__` …) is read. */
-function knownFields(body: object): Record<string, unknown> {
-  const fields = body as Record<string, unknown>
+function knownFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const known: Record<string, unknown> = {
     deviceId: fields['deviceId'],
     latitude: fields['latitude'],
@@ -107,7 +116,7 @@ const timestamp = Joi.any()
     if (time === undefined) return helpers.error('timestamp.shape')
     if (time < EARLIEST) return helpers.error('timestamp.early')
     const { now } = helpers.prefs.context as { now: number }
-    return time > now + DAY_MS ? helpers.error('timestamp.late') : time
+    return time > now + FURTHEST_AHEAD_MS ? helpers.error('timestamp.late') : time
   })
   .messages({
     'timestamp.shape':
@@ -119,25 +128,26 @@ const timestamp = Joi.any()
 /** The rules of a report, field by field. */
 export const REPORT_RULES = {
   deviceId,
-  latitude: required('latitude', 'a number from -90 to 90 (WGS84 degrees)', -90, 90),
-  longitude: required('longitude', 'a number from -180 to 180 (WGS84 degrees)', -180, 180),
+  latitude: required('latitude', 'a number from -90 to 90 (WGS84 degrees)'),
+  longitude: required('longitude', 'a number from -180 to 180 (WGS84 degrees)'),
   timestamp,
-  accuracy: optional('accuracy', 'a number of metres, 0 or more', 0),
-  altitude: optional('altitude', 'a number of metres from -12000 to 100000', -12_000, 100_000),
-  speed: optional('speed', 'a number of metres per second, 0 or more', 0),
-  heading: optional('heading', 'a number of degrees from 0 to 360', 0, 360),
-  battery: optional('battery', 'a fraction from 0 to 1', 0, 1),
+  accuracy: optional('accuracy', 'a number of metres, 0 or more'),
+  altitude: optional('altitude', 'a number of metres from -12000 to 100000'),
+  speed: optional('speed', 'a number of metres per second, 0 or more'),
+  heading: optional('heading', 'a number of degrees from 0 to 360'),
+  battery: optional('battery', 'a fraction from 0 to 1'),
 }
 
 const schema = Joi.object(REPORT_RULES)
 
-function required(name: string, expected: string, min: number, max: number) {
-  return optional(name, expected, min, max)
+function required(name: keyof typeof RANGES, expected: string) {
+  return optional(name, expected)
     .required()
     .messages({ 'any.required': `${name} is required: ${expected}` })
 }
 
-function optional(name: string, expected: string, min: number, max = Number.MAX_VALUE) {
+function optional(name: keyof typeof RANGES, expected: string) {
+  const [min, max] = RANGES[name]
   return Joi.number()
     .unsafe()
     .empty(null)

@@ -70,4 +70,28 @@ describe('ISO 8601', () => {
       { numRuns: 1_000 },
     )
   })
+
+  test('the usual form is read as its equals are', () => {
+    const digits = (most: number, length: number) =>
+      fc.integer({ min: 0, max: most }).map((number) => String(number).padStart(length, '0'))
+    const parts = fc.tuple(
+      fc.oneof(digits(9_999, 4), fc.constantFrom('1900', '2000', '2023', '2024')),
+      digits(13, 2),
+      fc.oneof(digits(32, 2), fc.constantFrom('28', '29', '30', '31')),
+      digits(25, 2),
+      digits(61, 2),
+      digits(61, 2),
+      fc.oneof(
+        fc.constant(''),
+        digits(999, 3).map((text) => `.${text}`),
+      ),
+    )
+    fc.assert(
+      fc.property(parts, ([year, month, day, hour, minute, second, fraction]) => {
+        const text = `${year}-${month}-${day}T${hour}:${minute}:${second}${fraction}`
+        expect(parseIso8601(`${text}Z`)).toBe(parseIso8601(`${text}+00:00`))
+      }),
+      { numRuns: 5_000 },
+    )
+  })
 })

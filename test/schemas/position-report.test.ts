@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { newApiKey } from '../../schemas/api-key.ts'
-import { parsePositionReport } from '../../schemas/position-report.ts'
+import { plainReport, RANGES } from '../../schemas/plain-report.ts'
+import { parseByRules, parsePositionReport } from '../../schemas/position-report.ts'
 
 const NOW = Date.UTC(2026, 5, 1)
 const minimal = { deviceId: 'tracker-1', latitude: 46.05, longitude: 14.5 }
@@ -153,5 +154,72 @@ describe('a position report', () => {
       }),
       { numRuns: 2_000 },
     )
+  })
+
+  test('of what trackers send nothing needs the slow rules', () => {
+    const full = { accuracy: 5, altitude: -3, speed: 0, heading: 360, battery: 0.5 }
+    for (const timestamp of ['2026-05-31T23:59:59Z', '20260531T2359+02', null]) {
+      const body = { ...minimal, ...full, timestamp, unknown: {} }
+      expect(plainReport(body, { now: NOW })).toBeDefined()
+    }
+    for (const deviceId of ['IMEI:352099001761481', 'van.7', '-', 'a'.repeat(128)]) {
+      expect(plainReport({ ...minimal, deviceId }, { now: NOW })).toBeDefined()
+    }
+  })
+
+  test('what is taken for plainly right is the same report by the rules', () => {
+    const odd = fc.constantFrom(undefined, null, '', ' ', '1', true, [], {}, 7, -0, Infinity)
+    const number = (name: keyof typeof RANGES) => {
+      const edge = fc.constantFrom(...RANGES[name])
+      const beside = fc.tuple(edge, fc.constantFrom(0, 1e-9, -1e-9)).map(([at, by]) => at + by)
+      const within = fc.double({ min: RANGES[name][0], max: RANGES[name][1], noNaN: true })
+      return fc.oneof(
+        { weight: 20, arbitrary: within },
+        { weight: 4, arbitrary: beside },
+        { weight: 1, arbitrary: fc.double({ noNaN: true }) },
+        { weight: 1, arbitrary: odd },
+      )
+    }
+    const time = fc.oneof(
+      fc.integer({ min: NOW - 9e8, max: NOW + 9e7 }),
+      fc.constantFrom(0, 1, -1).map((ms) => NOW + 86_400_000 + ms),
+      fc.constantFrom(0, 1, -1).map((ms) => Date.UTC(2000, 0, 1) + ms),
+    )
+    const deviceId = fc.oneof(
+      fc.string({ unit: fc.constantFrom('a', 'B', '7', '.', '-', '_', ':') }),
+      fc.string({ unit: fc.constantFrom('a', '7', '.', ' ', '$', '\n', 'é') }),
+      fc.constant('x').chain((x) => fc.integer({ min: 126, max: 130 }).map((n) => x.repeat(n))),
+      fc.constant(newApiKey()),
+    )
+    const bodies = fc.record(
+      {
+        deviceId: fc.oneof({ weight: 9, arbitrary: deviceId }, odd),
+        latitude: number('latitude'),
+        longitude: number('longitude'),
+        timestamp: fc.oneof(
+          { weight: 20, arbitrary: time.map((at) => new Date(at).toISOString()) },
+          fc.string(),
+          odd,
+        ),
+        accuracy: number('accuracy'),
+        altitude: number('altitude'),
+        speed: number('speed'),
+        heading: number('heading'),
+        battery: number('battery'),
+      },
+      { requiredKeys: ['deviceId', 'latitude', 'longitude'] },
+    )
+    let plain = 0
+    fc.assert(
+      fc.property(bodies, (body) => {
+        const report = plainReport(body, { now: NOW })
+        if (report === undefined) return
+        plain += 1
+        expect(parseByRules(body, { now: NOW })).toEqual({ report })
+        expect(Object.values(report).some((value) => Object.is(value, -0))).toBe(false)
+      }),
+      { numRuns: 20_000 },
+    )
+    expect(plain).toBeGreaterThan(200)
   })
 })

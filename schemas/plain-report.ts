@@ -1,0 +1,65 @@
+import { parseIso8601 } from './iso-8601.ts'
+import { MEASUREMENTS, type PositionReported } from './position-reported.ts'
+
+/** A parsed report (specification section 2.1). `timestamp` in milliseconds. */
+export type PositionReport = Pick<
+  PositionReported,
+  'deviceId' | 'latitude' | 'longitude' | (typeof MEASUREMENTS)[number]
+> & { readonly timestamp?: number }
+
+/** The least and the greatest value of each number, both included. */
+export const RANGES = {
+  latitude: [-90, 90],
+  longitude: [-180, 180],
+  accuracy: [0, Number.MAX_VALUE],
+  altitude: [-12_000, 100_000],
+  speed: [0, Number.MAX_VALUE],
+  heading: [0, 360],
+  battery: [0, 1],
+} as const
+
+export const EARLIEST = Date.UTC(2000, 0, 1)
+export const FURTHEST_AHEAD_MS = 24 * 60 * 60 * 1000
+
+/** Of the device ids that are taken, those that need no closer look. */
+const PLAIN_DEVICE_ID = /^(?!gps_)[\w:-][\w:.-]{0,127}$/
+
+/**
+ * The report, if it is plainly right. Undefined says nothing: the rules in position-report.ts decide
+ * then, and find the words for what is wrong. They take many times as long.
+ */
+export function plainReport(
+  fields: Readonly<Record<string, unknown>>,
+  { now }: { now: number },
+): PositionReport | undefined {
+  const { deviceId, latitude, longitude, timestamp } = fields
+  if (typeof deviceId !== 'string' || !PLAIN_DEVICE_ID.test(deviceId)) return undefined
+  if (!isWithin(latitude, RANGES.latitude)) return undefined
+  if (!isWithin(longitude, RANGES.longitude)) return undefined
+  // Adding 0 makes a negative zero 0.
+  const report: Record<string, unknown> = {
+    deviceId,
+    latitude: latitude + 0,
+    longitude: longitude + 0,
+  }
+  if (isPresent(timestamp)) {
+    const time = typeof timestamp === 'string' ? parseIso8601(timestamp) : undefined
+    if (time === undefined || time < EARLIEST || time > now + FURTHEST_AHEAD_MS) return undefined
+    report['timestamp'] = time
+  }
+  for (const name of MEASUREMENTS) {
+    const value = fields[name]
+    if (!isPresent(value)) continue
+    if (!isWithin(value, RANGES[name])) return undefined
+    report[name] = value + 0
+  }
+  return report as PositionReport
+}
+
+function isPresent(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
+function isWithin(value: unknown, [least, greatest]: readonly [number, number]): value is number {
+  return typeof value === 'number' && value >= least && value <= greatest
+}
