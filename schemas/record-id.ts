@@ -1,8 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomFillSync } from 'node:crypto'
 import { MEASUREMENTS } from './position-reported.ts'
 import type { PositionReport } from './position-report.ts'
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+/** Two characters for each 10 bits. */
+const PAIRS = [...CROCKFORD].flatMap((first) => [...CROCKFORD].map((second) => first + second))
+const RANDOM_BYTES = 10
 
 /**
  * The ULID of a report's record. A report with a timestamp or an `Idempotency-Key` always gets the
@@ -19,34 +22,52 @@ export function recordIdFor(
   }: { accountId: string; idempotencyKey: string | undefined; receivedAt: number },
 ): string {
   if (report.timestamp === undefined && idempotencyKey === undefined) {
-    return ulid(receivedAt, randomBytes(10))
+    return ulid(receivedAt, nextRandom())
   }
-  const hash = createHash('sha256')
-    .update(identity(report, accountId, idempotencyKey))
-    .digest()
-  return ulid(report.timestamp ?? hash.readUIntBE(10, 6), hash.subarray(0, 10))
+  const digest = hash('sha256', identity(report, accountId, idempotencyKey), 'buffer')
+  return ulid(report.timestamp ?? digest.readUIntBE(10, 6), digest)
 }
 
-/** A ULID of a moment in milliseconds and 10 bytes (https://github.com/ulid/spec). */
+const random = { bytes: Buffer.alloc(RANDOM_BYTES * 1024), used: RANDOM_BYTES * 1024 }
+
+/** Drawn in blocks: a draw of its own for each id costs more than all the rest of the id. */
+function nextRandom(): Uint8Array {
+  if (random.used === random.bytes.length) {
+    randomFillSync(random.bytes)
+    random.used = 0
+  }
+  random.used += RANDOM_BYTES
+  return random.bytes.subarray(random.used - RANDOM_BYTES, random.used)
+}
+
+/** A ULID of a moment in milliseconds and the first 10 bytes (https://github.com/ulid/spec). */
 export function ulid(time: number, random: Uint8Array): string {
-  let text = ''
-  let rest = time
-  for (let place = 0; place < 10; place += 1) {
-    text = CROCKFORD.charAt(rest % 32) + text
-    rest = Math.floor(rest / 32)
-  }
-  let bits = 0
-  let held = 0
-  for (const byte of random) {
-    bits = (bits << 8) | byte
-    held += 8
-    while (held >= 5) {
-      held -= 5
-      text += CROCKFORD.charAt((bits >> held) & 31)
-    }
-    bits &= (1 << held) - 1
-  }
-  return text
+  const high = Math.floor(time / 2 ** 20)
+  return (
+    pair(high >> 20) +
+    pair(high >> 10) +
+    pair(high) +
+    pair(time >> 10) +
+    pair(time) +
+    eightCharacters(random, 0) +
+    eightCharacters(random, 5)
+  )
+}
+
+/** Five bytes of `random`, 10 bits at a time. */
+function eightCharacters(random: Uint8Array, from: number): string {
+  const [a = 0, b = 0, c = 0, d = 0, e = 0] = random.subarray(from, from + 5)
+  return (
+    pair((a << 2) | (b >> 6)) +
+    pair((b << 4) | (c >> 4)) +
+    pair((c << 6) | (d >> 2)) +
+    pair((d << 8) | e)
+  )
+}
+
+/** The lowest 10 bits. */
+function pair(bits: number): string {
+  return PAIRS[bits & 1023]!
 }
 
 /**
