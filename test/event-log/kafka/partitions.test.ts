@@ -1,4 +1,6 @@
+import { createRequire } from 'node:module'
 import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
 import { partitionOf } from '../../../event-log/kafka/partitions.ts'
 
 describe('the partition of a key', () => {
@@ -19,5 +21,25 @@ describe('the partition of a key', () => {
   test('does not depend on who leads the partitions', () => {
     const partitions = Array.from({ length: 12 }, () => ({ leader: undefined, inSync: 0 }))
     expect(partitionOf('abc', partitions)).toBe((479470107 & 0x7fffffff) % 12)
+  })
+
+  test('is the one that kafkajs chooses, whatever the key', () => {
+    const murmur2 = createRequire(import.meta.url)(
+      'kafkajs/src/producer/partitioners/default/murmur2',
+    ) as (key: string | Buffer) => number
+    const text = fc.string({ unit: 'binary', maxLength: 40 })
+    const bytes = fc.uint8Array({ maxLength: 40 }).map((array) => Buffer.from(array))
+    const partitions = Array.from({ length: 1009 }, () => ({ leader: 1, inSync: 1 }))
+    fc.assert(
+      fc.property(fc.oneof(text, bytes), (key) => {
+        expect(partitionOf(key, partitions)).toBe((murmur2(key) & 0x7fffffff) % 1009)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('without a key is one that has a leader', () => {
+    const partitions = [undefined, 3, undefined].map((leader) => ({ leader, inSync: 1 }))
+    for (let time = 0; time < 10; time += 1) expect(partitionOf(null, partitions)).toBe(1)
   })
 })
