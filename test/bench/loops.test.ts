@@ -92,10 +92,7 @@ describe('the load', () => {
       { connections: 2, seconds: 1, perSecond: 200 },
     )
     expect(answers).toBe(200)
-    // 60 of 200 were due in those 300 ms: their median waited for half of it.
-    expect(latency.p99).toBeGreaterThan(200)
-    const { p50, p999, max } = latency
-    expect(p50).toBeLessThan(150)
-    expect(max).toBeGreaterThanOrEqual(p999)
+    // 60 of the 200 were due in those 300 ms; only two could be sent before they were over.
+    expect(latency.p99).toBeGreaterThan(250)
   })
 })
