@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
-import type { IncomingMessage } from 'node:http'
-import { ApiError, invalidParams } from '../../runtime/errors.ts'
+import { ApiError } from '../../runtime/errors.ts'
 import type { HttpContext } from '../../runtime/http.ts'
+import { bodyFault, readBody } from './read-body.ts'
 
-/** A parsed body and its raw bytes. */
+/** A parsed body and its bytes, decompressed. */
 export type JsonBody = { readonly json: unknown; readonly chunks: readonly Buffer[] }
 
 /**
@@ -20,11 +20,7 @@ export async function readJson(
   if (type !== 'application/json' && !/^application\/[\w.!#$&^-]+\+json$/.test(type)) {
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'send the body as Content-Type: application/json')
   }
-  const encoding = ctx.get('content-encoding').toLowerCase()
-  if (encoding !== '' && encoding !== 'identity') {
-    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'send the body without a Content-Encoding')
-  }
-  const bytes = await readBytes(ctx.req, { limitBytes, chunks })
+  const bytes = await readBody(ctx, { limitBytes, chunks })
   if (bytes.length === 0) throw bodyFault('the body is empty: send a JSON object')
   if (!isUtf8(bytes)) throw bodyFault('the body must be UTF-8')
   try {
@@ -32,44 +28,4 @@ export async function readJson(
   } catch {
     throw bodyFault('the body must be well-formed JSON')
   }
-}
-
-function bodyFault(message: string): ApiError {
-  return invalidParams([{ field: 'body', message }])
-}
-
-/** Collects the body in `chunks` and returns it as one buffer. */
-function readBytes(
-  request: IncomingMessage,
-  { limitBytes, chunks }: { limitBytes: number; chunks: Buffer[] },
-): Promise<Buffer> {
-  const tooLarge = () =>
-    new ApiError('PAYLOAD_TOO_LARGE', `the body must not be larger than ${limitBytes} bytes`)
-  if (Number(request.headers['content-length'] ?? 0) > limitBytes) {
-    return Promise.reject(tooLarge())
-  }
-  return new Promise((resolve, reject) => {
-    let length = 0
-    const onData = (chunk: Buffer) => {
-      length += chunk.length
-      chunks.push(chunk)
-      if (length <= limitBytes) return
-      stop()
-      request.resume()
-      reject(tooLarge())
-    }
-    const onEnd = () => {
-      stop()
-      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
-    }
-    const onCut = () => {
-      stop()
-      reject(bodyFault('the body ended before it was complete'))
-    }
-    const stop = () => {
-      request.off('data', onData).off('end', onEnd).off('close', onCut).off('error', onCut)
-      request.on('error', () => undefined)
-    }
-    request.on('data', onData).on('end', onEnd).on('close', onCut).on('error', onCut)
-  })
 }

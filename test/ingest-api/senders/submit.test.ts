@@ -1,12 +1,7 @@
-import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
-import type { EventLog } from '../../../event-log/event-log.ts'
-import { DependencyError } from '../../../runtime/errors.ts'
-import { createLogger } from '../../../runtime/logger.ts'
-import type { Store } from '../../../store/store.ts'
-import { eventually } from '../../eventually.ts'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { T0 } from '../../samples.ts'
-import { startIngest, type Answer, type IngestHarness } from '../ingest-harness.ts'
+import { expectRefused } from '../expect-refused.ts'
+import { startIngest, type IngestHarness } from '../ingest-harness.ts'
 
 const minimal = { deviceId: 'tracker-1', latitude: 46.05, longitude: 14.5 }
 
@@ -19,18 +14,6 @@ beforeAll(async () => {
 })
 
 afterAll(() => ingest.close())
-
-function expectRefused(answer: Answer, status: number, error: string): void {
-  expect({ status: answer.status, ...answer.body }).toMatchObject({
-    status,
-    success: false,
-    code: status,
-    error,
-    message: expect.stringMatching(/./) as unknown,
-  })
-  expect(answer.headers.get('x-request-id')).toMatch(/^[\w-]+$/)
-  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
-}
 
 describe('an accepted report', () => {
   test('is answered with its recordId and time of receipt, and stands in the log', async () => {
@@ -197,165 +180,5 @@ describe('a report with a fault is refused, named, and does not reach the log', 
     expectRefused(answer, 400, 'INVALID_PARAMS')
     expect(answer.body['message']).toContain('Idempotency-Key')
     expect((await ingest.logged()).length).toBe(before)
-  })
-})
-
-describe('size and type of the body', () => {
-  test('16 KiB pass and one byte more does not', async () => {
-    const padded = (bytes: number) => {
-      const text = JSON.stringify({ ...minimal, note: '' })
-      return text.replace('""', `"${'n'.repeat(bytes - text.length)}"`)
-    }
-    expect((await ingest.submit(padded(16 * 1024), { key })).status).toBe(200)
-    const before = (await ingest.logged()).length
-    const tooLarge = await ingest.submit(padded(16 * 1024 + 1), { key })
-    expectRefused(tooLarge, 413, 'PAYLOAD_TOO_LARGE')
-    expect((await ingest.logged()).length).toBe(before)
-  })
-
-  test('a body of undeclared length is refused as soon as it is too large', async () => {
-    const endless = new ReadableStream({
-      pull: (controller) => controller.enqueue(new Uint8Array(8 * 1024)),
-    })
-    const answer = await ingest.request('/api/v1/gps/submit', {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${key}` },
-      body: endless,
-      duplex: 'half',
-    })
-    expectRefused(answer, 413, 'PAYLOAD_TOO_LARGE')
-    expect(answer.headers.get('connection')).toBe('close')
-  })
-
-  test.each([
-    ['a form', { 'Content-Type': 'application/x-www-form-urlencoded' }],
-    ['plain text', { 'Content-Type': 'text/plain' }],
-    ['an unknown encoding', { 'Content-Encoding': 'zstd' }],
-  ])('%s is no JSON', async (_what, headers) => {
-    const answer = await ingest.submit(minimal, { key, headers })
-    expectRefused(answer, 415, 'UNSUPPORTED_MEDIA_TYPE')
-  })
-})
-
-describe('paths and methods', () => {
-  test('an unknown path is 404 and a wrong method 405 with Allow', async () => {
-    expectRefused(await ingest.request('/api/v1/gps/nowhere'), 404, 'NOT_FOUND')
-    expectRefused(await ingest.request('/api/v1/gps/submit/', { method: 'POST' }), 404, 'NOT_FOUND')
-    expectRefused(await ingest.request('/metrics/'), 404, 'NOT_FOUND')
-    expectRefused(await ingest.request('/api/v2/gps/submit', { method: 'POST' }), 404, 'NOT_FOUND')
-    const wrong = await ingest.request('/api/v1/gps/submit')
-    expectRefused(wrong, 405, 'METHOD_NOT_ALLOWED')
-    expect(wrong.headers.get('allow')).toBe('POST')
-  })
-
-  test('path and method are judged before the key', async () => {
-    expect((await ingest.request('/api/v1/gps/submit', { method: 'PUT' })).status).toBe(405)
-  })
-
-  test('the root answers with the name and the version, also to HEAD', async () => {
-    const root = await ingest.request('/')
-    expect(root.body).toMatchObject({ data: { service: 'gps-ingest-api', version: '0.1.0' } })
-    expect((await ingest.request('/', { method: 'HEAD' })).status).toBe(200)
-  })
-})
-
-test('a client that is gone in the middle of its body is one line for debugging', async () => {
-  const lines: unknown[][] = []
-  const logger = createLogger({ level: 'silent', name: 'test' })
-  logger.debug = (...line: unknown[]) => void lines.push(line)
-  const spied = jest.spyOn(console, 'error').mockImplementation(() => undefined)
-  let asked = false
-  const wrapKeys = (store: Store) => ({
-    findGrant: (hash: Uint8Array) => {
-      asked = true
-      return store.findGrant(hash)
-    },
-  })
-  const own = await startIngest({ logger, wrapKeys })
-  const { secret } = await own.createKey()
-  const socket = connect(Number(new URL(own.url).port), '127.0.0.1')
-  socket.on('error', () => undefined)
-  socket.write(
-    `POST /api/v1/gps/submit HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${secret}\r\n` +
-      'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"deviceId"',
-  )
-  await eventually(() => asked)
-  await new Promise((resolve) => setTimeout(resolve, 20))
-  socket.resetAndDestroy()
-  await eventually(() => lines.length > 0)
-  await own.close()
-  expect(lines).toEqual([[{ requestId: expect.any(String) as unknown }, 'the caller has gone']])
-  expect(spied).not.toHaveBeenCalled()
-  spied.mockRestore()
-})
-
-describe('operations', () => {
-  test('it is alive and ready, and not ready once it stops', async () => {
-    expect((await ingest.request('/healthz')).status).toBe(200)
-    expect((await ingest.request('/readyz')).status).toBe(200)
-    const stopping = await startIngest()
-    stopping.stopping.abort()
-    const answer = await stopping.request('/readyz')
-    expectRefused(answer, 503, 'SERVICE_UNAVAILABLE')
-    expect(answer.body['message']).toContain('stopping')
-    expect(answer.headers.get('retry-after')).toBe('1')
-    await stopping.close()
-  })
-
-  test('metrics count reports by outcome', async () => {
-    await ingest.submit(minimal, { key })
-    await ingest.submit({}, { key })
-    const { text } = (await ingest.request('/metrics')).body as { text: string }
-    expect(text).toMatch(/gps_reports_total\{outcome="accepted"\} \d+/)
-    expect(text).toMatch(/gps_reports_total\{outcome="INVALID_PARAMS"\} \d+/)
-    expect(text).toMatch(/gps_http_requests_total\{.*route="\/api\/v1\/gps\/submit",code="200"\}/)
-  })
-})
-
-describe('without a log that takes it, no report is acknowledged', () => {
-  async function submitTo(append: EventLog['append']) {
-    const cut = await startIngest({ wrapLog: (log) => ({ append, ready: () => log.ready() }) })
-    const { secret } = await cut.createKey()
-    const answer = await cut.submit(minimal, { key: secret })
-    await cut.close()
-    return answer
-  }
-
-  test('503 with Retry-After where it may go better later', async () => {
-    const answer = await submitTo(async () => {
-      throw new DependencyError('disk full at /var/lib/gps', { retriable: true })
-    })
-    expectRefused(answer, 503, 'SERVICE_UNAVAILABLE')
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
-    expect(JSON.stringify(answer.body)).not.toContain('/var/lib')
-  })
-
-  test('503 within 6 s where the store hangs too', async () => {
-    let hang = false
-    const cut = await startIngest({
-      wrapKeys: (store) => ({
-        findGrant: (hash) => (hang ? new Promise(() => undefined) : store.findGrant(hash)),
-      }),
-      wrapLog: (log) => ({
-        append: (events) => (hang ? new Promise(() => undefined) : log.append(events)),
-        ready: () => log.ready(),
-      }),
-    })
-    const { secret } = await cut.createKey()
-    expect((await cut.submit(minimal, { key: secret })).status).toBe(200)
-    hang = true
-    cut.clock.time += 10_000
-    const started = performance.now()
-    expectRefused(await cut.submit(minimal, { key: secret }), 503, 'SERVICE_UNAVAILABLE')
-    expect(performance.now() - started).toBeLessThan(6_000)
-    await cut.close()
-  }, 20_000)
-
-  test('500 for a fault of ours, which says nothing of our insides', async () => {
-    const answer = await submitTo(async () => {
-      throw new TypeError('events is not iterable')
-    })
-    expectRefused(answer, 500, 'SERVER_ERROR')
-    expect(JSON.stringify(answer.body)).not.toContain('iterable')
   })
 })

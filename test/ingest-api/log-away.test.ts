@@ -1,0 +1,55 @@
+import { describe, expect, test } from '@jest/globals'
+import type { EventLog } from '../../event-log/event-log.ts'
+import { DependencyError } from '../../runtime/errors.ts'
+import { expectRefused } from './expect-refused.ts'
+import { startIngest } from './ingest-harness.ts'
+
+const minimal = { deviceId: 'tracker-1', latitude: 46.05, longitude: 14.5 }
+
+describe('without a log that takes it, no report is acknowledged', () => {
+  async function submitTo(append: EventLog['append']) {
+    const cut = await startIngest({ wrapLog: (log) => ({ append, ready: () => log.ready() }) })
+    const { secret } = await cut.createKey()
+    const answer = await cut.submit(minimal, { key: secret })
+    await cut.close()
+    return answer
+  }
+
+  test('503 with Retry-After where it may go better later', async () => {
+    const answer = await submitTo(async () => {
+      throw new DependencyError('disk full at /var/lib/gps', { retriable: true })
+    })
+    expectRefused(answer, 503, 'SERVICE_UNAVAILABLE')
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+    expect(JSON.stringify(answer.body)).not.toContain('/var/lib')
+  })
+
+  test('503 within 6 s where the store hangs too', async () => {
+    let hang = false
+    const cut = await startIngest({
+      wrapKeys: (store) => ({
+        findGrant: (hash) => (hang ? new Promise(() => undefined) : store.findGrant(hash)),
+      }),
+      wrapLog: (log) => ({
+        append: (events) => (hang ? new Promise(() => undefined) : log.append(events)),
+        ready: () => log.ready(),
+      }),
+    })
+    const { secret } = await cut.createKey()
+    expect((await cut.submit(minimal, { key: secret })).status).toBe(200)
+    hang = true
+    cut.clock.time += 10_000
+    const started = performance.now()
+    expectRefused(await cut.submit(minimal, { key: secret }), 503, 'SERVICE_UNAVAILABLE')
+    expect(performance.now() - started).toBeLessThan(6_000)
+    await cut.close()
+  }, 20_000)
+
+  test('500 for a fault of ours, which says nothing of our insides', async () => {
+    const answer = await submitTo(async () => {
+      throw new TypeError('events is not iterable')
+    })
+    expectRefused(answer, 500, 'SERVER_ERROR')
+    expect(JSON.stringify(answer.body)).not.toContain('iterable')
+  })
+})

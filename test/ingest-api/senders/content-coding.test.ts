@@ -1,0 +1,114 @@
+import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { expectRefused } from '../expect-refused.ts'
+import { startIngest, type IngestHarness } from '../ingest-harness.ts'
+
+const minimal = { deviceId: 'tracker-1', latitude: 46.05, longitude: 14.5 }
+
+let ingest: IngestHarness
+let key: string
+
+beforeAll(async () => {
+  ingest = await startIngest()
+  key = (await ingest.createKey()).secret
+})
+
+afterAll(() => ingest.close())
+
+const text = JSON.stringify(minimal)
+const fast = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
+const codings = [
+  ['gzip', gzipSync],
+  ['deflate', deflateSync],
+  ['br', (body: Buffer | string) => brotliCompressSync(body, fast)],
+] as const
+
+function send(body: Uint8Array, coding: string) {
+  return ingest.submit(body, { key, headers: { 'Content-Encoding': coding } })
+}
+
+describe.each(codings)('a body in %s', (coding, compress) => {
+  test('is taken like one without', async () => {
+    expect((await send(compress(text), coding)).status).toBe(200)
+    expect((await send(compress(text), coding.toUpperCase())).status).toBe(200)
+    expect((await ingest.logged()).at(-1)).toMatchObject(minimal)
+    const reports = Array.from({ length: 100 }, () => minimal)
+    const batch = compress(JSON.stringify({ reports }))
+    const answer = await ingest.batch(batch, { key, headers: { 'Content-Encoding': coding } })
+    expect(answer.body).toMatchObject({ data: { accepted: 100 } })
+  })
+
+  test('is limited by what it becomes', async () => {
+    const padded = (bytes: number) => text + ' '.repeat(bytes - text.length)
+    expect((await send(compress(padded(16 * 1024)), coding)).status).toBe(200)
+    const refused = await send(compress(padded(16 * 1024 + 1)), coding)
+    expectRefused(refused, 413, 'PAYLOAD_TOO_LARGE')
+    expect(refused.body['message']).toContain('16384 bytes')
+  })
+
+  test('that becomes very large costs neither time nor memory', async () => {
+    const bomb = compress(Buffer.alloc(100 * 1024 * 1024))
+    const headers = { 'Content-Encoding': coding }
+    const sent = bomb.subarray(0, 1024 * 1024)
+    const before = process.memoryUsage().rss
+    const started = process.cpuUsage()
+    for (let n = 0; n < 5; n += 1) {
+      expectRefused(await ingest.batch(sent, { key, headers }), 413, 'PAYLOAD_TOO_LARGE')
+    }
+    const { user, system } = process.cpuUsage(started)
+    // To inflate all of it five times takes more than a second.
+    expect((user + system) / 1_000).toBeLessThan(500)
+    expect(process.memoryUsage().rss - before).toBeLessThan(50 * 1024 * 1024)
+  })
+
+  test.each([
+    ['is cut off', (bytes: Buffer) => bytes.subarray(0, -1)],
+    ['goes on after its end', (bytes: Buffer) => Buffer.concat([bytes, Buffer.from('x')])],
+    ['is followed by zeros', (bytes: Buffer) => Buffer.concat([bytes, Buffer.alloc(4)])],
+    [
+      'is followed by another request',
+      (bytes: Buffer) => Buffer.concat([bytes, Buffer.from('GET / HTTP/1.1\r\n\r\n')]),
+    ],
+    ['is not what it says', () => Buffer.from(text)],
+    ['is empty', () => Buffer.alloc(0)],
+    ['becomes nothing', () => compress('')],
+    ['becomes what is no JSON', () => compress('{"deviceId":')],
+    ['becomes what is not UTF-8', () => compress(Buffer.from('{"deviceId":"\xe9"}', 'latin1'))],
+  ])('that %s is a 400', async (_what, damage) => {
+    const before = (await ingest.logged()).length
+    const answer = await send(damage(compress(text)), coding)
+    expectRefused(answer, 400, 'INVALID_PARAMS')
+    expect((await ingest.logged()).length).toBe(before)
+  })
+
+  test('is shown to operators as what it became', async () => {
+    const own = await startIngest()
+    const { secret } = await own.createKey()
+    const headers = { 'Content-Encoding': coding }
+    await own.submit(compress('{"deviceId":"tug"}'), { key: secret, headers })
+    await own.submit(compress('no JSON'), { key: secret, headers })
+    await own.submit(Buffer.from('damaged'), { key: secret, headers })
+    const rejections = await own.rejected(3)
+    expect(rejections.map(({ body }) => body)).toEqual(['{"deviceId":"tug"}', 'no JSON', undefined])
+    await own.close()
+  })
+})
+
+test('a body that does not compress may be a little larger than what it becomes', async () => {
+  const padded = text + ' '.repeat(16 * 1024 - text.length)
+  const stored = gzipSync(padded, { level: 0 })
+  expect(stored.length).toBeGreaterThan(16 * 1024)
+  expect((await send(stored, 'gzip')).status).toBe(200)
+})
+
+test.each(['zstd', 'compress', 'gzip, br', 'gzip, identity', 'identity, identity', 'constructor'])(
+  'Content-Encoding: %s is a 415',
+  async (coding) => {
+    expectRefused(await send(gzipSync(text), coding), 415, 'UNSUPPORTED_MEDIA_TYPE')
+  },
+)
+
+test('the length that is declared is enough to refuse a body', async () => {
+  const answer = await send(Buffer.alloc(20 * 1024), 'gzip')
+  expectRefused(answer, 413, 'PAYLOAD_TOO_LARGE')
+})

@@ -1,0 +1,86 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { createLogger } from '../../../runtime/logger.ts'
+import type { Store } from '../../../store/store.ts'
+import { eventually } from '../../eventually.ts'
+import { expectRefused } from '../expect-refused.ts'
+import { startIngest, type IngestHarness } from '../ingest-harness.ts'
+
+const minimal = { deviceId: 'tracker-1', latitude: 46.05, longitude: 14.5 }
+
+let ingest: IngestHarness
+let key: string
+
+beforeAll(async () => {
+  ingest = await startIngest()
+  key = (await ingest.createKey()).secret
+})
+
+afterAll(() => ingest.close())
+
+describe('size and type of the body', () => {
+  test('16 KiB pass and one byte more does not', async () => {
+    const padded = (bytes: number) => {
+      const text = JSON.stringify({ ...minimal, note: '' })
+      return text.replace('""', `"${'n'.repeat(bytes - text.length)}"`)
+    }
+    expect((await ingest.submit(padded(16 * 1024), { key })).status).toBe(200)
+    const before = (await ingest.logged()).length
+    const tooLarge = await ingest.submit(padded(16 * 1024 + 1), { key })
+    expectRefused(tooLarge, 413, 'PAYLOAD_TOO_LARGE')
+    expect((await ingest.logged()).length).toBe(before)
+  })
+
+  test('a body of undeclared length is refused as soon as it is too large', async () => {
+    const endless = new ReadableStream({
+      pull: (controller) => controller.enqueue(new Uint8Array(8 * 1024)),
+    })
+    const answer = await ingest.request('/api/v1/gps/submit', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${key}` },
+      body: endless,
+      duplex: 'half',
+    })
+    expectRefused(answer, 413, 'PAYLOAD_TOO_LARGE')
+    expect(answer.headers.get('connection')).toBe('close')
+  })
+
+  test.each([
+    ['a form', { 'Content-Type': 'application/x-www-form-urlencoded' }],
+    ['plain text', { 'Content-Type': 'text/plain' }],
+    ['an unknown encoding', { 'Content-Encoding': 'zstd' }],
+  ])('%s is no JSON', async (_what, headers) => {
+    const answer = await ingest.submit(minimal, { key, headers })
+    expectRefused(answer, 415, 'UNSUPPORTED_MEDIA_TYPE')
+  })
+})
+
+test('a client that is gone in the middle of its body is one line for debugging', async () => {
+  const lines: unknown[][] = []
+  const logger = createLogger({ level: 'silent', name: 'test' })
+  logger.debug = (...line: unknown[]) => void lines.push(line)
+  const spied = jest.spyOn(console, 'error').mockImplementation(() => undefined)
+  let asked = false
+  const wrapKeys = (store: Store) => ({
+    findGrant: (hash: Uint8Array) => {
+      asked = true
+      return store.findGrant(hash)
+    },
+  })
+  const own = await startIngest({ logger, wrapKeys })
+  const { secret } = await own.createKey()
+  const socket = connect(Number(new URL(own.url).port), '127.0.0.1')
+  socket.on('error', () => undefined)
+  socket.write(
+    `POST /api/v1/gps/submit HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${secret}\r\n` +
+      'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"deviceId"',
+  )
+  await eventually(() => asked)
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  socket.resetAndDestroy()
+  await eventually(() => lines.length > 0)
+  await own.close()
+  expect(lines).toEqual([[{ requestId: expect.any(String) as unknown }, 'the caller has gone']])
+  expect(spied).not.toHaveBeenCalled()
+  spied.mockRestore()
+})
