@@ -1,71 +1,40 @@
 import { openApiDocument, type OpenApiDocument } from '../runtime/openapi/document.ts'
 import { successEnvelope } from '../runtime/openapi/envelope.ts'
-import { objectSchemaOf } from '../runtime/openapi/json-schema.ts'
+import { objectSchemaOf, type JsonSchema } from '../runtime/openapi/json-schema.ts'
 import { OPERATIONS_CALLS, OPERATIONS_TAG } from '../runtime/openapi/operations-calls.ts'
-import type { Operation } from '../runtime/openapi/operation.ts'
+import type { Operation, Parameter } from '../runtime/openapi/operation.ts'
 import { REPORT_RULES } from '../schemas/position-report.ts'
+import { MOST_REPORTS } from './senders/batch.ts'
 
 const POSITIONS_TAG = { name: 'Positions', description: 'What devices report' }
 
-const SUBMIT: Operation = {
-  method: 'POST',
-  path: '/api/v1/gps/submit',
-  operationId: 'submitPosition',
-  tag: POSITIONS_TAG.name,
-  summary: 'Submits one position report',
-  description: `A 200 means that the report is durable and its record will appear exactly once, whatever
-crashes. Send a report again after any 5xx or when no answer came: with a \`timestamp\` or an
-\`Idempotency-Key\` the repeat gets the same \`recordId\` and is stored once.
-
-\`null\` in an optional field means that it is absent. Fields besides those below are ignored. The API
-key needs the scope \`positions:write\`; it may be limited to certain devices, and in
-how much it may report: \`RateLimit\` tells what is left.`,
-  parameters: [
+const REPORT: JsonSchema = {
+  title: 'PositionReport',
+  ...objectSchemaOf(REPORT_RULES, { others: 'ignored' }),
+  examples: [
     {
-      name: 'Idempotency-Key',
-      in: 'header',
-      required: false,
-      description:
-        'Makes repeats of a report without a `timestamp` recognisable: visible ASCII, without spaces',
-      schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+      deviceId: 'tracker-7',
+      latitude: 59.9139,
+      longitude: 10.7522,
+      timestamp: '2026-01-31T12:30:00Z',
+      accuracy: 5,
     },
   ],
-  body: {
-    required: true,
-    schema: {
-      title: 'PositionReport',
-      ...objectSchemaOf(REPORT_RULES, { others: 'ignored' }),
-      examples: [
-        {
-          deviceId: 'tracker-7',
-          latitude: 59.9139,
-          longitude: 10.7522,
-          timestamp: '2026-01-31T12:30:00Z',
-          accuracy: 5,
-        },
-      ],
-    },
+}
+
+const ACKNOWLEDGED = {
+  recordId: {
+    type: 'string',
+    pattern: '^[0-9A-HJKMNP-TV-Z]{26}$',
+    description: 'ULID; the same for a repeat of the same report',
   },
-  answer: {
-    status: 200,
-    description: 'The report is durable',
-    content: {
-      'application/json': successEnvelope(200, {
-        title: 'Acknowledgement',
-        type: 'object',
-        required: ['recordId', 'receivedAt'],
-        properties: {
-          recordId: {
-            type: 'string',
-            pattern: '^[0-9A-HJKMNP-TV-Z]{26}$',
-            description: 'ULID; the same for a repeat of the same report',
-          },
-          receivedAt: { type: 'string', format: 'date-time' },
-        },
-        additionalProperties: false,
-      }),
-    },
-  },
+  receivedAt: { type: 'string', format: 'date-time' },
+} as const satisfies JsonSchema
+
+/** What the calls that report have in common. */
+const REPORTING = {
+  method: 'POST',
+  tag: POSITIONS_TAG.name,
   errors: [
     'UNAUTHORIZED',
     'FORBIDDEN',
@@ -75,6 +44,112 @@ how much it may report: \`RateLimit\` tells what is left.`,
     'SERVICE_UNAVAILABLE',
   ],
   security: ['apiKey'],
+} as const satisfies Partial<Operation>
+
+const SUBMIT: Operation = {
+  ...REPORTING,
+  path: '/api/v1/gps/submit',
+  operationId: 'submitPosition',
+  summary: 'Submits one position report',
+  description: `A 200 means that the report is durable and its record will appear exactly once, whatever
+crashes. Send a report again after any 5xx or when no answer came: with a \`timestamp\` or an
+\`Idempotency-Key\` the repeat gets the same \`recordId\` and is stored once.
+
+\`null\` in an optional field means that it is absent. Fields besides those below are ignored. The API
+key needs the scope \`positions:write\`; it may be limited to certain devices, and in
+how much it may report: \`RateLimit\` tells what is left. A body may be compressed
+(\`Content-Encoding: gzip\`, \`deflate\` or \`br\`) and has at most 16 KiB after decompression.`,
+  parameters: [
+    idempotencyKey(
+      'Makes repeats of a report without a `timestamp` recognisable: visible ASCII, without spaces',
+    ),
+  ],
+  body: { required: true, schema: REPORT },
+  answer: {
+    status: 200,
+    description: 'The report is durable',
+    content: {
+      'application/json': successEnvelope(200, {
+        title: 'Acknowledgement',
+        type: 'object',
+        required: ['recordId', 'receivedAt'],
+        properties: ACKNOWLEDGED,
+        additionalProperties: false,
+      }),
+    },
+  },
+}
+
+const INDEX = { index: { type: 'integer', minimum: 0, description: 'The place in `reports`' } }
+
+const ACCEPTED_RESULT: JsonSchema = {
+  title: 'AcceptedReport',
+  type: 'object',
+  required: ['index', 'recordId', 'receivedAt'],
+  properties: { ...INDEX, ...ACKNOWLEDGED },
+  additionalProperties: false,
+}
+
+const REFUSED_RESULT: JsonSchema = {
+  title: 'RefusedReport',
+  type: 'object',
+  required: ['index', 'error', 'message'],
+  properties: {
+    ...INDEX,
+    error: { enum: ['INVALID_PARAMS', 'FORBIDDEN', 'RATE_LIMITED'] },
+    message: { type: 'string', description: 'What was wrong and what to send instead' },
+  },
+  additionalProperties: false,
+}
+
+const BATCH: Operation = {
+  ...REPORTING,
+  path: '/api/v1/gps/batch',
+  operationId: 'submitBatch',
+  summary: `Submits up to ${MOST_REPORTS} position reports`,
+  description: `Every report is judged by itself and has its own result: one that is refused
+does not affect the others. A 200 means that all accepted reports are durable. Reports that a limit
+does not let pass have the error \`RATE_LIMITED\` and may be sent again.
+
+A body may be compressed (\`Content-Encoding: gzip\`, \`deflate\` or \`br\`) and has at most 1 MiB after
+decompression.`,
+  parameters: [
+    idempotencyKey(
+      'Makes repeats of the batch recognisable, each report by its index: visible ASCII, without spaces',
+    ),
+  ],
+  body: {
+    required: true,
+    schema: {
+      title: 'PositionReports',
+      type: 'object',
+      required: ['reports'],
+      properties: {
+        reports: { type: 'array', minItems: 1, maxItems: MOST_REPORTS, items: REPORT },
+      },
+    },
+  },
+  answer: {
+    status: 200,
+    description: 'What became of each report',
+    content: {
+      'application/json': successEnvelope(200, {
+        title: 'BatchResult',
+        type: 'object',
+        required: ['accepted', 'rejected', 'results'],
+        properties: {
+          accepted: { type: 'integer', minimum: 0 },
+          rejected: { type: 'integer', minimum: 0 },
+          results: {
+            type: 'array',
+            description: 'In the order of the reports',
+            items: { oneOf: [ACCEPTED_RESULT, REFUSED_RESULT] },
+          },
+        },
+        additionalProperties: false,
+      }),
+    },
+  },
 }
 
 /** The OpenAPI document of the ingest API. */
@@ -90,6 +165,16 @@ export function ingestDocument(): OpenApiDocument {
         description: 'An API key: `gps_` and 38 characters, made in the back office',
       },
     },
-    operations: [SUBMIT, ...OPERATIONS_CALLS],
+    operations: [SUBMIT, BATCH, ...OPERATIONS_CALLS],
   })
+}
+
+function idempotencyKey(description: string): Parameter {
+  return {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description,
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+  }
 }

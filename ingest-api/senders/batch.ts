@@ -1,0 +1,67 @@
+import { succeed, type HttpContext, type HttpMiddleware } from '../../runtime/http.ts'
+import type { Accept, GivenReport } from '../accept/accept.ts'
+import { tellNearest } from '../accept/allowance.ts'
+import type { Outcome } from '../accept/outcome.ts'
+import { idempotencyKey } from './idempotency-key.ts'
+import { bodyFault } from './read-body.ts'
+import type { Receive } from './receive.ts'
+
+const LIMIT_BYTES = 1024 * 1024
+export const MOST_REPORTS = 1000
+
+/**
+ * `POST /api/v1/gps/batch`: up to 1000 reports in, a result for each out. All accepted reports are
+ * durable before the answer; one that is refused does not affect the others.
+ */
+export function submitBatch({
+  receive,
+  accept,
+}: {
+  receive: Receive
+  accept: Accept
+}): HttpMiddleware {
+  return async function submitBatch(ctx) {
+    const { grant, reports, withinMs, allowance } = await receive(ctx, {
+      limitBytes: LIMIT_BYTES,
+      reportsIn: ({ json }) => batch(ctx, json),
+    })
+    const { outcomes, keyAllowance = allowance } = await accept(grant, reports, { withinMs })
+    tellNearest(ctx, keyAllowance)
+    const results = outcomes.map(result)
+    const accepted = outcomes.filter(({ kind }) => kind === 'accepted').length
+    const rejected = outcomes.length - accepted
+    const message = `${accepted} accepted, ${rejected} rejected`
+    succeed(ctx, { accepted, rejected, results }, { message })
+  }
+}
+
+/**
+ * The reports in a body, each with an Idempotency-Key of its own where there is one for all.
+ * @throws {ApiError} 400 if the body is no batch.
+ */
+function batch(ctx: HttpContext, json: unknown): GivenReport[] {
+  const given =
+    typeof json === 'object' && json !== null && Object.hasOwn(json, 'reports')
+      ? (json as { reports: unknown }).reports
+      : undefined
+  if (!Array.isArray(given) || given.length < 1 || given.length > MOST_REPORTS) {
+    throw bodyFault(`the body must be {"reports":[…]} with 1 to ${MOST_REPORTS} position reports`)
+  }
+  const { idempotencyKey: header, faults } = idempotencyKey(ctx)
+  return given.map((report: unknown, index) => ({
+    json: report,
+    ...(header !== undefined && { idempotencyKey: `${header} ${index}` }),
+    ...(faults !== undefined && { faults }),
+  }))
+}
+
+function result(outcome: Outcome, index: number) {
+  switch (outcome.kind) {
+    case 'accepted': {
+      const { recordId, receivedAt } = outcome
+      return { index, recordId, receivedAt: new Date(receivedAt).toISOString() }
+    }
+    case 'refused':
+      return { index, error: outcome.error, message: outcome.message }
+  }
+}

@@ -1,0 +1,20 @@
+import type { Fault } from '../../runtime/errors.ts'
+import type { HttpContext } from '../../runtime/http.ts'
+import type { GivenReport } from '../accept/accept.ts'
+
+/** What the `Idempotency-Key` header says, or what is wrong with it. */
+export function idempotencyKey({
+  req,
+}: HttpContext): Pick<GivenReport, 'idempotencyKey' | 'faults'> {
+  const header = req.headers['idempotency-key']
+  if (header === undefined) return {}
+  if (typeof header === 'string' && /^[\x21-\x7e]{1,255}$/.test(header)) {
+    return { idempotencyKey: header }
+  }
+  return { faults: [FAULT] }
+}
+
+const FAULT: Fault = {
+  field: 'Idempotency-Key',
+  message: 'Idempotency-Key must be 1 to 255 visible ASCII characters',
+}

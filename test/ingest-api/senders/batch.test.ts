@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { DependencyError } from '../../../runtime/errors.ts'
+import { T0 } from '../../samples.ts'
+import { expectRefused } from '../expect-refused.ts'
+import { startIngest, type Answer, type IngestHarness } from '../ingest-harness.ts'
+
+const receivedAt = new Date(T0).toISOString()
+
+let ingest: IngestHarness
+let key: string
+let away = false
+let logged: number
+
+beforeAll(async () => {
+  ingest = await startIngest({
+    wrapLog: (log) => ({
+      ready: () => log.ready(),
+      append: async (events) => {
+        if (away) throw new DependencyError('the log is away', { retriable: true })
+        await log.append(events)
+      },
+    }),
+  })
+  key = (await ingest.createKey()).secret
+})
+
+beforeEach(async () => {
+  away = false
+  logged = (await ingest.logged()).length
+})
+
+afterAll(() => ingest.close())
+
+type Result = { index: number; recordId?: string; error?: string; message?: string }
+type Batch = { accepted: number; rejected: number; results: Result[] }
+
+const report = (number: number, more: object = {}) => ({
+  deviceId: `van-${number}`,
+  latitude: 54.3,
+  longitude: number / 10,
+  ...more,
+})
+
+function data(answer: Answer): Batch {
+  expect(answer.status).toBe(200)
+  return answer.body['data'] as Batch
+}
+
+describe('a batch', () => {
+  test('of good reports is answered with a recordId for each, in their order', async () => {
+    const answer = await ingest.batch({ reports: [report(1), report(2), report(1)] }, { key })
+    expect(answer.body).toMatchObject({ success: true, code: 200 })
+    const { accepted, rejected, results } = data(answer)
+    expect({ accepted, rejected }).toEqual({ accepted: 3, rejected: 0 })
+    const events = (await ingest.logged()).slice(logged)
+    expect(results).toEqual(events.map(({ recordId }, index) => ({ index, recordId, receivedAt })))
+    expect(events.map(({ deviceId }) => deviceId)).toEqual(['van-1', 'van-2', 'van-1'])
+  })
+
+  test('with bad reports takes the good ones and says of each bad one what is wrong', async () => {
+    const reports = [report(1, { latitude: 91 }), report(2), 7, null, report(3, { speed: -1 })]
+    const { accepted, rejected, results } = data(await ingest.batch({ reports }, { key }))
+    expect({ accepted, rejected }).toEqual({ accepted: 1, rejected: 4 })
+    expect(results.map(({ error }) => error)).toEqual([
+      'INVALID_PARAMS',
+      undefined,
+      'INVALID_PARAMS',
+      'INVALID_PARAMS',
+      'INVALID_PARAMS',
+    ])
+    expect(results[0]).toEqual({
+      index: 0,
+      error: 'INVALID_PARAMS',
+      message: expect.stringContaining('latitude') as unknown,
+    })
+    expect((await ingest.logged()).slice(logged).map(({ deviceId }) => deviceId)).toEqual(['van-2'])
+  })
+
+  test('of which nothing is good is answered 200 all the same', async () => {
+    const { accepted, rejected } = data(await ingest.batch({ reports: [{}, []] }, { key }))
+    expect({ accepted, rejected }).toEqual({ accepted: 0, rejected: 2 })
+  })
+
+  test('of 1000 reports is written at once, and one more is refused', async () => {
+    const reports = Array.from({ length: 1000 }, (_, number) => report(number))
+    expect(data(await ingest.batch({ reports }, { key })).accepted).toBe(1000)
+    expect((await ingest.logged()).length).toBe(logged + 1000)
+    const answer = await ingest.batch({ reports: [...reports, report(1)] }, { key })
+    expectRefused(answer, 400, 'INVALID_PARAMS')
+    expect(answer.body['message']).toContain('1 to 1000')
+  })
+
+  test('may name its devices only where the key may', async () => {
+    const listed = await ingest.createKey({ deviceIds: ['van-1'] })
+    const reports = [report(1), report(2)]
+    const { results } = data(await ingest.batch({ reports }, { key: listed.secret }))
+    expect(results[1]).toMatchObject({ error: 'FORBIDDEN' })
+    expect(results[0]).toHaveProperty('recordId')
+  })
+
+  test('sent again keeps its recordIds, and an Idempotency-Key names each report by its index', async () => {
+    const send = async (reports: object[], headers: Record<string, string>) => {
+      const { results } = data(await ingest.batch({ reports }, { key, headers }))
+      return results.map(({ recordId }) => recordId)
+    }
+    const twins = [report(1), report(1)]
+    const header = { 'Idempotency-Key': 'trip' }
+    const first = await send(twins, header)
+    expect(new Set(first).size).toBe(2)
+    expect(await send(twins, header)).toEqual(first)
+    expect(await send([report(1)], header)).toEqual(first.slice(0, 1))
+    expect(await send(twins, { 'Idempotency-Key': 'other' })).not.toEqual(first)
+    const timed = [report(1, { timestamp: '2025-12-31T10:00:00Z' })]
+    expect(await send(timed, {})).toEqual(await send(timed, {}))
+    // No header of a single report can be the same as that of one in a batch.
+    const single = await ingest.submit(report(1), { key, headers: { 'Idempotency-Key': 'trip0' } })
+    expect(first).not.toContain((single.body['data'] as Result).recordId)
+  })
+
+  test('with a bad Idempotency-Key has that as a fault of each report', async () => {
+    const headers = { 'Idempotency-Key': 'a b' }
+    const { results } = data(await ingest.batch({ reports: [report(1), {}] }, { key, headers }))
+    for (const { error, message } of results) {
+      expect(error).toBe('INVALID_PARAMS')
+      expect(message).toContain('Idempotency-Key')
+    }
+    expect(results[1]?.message).toContain('deviceId')
+  })
+})
+
+describe('a batch is refused as a whole', () => {
+  test.each([
+    ['that is no JSON', '{"reports":['],
+    ['that is a list', [report(1)]],
+    ['that is one report', report(1)],
+    ['whose reports are no list', { reports: { 0: report(1) } }],
+    ['without reports', { reports: [] }],
+    ['whose reports are inherited', '{"__proto__":{"reports":[{}]}}'],
+    ['that is empty', ''],
+    ['that is null', 'null'],
+  ])('%s', async (_what, body) => {
+    expectRefused(await ingest.batch(body, { key }), 400, 'INVALID_PARAMS')
+    expect((await ingest.logged()).length).toBe(logged)
+  })
+
+  test('of more than 1 MiB, where one of 1 MiB passes', async () => {
+    const padded = (bytes: number) => {
+      const text = JSON.stringify({ reports: [report(1)], note: '' })
+      return text.replace('""', `"${'n'.repeat(bytes - text.length)}"`)
+    }
+    expect(data(await ingest.batch(padded(1024 * 1024), { key })).accepted).toBe(1)
+    const answer = await ingest.batch(padded(1024 * 1024 + 1), { key })
+    expectRefused(answer, 413, 'PAYLOAD_TOO_LARGE')
+  })
+
+  test('without a valid key, whatever is in it', async () => {
+    for (const body of [{ reports: [report(1)] }, 'no JSON']) {
+      expectRefused(await ingest.batch(body), 401, 'UNAUTHORIZED')
+    }
+  })
+
+  test('while the log takes nothing', async () => {
+    away = true
+    const answer = await ingest.batch({ reports: [report(1), {}] }, { key })
+    expectRefused(answer, 503, 'SERVICE_UNAVAILABLE')
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+    away = false
+    expect((await ingest.logged()).length).toBe(logged)
+  })
+
+  test('by another method', async () => {
+    const answer = await ingest.request('/api/v1/gps/batch')
+    expectRefused(answer, 405, 'METHOD_NOT_ALLOWED')
+  })
+})
+
+test('operators see a refused report’s own JSON, or the beginning of a batch that is none', async () => {
+  const own = await startIngest()
+  const { id, secret } = await own.createKey()
+  await own.batch({ reports: [report(1), report(2, { heading: 400 }), 7] }, { key: secret })
+  await own.batch({ report: [] }, { key: secret })
+  expect(await own.rejected(3)).toMatchObject([
+    { keyId: id, deviceId: 'van-2', body: JSON.stringify(report(2, { heading: 400 })) },
+    { keyId: id, body: '7' },
+    { keyId: id, body: '{"report":[]}' },
+  ])
+  await own.close()
+})
