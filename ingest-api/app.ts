@@ -2,7 +2,7 @@ import Router from '@koa/router'
 import Koa from 'koa'
 import type { EventLog } from '../event-log/event-log.ts'
 import type { Clock } from '../runtime/clock.ts'
-import type { RateLimit } from '../runtime/config/config.ts'
+import type { Config } from '../runtime/config/config.ts'
 import {
   answerInEnvelope,
   identifyRequest,
@@ -14,14 +14,18 @@ import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import { documentRoutes } from '../runtime/openapi/document-routes.ts'
 import { operationsRoutes } from '../runtime/operations-routes.ts'
+import { memoryRateCounters, type OpenRateCounters } from '../runtime/rate-counters.ts'
 import type { Keys } from '../store/back-office.ts'
 import { acceptReports } from './accept/accept.ts'
+import { DeviceLimit } from './accept/device-limit.ts'
 import { KeyLimit } from './accept/key-limit.ts'
 import type { Rejections } from './accept/rejections.ts'
 import { Tally } from './accept/tally.ts'
+import { AuthFailures } from './keys/auth-failures.ts'
 import { Grants } from './keys/grants.ts'
 import type { KeyUsage } from './keys/key-usage.ts'
 import { ingestDocument } from './openapi.ts'
+import { submitBatch } from './senders/batch.ts'
 import { receiveReports } from './senders/receive.ts'
 import { submitPosition } from './senders/submit.ts'
 
@@ -36,7 +40,9 @@ export function createIngestApp({
   logger,
   metrics,
   stopping,
-  keyLimit: limit,
+  rateLimits,
+  openCounters = memoryRateCounters,
+  trustProxy,
   metricsElsewhere = false,
 }: {
   eventLog: Pick<EventLog, 'append' | 'ready'>
@@ -49,11 +55,15 @@ export function createIngestApp({
   logger: Logger
   metrics: Metrics
   stopping: AbortSignal
-  /** The limit of keys without one of their own, in positions. */
-  keyLimit: RateLimit | 'off'
+  /** `key` is the limit of keys without one of their own. */
+  rateLimits: Pick<Config['rateLimits'], 'device' | 'key' | 'auth'>
+  openCounters?: OpenRateCounters | undefined
+  /** How many proxies to trust for X-Forwarded-For. */
+  trustProxy: number
   metricsElsewhere?: boolean
 }): Koa<HttpState> {
-  const grants = new Grants({ keys, clock: steadyClock, stopping })
+  const grants = new Grants({ keys, clock: steadyClock, wallClock: clock, stopping })
+  const failures = new AuthFailures({ limit: rateLimits.auth, openCounters })
   const router = new Router<HttpState>({ strict: true })
   operationsRoutes(router, {
     name: 'gps-ingest-api',
@@ -63,13 +73,15 @@ export function createIngestApp({
     stopping,
   })
   documentRoutes(router, ingestDocument())
-  const keyLimit = new KeyLimit({ limit })
+  const keyLimit = new KeyLimit({ limit: rateLimits.key, openCounters })
+  const deviceLimit = new DeviceLimit({ limit: rateLimits.device, openCounters })
   const tally = new Tally({ metrics, rejections })
-  const receive = receiveReports({ grants, usage, keyLimit, tally, clock })
-  const accept = acceptReports({ eventLog, keyLimit, tally, clock })
+  const receive = receiveReports({ grants, failures, usage, keyLimit, tally, clock })
+  const accept = acceptReports({ eventLog, keyLimit, deviceLimit, tally, clock })
   router.post('/api/v1/gps/submit', submitPosition({ receive, accept }))
+  router.post('/api/v1/gps/batch', submitBatch({ receive, accept }))
 
-  const app = new Koa<HttpState>()
+  const app = new Koa<HttpState>({ proxy: trustProxy > 0, maxIpsCount: trustProxy })
   app.use(identifyRequest())
   app.use(observeRequests({ service: 'ingest-api', metrics, logger }))
   app.use(answerInEnvelope({ logger }))

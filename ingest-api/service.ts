@@ -1,6 +1,7 @@
 import type { EventLog } from '../event-log/event-log.ts'
 import { steadyClock, systemClock as clock } from '../runtime/clock.ts'
 import { serveHttp } from '../runtime/http-server.ts'
+import type { OpenRateCounters } from '../runtime/rate-counters.ts'
 import type { Program } from '../runtime/program.ts'
 import type { InstanceReport } from '../schemas/instance-report.ts'
 import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/report-instance.ts'
@@ -18,9 +19,12 @@ export async function startIngestApi(
   {
     eventLog,
     store,
+    openCounters,
   }: {
     eventLog: Pick<EventLog, 'append' | 'appendRejections' | 'ready'>
     store: Pick<Keys, 'findGrant' | 'touchKeys'> & Pick<Instances, 'saveInstance'>
+    /** Absent: the rate limits' counters are in the memory of this process. */
+    openCounters?: OpenRateCounters
   },
   { config, logger, metrics, lifecycle }: Program,
 ): Promise<string> {
@@ -49,7 +53,9 @@ export async function startIngestApi(
       logger,
       metrics,
       stopping,
-      keyLimit: config.rateLimits.key,
+      rateLimits: config.rateLimits,
+      openCounters,
+      trustProxy: config.trustProxy,
       metricsElsewhere: config.metricsPort !== undefined,
     }),
     host: config.host,

@@ -54,6 +54,7 @@ export async function startEmbedded(
       INGEST_PORT: '0',
       ADMIN_PORT: '0',
       RATE_LIMIT_ADMIN: 'off',
+      RATE_LIMIT_DEVICE: 'off',
       ...env,
     },
   })

@@ -17,7 +17,7 @@ export type Candidate = {
 export type CandidateName = 'bare node:http' | 'embedded' | 'Kafka, JSON' | 'Kafka, Avro'
 
 /** For a measured process: no limit ends a run, and every one of them is counted all the same. */
-export const UNHINDERED = { RATE_LIMIT_KEY: '999999999/60' }
+export const UNHINDERED = { RATE_LIMIT_KEY: '999999999/60', RATE_LIMIT_DEVICE: '999999999/60' }
 
 /** Sends one report and gives the answer, byte for byte. */
 export function firstAnswer({ url, key }: Pick<Candidate, 'url' | 'key'>): Promise<SampleAnswer> {

@@ -7,7 +7,9 @@ import { parsePositionReport, type PositionReport } from '../../schemas/position
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import { recordIdFor } from '../../schemas/record-id.ts'
 import type { ApiKey, KeyGrant } from '../../store/back-office.ts'
-import { beyondLimit, type Allowance, type KeyLimit } from './key-limit.ts'
+import type { Allowance } from './allowance.ts'
+import { beyondDeviceLimit, type DeviceLimit } from './device-limit.ts'
+import { beyondKeyLimit, type KeyLimit } from './key-limit.ts'
 import type { Outcome, Refused } from './outcome.ts'
 import { deviceRefusal } from './reportable-devices.ts'
 import type { Tally } from './tally.ts'
@@ -22,10 +24,19 @@ export type GivenReport = {
   readonly faults?: readonly Fault[]
 }
 
+/** The outcomes in the order of the reports, and what is left of the limits. */
+export type Accepted = {
+  readonly outcomes: readonly Outcome[]
+  /** Absent if nothing was counted: there is no limit, or only one report. */
+  readonly keyAllowance?: Allowance | undefined
+  /** Of a report that came alone. */
+  readonly deviceAllowance?: Allowance | undefined
+}
+
 /**
- * Validates each report and appends the valid ones in one call. Returns the outcomes in the order of
- * the reports; an `accepted` report is durable. The caller has already counted the first report
- * against the key's limit; this counts the others and refuses those beyond it.
+ * Validates each report and appends the valid ones in one call; an `accepted` report is durable. The
+ * caller has already counted the first report against the key's limit; this counts the others and
+ * refuses those beyond it. Each device with a valid report counts once against its own limit.
  * @throws {ApiError | DependencyError} if the log has not acknowledged the events within `withinMs`.
  * They may or may not have been written, so no report has an outcome.
  */
@@ -33,7 +44,7 @@ export type Accept = (
   grant: KeyGrant,
   reports: readonly GivenReport[],
   options: { readonly withinMs: number },
-) => Promise<Outcome[]>
+) => Promise<Accepted>
 
 type Judged =
   | { readonly kind: 'good'; readonly event: PositionReported }
@@ -42,24 +53,28 @@ type Judged =
 export function acceptReports({
   eventLog,
   keyLimit,
+  deviceLimit,
   tally,
   clock,
 }: {
   eventLog: Pick<EventLog, 'append'>
   keyLimit: KeyLimit
+  deviceLimit: DeviceLimit
   tally: Tally
   clock: Clock
 }): Accept {
   return async function accept(grant, reports, { withinMs }) {
     const receivedAt = clock.now()
     const { key } = grant
-    const allowance = reports.length > 1 ? await keyLimit.take(key, reports.length - 1) : undefined
-    const fitting = reports.length - (allowance?.over ?? 0)
+    const keyAllowance =
+      reports.length > 1 ? await keyLimit.take(key, reports.length - 1) : undefined
+    const fitting = reports.length - (keyAllowance?.over ?? 0)
     const judged = reports.map((report, index) =>
-      index < fitting || allowance === undefined
+      index < fitting || keyAllowance === undefined
         ? judge(report, grant, receivedAt)
-        : ({ kind: 'refused', refused: limited(allowance) } as const),
+        : limited(keyAllowance, beyondKeyLimit),
     )
+    const devices = await limitDevices(judged, key)
     const events = judged.flatMap((found) => (found.kind === 'good' ? [found.event] : []))
     try {
       if (events.length > 0) await within(withinMs, eventLog.append(events), tooLate)
@@ -68,7 +83,7 @@ export function acceptReports({
       throw error
     }
     tally.accepted(events.length)
-    return judged.map((found, index) => {
+    const outcomes = judged.map((found, index): Outcome => {
       if (found.kind === 'good') {
         return { kind: 'accepted', recordId: found.event.recordId, receivedAt }
       }
@@ -76,6 +91,21 @@ export function acceptReports({
       tally.refused({ key, error, message, received: reports[index] ?? {} })
       return { kind: 'refused', ...found.refused }
     })
+    const [deviceAllowance] = reports.length === 1 ? devices.values() : []
+    return { outcomes, keyAllowance, deviceAllowance }
+  }
+
+  /** Counts the devices of the good reports, and refuses in `judged` those beyond their limit. */
+  async function limitDevices(judged: Judged[], { accountId }: ApiKey) {
+    const deviceIds = new Set<string>()
+    for (const found of judged) if (found.kind === 'good') deviceIds.add(found.event.deviceId)
+    const devices = await deviceLimit.take(accountId, deviceIds)
+    judged.forEach((found, index) => {
+      if (found.kind !== 'good') return
+      const device = devices.get(found.event.deviceId)
+      if (device?.exceeded) judged[index] = limited(device, beyondDeviceLimit)
+    })
+    return devices
   }
 }
 
@@ -97,10 +127,11 @@ function judge(
   return { kind: 'good', event: positionReported(report, { key, idempotencyKey, receivedAt }) }
 }
 
-function limited(allowance: Allowance): Refused {
+function limited(allowance: Allowance, tell: (allowance: Allowance) => string): Judged {
   const { resetSeconds: retryAfterSeconds } = allowance
-  const message = beyondLimit(allowance)
-  return { error: 'RATE_LIMITED', message, retriable: true, retryAfterSeconds }
+  const message = tell(allowance)
+  const refused = { error: 'RATE_LIMITED', message, retriable: true, retryAfterSeconds } as const
+  return { kind: 'refused', refused }
 }
 
 function positionReported(

@@ -1,23 +1,29 @@
 import { isApiKey, secretHash } from '../../schemas/api-key.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
+import type { HttpContext } from '../../runtime/http.ts'
 import { isInForce, type KeyGrant, type Scope } from '../../store/back-office.ts'
+import type { AuthFailures } from './auth-failures.ts'
 import type { Grants } from './grants.ts'
 import type { KeyUsage } from './key-usage.ts'
 
 /**
  * The grant behind an `Authorization: Bearer` header (specification section 5, RFC 6750).
- * @throws {ApiError} the same 401 for every invalid key; 503 if the key cannot be checked now.
+ * @throws {ApiError} the same 401 for every invalid key; 429 if too many came from its address,
+ *   unless the key was good in the last hour; 503 if the key cannot be checked now.
  */
 export async function authenticate(
-  authorization: string,
-  { grants, clock }: { grants: Grants; clock: Clock },
+  ctx: HttpContext,
+  { grants, failures, clock }: { grants: Grants; failures: AuthFailures; clock: Clock },
 ): Promise<KeyGrant> {
+  const authorization = ctx.get('authorization')
   const token = /^bearer +([^\s]+) *$/i.exec(authorization)?.[1]
-  const grant =
-    token !== undefined && isApiKey(token) ? await grants.find(secretHash(token)) : undefined
+  const hash = token !== undefined && isApiKey(token) ? secretHash(token) : undefined
+  const grant = hash && (await grants.find(hash, () => failures.check(ctx.ip)))
   // Checked for each request, because a cached grant may have expired meanwhile.
   if (grant !== undefined && isInForce(grant, clock.now())) return grant
+  const tooMany = await failures.count(ctx.ip)
+  if (tooMany !== undefined && !(hash && grants.wasGood(hash))) throw tooMany
   throw unauthorized(authorization !== '')
 }
 

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../runtime/clock.ts'
 import { unavailable } from '../../runtime/http.ts'
 import { within } from '../../runtime/within.ts'
-import type { KeyGrant, Keys } from '../../store/back-office.ts'
+import { isInForce, type KeyGrant, type Keys } from '../../store/back-office.ts'
 
 /** A cached grant of this age is refreshed in the background. */
 const REFRESH_AFTER_MS = 2_000
@@ -15,6 +15,8 @@ const TRUSTED_WITHOUT_STORE_MS = 60 * 60 * 1_000
 const ANSWER_MS = 3_000
 /** Pause between probes of an unavailable store. */
 const LOOK_AGAIN_MS = 1_000
+/** How long a secret counts as good after it was last found good. */
+const GOOD_MS = 60 * 60 * 1_000
 const KNOWN_KEPT = 50_000
 const UNKNOWN_KEPT = 10_000
 /** The hash of no secret, used to probe the store. */
@@ -30,9 +32,12 @@ export class Grants {
   readonly #known = new LRUCache<string, Answer>({ max: KNOWN_KEPT })
   /** When an unknown key was looked up. Kept apart, so that made-up keys never evict real ones. */
   readonly #unknown = new LRUCache<string, number>({ max: UNKNOWN_KEPT })
+  /** When a secret was last found good, also if it no longer is. */
+  readonly #goodAt = new LRUCache<string, number>({ max: KNOWN_KEPT })
   readonly #asking = new Map<string, Promise<KeyGrant | undefined>>()
   readonly #keys: Pick<Keys, 'findGrant'>
   readonly #clock: Clock
+  readonly #wallClock: Clock
   readonly #stopping: AbortSignal
   #away = false
   #looking = false
@@ -41,37 +46,59 @@ export class Grants {
   constructor({
     keys,
     clock,
+    wallClock,
     stopping,
   }: {
     keys: Pick<Keys, 'findGrant'>
     clock: Clock
+    wallClock: Clock
     stopping: AbortSignal
   }) {
     this.#keys = keys
     this.#clock = clock
+    this.#wallClock = wallClock
     this.#stopping = stopping
   }
 
   /**
-   * The grant behind a secret's hash, or undefined if there is no such key.
+   * The grant behind a secret's hash, or undefined if there is no such key. `mayAsk` runs before a
+   * request waits for the store, except for a secret that was good in the last hour; it throws to
+   * prevent the look-up.
    * @throws {ApiError} 503 if the store is unavailable and the key is not cached.
    */
-  async find(secretHash: Buffer): Promise<KeyGrant | undefined> {
+  async find(secretHash: Buffer, mayAsk: () => Promise<void>): Promise<KeyGrant | undefined> {
     const id = secretHash.toString('base64')
     const known = this.#known.get(id)
     const age = this.#age(known?.readAt ?? this.#unknown.get(id))
     if (age < TRUSTED_MS) {
-      if (age >= REFRESH_AFTER_MS) this.#ask(id, secretHash).catch(() => undefined)
+      if (age >= REFRESH_AFTER_MS && this.#wasGood(id)) {
+        this.#ask(id, secretHash).catch(() => undefined)
+      }
       return known?.grant
     }
+    if (!this.#wasGood(id)) await mayAsk()
     const fallback = age <= TRUSTED_WITHOUT_STORE_MS ? known?.grant : undefined
-    if (fallback !== undefined && this.#away) return fallback
+    if (fallback !== undefined && this.#away) return this.#noteGood(id, fallback)
     try {
       return await this.#ask(id, secretHash)
     } catch (error) {
-      if (fallback !== undefined) return fallback
+      if (fallback !== undefined) return this.#noteGood(id, fallback)
       throw unavailable('the API key cannot be checked right now, please send it again', error)
     }
+  }
+
+  /** Whether a secret was found good in the last hour. */
+  wasGood(secretHash: Buffer): boolean {
+    return this.#wasGood(secretHash.toString('base64'))
+  }
+
+  #wasGood(id: string): boolean {
+    return this.#age(this.#goodAt.get(id)) <= GOOD_MS
+  }
+
+  #noteGood(id: string, grant: KeyGrant): KeyGrant {
+    if (isInForce(grant, this.#wallClock.now())) this.#goodAt.set(id, this.#clock.now())
+    return grant
   }
 
   #age(readAt: number | undefined): number {
@@ -97,6 +124,7 @@ export class Grants {
     } else {
       this.#unknown.delete(id)
       this.#known.set(id, { grant, readAt })
+      this.#noteGood(id, grant)
     }
     return grant
   }

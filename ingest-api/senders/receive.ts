@@ -2,8 +2,11 @@ import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import type { HttpContext } from '../../runtime/http.ts'
 import type { ApiKey, KeyGrant } from '../../store/back-office.ts'
-import { beyondLimit, type KeyLimit } from '../accept/key-limit.ts'
+import type { GivenReport } from '../accept/accept.ts'
+import { tellNearest, type Allowance } from '../accept/allowance.ts'
+import { beyondKeyLimit, type KeyAllowance, type KeyLimit } from '../accept/key-limit.ts'
 import type { Tally } from '../accept/tally.ts'
+import type { AuthFailures } from '../keys/auth-failures.ts'
 import { authenticate, authorize } from '../keys/authenticate.ts'
 import type { Grants } from '../keys/grants.ts'
 import type { KeyUsage } from '../keys/key-usage.ts'
@@ -12,17 +15,23 @@ import { readJson, type JsonBody } from './read-json.ts'
 /** How long a request waits for store and log together; the answer must be sent within 6 s. */
 const WAITS_MS = 5_500
 
-/** A request whose key may report, and its body. */
+/** A request whose key may report, and its reports. */
 export type ReportRequest = {
   readonly grant: KeyGrant
-  readonly body: JsonBody
+  readonly reports: readonly GivenReport[]
+  /** What is left for the key after the first report. */
+  readonly allowance: Allowance | undefined
   /** How long it may still wait for the log. */
   readonly withinMs: number
 }
 
 export type Receive = (
   ctx: HttpContext,
-  options: { readonly limitBytes: number },
+  options: {
+    readonly limitBytes: number
+    /** @throws {ApiError} 400 if the body does not have the shape that the endpoint takes. */
+    readonly reportsIn: (body: JsonBody) => readonly GivenReport[]
+  },
 ) => Promise<ReportRequest>
 
 /**
@@ -31,51 +40,44 @@ export type Receive = (
  */
 export function receiveReports({
   grants,
+  failures,
   usage,
   keyLimit,
   tally,
   clock,
 }: {
   grants: Grants
+  failures: AuthFailures
   usage: KeyUsage
   keyLimit: KeyLimit
   tally: Tally
   clock: Clock
 }): Receive {
-  return async function receive(ctx, { limitBytes }) {
+  return async function receive(ctx, { limitBytes, reportsIn }) {
     const chunks: Buffer[] = []
     let key: ApiKey | undefined
+    let allowance: KeyAllowance | undefined
     try {
       const started = performance.now()
-      const grant = await authenticate(ctx.get('authorization'), { grants, clock })
+      const grant = await authenticate(ctx, { grants, failures, clock })
       key = grant.key
       authorize(grant, { scope: 'positions:write', usage, clock })
       const withinMs = Math.max(0, WAITS_MS - (performance.now() - started))
-      await takeOne(ctx, keyLimit, key)
-      const body = await readJson(ctx, { limitBytes, chunks })
-      return { grant, body, withinMs }
+      allowance = await keyLimit.take(key, 1)
+      if (allowance !== undefined && allowance.over > 0) throw exhausted(allowance)
+      const reports = reportsIn(await readJson(ctx, { limitBytes, chunks }))
+      return { grant, reports, withinMs, allowance }
     } catch (error) {
       const known = key === undefined ? {} : { key, received: { chunks } }
       tally.failed(error, { reports: 1, ...known })
+      tellNearest(ctx, allowance)
       throw error
     }
   }
 }
 
-/**
- * Counts the first report against the key's limit, and sets the RateLimit headers
- * (draft-ietf-httpapi-ratelimit-headers-10).
- */
-async function takeOne(ctx: HttpContext, keyLimit: KeyLimit, key: ApiKey): Promise<void> {
-  const allowance = await keyLimit.take(key, 1)
-  if (allowance === undefined) return
-  const { points, seconds, left, over, resetSeconds } = allowance
-  ctx.set({
-    'RateLimit-Policy': `"key";q=${points};w=${seconds}`,
-    RateLimit: `"key";r=${left};t=${resetSeconds}`,
-  })
-  if (over === 0) return
-  throw new ApiError('RATE_LIMITED', beyondLimit(allowance), {
-    headers: { 'Retry-After': String(resetSeconds) },
+function exhausted(allowance: KeyAllowance): ApiError {
+  return new ApiError('RATE_LIMITED', beyondKeyLimit(allowance), {
+    headers: { 'Retry-After': String(allowance.resetSeconds) },
   })
 }

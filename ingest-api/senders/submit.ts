@@ -1,7 +1,9 @@
-import { ApiError, type Fault } from '../../runtime/errors.ts'
+import { ApiError } from '../../runtime/errors.ts'
 import { succeed, type HttpContext, type HttpMiddleware } from '../../runtime/http.ts'
 import type { Accept } from '../accept/accept.ts'
+import { tellNearest } from '../accept/allowance.ts'
 import type { Outcome, Refused } from '../accept/outcome.ts'
+import { idempotencyKey } from './idempotency-key.ts'
 import type { Receive } from './receive.ts'
 
 const LIMIT_BYTES = 16 * 1024
@@ -18,10 +20,14 @@ export function submitPosition({
   accept: Accept
 }): HttpMiddleware {
   return async function submitPosition(ctx) {
-    const { grant, body, withinMs } = await receive(ctx, { limitBytes: LIMIT_BYTES })
-    const report = { ...body, ...idempotencyKey(ctx) }
-    const [outcome] = await accept(grant, [report], { withinMs })
+    const { grant, reports, withinMs, allowance } = await receive(ctx, {
+      limitBytes: LIMIT_BYTES,
+      reportsIn: (body) => [{ ...body, ...idempotencyKey(ctx) }],
+    })
+    const { outcomes, deviceAllowance } = await accept(grant, reports, { withinMs })
+    const [outcome] = outcomes
     if (outcome === undefined) throw new Error('a report has no outcome')
+    tellNearest(ctx, allowance, deviceAllowance)
     answer(ctx, outcome)
   }
 }
@@ -45,17 +51,4 @@ function refusal({ error, message, details, retryAfterSeconds }: Refused): ApiEr
       headers: { 'Retry-After': String(retryAfterSeconds) },
     }),
   })
-}
-
-function idempotencyKey({ req }: HttpContext): {
-  idempotencyKey?: string | undefined
-  faults?: readonly Fault[]
-} {
-  const header = req.headers['idempotency-key']
-  if (header === undefined) return {}
-  if (typeof header === 'string' && /^[\x21-\x7e]{1,255}$/.test(header)) {
-    return { idempotencyKey: header }
-  }
-  const message = 'Idempotency-Key must be 1 to 255 visible ASCII characters'
-  return { faults: [{ field: 'Idempotency-Key', message }] }
 }

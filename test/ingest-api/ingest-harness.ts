@@ -6,7 +6,7 @@ import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { createIngestApp } from '../../ingest-api/app.ts'
 import { KeyUsage } from '../../ingest-api/keys/key-usage.ts'
 import { Rejections } from '../../ingest-api/accept/rejections.ts'
-import type { RateLimit } from '../../runtime/config/config.ts'
+import type { Config } from '../../runtime/config/config.ts'
 import { serveHttp } from '../../runtime/http-server.ts'
 import { createLogger, type Logger } from '../../runtime/logger.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
@@ -19,6 +19,8 @@ import type { Store } from '../../store/store.ts'
 import { T0 } from '../samples.ts'
 import { answerConforms } from './answers-conform.ts'
 
+type RateLimits = Pick<Config['rateLimits'], 'device' | 'key' | 'auth'>
+
 export type IngestHarness = Awaited<ReturnType<typeof startIngest>>
 
 /**
@@ -28,13 +30,16 @@ export type IngestHarness = Awaited<ReturnType<typeof startIngest>>
 export async function startIngest({
   wrapLog = (log) => log,
   wrapKeys = (store) => store,
-  keyLimit = 'off',
+  rateLimits = {},
+  trustProxy = 0,
   metricsElsewhere = false,
   logger = createLogger({ level: 'silent', name: 'test' }),
 }: {
   wrapLog?: (log: EventLog) => Pick<EventLog, 'append' | 'ready'>
   wrapKeys?: (store: Store) => Pick<Keys, 'findGrant'>
-  keyLimit?: RateLimit | 'off'
+  /** Those that are not given are off. */
+  rateLimits?: Partial<RateLimits>
+  trustProxy?: number
   metricsElsewhere?: boolean
   logger?: Logger
 } = {}) {
@@ -60,7 +65,8 @@ export async function startIngest({
       logger,
       metrics,
       stopping: stopping.signal,
-      keyLimit,
+      rateLimits: { device: 'off', key: 'off', auth: 'off', ...rateLimits },
+      trustProxy,
       metricsElsewhere,
     }),
     host: '127.0.0.1',
@@ -69,6 +75,22 @@ export async function startIngest({
   })
   let keys = 0
   let readings = 0
+
+  async function post(path: string, body: unknown, { key, headers = {} }: Sending) {
+    const response = await fetch(server.url + path, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        ...(key !== undefined && { Authorization: `Bearer ${key}` }),
+        ...headers,
+      },
+      body:
+        typeof body === 'string' || body instanceof Uint8Array
+          ? (body as NonNullable<RequestInit['body']>)
+          : JSON.stringify(body),
+    })
+    return answer(response, 'POST', path)
+  }
 
   return {
     url: server.url,
@@ -100,24 +122,8 @@ export async function startIngest({
     },
 
     /** Sends a body as it is, or a value as JSON. */
-    async submit(
-      body: unknown,
-      { key, headers = {} }: { key?: string; headers?: Record<string, string> } = {},
-    ): Promise<Answer> {
-      const response = await fetch(`${server.url}/api/v1/gps/submit`, {
-        method: 'POST',
-        headers: {
-          'Content-Type': 'application/json',
-          ...(key !== undefined && { Authorization: `Bearer ${key}` }),
-          ...headers,
-        },
-        body:
-          typeof body === 'string' || body instanceof Uint8Array
-            ? (body as NonNullable<RequestInit['body']>)
-            : JSON.stringify(body),
-      })
-      return answer(response, 'POST', '/api/v1/gps/submit')
-    },
+    submit: (body: unknown, options: Sending = {}) => post('/api/v1/gps/submit', body, options),
+    batch: (body: unknown, options: Sending = {}) => post('/api/v1/gps/batch', body, options),
 
     async request(path: string, init: RequestInit = {}): Promise<Answer> {
       return answer(await fetch(server.url + path, init), init.method ?? 'GET', path)
@@ -162,6 +168,8 @@ export async function startIngest({
     },
   }
 }
+
+export type Sending = { readonly key?: string; readonly headers?: Record<string, string> }
 
 export type Answer = {
   readonly status: number

@@ -24,6 +24,8 @@ test('every call that is served is told, and no other', () => {
     logger: pino({ level: 'silent' }),
     metrics: createMetrics(),
     stopping: new AbortController().signal,
+    rateLimits: { device: 'off', key: 'off', auth: 'off' },
+    trustProxy: 0,
   })
   expect(callsToldBy(document)).toEqual(callsServedBy(app))
 })

@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { acceptReports, type Accept, type GivenReport } from '../../../ingest-api/accept/accept.ts'
+import { DeviceLimit } from '../../../ingest-api/accept/device-limit.ts'
 import { KeyLimit } from '../../../ingest-api/accept/key-limit.ts'
 import type { Refusal } from '../../../ingest-api/accept/rejections.ts'
 import { Tally } from '../../../ingest-api/accept/tally.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
 import { createMetrics, type Metrics } from '../../../runtime/metrics.ts'
+import { memoryRateCounters } from '../../../runtime/rate-counters.ts'
 import type { PositionReported } from '../../../schemas/position-reported.ts'
 import type { KeyGrant } from '../../../store/back-office.ts'
 import { T0 } from '../../samples.ts'
@@ -28,7 +30,11 @@ let appends: (readonly PositionReported[])[]
 let write: () => Promise<void>
 let offered: Refusal[]
 let metrics: Metrics
-let accept: Accept
+let acceptAll: Accept
+
+const openCounters = memoryRateCounters
+/** What became of each report. */
+const accept = async (...args: Parameters<Accept>) => (await acceptAll(...args)).outcomes
 
 beforeEach(() => {
   appends = []
@@ -36,14 +42,15 @@ beforeEach(() => {
   write = async () => undefined
   metrics = createMetrics()
   const tally = new Tally({ metrics, rejections: { offer: (refusal) => offered.push(refusal) } })
-  accept = acceptReports({
+  acceptAll = acceptReports({
     eventLog: {
       append: async (events) => {
         appends.push(events)
         await write()
       },
     },
-    keyLimit: new KeyLimit({ limit: { points: 600, seconds: 60 } }),
+    keyLimit: new KeyLimit({ limit: { points: 600, seconds: 60 }, openCounters }),
+    deviceLimit: new DeviceLimit({ limit: { points: 3, seconds: 60 }, openCounters }),
     tally,
     clock: { now: () => T0 },
   })

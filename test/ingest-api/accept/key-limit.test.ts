@@ -7,7 +7,7 @@ const report = { deviceId: 'tug-1', latitude: 54.3, longitude: 10.1 }
 let harness: IngestHarness
 
 beforeEach(async () => {
-  harness = await startIngest({ keyLimit: { points: 3, seconds: 1 } })
+  harness = await startIngest({ rateLimits: { key: { points: 3, seconds: 1 } } })
 })
 
 afterEach(() => harness.close())

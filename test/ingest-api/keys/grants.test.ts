@@ -35,7 +35,9 @@ function source(answer: () => Promise<KeyGrant | undefined>) {
       return answer()
     },
   }
-  return { clock, asked, grants: new Grants({ keys, clock, stopping: stopping.signal }) }
+  const grants = new Grants({ keys, clock, wallClock: clock, stopping: stopping.signal })
+  const find = (secret: Buffer) => grants.find(secret, async () => undefined)
+  return { clock, asked, grants: { find } }
 }
 
 describe('what the store says of a key', () => {

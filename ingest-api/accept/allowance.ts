@@ -1,0 +1,36 @@
+import type { RateLimit } from '../../runtime/config/config.ts'
+import type { HttpContext } from '../../runtime/http.ts'
+import type { Count } from '../../runtime/rate-counters.ts'
+
+/** A limit, what is left of it, and when it starts anew. */
+export type Allowance = RateLimit & {
+  readonly bucket: 'device' | 'key'
+  readonly left: number
+  readonly resetSeconds: number
+}
+
+/** What is left of a limit after `count`. */
+export function allowance(
+  bucket: Allowance['bucket'],
+  { points, seconds }: RateLimit,
+  { consumedPoints, msBeforeNext }: Count,
+): Allowance {
+  // Counters use a wall clock, which may have been set back.
+  const resetSeconds = Math.min(seconds, Math.max(1, Math.ceil(msBeforeNext / 1000)))
+  return { bucket, points, seconds, left: Math.max(0, points - consumedPoints), resetSeconds }
+}
+
+/** The headers of draft-ietf-httpapi-ratelimit-headers-10, for the bucket nearest to its limit. */
+export function tellNearest(ctx: HttpContext, ...given: (Allowance | undefined)[]): void {
+  let nearest: Allowance | undefined
+  for (const one of given) {
+    if (one === undefined) continue
+    if (nearest === undefined || one.left / one.points <= nearest.left / nearest.points) {
+      nearest = one
+    }
+  }
+  if (nearest === undefined) return
+  const { bucket, points, seconds, left, resetSeconds } = nearest
+  ctx.set('RateLimit-Policy', `"${bucket}";q=${points};w=${seconds}`)
+  ctx.set('RateLimit', `"${bucket}";r=${left};t=${resetSeconds}`)
+}

@@ -1,0 +1,53 @@
+import type { RateLimit } from '../../runtime/config/config.ts'
+import type { OpenRateCounters, RateCounters } from '../../runtime/rate-counters.ts'
+import { deviceKey } from '../../schemas/position-reported.ts'
+import { allowance, type Allowance } from './allowance.ts'
+
+/** Devices counted at once: shared counters answer over the network. */
+const AT_ONCE = 100
+
+/** What is left for a device, and whether this request exceeded it. */
+export type DeviceAllowance = Allowance & { readonly exceeded: boolean }
+
+/** Counts the requests that report for a device, per account and deviceId. */
+export class DeviceLimit {
+  readonly #limit: RateLimit | 'off'
+  readonly #counters: RateCounters | undefined
+
+  constructor({
+    limit,
+    openCounters,
+  }: {
+    limit: RateLimit | 'off'
+    openCounters: OpenRateCounters
+  }) {
+    this.#limit = limit
+    this.#counters =
+      limit === 'off' ? undefined : openCounters({ kind: 'device', seconds: limit.seconds })
+  }
+
+  /** Counts one request of each device; without a limit nothing is allotted. */
+  async take(
+    accountId: string,
+    deviceIds: ReadonlySet<string>,
+  ): Promise<ReadonlyMap<string, DeviceAllowance>> {
+    const taken = new Map<string, DeviceAllowance>()
+    const [limit, counters] = [this.#limit, this.#counters]
+    if (limit === 'off' || counters === undefined) return taken
+    const takeOne = async (deviceId: string) => {
+      const count = await counters.add(deviceKey({ accountId, deviceId }), 1)
+      const exceeded = count.consumedPoints > limit.points
+      taken.set(deviceId, { ...allowance('device', limit, count), exceeded })
+    }
+    const all = [...deviceIds]
+    for (let from = 0; from < all.length; from += AT_ONCE) {
+      await Promise.all(all.slice(from, from + AT_ONCE).map(takeOne))
+    }
+    return taken
+  }
+}
+
+/** The message of a 429. */
+export function beyondDeviceLimit({ points, seconds, resetSeconds }: Allowance): string {
+  return `this device may report ${points} times in ${seconds} s: send it again in ${resetSeconds} s`
+}

@@ -1,0 +1,164 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { startIngest, type Answer, type IngestHarness } from '../ingest-harness.ts'
+
+const report = (deviceId: string) => ({ deviceId, latitude: 54.3, longitude: 10.1 })
+
+let ingest: IngestHarness
+let key: string
+
+beforeEach(async () => {
+  ingest = await startIngest({
+    rateLimits: { device: { points: 3, seconds: 60 }, key: { points: 10, seconds: 60 } },
+  })
+  key = (await ingest.createKey()).secret
+})
+
+afterEach(() => ingest.close())
+
+const send = (deviceId: string, more: object = {}) =>
+  ingest.submit({ ...report(deviceId), ...more }, { key })
+
+function told({ status, headers }: Answer) {
+  return {
+    status,
+    limit: headers.get('ratelimit')?.replace(/t=(59|60)$/, 't=60'),
+    policy: headers.get('ratelimit-policy'),
+    retryAfter: headers.get('retry-after')?.replace('59', '60') ?? null,
+  }
+}
+
+describe('a device', () => {
+  test('may report so often, then is asked to wait, and the others go on', async () => {
+    const policy = '"device";q=3;w=60'
+    const good = { status: 200, policy, retryAfter: null }
+    expect(told(await send('tug'))).toEqual({ ...good, limit: '"device";r=2;t=60' })
+    expect(told(await send('tug'))).toEqual({ ...good, limit: '"device";r=1;t=60' })
+    expect(told(await send('tug'))).toEqual({ ...good, limit: '"device";r=0;t=60' })
+    const limit = '"device";r=0;t=60'
+    const late = await send('tug')
+    expect(told(late)).toEqual({ status: 429, policy, limit, retryAfter: '60' })
+    expect(late.body).toMatchObject({ error: 'RATE_LIMITED' })
+    expect(late.body['message']).toContain('3 times in 60 s')
+    expect((await send('barge')).status).toBe(200)
+    expect((await ingest.logged()).map(({ deviceId }) => deviceId)).toEqual([
+      'tug',
+      'tug',
+      'tug',
+      'barge',
+    ])
+    expect(await ingest.rejected(1)).toMatchObject([{ deviceId: 'tug', error: 'RATE_LIMITED' }])
+  })
+
+  test('is one of its account, whichever key reports for it', async () => {
+    const other = (await ingest.createKey()).secret
+    const foreign = (await ingest.createKey({ accountId: 'acc-9' })).secret
+    for (const one of [key, other, key]) await ingest.submit(report('tug'), { key: one })
+    expect((await ingest.submit(report('tug'), { key: other })).status).toBe(429)
+    expect((await ingest.submit(report('tug'), { key: foreign })).status).not.toBe(429)
+  })
+
+  test('is not charged for what is refused before', async () => {
+    const listed = (await ingest.createKey({ deviceIds: ['van'] })).secret
+    for (let n = 0; n < 4; n += 1) {
+      expect((await send('tug', { latitude: 91 })).status).toBe(400)
+      expect((await ingest.submit(report('tug'), { key: listed })).status).toBe(403)
+    }
+    const own = (await ingest.createKey()).secret
+    const answer = await ingest.submit(report('tug'), { key: own })
+    expect(told(answer).limit).toBe('"device";r=2;t=60')
+  })
+
+  test('that reports once a second never meets the limit that is the default', async () => {
+    const own = await startIngest({ rateLimits: { device: { points: 300, seconds: 60 } } })
+    const { secret } = await own.createKey()
+    for (let second = 0; second < 61; second += 1) {
+      expect((await own.submit(report('tug'), { key: secret })).status).toBe(200)
+    }
+    await own.close()
+  })
+})
+
+describe('the headers are about the limit that is nearest', () => {
+  test('which is the key’s once many devices have reported', async () => {
+    expect(told(await send('van-0')).limit).toBe('"device";r=2;t=60')
+    for (let n = 1; n < 4; n += 1) await send(`van-${n}`)
+    // 5 of 10 are less than 2 of 3.
+    expect(told(await send('van-4'))).toMatchObject({
+      limit: '"key";r=5;t=60',
+      policy: '"key";q=10;w=60',
+    })
+  })
+
+  test('which is the key’s where no device was counted', async () => {
+    expect(told(await ingest.submit('no JSON', { key }))).toMatchObject({
+      status: 400,
+      limit: '"key";r=9;t=60',
+    })
+    expect(told(await send('tug', { speed: -1 }))).toMatchObject({ limit: '"key";r=8;t=60' })
+  })
+
+  test('and say nothing to a caller without a key', async () => {
+    const answer = await ingest.submit(report('tug'))
+    expect(answer.status).toBe(401)
+    expect(answer.headers.has('ratelimit')).toBe(false)
+  })
+})
+
+describe('a batch', () => {
+  const batch = async (...reports: object[]) => {
+    const answer = await ingest.batch({ reports }, { key })
+    const data = answer.body['data'] as { results: { error?: string }[] } | undefined
+    return { ...told(answer), errors: data?.results.map(({ error }) => error) }
+  }
+
+  test('counts once for each device in it, and tells the key’s limit', async () => {
+    const four = ['tug', 'tug', 'barge', 'tug'].map(report)
+    expect(await batch(...four)).toMatchObject({
+      status: 200,
+      limit: '"key";r=6;t=60',
+      policy: '"key";q=10;w=60',
+    })
+    await send('tug')
+    expect(told(await send('tug')).limit).toBe('"device";r=0;t=60')
+    const { status, errors } = await batch(report('tug'), report('barge'))
+    expect(status).toBe(200)
+    expect(errors).toEqual(['RATE_LIMITED', undefined])
+  })
+
+  test('charges no device for its faulty reports', async () => {
+    await batch({ ...report('tug'), latitude: 91 }, report('van'))
+    expect(told(await send('tug')).limit).toBe('"device";r=2;t=60')
+    await batch({ ...report('tug'), latitude: 91 }, report('tug'))
+    const own = (await ingest.createKey()).secret
+    const answer = await ingest.submit(report('tug'), { key: own })
+    expect(told(answer).limit).toBe('"device";r=0;t=60')
+  })
+
+  test('that the key’s limit takes in part is taken in part, the first ones', async () => {
+    const reports = Array.from({ length: 8 }, (_, n) => report(`van-${n}`))
+    await batch(...reports)
+    const { status, errors, limit } = await batch(...reports)
+    expect(status).toBe(200)
+    expect(errors).toEqual([undefined, undefined, ...Array<string>(6).fill('RATE_LIMITED')])
+    expect(limit).toBe('"key";r=0;t=60')
+    expect(await batch(...reports)).toMatchObject({ status: 429, retryAfter: '60', limit })
+    // The six were not counted against their devices.
+    const own = (await ingest.createKey()).secret
+    const answer = await ingest.submit(report('van-7'), { key: own })
+    expect(told(answer).limit).toBe('"device";r=1;t=60')
+  })
+})
+
+test('without limits nothing is said of them', async () => {
+  const own = await startIngest()
+  const { secret } = await own.createKey()
+  for (const answer of [
+    await own.submit(report('tug'), { key: secret }),
+    await own.batch({ reports: [report('tug')] }, { key: secret }),
+  ]) {
+    expect(answer.status).toBe(200)
+    expect(answer.headers.has('ratelimit')).toBe(false)
+    expect(answer.headers.has('ratelimit-policy')).toBe(false)
+  }
+  await own.close()
+})

@@ -1,0 +1,161 @@
+import { afterEach, describe, expect, test } from '@jest/globals'
+import { newApiKey } from '../../../schemas/api-key.ts'
+import { T0 } from '../../samples.ts'
+import { startIngest, type Answer, type IngestHarness } from '../ingest-harness.ts'
+
+const minimal = { deviceId: 'tracker-1', latitude: 46.05, longitude: 14.5 }
+
+let ingest: IngestHarness
+let lookUps = 0
+
+async function start({ points = 5, trustProxy = 0 } = {}) {
+  lookUps = 0
+  ingest = await startIngest({
+    rateLimits: { auth: { points, seconds: 60 } },
+    trustProxy,
+    wrapKeys: (store) => ({
+      findGrant: (hash) => {
+        lookUps += 1
+        return store.findGrant(hash)
+      },
+    }),
+  })
+}
+
+afterEach(() => ingest.close())
+
+const submit = (key: string | undefined, headers: Record<string, string> = {}) =>
+  ingest.submit(minimal, { ...(key !== undefined && { key }), headers })
+
+const statusOf = async (key: string | undefined, headers?: Record<string, string>) =>
+  (await submit(key, headers)).status
+
+/** Uses up the failures of an address. */
+async function fail(times: number, headers?: Record<string, string>): Promise<void> {
+  for (let n = 0; n < times; n += 1) expect(await statusOf('malformed', headers)).toBe(401)
+}
+
+describe('an address with too many failed authentications', () => {
+  test('gets 429 instead of 401: of 284 malformed keys 254', async () => {
+    await start({ points: 30 })
+    const answers: Answer[] = []
+    for (let n = 0; n < 284; n += 1) answers.push(await submit(`malformed-${n}`))
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses).toEqual([...Array<number>(30).fill(401), ...Array<number>(254).fill(429)])
+    const { headers, body } = answers.at(-1) as Answer
+    expect(body).toMatchObject({ success: false, code: 429, error: 'RATE_LIMITED' })
+    expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+    expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(60)
+    expect(headers.has('ratelimit')).toBe(false)
+  })
+
+  test('gets so many 401 and no more, also when all come at once', async () => {
+    await start()
+    const keys = Array.from({ length: 40 }, () => newApiKey())
+    const statuses = await Promise.all(keys.map((key) => statusOf(key)))
+    expect(statuses.filter((status) => status === 401)).toHaveLength(5)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(35)
+  })
+
+  test.each([
+    ['without a key', undefined],
+    ['with a malformed key', 'gps_nonsense'],
+    ['with an unknown key', newApiKey()],
+  ])('is counted %s', async (_what, key) => {
+    await start()
+    for (let n = 0; n < 5; n += 1) expect(await statusOf(key)).toBe(401)
+    expect(await statusOf(key)).toBe(429)
+  })
+
+  test('is no longer looked up: neither an unknown key nor a good one that never came', async () => {
+    await start()
+    const { secret } = await ingest.createKey()
+    await fail(5)
+    expect(await statusOf(newApiKey())).toBe(429)
+    expect(await statusOf(secret)).toBe(429)
+    expect(lookUps).toBe(0)
+  })
+
+  test('is not looked up in the background either', async () => {
+    await start()
+    const unknown = newApiKey()
+    expect(await statusOf(unknown)).toBe(401)
+    await fail(4)
+    for (let round = 0; round < 5; round += 1) {
+      ingest.clock.time += 2_500
+      expect(await statusOf(unknown)).toBe(429)
+    }
+    expect(lookUps).toBe(1)
+  })
+
+  test('shuts out no key that was good in the last hour, idle or not', async () => {
+    await start()
+    const { secret } = await ingest.createKey()
+    expect(await statusOf(secret)).toBe(200)
+    await fail(5)
+    expect(await statusOf('malformed')).toBe(429)
+    expect(await statusOf(secret)).toBe(200)
+    // Not used for so long that it has to be looked up again.
+    ingest.clock.time += 3_600_000
+    expect(await statusOf(secret)).toBe(200)
+    ingest.clock.time += 3_600_001
+    expect(await statusOf(secret)).toBe(429)
+  })
+
+  test('gets 401 for a key that was good and no longer is', async () => {
+    await start()
+    const { id, secret } = await ingest.createKey()
+    const expiring = await ingest.createKey({ expiresAt: T0 + 10_000 })
+    for (const key of [secret, expiring.secret]) expect(await statusOf(key)).toBe(200)
+    await ingest.store.revokeKey({ accountId: 'acc-1', keyId: id, revokedAt: T0 })
+    await fail(5)
+    ingest.clock.time += 10_000
+    for (const key of [secret, expiring.secret, secret]) expect(await statusOf(key)).toBe(401)
+    ingest.clock.time += 3_600_001
+    expect(await statusOf(secret)).toBe(429)
+  })
+
+  test('gets 429 for a key that was known here but never good', async () => {
+    await start()
+    const { secret } = await ingest.createKey({ revokedAt: T0 - 1 })
+    expect(await statusOf(secret)).toBe(401)
+    await fail(4)
+    expect(await statusOf(secret)).toBe(429)
+  })
+
+  test('is not one that lacks a scope, or whose report is faulty', async () => {
+    await start()
+    const reader = (await ingest.createKey({ scopes: ['positions:read'] })).secret
+    const { secret } = await ingest.createKey()
+    for (let n = 0; n < 8; n += 1) {
+      expect(await statusOf(reader)).toBe(403)
+      expect((await ingest.submit({}, { key: secret })).status).toBe(400)
+    }
+    expect(await statusOf('malformed')).toBe(401)
+  })
+})
+
+describe('the address', () => {
+  const from = (...addresses: string[]) => ({ 'X-Forwarded-For': addresses.join(', ') })
+
+  test('is the connection’s where no proxy is trusted, whatever a header says', async () => {
+    await start()
+    await fail(5, from('198.51.100.1'))
+    expect(await statusOf('malformed', from('198.51.100.2'))).toBe(429)
+  })
+
+  test('is what the proxies that are trusted say', async () => {
+    await start({ trustProxy: 2 })
+    await fail(5, from('203.0.113.9', '198.51.100.1', '192.0.2.1'))
+    // The client’s own part of the header changes nothing.
+    expect(await statusOf('malformed', from('spoofed', '198.51.100.1', '192.0.2.1'))).toBe(429)
+    expect(await statusOf('malformed', from('203.0.113.9', '198.51.100.2', '192.0.2.1'))).toBe(401)
+  })
+})
+
+test('without a limit there is always a 401', async () => {
+  await start()
+  await ingest.close()
+  ingest = await startIngest()
+  await fail(50)
+})

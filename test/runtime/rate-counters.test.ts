@@ -1,0 +1,50 @@
+import { expect, test } from '@jest/globals'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { memoryRateCounters } from '../../runtime/rate-counters.ts'
+import { eventually } from '../eventually.ts'
+
+test('a counter counts for its window and then starts anew', async () => {
+  const counters = memoryRateCounters({ seconds: 1 })
+  expect(await counters.get('a')).toBeUndefined()
+  await counters.add('a', 2)
+  const { consumedPoints, msBeforeNext } = await counters.add('a', 3)
+  expect(consumedPoints).toBe(5)
+  expect(msBeforeNext).toBeGreaterThan(0)
+  expect(msBeforeNext).toBeLessThanOrEqual(1_000)
+  expect(await counters.get('a')).toMatchObject({ consumedPoints: 5 })
+  expect((await counters.add('b', 1)).consumedPoints).toBe(1)
+  await eventually(async () => (await counters.get('a')) === undefined)
+  expect((await counters.add('a', 1)).consumedPoints).toBe(1)
+})
+
+test('only so many counters are kept, and those whose windows began first go first', async () => {
+  const counters = memoryRateCounters({ seconds: 60, kept: 3 })
+  for (const name of ['a', 'b', 'c', 'a', 'd']) await counters.add(name, 1)
+  expect(await counters.get('a')).toBeUndefined()
+  for (const name of ['b', 'c', 'd']) {
+    expect(await counters.get(name)).toMatchObject({ consumedPoints: 1 })
+  }
+})
+
+test('a million devices take the memory of a hundred thousand', async () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void
+  const used = () => {
+    collectGarbage()
+    return process.memoryUsage().heapUsed / 1024 / 1024
+  }
+  const counters = memoryRateCounters({ seconds: 60 })
+  const add = async (from: number, to: number) => {
+    for (let n = from; n < to; n += 1) await counters.add(`acc-1/device-${n}`, 1)
+  }
+  const empty = used()
+  await add(0, 100_000)
+  const full = used()
+  await add(100_000, 1_000_000)
+  const after = used()
+  expect(full - empty).toBeLessThan(80)
+  expect(after - full).toBeLessThan(10)
+  expect(await counters.get('acc-1/device-899999')).toBeUndefined()
+  expect(await counters.get('acc-1/device-900000')).toBeDefined()
+}, 180_000)
