@@ -13,7 +13,7 @@ export interface EventLog extends RejectionLog {
    * @throws {DependencyError} `retriable` when the same append may succeed later (log
    *   unavailable, busy, overloaded, closing); the events may or may not have been written.
    */
-  append(events: readonly PositionReported[]): Promise<void>
+  append(events: readonly PositionReported[], options?: AppendOptions): Promise<void>
 
   /**
    * Appends the erasure of a device under the device's key, after all its earlier events. Resolves
@@ -101,6 +101,11 @@ export interface RejectionLog {
   }): Promise<void>
 }
 
+export type AppendOptions = {
+  /** They have waited in a spool. Readers are told, because an erasure may stand before them. */
+  readonly spooled?: boolean
+}
+
 export type Subscription = {
   readonly group: string
   /**
@@ -130,10 +135,18 @@ export type LogBatch = {
 }
 
 export type LogEntry =
-  | { readonly kind: 'position'; readonly origin: Origin; readonly event: PositionReported }
+  | PositionEntry
   | { readonly kind: 'erasure'; readonly origin: Origin; readonly event: DeviceErased }
   | UnreadableEntry
   | UnknownEntry
+
+export type PositionEntry = {
+  readonly kind: 'position'
+  readonly origin: Origin
+  readonly event: PositionReported
+  /** It waited in a spool: withdrawn if received before an erasure of its device (`isWithdrawn`). */
+  readonly spooled?: true
+}
 
 /** An event of a type unknown to this version; readers skip it. */
 export type UnknownEntry = {

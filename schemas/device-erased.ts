@@ -23,6 +23,20 @@ export type DeviceErased = {
 export const DEVICE_ERASED = 'DeviceErased.v1'
 
 /**
+ * Whether an event was received before an erasure that it may follow in the log, because it waited in
+ * a spool. Such an event has no effect, wherever it stands.
+ */
+export function isWithdrawn(
+  {
+    event: { receivedAt },
+    spooled,
+  }: { readonly event: { readonly receivedAt: number }; readonly spooled?: true },
+  erasedAt: number,
+): boolean {
+  return spooled === true && receivedAt <= erasedAt
+}
+
+/**
  * Decodes a log entry. It has no value: the key names account and device.
  * @throws {UndecodableEventError} naming the first fault.
  */

@@ -33,7 +33,8 @@ export interface ReadModels {
    * that is delivered again changes nothing. An erasure removes the status and every record of its
    * device that stands before it in the log, whoever brings them and whenever: also what another
    * projector, which has lost the partition meanwhile, writes late. What stands behind it starts
-   * afresh. What operators said of the device is not touched.
+   * afresh, except events from a spool that were received before it. What operators said of the
+   * device is not touched.
    */
   project(batch: ProjectionBatch): Promise<readonly Change[]>
 
@@ -96,6 +97,8 @@ export type PositionEntry = {
   readonly kind: 'position'
   readonly origin: Origin
   readonly event: PositionReported
+  /** It waited in a spool: withdrawn if received before an erasure of its device (`isWithdrawn`). */
+  readonly spooled?: true
 }
 
 export type ErasureEntry = {
@@ -197,12 +200,19 @@ export interface Erasures {
 
   /**
    * What is erased of these devices: `pending` while a hidden device's erasure is not applied,
-   * `upTo` the offset of the last one applied, by partition. Devices never erased are left out.
+   * `upTo` the offset of the last one applied, by partition, `erasedAt` the time of the newest one,
+   * applied or not. Devices never erased are left out.
    */
   erasuresOf(query: {
     readonly accountId: string
     readonly deviceIds: readonly string[]
-  }): Promise<ReadonlyMap<string, { readonly pending: boolean; readonly upTo: Offsets }>>
+  }): Promise<ReadonlyMap<string, DeviceErasures>>
+}
+
+export type DeviceErasures = {
+  readonly pending: boolean
+  readonly upTo: Offsets
+  readonly erasedAt: number
 }
 
 /** Device statuses joined with the devices' settings. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts'
 import type { Logger } from '../../runtime/logger.ts'
+import type { Erasures } from '../../store/read-models.ts'
 import { startLiveFeed, type LiveFeed, type ReadableLog } from './live-feed.ts'
 import type { StatusStore } from './status-changes.ts'
 import { statusWatch, type StatusWatch } from './status-watch.ts'
@@ -31,7 +32,7 @@ export function channel({
   options: { ringEntries, ringBytes, retryMs, statusEveryMs, lingersMs },
 }: {
   eventLog: ReadableLog
-  store: StatusStore
+  store: StatusStore & Pick<Erasures, 'erasuresOf'>
   clock: Clock
   logger: Logger
   stopping: AbortSignal
@@ -46,6 +47,7 @@ export function channel({
     const ending = new AbortController()
     const feed = startLiveFeed({
       eventLog,
+      store,
       logger,
       signal: ending.signal,
       ringEntries,

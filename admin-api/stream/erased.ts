@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { LogBatch } from '../../event-log/event-log.ts'
 import type { Logger } from '../../runtime/logger.ts'
-import type { Origin } from '../../schemas/read-models.ts'
+import { isWithdrawn } from '../../schemas/device-erased.ts'
 import type { PositionEntry } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
-import type { LiveFeed } from './live-feed.ts'
+import type { LiveFeed, ReadErasure } from './live-feed.ts'
 
 const LOOK_AGAIN_MS = 200
 const ERASURES_REMEMBERED = 1_000
@@ -34,12 +34,13 @@ export function notErased({
   pendingMs: number
   signal: AbortSignal
 }): NotErased {
-  const read = new LRUCache<string, Origin>({ max: ERASURES_REMEMBERED })
+  const read = new LRUCache<string, ReadErasure>({ max: ERASURES_REMEMBERED })
 
   return async function notErased(batch, positions) {
     for (const entry of batch.entries) {
       if (entry.kind !== 'erasure' || entry.event.accountId !== accountId) continue
-      read.set(entry.event.deviceId, entry.origin)
+      const { origin, event } = entry
+      read.set(event.deviceId, { origin, erasedAt: event.erasedAt })
     }
     const deviceIds = [...new Set(positions.map(({ event }) => event.deviceId))]
     if (deviceIds.length === 0) return positions
@@ -48,9 +49,11 @@ export function notErased({
       try {
         const limits = await limitsOf(deviceIds, batch.partition)
         if (limits !== undefined) {
-          return positions.filter(
-            ({ event, origin }) => origin.offset > (limits.get(event.deviceId) ?? -1),
-          )
+          return positions.filter((entry) => {
+            const limit = limits.get(entry.event.deviceId)
+            if (limit === undefined) return true
+            return entry.origin.offset > limit.upTo && !isWithdrawn(entry, limit.erasedAt)
+          })
         }
         deadline ??= performance.now() + pendingMs
         if (performance.now() > deadline) return undefined
@@ -62,19 +65,22 @@ export function notErased({
     return undefined
   }
 
-  /** The offset up to which each device is erased; undefined while one is unknown. */
+  /** The offset up to which each device is erased, and when; undefined while one is unknown. */
   async function limitsOf(deviceIds: readonly string[], partition: number) {
     const applied = await store.erasuresOf({ accountId, deviceIds })
-    const limits = new Map<string, number>()
+    const limits = new Map<string, { readonly upTo: number; readonly erasedAt: number }>()
     for (const deviceId of deviceIds) {
-      const { pending = false, upTo = {} } = applied.get(deviceId) ?? {}
-      const known = upTo[partition] ?? -1
-      const seen = [feed.erasure({ accountId, deviceId }), read.get(deviceId)]
-        .filter((origin) => origin?.partition === partition)
-        .map((origin) => origin?.offset ?? -1)
-      const limit = Math.max(known, ...seen)
-      if (pending && limit === known) return undefined
-      if (limit >= 0) limits.set(deviceId, limit)
+      const stored = applied.get(deviceId)
+      const known = stored?.upTo[partition] ?? -1
+      const seen = [feed.erasure({ accountId, deviceId }), read.get(deviceId)].filter(
+        (erasure) => erasure !== undefined,
+      )
+      const here = seen.filter(({ origin }) => origin.partition === partition)
+      const upTo = Math.max(known, ...here.map(({ origin }) => origin.offset))
+      if (stored?.pending === true && upTo === known) return undefined
+      if (stored === undefined && seen.length === 0) continue
+      const times = seen.map(({ erasedAt }) => erasedAt)
+      limits.set(deviceId, { upTo, erasedAt: Math.max(stored?.erasedAt ?? 0, ...times) })
     }
     return limits
   }

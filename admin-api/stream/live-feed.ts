@@ -1,15 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import type { EventLog, LogBatch } from '../../event-log/event-log.ts'
+import type { EventLog, LogBatch, PositionEntry } from '../../event-log/event-log.ts'
 import { furthest, hasReached } from '../../event-log/offsets.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Logger } from '../../runtime/logger.ts'
+import { isWithdrawn } from '../../schemas/device-erased.ts'
 import { deviceKey, type PositionReported } from '../../schemas/position-reported.ts'
 import type { Origin } from '../../schemas/read-models.ts'
+import type { Erasures } from '../../store/read-models.ts'
 import type { Place } from './mark.ts'
 import { createRing, type Ring, type RingEntry } from './ring.ts'
 
 export type ReadableLog = Pick<EventLog, 'tail' | 'extent'>
+
+export type ReadErasure = { readonly origin: Origin; readonly erasedAt: number }
 
 /** The one log reader that all stream readers in this process share. */
 export type LiveFeed = {
@@ -28,7 +32,7 @@ export type LiveFeed = {
   /** Whether the ring holds everything after this place. */
   holds(place: Readonly<Place>): boolean
   /** The device's last erasure read here. */
-  erasure(device: { accountId: string; deviceId: string }): Origin | undefined
+  erasure(device: { accountId: string; deviceId: string }): ReadErasure | undefined
   push(entry: RingEntry): void
   /** Calls `wake` whenever there is more to read; the returned function unsubscribes. */
   listen(wake: () => void): () => void
@@ -42,6 +46,7 @@ const ERASURES_REMEMBERED = 10_000
  */
 export function startLiveFeed({
   eventLog,
+  store,
   logger,
   signal,
   ringEntries,
@@ -50,6 +55,7 @@ export function startLiveFeed({
   onPosition,
 }: {
   eventLog: ReadableLog
+  store: Pick<Erasures, 'erasuresOf'>
   logger: Logger
   signal: AbortSignal
   ringEntries: number
@@ -59,7 +65,7 @@ export function startLiveFeed({
 }): LiveFeed {
   const upTo: Place = {}
   const listeners = new Set<() => void>()
-  const erasures = new LRUCache<string, Origin>({ max: ERASURES_REMEMBERED })
+  const erasures = new LRUCache<string, ReadErasure>({ max: ERASURES_REMEMBERED })
   const beginning = deferred()
   const catchingUp = deferred()
   let ring = createRing({ before: {}, maxEntries: ringEntries, maxBytes: ringBytes })
@@ -92,7 +98,7 @@ export function startLiveFeed({
       try {
         if (!begun) await begin()
         for await (const item of eventLog.tail({ after: { ...upTo }, signal })) {
-          if (item.kind === 'batch') take(item)
+          if (item.kind === 'batch') take(item, await erasedBefore(item))
           else await pass(item.partition)
           // Lets other work of this process run.
           await endOfTurn()
@@ -118,15 +124,41 @@ export function startLiveFeed({
     moved()
   }
 
-  function take({ partition, lastOffset, entries }: LogBatch): void {
+  /** When devices were erased whose positions come from a spool; this feed may not have read it. */
+  async function erasedBefore({ entries }: LogBatch): Promise<ReadonlyMap<string, number>> {
+    const times = new Map<string, number>()
+    const spooled = entries.flatMap((entry) =>
+      entry.kind === 'position' && entry.spooled === true ? [entry.event] : [],
+    )
+    for (const accountId of new Set(spooled.map((event) => event.accountId))) {
+      const own = spooled.filter((event) => event.accountId === accountId)
+      const deviceIds = [...new Set(own.map(({ deviceId }) => deviceId))]
+      for (const [deviceId, { erasedAt }] of await store.erasuresOf({ accountId, deviceIds })) {
+        times.set(deviceKey({ accountId, deviceId }), erasedAt)
+      }
+    }
+    return times
+  }
+
+  function isShown(entry: PositionEntry, erased: ReadonlyMap<string, number>): boolean {
+    const key = deviceKey(entry.event)
+    const times = [erased.get(key) ?? 0, erasures.get(key)?.erasedAt ?? 0]
+    return !isWithdrawn(entry, Math.max(...times))
+  }
+
+  function take(
+    { partition, lastOffset, entries }: LogBatch,
+    erased: ReadonlyMap<string, number>,
+  ): void {
     for (const entry of entries) {
       const { origin } = entry
       if (entry.kind === 'position') {
+        if (!isShown(entry, erased)) continue
         ring.push({ kind: 'position', origin, event: entry.event })
         if (caughtUp) onPosition(entry.event, origin)
       } else if (entry.kind === 'erasure') {
         ring.erase({ ...entry.event, origin })
-        erasures.set(deviceKey(entry.event), origin)
+        erasures.set(deviceKey(entry.event), { origin, erasedAt: entry.event.erasedAt })
       }
     }
     upTo[partition] = lastOffset

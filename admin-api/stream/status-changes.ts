@@ -144,7 +144,7 @@ export function statusChanges({
 
   async function tell(device: Device, now: number): Promise<void> {
     const { deviceId, applied, lastPosition } = device.status
-    const erased = feed.erasure({ accountId, deviceId })
+    const erased = feed.erasure({ accountId, deviceId })?.origin
     // Read before the store had applied the erasure.
     if (erased !== undefined && !includes(applied, erased)) return
     const state = `${lastPosition.recordId} ${lastPosition.receivedAt} ${liveness(device, now)}`

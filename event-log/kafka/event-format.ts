@@ -28,6 +28,8 @@ export type AvroFormat = {
 }
 
 const SOURCE = 'gps-position-ingestion'
+/** Marks events that have waited in a spool. */
+const SPOOLED = 'ce_spooled'
 /** The first byte of a value in the Confluent wire format; JSON never starts with it. */
 const AVRO_MAGIC_BYTE = 0
 
@@ -35,7 +37,10 @@ const AVRO_MAGIC_BYTE = 0
 export const MESSAGE_OVERHEAD_BYTES = 300
 
 /** The Kafka record of an event (CloudEvents 1.0 Kafka binding, binary mode, section 3.2). */
-export async function toMessage(event: PositionReported, avro?: AvroFormat): Promise<Message> {
+export async function toMessage(
+  event: PositionReported,
+  { avro, spooled = false }: { avro?: AvroFormat | undefined; spooled?: boolean } = {},
+): Promise<Message> {
   return {
     key: deviceKey(event),
     value: avro === undefined ? encodePositionReported(event) : await avro.encode(event),
@@ -48,6 +53,7 @@ export async function toMessage(event: PositionReported, avro?: AvroFormat): Pro
         time: event.receivedAt,
       }),
       'content-type': avro === undefined ? 'application/json' : 'application/avro',
+      ...(spooled && { [SPOOLED]: 'true' }),
     },
   }
 }
@@ -97,7 +103,9 @@ export async function toEntry(
       return { kind: 'erasure', origin, event }
     }
     if (type !== POSITION_REPORTED) return { kind: 'unknown', origin, type }
-    return { kind: 'position', origin, event: await decode(value, avro) }
+    const event = await decode(value, avro)
+    const spooled = headerText(headers?.[SPOOLED]) === 'true'
+    return { kind: 'position', origin, event, ...(spooled && { spooled }) }
   } catch (error) {
     if (!(error instanceof UndecodableEventError)) throw error
     const unreadable = { kind: 'unreadable', origin, reason: error.message, key, value } as const

@@ -61,7 +61,8 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog & Dea
   let closed: Promise<void> | undefined
 
   return {
-    append: (events) => positions.write(events),
+    append: (events, { spooled = false } = {}) =>
+      positions.write(spooled ? events.map((event) => ({ spooled: event })) : events),
     erase: async (event) => positions.write([{ message: toErasureMessage(event) }]),
     appendRejections: async (events) => rejections.write(events.map(toRejectionMessage)),
     deadLetter: (entries) => deadLetters.write(entries),

@@ -9,9 +9,12 @@ import { REJECTION_BOUNDS } from './rejections.ts'
 import { messageBytes, topicWriter, type TopicWriter } from './topic-writer.ts'
 import type { topicNames } from './topics.ts'
 
+/** An event, one that has waited in a spool, or a finished message. */
+export type WrittenEvent =
+  PositionReported | { readonly spooled: PositionReported } | { readonly message: Message }
+
 export type Writers = {
-  /** Takes events, and finished messages. */
-  readonly positions: TopicWriter<PositionReported | { readonly message: Message }>
+  readonly positions: TopicWriter<WrittenEvent>
   readonly deadLetters: TopicWriter<UnreadableEntry>
   readonly rejections: TopicWriter<Message>
 }
@@ -34,11 +37,15 @@ export function topicWriters({
     minInSync: () => prepared.minInSync(topic),
   })
   return {
-    positions: topicWriter({
+    positions: topicWriter<WrittenEvent>({
       ...writingTo(topics.positions),
-      keyOf: (item) => ('message' in item ? (item.message.key ?? null) : deviceKey(item)),
-      sizeOf: (item) => ('message' in item ? messageBytes(item.message) : sizeOfEvent(item)),
-      toMessage: (item) => ('message' in item ? item.message : toMessage(item, prepared.avro())),
+      keyOf: (item) => ('message' in item ? (item.message.key ?? null) : deviceKey(eventIn(item))),
+      sizeOf: (item) =>
+        'message' in item ? messageBytes(item.message) : sizeOfEvent(eventIn(item)),
+      toMessage: (item) =>
+        'message' in item
+          ? item.message
+          : toMessage(eventIn(item), { avro: prepared.avro(), spooled: 'spooled' in item }),
     }),
     deadLetters: topicWriter({
       ...writingTo(topics.deadLetters),
@@ -54,4 +61,8 @@ export function topicWriters({
       toMessage: (message) => message,
     }),
   }
+}
+
+function eventIn(item: PositionReported | { readonly spooled: PositionReported }) {
+  return 'spooled' in item ? item.spooled : item
 }

@@ -14,7 +14,7 @@ export type BatchReader = (after: number) => LogBatch | undefined
 
 export function batchReader(database: Database): BatchReader {
   const selectNext = database.prepare<Row>(
-    `SELECT offset, type, id, received_at AS receivedAt, value FROM events
+    `SELECT offset, type, id, received_at AS receivedAt, value, spooled FROM events
      WHERE offset > ? ORDER BY offset LIMIT ?`,
   )
   // Positions need no key; for the others it is read as raw bytes.
@@ -29,7 +29,7 @@ export function batchReader(database: Database): BatchReader {
     return { partition: PARTITION, lastOffset: last.offset, entries: rows.map(entry) }
   }
 
-  function entry({ offset, type, id, receivedAt, value }: Row): LogEntry {
+  function entry({ offset, type, id, receivedAt, value, spooled }: Row): LogEntry {
     const origin = { partition: PARTITION, offset }
     try {
       if (type === DEVICE_ERASED) {
@@ -37,7 +37,8 @@ export function batchReader(database: Database): BatchReader {
         return { kind: 'erasure', origin, event: decodeDeviceErased(erasure) }
       }
       if (type !== POSITION_REPORTED) return { kind: 'unknown', origin, type }
-      return { kind: 'position', origin, event: decodePositionReported(utf8(value, 'value')) }
+      const event = decodePositionReported(utf8(value, 'value'))
+      return { kind: 'position', origin, event, ...(spooled === 1 && { spooled: true }) }
     } catch (error) {
       // Whatever the failure, this entry must not hold up those behind it.
       const reason = error instanceof Error ? error.message : String(error)
@@ -56,4 +57,5 @@ type Row = {
   readonly id: string
   readonly receivedAt: number
   readonly value: Uint8Array | null
+  readonly spooled: number
 }

@@ -16,8 +16,8 @@ export function sqliteDeadLetters(database: Database, onAppended: () => void): D
     'SELECT CAST(key AS BLOB) AS key, value FROM events WHERE offset = ?',
   )
   const appendAgain = database.prepare(
-    `INSERT INTO events (key, type, id, received_at, value)
-     SELECT key, type, id, received_at, value FROM events WHERE offset = ?`,
+    `INSERT INTO events (key, type, id, received_at, value, spooled)
+     SELECT key, type, id, received_at, value, spooled FROM events WHERE offset = ?`,
   )
   const remove = database.prepare('DELETE FROM dead_letters WHERE partition = ? AND offset = ?')
   const read = batchReader(database)

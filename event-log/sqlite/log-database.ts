@@ -57,6 +57,7 @@ const MIGRATIONS = [
   `,
   // The read models keep their own checkpoint.
   'DROP TABLE committed;',
+  'ALTER TABLE events ADD COLUMN spooled INTEGER NOT NULL DEFAULT 0;',
 ]
 
 /**

@@ -57,9 +57,9 @@ export function sqliteLogWriter(
   const rejections = rejectionsWriter(database, { clock, onAppended: onRejections })
 
   return {
-    async append(events) {
+    async append(events, { spooled = false } = {}) {
       // Encoded before it is queued: an unencodable event must not fail other callers' batches.
-      const rows = events.map(toRow)
+      const rows = events.map((event) => toRow(event, spooled))
       await writer.write(
         rows,
         rows.map(sizeOf).reduce((sum, bytes) => sum + bytes, 0),
@@ -131,22 +131,30 @@ export function sqliteLogWriter(
 /** Approximate size of a row besides its value. */
 const ROW_OVERHEAD_BYTES = 128
 
-type Row = [key: string, type: string, id: string, receivedAt: number, value: Uint8Array | null]
+type Row = [
+  key: string,
+  type: string,
+  id: string,
+  receivedAt: number,
+  value: Uint8Array | null,
+  spooled: 0 | 1,
+]
 
-function toRow(event: PositionReported): Row {
+function toRow(event: PositionReported, spooled: boolean): Row {
   return [
     deviceKey(event),
     POSITION_REPORTED,
     event.recordId,
     event.receivedAt,
     Buffer.from(encodePositionReported(event)),
+    spooled ? 1 : 0,
   ]
 }
 
 /** Under the device's key, without a value. Checked here: an invalid one is unreadable. */
 function toErasureRow(event: DeviceErased): Row {
   const { eventId, erasedAt } = checkDeviceErased(event)
-  return [deviceKey(event), DEVICE_ERASED, eventId, erasedAt, null]
+  return [deviceKey(event), DEVICE_ERASED, eventId, erasedAt, null, 0]
 }
 
 function sizeOf([key, , , , value]: Row): number {
@@ -156,7 +164,7 @@ function sizeOf([key, , , , value]: Row): number {
 function prepare(database: Database) {
   return {
     insert: database.prepare(
-      'INSERT INTO events (key, type, id, received_at, value) VALUES (?, ?, ?, ?, ?)',
+      'INSERT INTO events (key, type, id, received_at, value, spooled) VALUES (?, ?, ?, ?, ?, ?)',
     ),
     oldest: database.prepare<{ offset: number; receivedAt: number }>(
       'SELECT offset, received_at AS receivedAt FROM events ORDER BY offset LIMIT ?',

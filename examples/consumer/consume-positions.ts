@@ -32,6 +32,8 @@ async function consume({ brokers, topic, group, registry }: Options): Promise<nu
   const schemas = registry === undefined ? undefined : new SchemaRegistry({ host: registry })
   const consumer = kafka.consumer({ groupId: group, allowAutoTopicCreation: false })
   const done = recentIds(REMEMBERED_IDS)
+  /** When devices were last erased. Keep these times with your results if you need them after a restart. */
+  const erased = new Map<string, number>()
 
   const ended = new Promise<number>((resolve) => {
     process.once('SIGTERM', () => resolve(0)).once('SIGINT', () => resolve(0))
@@ -72,11 +74,15 @@ async function consume({ brokers, topic, group, registry }: Options): Promise<nu
       // again, because positions before it were delivered again too.
       if (done.has(eventId) && !done.has(place)) return
       await processErasure(event.erasure)
-      done.forget(deviceOf(event.erasure))
+      const device = deviceOf(event.erasure)
+      done.forget(device)
+      erased.set(device, Math.max(event.erasure.erasedAt, erased.get(device) ?? 0))
       for (const id of [eventId, place]) done.add(id, 'no device')
       return
     }
     if (done.has(event.id)) return
+    const erasedAt = erased.get(deviceOf(event.position)) ?? 0
+    if (event.spooled && event.position.receivedAt <= erasedAt) return
     await processPosition(event.position)
     // Only after processing: after a failure the record is redelivered and is not a repeat.
     done.add(event.id, deviceOf(event.position))

@@ -26,7 +26,13 @@ export type Erasure = {
 }
 
 export type ReadEvent =
-  | { readonly kind: 'position'; readonly id: string; readonly position: Position }
+  | {
+      readonly kind: 'position'
+      readonly id: string
+      readonly position: Position
+      /** It waited while Kafka was away, so an erasure that came after it may stand before it. */
+      readonly spooled: boolean
+    }
   | { readonly kind: 'erasure'; readonly erasure: Erasure }
   | { readonly kind: 'skipped'; readonly reason: string }
 
@@ -62,7 +68,8 @@ export async function readEvent(
   // Later versions may add types.
   if (type !== POSITION_REPORTED) return skipped(`it is ${type}, which is not known`)
   if (value === null) return skipped('it has no value')
-  if (value[0] !== 0) return read(id, () => fromJson(value))
+  const spooled = headers?.['ce_spooled']?.toString() === 'true'
+  if (value[0] !== 0) return read({ id, spooled }, () => fromJson(value))
   if (schemas === undefined) return skipped('it is Avro: give --registry')
   if (value.length < WIRE_HEADER_BYTES) return skipped('it ends before its schema id')
 
@@ -74,7 +81,7 @@ export async function readEvent(
     if ((error as { status?: unknown }).status !== NOT_FOUND) throw error
     return skipped(`the registry knows no schema ${schemaId}`)
   }
-  return read(id, () => fromAvro(schema.fromBuffer(value.subarray(WIRE_HEADER_BYTES))))
+  return read({ id, spooled }, () => fromAvro(schema.fromBuffer(value.subarray(WIRE_HEADER_BYTES))))
 }
 
 function skipped(reason: string): ReadEvent {
@@ -89,9 +96,9 @@ function erasure(eventId: string, key: Buffer | null, erasedAt: number): ReadEve
   return { kind: 'erasure', erasure: { eventId, accountId, deviceId, erasedAt } }
 }
 
-function read(id: string, decode: () => Position): ReadEvent {
+function read(marks: { id: string; spooled: boolean }, decode: () => Position): ReadEvent {
   try {
-    return { kind: 'position', id, position: decode() }
+    return { kind: 'position', ...marks, position: decode() }
   } catch (error) {
     return skipped(error instanceof Error ? error.message : String(error))
   }

@@ -12,7 +12,7 @@ import {
   type StoredDevice,
 } from './device-documents.ts'
 import { duplicatesOf } from './driver-errors.ts'
-import { isErased } from './erased.ts'
+import { isEntryErased } from './erased.ts'
 
 type DeviceStatuses = ReadModelCollections['deviceStatuses']
 type Fold = ProjectionBatch['fold']
@@ -43,10 +43,8 @@ export async function foldStatuses(
     const stored: PositionEntry[] = []
     const repeated: PositionEntry[] = []
     for (const entry of own) {
-      const { origin, event } = entry
-      const { receivedAt } = event
       if (!counting.has(entry)) repeated.push(entry)
-      else if (isErased(before?.erased, { origin, receivedAt })) late.add(entry)
+      else if (isEntryErased(before?.erased, entry)) late.add(entry)
       else {
         const after = folded(device, entry, fold)
         if (after !== device) stored.push(entry)

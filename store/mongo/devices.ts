@@ -81,7 +81,7 @@ export function mongoDevices({
         ...inside(page),
         ...listed(page),
       ]
-      if (pending.size > 0) bounds.push({ deviceId: { $nin: [...pending] } })
+      if (pending.size > 0) bounds.push({ deviceId: { $nin: [...pending.keys()] } })
       const direction = order === 'asc' ? 1 : -1
       const documents = await deviceStatuses
         .aggregate<DeviceStatusDocument>(

@@ -1,6 +1,7 @@
 import type { Filter } from 'mongodb'
+import { isWithdrawn } from '../../schemas/device-erased.ts'
 import type { Origin } from '../../schemas/read-models.ts'
-import type { ErasureEntry } from '../read-models.ts'
+import type { ErasureEntry, PositionEntry } from '../read-models.ts'
 import type { Erased, PositionDocument } from './collections.ts'
 
 const IDS_KEPT = 20
@@ -31,6 +32,16 @@ export function isApplied(erased: Erased | undefined, eventId: string): boolean 
   if (erased === undefined) return false
   const { ids } = erased
   return ids.includes(eventId) || (ids.length === IDS_KEPT && ids.some((id) => id > eventId))
+}
+
+/** Whether an entry is covered by an erasure of its device, one from a spool by the time too. */
+export function isEntryErased(erased: Erased | undefined, entry: PositionEntry): boolean {
+  if (erased === undefined) return false
+  const { origin, event } = entry
+  return (
+    isWithdrawn(entry, newestErasure(erased).getTime()) ||
+    isErased(erased, { origin, receivedAt: event.receivedAt })
+  )
 }
 
 /**

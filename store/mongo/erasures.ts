@@ -2,6 +2,7 @@ import { deviceKey } from '../../schemas/position-reported.ts'
 import type { Erasures } from '../read-models.ts'
 import type { Collections, ReadModelCollections } from './collections.ts'
 import { storedDevices } from './device-statuses.ts'
+import { newestErasure } from './erased.ts'
 import { isOnlyGeneration } from './generations.ts'
 import { hideDevice, pendingErasures } from './hidden-devices.ts'
 
@@ -32,9 +33,15 @@ export function mongoErasures({
       return new Map(
         devices.flatMap((device) => {
           const { deviceId } = device
-          const upTo = stored.get(deviceKey(device))?.erased?.upTo
-          if (upTo === undefined && !pending.has(deviceId)) return []
-          return [[deviceId, { pending: pending.has(deviceId), upTo: upTo ?? {} }]]
+          const erased = stored.get(deviceKey(device))?.erased
+          const pendingAt = pending.get(deviceId)?.getTime()
+          if (erased === undefined && pendingAt === undefined) return []
+          const erasedAt = Math.max(
+            erased === undefined ? 0 : newestErasure(erased).getTime(),
+            pendingAt ?? 0,
+          )
+          const upTo = erased?.upTo ?? {}
+          return [[deviceId, { pending: pendingAt !== undefined, upTo, erasedAt }]]
         }),
       )
     },

@@ -18,13 +18,13 @@ const SWEPT_AT_ONCE = 500
 
 /**
  * Which of the devices, or of all the account's, have an erasure that the read models have not
- * applied. Readers must look here before they read a device's status document: an erasure missing
+ * applied, with the time of the newest. Readers must look here before they read a device's status document: an erasure missing
  * here has been applied there.
  */
 export async function pendingErasures(
   { hiddenDevices, deviceStatuses }: Sources,
   { accountId, deviceIds }: { accountId: string; deviceIds?: readonly string[] },
-): Promise<ReadonlySet<string>> {
+): Promise<ReadonlyMap<string, Date>> {
   const rows = await hiddenDevices
     .find(
       { accountId, ...(deviceIds !== undefined && { deviceId: { $in: [...deviceIds] } }) },
@@ -32,7 +32,13 @@ export async function pendingErasures(
     )
     .toArray()
   const applied = await appliedOf(deviceStatuses, rows)
-  return new Set(rows.filter((row) => !applied.has(row._id)).map(({ deviceId }) => deviceId))
+  const pending = new Map<string, Date>()
+  for (const { _id, deviceId, erasedAt } of rows) {
+    if (!applied.has(_id) && erasedAt >= (pending.get(deviceId) ?? erasedAt)) {
+      pending.set(deviceId, erasedAt)
+    }
+  }
+  return pending
 }
 
 /** Hides a device, and removes its account's applied erasures if allowed. */

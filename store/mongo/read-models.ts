@@ -9,10 +9,10 @@ import type {
   ReadModels,
 } from '../read-models.ts'
 import { noteApplied } from './applied-events.ts'
-import type { Collections, ReadModelCollections } from './collections.ts'
-import { foldStatuses } from './device-statuses.ts'
+import type { Collections, Erased, ReadModelCollections } from './collections.ts'
+import { foldStatuses, storedDevices } from './device-statuses.ts'
 import { eraseDevices } from './erase-devices.ts'
-import { isErased } from './erased.ts'
+import { isEntryErased } from './erased.ts'
 import { findPosition, pagePositions } from './position-records.ts'
 import type { Removal } from './remove-erased.ts'
 import { removeExpired, type Kept } from './retention.ts'
@@ -80,10 +80,7 @@ export async function project(
     fold,
     onConflict,
   })
-  const positions = entries.filter(isPosition).filter(({ origin, event }) => {
-    const { receivedAt } = event
-    return !isErased(erased.get(deviceKey(event)), { origin, receivedAt })
-  })
+  const positions = await withoutErased(readModels, entries.filter(isPosition), erased)
   const counting = new Set(await storeRecords(readModels, positions))
   const [{ changes: folding, late }] = await Promise.all([
     foldStatuses(readModels.deviceStatuses, positions, { counting, fold, onConflict }),
@@ -91,6 +88,23 @@ export async function project(
   ])
   await withdrawRecords(readModels.positions, late)
   return joined(erasing, folding)
+}
+
+/**
+ * `erased` is what this batch erases. What was erased before it need only be read for positions from
+ * a spool: the others stand behind it.
+ */
+async function withoutErased(
+  { deviceStatuses }: ReadModelCollections,
+  positions: readonly PositionEntry[],
+  erased: ReadonlyMap<string, Erased>,
+): Promise<readonly PositionEntry[]> {
+  const spooled = positions.filter((entry) => entry.spooled === true).map(({ event }) => event)
+  const before = await storedDevices(deviceStatuses, spooled)
+  return positions.filter((entry) => {
+    const key = deviceKey(entry.event)
+    return !isEntryErased(erased.get(key) ?? before.get(key)?.erased, entry)
+  })
 }
 
 /** One change a device: erased first, then what came behind the erasure. */

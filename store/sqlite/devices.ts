@@ -77,10 +77,13 @@ export function sqliteDevices({
 
     async erasuresOf({ accountId, deviceIds }) {
       const { erasures } = readModels.current()
-      const pending = new Set(hidden.of(accountId, { erasures }))
       const found = deviceIds.map((deviceId) => {
-        const upTo = erasures.appliedUpTo({ accountId, deviceId })
-        return [deviceId, { pending: pending.has(deviceId), upTo }] as const
+        const device = { accountId, deviceId }
+        const pending = hidden.times(device, { erasures })
+        const applied = erasures.times(device).map(({ erasedAt }) => erasedAt)
+        const upTo = erasures.appliedUpTo(device)
+        const erasedAt = Math.max(...pending, ...applied)
+        return [deviceId, { pending: pending.length > 0, upTo, erasedAt }] as const
       })
       return new Map(
         found.filter(([, { pending, upTo }]) => pending || Object.keys(upTo).length > 0),

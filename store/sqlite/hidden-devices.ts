@@ -13,11 +13,13 @@ export type HiddenDevices = {
   isHidden(device: DeviceName, readModels: Applying): boolean
   /** The hidden devices of an account. */
   of(accountId: string, readModels: Applying): string[]
+  /** The times of a device's erasures that are not applied. */
+  times(device: DeviceName, readModels: Applying): number[]
   /** To be called before the read models forget what they applied, or it would hide again. */
   remove(erasedBefore: number): void
 }
 
-type Row = { readonly event_id: string; readonly device_id: string }
+type Row = { readonly event_id: string; readonly device_id: string; readonly erased_at: number }
 
 /**
  * Devices erased by operators. Each is hidden until the current read models have applied that very
@@ -26,12 +28,10 @@ type Row = { readonly event_id: string; readonly device_id: string }
 export function sqliteHiddenDevices(accounts: Database): HiddenDevices {
   const insert = accounts.prepare('INSERT OR IGNORE INTO hidden_devices VALUES (?, ?, ?, ?)')
   const ofDevice = accounts.prepare<Row>(
-    'SELECT event_id, device_id FROM hidden_devices WHERE account_id = ? AND device_id = ?',
+    'SELECT * FROM hidden_devices WHERE account_id = ? AND device_id = ?',
   )
-  const ofAccount = accounts.prepare<Row>(
-    'SELECT event_id, device_id FROM hidden_devices WHERE account_id = ?',
-  )
-  const all = accounts.prepare<Row>('SELECT event_id, device_id FROM hidden_devices')
+  const ofAccount = accounts.prepare<Row>('SELECT * FROM hidden_devices WHERE account_id = ?')
+  const all = accounts.prepare<Row>('SELECT * FROM hidden_devices')
   const remove = accounts.prepare('DELETE FROM hidden_devices WHERE event_id = ?')
   const removeOld = accounts.prepare('DELETE FROM hidden_devices WHERE erased_at < ?')
 
@@ -48,8 +48,7 @@ export function sqliteHiddenDevices(accounts: Database): HiddenDevices {
       })
     },
 
-    isHidden: ({ accountId, deviceId }, { erasures }) =>
-      ofDevice.all(accountId, deviceId).some(({ event_id }) => !erasures.isApplied(event_id)),
+    isHidden: (device, readModels) => pendingOf(device, readModels).length > 0,
 
     of: (accountId, { erasures }) =>
       ofAccount
@@ -57,8 +56,14 @@ export function sqliteHiddenDevices(accounts: Database): HiddenDevices {
         .filter(({ event_id }) => !erasures.isApplied(event_id))
         .map(({ device_id }) => device_id),
 
+    times: (device, readModels) => pendingOf(device, readModels).map(({ erased_at }) => erased_at),
+
     remove(erasedBefore) {
       removeOld.run(erasedBefore)
     },
+  }
+
+  function pendingOf({ accountId, deviceId }: DeviceName, { erasures }: Applying): Row[] {
+    return ofDevice.all(accountId, deviceId).filter(({ event_id }) => !erasures.isApplied(event_id))
   }
 }

@@ -1,3 +1,4 @@
+import { isWithdrawn } from '../../schemas/device-erased.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { DeviceStatus } from '../../schemas/read-models.ts'
 import type {
@@ -22,8 +23,8 @@ type DeviceState = Pick<Change, 'accountId' | 'deviceId' | 'before'> & {
   stored: PositionEntry[]
   readonly repeated: ProjectionEntry[]
   readonly erased: ErasureEntry[]
-  /** Applied before this batch: the batch's own erasures are in its own partition. */
-  readonly erasedBefore: readonly ErasureTime[]
+  /** Erasures applied so far. */
+  readonly erasures: ErasureTime[]
 }
 
 /**
@@ -45,7 +46,7 @@ export function projectEntries(
     const state = {
       ...{ accountId, deviceId, before, after: before },
       ...{ stored: [], repeated: [], erased: [] },
-      erasedBefore: erasures.times(event),
+      erasures: erasures.times(event),
     }
     devices.set(key, state)
     return state
@@ -61,6 +62,7 @@ export function projectEntries(
     statuses.remove(entry.event)
     while (records.removeErased(entry)) continue
     erasures.apply(entry)
+    state.erasures.push({ partition: entry.origin.partition, erasedAt: entry.event.erasedAt })
     state.after = undefined
     state.stored = []
     state.erased.push(entry)
@@ -76,7 +78,7 @@ export function projectEntries(
       continue
     }
     const state = stateOf(entry)
-    if (isErased(entry, state.erasedBefore)) continue
+    if (isErased(entry, state.erasures)) continue
     if (!records.insert(entry)) {
       state.repeated.push(entry)
       continue
@@ -87,7 +89,7 @@ export function projectEntries(
   for (const { before, after } of devices.values()) {
     if (after !== undefined && after !== before) statuses.save(after)
   }
-  return Array.from(devices.values(), ({ erasedBefore: _, ...change }) => change).filter(isTold)
+  return Array.from(devices.values(), ({ erasures: _, ...change }) => change).filter(isTold)
 }
 
 /** A position from before an erasure is not reported. */
@@ -96,8 +98,11 @@ function isTold({ stored, repeated, erased }: Change): boolean {
 }
 
 /** Offsets of different partitions are not comparable, so there the time decides. */
-function isErased({ origin, event }: PositionEntry, erased: readonly ErasureTime[]): boolean {
-  return erased.some(
-    ({ partition, erasedAt }) => partition !== origin.partition && event.receivedAt <= erasedAt,
+function isErased(entry: PositionEntry, erasures: readonly ErasureTime[]): boolean {
+  const { origin, event } = entry
+  return erasures.some(
+    ({ partition, erasedAt }) =>
+      isWithdrawn(entry, erasedAt) ||
+      (partition !== origin.partition && event.receivedAt <= erasedAt),
   )
 }

@@ -46,6 +46,25 @@ export function appendingContract({ promise }: EventLogSuite): void {
     expect(reader.events()).toEqual([full])
   })
 
+  promise('what has waited in a spool is told to be so', async ({ consume, log }) => {
+    const [before, spooled, after] = [sample(), sample(), sample()]
+    await Promise.all([
+      log.append([before]),
+      log.append([spooled], { spooled: true }),
+      log.append([after]),
+    ])
+    const reader = consume(log)
+    await eventually(() => reader.entries().length >= 3, SOON)
+    const told = reader
+      .entries()
+      .map((entry) => [recordId(entry), entry.kind === 'position' && entry.spooled])
+    expect(told).toEqual([
+      [before.recordId, undefined],
+      [spooled.recordId, true],
+      [after.recordId, undefined],
+    ])
+  })
+
   promise('appending nothing is done', async ({ log }) => {
     await log.append([])
   })

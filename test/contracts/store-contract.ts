@@ -17,6 +17,7 @@ import { operatorChangesContract } from './store-operator-changes.ts'
 import { operatorsContract } from './store-operators.ts'
 import { projectionContract } from './store-projection.ts'
 import { rejectionsContract } from './store-rejections.ts'
+import { spooledContract } from './store-spooled.ts'
 
 /** A store on data of its own, empty at first. */
 export type OpenedStore = {
@@ -35,6 +36,7 @@ export function storeContract(name: string, open: OpenStore): void {
     projectionContract(open)
     changesContract(open)
     erasuresContract(open)
+    spooledContract(open)
     hiddenDevicesContract(open)
     expiryContract(open)
     historyContract(open)

@@ -182,27 +182,33 @@ export function hiddenDevicesContract(open: OpenStore): void {
       })
     })
 
-    test('is told of with the offset of its last erasure, and whether one is pending', async () => {
+    test('is told of with the offset and time of its last erasure, and whether one is pending', async () => {
       const { accountId, erasure } = await reportedDevice()
-      const second = deviceErased({ accountId })
+      const { erasedAt } = erasure
+      const second = deviceErased({ accountId, erasedAt: erasedAt + 1 })
       const deviceIds = [deviceId, 'tracker-2', 'tracker-1\0', 'tracker-1\0 and more']
       const told = () => shared.store.erasuresOf({ accountId, deviceIds })
       expect(await told()).toEqual(new Map())
       await shared.store.hideErased(erasure)
-      expect(await told()).toEqual(new Map([[deviceId, { pending: true, upTo: {} }]]))
+      expect(await told()).toEqual(new Map([[deviceId, { pending: true, upTo: {}, erasedAt }]]))
       const applied = log.erase(erasure)
       await project(applied)
       const upTo = { [applied.origin.partition]: applied.origin.offset }
-      expect(await told()).toEqual(new Map([[deviceId, { pending: false, upTo }]]))
+      expect(await told()).toEqual(new Map([[deviceId, { pending: false, upTo, erasedAt }]]))
       await project(log.append(positionReported({ accountId })))
       await shared.store.hideErased(second)
-      expect(await told()).toEqual(new Map([[deviceId, { pending: true, upTo }]]))
+      expect(await told()).toEqual(
+        new Map([[deviceId, { pending: true, upTo, erasedAt: erasedAt + 1 }]]),
+      )
       const last = log.erase(second)
       await project(last)
-      const further = { [last.origin.partition]: last.origin.offset }
-      expect(await told()).toEqual(new Map([[deviceId, { pending: false, upTo: further }]]))
+      const further = {
+        ...{ pending: false, erasedAt: erasedAt + 1 },
+        upTo: { [last.origin.partition]: last.origin.offset },
+      }
+      expect(await told()).toEqual(new Map([[deviceId, further]]))
       await project(applied)
-      expect(await told()).toEqual(new Map([[deviceId, { pending: false, upTo: further }]]))
+      expect(await told()).toEqual(new Map([[deviceId, further]]))
       expect(
         await shared.store.erasuresOf({ accountId: newAccountId(), deviceIds: [deviceId] }),
       ).toEqual(new Map())

@@ -52,6 +52,10 @@ export class LogOfOneSuite {
     return { kind: 'position', origin: this.#next(partition), event }
   }
 
+  drain(event: PositionReported, partition = 0): PositionEntry {
+    return { ...this.append(event, partition), spooled: true }
+  }
+
   erase(event: DeviceErased, partition = 0): ProjectionEntry {
     return { kind: 'erasure', origin: this.#next(partition), event }
   }

@@ -14,7 +14,7 @@ await describeWith(['schemaRegistry'], 'what the code writes as Avro', ({ schema
   test('is read by who knows only the document', async () => {
     const subject = `asyncapi-${randomBytes(5).toString('hex')}-value`
     const avro = await openAvroFormat({ url, clientId: 'test', subject })
-    const message = await toMessage(everyField, avro)
+    const message = await toMessage(everyField, { avro })
     expectEnvelope(message, messages.positionReportedAvro)
 
     const readerSchema = messages.positionReportedAvro.payload.schema

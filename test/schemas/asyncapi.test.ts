@@ -86,6 +86,13 @@ describe('what the code writes as JSON', () => {
     }
   })
 
+  test('is marked, as the document says, when it has waited in a spool, and only then', async () => {
+    const message = await toMessage(everyField, { spooled: true })
+    expectEnvelope(message, messages.positionReportedJson)
+    expect(message.headers).toMatchObject({ ce_spooled: 'true' })
+    expect((await toMessage(everyField)).headers).not.toHaveProperty('ce_spooled')
+  })
+
   test('has no field that the document does not have', () => {
     expect(Object.keys(fields()).sort()).toEqual([...everyName].sort())
   })

@@ -183,6 +183,31 @@ describe('a device that was erased', () => {
     },
   )
 
+  test('is not shown what came back from a spool, by any reader', async () => {
+    const { clock, eventLog, listen, erase } = await start({ stream: SMALL })
+    const device = { deviceId: 'tracker-1', receivedAt: clock.now() - 1 }
+    const overtaken = [1, 2, 3].map(() => positionReported(device))
+    await eventLog.append([positionReported()])
+    await erase('tracker-1')
+    // The feed will begin behind the erasure, which only the store knows of.
+    await eventLog.append(some(100, { accountId: 'acc-2' }))
+    await eventLog.append(overtaken.slice(0, 1), { spooled: true })
+    const first = await listen()
+    await eventLog.append(overtaken.slice(1, 2), { spooled: true })
+    await erase('tracker-1')
+    await eventLog.append(overtaken.slice(2), { spooled: true })
+    const kept = [
+      positionReported({ receivedAt: clock.now() + 1 }),
+      positionReported({ deviceId: 'tracker-2', receivedAt: clock.now() - 1 }),
+    ]
+    await eventLog.append(kept, { spooled: true })
+    await eventually(() => first.recordIds().length >= 2)
+    expect(first.recordIds()).toEqual(ids(kept))
+    const again = await listen(FROM_THE_START)
+    await eventually(() => again.recordIds().length >= 2)
+    expect(again.recordIds()).toEqual(ids(kept))
+  })
+
   test('is waited for when its erasure is under way and not to be found in the log yet', async () => {
     const { eventLog, listen, open, store, project } = await start({
       stream: { ...SMALL, pendingMs: 300, heartbeatMs: 5 },

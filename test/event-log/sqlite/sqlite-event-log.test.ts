@@ -73,7 +73,7 @@ describe('the SQLite event log', () => {
       `UPDATE events SET value = x'7b7d' WHERE offset = 1`,
       'DELETE FROM events WHERE offset = 1',
       'DELETE FROM events',
-      `REPLACE INTO events SELECT offset, key, type, 'x', received_at, value FROM events`,
+      `REPLACE INTO events SELECT offset, key, type, 'x', received_at, value, spooled FROM events`,
     ]) {
       expect(() => database.prepare(tampering).run()).toThrow('append-only')
     }

@@ -16,7 +16,11 @@ test('a position in JSON is read, without the fields that this program does not 
     kind: 'position',
     id: event.recordId,
     position: known(event),
+    spooled: false,
   })
+  expect(
+    await readEvent({ key: null, ...(await written(event, { spooled: true })) }, undefined),
+  ).toMatchObject({ id: event.recordId, spooled: true })
 })
 
 test('an erasure is read from its key and headers', async () => {
@@ -97,9 +101,9 @@ function plain() {
 }
 
 /** As the service writes it, and as a consumer gets it: header values are bytes. */
-async function written(event: PositionReported) {
-  const { value, headers = {} } = await toMessage(event)
-  return { value, headers: inBytes(headers) }
+async function written(event: PositionReported, options: { spooled?: boolean } = {}) {
+  const { value, headers = {} } = await toMessage(event, options)
+  return { value: Buffer.from(value!), headers: inBytes(headers) }
 }
 
 function erased(event = deviceErased()) {

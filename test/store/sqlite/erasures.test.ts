@@ -106,15 +106,16 @@ describe('erasing on SQLite', () => {
     store = await opened.reopen()
     expect(await allDevices(store, 'acc-1')).toEqual([])
     expect(await allPositions(store, 'acc-1', 'tracker-1')).toEqual([])
+    const { erasedAt } = erasure
     expect(await store.erasuresOf(asked)).toEqual(
-      new Map([['tracker-1', { pending: true, upTo: {} }]]),
+      new Map([['tracker-1', { pending: true, upTo: {}, erasedAt }]]),
     )
     await store.project(batchOf(erased, after))
     const { statuses, records } = await everythingOf(store, 'acc-1')
     expect(statuses).toMatchObject([{ reportCount: 1 }])
     expect(records.map(({ recordId }) => recordId)).toEqual([after.event.recordId])
     expect(await store.erasuresOf(asked)).toEqual(
-      new Map([['tracker-1', { pending: false, upTo: { 0: erased.origin.offset } }]]),
+      new Map([['tracker-1', { pending: false, upTo: { 0: erased.origin.offset }, erasedAt }]]),
     )
   })
 
