@@ -1,7 +1,12 @@
 import type { Clock } from '../runtime/clock.ts'
 import { succeed } from '../runtime/http.ts'
 import { VERSION } from '../runtime/version.ts'
-import { INSTANCE_GONE_MS, SERVICES, type InstanceReport } from '../schemas/instance-report.ts'
+import {
+  INSTANCE_GONE_MS,
+  SERVICES,
+  type InstanceReport,
+  type SpoolDepth,
+} from '../schemas/instance-report.ts'
 import type { Store } from '../store/store.ts'
 import type { AdminContext, AdminRoute, JsonSchema } from './http/admin-route.ts'
 import { isoTime, TIME } from './http/views.ts'
@@ -48,6 +53,7 @@ const SYSTEM: JsonSchema = {
     'deadLetters',
     'acceptedPerMinute',
     'refusedPerMinute',
+    'spool',
     'instances',
   ],
   properties: {
@@ -69,6 +75,21 @@ const SYSTEM: JsonSchema = {
     },
     acceptedPerMinute: { type: 'number', description: 'Positions of the last 60 s' },
     refusedPerMinute: { type: 'number', description: 'Reports of the last 60 s' },
+    spool: {
+      description:
+        'Accepted events that wait for the log at all ingest APIs; null where none has a spool',
+      type: ['object', 'null'],
+      required: ['events', 'bytes', 'oldestSeconds'],
+      properties: {
+        events: { type: 'integer' },
+        bytes: { type: 'integer' },
+        oldestSeconds: {
+          type: 'number',
+          description: 'The age of the oldest; 0 when there is none',
+        },
+      },
+      additionalProperties: false,
+    },
     instances: {
       type: 'array',
       items: {
@@ -106,6 +127,7 @@ function systemView({ instances, mode }: { instances: readonly InstanceReport[];
     deadLetters: projectors.find((one) => one.deadLetters !== undefined)?.deadLetters ?? null,
     acceptedPerMinute: sum(instances.map((one) => one.acceptedPerMinute ?? 0)),
     refusedPerMinute: sum(instances.map((one) => one.refusedPerMinute ?? 0)),
+    spool: allSpools(instances),
     instances: inOrder.map(({ service, host, version, startedAt, reportedAt }) => ({
       service,
       host,
@@ -113,6 +135,16 @@ function systemView({ instances, mode }: { instances: readonly InstanceReport[];
       startedAt: isoTime(startedAt),
       reportedAt: isoTime(reportedAt),
     })),
+  }
+}
+
+function allSpools(instances: readonly InstanceReport[]): SpoolDepth | null {
+  const spools = instances.flatMap(({ spool }) => spool ?? [])
+  if (spools.length === 0) return null
+  return {
+    events: sum(spools.map(({ events }) => events)),
+    bytes: sum(spools.map(({ bytes }) => bytes)),
+    oldestSeconds: Math.max(...spools.map(({ oldestSeconds }) => oldestSeconds)),
   }
 }
 

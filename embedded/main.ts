@@ -5,8 +5,8 @@ import { startIngestApi } from '../ingest-api/service.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
 import { privateDirectory } from '../runtime/private-directory.ts'
 import { runProgram } from '../runtime/program.ts'
+import { holdDirectory } from '../runtime/sqlite/hold-directory.ts'
 import { openSqliteGrants } from '../store/sqlite/sqlite-store.ts'
-import { holdDataDirectory } from './data-directory.ts'
 import { joinThread } from './calls.ts'
 import type { MainThread, WorkerThread } from './threads.ts'
 import { untilEnded } from './until-ended.ts'
@@ -27,7 +27,7 @@ await runProgram('gps', async (program) => {
 
   const directory = resolve(config.dataDir)
   privateDirectory(directory, { logger })
-  const held = holdDataDirectory(directory)
+  const held = holdDirectory(directory, { variable: 'DATA_DIR' })
   lifecycle.onClose('data directory', async () => held.release())
   const eventLog = openSqliteLogWriter({
     file: join(directory, 'log.sqlite'),

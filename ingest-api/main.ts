@@ -1,6 +1,10 @@
+import type { EventLog } from '../event-log/event-log.ts'
 import { openKafkaEventLog } from '../event-log/kafka/kafka-event-log.ts'
+import { openSpool } from '../event-log/spool/spool.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
-import { requireDistributed } from '../runtime/config/config.ts'
+import { requireDistributed, type Config } from '../runtime/config/config.ts'
+import type { Logger } from '../runtime/logger.ts'
+import { privateDirectory } from '../runtime/private-directory.ts'
 import { runProgram } from '../runtime/program.ts'
 import { openMongoStore } from '../store/mongo/mongo-store.ts'
 import { startIngestApi } from './service.ts'
@@ -9,15 +13,26 @@ import { startIngestApi } from './service.ts'
 await runProgram('gps-ingest-api', async (program) => {
   const { config, logger, lifecycle } = program
   const { kafka, mongodbUrl: url } = requireDistributed(config)
-  const eventLog = openKafkaEventLog({
+  const kafkaLog = openKafkaEventLog({
     ...kafka,
     clientId: 'gps-ingest-api',
     clock,
     logger,
     onFatal: (error) => lifecycle.fail(error, 'the event log cannot go on'),
   })
+  const spool = config.spool && openSpoolBefore(kafkaLog, config.spool, logger)
+  const eventLog = spool ?? kafkaLog
   lifecycle.onClose('event log', () => eventLog.close())
   const store = await openMongoStore({ url, clock, logger })
   lifecycle.onClose('store', () => store.close())
-  await startIngestApi({ eventLog, store }, program)
+  await startIngestApi({ eventLog, spool, store }, program)
 })
+
+function openSpoolBefore(
+  eventLog: EventLog,
+  { directory, ...limits }: NonNullable<Config['spool']>,
+  logger: Logger,
+): ReturnType<typeof openSpool> {
+  privateDirectory(directory, { logger })
+  return openSpool({ directory, ...limits, eventLog, clock, logger })
+}

@@ -3,7 +3,7 @@ import { steadyClock, systemClock as clock } from '../runtime/clock.ts'
 import { serveHttp } from '../runtime/http-server.ts'
 import type { OpenRateCounters } from '../runtime/rate-counters.ts'
 import type { Program } from '../runtime/program.ts'
-import type { InstanceReport } from '../schemas/instance-report.ts'
+import type { InstanceReport, SpoolDepth } from '../schemas/instance-report.ts'
 import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/report-instance.ts'
 import type { Instances, Keys } from '../store/back-office.ts'
 import { createIngestApp } from './app.ts'
@@ -18,10 +18,13 @@ const REJECTIONS_FLUSH_MS = 250
 export async function startIngestApi(
   {
     eventLog,
+    spool,
     store,
     openCounters,
   }: {
     eventLog: Pick<EventLog, 'append' | 'appendRejections' | 'ready'>
+    /** What waits for the log on this machine, if it keeps anything there. */
+    spool?: { depth(): SpoolDepth } | undefined
     store: Pick<Keys, 'findGrant' | 'touchKeys'> & Pick<Instances, 'saveInstance'>
     /** Absent: the rate limits' counters are in the memory of this process. */
     openCounters?: OpenRateCounters
@@ -35,7 +38,12 @@ export async function startIngestApi(
   lifecycle.onClose('rejections', () => rejections.close())
   lifecycle.every('rejections', REJECTIONS_FLUSH_MS, () => rejections.flush())
   const save = (report: InstanceReport) => store.saveInstance(report)
-  const measure = reportRates({ metrics, clock: steadyClock })
+  const rates = reportRates({ metrics, clock: steadyClock })
+  const measure = async () => ({
+    ...(await rates()),
+    ...(spool !== undefined && { spool: spool.depth() }),
+  })
+  if (spool !== undefined) metrics.spool.watch(() => spool.depth())
   lifecycle.every(
     'instance report',
     REPORT_INSTANCE_EVERY_MS,

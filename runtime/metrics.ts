@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { metricsPage } from './metrics-page.ts'
 import { readinessGauge } from './readiness.ts'
+import { spoolGauges } from './spool-gauges.ts'
 import { collectOwnMetrics, threadMetrics } from './thread-metrics.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
@@ -75,6 +76,7 @@ export function createMetrics() {
       help: 'Readers of the log that could not go on and were replaced by new ones',
       registers,
     }),
+    spool: spoolGauges(registry),
     streamReaders: new Gauge({
       name: 'gps_stream_readers',
       help: 'Readers of the live stream that are connected',

@@ -1,6 +1,13 @@
 export const SERVICES = ['ingest-api', 'projector', 'admin-api'] as const
 export type ServiceName = (typeof SERVICES)[number]
 
+export type SpoolDepth = {
+  readonly events: number
+  readonly bytes: number
+  /** Age of the oldest event; 0 when there is none. */
+  readonly oldestSeconds: number
+}
+
 /** What an instance reports about itself every 10 s; after 30 s without a report it counts as gone. */
 export type InstanceReport = {
   /** New at every start. */
@@ -14,6 +21,8 @@ export type InstanceReport = {
   /** Ingest API: reports accepted and refused in the last 60 s. */
   readonly acceptedPerMinute?: number
   readonly refusedPerMinute?: number
+  /** Ingest API with a spool: what waits in it. */
+  readonly spool?: SpoolDepth
   /** Projector: the lag of the current read models, and the number of dead letters. */
   readonly lag?: { readonly events: number; readonly seconds: number }
   readonly deadLetters?: number

@@ -42,7 +42,7 @@ const allowed: Record<string, readonly string[]> = {
   ],
   examples: [],
 }
-const adapters = /^(event-log|store)\/(kafka|mongo|sqlite)\/.+/
+const adapters = /^(event-log|store)\/(kafka|mongo|spool|sqlite)\/.+/
 
 /**
  * The folders of a service in an order in which arrows go only onwards: that of the ingest API is the

@@ -27,6 +27,12 @@ export type Config = {
     readonly admin: RateLimit | 'off'
     readonly store: 'memory' | 'mongodb'
   }
+  /** Where the ingest API keeps reports while Kafka is away; absent: nowhere. */
+  readonly spool?: {
+    readonly directory: string
+    readonly maxBytes: number
+    readonly maxAgeSeconds: number
+  }
   /** Days; `off` removes a retention that the store has. */
   readonly retention?: number | 'off'
   /** The number of proxies in front. */
@@ -164,6 +170,13 @@ const variables = Joi.object({
   RATE_LIMIT_STORE: variable('RATE_LIMIT_STORE', Joi.string().valid('memory', 'mongodb'), {
     expected: 'memory or mongodb',
   }).default('memory'),
+  SPOOL_DIR: variable('SPOOL_DIR', Joi.string(), { expected: 'a folder' }),
+  SPOOL_MAX_BYTES: variable('SPOOL_MAX_BYTES', Joi.number().integer().min(1), {
+    expected: 'bytes, 1 or more',
+  }).default(2 ** 30),
+  SPOOL_MAX_AGE_SECONDS: variable('SPOOL_MAX_AGE_SECONDS', Joi.number().integer().min(1), {
+    expected: 'seconds, 1 or more',
+  }).default(86_400),
   RETENTION_DAYS: variable(
     'RETENTION_DAYS',
     Joi.number().integer().min(1).max(3_650).allow('off'),
@@ -231,6 +244,9 @@ type Variables = {
   RATE_LIMIT_AUTH: RateLimit | 'off'
   RATE_LIMIT_ADMIN: RateLimit | 'off'
   RATE_LIMIT_STORE: 'memory' | 'mongodb'
+  SPOOL_DIR?: string
+  SPOOL_MAX_BYTES: number
+  SPOOL_MAX_AGE_SECONDS: number
   RETENTION_DAYS?: number | 'off'
   TRUST_PROXY: number
   LOG_LEVEL: string
@@ -263,6 +279,13 @@ function toConfig(v: Variables): Config {
       admin: v.RATE_LIMIT_ADMIN,
       store: v.RATE_LIMIT_STORE,
     },
+    ...(v.SPOOL_DIR !== undefined && {
+      spool: {
+        directory: v.SPOOL_DIR,
+        maxBytes: v.SPOOL_MAX_BYTES,
+        maxAgeSeconds: v.SPOOL_MAX_AGE_SECONDS,
+      },
+    }),
     ...(v.RETENTION_DAYS !== undefined && { retention: v.RETENTION_DAYS }),
     trustProxy: v.TRUST_PROXY,
     logLevel: v.LOG_LEVEL,

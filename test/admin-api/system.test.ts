@@ -39,6 +39,7 @@ test('while nothing has reported, what is not known is null', async () => {
     deadLetters: null,
     acceptedPerMinute: 0,
     refusedPerMinute: 0,
+    spool: null,
     instances: [],
   })
 })
@@ -75,4 +76,12 @@ test('rates are summed up, the lag is the newest that is told, and what is gone 
     startedAt: new Date(harness.clock.time - 100_000).toISOString(),
     reportedAt: new Date(harness.clock.time - 30_000).toISOString(),
   })
+})
+
+test('spools are summed up over the ingest APIs, and the oldest event is that of all', async () => {
+  const spool = { events: 3, bytes: 700, oldestSeconds: 12.5 }
+  await report('ingest-api', 'a', 5, { spool })
+  await report('ingest-api', 'b', 5, { spool: { events: 4, bytes: 1000, oldestSeconds: 2 } })
+  await report('ingest-api', 'gone', 31, { spool: { ...spool, oldestSeconds: 99 } })
+  expect(await system()).toMatchObject({ spool: { events: 7, bytes: 1700, oldestSeconds: 12.5 } })
 })

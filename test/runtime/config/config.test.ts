@@ -53,6 +53,9 @@ describe('the configuration', () => {
       RATE_LIMIT_DEVICE: '10/1',
       RATE_LIMIT_KEY: 'off',
       RATE_LIMIT_STORE: 'mongodb',
+      SPOOL_DIR: '/var/spool/gps',
+      SPOOL_MAX_BYTES: '1000000',
+      SPOOL_MAX_AGE_SECONDS: '3600',
       RETENTION_DAYS: '90',
       TRUST_PROXY: '1',
       LOG_LEVEL: 'debug',
@@ -84,11 +87,22 @@ describe('the configuration', () => {
         admin: { points: 1200, seconds: 60 },
         store: 'mongodb',
       },
+      spool: { directory: '/var/spool/gps', maxBytes: 1_000_000, maxAgeSeconds: 3_600 },
       retention: 90,
       trustProxy: 1,
       logLevel: 'debug',
       shutdownDeadlineMs: 2_000,
     })
+  })
+
+  test('a spool holds a gibibyte and a day, unless told otherwise', () => {
+    expect(loadConfig({ SPOOL_DIR: '/spool' }).spool).toEqual({
+      ...{ directory: '/spool', maxBytes: 1_073_741_824, maxAgeSeconds: 86_400 },
+    })
+    expect(loadConfig({ SPOOL_MAX_BYTES: '5' }).spool).toBeUndefined()
+    expect(faults({ SPOOL_MAX_BYTES: '1e3x', SPOOL_MAX_AGE_SECONDS: '0' })).toMatch(
+      /SPOOL_MAX_BYTES must be bytes.*\n.*SPOOL_MAX_AGE_SECONDS must be seconds/,
+    )
   })
 
   test('a variable set to nothing is not set', () => {

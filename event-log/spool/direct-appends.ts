@@ -1,0 +1,70 @@
+import { DependencyError } from '../../runtime/errors.ts'
+import type { PositionReported } from '../../schemas/position-reported.ts'
+import type { AppendOptions, EventLog } from '../event-log.ts'
+
+/** An append under way; only the first `resolve` or `reject` counts. */
+export type Append = {
+  readonly events: readonly PositionReported[]
+  readonly options: AppendOptions | undefined
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+type Sent = { readonly append: Append; readonly sentAt: number }
+
+/**
+ * Passes appends on to the log. When it refuses one for a passing reason, or has not confirmed one in
+ * time, `onAway` gets all that are unconfirmed, in the order in which they were sent. The log may
+ * still confirm them.
+ */
+export function directAppends({
+  eventLog,
+  withinMs,
+  onAway,
+}: {
+  eventLog: Pick<EventLog, 'append'>
+  withinMs: number
+  onAway: (error: unknown, unconfirmed: readonly Append[]) => void
+}): { send(append: Append): void } {
+  /** Oldest first. */
+  const unconfirmed = new Set<Sent>()
+  let timer: NodeJS.Timeout | undefined
+
+  return {
+    send(append) {
+      const sent = { append, sentAt: performance.now() }
+      unconfirmed.add(sent)
+      timer ??= setTimeout(look, withinMs)
+      eventLog.append(append.events, append.options).then(
+        () => {
+          unconfirmed.delete(sent)
+          append.resolve()
+        },
+        (error: unknown) => {
+          if (!unconfirmed.has(sent)) return
+          if (error instanceof DependencyError && error.retriable) return giveUp(error)
+          unconfirmed.delete(sent)
+          append.reject(error)
+        },
+      )
+    },
+  }
+
+  /** One timer for all: it looks at the oldest. */
+  function look(): void {
+    timer = undefined
+    const [oldest] = unconfirmed
+    if (oldest === undefined) return
+    const leftMs = oldest.sentAt + withinMs - performance.now()
+    if (leftMs > 0) timer = setTimeout(look, Math.ceil(leftMs))
+    else giveUp(new Error(`the event log did not write within ${withinMs} ms`))
+  }
+
+  function giveUp(error: unknown): void {
+    clearTimeout(timer)
+    timer = undefined
+    const appends = Array.from(unconfirmed, ({ append }) => append)
+    unconfirmed.clear()
+    onAway(error, appends)
+  }
+}

@@ -1,0 +1,177 @@
+import { join } from 'node:path'
+import { backOff } from '../../runtime/back-off.ts'
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
+import { DependencyError } from '../../runtime/errors.ts'
+import { holdDirectory } from '../../runtime/sqlite/hold-directory.ts'
+import type { SpoolDepth } from '../../schemas/instance-report.ts'
+import type { EventLog } from '../event-log.ts'
+import { directAppends, type Append } from './direct-appends.ts'
+import { openSpoolFile, type SpoolFile, type SpoolLimits } from './spool-file.ts'
+
+/** Well within the time that a sender waits, so that its report can still be spooled. */
+const DIRECT_WITHIN_MS = 2000
+/** Beyond it the process is not ready, so that other instances are sent the reports. */
+const READY_BELOW = 0.9
+
+export type SpoolOptions = SpoolLimits & {
+  /** A folder that exists, for this process alone. */
+  readonly directory: string
+  readonly eventLog: EventLog
+  readonly clock: { now(): number }
+  readonly logger: Logger
+  /** How long an append may take before it is spooled too. */
+  readonly directWithinMs?: number
+}
+
+export type Spool = {
+  /** What waits in it. */
+  depth(): SpoolDepth
+}
+
+type Logger = {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+}
+
+/**
+ * An event log that keeps positions on this machine's disk while the log behind it is away. Then
+ * `append` resolves once they are on disk, and all later ones queue behind them; when the log is
+ * back they are appended to it in order, marked as spooled. What the log had not confirmed in time
+ * may be in it already, and then stands in it twice. Everything else goes to the log behind it,
+ * rejections included. Closing it closes that log.
+ * @throws {Error} when another process uses the folder.
+ */
+export function openSpool({
+  directory,
+  eventLog,
+  logger,
+  directWithinMs = DIRECT_WITHIN_MS,
+  ...options
+}: SpoolOptions): EventLog & Spool {
+  const hold = holdDirectory(directory, { variable: 'SPOOL_DIR' })
+  const file = openHeld(hold, () => openSpoolFile(join(directory, 'spool.sqlite'), options))
+  const direct = directAppends({ eventLog, withinMs: directWithinMs, onAway: beginSpooling })
+  const closing = new AbortController()
+  const pending = new Set<Promise<void>>()
+  /** Appends that wait until the last spooled events are in the log. */
+  let held: { readonly appends: Append[]; readonly timer: NodeJS.Timeout } | undefined
+  let spooling = !file.isEmpty()
+  let draining = spooling ? drain() : Promise.resolve()
+  let closed: Promise<void> | undefined
+
+  return {
+    ...eventLog,
+
+    append(events, options) {
+      if (closing.signal.aborted) return Promise.reject(unavailable('the event log is closing'))
+      if (events.length === 0) return Promise.resolve()
+      const written = new Promise<void>((resolve, reject) => {
+        const append = { events, options, resolve, reject }
+        if (held === undefined) begin(append)
+        else held.appends.push(append)
+      }).finally(() => pending.delete(written))
+      pending.add(written)
+      return written
+    },
+
+    async ready() {
+      if (closing.signal.aborted) throw unavailable('the event log is closing')
+      if (file.fill() > READY_BELOW) throw unavailable('the spool is nearly full')
+      if (spooling) return file.probe()
+      await eventLog.ready().catch(() => file.probe())
+    },
+
+    depth: () => file.depth(),
+
+    close() {
+      closed ??= (async () => {
+        closing.abort()
+        release()
+        await Promise.allSettled(pending)
+        await Promise.all([draining, eventLog.close()])
+        await file.close()
+        hold.release()
+      })()
+      return closed
+    },
+  }
+
+  function begin(append: Append): void {
+    if (spooling) spool(append)
+    else direct.send(append)
+  }
+
+  function spool({ events, resolve, reject }: Append): void {
+    file.write(events).then(resolve, reject)
+  }
+
+  function beginSpooling(error: unknown, unconfirmed: readonly Append[]): void {
+    spooling = true
+    logger.warn({ err: error }, 'the event log is away, reports go to the spool')
+    unconfirmed.forEach(spool)
+    draining = drain()
+  }
+
+  /** Appends to the log what is in the spool, until nothing is left, or the spool is closed. */
+  async function drain(): Promise<void> {
+    const pauses = backOff({ firstMs: 200, longestMs: 2000 })
+    let isBack = false
+    while (!closing.signal.aborted) {
+      try {
+        const waiting = file.next()
+        if (waiting !== undefined) {
+          if (isBack && waiting.isRest) holdAppends()
+          await eventLog.append(waiting.events, { spooled: true })
+          file.remove(waiting.upTo)
+        } else if (!file.isEmpty()) {
+          // They are being written.
+          await endOfTurn()
+          continue
+        }
+        isBack = true
+        pauses.reset()
+        if (file.isEmpty()) return endSpooling()
+      } catch (error) {
+        isBack = false
+        logger.warn({ err: error, ...file.depth() }, 'the spool cannot be drained yet')
+        release()
+        await pauses.pause(closing.signal)
+      }
+    }
+  }
+
+  /**
+   * New appends would keep the spool from ever being empty. So they wait for the rest to be drained,
+   * but no longer than an append to the log may take.
+   */
+  function holdAppends(): void {
+    held ??= { appends: [], timer: setTimeout(release, directWithinMs) }
+  }
+
+  function release(): void {
+    if (held === undefined) return
+    const { appends, timer } = held
+    clearTimeout(timer)
+    held = undefined
+    appends.forEach(begin)
+  }
+
+  function endSpooling(): void {
+    spooling = false
+    logger.info({}, 'the spool is drained, reports go to the event log again')
+    release()
+  }
+}
+
+function openHeld(hold: { release(): void }, open: () => SpoolFile): SpoolFile {
+  try {
+    return open()
+  } catch (error) {
+    hold.release()
+    throw error
+  }
+}
+
+function unavailable(message: string): DependencyError {
+  return new DependencyError(message, { retriable: true })
+}

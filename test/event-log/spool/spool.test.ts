@@ -1,0 +1,284 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, test } from '@jest/globals'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { openSpool } from '../../../event-log/spool/spool.ts'
+import { openSqliteEventLog } from '../../../event-log/sqlite/sqlite-event-log.ts'
+import type { PositionReported } from '../../../schemas/position-reported.ts'
+import { eventLogContract } from '../../contracts/event-log-contract.ts'
+import { eventually } from '../../eventually.ts'
+import { positionReported, T0 } from '../../samples.ts'
+import { spoolForEachTest, type SpoolHarness } from './harness.ts'
+
+eventLogContract('A spool before SQLite', async ({ clock, logger }) => {
+  const folder = mkdtempSync(join(tmpdir(), 'spool-'))
+  const file = join(folder, 'log.sqlite')
+  const opened: { close(): Promise<void> }[] = []
+  const open = () => {
+    const log = openSpool({
+      directory: mkdtempSync(join(folder, 'spool-')),
+      eventLog: openSqliteEventLog({ file, clock, logger }),
+      ...{ clock, logger, maxBytes: 2 ** 20, maxAgeSeconds: 3600 },
+    })
+    opened.push(log)
+    return log
+  }
+  const run = (sql: string, ...values: (string | number | Uint8Array | null)[]) => {
+    const database = new DatabaseSync(file, { timeout: 5000 })
+    database.prepare(sql).run(...values)
+    database.close()
+  }
+  return {
+    log: open(),
+    reopen: async () => open(),
+    async putRaw(value, key, { type, id } = { type: 'PositionReported.v1', id: 'raw' }) {
+      const columns = '(key, type, id, received_at, value)'
+      run(`INSERT INTO events ${columns} VALUES (?, ?, ?, ?, ?)`, key, type, id, T0, value)
+    },
+    async putRawRejection(value) {
+      run('INSERT INTO rejections (received_at, value) VALUES (?, ?)', clock.now(), value)
+    },
+    async close() {
+      await Promise.all(opened.map((log) => log.close()))
+      rmSync(folder, { recursive: true })
+    },
+  }
+})
+
+describe('a spool', () => {
+  let harness: SpoolHarness
+  spoolForEachTest((opened) => (harness = opened))
+
+  let spool: ReturnType<SpoolHarness['open']>
+  beforeEach(() => {
+    spool = harness.open()
+  })
+
+  /** Opens it again, as a process does that starts anew. */
+  async function reopen(options: Parameters<SpoolHarness['open']>[0] = {}) {
+    await spool.close()
+    spool = harness.open(options)
+  }
+
+  async function drained(): Promise<void> {
+    await eventually(() => spool.depth().events === 0)
+  }
+
+  async function loggedIds(): Promise<string[]> {
+    return (await harness.entries()).map(({ event }) => event.recordId)
+  }
+
+  test('touches nothing while the log takes what is appended', async () => {
+    const event = positionReported()
+    await spool.append([event])
+    expect(spool.depth()).toEqual({ events: 0, bytes: 0, oldestSeconds: 0 })
+    expect(await harness.entries()).toEqual([
+      { kind: 'position', origin: { partition: 0, offset: 1 }, event },
+    ])
+  })
+
+  test.each(['down', 'hung'] as const)(
+    'takes what the log does not while that is %s, and gives it back in order, marked',
+    async (line) => {
+      harness.becomes(line)
+      const events = several(7)
+      for (const event of events.slice(0, 5)) await spool.append([event])
+      await spool.append(events.slice(5))
+      expect(spool.depth().events).toBe(7)
+      expect(await harness.entries()).toEqual([])
+      harness.becomes('up')
+      await drained()
+      expect(await harness.entries()).toEqual(
+        events.map((event, index) => ({
+          ...{ kind: 'position', origin: { partition: 0, offset: index + 1 } },
+          ...{ event, spooled: true },
+        })),
+      )
+    },
+  )
+
+  test('answers what is under way when the log stops answering, in the order of the calls', async () => {
+    harness.becomes('hung')
+    const events = several(20)
+    const began = performance.now()
+    await Promise.all(events.map((event) => spool.append([event])))
+    const tookMs = performance.now() - began
+    expect(tookMs).toBeGreaterThan(150)
+    expect(tookMs).toBeLessThan(2000)
+    // What follows does not wait for the log again.
+    const later = positionReported()
+    const beganLater = performance.now()
+    await spool.append([later])
+    expect(performance.now() - beganLater).toBeLessThan(150)
+    harness.becomes('up')
+    await drained()
+    expect(await loggedIds()).toEqual([...events, later].map(({ recordId }) => recordId))
+  })
+
+  test.each(['answers lost', 'mute'] as const)(
+    'repeats what the log has taken without saying so: %s',
+    async (line) => {
+      harness.becomes(line)
+      const event = positionReported()
+      await spool.append([event])
+      expect(spool.depth().events).toBe(1)
+      harness.becomes('up')
+      await drained()
+      const entries = await harness.entries()
+      expect(entries.length).toBeGreaterThanOrEqual(2)
+      expect(entries[0]).toEqual({
+        ...{ kind: 'position', origin: { partition: 0, offset: 1 } },
+        event,
+      })
+      expect(entries.slice(1).every((entry) => entry.spooled && entry.event.recordId)).toBeTruthy()
+    },
+  )
+
+  test('is left for the log again once it is empty, also under load', async () => {
+    harness.becomes('down')
+    const sent: PositionReported[] = []
+    let stopped = false
+    const senders = ['a', 'b', 'c', 'd'].map(async (deviceId) => {
+      while (!stopped) {
+        const event = positionReported({ deviceId })
+        sent.push(event)
+        await spool.append([event])
+      }
+    })
+    await eventually(() => spool.depth().events > 1500)
+    harness.becomes('up')
+    await eventually(() => harness.logged.some(({ message }) => message.includes('is drained')))
+    const more = sent.length + 200
+    await eventually(() => sent.length > more)
+    stopped = true
+    await Promise.all(senders)
+    await drained()
+    const entries = await harness.entries()
+    expect(entries.length).toBe(sent.length)
+    for (const device of ['a', 'b', 'c', 'd']) {
+      const own = (events: PositionReported[]) =>
+        events.filter(({ deviceId }) => deviceId === device).map(({ recordId }) => recordId)
+      expect(own(entries.map(({ event }) => event))).toEqual(own(sent))
+    }
+    expect(entries.at(-1)?.spooled).toBeUndefined()
+  })
+
+  test('keeps what it has acknowledged over a restart, with the log away, and lets it go first', async () => {
+    harness.becomes('down')
+    const events = several(3)
+    await spool.append(events)
+    await reopen()
+    expect(spool.depth().events).toBe(3)
+    const later = positionReported()
+    await spool.append([later])
+    harness.becomes('up')
+    await drained()
+    expect(await loggedIds()).toEqual([...events, later].map(({ recordId }) => recordId))
+  })
+
+  test('keeps an event until the log has confirmed it', async () => {
+    harness.becomes('down')
+    await spool.append([positionReported()])
+    harness.becomes('mute')
+    await eventually(async () => (await harness.entries()).length === 1)
+    expect(spool.depth().events).toBe(1)
+  })
+
+  test('refuses what exceeds its bytes, drops nothing, and goes on when there is room', async () => {
+    const events = several(4)
+    await reopen({ maxBytes: sizeOf(events.slice(0, 3)) })
+    harness.becomes('down')
+    for (const event of events.slice(0, 3)) await spool.append([event])
+    const full = { name: 'DependencyError', retriable: true, message: 'the spool is full' }
+    await expect(spool.append(events.slice(3))).rejects.toMatchObject(full)
+    expect(spool.depth()).toMatchObject({ events: 3, bytes: sizeOf(events.slice(0, 3)) })
+    harness.becomes('up')
+    await drained()
+    await spool.append(events.slice(3))
+    expect(await loggedIds()).toEqual(events.map(({ recordId }) => recordId))
+  })
+
+  test('counts what is being written against its limit as well', async () => {
+    const events = several(10)
+    await reopen({ maxBytes: sizeOf(events.slice(0, 3)) })
+    harness.becomes('down')
+    const outcomes = await Promise.allSettled(events.map((event) => spool.append([event])))
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      ...Array.from({ length: 3 }, () => 'fulfilled'),
+      ...Array.from({ length: 7 }, () => 'rejected'),
+    ])
+  })
+
+  test('refuses new events once the oldest is too old', async () => {
+    await reopen({ maxAgeSeconds: 60 })
+    harness.becomes('down')
+    harness.clock.time = T0 + 60_000
+    const old = positionReported({ receivedAt: T0 })
+    await spool.append([old])
+    await spool.append([positionReported()])
+    harness.clock.time = T0 + 60_001
+    await expect(spool.append([positionReported()])).rejects.toThrow('the spool is full')
+    expect(spool.depth()).toMatchObject({ events: 2, oldestSeconds: 60.001 })
+    harness.becomes('up')
+    await drained()
+    expect(await harness.entries()).toHaveLength(2)
+  })
+
+  test('is ready without the log, up to nine tenths of either limit', async () => {
+    const events = several(10)
+    await reopen({ maxBytes: sizeOf(events), maxAgeSeconds: 1000 })
+    await spool.ready()
+    harness.becomes('down')
+    await spool.ready()
+    const nearlyFull = { message: 'the spool is nearly full', retriable: true }
+    await spool.append(events.slice(0, 9))
+    harness.clock.time = events[0]!.receivedAt + 900_000
+    await spool.ready()
+    harness.clock.time += 1
+    await expect(spool.ready()).rejects.toMatchObject(nearlyFull)
+    harness.clock.time -= 1
+    await spool.append(events.slice(9))
+    await expect(spool.ready()).rejects.toMatchObject(nearlyFull)
+    harness.becomes('up')
+    await drained()
+    await spool.ready()
+  })
+
+  test('refuses an event that the log finds fault with, and stays out of it', async () => {
+    const faulty = { ...positionReported(), timestamp: NaN }
+    await expect(spool.append([faulty])).rejects.toThrow(RangeError)
+    expect(harness.logged).toEqual([])
+  })
+
+  test('answers all that is under way before it closes, whatever the log does', async () => {
+    harness.becomes('hung')
+    const appends = several(30).map((event) => spool.append([event]))
+    const closed = spool.close()
+    expect((await Promise.allSettled(appends)).map(({ status }) => status)).toEqual(
+      appends.map(() => 'fulfilled'),
+    )
+    harness.becomes('up')
+    await closed
+    spool = harness.open()
+    await eventually(async () => (await harness.entries()).length >= 30)
+    await expect(spool.append([])).resolves.toBeUndefined()
+  })
+
+  test('is for one process alone', () => {
+    expect(() => harness.open()).toThrow('set SPOOL_DIR to another folder')
+  })
+})
+
+function several(count: number): PositionReported[] {
+  return Array.from({ length: count }, () => positionReported())
+}
+
+/** In the spool an event is its JSON. */
+function sizeOf(events: readonly PositionReported[]): number {
+  return events.reduce((bytes, event) => {
+    const { timestamp, receivedAt } = event
+    const times = { timestamp: new Date(timestamp), receivedAt: new Date(receivedAt) }
+    return bytes + JSON.stringify({ ...event, ...times }).length
+  }, 0)
+}
