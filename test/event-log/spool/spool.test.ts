@@ -31,6 +31,7 @@ eventLogContract('A spool before SQLite', async ({ clock, logger }) => {
   }
   return {
     log: open(),
+    keepsOffsets: false,
     reopen: async () => open(),
     async putRaw(value, key, { type, id } = { type: 'PositionReported.v1', id: 'raw' }) {
       const columns = '(key, type, id, received_at, value)'

@@ -90,6 +90,7 @@ test('a file from before there were rejections keeps its events and takes reject
   await before.close()
   const database = new DatabaseSync(file)
   database.exec(`DROP TABLE rejections; DROP TABLE rejections_committed;
+    ALTER TABLE events DROP COLUMN spooled;
     CREATE TABLE committed (consumer_group TEXT PRIMARY KEY, offset INTEGER NOT NULL) STRICT;
     PRAGMA user_version = 1`)
   database.close()
