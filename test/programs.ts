@@ -15,6 +15,14 @@ export type RunningProgram = {
   readonly ended: Promise<number | NodeJS.Signals>
 }
 
+const running = new Set<RunningProgram>()
+
+/** Ends at once whatever this test file has started and still runs. */
+export async function endPrograms(): Promise<void> {
+  for (const program of running) program.process.kill('SIGKILL')
+  await Promise.all([...running].map(({ ended }) => ended))
+}
+
 /** Starts a program as its npm script does, built if needed, with only `env` set and `input` to read. */
 export function startProgram(
   program: string,
@@ -38,7 +46,10 @@ export function startProgram(
   const ended = new Promise<number | NodeJS.Signals>((resolve) => {
     child.on('close', (code, signal) => resolve(code ?? signal ?? 1))
   })
-  return { process: child, output: () => output, ended }
+  const started = { process: child, output: () => output, ended }
+  running.add(started)
+  void ended.then(() => running.delete(started))
+  return started
 }
 
 export type Embedded = RunningProgram & { readonly ingestUrl: string; readonly adminUrl: string }
@@ -62,8 +73,15 @@ export async function startEmbedded(
   return { ...program, ingestUrl: await listens(program, 'ingest API'), adminUrl }
 }
 
-/** The address that a program logs when it listens. Rejects when it ends instead. */
-export async function listens(program: RunningProgram, what: string): Promise<string> {
+/**
+ * The address that a program logs when it listens. Rejects when it ends instead, or takes longer than
+ * `withinMs`: then it is ended.
+ */
+export async function listens(
+  program: RunningProgram,
+  what: string,
+  { withinMs = 60_000 }: { withinMs?: number } = {},
+): Promise<string> {
   const line = new RegExp(`"url":"([^"]+)","msg":"${what} listens"`)
   let ended = false
   program.ended.then(
@@ -71,7 +89,10 @@ export async function listens(program: RunningProgram, what: string): Promise<st
     () => undefined,
   )
   const found = await eventually(() => line.exec(program.output())?.[1] ?? (ended && 'ended'), {
-    withinMs: 60_000,
+    withinMs,
+  }).catch(() => {
+    program.process.kill('SIGKILL')
+    throw new Error(`no "${what} listens" within ${withinMs} ms:\n${program.output()}`)
   })
   if (found === 'ended') throw new Error(`ended before it listened:\n${program.output()}`)
   return found

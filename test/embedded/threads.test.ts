@@ -1,37 +1,26 @@
 import { get, type IncomingMessage } from 'node:http'
 import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { adminReader } from '../admin-reader.ts'
 import { positionReported } from '../samples.ts'
-import { startEmbedded, startProgram, temporaryDirectory, type Embedded } from '../programs.ts'
+import { startProgram, type Embedded } from '../programs.ts'
+import { embeddedSuite } from '../embedded-suite.ts'
 import { eventually } from '../eventually.ts'
 
 const REPORT = { deviceId: 'tracker-1', latitude: 52.5, longitude: 13.4 }
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>
-let running: Embedded | undefined
-
-beforeEach(async () => {
-  directory = await temporaryDirectory()
-})
-
-afterEach(async () => {
-  running?.process.kill('SIGKILL')
-  await running?.ended
-  running = undefined
-  await directory.remove()
-})
+const embedded = embeddedSuite()
 
 test('the data are for the eyes of their owner alone, also those that were there before', async () => {
-  const data = join(directory.path, 'data')
+  const data = join(embedded.path, 'data')
   mkdirSync(data)
   writeFileSync(join(data, 'copy-of-log.sqlite'), '')
   chmodSync(data, 0o755)
   chmodSync(join(data, 'copy-of-log.sqlite'), 0o644)
-  running = await startEmbedded(data)
+  const running = await embedded.start({}, data)
   await report(running)
   expect(mode(data)).toBe('700')
   const names = readdirSync(data)
@@ -42,7 +31,7 @@ test('the data are for the eyes of their owner alone, also those that were there
 }, 90_000)
 
 test('either API tells the metrics of both threads, none of them twice', async () => {
-  running = await startEmbedded(directory.path)
+  const running = await embedded.start()
   await report(running)
   for (const url of [running.ingestUrl, running.adminUrl]) {
     const lines = await eventually(async () => {
@@ -62,35 +51,47 @@ test('either API tells the metrics of both threads, none of them twice', async (
 }, 90_000)
 
 test('a worker thread that cannot start ends the process with a non-zero code', async () => {
-  running = await startEmbedded(directory.path)
+  const running = await embedded.start()
   running.process.kill('SIGTERM')
   expect(await running.ended).toBe(0)
-  const accounts = new DatabaseSync(join(directory.path, 'accounts.sqlite'))
+  const accounts = new DatabaseSync(join(embedded.path, 'accounts.sqlite'))
   accounts.exec('PRAGMA user_version = 99')
   accounts.close()
   const program = startProgram('embedded/main', {
-    env: { DATA_DIR: directory.path, INGEST_PORT: '0', ADMIN_PORT: '0' },
+    env: { DATA_DIR: embedded.path, INGEST_PORT: '0', ADMIN_PORT: '0' },
   })
   expect(await program.ended).toBe(1)
   expect(program.output()).toMatch(/"level":60.*written by a newer version/)
 }, 90_000)
 
 test('a worker thread that ends by itself ends the process with a non-zero code', async () => {
-  const sign = join(directory.path, 'end-the-worker')
+  const sign = join(embedded.path, 'end-the-worker')
   const endsOnSign = `import { existsSync } from 'node:fs'
     import { isMainThread } from 'node:worker_threads'
     const end = () => existsSync(${JSON.stringify(sign)}) && process.exit(0)
     if (!isMainThread) setInterval(end, 20)`
-  running = await startEmbedded(join(directory.path, 'data'), {
-    NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(endsOnSign)}`,
-  })
+  const running = await embedded.start(
+    { NODE_OPTIONS: imported(endsOnSign) },
+    join(embedded.path, 'data'),
+  )
   writeFileSync(sign, '')
   expect(await running.ended).toBe(1)
   expect(running.output()).toMatch(/"level":60.*the worker thread has ended with code 0/)
 }, 90_000)
 
+test('data with a retention are not opened by who says nothing of it', async () => {
+  const running = await embedded.start({ RETENTION_DAYS: '30' })
+  running.process.kill('SIGTERM')
+  expect(await running.ended).toBe(0)
+  const refused = startProgram('embedded/main', {
+    env: { DATA_DIR: embedded.path, INGEST_PORT: '0', ADMIN_PORT: '0' },
+  })
+  expect(await refused.ended).toBe(1)
+  expect(refused.output()).toMatch(/"level":60.*for 30 days.* RETENTION_DAYS=off/)
+}, 90_000)
+
 test('SIGTERM while an export goes out to a slow reader ends the process with code 0', async () => {
-  running = await startEmbedded(directory.path)
+  const running = await embedded.start({ SHUTDOWN_DEADLINE_MS: '2000' })
   const key = await report(running)
   const deviceId = 'long-way-'.repeat(14)
   await appendPositions(deviceId, 40_000)
@@ -114,7 +115,7 @@ test('SIGTERM while an export goes out to a slow reader ends the process with co
 
 /** Positions of the account that has reported already, straight into the log. */
 async function appendPositions(deviceId: string, count: number): Promise<void> {
-  const file = join(directory.path, 'log.sqlite')
+  const file = join(embedded.path, 'log.sqlite')
   const database = new DatabaseSync(file, { readOnly: true })
   const { value } = database.prepare('SELECT value FROM events').get() as { value: Uint8Array }
   database.close()
@@ -139,6 +140,11 @@ async function report({ ingestUrl, output }: Embedded): Promise<string> {
   })
   expect(answer.status).toBe(200)
   return key
+}
+
+/** For NODE_OPTIONS: the program begins with this module. */
+function imported(module: string): string {
+  return `--import data:text/javascript,${encodeURIComponent(module)}`
 }
 
 /** What each series is told to be; fails where one is told twice. */

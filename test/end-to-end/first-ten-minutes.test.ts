@@ -1,28 +1,16 @@
 import { execFile, spawn } from 'node:child_process'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
+import { embeddedSuite } from '../embedded-suite.ts'
 import { eventually } from '../eventually.ts'
 import { freePort } from '../services/own-server.ts'
-import { startEmbedded, startProgram, temporaryDirectory, type Embedded } from '../programs.ts'
+import { startProgram } from '../programs.ts'
 
 const run = promisify(execFile)
-
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>
-let running: Embedded | undefined
-
-beforeEach(async () => {
-  directory = await temporaryDirectory()
-})
-
-afterEach(async () => {
-  running?.process.kill('SIGKILL')
-  await running?.ended
-  running = undefined
-  await directory.remove()
-})
+const embedded = embeddedSuite()
 
 function env() {
-  return { DATA_DIR: directory.path, INGEST_PORT: '0', ADMIN_PORT: '0' }
+  return { DATA_DIR: embedded.path, INGEST_PORT: '0', ADMIN_PORT: '0' }
 }
 
 /** The lines of the welcome that are made to be pasted. */
@@ -31,13 +19,13 @@ function pasteable(output: string): string[] {
 }
 
 test('a newcomer pastes the printed lines and sees the device', async () => {
-  running = await startEmbedded(directory.path)
+  const running = await embedded.start()
   const lines = await eventually(() => {
-    const found = pasteable(running?.output() ?? '')
+    const found = pasteable(running.output())
     return found.length === 3 && found
   })
   const paste = async (line: string) => {
-    const { stdout } = await run('sh', ['-c', `${line} -s -S`], { cwd: directory.path })
+    const { stdout } = await run('sh', ['-c', `${line} -s -S`], { cwd: embedded.path })
     return JSON.parse(stdout) as { success: boolean; data: Record<string, unknown> }
   }
   const [report = '', device = '', signIn = ''] = lines
@@ -60,8 +48,8 @@ test('a newcomer pastes the printed lines and sees the device', async () => {
 })
 
 test('the first secrets are shown once and stand in no log line and no file', async () => {
-  running = await startEmbedded(directory.path)
-  const key = await eventually(() => /gps_[0-9A-Za-z]{38}/.exec(running?.output() ?? '')?.[0])
+  const running = await embedded.start()
+  const key = await eventually(() => /gps_[0-9A-Za-z]{38}/.exec(running.output())?.[0])
   running.process.kill('SIGTERM')
   expect(await running.ended).toBe(0)
   const logged = running
@@ -69,17 +57,17 @@ test('the first secrets are shown once and stand in no log line and no file', as
     .split('\n')
     .filter((line) => line.startsWith('{'))
   expect(logged.join('\n')).not.toContain(key)
-  await expect(run('grep', ['-r', '-F', '-l', key, directory.path])).rejects.toMatchObject({
+  await expect(run('grep', ['-r', '-F', '-l', key, embedded.path])).rejects.toMatchObject({
     code: 1,
   })
 
-  running = await startEmbedded(directory.path)
-  expect(running.output()).not.toMatch(/gps_|password/i)
+  const again = await embedded.start()
+  expect(again.output()).not.toMatch(/gps_|password/i)
 })
 
 test('with ADMIN_EMAIL and ADMIN_PASSWORD nothing is made up, and that operator can sign in', async () => {
   const password = 'correct horse battery staple'
-  running = await startEmbedded(directory.path, {
+  const running = await embedded.start({
     ADMIN_EMAIL: 'Ops@Example.com',
     ADMIN_PASSWORD: password,
   })
@@ -95,7 +83,7 @@ test('with ADMIN_EMAIL and ADMIN_PASSWORD nothing is made up, and that operator 
 test.each(['SIGTERM', 'SIGINT'] as const)(
   '%s ends it with exit code 0 within the deadline',
   async (signal) => {
-    running = await startEmbedded(directory.path)
+    const running = await embedded.start()
     const stopping = performance.now()
     running.process.kill(signal)
     running.process.kill(signal)
@@ -106,7 +94,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
 )
 
 test('a second program on the same data directory is refused in plain words', async () => {
-  running = await startEmbedded(directory.path)
+  await embedded.start()
   const second = startProgram('embedded/main', {
     env: env(),
   })
@@ -124,7 +112,7 @@ test('--help says how it is configured, and any other argument is refused', asyn
 
 test('a bad configuration stops the start with one message', async () => {
   const program = startProgram('embedded/main', {
-    env: { INGEST_PORT: 'http', RETENTION_DAYS: 'soon', DATA_DIR: directory.path },
+    env: { INGEST_PORT: 'http', RETENTION_DAYS: 'soon', DATA_DIR: embedded.path },
   })
   expect(await program.ended).toBe(1)
   expect(program.output()).toMatch(/INGEST_PORT must be [^]*RETENTION_DAYS must be /)

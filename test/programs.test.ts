@@ -1,0 +1,26 @@
+import { afterEach, expect, test } from '@jest/globals'
+import { endPrograms, listens, startProgram } from './programs.ts'
+
+afterEach(endPrograms)
+
+test('a program that is given up before it listens does not go on', async () => {
+  const program = startProgram('simulate/main', {
+    args: ['--help'],
+    env: { NODE_OPTIONS: FOREVER },
+  })
+  await expect(listens(program, 'nothing', { withinMs: 50 })).rejects.toThrow('within 50 ms')
+  expect(await program.ended).toBe('SIGKILL')
+})
+
+test('whatever a test has started and left ends with it', async () => {
+  const program = startProgram('simulate/main', {
+    args: ['--help'],
+    env: { NODE_OPTIONS: FOREVER },
+  })
+  await endPrograms()
+  expect(await program.ended).toBe('SIGKILL')
+})
+
+const FOREVER = `--import data:text/javascript,${encodeURIComponent(
+  'await new Promise((never) => setTimeout(never, 1e8))',
+)}`
