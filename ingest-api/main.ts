@@ -6,6 +6,7 @@ import { requireDistributed, type Config } from '../runtime/config/config.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { privateDirectory } from '../runtime/private-directory.ts'
 import { runProgram } from '../runtime/program.ts'
+import { openMongoRateCounters } from '../store/mongo/rate-counters.ts'
 import { openMongoStore } from '../store/mongo/mongo-store.ts'
 import { startIngestApi } from './service.ts'
 
@@ -25,7 +26,11 @@ await runProgram('gps-ingest-api', async (program) => {
   lifecycle.onClose('event log', () => eventLog.close())
   const store = await openMongoStore({ url, clock, logger })
   lifecycle.onClose('store', () => store.close())
-  await startIngestApi({ eventLog, spool, store }, program)
+  const counters =
+    config.rateLimits.store === 'mongodb' ? openMongoRateCounters({ url, logger }) : undefined
+  lifecycle.onClose('rate counters', async () => counters?.close())
+  const openCounters = counters?.open
+  await startIngestApi({ eventLog, spool, store, openCounters }, program)
 })
 
 function openSpoolBefore(

@@ -27,7 +27,7 @@ export async function startIngestApi(
     spool?: { depth(): SpoolDepth } | undefined
     store: Pick<Keys, 'findGrant' | 'touchKeys'> & Pick<Instances, 'saveInstance'>
     /** Absent: the rate limits' counters are in the memory of this process. */
-    openCounters?: OpenRateCounters
+    openCounters?: OpenRateCounters | undefined
   },
   { config, logger, metrics, lifecycle }: Program,
 ): Promise<string> {

@@ -167,9 +167,15 @@ const variables = Joi.object({
   RATE_LIMIT_KEY: limit('RATE_LIMIT_KEY').default({ points: 60_000, seconds: 60 }),
   RATE_LIMIT_AUTH: limit('RATE_LIMIT_AUTH').default({ points: 30, seconds: 60 }),
   RATE_LIMIT_ADMIN: limit('RATE_LIMIT_ADMIN').default({ points: 1200, seconds: 60 }),
-  RATE_LIMIT_STORE: variable('RATE_LIMIT_STORE', Joi.string().valid('memory', 'mongodb'), {
-    expected: 'memory or mongodb',
-  }).default('memory'),
+  RATE_LIMIT_STORE: variable(
+    'RATE_LIMIT_STORE',
+    Joi.string().when('MONGODB_URL', {
+      is: Joi.exist(),
+      then: Joi.valid('memory', 'mongodb'),
+      otherwise: Joi.valid('memory'),
+    }),
+    { expected: 'memory, or mongodb where MONGODB_URL is set' },
+  ).default('memory'),
   SPOOL_DIR: variable('SPOOL_DIR', Joi.string(), { expected: 'a folder' }),
   SPOOL_MAX_BYTES: variable('SPOOL_MAX_BYTES', Joi.number().integer().min(1), {
     expected: 'bytes, 1 or more',

@@ -1,14 +1,14 @@
-import { MongoClient, type Db } from 'mongodb'
+import { MongoClient, type Db, type MongoClientOptions } from 'mongodb'
 
 const DEFAULT_DATABASE = 'gps'
 
 /**
  * A client that connects on first use. Writes are acknowledged by a majority and journaled, and
  * reads see only majority-committed data: what was read is never rolled back, so the projector can
- * commit an offset based on it.
+ * commit an offset based on it. `options` may ask for less.
  * @throws when the URL is not a MongoDB connection string.
  */
-export function openClient(url: string): MongoClient {
+export function openClient(url: string, options: MongoClientOptions = {}): MongoClient {
   return new MongoClient(url, {
     appName: 'gps-position-ingestion',
     readPreference: 'primary',
@@ -21,6 +21,7 @@ export function openClient(url: string): MongoClient {
     connectTimeoutMS: 3_000,
     waitQueueTimeoutMS: 3_000,
     socketTimeoutMS: 10_000,
+    ...options,
   })
 }
 

@@ -131,6 +131,7 @@ describe('the configuration', () => {
     [{ MONGODB_URL: 'mongodb://m' }, 'KAFKA_BROKERS'],
     [{ ADMIN_EMAIL: 'ops@example.com' }, 'ADMIN_PASSWORD'],
     [{ ADMIN_PASSWORD: 'correct horse battery' }, 'ADMIN_EMAIL'],
+    [{ RATE_LIMIT_STORE: 'mongodb' }, 'MONGODB_URL'],
     [{ KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'u' }, 'KAFKA_SASL_PASSWORD'],
   ])('%o does not work without %s', (env, missing) => {
     expect(faults(env)).toContain(missing)

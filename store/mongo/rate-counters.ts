@@ -1,0 +1,110 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { RateLimiterMongo } from 'rate-limiter-flexible'
+import type { Logger } from '../../runtime/logger.ts'
+import {
+  memoryRateCounters,
+  type OpenRateCounters,
+  type RateCounters,
+} from '../../runtime/rate-counters.ts'
+import { within } from '../../runtime/within.ts'
+import { databaseOf, openClient } from './connection.ts'
+import { untilSucceeded } from './preparation.ts'
+
+const COLLECTION = 'rate_counters'
+/** A server that has not answered after this time counts as unavailable. */
+const ANSWER_MS = 500
+const CLOSED_WITHIN_MS = 1_000
+
+export type SharedRateCounters = {
+  readonly open: OpenRateCounters
+  /** Whether they are shared now, and not counted in memory. */
+  readonly shared: () => boolean
+  close(): Promise<void>
+}
+
+/**
+ * Rate counters in MongoDB that all instances share. While the server does not answer, each instance
+ * counts in its own memory and looks again in the background: no call rejects, and only those that
+ * find out wait, for half a second.
+ */
+export function openMongoRateCounters({
+  url,
+  logger,
+}: {
+  url: string
+  logger: Logger
+}): SharedRateCounters {
+  // Its own connections: key look-ups must not wait behind the counters of a large batch.
+  const client = openClient(url, { writeConcern: { w: 1 }, readConcern: { level: 'local' } })
+  const db = databaseOf(client, url)
+  const closing = new AbortController()
+  let shared = false
+  let connecting: Promise<void> | undefined
+  connect()
+
+  function connect(): void {
+    connecting ??= untilSucceeded(prepare, {
+      logger,
+      signal: closing.signal,
+      failure: 'rate limits count in this process alone: MongoDB cannot be used',
+    }).finally(() => (connecting = undefined))
+  }
+
+  async function prepare(): Promise<void> {
+    await client.connect()
+    const collection = db.collection(COLLECTION)
+    await collection.createIndex({ key: 1 }, { unique: true })
+    await collection.createIndex({ expire: 1 }, { expireAfterSeconds: 0 })
+    shared = true
+  }
+
+  function open({ kind, seconds }: { kind: string; seconds: number }): RateCounters {
+    const memory = memoryRateCounters({ seconds })
+    const limiter = new RateLimiterMongo({
+      storeClient: db,
+      tableName: COLLECTION,
+      disableIndexesCreation: true,
+      keyPrefix: `${kind}/${seconds}`,
+      points: Number.MAX_SAFE_INTEGER,
+      duration: seconds,
+    })
+    async function answered<T>(call: () => Promise<T>, otherwise: () => Promise<T>): Promise<T> {
+      if (!shared) return otherwise()
+      try {
+        return await within(ANSWER_MS, call(), late)
+      } catch (error) {
+        if (shared) logger.warn({ err: error }, 'rate limits count in this process alone')
+        shared = false
+        connect()
+        return otherwise()
+      }
+    }
+    return {
+      add: (name, points) =>
+        answered(
+          () => limiter.consume(name, points),
+          () => memory.add(name, points),
+        ),
+      get: (name) =>
+        answered(
+          async () => (await limiter.get(name)) ?? undefined,
+          () => memory.get(name),
+        ),
+    }
+  }
+
+  return {
+    open,
+    shared: () => shared,
+    async close() {
+      closing.abort()
+      shared = false
+      const closed = Promise.all([connecting, client.close()])
+      await Promise.race([closed, pause(CLOSED_WITHIN_MS, undefined, { ref: false })])
+    },
+  }
+}
+
+function late(): Error {
+  return new Error(`MongoDB did not answer within ${ANSWER_MS} ms`)
+}
