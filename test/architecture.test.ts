@@ -27,7 +27,7 @@ const allowed: Record<string, readonly string[]> = {
   schemas: [],
   runtime: ['schemas/'],
   'event-log': ['schemas/', ...forAdapters],
-  store: ['schemas/', 'event-log/offsets.ts', ...forAdapters],
+  store: ['schemas/', 'event-log/offsets.ts', 'runtime/rate-counters.ts', ...forAdapters],
   ...Object.fromEntries(services.map((name) => [name, ['schemas/', 'runtime/', ...ports]])),
   embedded: [...services.map((name) => `${name}/`), 'schemas/', 'runtime/', ...ports],
   'dead-letters': ['schemas/', 'runtime/', ...ports],

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Logger } from 'pino'
 import { RateLimiterMongo } from 'rate-limiter-flexible'
-import type { Logger } from '../../runtime/logger.ts'
 import {
   memoryRateCounters,
   type OpenRateCounters,
   type RateCounters,
 } from '../../runtime/rate-counters.ts'
-import { within } from '../../runtime/within.ts'
 import { databaseOf, openClient } from './connection.ts'
+import { answered } from './guarded.ts'
 import { untilSucceeded } from './preparation.ts'
 
 const COLLECTION = 'rate_counters'
@@ -68,10 +68,10 @@ export function openMongoRateCounters({
       points: Number.MAX_SAFE_INTEGER,
       duration: seconds,
     })
-    async function answered<T>(call: () => Promise<T>, otherwise: () => Promise<T>): Promise<T> {
+    async function shareOr<T>(call: () => Promise<T>, otherwise: () => Promise<T>): Promise<T> {
       if (!shared) return otherwise()
       try {
-        return await within(ANSWER_MS, call(), late)
+        return await answered(call(), ANSWER_MS)
       } catch (error) {
         if (shared) logger.warn({ err: error }, 'rate limits count in this process alone')
         shared = false
@@ -81,12 +81,12 @@ export function openMongoRateCounters({
     }
     return {
       add: (name, points) =>
-        answered(
+        shareOr(
           () => limiter.consume(name, points),
           () => memory.add(name, points),
         ),
       get: (name) =>
-        answered(
+        shareOr(
           async () => (await limiter.get(name)) ?? undefined,
           () => memory.get(name),
         ),
@@ -103,8 +103,4 @@ export function openMongoRateCounters({
       await Promise.race([closed, pause(CLOSED_WITHIN_MS, undefined, { ref: false })])
     },
   }
-}
-
-function late(): Error {
-  return new Error(`MongoDB did not answer within ${ANSWER_MS} ms`)
 }
