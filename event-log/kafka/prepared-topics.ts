@@ -5,7 +5,7 @@ import { openAvroFormat } from './avro-format.ts'
 import { unavailable, type Logger } from './connection.ts'
 import type { AvroFormat } from './event-format.ts'
 import { askPartitions, type Partition, type Partitions } from './partitions.ts'
-import { ensureTopics, topicNames, type TopicOptions } from './topics.ts'
+import { askMinInSync, ensureTopics, topicNames, type TopicOptions } from './topics.ts'
 
 export type PreparedTopics = {
   /** Resolves when topics and registry are ready; rejects only when the log is closed before. */
@@ -27,10 +27,12 @@ export type PreparedTopics = {
 /** How long Kafka may take to tell its partitions. */
 export const PARTITIONS_TOLD_WITHIN_MS = 3000
 const LOOK_AT_PARTITIONS_EVERY_MS = 1000
+/** An operator may lower it during an outage. */
+const LOOK_AT_MIN_INSYNC_EVERY_MS = 5000
 
 /**
  * Creates what is missing of topics and schema, trying until `signal` is aborted, and then follows
- * the partitions' leaders.
+ * what may change: the partitions' leaders and replicas, and how many of them a write needs.
  */
 export function prepareTopics({
   admin,
@@ -61,7 +63,7 @@ export function prepareTopics({
     partitions: (topic) => partitions.get(topic) ?? [],
     minInSync: (topic) => minInSync.get(topic) ?? 1,
     avro: () => avro,
-    ended: watchPartitions(),
+    ended: watch(),
 
     require() {
       if (signal.aborted) throw unavailable('the event log is closed')
@@ -73,9 +75,8 @@ export function prepareTopics({
     const pauses = backOff({ firstMs: 200, longestMs: 2000 })
     while (!signal.aborted) {
       try {
-        minInSync = await admin.ask('prepare its topics', (client) =>
-          ensureTopics(client, options, logger),
-        )
+        await admin.ask('prepare its topics', (client) => ensureTopics(client, options, logger))
+        await lookAtMinInSync()
         await lookAtPartitions()
         if (registry !== undefined) {
           const subject = `${names.positions}-value`
@@ -92,16 +93,23 @@ export function prepareTopics({
     throw unavailable('the event log is closed')
   }
 
-  /** Leaders move and partitions are added; until the next answer the last known state is used. */
-  async function watchPartitions(): Promise<void> {
+  /** Leaders move, partitions are added, settings change; meanwhile the last known state is used. */
+  async function watch(): Promise<void> {
     if (!(await readyBefore(signal))) return
-    await periodically({
-      what: 'looking at the partitions',
-      everyMs: LOOK_AT_PARTITIONS_EVERY_MS,
-      task: lookAtPartitions,
-      signal,
-      logger,
-    })
+    await Promise.all([
+      periodically({
+        what: 'looking at the partitions',
+        everyMs: LOOK_AT_PARTITIONS_EVERY_MS,
+        task: lookAtPartitions,
+        ...{ signal, logger },
+      }),
+      periodically({
+        what: 'looking at min.insync.replicas',
+        everyMs: LOOK_AT_MIN_INSYNC_EVERY_MS,
+        task: lookAtMinInSync,
+        ...{ signal, logger },
+      }),
+    ])
   }
 
   async function lookAtPartitions(): Promise<void> {
@@ -109,6 +117,12 @@ export function prepareTopics({
       'tell its partitions',
       (client) => askPartitions(client, Object.values(names)),
       PARTITIONS_TOLD_WITHIN_MS,
+    )
+  }
+
+  async function lookAtMinInSync(): Promise<void> {
+    minInSync = await admin.ask('tell its settings', (client) =>
+      askMinInSync(client, Object.values(names)),
     )
   }
 

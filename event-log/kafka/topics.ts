@@ -33,15 +33,12 @@ export function topicNames(topicPrefix: string) {
   }
 }
 
-/**
- * Creates missing topics. Warns about weaker settings of existing ones, and about single replicas.
- * Resolves with the number of replicas of each topic that must be in sync for a write.
- */
+/** Creates missing topics. Warns about weaker settings of existing ones, and about single replicas. */
 export async function ensureTopics(
   admin: Admin,
   { topicPrefix, replicationFactor, retentionMs = -1 }: TopicOptions,
   logger: Logger,
-): Promise<ReadonlyMap<string, number>> {
+): Promise<void> {
   const names = topicNames(topicPrefix)
   const replicas = replicationFactor ?? (await defaultReplicationFactor(admin))
   const durable = {
@@ -101,8 +98,15 @@ export async function ensureTopics(
     wanted.map(({ topic }) => topic),
     logger,
   )
+}
+
+/** How many replicas of each topic must be in sync for a write. */
+export async function askMinInSync(
+  admin: Admin,
+  topics: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
   const inSync = new Map<string, number>()
-  for (const { topic } of wanted) {
+  for (const topic of topics) {
     const resource = { type: ConfigResourceTypes.TOPIC, name: topic }
     const { [MIN_INSYNC]: found } = await settingsOf(admin, resource, [MIN_INSYNC])
     inSync.set(topic, Number(found ?? 1))

@@ -84,9 +84,19 @@ export async function startPrograms({
     return program.ended
   }
 
+  async function close(): Promise<void> {
+    for (const program of running.values()) program.process.kill('SIGKILL')
+    await Promise.all([...running.values()].map((program) => program.ended))
+  }
+
   const url = (part: Part) => urls.get(part) ?? ''
-  for (const part of Object.keys(PROGRAMS) as Part[]) await start(part)
-  for (const part of Object.keys(PROGRAMS) as Part[]) await ready(url(part))
+  try {
+    for (const part of Object.keys(PROGRAMS) as Part[]) await start(part)
+    for (const part of Object.keys(PROGRAMS) as Part[]) await ready(url(part))
+  } catch (error) {
+    await close()
+    throw error
+  }
 
   return {
     ...(await signIn(url('admin'))),
@@ -98,9 +108,6 @@ export async function startPrograms({
     end,
     rebuild: () => startProgram('rebuild/main', { env }),
     program: (part: Part) => running.get(part) as RunningProgram,
-    async close(): Promise<void> {
-      for (const program of running.values()) program.process.kill('SIGKILL')
-      await Promise.all([...running.values()].map((program) => program.ended))
-    },
+    close,
   }
 }

@@ -13,6 +13,7 @@ export type Acknowledged = Sent & { readonly recordId: string }
 
 /** How requests that were not acknowledged ended: a status, or no answer at all. */
 export type Refusal = {
+  readonly deviceId: string
   readonly status: number | 'no answer'
   readonly retryAfter: string | undefined
   readonly afterMs: number
@@ -63,6 +64,7 @@ export function startLoad({
 
   async function submit(pool: Pool, report: Sent): Promise<Refusal | undefined> {
     const begin = performance.now()
+    const { deviceId } = report
     try {
       const { statusCode, headers, body } = await pool.request({
         method: 'POST',
@@ -76,9 +78,10 @@ export function startLoad({
         return undefined
       }
       const retryAfter = headers['retry-after']?.toString()
-      return { status: statusCode, retryAfter, afterMs: performance.now() - begin }
+      return { deviceId, status: statusCode, retryAfter, afterMs: performance.now() - begin }
     } catch {
-      return { status: 'no answer', retryAfter: undefined, afterMs: performance.now() - begin }
+      const afterMs = performance.now() - begin
+      return { deviceId, status: 'no answer', retryAfter: undefined, afterMs }
     }
   }
 
@@ -100,4 +103,22 @@ export type Load = ReturnType<typeof startLoad>
 export async function acknowledges(load: Load, more: number, withinMs = 60_000): Promise<void> {
   const enough = load.acknowledged.length + more
   await eventually(() => load.acknowledged.length >= enough, { withinMs })
+}
+
+export function devicesOf({ sent }: Pick<Load, 'sent'>): string[] {
+  return [...new Set(sent.map(({ deviceId }) => deviceId))]
+}
+
+/** Seconds until each of the devices has been acknowledged anew; fails after 10 s. */
+export async function acceptsAgain(load: Load, devices = devicesOf(load)): Promise<number> {
+  const begin = performance.now()
+  const before = load.acknowledged.length
+  await eventually(
+    () => {
+      const since = new Set(load.acknowledged.slice(before).map(({ deviceId }) => deviceId))
+      return devices.every((device) => since.has(device))
+    },
+    { withinMs: 10_000 },
+  )
+  return (performance.now() - begin) / 1000
 }

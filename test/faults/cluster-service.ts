@@ -1,0 +1,99 @@
+import { ConfigResourceTypes } from 'kafkajs'
+import { projectorGroup } from '../../projector/projector.ts'
+import { decodePositionReported } from '../../schemas/position-reported.ts'
+import { plainKafka, readTopic } from '../event-log/kafka/harness.ts'
+import { eventually } from '../eventually.ts'
+import type { Services } from '../services/describe-with.ts'
+import { startPrograms } from './distributed-service.ts'
+import type { Acknowledged } from './load.ts'
+
+const TOPIC = 'gps.position-reported'
+const OFFSETS = '__consumer_offsets'
+
+export type ClusterService = Awaited<ReturnType<typeof startClusterService>>
+
+/**
+ * The five programs on three brokers (replication 3, min.insync 2) and a MongoDB of their own. What
+ * ends them goes to `closers`, also when the start fails halfway.
+ */
+export async function startClusterService(
+  { ownKafkaCluster, ownMongodb }: Pick<Services, 'ownKafkaCluster' | 'ownMongodb'>,
+  closers: (() => Promise<unknown>)[],
+) {
+  const mongodb = await ownMongodb()
+  closers.push(() => mongodb.kill())
+  const cluster = await ownKafkaCluster()
+  closers.push(() => cluster.kill())
+  const programs = await startPrograms({ brokers: cluster.brokers, mongodb })
+  closers.push(() => programs.close())
+  const admin = plainKafka(cluster.brokers).admin({ retry: { retries: 10 } })
+  closers.push(() => admin.disconnect())
+  await admin.connect()
+
+  async function partitionsOf(topic: string) {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] })
+    return topics[0]?.partitions ?? []
+  }
+
+  return {
+    ...programs,
+    broker: (node: number) => cluster.nodes[node - 1]!,
+
+    /** Resolves when every partition has all its replicas in sync. */
+    async inSync(): Promise<void> {
+      await eventually(
+        async () => {
+          const partitions = [...(await partitionsOf(TOPIC)), ...(await partitionsOf(OFFSETS))]
+          return partitions.every(({ isr, replicas }) => isr.length === replicas.length)
+        },
+        { withinMs: 60_000, everyMs: 200 },
+      )
+    },
+
+    /** What the topic holds now, of several copies of a report one. */
+    async reportsInTopic(): Promise<Acknowledged[]> {
+      const offsets = await admin.fetchTopicOffsets(TOPIC)
+      const held = offsets.reduce((sum, { low, high }) => sum + Number(high) - Number(low), 0)
+      const messages = await readTopic(cluster.brokers, TOPIC, held)
+      const reports = messages.map(({ value }) => {
+        const event = decodePositionReported(String(value))
+        return { ...event, timestamp: new Date(event.timestamp).toISOString() }
+      })
+      return [...new Map(reports.map((report) => [report.recordId, report])).values()]
+    },
+
+    /** The broker that keeps the projectors' group. */
+    async coordinator(): Promise<number> {
+      const partitions = await partitionsOf(OFFSETS)
+      const own = partitionOfGroup(`gps.${projectorGroup(1)}`, partitions.length)
+      return partitions.find(({ partitionId }) => partitionId === own)!.leader
+    },
+
+    /** Puts one partition of the positions on these brokers only. */
+    async assign(partition: number, replicas: number[]): Promise<void> {
+      const assigned = [{ topic: TOPIC, partitionAssignment: [{ partition, replicas }] }]
+      await admin.alterPartitionReassignments({ topics: assigned })
+      await eventually(
+        async () => {
+          const all = await partitionsOf(TOPIC)
+          const found = all.find(({ partitionId }) => partitionId === partition)
+          return [found?.replicas, found?.isr].every((one) => one?.length === replicas.length)
+        },
+        { withinMs: 30_000, everyMs: 200 },
+      )
+    },
+
+    /** How many replicas must be in sync for a write. */
+    async requireInSync(replicas: number): Promise<void> {
+      const configEntries = [{ name: 'min.insync.replicas', value: String(replicas) }]
+      const topic = { type: ConfigResourceTypes.TOPIC, name: TOPIC, configEntries }
+      await admin.alterConfigs({ validateOnly: false, resources: [topic] })
+    },
+  }
+}
+
+/** As Kafka places groups: by Java's hash of the text. */
+function partitionOfGroup(groupId: string, partitions: number): number {
+  const hash = [...groupId].reduce((sum, char) => (31 * sum + char.charCodeAt(0)) | 0, 0)
+  return (hash & 0x7fffffff) % partitions
+}
