@@ -1,4 +1,5 @@
 import type { EventLog } from '../event-log/event-log.ts'
+import { untilSucceeded } from '../runtime/back-off.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
 import type { Program } from '../runtime/program.ts'
 import type { InstanceReport } from '../schemas/instance-report.ts'
@@ -54,8 +55,11 @@ export function startProjector(
   )
   const { retention } = config
   if (typeof retention === 'number') {
+    // Right after the start the log may not be ready yet, and the next turn comes in an hour.
+    const failure = 'retention could not be applied, trying again'
+    const options = { eventLog, store, clock, retentionDays: retention, signal }
     lifecycle.every('retention', HOUR_MS, () =>
-      applyRetention({ eventLog, store, clock, retentionDays: retention, signal }),
+      untilSucceeded(() => applyRetention(options), { logger, signal, failure }),
     )
   }
 }

@@ -22,3 +22,31 @@ export function backOff({ firstMs, longestMs }: { firstMs: number; longestMs: nu
     },
   }
 }
+
+/**
+ * Repeats `work` until it succeeds or `signal` is aborted; never rejects. When a call times out,
+ * the server continues a long operation, and the next call waits for the same one.
+ */
+export async function untilSucceeded(
+  work: () => Promise<void>,
+  {
+    logger,
+    signal,
+    failure,
+  }: {
+    logger: { warn(fields: object, message: string): void }
+    signal: AbortSignal
+    failure: string
+  },
+): Promise<void> {
+  const pauses = backOff({ firstMs: 200, longestMs: 2_000 })
+  while (!signal.aborted) {
+    try {
+      return await work()
+    } catch (error) {
+      if (signal.aborted) return
+      logger.warn({ err: error }, failure)
+      await pauses.pause(signal)
+    }
+  }
+}

@@ -65,26 +65,6 @@ export async function startPreparing<T>(
   }
 }
 
-/**
- * Repeats `work` until it succeeds or `signal` is aborted; never rejects. When a call times out,
- * the server continues a long operation, and the next call waits for the same one.
- */
-export async function untilSucceeded(
-  work: () => Promise<void>,
-  { logger, signal, failure }: { logger: Logger; signal: AbortSignal; failure: string },
-): Promise<void> {
-  const pauses = backOff(PAUSES)
-  while (!signal.aborted) {
-    try {
-      return await work()
-    } catch (error) {
-      if (signal.aborted) return
-      logger.warn({ err: error }, failure)
-      await pauses.pause(signal)
-    }
-  }
-}
-
 type Outcome<T> =
   | { readonly kind: 'done'; readonly result: T }
   | { readonly kind: 'failed'; readonly error: DependencyError }

@@ -41,8 +41,8 @@ export function mongoReadModels({
   return {
     project: async (batch) => project(await readModels(), batch),
 
-    expire: async (receivedBefore) =>
-      removeExpired(await readModels(), collections, receivedBefore),
+    expire: async (receivedBefore, signal) =>
+      removeExpired(await readModels(), collections, receivedBefore, signal),
 
     findPosition: async (query) =>
       findPosition({ ...(await readModels()), hiddenDevices }, query, (await kept()).positions),

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
+import { untilSucceeded } from '../../runtime/back-off.ts'
 import { READ, type Erased, type ReadModelCollections } from './collections.ts'
 import type { DeviceName } from './device-documents.ts'
 import { erasedRecords } from './erased.ts'
-import { untilSucceeded } from './preparation.ts'
 
 type Marked = Pick<ReadModelCollections, 'positions' | 'deviceStatuses'>
 

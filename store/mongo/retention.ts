@@ -115,16 +115,18 @@ async function timeToLive(positions: Collection<PositionDocument>): Promise<numb
 /**
  * Removes records received before a time, and devices not seen since, with their settings. A device
  * that reports meanwhile stays. Erasures that old are removed too: all the records they cover are
- * gone.
+ * gone. Stops between two steps when `signal` is aborted.
  */
 export async function removeExpired(
   { positions, deviceStatuses }: ReadModelCollections,
   { deviceSettings, hiddenDevices }: Pick<Collections, 'deviceSettings' | 'hiddenDevices'>,
   receivedBefore: number,
+  signal?: AbortSignal,
 ): Promise<void> {
+  const ended = () => signal?.aborted === true
   const old = { $lt: new Date(receivedBefore) }
   const notErasedSince = { $or: [{ erasedAt: { $exists: false } }, { erasedAt: old }] }
-  await inChunks(positions, { receivedAt: old }, async (names) => {
+  await inChunks(positions, { receivedAt: old }, ended, async (names) => {
     await positions.deleteMany({
       _id: { $in: names.map(({ _id }) => _id) },
       accountId: { $in: [...new Set(names.map(({ accountId }) => accountId))] },
@@ -132,9 +134,10 @@ export async function removeExpired(
       receivedAt: old,
     })
   })
+  if (ended()) return
   // Before the documents that say which erasures are applied, or devices would be hidden again.
   await hiddenDevices.deleteMany({ erasedAt: old })
-  await inChunks(deviceStatuses, { lastSeenAt: old }, async (names) => {
+  await inChunks(deviceStatuses, { lastSeenAt: old }, ended, async (names) => {
     for (const { _id, accountId, deviceId } of names) {
       const silent = { _id, accountId, deviceId, lastSeenAt: old }
       const isGone =
@@ -143,12 +146,13 @@ export async function removeExpired(
       if (isGone) await forgetUnlessDisabled(deviceSettings, _id)
     }
   })
+  if (ended()) return
   await deviceStatuses.updateMany(
     { ...REPORTED, erasedAt: old },
     { $unset: { erased: true, erasedAt: true } },
   )
   const leftovers = { lastPosition: { $exists: false }, erasedAt: old }
-  await inChunks(deviceStatuses, leftovers, async (names) => {
+  await inChunks(deviceStatuses, leftovers, ended, async (names) => {
     await deviceStatuses.deleteMany({
       ...leftovers,
       _id: { $in: names.map(({ _id }) => _id) },
@@ -172,10 +176,12 @@ type Name = { readonly _id: string; readonly accountId: string; readonly deviceI
 async function inChunks<T extends Name>(
   collection: Collection<T>,
   filter: Filter<T>,
+  ended: () => boolean,
   remove: (names: readonly Name[]) => Promise<void>,
 ): Promise<void> {
   let names: Name[] = []
   for await (const name of collection.find(filter).project<Name>({ accountId: 1, deviceId: 1 })) {
+    if (ended()) return
     names.push(name)
     if (names.length === REMOVED_AT_ONCE) {
       await remove(names)

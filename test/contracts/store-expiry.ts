@@ -49,6 +49,19 @@ export function expiryContract(open: OpenStore): void {
       })
     })
 
+    test('stops early when it is told to, and goes on the next time', async () => {
+      await withStore(open, async (store) => {
+        const entries = [0, 1, 2].map((n) => entry(n, { deviceId: `old ${n}`, receivedAt: T0 }))
+        await store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
+        await store.expire(T0 + 1, AbortSignal.abort())
+        expect(await allDevices(store, 'acc-1')).toHaveLength(3)
+        expect(await allPositions(store, 'acc-1', 'old 0')).toHaveLength(1)
+        await store.expire(T0 + 1, new AbortController().signal)
+        expect(await allDevices(store, 'acc-1')).toEqual([])
+        expect(await allPositions(store, 'acc-1', 'old 0')).toEqual([])
+      })
+    })
+
     test('a disabled device goes too, and stays disabled', async () => {
       await withStore(open, async (store) => {
         const device = { accountId: 'acc-1', deviceId: 'lost' }

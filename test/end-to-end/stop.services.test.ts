@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals'
+import { MongoClient } from 'mongodb'
 import { createKey, operatorEnv, ready } from '../deployments.ts'
 import { eventually } from '../eventually.ts'
 import { listens, startProgram, type RunningProgram } from '../programs.ts'
@@ -7,10 +8,13 @@ import { urlOfDatabase } from '../store/mongo/database.ts'
 import { flakyProxy, type FlakyProxy, type Mode } from '../store/mongo/flaky-proxy.ts'
 
 const DEADLINE_MS = 10_000
+/** How a request begins, in BSON, that removes records. */
+const REMOVES_RECORDS = '\u0002delete\0\u000d\0\0\0positions_g1\0'
 
-await describeWith(['kafka', 'mongodb'], 'SIGTERM while MongoDB is away', (services) => {
+await describeWith(['kafka', 'mongodb'], 'SIGTERM', (services) => {
   let proxy: FlakyProxy | undefined
   let programs: RunningProgram[] = []
+  const mongodbUrl = urlOfDatabase(services.mongodb.url, services.mongodb.database)
 
   afterEach(async () => {
     for (const program of programs) program.process.kill('SIGKILL')
@@ -19,10 +23,11 @@ await describeWith(['kafka', 'mongodb'], 'SIGTERM while MongoDB is away', (servi
   })
 
   /** The three services, in use; `report` gives the status of one more report. */
-  async function start() {
+  async function start({ removalHangs = false } = {}) {
     const { brokers, topicPrefix } = services.kafka
-    const mongo = await flakyProxy(urlOfDatabase(services.mongodb.url, services.mongodb.database))
+    const mongo = await flakyProxy(mongodbUrl)
     proxy = mongo
+    if (removalHangs) mongo.holdRequestsWith(REMOVES_RECORDS)
     const env = {
       ...operatorEnv(),
       ...{ INGEST_PORT: '0', ADMIN_PORT: '0', PROJECTOR_PORT: '0' },
@@ -66,7 +71,7 @@ await describeWith(['kafka', 'mongodb'], 'SIGTERM while MongoDB is away', (servi
   }
 
   test.each<Mode>(['silent', 'refuse'])(
-    'every service exits with 0 within the deadline, a batch in hand or not (%s)',
+    'every service exits with 0 within the deadline while MongoDB is away, a batch in hand or not (%s)',
     async (mode) => {
       const { mongo, report } = await start()
       expect(await report('tracker-1')).toBe(200)
@@ -79,11 +84,31 @@ await describeWith(['kafka', 'mongodb'], 'SIGTERM while MongoDB is away', (servi
           withinMs: 20_000,
         })
       }
-      for (const { output, ...ended } of await stop()) {
-        if (ended.code !== 0) throw new Error(output)
-        expect(ended).toEqual({ code: 0, inTime: true })
-      }
+      await expectStopped()
     },
     60_000,
   )
+
+  test('every service exits with 0 within the deadline while retention removes records', async () => {
+    const client = await MongoClient.connect(mongodbUrl)
+    const old = Array.from({ length: 1_000 }, (_, number) => ({
+      _id: `default/old-${number}` as never,
+      accountId: 'default',
+      deviceId: 'tracker-1',
+      receivedAt: new Date(0),
+    }))
+    await client.db().collection('positions_g1').insertMany(old)
+    const { mongo } = await start({ removalHangs: true })
+    await eventually(() => mongo.holds(), { withinMs: 20_000 })
+    await expectStopped()
+    expect(await client.db().collection('positions_g1').countDocuments()).toBeGreaterThan(0)
+    await client.close()
+  }, 60_000)
+
+  async function expectStopped(): Promise<void> {
+    for (const { output, ...ended } of await stop()) {
+      if (ended.code !== 0) throw new Error(output)
+      expect(ended).toEqual({ code: 0, inTime: true })
+    }
+  }
 })
