@@ -8,9 +8,13 @@ import { runProgram } from '../runtime/program.ts'
 import { holdDirectory } from '../runtime/sqlite/hold-directory.ts'
 import { openSqliteGrants } from '../store/sqlite/sqlite-store.ts'
 import { joinThread } from './calls.ts'
+import { paced } from './paced.ts'
 import type { MainThread, WorkerThread } from './threads.ts'
 import { untilEnded } from './until-ended.ts'
 import { welcome } from './welcome.ts'
+
+/** How often the worker is woken while reports keep coming: each time costs both threads. */
+const TOLD_EVERY_MS = 5
 
 /**
  * The three services in one process, on SQLite files in the data directory. This thread serves the
@@ -32,7 +36,7 @@ await runProgram('gps', async (program) => {
   const eventLog = openSqliteLogWriter({
     file: join(directory, 'log.sqlite'),
     clock,
-    onAppended: () => worker.tell('appended'),
+    onAppended: paced(TOLD_EVERY_MS, () => worker.tell('appended')),
     onRejections: () => worker.tell('appendedRejections'),
   })
   lifecycle.onClose('event log', () => eventLog.close())

@@ -4,6 +4,12 @@ import { sleepers } from './sleepers.ts'
 
 /** Another process may append to the file too; only polling detects that. */
 export const LOOK_AGAIN_MS = 200
+/**
+ * After a batch of fewer entries than this, the next one is read this long after it at the earliest:
+ * a batch of few costs a reader about as much as one of many.
+ */
+const FEW = 100
+const COMPANY_MS = 5
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 2000
 
@@ -43,6 +49,7 @@ export function groupReaders<Batch extends { readonly lastOffset: number }>({
   logger,
 }: Readable<Batch>): GroupReaders<Batch> {
   const waitingForMore = sleepers()
+  const waitingForCompany = sleepers()
   const waitingForBetterTimes = sleepers()
   const delivering = new Set<Promise<void>>()
   let stopped = false
@@ -58,8 +65,7 @@ export function groupReaders<Batch extends { readonly lastOffset: number }>({
 
     async stop() {
       stopped = true
-      waitingForMore.wakeAll()
-      waitingForBetterTimes.wakeAll()
+      for (const some of [waitingForMore, waitingForCompany, waitingForBetterTimes]) some.wakeAll()
       await Promise.allSettled(delivering)
     },
   }
@@ -70,6 +76,7 @@ export function groupReaders<Batch extends { readonly lastOffset: number }>({
     let after = start
     let committed = start
     while (!ended()) {
+      const readAt = performance.now()
       const batch = await untilDone('read', async () => read(after), isPassing)
       if (batch === 'given up') break
       if (batch === undefined) {
@@ -83,8 +90,11 @@ export function groupReaders<Batch extends { readonly lastOffset: number }>({
         () => true,
       )
       if (delivered === 'given up') break
+      const few = batch.lastOffset - after < FEW
       after = batch.lastOffset
       await keepCommitted()
+      const companyMs = COMPANY_MS - (performance.now() - readAt)
+      if (few && companyMs > 0 && !stopped) await waitingForCompany.sleep(companyMs, signal)
       // Lets other work of this process run while catching up.
       await endOfTurn()
     }
