@@ -1,12 +1,17 @@
 /** The result of a promise; rejects with `late()` after `ms`. */
-export async function within<T>(ms: number, promise: Promise<T>, late: () => Error): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const tooLate = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(late()), ms)
+export function within<T>(ms: number, promise: Promise<T>, late: () => Error): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(late()), ms)
+    promise.then(
+      (result) => {
+        clearTimeout(timer)
+        resolve(result)
+      },
+      (error: unknown) => {
+        clearTimeout(timer)
+        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- as it was
+        reject(error)
+      },
+    )
   })
-  try {
-    return await Promise.race([promise, tooLate])
-  } finally {
-    clearTimeout(timer)
-  }
 }

@@ -41,6 +41,12 @@ function readBytes(
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) {
     return Promise.reject(tooLarge())
   }
+  // A small body has come with its headers.
+  if (request.complete) {
+    const bytes = (request.read() as Buffer | null) ?? Buffer.alloc(0)
+    chunks.push(bytes)
+    return bytes.length > limitBytes ? Promise.reject(tooLarge()) : Promise.resolve(bytes)
+  }
   return new Promise((resolve, reject) => {
     let length = 0
     const onData = (chunk: Buffer) => {
