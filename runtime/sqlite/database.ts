@@ -1,7 +1,7 @@
 import { DatabaseSync } from '@photostructure/sqlite'
-import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import { DependencyError } from '../errors.ts'
-import { isBusy, translated } from './sqlite-errors.ts'
+import { isBusy, translated, translation } from './sqlite-errors.ts'
 
 export type Value = string | number | Uint8Array | null
 
@@ -68,11 +68,30 @@ export class Database {
 
   prepare<Row = never>(sql: string): Statement<Row> {
     const statement = this.#translated(() => this.#driver.prepare(sql))
+    const called = this.#called
+    // Without a closure for each call: these are the most frequent calls of all.
     return {
-      get: (...values) =>
-        this.#translated(() => statement.get(...bindable(values)) as Row | undefined),
-      all: (...values) => this.#translated(() => statement.all(...bindable(values)) as Row[]),
-      run: (...values) => this.#translated(() => changesOf(statement, values)),
+      get(...values) {
+        try {
+          return statement.get(...bindable(values)) as Row | undefined
+        } catch (error) {
+          throw translation(called, error)
+        }
+      },
+      all(...values) {
+        try {
+          return statement.all(...bindable(values)) as Row[]
+        } catch (error) {
+          throw translation(called, error)
+        }
+      },
+      run(...values) {
+        try {
+          return statement.run(...bindable(values)).changes
+        } catch (error) {
+          throw translation(called, error)
+        }
+      },
     }
   }
 
@@ -143,18 +162,24 @@ function useWriteAheadLog(driver: DatabaseSyncInstance, busyTimeoutMs: number): 
   }
 }
 
-function changesOf(statement: StatementSyncInstance, values: readonly Value[]): number {
-  return statement.run(...bindable(values)).changes
+function bindable(values: readonly Value[]): readonly Value[] {
+  return values.every(isKept)
+    ? values
+    : values.map((value) => (isKept(value) ? value : kept(value)))
 }
 
-function bindable(values: readonly Value[]): Value[] {
-  return values.map((value) => {
-    // The driver rounds a number less than 2^-52 above an integer to that integer, so a tiny positive
-    // one would become 0. As decimal text, a REAL column stores it exactly.
-    if (typeof value === 'number' && value > 0 && value < Number.EPSILON) return String(value)
-    // It also truncates a text at U+0000, so that a query would match the shorter text. A buffer
-    // matches no text, and STRICT tables refuse it.
-    if (typeof value === 'string' && value.includes('\0')) return Buffer.from(value)
-    return value
-  })
+/** Whether the driver binds the value as it is. */
+function isKept(value: Value): boolean {
+  if (typeof value === 'number') return value <= 0 || value >= Number.EPSILON
+  return typeof value !== 'string' || !value.includes('\0')
+}
+
+/**
+ * The driver rounds a number less than 2^-52 above an integer to that integer, so a tiny positive one
+ * would become 0. As decimal text, a REAL column stores it exactly. It also truncates a text at
+ * U+0000, so that a query would match the shorter text. A buffer matches no text, and STRICT tables
+ * refuse it.
+ */
+function kept(value: Value): Value {
+  return typeof value === 'string' ? Buffer.from(value) : String(value)
 }

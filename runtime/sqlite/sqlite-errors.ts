@@ -22,8 +22,13 @@ export function translated<T>(what: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw dependencyError(what, error) ?? error
+    throw translation(what, error)
   }
+}
+
+/** What to throw for an error of the driver. */
+export function translation(what: string, error: unknown): unknown {
+  return dependencyError(what, error) ?? error
 }
 
 export function isBusy(error: unknown): boolean {
