@@ -37,7 +37,18 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
   const accountAfter = database.prepare<{ next: string | null }>(
     'SELECT min(account_id) AS next FROM device_statuses WHERE account_id > ?',
   )
-  const save = database.prepare('REPLACE INTO device_statuses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  // Not REPLACE, which removes the row and makes it anew.
+  const save = database.prepare(
+    `INSERT INTO device_statuses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET
+       first_seen_at = excluded.first_seen_at,
+       last_seen_at = excluded.last_seen_at,
+       report_count = excluded.report_count,
+       last_position = excluded.last_position,
+       applied = excluded.applied,
+       latitude = excluded.latitude,
+       longitude = excluded.longitude`,
+  )
   const notSeenSince = database.prepare<DeviceName>(
     `SELECT account_id AS accountId, device_id AS deviceId FROM device_statuses
      WHERE last_seen_at < ?`,

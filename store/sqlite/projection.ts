@@ -14,8 +14,8 @@ import type { Records } from './records.ts'
 
 export type Tables = {
   readonly records: Records
-  readonly statuses: DeviceStatuses
-  readonly erasures: AppliedErasures
+  readonly statuses: Pick<DeviceStatuses, 'find' | 'save' | 'remove'>
+  readonly erasures: Pick<AppliedErasures, 'isApplied' | 'times' | 'apply'>
 }
 
 type DeviceState = Pick<Change, 'accountId' | 'deviceId' | 'before'> & {

@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { deviceStatus } from '../../../projector/device-status.ts'
+import type { DeviceStatus } from '../../../schemas/read-models.ts'
+import type { PositionEntry, ProjectionBatch } from '../../../store/read-models.ts'
+import { openReadModels, type SqliteReadModels } from '../../../store/sqlite/read-models.ts'
+import { positionReported, T0 } from '../../samples.ts'
+
+let directory: string
+let first: SqliteReadModels
+let second: SqliteReadModels
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'read-models-'))
+  first = openReadModels(directory, 1)
+  second = openReadModels(directory, 1)
+})
+
+afterEach(() => {
+  first.close()
+  second.close()
+  rmSync(directory, { recursive: true })
+})
+
+describe('what the projection remembers of a device', () => {
+  test('is forgotten when another connection has written', async () => {
+    await project(first, [entry(1, 'a')])
+    await second.expire(T0 + 60_000, { forget: () => undefined })
+    await project(first, [entry(2, 'a')])
+    expect(reports(first, 'a')).toBe(1)
+    await project(second, [entry(3, 'a')])
+    await project(first, [entry(4, 'a')])
+    expect(reports(first, 'a')).toBe(3)
+  })
+
+  test('is forgotten when the same connection has removed it', async () => {
+    await project(first, [entry(1, 'a')])
+    await first.expire(T0 + 60_000, { forget: () => undefined })
+    await project(first, [entry(2, 'a')])
+    expect(reports(first, 'a')).toBe(1)
+  })
+
+  test('is forgotten when its batch has failed', async () => {
+    const both = [entry(1, 'a'), entry(2, 'b')]
+    const fold = (previous: DeviceStatus | undefined, given: PositionEntry) => ({
+      ...deviceStatus(previous, given),
+      ...(given.event.deviceId === 'b' && { reportCount: 'no number' as never }),
+    })
+    await expect(project(first, both, fold)).rejects.toThrow()
+    expect(reports(first, 'a')).toBeUndefined()
+    await project(first, both)
+    expect([reports(first, 'a'), reports(first, 'b')]).toEqual([1, 1])
+  })
+})
+
+function entry(offset: number, deviceId: string): PositionEntry {
+  const event = positionReported({ deviceId, timestamp: T0 + offset, receivedAt: T0 + offset })
+  return { kind: 'position', origin: { partition: 0, offset }, event }
+}
+
+function project(
+  models: SqliteReadModels,
+  entries: readonly PositionEntry[],
+  fold: ProjectionBatch['fold'] = deviceStatus,
+) {
+  const lastOffset = entries.at(-1)!.origin.offset
+  return models.project({ partition: 0, lastOffset, entries, fold })
+}
+
+function reports(models: SqliteReadModels, deviceId: string): number | undefined {
+  const { accountId } = entry(0, deviceId).event
+  return models.statuses.find({ accountId, deviceId })?.reportCount
+}
