@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { RateLimiterMongo } from 'rate-limiter-flexible'
+import { untilSucceeded } from '../../runtime/back-off.ts'
 import {
   memoryRateCounters,
   type OpenRateCounters,
@@ -8,7 +9,6 @@ import {
 } from '../../runtime/rate-counters.ts'
 import { databaseOf, openClient } from './connection.ts'
 import { answered } from './guarded.ts'
-import { untilSucceeded } from './preparation.ts'
 
 const COLLECTION = 'rate_counters'
 /** A server that has not answered after this time counts as unavailable. */
