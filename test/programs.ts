@@ -48,7 +48,10 @@ export function startProgram(
   })
   const started = { process: child, output: () => output, ended }
   running.add(started)
-  void ended.then(() => running.delete(started))
+  ended.then(
+    () => running.delete(started),
+    () => undefined,
+  )
   return started
 }
 
