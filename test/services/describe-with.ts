@@ -11,6 +11,7 @@ import {
   mongodbProgram,
   openapiGenerator,
   prometheusProgram,
+  sqlite3Program,
   schemathesis,
 } from './programs.ts'
 import { startSchemaRegistry } from './schema-registry-server.ts'
@@ -31,6 +32,8 @@ export type Services = {
   readonly mongodbWithUsers: typeof startMongodbWithUsers
   readonly schemathesis: { readonly folder: string }
   readonly prometheus: typeof startPrometheus
+  /** The command-line program. */
+  readonly sqlite3: object
   readonly openapiGenerator: { readonly jar: string; readonly pythonPath: string }
 }
 
@@ -76,6 +79,7 @@ const SERVICES: { [Name in keyof Services]: (own: string) => Promise<Shared<Serv
       return { kind: 'unavailable', reason: `Prometheus: ${String(error)}` }
     }
   },
+  sqlite3: () => ofProgram('sqlite3', {}, sqlite3Program),
   openapiGenerator: async () => {
     try {
       return { kind: 'running', address: await openapiGenerator() }
