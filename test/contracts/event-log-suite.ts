@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterEach, beforeEach, test } from '@jest/globals'
+import { afterAll, afterEach, beforeEach, test } from '@jest/globals'
 import type { EventLog, LogBatch, LogEntry, TailItem } from '../../event-log/event-log.ts'
 import { deviceKey, type PositionReported } from '../../schemas/position-reported.ts'
 import type { Offsets } from '../../schemas/read-models.ts'
@@ -29,19 +29,45 @@ export type EventLogSuite = {
   readonly promise: (sentence: string, check: (given: OnALog) => Promise<void>) => void
 }
 
-/** Opens a log for each test that is defined with it, at `NOW`. */
+/**
+ * Opens a log for each test that is defined with it, at `NOW`. The next test's is opened while one
+ * runs: where a log is a set of topics that takes about half a second.
+ */
 export function eventLogSuite(open: OpenEventLog): EventLogSuite {
   let given: OnALog
+  let next: Promise<OnALog> | undefined
   const consumers: Consumer[] = []
 
   beforeEach(async () => {
+    given = await (next ?? openNext())
+    next = openNext()
+    // Whoever awaits it hears of a failure.
+    next.catch(() => undefined)
+  }, 60_000)
+
+  afterEach(async () => {
+    await Promise.all(consumers.splice(0).map((consumer) => consumer.stop()))
+    await given.opened.close()
+  }, 60_000)
+
+  afterAll(async () => {
+    await (await next)?.opened.close()
+  }, 60_000)
+
+  return {
+    promise(sentence, check) {
+      test(sentence, () => check(given), 90_000)
+    },
+  }
+
+  async function openNext(): Promise<OnALog> {
     const warnings: Warning[] = []
     const logger = {
       ...{ debug() {}, info() {}, error() {} },
       warn: (fields: object, message: string) => void warnings.push({ fields, message }),
     }
     const opened = await open({ clock: { now: () => NOW }, logger })
-    given = {
+    return {
       log: opened.log,
       opened,
       warnings,
@@ -59,17 +85,6 @@ export function eventLogSuite(open: OpenEventLog): EventLogSuite {
               ),
             },
     }
-  }, 60_000)
-
-  afterEach(async () => {
-    await Promise.all(consumers.splice(0).map((consumer) => consumer.stop()))
-    await given.opened.close()
-  }, 60_000)
-
-  return {
-    promise(sentence, check) {
-      test(sentence, () => check(given), 90_000)
-    },
   }
 }
 
