@@ -10,6 +10,7 @@ import {
   reportBrokenOff,
   type HttpState,
 } from '../runtime/http.ts'
+import { Load } from '../runtime/load.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import { documentRoutes } from '../runtime/openapi/document-routes.ts'
@@ -43,6 +44,7 @@ export function createIngestApp({
   rateLimits,
   openCounters = memoryRateCounters,
   trustProxy,
+  load = new Load(),
   metricsElsewhere = false,
 }: {
   eventLog: Pick<EventLog, 'append' | 'ready'>
@@ -60,6 +62,8 @@ export function createIngestApp({
   openCounters?: OpenRateCounters | undefined
   /** How many proxies to trust for X-Forwarded-For. */
   trustProxy: number
+  /** Shared with the server, which refuses requests beyond it. */
+  load?: Load
   metricsElsewhere?: boolean
 }): Koa<HttpState> {
   const grants = new Grants({ keys, clock: steadyClock, wallClock: clock, stopping })
@@ -76,7 +80,7 @@ export function createIngestApp({
   const keyLimit = new KeyLimit({ limit: rateLimits.key, openCounters })
   const deviceLimit = new DeviceLimit({ limit: rateLimits.device, openCounters })
   const tally = new Tally({ metrics, rejections })
-  const receive = receiveReports({ grants, failures, usage, keyLimit, tally, clock })
+  const receive = receiveReports({ grants, failures, usage, keyLimit, tally, load, clock })
   const accept = acceptReports({ eventLog, keyLimit, deviceLimit, tally, clock })
   router.post('/api/v1/gps/submit', submitPosition({ receive, accept }))
   router.post('/api/v1/gps/batch', submitBatch({ receive, accept }))

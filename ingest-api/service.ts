@@ -2,11 +2,13 @@ import type { EventLog } from '../event-log/event-log.ts'
 import { steadyClock, systemClock as clock } from '../runtime/clock.ts'
 import { serveHttp } from '../runtime/http-server.ts'
 import type { OpenRateCounters } from '../runtime/rate-counters.ts'
+import { Load } from '../runtime/load.ts'
 import type { Program } from '../runtime/program.ts'
 import type { InstanceReport, SpoolDepth } from '../schemas/instance-report.ts'
 import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/report-instance.ts'
 import type { Instances, Keys } from '../store/back-office.ts'
 import { createIngestApp } from './app.ts'
+import { countRefused } from './count-refused.ts'
 import { KeyUsage } from './keys/key-usage.ts'
 import { Rejections } from './accept/rejections.ts'
 import { reportRates } from './report-rates.ts'
@@ -50,6 +52,7 @@ export async function startIngestApi(
     reportInstance({ service: 'ingest-api', save, measure, clock }),
   )
   const { stopping } = lifecycle
+  const load = new Load()
   const server = await serveHttp({
     app: createIngestApp({
       eventLog,
@@ -64,11 +67,13 @@ export async function startIngestApi(
       rateLimits: config.rateLimits,
       openCounters,
       trustProxy: config.trustProxy,
+      load,
       metricsElsewhere: config.metricsPort !== undefined,
     }),
     host: config.host,
     port: config.ingestPort,
     graceMs: config.shutdownDeadlineMs / 2,
+    overload: { load, onRefused: countRefused({ metrics, logger }) },
   })
   lifecycle.onClose('ingest API', () => server.close())
   logger.info({ url: server.url }, 'ingest API listens')

@@ -4,11 +4,16 @@ import type { Duplex } from 'node:stream'
 
 /** Requests of one connection that are handled at once; further ones wait. */
 const AT_ONCE = 16
+/** Requests that wait behind those, of all connections together. */
+const HELD_IN_ALL = 5_000
+/** How long a connection rests after an overload; its client was asked to wait as long. */
+const REST_MS = 1_000
 
 type Connection = {
   /** Answers in progress, in the order of the requests. */
   readonly underWay: Set<ServerResponse>
   readonly held: (() => void)[]
+  resting: boolean
 }
 
 /**
@@ -17,6 +22,7 @@ type Connection = {
  */
 export class HttpConnections {
   readonly #connections = new Map<Duplex, Connection>()
+  #heldInAll = 0
   readonly #begin: (request: IncomingMessage, response: ServerResponse) => void
 
   constructor(begin: (request: IncomingMessage, response: ServerResponse) => void) {
@@ -31,13 +37,28 @@ export class HttpConnections {
       underWay.add(response)
       response.once('close', () => {
         underWay.delete(response)
-        beginHeld(connection, socket)
+        this.#beginHeld(connection, socket)
       })
       this.#begin(request, response)
     }
     if (underWay.size < AT_ONCE) return begin()
+    // One piece of input can hold thousands, and a client that reads no answers leaves them waiting.
+    if (this.#heldInAll >= HELD_IN_ALL) return void socket.destroy()
+    this.#heldInAll += 1
     held.push(begin)
     socket.pause()
+  }
+
+  /** Reads nothing more of a connection for a moment, so that its client cannot flood the server. */
+  rest(socket: Socket): void {
+    const connection = this.#connections.get(socket)
+    if (connection === undefined || connection.resting) return
+    connection.resting = true
+    socket.pause()
+    setTimeout(() => {
+      connection.resting = false
+      if (connection.held.length === 0) socket.resume()
+    }, REST_MS).unref()
   }
 
   /** The answers in progress on a connection. */
@@ -51,26 +72,28 @@ export class HttpConnections {
   }
 
   #open(socket: Socket): Connection {
-    const connection: Connection = { underWay: new Set(), held: [] }
+    const connection: Connection = { underWay: new Set(), held: [], resting: false }
     this.#connections.set(socket, connection)
     socket.once('close', () => {
+      this.#heldInAll -= connection.held.length
       connection.held.length = 0
       this.#connections.delete(socket)
     })
     // Node's server resumes a connection whenever one of its requests has been read.
     socket.on('resume', () => {
-      if (connection.held.length > 0) socket.pause()
+      if (connection.held.length > 0 || connection.resting) socket.pause()
     })
     return connection
   }
-}
 
-function beginHeld({ underWay, held }: Connection, socket: Socket): void {
-  if (held.length === 0) return
-  while (underWay.size < AT_ONCE) {
-    const begin = held.shift()
-    if (begin === undefined) break
-    begin()
+  #beginHeld({ underWay, held, resting }: Connection, socket: Socket): void {
+    if (held.length === 0) return
+    while (underWay.size < AT_ONCE) {
+      const begin = held.shift()
+      if (begin === undefined) break
+      this.#heldInAll -= 1
+      begin()
+    }
+    if (held.length === 0 && !resting) socket.resume()
   }
-  if (held.length === 0) socket.resume()
 }

@@ -2,8 +2,9 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type Koa from 'koa'
-import { EVERY_ANSWER, refuseConnection, refuseRequest } from './bare-answer.ts'
+import { EVERY_ANSWER, refuseConnection, refuseOverload, refuseRequest } from './bare-answer.ts'
 import { HttpConnections } from './http-connections.ts'
+import type { Load } from './load.ts'
 
 /** Node silently drops headers beyond its own cap, possibly X-Forwarded-For or the cookie. */
 const MOST_HEADERS = 100
@@ -19,6 +20,13 @@ export type HttpServer = {
   close(): Promise<void>
 }
 
+/** Beyond the load that it can carry, a server refuses requests that change something, with 503. */
+export type Overload = {
+  readonly load: Load
+  /** Called for each request that was refused and so never reached the app. */
+  readonly onRefused: () => void
+}
+
 /**
  * Serves a Koa app with limits against slow or hostile clients. Requests that the HTTP parser
  * refuses are answered in the error envelope too.
@@ -29,12 +37,14 @@ export async function serveHttp({
   port,
   graceMs,
   unreadMs = UNREAD_MS,
+  overload,
 }: {
   app: Koa
   host: string
   port: number
   graceMs: number
   unreadMs?: number
+  overload?: Overload
 }): Promise<HttpServer> {
   const server = createServer({
     headersTimeout: 10_000,
@@ -57,6 +67,15 @@ export async function serveHttp({
     if (request.headers.host === undefined && request.httpVersion === '1.1') {
       const message = 'an HTTP/1.1 request needs a Host header'
       return refuseRequest(response, 'INVALID_PARAMS', message)
+    }
+    if (overload !== undefined) {
+      if (overload.load.isFull && request.method === 'POST') {
+        refuseOverload(response)
+        connections.rest(request.socket)
+        return overload.onRefused()
+      }
+      overload.load.begin()
+      response.once('close', () => overload.load.end())
     }
     for (const [name, value] of Object.entries(EVERY_ANSWER)) response.setHeader(name, value)
     if (closing) response.setHeader('Connection', 'close')

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import type Koa from 'koa'
 import { ApiError, DependencyError } from './errors.ts'
 import { withoutApiKeys } from '../schemas/api-key.ts'
@@ -12,7 +13,8 @@ export type HttpMiddleware<S extends HttpState = HttpState> = Koa.Middleware<S>
 
 /** An unread body longer than this closes the connection rather than being read to its end. */
 const DRAINED_BODY_BYTES = 1024 * 1024
-const RETRY_AFTER_SECONDS = '1'
+/** Clients refused at the same time are to come back at different times. */
+const RETRY_AFTER_SECONDS = [1, 2, 3] as const
 
 /** Gives each request an `X-Request-Id`: the caller's own if it is usable. */
 export function identifyRequest(): HttpMiddleware {
@@ -71,7 +73,7 @@ export function answerInEnvelope({ logger }: { logger: Logger }): HttpMiddleware
       ctx.status = error.status
       ctx.body = errorEnvelope(error)
       ctx.set(error.headers)
-      if (hasLongUnreadBody(ctx)) ctx.set('Connection', 'close')
+      if (hasLongUnreadBody(ctx.req)) ctx.set('Connection', 'close')
     }
   }
 }
@@ -121,9 +123,13 @@ export function toApiError(thrown: unknown): ApiError {
 /** 503: the same request may succeed after `Retry-After`. */
 export function unavailable(message: string, cause?: unknown): ApiError {
   return new ApiError('SERVICE_UNAVAILABLE', message, {
-    headers: { 'Retry-After': RETRY_AFTER_SECONDS },
+    headers: { 'Retry-After': retryAfterSeconds() },
     cause,
   })
+}
+
+export function retryAfterSeconds(): string {
+  return String(RETRY_AFTER_SECONDS[Math.floor(Math.random() * RETRY_AFTER_SECONDS.length)])
 }
 
 type RouterContext = {
@@ -147,8 +153,9 @@ function unmatched(ctx: HttpContext): ApiError {
   })
 }
 
-function hasLongUnreadBody(ctx: HttpContext): boolean {
-  if (ctx.req.complete) return false
-  const declared = ctx.get('content-length')
-  return declared === '' || Number(declared) > DRAINED_BODY_BYTES
+export function hasLongUnreadBody({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return false
+  const declared = headers['content-length']
+  if (declared === undefined) return headers['transfer-encoding'] !== undefined
+  return Number(declared) > DRAINED_BODY_BYTES
 }

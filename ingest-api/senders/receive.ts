@@ -1,6 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import type { HttpContext } from '../../runtime/http.ts'
+import { toApiError, type HttpContext } from '../../runtime/http.ts'
+import type { Load } from '../../runtime/load.ts'
 import type { ApiKey, KeyGrant } from '../../store/back-office.ts'
 import type { GivenReport } from '../accept/accept.ts'
 import { tellNearest, type Allowance } from '../accept/allowance.ts'
@@ -13,7 +14,7 @@ import type { KeyUsage } from '../keys/key-usage.ts'
 import { readJson, type JsonBody } from './read-json.ts'
 
 /** How long a request waits for store and log together; the answer must be sent within 6 s. */
-const WAITS_MS = 5_500
+const WAITS_MS = 5_400
 
 /** A request whose key may report, and its reports. */
 export type ReportRequest = {
@@ -44,6 +45,7 @@ export function receiveReports({
   usage,
   keyLimit,
   tally,
+  load,
   clock,
 }: {
   grants: Grants
@@ -51,6 +53,7 @@ export function receiveReports({
   usage: KeyUsage
   keyLimit: KeyLimit
   tally: Tally
+  load: Load
   clock: Clock
 }): Receive {
   return async function receive(ctx, { limitBytes, reportsIn }) {
@@ -62,15 +65,16 @@ export function receiveReports({
       const grant = await authenticate(ctx, { grants, failures, clock })
       key = grant.key
       authorize(grant, { scope: 'positions:write', usage, clock })
-      const withinMs = Math.max(0, WAITS_MS - (performance.now() - started))
       allowance = await keyLimit.take(key, 1)
+      const withinMs = Math.max(0, WAITS_MS - (performance.now() - started))
       if (allowance !== undefined && allowance.over > 0) throw exhausted(allowance)
-      const reports = reportsIn(await readJson(ctx, { limitBytes, chunks }))
+      const reports = reportsIn(await readJson(ctx, { limitBytes, chunks, load }))
       return { grant, reports, withinMs, allowance }
     } catch (error) {
       const known = key === undefined ? {} : { key, received: { chunks } }
       tally.failed(error, { reports: 1, ...known })
-      tellNearest(ctx, allowance)
+      // A 503 asks to come back sooner than the limit starts anew.
+      if (toApiError(error).status !== 503) tellNearest(ctx, allowance)
       throw error
     }
   }

@@ -4,10 +4,12 @@ import { join } from 'node:path'
 import type { EventLog } from '../../event-log/event-log.ts'
 import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { createIngestApp } from '../../ingest-api/app.ts'
+import { countRefused } from '../../ingest-api/count-refused.ts'
 import { KeyUsage } from '../../ingest-api/keys/key-usage.ts'
 import { Rejections } from '../../ingest-api/accept/rejections.ts'
 import type { Config } from '../../runtime/config/config.ts'
 import { serveHttp } from '../../runtime/http-server.ts'
+import { Load } from '../../runtime/load.ts'
 import { createLogger, type Logger } from '../../runtime/logger.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import { keyHint, newApiKey, secretHash } from '../../schemas/api-key.ts'
@@ -32,6 +34,7 @@ export async function startIngest({
   wrapKeys = (store) => store,
   rateLimits = {},
   trustProxy = 0,
+  load = new Load(),
   metricsElsewhere = false,
   logger = createLogger({ level: 'silent', name: 'test' }),
 }: {
@@ -40,6 +43,7 @@ export async function startIngest({
   /** Those that are not given are off. */
   rateLimits?: Partial<RateLimits>
   trustProxy?: number
+  load?: Load
   metricsElsewhere?: boolean
   logger?: Logger
 } = {}) {
@@ -67,11 +71,13 @@ export async function startIngest({
       stopping: stopping.signal,
       rateLimits: { device: 'off', key: 'off', auth: 'off', ...rateLimits },
       trustProxy,
+      load,
       metricsElsewhere,
     }),
     host: '127.0.0.1',
     port: 0,
     graceMs: 500,
+    overload: { load, onRefused: countRefused({ metrics, logger }) },
   })
   let keys = 0
   let readings = 0

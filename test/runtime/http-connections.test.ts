@@ -98,4 +98,26 @@ describe('requests that a client sends ahead of the answers', () => {
     // That it has gone shows when the first answers cannot be written.
     expect(begun.length).toBeLessThan(24)
   })
+
+  test('cost a connection its life where they are thousands', async () => {
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    socket.on('error', () => undefined)
+    socket.write('GET / HTTP/1.1\r\nHost:a\r\n\r\n'.repeat(20_000))
+    await eventually(() => begun.length === 16)
+    // A patient client is held back by its own connection; this one had sent 5000 at once.
+    const pieces = Array.from({ length: 4 }, () =>
+      connect(Number(new URL(server.url).port), '127.0.0.1'),
+    )
+    for (const piece of pieces) {
+      piece.on('error', () => undefined)
+      piece.write('GET / HTTP/1.1\r\nHost:a\r\n\r\n'.repeat(2_400))
+    }
+    await eventually(() => [socket, ...pieces].some(({ destroyed }) => destroyed))
+    for (const one of [socket, ...pieces]) one.destroy()
+    await closed
+    const other = connect(Number(new URL(server.url).port), '127.0.0.1')
+    other.write(get('other'))
+    await eventually(() => begun.some(({ path }) => path === '/other'))
+    other.destroy()
+  })
 })

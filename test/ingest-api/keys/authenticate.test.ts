@@ -208,7 +208,7 @@ describe('while the store is away', () => {
     expect((await cut.submit(minimal, { key: known })).status).toBe(200)
     const answer = await cut.submit(minimal, { key: other })
     expect(answer).toMatchObject({ status: 503, body: { error: 'SERVICE_UNAVAILABLE' } })
-    expect(answer.headers.get('retry-after')).toBe('1')
+    expect(answer.headers.get('retry-after')).toMatch(/^[123]$/)
     cut.clock.time = T0 + 3_600_001
     expect((await cut.submit(minimal, { key: known })).status).toBe(503)
     away = false

@@ -1,0 +1,22 @@
+import { unavailable } from '../runtime/http.ts'
+import type { Logger } from '../runtime/logger.ts'
+import type { Metrics } from '../runtime/metrics.ts'
+import { refusalLog } from '../runtime/refusal-log.ts'
+
+const OVERLOADED = unavailable('the service is overloaded')
+
+/** Counts and logs a request that was refused before it reached the app. */
+export function countRefused({
+  metrics,
+  logger,
+}: {
+  metrics: Metrics
+  logger: Logger
+}): () => void {
+  const note = refusalLog({ logger })
+  return function refused() {
+    metrics.reports.inc({ outcome: OVERLOADED.error })
+    metrics.httpRequests.inc({ service: 'ingest-api', method: 'POST', route: 'none', code: 503 })
+    note(OVERLOADED)
+  }
+}

@@ -1,0 +1,52 @@
+/** Beyond this number of requests under way, and bytes of their bodies, further ones are refused. */
+const MOST_REQUESTS = 2_000
+const MOST_BYTES = 32 * 1024 * 1024
+
+/**
+ * What a server has taken on and not answered yet. A request whose body is still on its way is no
+ * work yet: slow clients take nothing from the others but room for their bytes.
+ */
+export class Load {
+  #requests = 0
+  #arriving = 0
+  #bytes = 0
+  readonly #mostRequests: number
+  readonly #mostBytes: number
+
+  constructor({ mostRequests = MOST_REQUESTS, mostBytes = MOST_BYTES } = {}) {
+    this.#mostRequests = mostRequests
+    this.#mostBytes = mostBytes
+  }
+
+  get isFull(): boolean {
+    return this.#requests - this.#arriving >= this.#mostRequests
+  }
+
+  begin(): void {
+    this.#requests += 1
+  }
+
+  end(): void {
+    this.#requests -= 1
+  }
+
+  /** The body of a request that has begun is being read. */
+  beginBody(): void {
+    this.#arriving += 1
+  }
+
+  endBody(): void {
+    this.#arriving -= 1
+  }
+
+  /** False if there is no room for these bytes. */
+  hold(bytes: number): boolean {
+    if (this.#bytes + bytes > this.#mostBytes) return false
+    this.#bytes += bytes
+    return true
+  }
+
+  release(bytes: number): void {
+    this.#bytes -= bytes
+  }
+}

@@ -1,0 +1,151 @@
+import { connect, type Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { Load } from '../../runtime/load.ts'
+import { eventually } from '../eventually.ts'
+import { expectRefused } from './expect-refused.ts'
+import { startIngest, type Answer, type IngestHarness } from './ingest-harness.ts'
+
+const minimal = { deviceId: 'tracker-1', latitude: 46.05, longitude: 14.5 }
+
+let ingest: IngestHarness
+let key: string
+let sockets: Socket[]
+/** Ends the waits of the log, which are begun while this is set. */
+let letGo: (() => void) | undefined
+let appending: number
+
+beforeEach(async () => {
+  sockets = []
+  appending = 0
+  let going = Promise.resolve()
+  ingest = await startIngest({
+    load: new Load({ mostRequests: 3, mostBytes: 100_000 }),
+    wrapLog: (log) => ({
+      ready: () => log.ready(),
+      append: async (events) => {
+        appending += 1
+        await going
+        await log.append(events)
+      },
+    }),
+  })
+  key = (await ingest.createKey()).secret
+  expect((await ingest.submit(minimal, { key })).status).toBe(200)
+  appending = 0
+  going = new Promise((resolve) => (letGo = resolve))
+})
+
+afterEach(async () => {
+  letGo?.()
+  for (const socket of sockets) socket.destroy()
+  await ingest.close()
+})
+
+/** Three requests that wait for the log. */
+async function fill(): Promise<Promise<Answer>[]> {
+  const waiting = [1, 2, 3].map(() => ingest.submit(minimal, { key }))
+  await eventually(() => appending === 3)
+  return waiting
+}
+
+/** Begins a request whose body does not come to its end. */
+function beginBody(bytes: number, length: number, path = 'submit'): Socket {
+  const socket = connect(Number(new URL(ingest.url).port), '127.0.0.1')
+  socket.on('error', () => undefined)
+  socket.write(
+    `POST /api/v1/gps/${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${' '.repeat(bytes)}`,
+  )
+  sockets.push(socket)
+  return socket
+}
+
+describe('a server that has as many requests under way as it can carry', () => {
+  test('refuses further ones at once, and takes them again when those are answered', async () => {
+    const waiting = await fill()
+    const started = performance.now()
+    const refused = await ingest.submit(minimal, { key })
+    expect(performance.now() - started).toBeLessThan(1_000)
+    expectRefused(refused, 503, 'SERVICE_UNAVAILABLE')
+    expect(refused.headers.get('retry-after')).toMatch(/^[123]$/)
+    expect(refused.headers.get('cache-control')).toBe('no-store')
+    expectRefused(await ingest.batch({ reports: [minimal] }), 503, 'SERVICE_UNAVAILABLE')
+    letGo?.()
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200])
+    expect((await ingest.submit(minimal, { key })).status).toBe(200)
+  })
+
+  test('asks those it refuses to come back at different times', async () => {
+    await fill()
+    const answers = await Promise.all(Array.from({ length: 40 }, () => ingest.submit(minimal)))
+    const times = new Set(answers.map(({ headers }) => headers.get('retry-after')))
+    expect([...times].sort()).toEqual(['1', '2', '3'])
+  })
+
+  test('still says how it is', async () => {
+    await fill()
+    expect((await ingest.request('/healthz')).status).toBe(200)
+    const { text } = (await ingest.request('/metrics')).body as { text: string }
+    expect(text).toMatch(/gps_reports_total\{outcome="SERVICE_UNAVAILABLE"\} 0/)
+    await ingest.submit(minimal)
+    await eventually(async () => {
+      const page = (await ingest.request('/metrics')).body as { text: string }
+      return /gps_reports_total\{outcome="SERVICE_UNAVAILABLE"\} 1/.test(page.text)
+    })
+  })
+
+  test('reads no more of a connection for a second after it was refused', async () => {
+    await fill()
+    const socket = connect(Number(new URL(ingest.url).port), '127.0.0.1')
+    sockets.push(socket)
+    let received = ''
+    socket.on('data', (chunk) => (received += chunk.toString()))
+    const post = 'POST /api/v1/gps/submit HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}'
+    const answers = () => received.split('HTTP/1.1 503').length - 1
+    socket.write(post)
+    await eventually(() => answers() === 1)
+    const started = performance.now()
+    socket.write(post)
+    await eventually(() => answers() === 2)
+    expect(performance.now() - started).toBeGreaterThan(700)
+    expect(received).not.toContain('Connection: close')
+  })
+})
+
+test('requests whose bodies are slow leave the others their turn', async () => {
+  for (let n = 0; n < 10; n += 1) beginBody(5, 100)
+  const waiting = await fill()
+  letGo?.()
+  expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200])
+})
+
+describe('a server that holds as many bytes as it can', () => {
+  test('refuses further bodies, and takes them again when there is room', async () => {
+    const large = JSON.stringify({ reports: [minimal], note: 'n'.repeat(60_000) })
+    const waiting = ingest.batch(large, { key })
+    await eventually(() => appending === 1)
+    expectRefused(await ingest.batch(large, { key }), 503, 'SERVICE_UNAVAILABLE')
+    const packed = { key, headers: { 'Content-Encoding': 'gzip' } }
+    expectRefused(await ingest.batch(gzipSync(large), packed), 503, 'SERVICE_UNAVAILABLE')
+    const small = ingest.submit(minimal, { key })
+    letGo?.()
+    expect((await waiting).status).toBe(200)
+    expect((await small).status).toBe(200)
+    expect((await ingest.batch(large, { key })).status).toBe(200)
+  })
+
+  test('counts what has arrived of a body, and forgets it with its connection', async () => {
+    letGo?.()
+    const half = beginBody(90_000, 200_000, 'batch')
+    await eventually(async () => {
+      const body = { reports: [minimal], note: 'n'.repeat(15_000) }
+      return (await ingest.batch(body, { key })).status === 503
+    })
+    half.destroy()
+    await eventually(async () => {
+      const body = { reports: [minimal], note: 'n'.repeat(80_000) }
+      return (await ingest.batch(body, { key })).status === 200
+    })
+  })
+})
