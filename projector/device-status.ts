@@ -24,7 +24,8 @@ export function deviceStatus(
   }
   if (includes(previous.applied, origin)) return previous
   return {
-    ...previous,
+    accountId: previous.accountId,
+    deviceId: previous.deviceId,
     firstSeenAt: Math.min(previous.firstSeenAt, event.receivedAt),
     lastSeenAt: Math.max(previous.lastSeenAt, event.receivedAt),
     reportCount: previous.reportCount + 1,

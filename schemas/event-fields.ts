@@ -9,6 +9,8 @@ export class UndecodableEventError extends Error {
 const LONGEST_IDENTIFIER = 128
 /** The last millisecond of the year 9999, the latest in ISO 8601. */
 const LATEST = Date.UTC(10_000, 0, 1) - 1
+/** What nearly all of them are; it can be told at once. */
+const USUAL_IDENTIFIER = /^[\x20-\x7e]{1,128}$/
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 
 /** @throws {UndecodableEventError} if there are no bytes, or they are not UTF-8. */
@@ -49,6 +51,7 @@ export function text(fields: Record<string, unknown>, name: string): string {
  */
 export function identifier(fields: Record<string, unknown>, name: string): string {
   const value = text(fields, name)
+  if (USUAL_IDENTIFIER.test(value)) return value
   if (value.length > LONGEST_IDENTIFIER) {
     throw new UndecodableEventError(`${name} has more than ${LONGEST_IDENTIFIER} characters`)
   }

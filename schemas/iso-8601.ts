@@ -19,7 +19,9 @@ export function parseIso8601(text: string): number | undefined {
 /** The engine's own parser is many times faster; it takes 30 February for 2 March. */
 function parseUsual(text: string): number | undefined {
   const time = Date.parse(text)
-  return new Date(time).getUTCDate() === Number(text.slice(8, 10)) ? time : undefined
+  if (Number.isNaN(time)) return undefined
+  const day = Number(text.slice(8, 10))
+  return day <= 28 || new Date(time).getUTCDate() === day ? time : undefined
 }
 
 function parseAny(text: string): number | undefined {

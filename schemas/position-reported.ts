@@ -66,11 +66,9 @@ export function encodePositionReported(event: PositionReported): string {
  */
 export function decodePositionReported(json: string): PositionReported {
   const fields = jsonObject(json)
-  return checkPositionReported({
-    ...fields,
-    timestamp: time(fields, 'timestamp'),
-    receivedAt: time(fields, 'receivedAt'),
-  })
+  fields['timestamp'] = time(fields, 'timestamp')
+  fields['receivedAt'] = time(fields, 'receivedAt')
+  return checkPositionReported(fields)
 }
 
 /**

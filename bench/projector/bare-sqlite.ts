@@ -1,64 +1,77 @@
 import { DatabaseSync } from '@photostructure/sqlite'
+import type { DeviceStatus, PositionRecord } from '../../schemas/read-models.ts'
 import type { Projected } from './project.ts'
 import { stopwatch, type Speed } from './speed.ts'
 
-type Value = string | number | null
-
-/** The rows of one batch: values in the order of the columns. */
-export type Rows = {
-  readonly records: readonly (readonly Value[])[]
-  readonly statuses: readonly (readonly Value[])[]
-  readonly checkpoint: readonly Value[]
+/** The documents of one batch, as the store is given them. */
+export type Documents = {
+  readonly records: readonly PositionRecord[]
+  readonly statuses: readonly DeviceStatus[]
+  readonly partition: number
+  readonly lastOffset: number
 }
 
-/** The rows that the store has written for a batch. */
-export function rowsOf({ batch, changes }: Projected): Rows {
-  const last = batch.entries.at(-1)
+/** What the store has written for a batch. */
+export function documentsOf({ batch, changes }: Projected): Documents {
+  const { partition, lastOffset, entries } = batch
   return {
-    records: batch.entries.flatMap((entry) => {
-      if (entry.kind !== 'position') return []
-      const { event: e, origin } = entry
-      return [
-        [
-          ...[e.accountId, e.recordId, e.deviceId, e.keyId, e.latitude, e.longitude],
-          ...[e.timestamp, e.timestampSource, e.receivedAt, e.accuracy ?? null],
-          ...[e.altitude ?? null, e.speed ?? null, e.heading ?? null, e.battery ?? null],
-          ...[origin.partition, origin.offset],
-        ],
-      ]
-    }),
-    statuses: changes.flatMap(({ after: s }) =>
-      s === undefined
-        ? []
-        : [
-            [
-              ...[s.accountId, s.deviceId, s.firstSeenAt, s.lastSeenAt, s.reportCount],
-              ...[JSON.stringify(s.lastPosition), JSON.stringify(s.applied)],
-              ...[s.lastPosition.latitude, s.lastPosition.longitude],
-            ],
-          ],
+    ...{ partition, lastOffset },
+    records: entries.flatMap((entry) =>
+      entry.kind === 'position' ? [{ ...entry.event, origin: entry.origin }] : [],
     ),
-    checkpoint: [
-      ...[batch.partition, batch.lastOffset, last?.origin.offset ?? 0],
-      last?.kind === 'position' ? last.event.recordId : '',
-    ],
+    statuses: changes.flatMap(({ after }) => after ?? []),
   }
 }
 
-/** Writes the rows with nothing but the driver, one transaction a batch, into tables like those of `like`. */
-export function writeRows(batches: readonly Rows[], file: string, like: string): Speed {
+/**
+ * Writes the documents with nothing but the driver, one transaction a batch, into tables like those of
+ * the file `like`.
+ */
+export function writeDocuments(batches: readonly Documents[], file: string, like: string): Speed {
   const database = new DatabaseSync(file)
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
   for (const sql of schemaOf(like)) database.exec(sql)
-  const record = database.prepare(insertInto('records', batches[0]?.records[0]))
-  const status = database.prepare(insertInto('device_statuses', batches[0]?.statuses[0]))
-  const checkpoint = database.prepare(insertInto('checkpoints', batches[0]?.checkpoint))
+  const record = database.prepare(`INSERT INTO records VALUES (${places(16)})`)
+  const status = database.prepare(`REPLACE INTO device_statuses VALUES (${places(9)})`)
+  const checkpoint = database.prepare(`REPLACE INTO checkpoints VALUES (${places(4)})`)
   const watch = stopwatch()
-  for (const { records, statuses, ...batch } of batches) {
+  for (const { records, statuses, partition, lastOffset } of batches) {
     database.exec('BEGIN IMMEDIATE')
-    for (const row of records) record.run(...row)
-    for (const row of statuses) status.run(...row)
-    checkpoint.run(...batch.checkpoint)
+    for (const r of records) {
+      record.run(
+        r.accountId,
+        r.recordId,
+        r.deviceId,
+        r.keyId,
+        r.latitude,
+        r.longitude,
+        r.timestamp,
+        r.timestampSource,
+        r.receivedAt,
+        r.accuracy ?? null,
+        r.altitude ?? null,
+        r.speed ?? null,
+        r.heading ?? null,
+        r.battery ?? null,
+        r.origin.partition,
+        r.origin.offset,
+      )
+    }
+    for (const s of statuses) {
+      const { latitude, longitude } = s.lastPosition
+      status.run(
+        s.accountId,
+        s.deviceId,
+        s.firstSeenAt,
+        s.lastSeenAt,
+        s.reportCount,
+        JSON.stringify(s.lastPosition),
+        JSON.stringify(s.applied),
+        latitude,
+        longitude,
+      )
+    }
+    checkpoint.run(partition, lastOffset, lastOffset, records.at(-1)?.recordId ?? null)
     database.exec('COMMIT')
     watch.count(records.length)
   }
@@ -66,8 +79,8 @@ export function writeRows(batches: readonly Rows[], file: string, like: string):
   return watch.read()
 }
 
-function insertInto(table: string, row: readonly unknown[] = []): string {
-  return `REPLACE INTO ${table} VALUES (${row.map(() => '?').join(', ')})`
+function places(count: number): string {
+  return Array.from({ length: count }, () => '?').join(', ')
 }
 
 /** Tables and indexes of another file, as SQL. */

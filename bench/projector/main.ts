@@ -11,8 +11,8 @@ import { openMongoStore } from '../../store/mongo/mongo-store.ts'
 import { positionDocument } from '../../store/mongo/position-documents.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { temporaryDirectory } from '../../test/programs.ts'
-import { writeDocuments, type Documents } from './bare-mongo.ts'
-import { rowsOf, writeRows, type Rows } from './bare-sqlite.ts'
+import * as bareMongo from './bare-mongo.ts'
+import * as bareSqlite from './bare-sqlite.ts'
 import { fillLog } from './fill-log.ts'
 import type { ProjectorOrder, ProjectorRound } from './measure.ts'
 import { projectAll, type Projected } from './project.ts'
@@ -39,19 +39,20 @@ async function intoSqlite({ events, devices, rounds }: ProjectorOrder): Promise<
   const eventLog = openSqliteEventLog({ file: join(directory.path, 'log.sqlite'), clock })
   try {
     await fillLog(eventLog, { events, devices })
-    let batches: Rows[] = []
+    const batches: bareSqlite.Documents[] = []
     // The first round is not counted.
     for (let round = 0; round <= rounds; round += 1) {
       const own = join(directory.path, String(round))
       const store = openSqliteStore({ directory: own })
-      if (round === 0) batches = []
       const projected = await projectAll({
         ...{ eventLog, store, events, generation: round + 1 },
-        ...(round === 0 && { onProjected: (one: Projected) => batches.push(rowsOf(one)) }),
+        ...(round === 0 && {
+          onProjected: (one: Projected) => batches.push(bareSqlite.documentsOf(one)),
+        }),
       })
       await store.close()
       const like = join(own, 'read-models-1.sqlite')
-      const bare = writeRows(batches, join(own, 'bare.sqlite'), like)
+      const bare = bareSqlite.writeDocuments(batches, join(own, 'bare.sqlite'), like)
       if (round > 0) tell({ projected, bare })
     }
   } finally {
@@ -67,7 +68,7 @@ async function intoMongo(order: ProjectorOrder & { store: 'MongoDB' }): Promise<
     onFatal: (error) => process.send?.({ failed: error.message }),
   })
   await fillLog(eventLog, { events, devices })
-  const batches: Documents[] = []
+  const batches: bareMongo.Documents[] = []
   for (let round = 0; round <= rounds; round += 1) {
     const own = order.mongodbUrl.replace('/?', `/bench-projector-${round}?`)
     const bareUrl = order.mongodbUrl.replace('/?', `/bench-bare-${round}?`)
@@ -80,7 +81,7 @@ async function intoMongo(order: ProjectorOrder & { store: 'MongoDB' }): Promise<
     const client = openClient(bareUrl)
     const db = databaseOf(client, bareUrl)
     const { positions, deviceStatuses } = openReadModels(db, 1)
-    const bare = await writeDocuments(batches, db, {
+    const bare = await bareMongo.writeDocuments(batches, db, {
       positions: positions.collectionName,
       deviceStatuses: deviceStatuses.collectionName,
     })
@@ -96,7 +97,7 @@ function open(url: string) {
   return openMongoStore({ url, logger, clock })
 }
 
-function documentsOf({ batch: { entries }, changes }: Projected): Documents {
+function documentsOf({ batch: { entries }, changes }: Projected): bareMongo.Documents {
   return {
     positions: entries.flatMap((entry) =>
       entry.kind === 'position' ? [positionDocument(entry)] : [],

@@ -13,13 +13,16 @@ const MAX_ENTRIES = 500
 export type BatchReader = (after: number) => LogBatch | undefined
 
 export function batchReader(database: Database): BatchReader {
+  // Only what a position needs, and its value as text: to make a buffer of it, and another text of
+  // that, takes longer than all the rest. A text ends at U+0000, and foreign bytes in it become U+FFFD.
   const selectNext = database.prepare<Row>(
-    `SELECT offset, type, id, received_at AS receivedAt, value, spooled FROM events
-     WHERE offset > ? ORDER BY offset LIMIT ?`,
+    `SELECT offset, type = '${POSITION_REPORTED}' AS isPosition, spooled,
+       CASE WHEN instr(value, x'00') = 0 THEN CAST(value AS TEXT) END AS json
+     FROM events WHERE offset > ? ORDER BY offset LIMIT ?`,
   )
-  // Positions need no key; for the others it is read as raw bytes.
-  const selectKey = database.prepare<{ key: Uint8Array }>(
-    'SELECT CAST(key AS BLOB) AS key FROM events WHERE offset = ?',
+  const selectWhole = database.prepare<WholeRow>(
+    `SELECT type, id, received_at AS receivedAt, CAST(key AS BLOB) AS key, value
+     FROM events WHERE offset = ?`,
   )
 
   return (after) => {
@@ -29,33 +32,53 @@ export function batchReader(database: Database): BatchReader {
     return { partition: PARTITION, lastOffset: last.offset, entries: rows.map(entry) }
   }
 
-  function entry({ offset, type, id, receivedAt, value, spooled }: Row): LogEntry {
-    const origin = { partition: PARTITION, offset }
+  function entry({ offset, isPosition, json, spooled }: Row): LogEntry {
+    if (isPosition === 0 || json === null || json.includes('\uFFFD'))
+      return wholeEntry(offset, spooled)
     try {
-      if (type === DEVICE_ERASED) {
-        const erasure = { key: keyOf(offset), value, eventId: id, erasedAt: receivedAt }
-        return { kind: 'erasure', origin, event: decodeDeviceErased(erasure) }
-      }
-      if (type !== POSITION_REPORTED) return { kind: 'unknown', origin, type }
-      const event = decodePositionReported(utf8(value, 'value'))
-      return { kind: 'position', origin, event, ...(spooled === 1 && { spooled: true }) }
-    } catch (error) {
-      // Whatever the failure, this entry must not hold up those behind it.
-      const reason = error instanceof Error ? error.message : String(error)
-      return { kind: 'unreadable', origin, reason, key: keyOf(offset), value }
+      return position(offset, json, spooled)
+    } catch {
+      return wholeEntry(offset, spooled)
     }
   }
 
-  function keyOf(offset: number): Uint8Array {
-    return selectKey.get(offset)?.key ?? Buffer.alloc(0)
+  function wholeEntry(offset: number, spooled: number): LogEntry {
+    const origin = { partition: PARTITION, offset }
+    const { type, id, receivedAt, key, value } = selectWhole.get(offset) as WholeRow
+    try {
+      if (type === DEVICE_ERASED) {
+        const erasure = { key, value, eventId: id, erasedAt: receivedAt }
+        return { kind: 'erasure', origin, event: decodeDeviceErased(erasure) }
+      }
+      if (type !== POSITION_REPORTED) return { kind: 'unknown', origin, type }
+      return position(offset, utf8(value, 'value'), spooled)
+    } catch (error) {
+      // Whatever the failure, this entry must not hold up those behind it.
+      const reason = error instanceof Error ? error.message : String(error)
+      return { kind: 'unreadable', origin, reason, key, value }
+    }
   }
+}
+
+function position(offset: number, json: string, spooled: number): LogEntry {
+  const origin = { partition: PARTITION, offset }
+  const event = decodePositionReported(json)
+  return spooled === 1
+    ? { kind: 'position', origin, event, spooled: true }
+    : { kind: 'position', origin, event }
 }
 
 type Row = {
   readonly offset: number
+  readonly isPosition: number
+  readonly spooled: number
+  readonly json: string | null
+}
+
+type WholeRow = {
   readonly type: string
   readonly id: string
   readonly receivedAt: number
+  readonly key: Uint8Array
   readonly value: Uint8Array | null
-  readonly spooled: number
 }
