@@ -1,4 +1,4 @@
-import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs'
+import type { Consumer, EachBatchPayload, KafkaMessage, OffsetsByTopicPartition } from 'kafkajs'
 import { backOff } from '../../runtime/back-off.ts'
 import { kafkaFailure, RETRY, type KafkaClient, type Logger } from './connection.ts'
 
@@ -107,7 +107,8 @@ async function run(
   })
 }
 
-type Commit = (partition: number, next: number) => Promise<void>
+type Commit = (partition: number, next: number, send: SendCommit) => Promise<void>
+type SendCommit = (offsets: OffsetsByTopicPartition) => Promise<void>
 
 /**
  * Commits, one at a time and in order. kafkajs skips a batch of control records only, without
@@ -115,18 +116,21 @@ type Commit = (partition: number, next: number) => Promise<void>
  */
 function commits(consumer: Consumer, { topic, groupId, logger }: GroupMemberOptions): Commit {
   let last: Promise<void> = Promise.resolve()
-  const commit: Commit = (partition, next) => {
-    const committed = last.then(() =>
-      consumer.commitOffsets([{ topic, partition, offset: String(next) }]),
-    )
+  const commit: Commit = (partition, next, send) => {
+    const partitions = [{ partition, offset: String(next) }]
+    const committed = last.then(() => send({ topics: [{ topic, partitions }] }))
     last = committed.catch(() => undefined)
     return committed
   }
+  const sendRepeatedly: SendCommit = ({ topics }) =>
+    consumer.commitOffsets(
+      topics.flatMap(({ topic, partitions }) => partitions.map((one) => ({ topic, ...one }))),
+    )
   consumer.on(
     consumer.events.END_BATCH_PROCESS,
     ({ payload: { batchSize, partition, lastOffset } }) => {
       if (batchSize > 0) return
-      commit(partition, Number(lastOffset) + 1).catch((error: unknown) => {
+      commit(partition, Number(lastOffset) + 1, sendRepeatedly).catch((error: unknown) => {
         logger.warn({ err: error, groupId, partition }, 'offset of control records not committed')
       })
     },
@@ -149,16 +153,25 @@ async function dealWithBatch(
     // A batch may end with control records, which count as processed.
     const isLast = at + chunk.length === messages.length
     const offset = isLast ? payload.batch.lastOffset() : chunk.at(-1)!.offset
-    const next = String(Number(offset) + 1)
-    await commit?.(partition, Number(next))
-    // kafkajs silently drops such a commit once its consumer is stopping.
-    if (commit !== undefined && !payload.isRunning()) {
-      const partitions = [{ partition, offset: next }]
-      await payload.commitOffsetsIfNecessary({ topics: [{ topic: options.topic, partitions }] })
-    }
+    // Sent directly: `consumer.commitOffsets` would repeat it for 10 s, and drop it when stopping.
+    // A failure leaves the chunk unresolved, so kafkajs delivers it again.
+    await commit?.(partition, Number(offset) + 1, (offsets) =>
+      payload.commitOffsetsIfNecessary(offsets).catch(joinAnewIfMoved),
+    )
     payload.resolveOffset(chunk.at(-1)!.offset)
     await heartbeat()
   }
+}
+
+/**
+ * kafkajs looks for the group's new coordinator only when it joins, which it does for this error.
+ * While it cannot reach a dead one it would read nothing for half a minute.
+ */
+function joinAnewIfMoved(cause: unknown): never {
+  const { name } = cause as Error
+  if (name !== 'KafkaJSBrokerNotFound' && name !== 'KafkaJSConnectionError') throw cause
+  const type = 'NOT_COORDINATOR_FOR_GROUP'
+  throw Object.assign(new Error('the group has another coordinator', { cause }), { type })
 }
 
 /** Runs `work` while keeping the membership alive; settles as `work` does. */

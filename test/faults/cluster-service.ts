@@ -4,6 +4,7 @@ import { decodePositionReported } from '../../schemas/position-reported.ts'
 import { plainKafka, readTopic } from '../event-log/kafka/harness.ts'
 import { eventually } from '../eventually.ts'
 import type { Services } from '../services/describe-with.ts'
+import { coordinatorOf } from '../services/kafka-cluster.ts'
 import { startPrograms } from './distributed-service.ts'
 import type { Acknowledged } from './load.ts'
 
@@ -63,11 +64,7 @@ export async function startClusterService(
     },
 
     /** The broker that keeps the projectors' group. */
-    async coordinator(): Promise<number> {
-      const partitions = await partitionsOf(OFFSETS)
-      const own = partitionOfGroup(`gps.${projectorGroup(1)}`, partitions.length)
-      return partitions.find(({ partitionId }) => partitionId === own)!.leader
-    },
+    coordinator: () => coordinatorOf(admin, `gps.${projectorGroup(1)}`),
 
     /** Puts one partition of the positions on these brokers only. */
     async assign(partition: number, replicas: number[]): Promise<void> {
@@ -90,10 +87,4 @@ export async function startClusterService(
       await admin.alterConfigs({ validateOnly: false, resources: [topic] })
     },
   }
-}
-
-/** As Kafka places groups: by Java's hash of the text. */
-function partitionOfGroup(groupId: string, partitions: number): number {
-  const hash = [...groupId].reduce((sum, char) => (31 * sum + char.charCodeAt(0)) | 0, 0)
-  return (hash & 0x7fffffff) % partitions
 }
