@@ -43,10 +43,10 @@ afterEach(async () => {
 })
 
 /** Three requests that wait for the log. */
-async function fill(): Promise<Promise<Answer>[]> {
+async function fill(): Promise<{ answers: () => Promise<Answer[]> }> {
   const waiting = [1, 2, 3].map(() => ingest.submit(minimal, { key }))
   await eventually(() => appending === 3)
-  return waiting
+  return { answers: () => Promise.all(waiting) }
 }
 
 /** Begins a request whose body does not come to its end. */
@@ -72,7 +72,7 @@ describe('a server that has as many requests under way as it can carry', () => {
     expect(refused.headers.get('cache-control')).toBe('no-store')
     expectRefused(await ingest.batch({ reports: [minimal] }), 503, 'SERVICE_UNAVAILABLE')
     letGo?.()
-    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200])
+    expect((await waiting.answers()).map(({ status }) => status)).toEqual([200, 200, 200])
     expect((await ingest.submit(minimal, { key })).status).toBe(200)
   })
 
@@ -117,7 +117,7 @@ test('requests whose bodies are slow leave the others their turn', async () => {
   for (let n = 0; n < 10; n += 1) beginBody(5, 100)
   const waiting = await fill()
   letGo?.()
-  expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200])
+  expect((await waiting.answers()).map(({ status }) => status)).toEqual([200, 200, 200])
 })
 
 describe('a server that holds as many bytes as it can', () => {
