@@ -13,22 +13,24 @@ const PROGRAMS = {
 } as const
 
 export type Part = keyof typeof PROGRAMS
+/** What a program is told besides what all are. */
+type StartSettings = { readonly envOf?: (part: Part) => Readonly<Record<string, string>> }
 export type DistributedService = Awaited<ReturnType<typeof startDistributedService>>
 
 /**
  * Two ingest APIs, two projectors and an admin API on a broker and a MongoDB server of their own,
  * each on a port that it keeps, so that any of them can be killed and started again.
  */
-export async function startDistributedService({
-  ownKafka,
-  ownMongodb,
-}: Pick<Services, 'ownKafka' | 'ownMongodb'>) {
+export async function startDistributedService(
+  { ownKafka, ownMongodb }: Pick<Services, 'ownKafka' | 'ownMongodb'>,
+  settings: StartSettings = {},
+) {
   const proxy = await kafkaProxy()
   const brokerPort = await freePort()
   proxy.forwardTo(brokerPort)
   const kafka = await ownKafka({ port: brokerPort, advertisedPort: proxy.port })
   const mongodb = await ownMongodb()
-  const programs = await startPrograms({ brokers: kafka.brokers, mongodb })
+  const programs = await startPrograms({ brokers: kafka.brokers, mongodb, ...settings })
   return {
     ...programs,
     kafka,
@@ -48,7 +50,8 @@ export async function startDistributedService({
 export async function startPrograms({
   brokers,
   mongodb,
-}: {
+  envOf = () => ({}),
+}: StartSettings & {
   brokers: readonly string[]
   mongodb: { readonly url: string }
 }) {
@@ -71,6 +74,7 @@ export async function startPrograms({
         INGEST_PORT: port,
         ADMIN_PORT: port,
         PROJECTOR_PORT: port,
+        ...envOf(part),
       },
     })
     running.set(part, program)

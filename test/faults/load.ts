@@ -43,6 +43,7 @@ export function startLoad({
   const acknowledged: Acknowledged[] = []
   const sent: Sent[] = []
   const refused: Refusal[] = []
+  let slowestMs = 0
   let stopped = false
 
   const workers = Array.from({ length: concurrency }, async (_unused, worker) => {
@@ -82,6 +83,8 @@ export function startLoad({
     } catch {
       const afterMs = performance.now() - begin
       return { deviceId, status: 'no answer', retryAfter: undefined, afterMs }
+    } finally {
+      slowestMs = Math.max(slowestMs, performance.now() - begin)
     }
   }
 
@@ -89,6 +92,8 @@ export function startLoad({
     acknowledged,
     sent,
     refused,
+    /** How long the slowest answer took, whatever it was. */
+    slowestMs: () => slowestMs,
     async stop(): Promise<void> {
       stopped = true
       await Promise.all(workers)

@@ -1,0 +1,111 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { eventually } from '../eventually.ts'
+import { temporaryDirectory } from '../programs.ts'
+import { describeWith } from '../services/describe-with.ts'
+import { startDistributedService, type DistributedService } from './distributed-service.ts'
+import { expectExactlyOnce } from './invariants.ts'
+import { acknowledges, startLoad, type Load } from './load.ts'
+import { noteFault, SHORT } from './table.ts'
+
+const AWAY_MS = SHORT ? 12_000 : 60_000
+const KILLS = SHORT ? 2 : 6
+const ANSWERED_WITHIN_MS = 6_000
+
+await describeWith(['ownKafka', 'ownMongodb'], 'ingest APIs with a spool', (services) => {
+  let service: DistributedService
+  let spools: Awaited<ReturnType<typeof temporaryDirectory>>
+  let running: Load | undefined
+
+  beforeAll(async () => {
+    spools = await temporaryDirectory()
+    service = await startDistributedService(services, {
+      envOf: (part) => (part.startsWith('ingest') ? { SPOOL_DIR: `${spools.path}/${part}` } : {}),
+    })
+  }, 240_000)
+
+  afterEach(async () => {
+    await running?.stop()
+    running = undefined
+  })
+
+  afterAll(async () => {
+    await service?.close()
+    await spools?.remove()
+  }, 60_000)
+
+  function load(): Load {
+    running = startLoad({ urls: service.ingestUrls, key: service.key, concurrency: 8, pauseMs: 20 })
+    return running
+  }
+
+  async function waiting(part: 'ingest-1' | 'ingest-2'): Promise<number> {
+    const text = await (await fetch(`${service.url(part)}/metrics`)).text()
+    return Number(/^gps_spool_events (\d+)$/m.exec(text)?.[1])
+  }
+
+  async function drained(): Promise<number> {
+    const from = performance.now()
+    for (const part of ['ingest-1', 'ingest-2'] as const) {
+      await eventually(async () => (await waiting(part)) === 0, {
+        withinMs: 60_000,
+        everyMs: 200,
+      })
+    }
+    return (performance.now() - from) / 1000
+  }
+
+  test.each([
+    ['hangs', async () => service.kafkaLine.freeze(), async () => service.kafkaLine.thaw()],
+    ['is killed', () => service.kafka.kill(), () => service.kafka.restart()],
+  ])(
+    'Kafka %s: everything sent since gets 200 within 6 s, and all of it is stored once',
+    async (fault, go, comeBack) => {
+      const sending = load()
+      await acknowledges(sending, 200)
+      const underWay = sending.sent.length
+      await go()
+      await pause(AWAY_MS)
+      expect(sending.acknowledged.length).toBeGreaterThan(underWay)
+      expect((await fetch(`${service.url('ingest-1')}/readyz`)).status).toBe(200)
+      expect(await waiting('ingest-1')).toBeGreaterThan(0)
+      await comeBack()
+      const seconds = await drained()
+      await acknowledges(sending, 100)
+      await sending.stop()
+      // Only what was under way when it went may have been refused.
+      expect(sending.refused.filter(({ status }) => status !== 503)).toEqual([])
+      expect(sending.refused.length).toBeLessThanOrEqual(8)
+      expect(sending.slowestMs()).toBeLessThan(ANSWERED_WITHIN_MS)
+      const outcome = await expectExactlyOnce(service, sending, { withinMs: 120_000 })
+      noteFault(`Kafka ${fault}, with a spool`, {
+        ...outcome,
+        refused: sending.refused.length,
+        'slowest answer ms': Math.round(sending.slowestMs()),
+        'drained after s': seconds.toFixed(1),
+      })
+    },
+  )
+
+  test(`kill -9 of an ingest API while Kafka is away, ${KILLS} times: nothing acknowledged is lost`, async () => {
+    const sending = load()
+    await acknowledges(sending, 100)
+    await service.kafka.kill()
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      await acknowledges(sending, 50 + Math.floor(Math.random() * 200))
+      await service.end('ingest-1', 'SIGKILL')
+      await service.start('ingest-1')
+    }
+    const before = await waiting('ingest-1')
+    expect(before).toBeGreaterThan(0)
+    await service.kafka.restart()
+    // While it is being drained.
+    await eventually(async () => (await waiting('ingest-1')) < before)
+    await service.end('ingest-1', 'SIGKILL')
+    await service.start('ingest-1')
+    await drained()
+    await sending.stop()
+    const outcome = await expectExactlyOnce(service, sending, { withinMs: 120_000 })
+    noteFault('kill -9 of an ingest API with a filled spool', { kills: KILLS + 1, ...outcome })
+  })
+})
