@@ -57,6 +57,20 @@ export function sqliteGenerations(accounts: Database, directory: string) {
     return held !== undefined
   }
 
+  function begunHolding(held: { release(): void }): Pointer {
+    try {
+      removeAllButInUse()
+      return accounts.transaction(() => {
+        begin.run()
+        return current()
+      })
+    } catch (error) {
+      // Otherwise none could begin before this process ends.
+      held.release()
+      throw error
+    }
+  }
+
   function holdRebuild() {
     return holdFile(join(directory, 'rebuild.lock'), { waitMs: 0 })
   }
@@ -69,11 +83,7 @@ export function sqliteGenerations(accounts: Database, directory: string) {
     async beginRebuild(): Promise<Omit<Rebuild, 'settleErasures'> | undefined> {
       const held = holdRebuild()
       if (held === undefined) return undefined
-      removeAllButInUse()
-      const { generation: from, newest: to } = accounts.transaction(() => {
-        begin.run()
-        return current()
-      })
+      const { generation: from, newest: to } = begunHolding(held)
       return {
         from,
         to,
@@ -84,8 +94,11 @@ export function sqliteGenerations(accounts: Database, directory: string) {
           throw new DependencyError('another rebuild has taken over', { retriable: false })
         },
         async end() {
-          removeAllButInUse()
-          held.release()
+          try {
+            removeAllButInUse()
+          } finally {
+            held.release()
+          }
         },
       }
     },

@@ -78,6 +78,24 @@ describe('the SQLite store', () => {
     await store.close()
   })
 
+  test('a rebuild that fails at its beginning or its end holds up no other', async () => {
+    const folder = join(directory, 'rebuilds')
+    const store = openSqliteStore({ directory: folder })
+    const raw = new DatabaseSync(join(folder, 'accounts.sqlite'))
+    const failing = async (work: () => Promise<unknown>) => {
+      raw.exec('ALTER TABLE read_models RENAME TO elsewhere')
+      await expect(work()).rejects.toThrow('no such table')
+      raw.exec('ALTER TABLE elsewhere RENAME TO read_models')
+    }
+    await failing(() => store.beginRebuild())
+    const rebuild = await store.beginRebuild()
+    expect(rebuild).toBeDefined()
+    await failing(async () => rebuild?.end())
+    await (await store.beginRebuild())!.end()
+    raw.close()
+    await store.close()
+  })
+
   test('says so when its directory cannot be made', () => {
     const file = join(directory, 'a file')
     writeFileSync(file, '')
