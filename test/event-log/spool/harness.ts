@@ -57,7 +57,7 @@ function harness() {
       }
       await log.append(events, options)
       if (met === 'up') return
-      if (met === 'mute') await new Promise<void>((resolve) => waiting.add(resolve))
+      if (met === 'mute' && line === met) await new Promise<void>((resolve) => waiting.add(resolve))
       throw away()
     },
     async ready() {

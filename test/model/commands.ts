@@ -1,0 +1,117 @@
+import { expect } from '@jest/globals'
+import fc from 'fast-check'
+import { armFault, type StatementFault } from './faulty-driver.ts'
+import { DEVICES, toSent, type Model, type Report } from './model.ts'
+import { LINES, type Line, type World } from './world.ts'
+
+type Command = fc.AsyncCommand<Model, World>
+
+/** So few that they are repeated often. */
+const TURNS = 5
+
+/** Everything that can happen. Each is done, and then all that is seen is checked. */
+export function commands(): fc.Arbitrary<Command>[] {
+  const report = fc.record({ device: fc.nat(DEVICES.length - 1), turn: fc.nat(TURNS - 1) })
+  const batch = fc.array(report, { minLength: 1, maxLength: 4 })
+  return [
+    batch.map((reports) => send([reports])),
+    batch.map((reports) => send([reports])),
+    fc.array(batch, { minLength: 2, maxLength: 4 }).map(send),
+    report.map(({ device }) => erase(device)),
+    fc
+      .record({
+        sizes: fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 3 }),
+        back: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.nat(12)),
+        most: fc.oneof({ weight: 3, arbitrary: fc.constant(1000) }, fc.nat(3)),
+      })
+      .map(project),
+    fc.constantFrom<Line>(...LINES, 'up', 'down').map(line),
+    fc
+      .record({
+        fault: fc.constantFrom<StatementFault>(
+          ...(['dies before', 'dies after', 'busy', 'full', 'done, but fails'] as const),
+        ),
+        nth: fc.integer({ min: 1, max: 30 }),
+      })
+      .map(arm),
+    fc.constant(kill()),
+    fc.constant(drain()),
+    fc.constant(rebuild()),
+  ]
+}
+
+function send(batches: Report[][]): Command {
+  return command(`send ${JSON.stringify(batches)}`, async (model, world) => {
+    const at = world.clock.now()
+    model.sent(batches.flat(), at)
+    const answers = await world.send(batches.map((reports) => reports.map(toSent)))
+    batches.forEach((reports, index) => {
+      const answer = answers[index]
+      if (answer !== undefined) model.acknowledged(reports, answer)
+    })
+  })
+}
+
+function erase(device: number): Command {
+  return command(`erase ${DEVICES[device]}`, async (model, world) => {
+    model.erasing(device)
+    if (await world.erase(DEVICES[device]!)) model.erased(device)
+  })
+}
+
+function project(options: Parameters<World['project']>[0]): Command {
+  return command(`project ${JSON.stringify(options)}`, async (_model, world) => {
+    await world.project(options)
+  })
+}
+
+function line(state: Line): Command {
+  return command(`the line is ${state}`, async (_model, world) => world.becomes(state))
+}
+
+function arm({ fault, nth }: { fault: StatementFault; nth: number }): Command {
+  return command(`at statement ${nth}: ${fault}`, async () => armFault(fault, nth))
+}
+
+function kill(): Command {
+  return command('kill', async (_model, world) => world.kill())
+}
+
+function drain(): Command {
+  return command('drain', async (_model, world) => {
+    world.becomes('up')
+    await world.drained()
+  })
+}
+
+function rebuild(): Command {
+  return command('rebuild', async (_model, world) => {
+    await world.rebuild()
+  })
+}
+
+function command(name: string, run: (model: Model, world: World) => Promise<void>): Command {
+  return {
+    check: () => true,
+    toString: () => name,
+    async run(model, world) {
+      world.clock.time += 1
+      await run(model, world)
+      await world.revive()
+      await model.check(world, { all: false })
+    },
+  }
+}
+
+/** What must hold once nothing is in the way any more. */
+export async function settle(model: Model, world: World): Promise<void> {
+  await world.revive()
+  world.becomes('up')
+  await world.drained()
+  const rest = { sizes: [500], back: 0, most: 1000 }
+  expect(await world.project(rest)).toBe(true)
+  await model.check(world, { all: true })
+  model.checkOrder(await world.logged())
+  expect(await world.rebuild()).toBe(true)
+  await model.check(world, { all: true })
+}
