@@ -34,6 +34,9 @@ const grant = {
 export const LINES = ['up', 'down', 'hung', 'mute', 'answers lost'] as const
 export type Line = (typeof LINES)[number]
 
+/** Time runs faster here, and a busy machine is no fault. */
+const NEVER_MS = 1e8
+
 export type Sent = {
   readonly deviceId: string
   readonly timestamp: number
@@ -148,7 +151,7 @@ async function openWorld(folder: string, empty: string) {
         const given = reports.map((report) => ({
           json: { ...report, longitude: 0, timestamp: new Date(report.timestamp).toISOString() },
         }))
-        const { outcomes } = await accept(grant, given, { withinMs: 60_000 })
+        const { outcomes } = await accept(grant, given, { withinMs: NEVER_MS })
         return outcomes.map((outcome) => {
           if (outcome.kind === 'refused') throw new Error(`refused: ${outcome.message}`)
           return outcome
