@@ -5,35 +5,21 @@ import type { EventLog } from '../event-log/event-log.ts'
 import { openKafkaEventLog } from '../event-log/kafka/kafka-event-log.ts'
 import { openSqliteEventLog } from '../event-log/sqlite/sqlite-event-log.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
-import { ConfigError, loadConfig, type Config } from '../runtime/config/config.ts'
+import { runCommand } from '../runtime/command.ts'
+import type { Config } from '../runtime/config/config.ts'
 import { createLogger } from '../runtime/logger.ts'
 import { holdFile } from '../runtime/sqlite/hold-file.ts'
 import { openMongoStore } from '../store/mongo/mongo-store.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import type { Store } from '../store/store.ts'
 import { listDeadLetters, replayDeadLetters } from './dead-letters.ts'
-import { HELP, parseCommand, UsageError, type Command } from './options.ts'
+import { HELP, parseCommand, type Command } from './options.ts'
 import { whenReady } from '../runtime/when-ready.ts'
 
 const READY_WITHIN_MS = 30_000
 
 // Everything is closed, but Kafka's client may leave timers behind.
-process.exit(await main(process.argv.slice(2)))
-
-/** `npm run dead-letters`. Returns the exit code. */
-async function main(args: readonly string[]): Promise<number> {
-  try {
-    const command = parseCommand(args)
-    if (command === 'help') process.stdout.write(HELP)
-    else await run(command, loadConfig())
-    return 0
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    const isOurs = error instanceof UsageError || error instanceof ConfigError
-    process.stderr.write(`${isOurs ? '' : 'Failed: '}${reason}\n`)
-    return error instanceof UsageError ? 2 : 1
-  }
-}
+process.exit(await runCommand(process.argv.slice(2), { help: HELP, parse: parseCommand, run }))
 
 async function run(command: Exclude<Command, 'help'>, config: Config): Promise<void> {
   const { eventLog, store, close } = await open(command, config)

@@ -1,9 +1,6 @@
-export type Command = 'list' | 'replay' | 'help'
+import { UsageError } from '../runtime/command.ts'
 
-/** An invalid command line; the message says what to give. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
-}
+export type Command = 'list' | 'replay' | 'help'
 
 export const HELP = `Usage: npm run dead-letters -- list|replay
 

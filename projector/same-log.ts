@@ -9,8 +9,8 @@ export type KnownLog = Pick<EventLog, 'extent' | 'eventIdsAt'>
 export class OtherLogError extends DependencyError {
   constructor(reason: string) {
     super(
-      `this is not the log that the read models were made from: ${reason}. Restore the log, or ` +
-        'make the read models anew from what is there: npm run rebuild -- --force',
+      `the read models were built from another log: ${reason}. Restore that log, or rebuild the ` +
+        'read models from this one: npm run rebuild -- --force',
       { retriable: false },
     )
   }

@@ -4,14 +4,15 @@ import type { EventLog } from '../event-log/event-log.ts'
 import { openKafkaEventLog } from '../event-log/kafka/kafka-event-log.ts'
 import { openSqliteEventLog } from '../event-log/sqlite/sqlite-event-log.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
-import { ConfigError, loadConfig, type Config } from '../runtime/config/config.ts'
+import { runCommand } from '../runtime/command.ts'
+import type { Config } from '../runtime/config/config.ts'
 import { createLogger, type Logger } from '../runtime/logger.ts'
 import { createMetrics } from '../runtime/metrics.ts'
 import { privateDirectory } from '../runtime/private-directory.ts'
 import { openMongoStore } from '../store/mongo/mongo-store.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import type { Store } from '../store/store.ts'
-import { HELP, parseOptions, UsageError, type Options } from './options.ts'
+import { HELP, parseOptions, type Options } from './options.ts'
 import { rebuildReadModels } from './rebuild.ts'
 import { report } from './report.ts'
 import { whenReady } from '../runtime/when-ready.ts'
@@ -21,25 +22,14 @@ const FOLLOWED_AFTER_MS = 4_000
 const READY_WITHIN_MS = 30_000
 
 // Everything is closed, but Kafka's client may leave timers behind.
-process.exit(await main(process.argv.slice(2)))
-
-/** `npm run rebuild`. Returns the exit code. */
-async function main(args: readonly string[]): Promise<number> {
-  try {
-    const options = parseOptions(args)
-    if (options !== 'help') return await rebuild(options, loadConfig())
-    process.stdout.write(HELP)
-    return 0
-  } catch (error) {
-    if (error instanceof UsageError || error instanceof ConfigError) {
-      process.stderr.write(`${error.message}\n`)
-      return error instanceof UsageError ? 2 : 1
-    }
-    const reason = error instanceof Error ? error.message : String(error)
-    process.stderr.write(`Failed: ${reason}\nWhat is in use stays in use; start this again.\n`)
-    return 1
-  }
-}
+process.exit(
+  await runCommand(process.argv.slice(2), {
+    help: HELP,
+    parse: parseOptions,
+    run: rebuild,
+    afterFailure: 'What is in use stays in use; start this again.\n',
+  }),
+)
 
 async function rebuild({ force }: Options, config: Config): Promise<number> {
   const logger = createLogger({ level: config.logLevel, name: 'gps-rebuild' })

@@ -1,9 +1,6 @@
-export type Options = { readonly force: boolean }
+import { UsageError } from '../runtime/command.ts'
 
-/** An unknown argument; the message says which ones there are. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
-}
+export type Options = { readonly force: boolean }
 
 export const HELP = `Usage: npm run rebuild -- [--force]
 

@@ -40,7 +40,7 @@ export function whatIsMissing(
     if (greatest >= held.next) {
       return (
         `the log ends before offset ${held.next} of partition ${partition}, but records in use ` +
-        `come from up to ${greatest}: it is not the log that they were made from`
+        `come from up to ${greatest}: they were built from another log`
       )
     }
     if (least < held.first) {

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { systemClock as clock } from '../runtime/clock.ts'
-import { ConfigError, loadConfig, type Config } from '../runtime/config/config.ts'
+import { runCommand } from '../runtime/command.ts'
+import type { Config } from '../runtime/config/config.ts'
 import { createLogger } from '../runtime/logger.ts'
 import { holdFile } from '../runtime/sqlite/hold-file.ts'
 import { whenReady } from '../runtime/when-ready.ts'
@@ -9,27 +10,16 @@ import { openMongoStore } from '../store/mongo/mongo-store.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import type { Store } from '../store/store.ts'
 import { newPassword } from './new-password.ts'
-import { HELP, parseOptions, UsageError, type Options } from './options.ts'
+import { HELP, parseOptions, type Options } from './options.ts'
 import { setPassword } from './set-password.ts'
 
 const READY_WITHIN_MS = 30_000
 
-process.exitCode = await main(process.argv.slice(2))
-
-/** `npm run set-password`. Returns the exit code. */
-async function main(args: readonly string[]): Promise<number> {
-  try {
-    const options = parseOptions(args)
-    if (options === 'help') process.stdout.write(HELP)
-    else await run(options, loadConfig())
-    return 0
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    const isOurs = error instanceof UsageError || error instanceof ConfigError
-    process.stderr.write(`${isOurs ? '' : 'Failed: '}${reason}\n`)
-    return error instanceof UsageError ? 2 : 1
-  }
-}
+process.exitCode = await runCommand(process.argv.slice(2), {
+  help: HELP,
+  parse: parseOptions,
+  run,
+})
 
 async function run({ email }: Options, config: Config): Promise<void> {
   const { password, isGenerated } = await newPassword(process.stdin)

@@ -1,11 +1,7 @@
 import { parseArgs } from 'node:util'
+import { UsageError } from '../runtime/command.ts'
 
 export type Options = { readonly email: string }
-
-/** The command line cannot be understood; the message says what can be given. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
-}
 
 export const HELP = `Usage: npm run set-password -- --email admin@example.com
 

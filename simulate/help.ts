@@ -1,5 +1,5 @@
 /** What `--help` prints. */
-export const HELP = `Sends position reports to the service as devices would, and says how it took them.
+export const HELP = `Sends position reports to the service as devices would, and reports how they were answered.
 
   npm run simulate -- --url http://localhost:8080 --key KEY --devices 50 --rate 1
   npm run simulate -- --key KEY --gpx track.gpx --speedup 60
@@ -7,16 +7,16 @@ export const HELP = `Sends position reports to the service as devices would, and
   --url URL          the ingest API (default http://localhost:8080)
   --key KEY          an API key with the scope positions:write. Better in the environment
                      variable GPS_KEY, where no shell history keeps it
-  --give-up SECONDS  how long a device repeats a report that is answered by 5xx or not at all
-                     (default 60). A 429 is waited out for as long as it takes
+  --give-up SECONDS  how long a device retries a report that gets a 5xx or no answer
+                     (default 60). After a 429 it waits as long as it is told to
 
 Devices that move (without --gpx)
   --devices N        how many (default 10)
   --rate R           reports per second and device (default 1)
   --duration SECONDS --count N
-                     when to end: after a time, or N reports per device (default: at Ctrl-C)
+                     when to stop: after a time, or after N reports per device (default: Ctrl-C)
   --prefix NAME      device ids are NAME and a number (default simulated-)
-  --seed N           another number gives other ways, the same number the same (default 1)
+  --seed N           the same number gives the same routes, another one others (default 1)
 
 A recorded track
   --gpx FILE         replays its track points; repeated: several files at once, a device each.
@@ -27,12 +27,12 @@ A recorded track
   --speedup N        the gaps between points divided by N (default: as fast as the service
                      takes them, in order)
 
-Whether what was acknowledged can be read
+Checking that acknowledged reports can be read
   --verify           asks the admin API for every acknowledged record; one that cannot be read
                      10 s after its 200 is missing
   --admin-url URL    (default http://localhost:8081)
   --read-key KEY     a key with the scope positions:read (default: GPS_READ_KEY, then --key)
 
 Ctrl-C ends the run early, with its summary. Exit code 0: every report was acknowledged and no
-record is missing; 1: not so; 2: an argument cannot be used.
+record is missing; 1: otherwise; 2: invalid arguments.
 `

@@ -55,7 +55,7 @@ export function sqliteLogReader(
       const after = resumeAfter[PARTITION] ?? 0
       if (after > lastOffset()) {
         throw new DependencyError(
-          `${group} is to resume after offset ${after}, but the log ends at ${lastOffset()}: it is not the log that these read models were made from. Restore it, or make them anew: npm run rebuild -- --force`,
+          `${group} is to resume after offset ${after}, but the log ends at ${lastOffset()}: these read models were built from another log. Restore that log, or rebuild them from this one: npm run rebuild -- --force`,
           { retriable: false },
         )
       }

@@ -13,7 +13,7 @@ const DEVICES = Array.from({ length: 60 }, (_, number) => `tracker-${number}`)
 const SOON = { withinMs: 60_000, everyMs: 100 }
 /** The read models' event and that of the log, or where the log ends; and the way out. */
 const OTHER_LOG = new RegExp(
-  'this is not the log that the read models were made from: ' +
+  'the read models were built from another log: ' +
     '(at offset \\d+ of partition \\d+ stands event \\w+, but event \\w+ was applied there|' +
     'partition \\d+ ends before offset \\d+, but event \\w+ at offset \\d+ was applied)' +
     '.*npm run rebuild -- --force',

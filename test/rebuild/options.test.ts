@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { HELP, parseOptions, UsageError } from '../../rebuild/options.ts'
+import { HELP, parseOptions } from '../../rebuild/options.ts'
+import { UsageError } from '../../runtime/command.ts'
 
 test('without arguments nothing is forced', () => {
   expect(parseOptions([])).toEqual({ force: false })

@@ -27,7 +27,7 @@ describe('records can be made again', () => {
   test.each([
     ['it does not reach back', [[0, 9, 19]], 'only to offset 10 of partition 0'],
     ['the partition was emptied', [[1, 6, 6]], 'only to offset 7 of partition 1'],
-    ['it ends before them', [[0, 10, 20]], 'not the log that they were made from'],
+    ['it ends before them', [[0, 10, 20]], 'they were built from another log'],
     ['it has no such partition', [[5, 0, 0]], 'no partition 5'],
   ] as const)('but not where %s', (_name, origins, reason) => {
     expect(whatIsMissing(bounds(origins), extent)).toContain(reason)
