@@ -10,6 +10,13 @@ export type Append = {
   readonly reject: (error: unknown) => void
 }
 
+/**
+ * With so many unconfirmed, a log that confirms nothing for this time counts as away: the process
+ * refuses requests when many more are under way.
+ */
+const MANY = 1000
+const SILENT_MS = 200
+
 type Sent = { readonly append: Append; readonly sentAt: number }
 
 /**
@@ -29,6 +36,7 @@ export function directAppends({
   /** Oldest first. */
   const unconfirmed = new Set<Sent>()
   let timer: NodeJS.Timeout | undefined
+  let confirmedAt = -Infinity
 
   return {
     send(append) {
@@ -37,6 +45,7 @@ export function directAppends({
       timer ??= setTimeout(look, withinMs)
       eventLog.append(append.events, append.options).then(
         () => {
+          confirmedAt = performance.now()
           unconfirmed.delete(sent)
           append.resolve()
         },
@@ -47,6 +56,7 @@ export function directAppends({
           append.reject(error)
         },
       )
+      if (unconfirmed.size >= MANY) giveUpIfSilent(sent.sentAt)
     },
   }
 
@@ -58,6 +68,12 @@ export function directAppends({
     const leftMs = oldest.sentAt + withinMs - performance.now()
     if (leftMs > 0) timer = setTimeout(look, Math.ceil(leftMs))
     else giveUp(new Error(`the event log did not write within ${withinMs} ms`))
+  }
+
+  function giveUpIfSilent(now: number): void {
+    const [oldest] = unconfirmed
+    const silentMs = now - Math.max(confirmedAt, oldest?.sentAt ?? now)
+    if (silentMs > SILENT_MS) giveUp(new Error(`the event log has been silent for ${SILENT_MS} ms`))
   }
 
   function giveUp(error: unknown): void {

@@ -117,6 +117,20 @@ describe('a spool', () => {
     expect(await loggedIds()).toEqual([...events, later].map(({ recordId }) => recordId))
   })
 
+  test('does not wait so long when the log is silent and very many are under way', async () => {
+    await reopen({ directWithinMs: 60_000 })
+    harness.becomes('hung')
+    const appends = several(999).map((event) => spool.append([event]))
+    await new Promise(setImmediate)
+    expect(spool.depth().events).toBe(0)
+    await eventually(() => {
+      appends.push(spool.append([positionReported()]))
+      return spool.depth().events >= 1000
+    })
+    await Promise.all(appends)
+    expect(spool.depth().events).toBe(appends.length)
+  })
+
   test.each(['answers lost', 'mute'] as const)(
     'repeats what the log has taken without saying so: %s',
     async (line) => {
