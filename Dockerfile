@@ -12,6 +12,8 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+# For SPOOL_DIR, on a volume: a new one takes its owner from here.
+RUN install -d -o node -g node -m 700 /spool
 USER node
 EXPOSE 8080 8081 8082
 STOPSIGNAL SIGTERM
