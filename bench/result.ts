@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { cpus, totalmem } from 'node:os'
+import { cpus, loadavg, totalmem } from 'node:os'
 import { figures, type Figure } from './figures.ts'
 import type { Measured, Parts } from './measured.ts'
 
@@ -34,5 +34,7 @@ export function writeResult(file: string, result: Result): void {
 function machine(): string {
   const [{ model } = { model: 'unknown processor' }, ...others] = cpus()
   const gigabytes = Math.round(totalmem() / 2 ** 30)
-  return `${others.length + 1} × ${model.trim()}, ${gigabytes} GB, Node ${process.version}`
+  // Beyond the number of cores, others had a share of them: then only ratios say something.
+  const load = Math.round(loadavg()[1] ?? 0)
+  return `${others.length + 1} × ${model.trim()}, ${gigabytes} GB, Node ${process.version}, load ${load}`
 }

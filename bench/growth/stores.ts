@@ -1,4 +1,5 @@
 import { deviceStatus } from '../../projector/device-status.ts'
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import type { Generation, PositionEntry } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
@@ -75,6 +76,8 @@ async function fill(
     const lastOffset = next + count
     await generation.project({ partition: 0, lastOffset, entries, fold: deviceStatus })
     watch.count(count)
+    // Hears when the bench has ended.
+    await endOfTurn()
   }
   await generation.close()
   return watch.read()
