@@ -37,18 +37,21 @@ export function commands(): fc.Arbitrary<Command>[] {
     fc.constant(kill()),
     fc.constant(drain()),
     fc.constant(rebuild()),
+    fc.array(batch, { maxLength: 3 }).map(rebuildDuring),
   ]
 }
 
 function send(batches: Report[][]): Command {
-  return command(`send ${JSON.stringify(batches)}`, async (model, world) => {
-    const at = world.clock.now()
-    model.sent(batches.flat(), at)
-    const answers = await world.send(batches.map((reports) => reports.map(toSent)))
-    batches.forEach((reports, index) => {
-      const answer = answers[index]
-      if (answer !== undefined) model.acknowledged(reports, answer)
-    })
+  return command(`send ${JSON.stringify(batches)}`, (model, world) => sendTo(model, world, batches))
+}
+
+async function sendTo(model: Model, world: World, batches: Report[][]): Promise<void> {
+  const at = world.clock.now()
+  model.sent(batches.flat(), at)
+  const answers = await world.send(batches.map((reports) => reports.map(toSent)))
+  batches.forEach((reports, index) => {
+    const answer = answers[index]
+    if (answer !== undefined) model.acknowledged(reports, answer)
   })
 }
 
@@ -87,6 +90,15 @@ function drain(): Command {
 function rebuild(): Command {
   return command('rebuild', async (_model, world) => {
     await world.rebuild()
+  })
+}
+
+/** Reports keep coming, and are projected, while the read models are made anew. */
+function rebuildDuring(batches: Report[][]): Command {
+  return command(`rebuild during ${JSON.stringify(batches)}`, async (model, world) => {
+    const rebuilt = world.rebuild()
+    for (const reports of batches) await sendTo(model, world, [reports])
+    await Promise.all([rebuilt, world.project({ sizes: [2], back: 0, most: 1000 })])
   })
 }
 

@@ -38,7 +38,7 @@ afterAll(() => {
 
 test(`what senders and operators were told holds, whatever fails in between: ${RUNS} runs, seed ${SEED}`, async () => {
   await fc.assert(
-    fc.asyncProperty(fc.commands(commands(), { maxCommands: 30 }), async (steps) => {
+    fc.asyncProperty(fc.commands(commands(), { maxCommands: 24 }), async (steps) => {
       const world = await worlds.open()
       const model = new Model()
       try {
