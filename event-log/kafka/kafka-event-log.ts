@@ -6,6 +6,7 @@ import { kafkaClient, unavailable, type ConnectionOptions } from './connection.t
 import { readDeadLetters, toReplay } from './dead-letters.ts'
 import { toErasureMessage } from './event-format.ts'
 import { eventIdsAt } from './event-ids.ts'
+import { restWhenIdle } from './idle-connections.ts'
 import { tolerateMissingLeaders } from './missing-leaders.ts'
 import { encodeInOnePass } from './produce-request.ts'
 import { bounds, committed, lag, trim } from './offsets.ts'
@@ -40,6 +41,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog & Dea
   registerCodecs()
   tolerateMissingLeaders()
   encodeInOnePass()
+  restWhenIdle()
   const { topicPrefix, logger, clock, onFatal, registry } = options
   const { onReaderRenewed: onAnew = () => undefined, readersGivenUpAfterMs } = options
   const topics = topicNames(topicPrefix)

@@ -9,7 +9,7 @@ export const LOOK_AGAIN_MS = 200
  * a batch of few costs a reader about as much as one of many.
  */
 const FEW = 100
-const COMPANY_MS = 5
+const COMPANY_MS = 10
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 2000
 

@@ -1,0 +1,40 @@
+import { createRequire } from 'node:module'
+import { expect, test } from '@jest/globals'
+import { setTimeout as pause } from 'node:timers/promises'
+import { restWhenIdle } from '../../../event-log/kafka/idle-connections.ts'
+
+type Queue = {
+  pending: { send(): void; expectResponse: boolean }[]
+  throttleCheckTimeoutId: unknown
+  throttledUntil: number
+  scheduleCheckPendingRequests(): void
+  destroy(): void
+}
+
+function queue(): Queue {
+  const RequestQueue = createRequire(import.meta.url)('kafkajs/src/network/requestQueue') as new (
+    options: object,
+  ) => Queue
+  const logger = { debug: () => undefined }
+  return new RequestQueue({ maxInFlightRequests: 1, requestTimeout: 1, logger })
+}
+
+test('a connection without waiting requests has no timer', () => {
+  restWhenIdle()
+  const idle = queue()
+  idle.scheduleCheckPendingRequests()
+  expect(idle.throttleCheckTimeoutId).toBeNull()
+  idle.destroy()
+})
+
+test('a request that a broker makes wait is sent once it may be', async () => {
+  restWhenIdle()
+  const throttled = queue()
+  const sent = new Promise<void>((resolve) => {
+    throttled.pending.push({ send: resolve, expectResponse: true })
+  })
+  throttled.throttledUntil = Date.now() + 20
+  throttled.scheduleCheckPendingRequests()
+  await Promise.race([sent, pause(5_000).then(() => Promise.reject(new Error('not sent')))])
+  throttled.destroy()
+})
