@@ -14,7 +14,7 @@ import { untilEnded } from './until-ended.ts'
 import { welcome } from './welcome.ts'
 
 /** How often the worker is woken while reports keep coming: each time costs both threads. */
-const TOLD_EVERY_MS = 5
+const TOLD_EVERY_MS = 10
 
 /**
  * The three services in one process, on SQLite files in the data directory. This thread serves the

@@ -5,7 +5,7 @@ import type { DeviceStatus } from '../../schemas/read-models.ts'
 import type { DeviceStatuses } from './device-statuses.ts'
 import type { AppliedErasures, ErasureTime } from './erasures.ts'
 
-const REMEMBERED = 10_000
+const REMEMBERED = 50_000
 
 type Known = { status?: DeviceStatus | undefined; erasures?: readonly ErasureTime[] }
 
