@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { Load } from './load.ts'
 
 /** Requests of one connection that are handled at once; further ones wait. */
 const AT_ONCE = 16
@@ -25,8 +26,14 @@ export class HttpConnections {
   #heldInAll = 0
   readonly #begin: (request: IncomingMessage, response: ServerResponse) => void
 
-  constructor(begin: (request: IncomingMessage, response: ServerResponse) => void) {
+  readonly #load: Load
+
+  constructor(
+    begin: (request: IncomingMessage, response: ServerResponse) => void,
+    load: Load = new Load(),
+  ) {
     this.#begin = begin
+    this.#load = load
   }
 
   take(request: IncomingMessage, response: ServerResponse): void {
@@ -35,8 +42,9 @@ export class HttpConnections {
     const { underWay, held } = connection
     const begin = () => {
       underWay.add(response)
+      this.#load.begin()
       response.once('close', () => {
-        underWay.delete(response)
+        if (underWay.delete(response)) this.#load.end()
         this.#beginHeld(connection, socket)
       })
       this.#begin(request, response)
@@ -75,6 +83,9 @@ export class HttpConnections {
     const connection: Connection = { underWay: new Set(), held: [], resting: false }
     this.#connections.set(socket, connection)
     socket.once('close', () => {
+      // Node does not close the answers that wait behind the one that was being sent.
+      this.#load.end(connection.underWay.size)
+      connection.underWay.clear()
       this.#heldInAll -= connection.held.length
       connection.held.length = 0
       this.#connections.delete(socket)

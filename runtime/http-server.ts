@@ -68,19 +68,15 @@ export async function serveHttp({
       const message = 'an HTTP/1.1 request needs a Host header'
       return refuseRequest(response, 'INVALID_PARAMS', message)
     }
-    if (overload !== undefined) {
-      if (overload.load.isFull && request.method === 'POST') {
-        refuseOverload(response)
-        connections.rest(request.socket)
-        return overload.onRefused()
-      }
-      overload.load.begin()
-      response.once('close', () => overload.load.end())
+    if (overload?.load.isFull === true && request.method === 'POST') {
+      refuseOverload(response)
+      connections.rest(request.socket)
+      return overload.onRefused()
     }
     for (const [name, value] of Object.entries(EVERY_ANSWER)) response.setHeader(name, value)
     if (closing) response.setHeader('Connection', 'close')
     handle(request, response).catch(() => request.socket.destroy())
-  })
+  }, overload?.load)
   server.on('request', (request, response) => connections.take(request, response))
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {

@@ -18,16 +18,17 @@ export class Load {
     this.#mostBytes = mostBytes
   }
 
+  /** Whether there is more under way than can be carried, the request that asks included. */
   get isFull(): boolean {
-    return this.#requests - this.#arriving >= this.#mostRequests
+    return this.#requests - this.#arriving > this.#mostRequests
   }
 
   begin(): void {
     this.#requests += 1
   }
 
-  end(): void {
-    this.#requests -= 1
+  end(requests = 1): void {
+    this.#requests -= requests
   }
 
   /** The body of a request that has begun is being read. */

@@ -88,10 +88,17 @@ function readBytes(
  * Holds the bytes of a body until it is answered. Small ones are held while they arrive only: later
  * the number of requests limits them.
  */
-function hold({ res }: HttpContext, bytes: number, load: Load): boolean {
+function hold({ req: { socket }, res }: HttpContext, bytes: number, load: Load): boolean {
   if (bytes <= SMALL_BYTES) return true
   if (!load.hold(bytes)) return false
-  res.once('close', () => load.release(bytes))
+  // Node does not close an answer that waits behind another one when the connection breaks.
+  const release = () => {
+    res.off('close', release)
+    socket.off('close', release)
+    load.release(bytes)
+  }
+  res.on('close', release)
+  socket.on('close', release)
   return true
 }
 

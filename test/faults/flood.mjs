@@ -3,22 +3,32 @@ import { connect } from 'node:net'
 // Sends reports as the parent process says, at a rate that does not depend on the answers, over a
 // fixed number of connections, and tells what came back, second by second.
 
-/** A report that is answered later than this is of no use to its sender. */
-const USEFUL_MS = 3_000
+/** A sender may have given up by then. */
+const LATE_MS = 5_000
+/** How long answers are awaited after the end. */
+const AWAITED_MS = 10_000
 
 process.on('message', (order) => {
-  flood(order).then((seconds) => process.send(seconds))
+  flood(order).then((result) => process.send(result))
 })
 process.on('disconnect', () => process.exit())
 
 async function flood({ port, key, connections, perSecond, seconds }) {
-  const told = Array.from({ length: seconds }, () => ({ sent: 0, good: 0, refused: 0, other: 0 }))
+  const told = Array.from({ length: seconds }, () => ({
+    sent: 0,
+    good: 0,
+    late: 0,
+    refused: 0,
+    other: 0,
+  }))
   const idle = []
   const sockets = new Set()
   let begun = Infinity
-  const second = () => told[Math.floor((performance.now() - begun) / 1_000)]
+  // What is answered after the end was sent before it.
+  const second = () => (ended ? told.at(-1) : told[Math.floor((performance.now() - begun) / 1_000)])
   let ended = false
   let reports = 0
+  let waiting = 0
 
   function open() {
     const socket = connect(port, '127.0.0.1')
@@ -28,6 +38,7 @@ async function flood({ port, key, connections, perSecond, seconds }) {
     const line = {
       send(due) {
         sentAt = due
+        waiting += 1
         reports += 1
         const body = JSON.stringify({
           deviceId: `flood-${reports % 10_000}`,
@@ -46,25 +57,33 @@ async function flood({ port, key, connections, perSecond, seconds }) {
       if (!answer.includes('"success":') || !answer.endsWith('}')) return
       const status = answer.slice(9, 12)
       answer = ''
+      // A connection that was not used for 10 s is ended with a 408.
+      if (sentAt === 0) return
       const now = second()
       if (now !== undefined) {
-        if (status === '200') now.good += performance.now() - sentAt <= USEFUL_MS ? 1 : 0
-        else if (status === '503') now.refused += 1
+        if (status === '200') {
+          now.good += 1
+          if (performance.now() - sentAt > LATE_MS) now.late += 1
+        } else if (status === '503') now.refused += 1
         else now.other += 1
       }
+      sentAt = 0
+      waiting -= 1
       free(line)
     })
     socket.on('error', () => undefined)
     socket.on('close', () => {
       sockets.delete(socket)
+      if (sentAt !== 0) waiting -= 1
       if (!ended) setTimeout(open, 50)
     })
   }
 
   /** Without a rate the next report follows each answer. */
   function free(line) {
+    if (ended) return
     if (perSecond > 0) idle.push(line)
-    else if (!ended) {
+    else {
       line.send(performance.now())
       const now = second()
       if (now !== undefined) now.sent += 1
@@ -92,6 +111,10 @@ async function flood({ port, key, connections, perSecond, seconds }) {
   await new Promise((resolve) => setTimeout(resolve, seconds * 1_000))
   ended = true
   clearInterval(pacing)
+  const until = performance.now() + AWAITED_MS
+  while (waiting > 0 && performance.now() < until)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  const took = (performance.now() - begun) / 1_000
   for (const socket of sockets) socket.destroy()
-  return told
+  return { told, took }
 }

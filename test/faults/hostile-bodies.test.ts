@@ -11,7 +11,7 @@ const BODIES = SHORT ? 10_000 : 50_000
 const AT_ONCE = 50
 const MOST_GROWTH_MB = 50
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>> 
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>
 let service: Embedded
 let pool: Pool
 let key: string
@@ -64,8 +64,8 @@ const report = fc.record(
 const reports = fc.oneof(fc.array(fc.oneof(report, odd), { maxLength: 30 }), odd)
 const json = fc
   .oneof(
-    report.map((value) => ({ path: 'submit', value: value as unknown })),
-    reports.map((value) => ({ path: 'batch', value: { reports: value } as unknown })),
+    report.map((value) => ({ path: 'submit', value: value })),
+    reports.map((value) => ({ path: 'batch', value: { reports: value } })),
     odd.map((value) => ({ path: 'batch', value })),
   )
   .map(({ path, value }) => ({ path, text: JSON.stringify(value) }))

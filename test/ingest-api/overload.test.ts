@@ -113,6 +113,18 @@ describe('a server that has as many requests under way as it can carry', () => {
   })
 })
 
+test('requests whose connection breaks are no longer under way, also those behind the first', async () => {
+  const socket = beginBody(0, 1)
+  const text = JSON.stringify(minimal)
+  const post = `POST /api/v1/gps/submit HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`
+  socket.write(' ' + post.repeat(3))
+  await eventually(() => appending === 3)
+  expect((await ingest.submit(minimal, { key })).status).toBe(503)
+  socket.destroy()
+  letGo?.()
+  await eventually(async () => (await ingest.submit(minimal, { key })).status === 200)
+})
+
 test('requests whose bodies are slow leave the others their turn', async () => {
   for (let n = 0; n < 10; n += 1) beginBody(5, 100)
   const waiting = await fill()
