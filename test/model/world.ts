@@ -203,8 +203,8 @@ async function openWorld(folder: string, empty: string) {
         }
         switched = outcome.kind === 'switched'
       })
-      // Readers follow a switch within two seconds: these are opened anew.
-      if (!isDead() && switched) await reopenStore()
+      // Readers follow a switch within two seconds, also one that was not told: these are opened anew.
+      if (!isDead()) await reopenStore()
       return done && switched && !isDead()
     },
 
