@@ -9,7 +9,7 @@ import type { OpenTopics } from './candidates/kafka.ts'
 import { HELP, parseOptions, UsageError, type Options } from './options.ts'
 import { runParts } from './parts.ts'
 import { progressOn } from './progress.ts'
-import { readParts, resultOf, writeResult } from './result.ts'
+import { readParts, resultOf, withMeasured, writeResult } from './result.ts'
 import { tables } from './table.ts'
 
 const logger = createLogger({ level: 'fatal', name: 'bench' })
@@ -34,7 +34,7 @@ async function bench(args: readonly string[]): Promise<number> {
   }
   const progress = progressOn(process.stderr, () => performance.now())
   const parts = await runParts(options, { openFiles, openTopics, progress })
-  const result = resultOf({ ...readParts(options.file), ...parts })
+  const result = resultOf(withMeasured(readParts(options.file), parts))
   writeResult(options.file, result)
   process.stdout.write(tables(result))
   progress(`written to ${options.file}`)

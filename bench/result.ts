@@ -13,6 +13,28 @@ export function measured<Part extends { readonly faults: readonly string[] }>(
   return { at: new Date().toISOString(), machine: machine(), rounds, ...part }
 }
 
+/** The parts of before, with what has been measured now in the place of what it repeats. */
+export function withMeasured(before: Parts, { submit, projector, ...others }: Parts): Parts {
+  return {
+    ...before,
+    ...others,
+    ...(submit !== undefined && {
+      submit: { ...submit, rows: merged(before.submit?.rows, submit.rows, (row) => row.candidate) },
+    }),
+    ...(projector !== undefined && {
+      projector: {
+        ...projector,
+        rows: merged(before.projector?.rows, projector.rows, (row) => row.store),
+      },
+    }),
+  }
+}
+
+function merged<Row>(before: readonly Row[] = [], now: readonly Row[], of: (row: Row) => string) {
+  const measured = new Set(now.map(of))
+  return [...before.filter((row) => !measured.has(of(row))), ...now]
+}
+
 export function resultOf(parts: Parts): Result {
   return { parts, figures: figures(parts) }
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { figures } from '../../bench/figures.ts'
 import { median } from '../../bench/median.ts'
 import type { Parts } from '../../bench/measured.ts'
+import { withMeasured } from '../../bench/result.ts'
 
 const measured = { at: '2026-01-01T00:00:00.000Z', machine: 'a machine', rounds: 1 }
 
@@ -55,3 +56,22 @@ test('the median of an even number of values is between the two in the middle', 
   expect(median([7, 1, 9])).toBe(7)
   expect(median([])).toBeNaN()
 })
+
+test('what is measured alone later replaces its own rows and no others', () => {
+  const both = withMeasured(projector(0.5), mongodb(1))
+  expect(ratios(both)).toEqual({ SQLite: 0.5, MongoDB: 1 })
+  expect(ratios(withMeasured(both, projector(0.8)))).toEqual({ SQLite: 0.8, MongoDB: 1 })
+  expect(withMeasured(readable(20), both)).toMatchObject({ ...readable(20), ...both })
+})
+
+function mongodb(ratio: number): Parts {
+  const { projector: measured } = projector(ratio)
+  if (measured === undefined) throw new Error('no rows')
+  return {
+    projector: { ...measured, rows: measured.rows.map((row) => ({ ...row, store: 'MongoDB' })) },
+  }
+}
+
+function ratios({ projector: measured }: Parts) {
+  return Object.fromEntries(measured?.rows.map(({ store, ratio }) => [store, ratio]) ?? [])
+}
