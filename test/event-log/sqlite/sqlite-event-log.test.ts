@@ -42,15 +42,26 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
+// With a folder of its own: the next test's log is opened while one runs.
 eventLogContract('SQLite', async (options) => {
-  const open = () => remember(openSqliteEventLog({ file, ...options }))
+  const own = mkdtempSync(join(tmpdir(), 'event-log-'))
+  const ownFile = join(own, 'log.sqlite')
+  const logs: EventLog[] = []
+  const open = () => {
+    const log = openSqliteEventLog({ file: ownFile, ...options })
+    logs.push(log)
+    return log
+  }
   return {
     log: open(),
     keepsOffsets: false,
     reopen: async () => open(),
-    putRaw: async (value, key, marks) => putRow({ key, value, ...marks }),
-    putRawRejection: async (value) => putRejection(value),
-    close: async () => {},
+    putRaw: async (value, key, marks) => putRow({ file: ownFile, key, value, ...marks }),
+    putRawRejection: async (value) => putRejection(ownFile, value),
+    close: async () => {
+      await Promise.all(logs.map((log) => log.close()))
+      rmSync(own, { recursive: true })
+    },
   }
 })
 
@@ -350,6 +361,7 @@ describe('the SQLite event log', () => {
     const old = new DatabaseSync(file)
     old.exec(`CREATE TABLE committed (consumer_group TEXT PRIMARY KEY, offset INTEGER NOT NULL) STRICT;
       INSERT INTO committed VALUES ('projector', 1);
+      ALTER TABLE events DROP COLUMN spooled;
       PRAGMA user_version = 2`)
     old.close()
     expect((await readAll(openLog())).map(recordId)).toEqual([event.recordId])
@@ -465,6 +477,7 @@ function kinds(items: readonly TailItem[]): string[] {
 
 /** Writes a row as no append would. */
 function putRow(row: {
+  readonly file?: string
   readonly value: Uint8Array | null
   readonly key?: string
   readonly type?: string
@@ -472,16 +485,16 @@ function putRow(row: {
   readonly receivedAt?: number
 }) {
   const { value, key = 'acc-1/tracker-1', id = 'raw', receivedAt = T0 } = row
-  const { type = 'PositionReported.v1' } = row
-  const database = new DatabaseSync(file, { timeout: 5000 })
+  const { type = 'PositionReported.v1', file: into = file } = row
+  const database = new DatabaseSync(into, { timeout: 5000 })
   database
     .prepare('INSERT INTO events (key, type, id, received_at, value) VALUES (?, ?, ?, ?, ?)')
     .run(key, type, id, receivedAt, value)
   database.close()
 }
 
-function putRejection(value: Uint8Array) {
-  const database = new DatabaseSync(file, { timeout: 5000 })
+function putRejection(into: string, value: Uint8Array) {
+  const database = new DatabaseSync(into, { timeout: 5000 })
   database.prepare('INSERT INTO rejections (received_at, value) VALUES (?, ?)').run(now, value)
   database.close()
 }
