@@ -151,6 +151,8 @@ describe('a spool', () => {
   )
 
   test('is left for the log again once it is empty, also under load', async () => {
+    // Room for all that the senders write until it is drained, however slow the machine is.
+    await reopen({ maxBytes: 2 ** 30 })
     harness.becomes('down')
     const sent: PositionReported[] = []
     let stopped = false
