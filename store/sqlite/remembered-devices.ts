@@ -28,7 +28,8 @@ export function rememberDevices(
   { statuses, erasures }: { statuses: DeviceStatuses; erasures: AppliedErasures },
 ): Remembered {
   const dataVersion = database.prepare<{ data_version: number }>('PRAGMA data_version')
-  const devices = new LRUCache<string, Known>({ max: REMEMBERED })
+  // With `max` its whole room would be taken at once, which takes longer than to open a small file.
+  const devices = new LRUCache<string, Known>({ maxSize: REMEMBERED, sizeCalculation: () => 1 })
   let version: number | undefined
 
   function known(device: Parameters<typeof deviceKey>[0]): Known {
