@@ -103,7 +103,9 @@ await describeWith(['ownKafkaCluster'], 'a log on several brokers', ({ ownKafkaC
       partition,
       replicas: [1 + (partition % 3)],
     }))
-    await admin.createTopics({ topics: [{ topic, replicaAssignment }] })
+    // The events are old: by Kafka's own retention they would go half a minute after a broker's start.
+    const configEntries = [{ name: 'retention.ms', value: '-1' }]
+    await admin.createTopics({ topics: [{ topic, replicaAssignment, configEntries }] })
     await eventually(
       async () => {
         const { topics } = await admin.fetchTopicMetadata({ topics: [topic] })
