@@ -54,7 +54,7 @@ const sum = (told: readonly Second[], what: keyof Second) =>
 const median = (numbers: readonly number[]) =>
   [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
 
-test('at three times its capacity it goes on taking reports, and recovers within 5 s', async () => {
+test('at three times its capacity it takes at least 80 % of its peak, and recovers within 5 s', async () => {
   await flood({ connections: 64, perSecond: 0, seconds: 3 })
   const ratios: number[] = []
   const recoveries: number[] = []
@@ -79,8 +79,7 @@ test('at three times its capacity it goes on taking reports, and recovers within
     late,
     'resident MB': residentMb(),
   })
-  // The aim is 0.8; on two cores shared with 3000 senders 0.53 to 0.62 were measured. No collapse:
-  expect(median(ratios)).toBeGreaterThanOrEqual(0.4)
+  expect(median(ratios)).toBeGreaterThanOrEqual(0.8)
   expect(median(recoveries)).toBeGreaterThanOrEqual(0.95)
 })
 
