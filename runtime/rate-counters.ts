@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
+import type { RateLimit } from './config/config.ts'
 
 /** How many counters are kept of a kind; the oldest are dropped first. */
 const KEPT = 100_000
@@ -19,6 +20,18 @@ export type OpenRateCounters = (options: {
   readonly kind: string
   readonly seconds: number
 }) => RateCounters
+
+/** A limit with the counters of its window. */
+export type CountedLimit = RateLimit & { readonly counters: RateCounters }
+
+/** Undefined if the limit is off. */
+export function countedLimit(
+  limit: RateLimit | 'off',
+  { kind, openCounters }: { kind: string; openCounters: OpenRateCounters },
+): CountedLimit | undefined {
+  if (limit === 'off') return undefined
+  return { ...limit, counters: openCounters({ kind, seconds: limit.seconds }) }
+}
 
 /** Counters in the memory of this process, at most `kept`. */
 export function memoryRateCounters({

@@ -1,5 +1,9 @@
 import type { RateLimit } from '../../runtime/config/config.ts'
-import type { OpenRateCounters, RateCounters } from '../../runtime/rate-counters.ts'
+import {
+  countedLimit,
+  type CountedLimit,
+  type OpenRateCounters,
+} from '../../runtime/rate-counters.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import { allowance, type Allowance } from './allowance.ts'
 
@@ -11,8 +15,7 @@ export type DeviceAllowance = Allowance & { readonly exceeded: boolean }
 
 /** Counts the requests that report for a device, per account and deviceId. */
 export class DeviceLimit {
-  readonly #limit: RateLimit | 'off'
-  readonly #counters: RateCounters | undefined
+  readonly #limit: CountedLimit | undefined
 
   constructor({
     limit,
@@ -21,9 +24,7 @@ export class DeviceLimit {
     limit: RateLimit | 'off'
     openCounters: OpenRateCounters
   }) {
-    this.#limit = limit
-    this.#counters =
-      limit === 'off' ? undefined : openCounters({ kind: 'device', seconds: limit.seconds })
+    this.#limit = countedLimit(limit, { kind: 'device', openCounters })
   }
 
   /** Counts one request of each device; without a limit nothing is allotted. */
@@ -32,10 +33,10 @@ export class DeviceLimit {
     deviceIds: ReadonlySet<string>,
   ): Promise<ReadonlyMap<string, DeviceAllowance>> {
     const taken = new Map<string, DeviceAllowance>()
-    const [limit, counters] = [this.#limit, this.#counters]
-    if (limit === 'off' || counters === undefined) return taken
+    const limit = this.#limit
+    if (limit === undefined) return taken
     const takeOne = async (deviceId: string) => {
-      const count = await counters.add(deviceKey({ accountId, deviceId }), 1)
+      const count = await limit.counters.add(deviceKey({ accountId, deviceId }), 1)
       const exceeded = count.consumedPoints > limit.points
       taken.set(deviceId, { ...allowance('device', limit, count), exceeded })
     }

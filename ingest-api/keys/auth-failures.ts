@@ -1,14 +1,18 @@
 import type { RateLimit } from '../../runtime/config/config.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import type { Count, OpenRateCounters, RateCounters } from '../../runtime/rate-counters.ts'
+import {
+  countedLimit,
+  type Count,
+  type CountedLimit,
+  type OpenRateCounters,
+} from '../../runtime/rate-counters.ts'
 
 /** Longer than any address; what is longer was made up by a client. */
 const ADDRESS_LENGTH = 64
 
 /** Counts failed authentications per client address. */
 export class AuthFailures {
-  readonly #limit: RateLimit | 'off'
-  readonly #counters: RateCounters | undefined
+  readonly #limit: CountedLimit | undefined
 
   constructor({
     limit,
@@ -17,15 +21,13 @@ export class AuthFailures {
     limit: RateLimit | 'off'
     openCounters: OpenRateCounters
   }) {
-    this.#limit = limit
-    this.#counters =
-      limit === 'off' ? undefined : openCounters({ kind: 'auth', seconds: limit.seconds })
+    this.#limit = countedLimit(limit, { kind: 'auth', openCounters })
   }
 
   /** @throws {ApiError} 429 if the address has no failures left. */
   async check(address: string): Promise<void> {
-    if (this.#limit === 'off') return
-    const count = await this.#counters?.get(address.slice(0, ADDRESS_LENGTH))
+    if (this.#limit === undefined) return
+    const count = await this.#limit.counters.get(address.slice(0, ADDRESS_LENGTH))
     if (count !== undefined && count.consumedPoints >= this.#limit.points) {
       throw tooMany(count, this.#limit)
     }
@@ -33,11 +35,9 @@ export class AuthFailures {
 
   /** Counts one failure, and returns a 429 if it was one too many. */
   async count(address: string): Promise<ApiError | undefined> {
-    if (this.#limit === 'off') return undefined
-    const count = await this.#counters?.add(address.slice(0, ADDRESS_LENGTH), 1)
-    return count !== undefined && count.consumedPoints > this.#limit.points
-      ? tooMany(count, this.#limit)
-      : undefined
+    if (this.#limit === undefined) return undefined
+    const count = await this.#limit.counters.add(address.slice(0, ADDRESS_LENGTH), 1)
+    return count.consumedPoints > this.#limit.points ? tooMany(count, this.#limit) : undefined
   }
 }
 
