@@ -3,14 +3,14 @@ import globals from 'globals'
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
-  { ignores: ['dist/', 'data/', '.cache/', 'coverage/'] },
+  { ignores: ['dist/', 'data/', '.cache/', 'coverage/', 'console/api/schema.ts'] },
   js.configs.recommended,
   {
     files: ['**/*.mjs'],
     languageOptions: { globals: globals.node },
   },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: {
       parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },

@@ -16,6 +16,7 @@ import { documentRoutes } from '../runtime/openapi/document-routes.ts'
 import { operationsRoutes } from '../runtime/operations-routes.ts'
 import type { Store } from '../store/store.ts'
 import { accountRoutes } from './accounts/accounts.ts'
+import { serveConsole, type ConsolePage } from './console-page/serve-console.ts'
 import type { AdminRoute } from './http/admin-route.ts'
 import { auditRoutes } from './audit.ts'
 import { authorized } from './http/authorize.ts'
@@ -72,6 +73,7 @@ export function adminRoutes(deps: AdminDependencies): AdminRoute[] {
 /**
  * The admin API as a Koa app, middleware in the order in which a request meets it.
  * @param callLimit how many calls a key or session may make.
+ * @param console without it, browsers get the API's answers too.
  * @param ready rejects with a message that names what is missing.
  * @param trustProxy how many proxies to trust for X-Forwarded-* headers.
  */
@@ -88,11 +90,13 @@ export function createAdminApp({
   callLimit,
   ready,
   metricsElsewhere = false,
+  console,
 }: AdminDependencies & {
   trustProxy: number
   callLimit: RateLimit | 'off'
   ready: () => Promise<void>
   metricsElsewhere?: boolean
+  console?: ConsolePage
 }): Koa<HttpState> {
   const router = new Router<HttpState>({ strict: true })
   operationsRoutes(router, {
@@ -118,6 +122,7 @@ export function createAdminApp({
   app.use(identifyRequest())
   app.use(observeRequests({ service: 'admin-api', metrics, logger }))
   app.use(answerInEnvelope({ logger }))
+  if (console !== undefined) app.use(serveConsole(console))
   app.use(router.routes())
   app.on('error', reportBrokenOff({ logger }))
   return app

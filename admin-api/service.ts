@@ -4,6 +4,7 @@ import type { Program } from '../runtime/program.ts'
 import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/report-instance.ts'
 import type { InstanceReport } from '../schemas/instance-report.ts'
 import type { Store } from '../store/store.ts'
+import { builtConsole } from './console-page/built-console.ts'
 import { createAdminApp, type AdminLog } from './app.ts'
 import type { Mode } from './system.ts'
 import { ensureFirstOperator } from './sign-in/first-operator.ts'
@@ -33,6 +34,7 @@ export async function startAdminApi(
   const server = await serveHttp({
     app: createAdminApp({
       ...{ store, eventLog, mode, clock, logger, metrics, stopping, trustProxy, ready },
+      console: builtConsole(),
       callLimit: config.rateLimits.admin,
       metricsElsewhere: config.metricsPort !== undefined,
     }),

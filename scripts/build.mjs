@@ -1,81 +1,118 @@
-// Compiles the TypeScript sources into dist/ if they have changed. Programs that start at the same
-// time wait for one build: it holds a lock on an SQLite file, which the operating system releases
-// when the process ends.
-import { createHash } from 'node:crypto'
+// Compiles the services and bundles the console into dist/, each only if what it is made of has
+// changed. Programs that start at the same time wait for one build: it holds a lock on an SQLite
+// file, which the operating system releases when the process ends.
+// Run by itself it also makes the console's base map, so that dist/ is all that an image needs.
 import { spawn } from 'node:child_process'
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   readFileSync,
-  readdirSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { DatabaseSync } from '@photostructure/sqlite'
+import { compressFiles } from './compress-files.mjs'
+import { fingerprint, sources } from './sources.mjs'
+import { makeWorld } from './make-world.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
-const stampFile = join(dist, '.made-from')
-const notSources = new Set(['node_modules', 'dist', 'data', 'test', 'bench', 'coverage'])
+const STAMP = '.made-from'
+
+const services = {
+  directory: dist,
+  fingerprint: () =>
+    fingerprint(root, [
+      ...['package-lock.json', 'tsconfig.json', 'tsconfig.build.json'],
+      ...sources(root, '', ['.ts']).filter((file) => !isBundled(file)),
+      ...sources(root, 'schemas', ['.avsc']),
+    ]),
+  async make(fresh) {
+    await run('typescript/bin/tsc', ['-p', 'tsconfig.build.json', '--outDir', fresh])
+    for (const file of sources(root, 'schemas', ['.avsc']))
+      cpSync(join(root, file), join(fresh, file))
+  },
+  /** Made apart, inside the services' folder. */
+  kept: ['console/site', 'console/map'],
+}
+
+const site = {
+  directory: join(dist, 'console', 'site'),
+  fingerprint: () =>
+    fingerprint(root, [
+      'package-lock.json',
+      ...sources(root, 'console').filter(isBundled),
+      ...sources(root, 'schemas', ['.ts']),
+    ]),
+  async make(fresh) {
+    await run('vite/bin/vite.js', ['build', 'console', '--outDir', fresh, '--logLevel', 'warn'])
+    await compressFiles(fresh)
+  },
+  kept: [],
+}
 
 /** Brings dist/ up to date. Rejects if the sources do not compile; the compiler prints why. */
 export async function build() {
-  const wanted = fingerprint()
-  if (madeFrom() === wanted) return
+  if (stale().length === 0) return
   const unlock = lock()
   try {
-    if (madeFrom() === wanted) return
+    const parts = stale()
+    if (parts.length === 0) return
     process.stderr.write('building … (only after a change)\n')
-    const fresh = `${dist}.new`
-    rmSync(fresh, { recursive: true, force: true })
-    await compile(fresh)
-    for (const file of sources('schemas', '.avsc')) cpSync(join(root, file), join(fresh, file))
-    writeFileSync(join(fresh, '.made-from'), wanted)
-    rmSync(dist, { recursive: true, force: true })
-    renameSync(fresh, dist)
+    const made = await Promise.allSettled(parts.map(make))
+    const failed = made.find(({ status }) => status === 'rejected')
+    if (failed) throw failed.reason
+    parts.forEach(replace)
   } finally {
-    rmSync(`${dist}.new`, { recursive: true, force: true })
+    for (const part of [services, site]) rmSync(freshOf(part), { recursive: true, force: true })
     unlock()
   }
 }
 
-function madeFrom() {
+function stale() {
+  const parts = existsSync(join(root, 'console', 'index.html')) ? [services, site] : [services]
+  return parts
+    .map((part) => ({ ...part, wanted: part.fingerprint() }))
+    .filter(({ directory, wanted }) => madeFrom(directory) !== wanted)
+}
+
+/** Whether the file is part of the page; the maker of its base map runs in Node. */
+function isBundled(file) {
+  return file.startsWith('console/') && !file.startsWith('console/world/')
+}
+
+function madeFrom(directory) {
   try {
-    return readFileSync(stampFile, 'utf8')
+    return readFileSync(join(directory, STAMP), 'utf8')
   } catch {
     return undefined
   }
 }
 
-function fingerprint() {
-  const hash = createHash('sha256')
-  for (const file of [
-    'package-lock.json',
-    'tsconfig.json',
-    'tsconfig.build.json',
-    ...sources('', '.ts'),
-    ...sources('schemas', '.avsc'),
-  ]) {
-    hash.update(`${file}\0`).update(readFileSync(join(root, file)))
-  }
-  return hash.digest('hex')
+const freshOf = ({ directory }) =>
+  join(root, `dist.new${directory.slice(dist.length).replaceAll(/[\\/]/g, '-')}`)
+
+async function make(part) {
+  const fresh = freshOf(part)
+  rmSync(fresh, { recursive: true, force: true })
+  await part.make(fresh)
+  writeFileSync(join(fresh, STAMP), part.wanted)
 }
 
-function sources(folder, ending) {
-  return readdirSync(join(root, folder), { withFileTypes: true })
-    .filter(
-      (entry) => !entry.name.startsWith('.') && !(folder === '' && notSources.has(entry.name)),
-    )
-    .flatMap((entry) => {
-      const path = join(folder, entry.name)
-      if (entry.isDirectory()) return sources(path, ending)
-      return path.endsWith(ending) ? [path] : []
-    })
-    .sort()
+function replace(part) {
+  const { directory, kept } = part
+  for (const place of kept) {
+    if (!existsSync(join(directory, place))) continue
+    mkdirSync(dirname(join(freshOf(part), place)), { recursive: true })
+    renameSync(join(directory, place), join(freshOf(part), place))
+  }
+  rmSync(directory, { recursive: true, force: true })
+  mkdirSync(dirname(directory), { recursive: true })
+  renameSync(freshOf(part), directory)
 }
 
 function lock() {
@@ -86,16 +123,18 @@ function lock() {
   return () => database.close()
 }
 
-async function compile(outDir) {
-  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
-  const compiler = spawn(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', outDir], {
+/** Runs a program of an installed package. */
+async function run(program, options) {
+  const file = join(root, 'node_modules', program)
+  const tool = spawn(process.execPath, [file, ...options], {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit'],
   })
-  const code = await new Promise((resolve, reject) =>
-    compiler.on('exit', resolve).on('error', reject),
-  )
+  const code = await new Promise((resolve, reject) => tool.on('exit', resolve).on('error', reject))
   if (code !== 0) throw new Error('the sources do not compile: see the messages above')
 }
 
-if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) await build()
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  await build()
+  await makeWorld()
+}

@@ -1,6 +1,7 @@
 // node scripts/run.mjs PROGRAM [ARGUMENT ...]: builds if needed, then runs dist/PROGRAM.js in the
 // same process, so that signals reach it and its exit code is ours.
 import { build } from './build.mjs'
+import { makeWorld } from './make-world.mjs'
 
 const [program] = process.argv.splice(2, 1)
 if (program === undefined) {
@@ -13,8 +14,16 @@ try {
   process.stderr.write(`${error.message}\nIf TypeScript is not installed, run: npm ci\n`)
   process.exit(1)
 }
+if (program === 'embedded/main' || program === 'admin-api/main') makeWorldMeanwhile()
 if (process.env.npm_lifecycle_event !== undefined) stopWithShell()
 await import(new URL(`../dist/${program}.js`, import.meta.url).href)
+
+/** The program neither waits for the console's base map nor lives on for it. */
+function makeWorldMeanwhile() {
+  makeWorld({ background: true }).catch((error) =>
+    process.stderr.write(`the console has no base map: ${error.message}\n`),
+  )
+}
 
 /**
  * A signal sent to npm ends the shell between npm and us but does not reach us. So the end of the

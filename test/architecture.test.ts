@@ -35,6 +35,7 @@ const allowed: Record<string, readonly string[]> = {
   rebuild: ['projector/', 'schemas/', 'runtime/', ...ports],
   simulate: ['schemas/', 'runtime/'],
   bench: ['projector/', 'schemas/', 'runtime/', ...ports, 'test/'],
+  console: ['schemas/'],
   scripts: [
     'schemas/',
     'runtime/',
@@ -57,7 +58,7 @@ type Import = { readonly from: string; readonly to: string }
 
 function sources(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length))
 }
 

@@ -1,9 +1,18 @@
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { gunzipSync } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { temporaryDirectory } from '../programs.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -14,7 +23,10 @@ let project: Awaited<ReturnType<typeof temporaryDirectory>>
 beforeEach(async () => {
   project = await temporaryDirectory()
   const copied = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json']
-  for (const file of [...copied, 'scripts/build.mjs']) cpSync(join(root, file), inProject(file))
+  for (const file of [...copied, 'scripts']) {
+    const filter = (path: string) => !path.endsWith('.ts')
+    cpSync(join(root, file), inProject(file), { recursive: true, filter })
+  }
   symlinkSync(join(root, 'node_modules'), inProject('node_modules'))
   mkdirSync(inProject('schemas'))
   write('schemas/answer.ts', 'export const answer = 1\n')
@@ -27,13 +39,14 @@ const inProject = (file: string) => join(project.path, file)
 const write = (file: string, text: string) => writeFileSync(inProject(file), text)
 const read = (file: string) => readFileSync(inProject(file), 'utf8')
 const build = () => promisify(execFile)('node', ['scripts/build.mjs'], { cwd: project.path })
+const made = (part: string) => statSync(inProject(`${part}/.made-from`)).mtimeMs
 
 test('a source or a schema that has changed is built anew, and nothing else is', async () => {
   await build()
   expect(read('dist/schemas/answer.js')).toContain('answer = 1')
-  const built = statSync(inProject('dist/.made-from')).mtimeMs
+  const built = made('dist')
   await build()
-  expect(statSync(inProject('dist/.made-from')).mtimeMs).toBe(built)
+  expect(made('dist')).toBe(built)
 
   write('schemas/answer.ts', 'export const answer = 2\n')
   await build()
@@ -50,3 +63,63 @@ test('sources that do not compile leave what was built before', async () => {
   await expect(build()).rejects.toThrow('do not compile')
   expect(read('dist/schemas/answer.js')).toContain('answer = 1')
 }, 60_000)
+
+describe('a project with a console', () => {
+  const page = () => {
+    const names = readdirSync(inProject('dist/console/site/assets'))
+    const read = (ending: string) => {
+      const name = names.find((one) => one.endsWith(ending)) ?? ''
+      return readFileSync(inProject(`dist/console/site/assets/${name}`), 'utf8')
+    }
+    return { script: read('.js'), style: read('.css'), names }
+  }
+
+  beforeEach(() => {
+    mkdirSync(inProject('console'))
+    cpSync(join(root, 'console/vite.config.mjs'), inProject('console/vite.config.mjs'))
+    write('console/index.html', '<script type="module" src="./main.tsx"></script>')
+    write('console/main.tsx', `import './main.css'\ndocument.title = 'first'\n`)
+    write('console/main.css', 'p { color: red }\n')
+  })
+
+  test('has it built with names that tell its content, and compressed', async () => {
+    await build()
+    expect(page().script).toContain('first')
+    expect(page().names).toContainEqual(expect.stringMatching(/^index-[\w-]{8}\.js$/))
+    const compressed = page().names.find((name) => name.endsWith('.js.gz')) ?? ''
+    const bytes = readFileSync(inProject(`dist/console/site/assets/${compressed}`))
+    expect(gunzipSync(bytes).toString()).toBe(page().script)
+  }, 60_000)
+
+  test('builds only the part whose sources have changed', async () => {
+    await build()
+    const before = { services: made('dist'), site: made('dist/console/site') }
+    mkdirSync(inProject('dist/console/map'))
+    write('dist/console/map/world.pmtiles', 'the world')
+
+    write('console/main.css', 'p { color: blue }\n')
+    await build()
+    expect(page().style).toMatch(/blue|#00f/)
+    expect(made('dist')).toBe(before.services)
+
+    const site = made('dist/console/site')
+    write('console/main.tsx', `import './main.css'\ndocument.title = 'second'\n`)
+    await build()
+    expect(page().script).toContain('second')
+    expect(made('dist/console/site')).not.toBe(site)
+
+    const last = made('dist/console/site')
+    write('schemas/answer.avsc', '"long"\n')
+    await build()
+    expect(made('dist')).not.toBe(before.services)
+    expect(made('dist/console/site')).toBe(last)
+    expect(read('dist/console/map/world.pmtiles')).toBe('the world')
+  }, 120_000)
+
+  test('that cannot be built keeps the one before', async () => {
+    await build()
+    write('console/main.tsx', 'const = ')
+    await expect(build()).rejects.toThrow('do not compile')
+    expect(page().script).toContain('first')
+  }, 60_000)
+})

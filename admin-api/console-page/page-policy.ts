@@ -1,0 +1,34 @@
+/**
+ * The headers of everything the console consists of. Scripts and styles come from files of this
+ * origin alone; where text becomes markup, the browser insists on a Trusted Types policy.
+ * @param mapOrigins of a tile service that operators have configured.
+ */
+export function pageHeaders({
+  images = [],
+  data = [],
+}: {
+  readonly images?: readonly string[]
+  readonly data?: readonly string[]
+} = {}): Record<string, string> {
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "font-src 'self'",
+    "worker-src 'self'",
+    "manifest-src 'self'",
+    ["connect-src 'self'", ...data].join(' '),
+    ["img-src 'self' data: blob:", ...images].join(' '),
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "form-action 'self'",
+    "require-trusted-types-for 'script'",
+    'trusted-types default',
+  ]
+  return {
+    'Content-Security-Policy': policy.join('; '),
+    'X-Content-Type-Options': 'nosniff',
+    // Tile services ask who shows their map; paths, which name devices, are not their business.
+    'Referrer-Policy': 'strict-origin-when-cross-origin',
+  }
+}

@@ -1,0 +1,54 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { ApiError } from '../../runtime/errors.ts'
+import type { HttpContext } from '../../runtime/http.ts'
+
+/**
+ * Answers with a file or the one range of it that is asked for (RFC 9110 section 14).
+ * @throws {ApiError} 404 where there is no such file.
+ */
+export async function sendFile(
+  ctx: HttpContext,
+  file: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<void> {
+  const { size, mtimeMs } = await stat(file).catch((cause: unknown) => {
+    throw new ApiError('NOT_FOUND', 'this map is not there (yet)', { cause })
+  })
+  ctx.set({ ...headers, 'Accept-Ranges': 'bytes' })
+  ctx.status = 200
+  ctx.type = 'application/octet-stream'
+  ctx.etag = `${size.toString(36)}-${Math.round(mtimeMs).toString(36)}`
+  if (ctx.fresh) {
+    ctx.status = 304
+    return
+  }
+  const isSame = ['', ctx.response.get('ETag')].includes(ctx.get('If-Range'))
+  const range = isSame ? readRange(ctx.get('Range'), size) : 'all'
+  if (range === 'outside') {
+    ctx.status = 416
+    ctx.set('Content-Range', `bytes */${size}`)
+    ctx.body = ''
+    return
+  }
+  const { start, end } = range === 'all' ? { start: 0, end: size - 1 } : range
+  if (range !== 'all') {
+    ctx.status = 206
+    ctx.set('Content-Range', `bytes ${start}-${end}/${size}`)
+  }
+  ctx.length = end - start + 1
+  // `end` is inclusive; a file of no bytes has none.
+  if (ctx.method !== 'HEAD') ctx.body = size === 0 ? '' : createReadStream(file, { start, end })
+}
+
+type Range = { readonly start: number; readonly end: number }
+
+/** What a Range header asks for. One that is malformed or has several ranges may be ignored. */
+export function readRange(header: string, size: number): Range | 'all' | 'outside' {
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header) ?? []
+  if (first === '' && last === '') return 'all'
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
+  const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1)
+  if (first !== '' && last !== '' && Number(last) < start) return 'all'
+  return start < size && start <= end ? { start, end } : 'outside'
+}

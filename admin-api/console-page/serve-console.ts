@@ -1,0 +1,72 @@
+import type { HttpContext, HttpMiddleware } from '../../runtime/http.ts'
+import { sendFile } from './send-file.ts'
+import type { Site, SiteFile } from './site-files.ts'
+
+const FOR_EVER = 'public, max-age=31536000, immutable'
+/** Not the console's, also where a browser asks for them. */
+const OTHERS = /^\/(api|assets|map|docs|openapi\.json|healthz|readyz|metrics)(\/|$)/
+
+/** What the console is served from. */
+export type ConsolePage = {
+  /** Undefined where it is not built: then every path is the API's. */
+  readonly site: Site | undefined
+  /** Files in the PMTiles format, by path; one that is not there yet is a 404. */
+  readonly maps: Readonly<Record<string, string>>
+  /** Sent with each of its files. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/**
+ * Serves the console: its page at every path that is nothing else's, because the page itself tells
+ * devices from keys. Programs, which do not ask for HTML, get the API's answer there.
+ */
+export function serveConsole({ site, maps, headers }: ConsolePage): HttpMiddleware {
+  return async function serveConsole(ctx, next) {
+    if (site === undefined || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) {
+      await next()
+      return
+    }
+    const asset = site.assets.get(ctx.path)
+    const map = Object.hasOwn(maps, ctx.path) ? maps[ctx.path] : undefined
+    if (asset !== undefined) {
+      name(ctx, '/assets/:name')
+      answer(ctx, asset, { ...headers, 'Cache-Control': FOR_EVER })
+    } else if (map !== undefined) {
+      name(ctx, '/map/:name')
+      await sendFile(ctx, map, { ...headers, 'Cache-Control': 'max-age=3600' })
+    } else if (!OTHERS.test(ctx.path) && asksForPage(ctx)) {
+      name(ctx, 'console')
+      ctx.vary('Accept')
+      answer(ctx, site.page, { ...headers, 'Cache-Control': 'no-cache' })
+    } else {
+      if (ctx.path === '/') ctx.vary('Accept')
+      await next()
+    }
+  }
+}
+
+/** Browsers name HTML; others take anything. */
+function asksForPage(ctx: HttpContext): boolean {
+  return ctx.accepts(['json', 'html']) === 'html'
+}
+
+function answer(
+  ctx: HttpContext,
+  { type, etag, body, gzipped }: SiteFile,
+  headers: Readonly<Record<string, string>>,
+): void {
+  ctx.set(headers)
+  ctx.vary('Accept-Encoding')
+  ctx.status = 200
+  ctx.type = type
+  const compressed = gzipped !== undefined && ctx.acceptsEncodings(['gzip', 'identity']) === 'gzip'
+  ctx.etag = compressed ? `${etag}-gzip` : etag
+  if (compressed) ctx.set('Content-Encoding', 'gzip')
+  if (ctx.fresh) ctx.status = 304
+  else ctx.body = compressed ? gzipped : body
+}
+
+/** For the metrics, which count by route. */
+function name(ctx: HttpContext, route: string): void {
+  Object.assign(ctx, { _matchedRoute: route })
+}

@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
+
+export type SiteFile = {
+  readonly type: string
+  readonly etag: string
+  readonly body: Buffer
+  readonly gzipped: Buffer | undefined
+}
+
+/** The built console: its page, and the files that the page loads, by path (`/assets/…`). */
+export type Site = { readonly page: SiteFile; readonly assets: ReadonlyMap<string, SiteFile> }
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+
+/** Reads the built console; undefined where it is not built. */
+export function readSite(folder: string): Site | undefined {
+  const page = readFile(folder, 'index.html')
+  if (page === undefined) return undefined
+  const assets = new Map<string, SiteFile>()
+  for (const name of readdirSync(join(folder, 'assets'))) {
+    const file = readFile(join(folder, 'assets'), name)
+    if (file !== undefined) assets.set(`/assets/${name}`, file)
+  }
+  return { page, assets }
+}
+
+function readFile(folder: string, name: string): SiteFile | undefined {
+  const type = TYPES[extname(name)]
+  const body = read(join(folder, name))
+  if (type === undefined || body === undefined) return undefined
+  const etag = createHash('sha256').update(body).digest('base64url')
+  return { type, etag, body, gzipped: read(join(folder, `${name}.gz`)) }
+}
+
+function read(file: string): Buffer | undefined {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,143 @@
+import type { paths } from './schema.ts'
+import { ApiFailure, failureOf, unreachable } from './failure.ts'
+
+/** The admin API, called as the OpenAPI document describes it; paths are given without this. */
+const PREFIX = '/api/v1'
+const LONGEST_MS = 30_000
+
+type Verb = 'get' | 'post' | 'patch' | 'delete'
+type Paths<V extends Verb> = {
+  [P in keyof paths]: paths[P][V] extends { responses: unknown } ? P : never
+}[keyof paths]
+type Short<P> = P extends `${typeof PREFIX}${infer Rest}` ? Rest : never
+type Called<V extends Verb, S extends string> = paths[`${typeof PREFIX}${S}` & keyof paths][V]
+
+type Given<O> = O extends { parameters: { query?: infer Q; path?: infer P }; requestBody?: infer B }
+  ? Optional<'query', Q> & Needed<'path', P> & Body<B>
+  : never
+type Optional<Name extends string, T> = [T] extends [undefined]
+  ? object
+  : { readonly [N in Name]?: Exclude<T, undefined> }
+type Needed<Name extends string, T> = [T] extends [undefined]
+  ? object
+  : { readonly [N in Name]: Exclude<T, undefined> }
+type Body<B> = [Exclude<B, undefined>] extends [never]
+  ? object
+  : Exclude<B, undefined> extends { content: { 'application/json': infer J } }
+    ? undefined extends B
+      ? { readonly body?: J }
+      : { readonly body: J }
+    : object
+type Data<O> = O extends { responses: infer R }
+  ? R[keyof R & (200 | 201 | 202)] extends { content: { 'application/json': { data: infer D } } }
+    ? D
+    : never
+  : never
+
+type Options = { readonly signal?: AbortSignal }
+
+function caller<V extends Verb>(verb: V) {
+  return <S extends Short<Paths<V>>>(
+    path: S,
+    given: Given<Called<V, S>> & Options,
+  ): Promise<Data<Called<V, S>>> => call(verb, path, given as Parts) as Promise<Data<Called<V, S>>>
+}
+
+/**
+ * `api.get('/devices/{deviceId}', { path: { deviceId } })` resolves with the answer's `data`. Where the
+ * session has ended, the operator signs in again first and the call is repeated.
+ * @throws {ApiFailure}
+ */
+export const api = {
+  get: caller('get'),
+  post: caller('post'),
+  patch: caller('patch'),
+  delete: caller('delete'),
+}
+
+/** Asks the operator to sign in again; false where they don't. */
+let renewSession: () => Promise<boolean> = () => Promise.resolve(false)
+
+export function onSessionEnded(renew: () => Promise<boolean>): void {
+  renewSession = renew
+}
+
+type Parts = Options & {
+  readonly path?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string | number | undefined>>
+  readonly body?: unknown
+}
+
+async function call(verb: Verb, path: string, parts: Parts): Promise<unknown> {
+  try {
+    return await callOnce(verb, path, parts)
+  } catch (failure) {
+    if (!(failure instanceof ApiFailure) || failure.status !== 401) throw failure
+    if (!(await renewSession())) throw failure
+    return callOnce(verb, path, parts)
+  }
+}
+
+/** As `api`, for calls that are themselves about signing in. */
+export async function callOnce(verb: Verb, path: string, parts: Parts = {}): Promise<unknown> {
+  const { body, signal } = parts
+  const timeout = AbortSignal.timeout(LONGEST_MS)
+  let response: Response
+  let text: string
+  try {
+    response = await fetch(urlOf(path, parts), {
+      method: verb.toUpperCase(),
+      headers: {
+        Accept: 'application/json',
+        'X-Requested-With': 'console',
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    })
+    noteServerTime(response.headers.get('Date'))
+    text = await response.text()
+  } catch (cause) {
+    if (signal?.aborted === true) throw cause
+    throw unreachable(cause)
+  }
+  const envelope = parsed(text)
+  if (response.ok && envelope !== undefined) return envelope['data']
+  throw failureOf(response, envelope)
+}
+
+export function urlOf(path: string, { path: names = {}, query = {} }: Parts = {}): string {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(names[name] ?? ''),
+  )
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') search.set(name, String(value))
+  }
+  return `${PREFIX}${filled}${search.size > 0 ? `?${search}` : ''}`
+}
+
+let offsetMs = 0
+
+/** The server's clock, which decides how old a report is; this machine's may be minutes off. */
+export function serverNow(): number {
+  return Date.now() + offsetMs
+}
+
+function noteServerTime(date: string | null): void {
+  const told = date === null ? NaN : Date.parse(date)
+  // The header has whole seconds, and the answer has been on its way.
+  const differsMs = told + 500 - Date.now()
+  if (Number.isFinite(differsMs)) offsetMs = Math.abs(differsMs) > 2_000 ? differsMs : 0
+}
+
+function parsed(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null
+      ? (value as Record<string, unknown>)
+      : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,72 @@
+export type Fault = { readonly field: string; readonly message: string }
+
+/** A call that did not succeed, in words that can be shown. */
+export class ApiFailure extends Error {
+  override readonly name = 'ApiFailure'
+  /** 0 where there was no answer. */
+  readonly status: number
+  /** The API's identifier, such as `NOT_FOUND`; `UNREACHABLE` where there was no answer. */
+  readonly error: string
+  readonly details: readonly Fault[]
+  readonly requestId: string | undefined
+  /** When the call may be made again, in milliseconds since the epoch. */
+  readonly retryAt: number | undefined
+
+  constructor(
+    message: string,
+    {
+      status,
+      error,
+      details = [],
+      requestId,
+      retryAt,
+      cause,
+    }: {
+      status: number
+      error: string
+      details?: readonly Fault[]
+      requestId?: string | undefined
+      retryAt?: number | undefined
+      cause?: unknown
+    },
+  ) {
+    super(message, { cause })
+    this.status = status
+    this.error = error
+    this.details = details
+    this.requestId = requestId
+    this.retryAt = retryAt
+  }
+}
+
+/** What an error answer says; proxies may answer with something that is not our envelope. */
+export function failureOf(
+  response: { readonly status: number; readonly headers: Headers },
+  envelope: Readonly<Record<string, unknown>> | undefined,
+): ApiFailure {
+  const { status, headers } = response
+  const seconds = Number(headers.get('Retry-After') ?? NaN)
+  return new ApiFailure(textOf(envelope?.['message']) ?? `the service answered ${status}`, {
+    status,
+    error: textOf(envelope?.['error']) ?? `HTTP_${status}`,
+    details: Array.isArray(envelope?.['details']) ? (envelope['details'] as Fault[]) : [],
+    requestId: headers.get('X-Request-Id') ?? undefined,
+    retryAt: Number.isFinite(seconds) ? Date.now() + seconds * 1_000 : undefined,
+  })
+}
+
+export function unreachable(cause: unknown): ApiFailure {
+  const message = 'the service cannot be reached: check the network, then try again'
+  return new ApiFailure(message, { status: 0, error: 'UNREACHABLE', cause })
+}
+
+/** Whatever was thrown, as a failure that can be shown. */
+export function toFailure(thrown: unknown): ApiFailure {
+  if (thrown instanceof ApiFailure) return thrown
+  const message = thrown instanceof Error ? thrown.message : String(thrown)
+  return new ApiFailure(message, { status: 0, error: 'CONSOLE_FAULT', cause: thrown })
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}

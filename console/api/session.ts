@@ -1,0 +1,105 @@
+import { computed, signal } from '@preact/signals'
+import { callOnce, onSessionEnded } from './client.ts'
+import { ApiFailure } from './failure.ts'
+import type { components } from './schema.ts'
+
+export type SignedIn = components['schemas']['SignedIn']
+
+/**
+ * Who is signed in: `undefined` until the service has said it, `null` for nobody. It stays while a
+ * session that has ended is renewed, so that the page keeps what it shows.
+ */
+export const me = signal<SignedIn | null | undefined>(undefined)
+
+/** Whether the dialog asks for the password because the session has ended. */
+export const renewing = signal(false)
+
+export const isAdmin = computed(() => me.value?.operator.role === 'admin')
+export const isPlatform = computed(() => me.value?.operator.platform === true)
+
+const EXTEND_EVERY_MS = 5 * 60_000
+const otherTabs = new BroadcastChannel('gps-console-session')
+
+let renewal: { promise: Promise<boolean>; settle: (renewed: boolean) => void } | undefined
+let askedAt = 0
+
+/** Asks who is signed in, and keeps the session alive while the page is visible. */
+export async function startSession(): Promise<void> {
+  onSessionEnded(askToSignIn)
+  otherTabs.onmessage = ({ data }) => (data === 'ended' ? leave() : void renewed())
+  await extend()
+  setInterval(extendVisible, 30_000)
+  document.addEventListener('visibilitychange', extendVisible)
+}
+
+/** @throws {ApiFailure} 401 for a wrong e-mail or password, 429 after too many. */
+export async function signIn(email: string, password: string): Promise<void> {
+  const before = me.value
+  const next = (await callOnce('post', '/session', { body: { email, password } })) as SignedIn
+  // What is on the page belongs to the operator before.
+  if (before && before.operator.id !== next.operator.id) return location.reload()
+  askedAt = Date.now()
+  me.value = next
+  settleRenewal(true)
+  otherTabs.postMessage('begun')
+}
+
+export async function signOut(): Promise<void> {
+  await callOnce('delete', '/session').catch((failure: unknown) => {
+    if (!(failure instanceof ApiFailure) || failure.status !== 401) throw failure
+  })
+  otherTabs.postMessage('ended')
+  leave()
+}
+
+/** Opens the dialog; resolves once it is signed in again, or given up. */
+export function askToSignIn(): Promise<boolean> {
+  if (me.value === null || me.value === undefined) return Promise.resolve(false)
+  if (renewal === undefined) {
+    let settle: (renewed: boolean) => void = () => undefined
+    const promise = new Promise<boolean>((resolve) => (settle = resolve))
+    renewal = { promise, settle }
+    renewing.value = true
+  }
+  return renewal.promise
+}
+
+function settleRenewal(isRenewed: boolean): void {
+  renewal?.settle(isRenewed)
+  renewal = undefined
+  renewing.value = false
+}
+
+function leave(): void {
+  settleRenewal(false)
+  me.value = null
+}
+
+/** @throws {ApiFailure} where the service does not answer. */
+async function extend(): Promise<void> {
+  askedAt = Date.now()
+  try {
+    me.value = (await callOnce('get', '/session')) as SignedIn
+  } catch (failure) {
+    if (!(failure instanceof ApiFailure) || failure.status !== 401) throw failure
+    if (me.value) await askToSignIn()
+    else me.value = null
+  }
+}
+
+function extendVisible(): void {
+  if (document.hidden || renewing.value || !me.value) return
+  if (Date.now() - askedAt < EXTEND_EVERY_MS) return
+  // Without an answer the session has not changed; the next time will tell.
+  extend().catch(() => undefined)
+}
+
+/** Another tab has signed in, as this operator or another one. */
+async function renewed(): Promise<void> {
+  const before = me.value
+  const next = (await callOnce('get', '/session').catch(() => undefined)) as SignedIn | undefined
+  if (next === undefined) return
+  if (before && before.operator.id !== next.operator.id) return location.reload()
+  me.value = next
+  settleRenewal(true)
+}

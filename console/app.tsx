@@ -1,0 +1,40 @@
+import { signal } from '@preact/signals'
+import type { ApiFailure } from './api/failure.ts'
+import { me, startSession } from './api/session.ts'
+import { toFailure } from './api/failure.ts'
+import { Frame } from './frame.tsx'
+import { SignInPage } from './pages/sign-in.tsx'
+import { RenewSession } from './pages/renew-session.tsx'
+import { Announcer } from './parts/announcer.tsx'
+import { ShortcutHelp } from './parts/shortcuts.tsx'
+import { Failed, Loading } from './parts/states.tsx'
+
+/** Why the service has not said who is signed in. */
+export const startFailure = signal<ApiFailure | undefined>(undefined)
+
+export function App() {
+  return (
+    <>
+      <Content />
+      <RenewSession />
+      <ShortcutHelp />
+      <Announcer />
+    </>
+  )
+}
+
+function Content() {
+  if (me.value === null) return <SignInPage />
+  if (me.value !== undefined) return <Frame />
+  if (startFailure.value === undefined) return <Loading what="Opening the console" />
+  return (
+    <main class="alone">
+      <Failed failure={startFailure.value} onRetry={retry} />
+    </main>
+  )
+}
+
+function retry(): void {
+  startFailure.value = undefined
+  startSession().catch((thrown: unknown) => (startFailure.value = toFailure(thrown)))
+}

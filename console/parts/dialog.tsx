@@ -1,0 +1,47 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
+import { X } from 'lucide'
+import { Icon } from './icon.tsx'
+
+/**
+ * A modal dialog, open as long as it is rendered. Esc and its cross call `onClose`; the browser keeps
+ * the focus inside, and gives it back afterwards.
+ * @param onClose absent where the dialog must be answered.
+ */
+export function Dialog({
+  title,
+  onClose,
+  children,
+}: {
+  title: string
+  onClose?: () => void
+  children: ComponentChildren
+}) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const heading = useId()
+  useEffect(() => {
+    const element = dialog.current
+    element?.showModal()
+    return () => element?.close()
+  }, [])
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={heading}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose?.()
+      }}
+    >
+      <header>
+        <h2 id={heading}>{title}</h2>
+        {onClose !== undefined && (
+          <button type="button" class="plain" aria-label="Close" onClick={onClose}>
+            <Icon of={X} />
+          </button>
+        )}
+      </header>
+      <div class="dialog-body">{children}</div>
+    </dialog>
+  )
+}

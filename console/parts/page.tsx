@@ -1,0 +1,44 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { place } from './router.ts'
+
+/** A page: its heading, what can be done, its content. The heading gets the focus on arrival. */
+export function Page({
+  title,
+  actions,
+  wide = false,
+  children,
+}: {
+  title: string
+  actions?: ComponentChildren
+  /** Tables need the width, text does not. */
+  wide?: boolean
+  children: ComponentChildren
+}) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useTitle(title)
+  useEffect(() => {
+    if (arrived !== undefined && arrived !== place.value.path) heading.current?.focus()
+    arrived = place.value.path
+  }, [])
+  return (
+    <div class={wide ? 'page wide' : 'page'}>
+      <header class="page-header">
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        {actions !== undefined && <div class="actions">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  )
+}
+
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · GPS console`
+  }, [title])
+}
+
+/** The path of the page before: the first one leaves the focus where the browser put it. */
+let arrived: string | undefined

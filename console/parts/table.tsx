@@ -1,0 +1,68 @@
+import type { ComponentChildren } from 'preact'
+
+export type Column<T> = {
+  readonly title: string
+  readonly cell: (row: T) => ComponentChildren
+  /** Numbers stand at the right edge. */
+  readonly isNumber?: boolean
+}
+
+/**
+ * Rows of things. On a narrow screen each row is a card, whose cells carry the columns' titles.
+ * @param caption names the table for screen readers.
+ */
+export function Table<T>({
+  caption,
+  columns,
+  rows,
+  keyOf,
+}: {
+  caption: string
+  columns: readonly Column<T>[]
+  rows: readonly T[]
+  keyOf: (row: T) => string
+}) {
+  return (
+    <table>
+      <caption class="unseen">{caption}</caption>
+      <thead>
+        <tr>
+          {columns.map(({ title, isNumber }) => (
+            <th key={title} scope="col" class={isNumber === true ? 'number' : undefined}>
+              {title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={keyOf(row)}>
+            {columns.map(({ title, cell, isNumber }) => (
+              <td key={title} data-title={title} class={isNumber === true ? 'number' : undefined}>
+                {cell(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** Reads the next page of a list; nothing where there is none. */
+export function MoreButton({
+  more,
+  isLoading,
+}: {
+  more: (() => void) | undefined
+  isLoading: boolean
+}) {
+  if (more === undefined) return null
+  return (
+    <p class="more">
+      <button type="button" disabled={isLoading} onClick={more}>
+        {isLoading ? 'Loading …' : 'Show more'}
+      </button>
+    </p>
+  )
+}

@@ -1,0 +1,24 @@
+import { now } from './clock.ts'
+import { shownZone } from './preferences.ts'
+import { ago, dateTime, offset } from './times.ts'
+
+/** A moment in the chosen time zone; UTC in its title. */
+export function Time({ at }: { at: string }) {
+  const ms = Date.parse(at)
+  return (
+    <time dateTime={at} title={at} class="time">
+      {dateTime(ms, shownZone())}
+    </time>
+  )
+}
+
+/** How long ago; the moment in its title. */
+export function Ago({ at }: { at: string }) {
+  const ms = Date.parse(at)
+  const zone = shownZone()
+  return (
+    <time dateTime={at} title={`${dateTime(ms, zone)} ${offset(ms, zone)}`} class="time">
+      {ago(ms, now.value)}
+    </time>
+  )
+}

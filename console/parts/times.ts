@@ -1,0 +1,64 @@
+/** Times in words, in a time zone of the operator's choice. Milliseconds since the epoch. */
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** How long ago: `12 s ago`, `5 min ago`, `3 h ago`, `2 d ago`; what is to come is `now`. */
+export function ago(then: number, now: number): string {
+  const ms = now - then
+  return ms < SECOND ? 'now' : `${duration(ms)} ago`
+}
+
+/** The largest whole unit: `59 s`, `1 min`, `23 h`, `400 d`. */
+export function duration(ms: number): string {
+  if (ms < MINUTE) return `${Math.max(0, Math.floor(ms / SECOND))} s`
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`
+  if (ms < 2 * DAY) return `${Math.floor(ms / HOUR)} h`
+  return `${Math.floor(ms / DAY)} d`
+}
+
+/** `2026-01-31 12:30:05` in the zone. */
+export function dateTime(ms: number, zone: string): string {
+  return Number.isFinite(ms) ? `${date(ms, zone)} ${time(ms, zone)}` : 'an unknown time'
+}
+
+/** `2026-01-31` in the zone. */
+export function date(ms: number, zone: string): string {
+  const { year = '', month = '', day = '' } = parts(ms, zone)
+  return `${year.padStart(4, '0')}-${month}-${day}`
+}
+
+/** `12:30:05` in the zone. */
+export function time(ms: number, zone: string): string {
+  const { hour = '', minute = '', second = '' } = parts(ms, zone)
+  return `${hour}:${minute}:${second}`
+}
+
+/** How far the zone is from UTC at that time: `UTC+01:00`. */
+export function offset(ms: number, zone: string): string {
+  const name = parts(ms, zone)['timeZoneName'] ?? ''
+  return name.replace('GMT', 'UTC').replace('+00:00', '')
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function parts(ms: number, zone: string): Partial<Record<Intl.DateTimeFormatPartTypes, string>> {
+  let format = formats.get(zone)
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat('en-GB', {
+      timeZone: zone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      timeZoneName: 'longOffset',
+    })
+    formats.set(zone, format)
+  }
+  return Object.fromEntries(format.formatToParts(ms).map(({ type, value }) => [type, value]))
+}

@@ -1,0 +1,82 @@
+import { geoArea, geoEquirectangular, geoPath, type GeoContext } from 'd3-geo'
+import type { MultiPolygon, Polygon, Position } from 'geojson'
+
+const HALF_SPHERE = 2 * Math.PI
+
+/**
+ * Areas on the sphere as areas on a plane of longitude and latitude. world-atlas joins what lies on
+ * both sides of 180°, so its rings may run across the whole plane: here they are cut there.
+ */
+export function planar(area: Polygon | MultiPolygon): MultiPolygon {
+  const polygons = area.type === 'Polygon' ? [area.coordinates] : area.coordinates
+  const coordinates = polygons.flatMap((rings) => cut(rings.map(windingAsOnSphere)))
+  return { type: 'MultiPolygon', coordinates }
+}
+
+/**
+ * On the sphere a ring's direction tells its inside. In the 10m file some are inverted: an outer ring
+ * would enclose all but the land, a hole all but the lake.
+ */
+function windingAsOnSphere(ring: Position[], index: number): Position[] {
+  const isLarge = geoArea({ type: 'Polygon', coordinates: [ring] }) > HALF_SPHERE
+  const isHole = index > 0
+  return isLarge === isHole ? ring : [...ring].reverse()
+}
+
+/** One polygon; what lies on both sides of 180° becomes several rings. */
+function cut(rings: Position[][]): Position[][][] {
+  const found: Position[][] = []
+  let ring: Position[] = []
+  const close = () => {
+    const [first] = ring
+    if (first !== undefined && ring.length > 2) found.push([...ring, first])
+    ring = []
+  }
+  const context: GeoContext = {
+    beginPath: () => undefined,
+    arc: () => undefined,
+    moveTo(x, y) {
+      ring = [[x, -y]]
+    },
+    lineTo: (x, y) => void ring.push([x, -y]),
+    closePath: close,
+  }
+  const degrees = geoEquirectangular()
+    .scale(180 / Math.PI)
+    .translate([0, 0])
+    .precision(0)
+  geoPath(degrees, context)({ type: 'Polygon', coordinates: rings })
+  return nested(found)
+}
+
+/** Outer rings with the holes that lie in them; d3 gives them one after the other. */
+function nested(rings: Position[][]): Position[][][] {
+  const isHole = (ring: Position[]) => signedArea(ring) < 0
+  const polygons = rings.filter((ring) => !isHole(ring)).map((outer) => [outer])
+  for (const hole of rings.filter(isHole)) {
+    const around = polygons.find(([outer]) => contains(outer ?? [], hole[0] ?? [0, 0]))
+    ;(around ?? polygons[0])?.push(hole)
+  }
+  return polygons
+}
+
+/** Positive for rings that run clockwise, as d3's outer rings do. */
+function signedArea(ring: Position[]): number {
+  let sum = 0
+  for (let index = 1; index < ring.length; index += 1) {
+    const [x1 = 0, y1 = 0] = ring[index - 1] ?? []
+    const [x2 = 0, y2 = 0] = ring[index] ?? []
+    sum += (x2 - x1) * (y2 + y1)
+  }
+  return sum / 2
+}
+
+function contains(ring: Position[], [x = 0, y = 0]: Position): boolean {
+  let inside = false
+  for (let index = 1; index < ring.length; index += 1) {
+    const [x1 = 0, y1 = 0] = ring[index - 1] ?? []
+    const [x2 = 0, y2 = 0] = ring[index] ?? []
+    if (y1 > y !== y2 > y && x < ((x2 - x1) * (y - y1)) / (y2 - y1) + x1) inside = !inside
+  }
+  return inside
+}

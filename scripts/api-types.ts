@@ -1,0 +1,28 @@
+import { writeFileSync } from 'node:fs'
+import openapiTS, { astToString } from 'openapi-typescript'
+import { adminRoutes, PREFIX, type AdminDependencies } from '../admin-api/app.ts'
+import { adminDocument } from '../admin-api/openapi.ts'
+
+/**
+ * Writes console/api/schema.ts: the types of the admin API's input and answers, which the console is
+ * checked against. With `--print`, prints them instead.
+ */
+const unopened = { stopping: new AbortController().signal } as AdminDependencies
+
+const document = adminDocument(adminRoutes(unopened), { prefix: PREFIX })
+const types = await openapiTS(JSON.stringify(withoutErrors(document)), { alphabetize: true })
+const text = `// Made by \`npm run console:types\` from the admin API's OpenAPI document.\n${astToString(types)}`
+if (process.argv.includes('--print')) process.stdout.write(text)
+else writeFileSync('console/api/schema.ts', text)
+
+/** Every error has the same envelope, and headers are not read. */
+function withoutErrors(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(withoutErrors)
+  if (typeof part !== 'object' || part === null) return part
+  return Object.fromEntries(
+    Object.entries(part)
+      .filter(([name]) => name !== 'headers' && !/^[45]\d\d$/.test(name))
+      .filter(([name]) => !name.startsWith('/') || name.startsWith(PREFIX))
+      .map(([name, value]) => [name, withoutErrors(value)]),
+  )
+}

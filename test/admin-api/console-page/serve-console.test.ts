@@ -1,0 +1,198 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import Koa from 'koa'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { pino } from 'pino'
+import { request } from 'undici'
+import { pageHeaders } from '../../../admin-api/console-page/page-policy.ts'
+import { serveConsole } from '../../../admin-api/console-page/serve-console.ts'
+import { readSite } from '../../../admin-api/console-page/site-files.ts'
+import { serveHttp } from '../../../runtime/http-server.ts'
+import {
+  answerInEnvelope,
+  identifyRequest,
+  succeed,
+  type HttpState,
+} from '../../../runtime/http.ts'
+import { temporaryDirectory } from '../../programs.ts'
+
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+const SCRIPT = 'document.title = "console"\n'
+const MAP = Buffer.from('0123456789')
+
+let folder: Awaited<ReturnType<typeof temporaryDirectory>>
+let server: Awaited<ReturnType<typeof serveHttp>>
+
+beforeAll(async () => {
+  folder = await temporaryDirectory()
+  const site = join(folder.path, 'site')
+  mkdirSync(join(site, 'assets'), { recursive: true })
+  writeFileSync(join(site, 'index.html'), '<!doctype html><title>console</title>')
+  writeFileSync(join(site, 'assets', 'main-x1.js'), SCRIPT)
+  writeFileSync(join(site, 'assets', 'main-x1.js.gz'), gzipSync(SCRIPT))
+  writeFileSync(join(folder.path, 'world.pmtiles'), MAP)
+  const app = new Koa<HttpState>()
+  app.use(identifyRequest())
+  app.use(answerInEnvelope({ logger: pino({ level: 'silent' }) }))
+  app.use(
+    serveConsole({
+      site: readSite(site),
+      maps: {
+        '/map/world.pmtiles': join(folder.path, 'world.pmtiles'),
+        '/map/later.pmtiles': join(folder.path, 'later.pmtiles'),
+      },
+      headers: pageHeaders(),
+    }),
+  )
+  app.use((ctx) => {
+    if (ctx.path === '/' || ctx.path === '/api/v1/devices') succeed(ctx, 'the API')
+  })
+  server = await serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 500 })
+})
+
+afterAll(async () => {
+  await server.close()
+  await folder.remove()
+})
+
+const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  fetch(server.url + path, { method, headers })
+
+describe('the page', () => {
+  test.each(['/', '/keys', '/devices/a%2Fb', '/devices/%E0%A4', '/no/such/page'])(
+    'is what a browser gets at %s',
+    async (path) => {
+      const answer = await get(path, { Accept: BROWSER })
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(answer.headers.get('cache-control')).toBe('no-cache')
+      expect(answer.headers.get('vary')).toContain('Accept')
+      expect(await answer.text()).toContain('<title>console</title>')
+    },
+  )
+
+  test.each(['*/*', 'application/json', ''])(
+    'is not for programs that accept %p',
+    async (accept) => {
+      const answer = await get('/', accept === '' ? {} : { Accept: accept })
+      expect(answer.headers.get('vary')).toContain('Accept')
+      expect(await answer.json()).toMatchObject({ success: true, data: 'the API' })
+      expect((await get('/keys', { Accept: '*/*' })).status).toBe(404)
+    },
+  )
+
+  test.each(['/api/v1/devices', '/api/v1/none', '/docs', '/metrics', '/assets/none.js', '/map/x'])(
+    'does not stand at %s',
+    async (path) => {
+      const answer = await get(path, { Accept: BROWSER })
+      expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    },
+  )
+
+  test('is sent once as long as it stays the same', async () => {
+    const etag = (await get('/', { Accept: BROWSER })).headers.get('etag') ?? ''
+    // fetch would add Cache-Control: no-cache.
+    const headers = { Accept: BROWSER, 'Accept-Encoding': 'gzip', 'If-None-Match': etag }
+    const again = await request(server.url, { headers })
+    await again.body.dump()
+    expect(again.statusCode).toBe(304)
+  })
+
+  test('is only read, never written', async () => {
+    expect((await get('/keys', { Accept: BROWSER }, 'POST')).status).toBe(404)
+  })
+
+  test('lets browsers load nothing from elsewhere and run no inline script', async () => {
+    const { headers } = await get('/', { Accept: BROWSER })
+    const policy = headers.get('content-security-policy') ?? ''
+    expect(policy.split('; ')).toEqual(
+      expect.arrayContaining([
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "connect-src 'self'",
+        "img-src 'self' data: blob:",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "require-trusted-types-for 'script'",
+      ]),
+    )
+    expect(policy).not.toMatch(/unsafe|\*|https?:/)
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('referrer-policy')).toBe('strict-origin-when-cross-origin')
+  })
+
+  test('names the origins of a map that operators have configured, and no others', () => {
+    const policy = pageHeaders({
+      images: ['https://tiles.example.org'],
+      data: ['https://maps.example.org'],
+    })['Content-Security-Policy']
+    expect(policy).toContain("img-src 'self' data: blob: https://tiles.example.org;")
+    expect(policy).toContain("connect-src 'self' https://maps.example.org;")
+  })
+})
+
+describe('its files', () => {
+  test('are kept for ever, because another content has another name', async () => {
+    const answer = await get('/assets/main-x1.js', { 'Accept-Encoding': 'identity' })
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(answer.headers.get('content-encoding')).toBeNull()
+    expect(await answer.text()).toBe(SCRIPT)
+  })
+
+  test('come compressed to browsers that take gzip', async () => {
+    const answer = await get('/assets/main-x1.js', { 'Accept-Encoding': 'gzip, br' })
+    expect(answer.headers.get('content-encoding')).toBe('gzip')
+    expect(answer.headers.get('vary')).toContain('Accept-Encoding')
+    expect(await answer.text()).toBe(SCRIPT)
+    expect(gunzipSync(gzipSync(SCRIPT)).toString()).toBe(SCRIPT)
+  })
+})
+
+describe('a map', () => {
+  test('is read in ranges', async () => {
+    const part = await get('/map/world.pmtiles', { Range: 'bytes=2-4' })
+    expect(part.status).toBe(206)
+    expect(part.headers.get('content-range')).toBe('bytes 2-4/10')
+    expect(part.headers.get('content-length')).toBe('3')
+    expect(await part.text()).toBe('234')
+    expect(await (await get('/map/world.pmtiles', { Range: 'bytes=7-' })).text()).toBe('789')
+    expect(await (await get('/map/world.pmtiles', { Range: 'bytes=-3' })).text()).toBe('789')
+    expect(await (await get('/map/world.pmtiles', { Range: 'bytes=8-99' })).text()).toBe('89')
+  })
+
+  test('comes whole without a range, with several, or with a range of another version', async () => {
+    const whole = await get('/map/world.pmtiles')
+    expect(whole.headers.get('accept-ranges')).toBe('bytes')
+    for (const headers of [{}, { Range: 'bytes=0-1,3-4' }, { Range: 'lines=1-2' }]) {
+      const answer = await get('/map/world.pmtiles', headers)
+      expect([answer.status, await answer.text()]).toEqual([200, '0123456789'])
+    }
+    const other = await get('/map/world.pmtiles', { Range: 'bytes=0-1', 'If-Range': '"other"' })
+    expect(other.status).toBe(200)
+    const same = whole.headers.get('etag') ?? ''
+    const again = await get('/map/world.pmtiles', { Range: 'bytes=0-1', 'If-Range': same })
+    expect(again.status).toBe(206)
+  })
+
+  test('refuses a range beyond its end', async () => {
+    const answer = await get('/map/world.pmtiles', { Range: 'bytes=10-' })
+    expect(answer.status).toBe(416)
+    expect(answer.headers.get('content-range')).toBe('bytes */10')
+  })
+
+  test('that is not made yet is a 404, and is there once it is', async () => {
+    expect((await get('/map/later.pmtiles')).status).toBe(404)
+    writeFileSync(join(folder.path, 'later.pmtiles'), 'now')
+    expect(await (await get('/map/later.pmtiles')).text()).toBe('now')
+    rmSync(join(folder.path, 'later.pmtiles'))
+  })
+})
+
+test('without a built console every path is the API’s', () => {
+  expect(readSite(join(folder.path, 'nowhere'))).toBeUndefined()
+})
