@@ -1,4 +1,5 @@
-import { ConfigError, loadConfig, type Config } from './config/config.ts'
+import { ConfigError, type Config } from './config/config.ts'
+import { loadConfig } from './config/load-config.ts'
 
 /** The command line is wrong; the message says what to give. */
 export class UsageError extends Error {

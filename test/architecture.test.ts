@@ -170,7 +170,7 @@ describe('imports follow the way of a position', () => {
       .flatMap(sources)
       .filter((file) => readFileSync(join(root, file), 'utf8').includes('process.env'))
     expect(readers.filter((file) => !file.startsWith('scripts/'))).toEqual([
-      'runtime/config/config.ts',
+      'runtime/config/load-config.ts',
       'simulate/main.ts',
     ])
   })

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
-import { ConfigError, loadConfig } from '../../../runtime/config/config.ts'
+import { ConfigError } from '../../../runtime/config/config.ts'
+import { loadConfig } from '../../../runtime/config/load-config.ts'
 
 function faults(env: Record<string, string>): string {
   try {
@@ -154,7 +155,7 @@ describe('the configuration', () => {
       readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8')
     const named = [...read('.env.example').matchAll(/^([A-Z][A-Z_]+)=(.*)$/gm)]
     const known = [
-      ...read('runtime/config/config.ts').matchAll(/^ {2}([A-Z][A-Z_]+): /gm),
+      ...read('runtime/config/variables.ts').matchAll(/^ {2}([A-Z][A-Z_]+): /gm),
       ...read('docker-compose.yml').matchAll(/\$\{([A-Z_]+)/g),
     ]
     const names = (matches: RegExpExecArray[]) => [...new Set(matches.map((match) => match[1]))]
