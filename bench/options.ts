@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { parseArguments, UsageError } from '../runtime/arguments.ts'
 
 export const PARTS = [
   'embedded',
@@ -20,14 +20,9 @@ export type Options = {
   readonly file: string
 }
 
-/** An invalid argument; the message says what to give. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
-}
-
 export const HELP = `Measures the service on this machine and prints a table. Linux only.
 
-  npm run bench -- [PART …] [--short] [--rounds N] [--json FILE]
+  npm run bench -- [PART …] [--short] [--rounds N] [--seconds N] [--json FILE]
 
 Parts (default: submit readable projector)
   submit       how reports are taken: embedded and kafka
@@ -42,6 +37,7 @@ Parts (default: submit readable projector)
 
   --short      seconds instead of minutes, for a first look
   --rounds N   how often everything is measured; the median counts (default 5, with --short 1)
+  --seconds N  how long one window of load is (default 3, with --short 0.7)
   --json FILE  where the result goes; parts that are not measured now stay there as they are
                (default .cache/bench.json)
 
@@ -55,9 +51,17 @@ const GROUPS: Readonly<Record<string, readonly PartName[]>> = {
 }
 const DEFAULT = ['submit', 'readable', 'projector']
 
+const OPTIONS = {
+  help: { type: 'boolean', short: 'h' },
+  short: { type: 'boolean' },
+  rounds: { type: 'string' },
+  seconds: { type: 'string' },
+  json: { type: 'string' },
+} as const
+
 /** @throws {UsageError} */
 export function parseOptions(args: readonly string[]): Options | 'help' {
-  const { values, positionals } = parse(args)
+  const { values, positionals } = parseArguments(args, { allowPositionals: true, options: OPTIONS })
   if (values.help === true) return 'help'
   const short = values.short === true
   const names = positionals.length === 0 ? DEFAULT : positionals
@@ -65,26 +69,8 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
     parts: new Set(names.flatMap(partsOf)),
     short,
     rounds: values.rounds === undefined ? (short ? 1 : 5) : roundsOf(values.rounds),
-    seconds: short ? 0.7 : 3,
+    seconds: values.seconds === undefined ? (short ? 0.7 : 3) : secondsOf(values.seconds),
     file: values.json ?? '.cache/bench.json',
-  }
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        help: { type: 'boolean', short: 'h' },
-        short: { type: 'boolean' },
-        rounds: { type: 'string' },
-        json: { type: 'string' },
-      },
-    })
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    throw new UsageError(`${message.split('. ')[0]}: --help lists what can be given`)
   }
 }
 
@@ -98,4 +84,10 @@ function roundsOf(text: string): number {
   const rounds = Number(text)
   if (Number.isInteger(rounds) && rounds >= 1 && rounds <= 100) return rounds
   throw new UsageError(`--rounds must be a whole number from 1 to 100, not "${text}"`)
+}
+
+function secondsOf(text: string): number {
+  const seconds = Number(text)
+  if (seconds >= 0.1 && seconds <= 60) return seconds
+  throw new UsageError(`--seconds must be a number from 0.1 to 60, not "${text}"`)
 }

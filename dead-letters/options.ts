@@ -1,4 +1,4 @@
-import { UsageError } from '../runtime/command.ts'
+import { UsageError } from '../runtime/arguments.ts'
 
 export type Command = 'list' | 'replay' | 'help'
 

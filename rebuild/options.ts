@@ -1,4 +1,4 @@
-import { UsageError } from '../runtime/command.ts'
+import { UsageError } from '../runtime/arguments.ts'
 
 export type Options = { readonly force: boolean }
 

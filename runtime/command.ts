@@ -1,10 +1,6 @@
+import { UsageError } from './arguments.ts'
 import { ConfigError, type Config } from './config/config.ts'
 import { loadConfig } from './config/load-config.ts'
-
-/** The command line is wrong; the message says what to give. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
-}
 
 /**
  * Runs a command for operators. Gives its exit code: that of `run` (none: 0), 1 if it fails, 2 if the

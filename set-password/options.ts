@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util'
-import { UsageError } from '../runtime/command.ts'
+import { parseArguments, UsageError } from '../runtime/arguments.ts'
 
 export type Options = { readonly email: string }
 
@@ -25,18 +24,9 @@ Exit code: 0 done, 1 it could not be done, 2 the command line is wrong.
 
 /** @throws {UsageError} naming what can be given. */
 export function parseOptions(args: readonly string[]): Options | 'help' {
-  const { email, help } = parsed(args)
+  const options = { email: { type: 'string' }, help: { type: 'boolean', short: 'h' } } as const
+  const { email, help } = parseArguments(args, { options }).values
   if (help === true) return 'help'
   if (!email) throw new UsageError('say whose password: --email admin@example.com; see --help')
   return { email }
-}
-
-function parsed(args: readonly string[]): { email?: string; help?: boolean } {
-  try {
-    const options = { email: { type: 'string' }, help: { type: 'boolean', short: 'h' } } as const
-    return parseArgs({ args: [...args], options }).values
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new UsageError(`${reason}\nThere is only --email; see --help.`, { cause: error })
-  }
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { HELP } from './help.ts'
-import { parseOptions, UsageError, type GpxSource, type Options } from './options.ts'
+import { UsageError } from '../runtime/arguments.ts'
+import { parseOptions, type GpxSource, type Options } from './options.ts'
 import { movingDevices, replayedTrack, type DevicePlan } from './planned-report.ts'
 import { GpxError, readGpx } from './read-gpx.ts'
 import { runSimulation } from './run-simulation.ts'

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
-import { parseArgs, type ParseArgsConfig } from 'node:util'
+import type { parseArgs, ParseArgsConfig } from 'node:util'
+import { parseArguments, UsageError } from '../runtime/arguments.ts'
 
 export type Options = {
   readonly url: URL
@@ -26,11 +27,6 @@ export type GpxSource = {
   readonly times: 'original' | 'now'
   /** Absent: as fast as the service takes them. */
   readonly speedup?: number
-}
-
-/** An invalid argument; the message names it and says what to give. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
 }
 
 const OPTIONS = {
@@ -65,7 +61,7 @@ export function parseOptions(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Options | 'help' {
-  const values = parse(args)
+  const values: Values = parseArguments(args, { options: OPTIONS }).values
   if (values.help === true) return 'help'
   refuse(values, values.gpx === undefined ? ONLY_GPX : ONLY_MOVING, {
     because: values.gpx === undefined ? 'goes with --gpx FILE only' : 'does not go with --gpx',
@@ -84,17 +80,6 @@ export function parseOptions(
       },
     }),
     source: values.gpx === undefined ? movingSource(values) : gpxSource(values, values.gpx),
-  }
-}
-
-function parse(args: readonly string[]): Values {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS, strict: true }).values
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    // A misplaced key must not be printed.
-    const [first = message] = message.replace(/gps_\w+/g, 'gps_…').split(/\. |\n/)
-    throw new UsageError(`${first.replace(/\.$/, '')}: --help lists what can be given`)
   }
 }
 

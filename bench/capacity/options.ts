@@ -1,5 +1,5 @@
-import { parseArgs, type ParseArgsConfig } from 'node:util'
-import { UsageError } from '../options.ts'
+import type { ParseArgsConfig } from 'node:util'
+import { parseArguments, UsageError } from '../../runtime/arguments.ts'
 import { ASSUMPTIONS, type Assumptions } from './capacity.ts'
 
 export type CapacityOptions = { readonly file: string; readonly assumptions: Assumptions }
@@ -32,7 +32,9 @@ ${Object.entries(OPTIONS)
 
 /** @throws {UsageError} */
 export function parseCapacityOptions(args: readonly string[]): CapacityOptions | 'help' {
-  const { values, positionals } = parse(args)
+  const options: NonNullable<ParseArgsConfig['options']> = { help: { type: 'boolean', short: 'h' } }
+  for (const option of Object.keys(OPTIONS)) options[option] = { type: 'string' }
+  const { values, positionals } = parseArguments(args, { allowPositionals: true, options })
   if (values['help'] === true) return 'help'
   const [file = 'bench/result.json', ...more] = positionals
   if (more.length > 0) throw new UsageError('only one FILE can be given')
@@ -47,20 +49,4 @@ export function parseCapacityOptions(args: readonly string[]): CapacityOptions |
     assumptions[name] = value
   }
   return { file, assumptions: assumptions as Assumptions }
-}
-
-type Given = {
-  readonly values: Readonly<Record<string, string | boolean | undefined>>
-  readonly positionals: readonly string[]
-}
-
-function parse(args: readonly string[]): Given {
-  const options: NonNullable<ParseArgsConfig['options']> = { help: { type: 'boolean', short: 'h' } }
-  for (const option of Object.keys(OPTIONS)) options[option] = { type: 'string' }
-  try {
-    return parseArgs({ args: [...args], allowPositionals: true, options }) as Given
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    throw new UsageError(`${message.split('. ')[0]}: --help lists what can be given`)
-  }
 }

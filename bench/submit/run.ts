@@ -46,7 +46,10 @@ export async function runSubmit(
         requests < WARM.requests * seconds &&
         performance.now() - begin < WARM.atMostMs * seconds
       ) {
-        const sample = await measure(candidate, WARM_UP, { generator, seconds: 2 })
+        const sample = await measure(candidate, WARM_UP, {
+          generator,
+          seconds: Math.min(2, 3 * seconds),
+        })
         count(sample)
         requests += sample.saturated.answers
         if (sample.saturated.answers === 0) break

@@ -3,8 +3,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { parseOptions, UsageError } from '../../bench/options.ts'
+import { parseOptions } from '../../bench/options.ts'
 import type { Result } from '../../bench/result.ts'
+import { UsageError } from '../../runtime/arguments.ts'
 import { temporaryDirectory } from '../programs.ts'
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>
@@ -30,7 +31,7 @@ async function bench(...args: string[]) {
 test('a short run prints its tables, and everything acknowledged is stored', async () => {
   const file = join(directory.path, 'result.json')
   const { code, output, errors } = await bench(
-    ...['embedded', 'readable', 'sqlite', '--short', '--json', file],
+    ...['embedded', 'readable', 'sqlite', '--short', '--seconds', '0.2', '--json', file],
   )
   if (code !== 0) throw new Error(`${output}\n${errors}`)
   const { parts, figures } = JSON.parse(await readFile(file, 'utf8')) as Result
@@ -69,5 +70,7 @@ test('parts and rounds are taken from the command line', () => {
     rounds: 5,
   })
   expect(() => parseOptions(['--rounds', '0'])).toThrow(UsageError)
+  expect(parseOptions(['--seconds', '0.5'])).toMatchObject({ seconds: 0.5 })
+  expect(() => parseOptions(['--seconds', '-1'])).toThrow(UsageError)
   expect(() => parseOptions(['--fast'])).toThrow(UsageError)
 })

@@ -4,7 +4,7 @@ import { costsOf, NotMeasuredError } from '../../bench/capacity/costs.ts'
 import { parseCapacityOptions } from '../../bench/capacity/options.ts'
 import { capacityTable } from '../../bench/capacity/table.ts'
 import type { Parts } from '../../bench/measured.ts'
-import { UsageError } from '../../bench/options.ts'
+import { UsageError } from '../../runtime/arguments.ts'
 import { readParts } from '../../bench/result.ts'
 
 const COSTS: Costs = {

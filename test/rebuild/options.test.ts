@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { HELP, parseOptions } from '../../rebuild/options.ts'
-import { UsageError } from '../../runtime/command.ts'
+import { UsageError } from '../../runtime/arguments.ts'
 
 test('without arguments nothing is forced', () => {
   expect(parseOptions([])).toEqual({ force: false })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { parseOptions, UsageError } from '../../simulate/options.ts'
+import { UsageError } from '../../runtime/arguments.ts'
+import { parseOptions } from '../../simulate/options.ts'
 
 const KEY = 'gps_0123456789'
 const parse = (line: string, env: Record<string, string> = { GPS_KEY: KEY }) =>
