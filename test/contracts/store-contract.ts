@@ -1,5 +1,6 @@
 import { describe } from '@jest/globals'
 import type { Store } from '../../store/store.ts'
+import { anyProjectionContract } from './store-any-projection.ts'
 import { auditContract } from './store-audit.ts'
 import { changesContract } from './store-changes.ts'
 import { devicePagesContract } from './store-device-pages.ts'
@@ -34,6 +35,7 @@ export type OpenStore = () => Promise<OpenedStore>
 export function storeContract(name: string, open: OpenStore): void {
   describe(`${name} as a Store`, () => {
     projectionContract(open)
+    anyProjectionContract(open)
     changesContract(open)
     erasuresContract(open)
     spooledContract(open)

@@ -1,20 +1,15 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { countChanges } from '../../projector/changes.ts'
 import { deviceStatus } from '../../projector/device-status.ts'
-import type { PositionReported } from '../../schemas/position-reported.ts'
-import type { DeviceStatus } from '../../schemas/read-models.ts'
-import { positionReported, T0 } from '../samples.ts'
+import { positionReported } from '../samples.ts'
 import type { OpenStore } from './store-contract.ts'
 import {
   batchOf,
-  canonical,
   deviceErased,
   everythingOf,
   LogOfOneSuite,
   newAccountId,
   sharedStore,
-  type PositionEntry,
 } from './store-samples.ts'
 
 export function projectionContract(open: OpenStore): void {
@@ -145,34 +140,6 @@ export function projectionContract(open: OpenStore): void {
       expect(statuses).toMatchObject([{ reportCount: 2 }])
     })
 
-    test('every number comes back with the same bits', async () => {
-      await fc.assert(
-        fc.asyncProperty(fc.array(numbers, { minLength: 1, maxLength: 20 }), async (reported) => {
-          const accountId = newAccountId()
-          const entries = reported.map((fields) =>
-            log.append(positionReported({ accountId, ...fields })),
-          )
-          await shared.store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
-          const { records, statuses } = await everything(accountId)
-          expect(records.map(({ recordId: id }) => id)).toHaveLength(entries.length)
-          for (const { event } of entries) {
-            const found = records.find(({ recordId }) => recordId === event.recordId)
-            expect(found).toMatchObject(event)
-          }
-          const last = fold(entries).get('tracker-1')?.lastPosition
-          expect(statuses[0]?.lastPosition).toEqual(last)
-        }),
-        { numRuns: 30 },
-      )
-    })
-
-    test('any order of delivery, with repeats and restarts, gives the same as folding it all at once', async () => {
-      await fc.assert(
-        fc.asyncProperty(fc.array(report, { minLength: 1, maxLength: 40 }), plan, deliver),
-        { numRuns: 30 },
-      )
-    })
-
     test('a store that knows how far it has come says so, after a restart too', async () => {
       const partition = 7
       const before = await shared.store.checkpoint()
@@ -189,127 +156,7 @@ export function projectionContract(open: OpenStore): void {
     })
 
     const everything = (accountId: string) => everythingOf(shared.store, accountId)
-
-    /** Hands the reports over by the plan, then what is left, and compares with the model. */
-    async function deliver(reports: readonly Report[], steps: readonly Step[]): Promise<void> {
-      const accountId = newAccountId()
-      const partitions = placed(accountId, reports, log)
-      const delivered = partitions.map(() => 0)
-      const rest: Step[] = [0, 1].map((partition) => ({ partition, back: 2, forward: Infinity }))
-      for (const { partition, back, forward, restart = false } of [...steps, ...rest]) {
-        if (restart) await shared.reopen()
-        const until = delivered[partition] ?? 0
-        const [head, ...tail] =
-          partitions[partition]?.slice(Math.max(0, until - back), until + forward) ?? []
-        if (head === undefined) continue
-        await shared.store.project(batchOf(head, ...tail))
-        delivered[partition] = until + forward
-      }
-
-      const { statuses, records } = await everything(accountId)
-      const model = [...fold(partitions.flat()).values()].map(canonical)
-      expect(statuses).toEqual(model.sort((a, b) => (a.deviceId < b.deviceId ? -1 : 1)))
-      const firsts = firstOfEach(partitions.flat())
-      expect(records).toHaveLength(firsts.length)
-      expect(new Set(records)).toEqual(
-        new Set(firsts.map(({ event, origin }) => ({ ...event, origin }))),
-      )
-    }
   })
-}
-
-type Report = {
-  readonly device: number
-  /** An earlier report of the same device that this one repeats. */
-  readonly repeats: number | undefined
-  readonly fields: Partial<PositionReported>
-}
-
-type Step = {
-  readonly partition: number
-  /** How many entries that were delivered before come again. */
-  readonly back: number
-  readonly forward: number
-  readonly restart?: boolean
-}
-
-/** So few times that many are equal, in any order against each other. */
-const report: fc.Arbitrary<Report> = fc.record({
-  device: fc.nat(3),
-  repeats: fc.option(fc.nat(5), { nil: undefined, freq: 3 }),
-  fields: fc.record({
-    timestamp: fc.nat(4).map((n) => T0 + n),
-    receivedAt: fc.nat(4).map((n) => T0 + n),
-  }),
-})
-
-const plan: fc.Arbitrary<Step[]> = fc.array(
-  fc.record({
-    partition: fc.nat(1),
-    back: fc.nat(4),
-    forward: fc.nat(6),
-    restart: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
-  }),
-  { maxLength: 15 },
-)
-
-const numbers: fc.Arbitrary<Partial<PositionReported>> = fc.record(
-  {
-    latitude: double(-90, 90),
-    longitude: double(-180, 180),
-    timestamp: fc.integer({ min: Date.UTC(2000), max: Date.UTC(2100) }),
-    receivedAt: fc.integer({ min: Date.UTC(2000), max: Date.UTC(2100) }),
-    accuracy: double(0, Number.MAX_VALUE),
-    altitude: double(-12_000, 100_000),
-    speed: double(0, Number.MAX_VALUE),
-    heading: double(0, 360),
-    battery: double(0, 1),
-  },
-  { requiredKeys: ['latitude', 'longitude', 'timestamp', 'receivedAt'] },
-)
-
-/** No negative zero: reports have none. */
-function double(min: number, max: number): fc.Arbitrary<number> {
-  return fc.double({ min, max, noNaN: true }).map((value) => (value === 0 ? 0 : value))
-}
-
-/** Each device's reports stand in one partition, in order; a repeat has the recordId of another. */
-function placed(
-  accountId: string,
-  reports: readonly Report[],
-  log: LogOfOneSuite,
-): PositionEntry[][] {
-  const partitions: PositionEntry[][] = [[], []]
-  for (const { device, repeats, fields } of reports) {
-    const partition = device % 2
-    const deviceId = `tracker-${device}`
-    const earlier = (partitions[partition] ?? []).filter(({ event }) => event.deviceId === deviceId)
-    const repeated = repeats === undefined ? undefined : earlier[repeats % earlier.length]
-    const event =
-      repeated === undefined
-        ? positionReported({ accountId, deviceId, ...fields })
-        : { ...repeated.event, receivedAt: fields.receivedAt ?? T0 }
-    partitions[partition]?.push(log.append(event, partition))
-  }
-  return partitions
-}
-
-function firstOfEach(entries: readonly PositionEntry[]): PositionEntry[] {
-  const seen = new Set<string>()
-  return entries.filter(({ event }) => {
-    const isNew = !seen.has(event.recordId)
-    seen.add(event.recordId)
-    return isNew
-  })
-}
-
-function fold(entries: readonly PositionEntry[]): Map<string, DeviceStatus> {
-  const statuses = new Map<string, DeviceStatus>()
-  for (const item of firstOfEach(entries)) {
-    const { deviceId } = item.event
-    statuses.set(deviceId, deviceStatus(statuses.get(deviceId), item))
-  }
-  return statuses
 }
 
 function brokenAfter(calls: number): typeof deviceStatus {

@@ -7,6 +7,7 @@ import { openSpool } from '../../../event-log/spool/spool.ts'
 import { openSqliteEventLog } from '../../../event-log/sqlite/sqlite-event-log.ts'
 import type { PositionReported } from '../../../schemas/position-reported.ts'
 import { eventLogContract } from '../../contracts/event-log-contract.ts'
+import { samples } from '../../contracts/event-log-suite.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported, T0 } from '../../samples.ts'
 import { spoolForEachTest, type SpoolHarness } from './harness.ts'
@@ -83,7 +84,7 @@ describe('a spool', () => {
     'takes what the log does not while that is %s, and gives it back in order, marked',
     async (line) => {
       harness.becomes(line)
-      const events = several(7)
+      const events = samples(7)
       for (const event of events.slice(0, 5)) await spool.append([event])
       await spool.append(events.slice(5))
       expect(spool.depth().events).toBe(7)
@@ -101,7 +102,7 @@ describe('a spool', () => {
 
   test('answers what is under way when the log stops answering, in the order of the calls', async () => {
     harness.becomes('hung')
-    const events = several(20)
+    const events = samples(20)
     const began = performance.now()
     await Promise.all(events.map((event) => spool.append([event])))
     const tookMs = performance.now() - began
@@ -120,7 +121,7 @@ describe('a spool', () => {
   test('does not wait so long when the log is silent and very many are under way', async () => {
     await reopen({ directWithinMs: 60_000 })
     harness.becomes('hung')
-    const appends = several(999).map((event) => spool.append([event]))
+    const appends = samples(999).map((event) => spool.append([event]))
     await new Promise(setImmediate)
     expect(spool.depth().events).toBe(0)
     await eventually(() => {
@@ -183,7 +184,7 @@ describe('a spool', () => {
 
   test('keeps what it has acknowledged over a restart, with the log away, and lets it go first', async () => {
     harness.becomes('down')
-    const events = several(3)
+    const events = samples(3)
     await spool.append(events)
     await reopen()
     expect(spool.depth().events).toBe(3)
@@ -202,66 +203,6 @@ describe('a spool', () => {
     expect(spool.depth().events).toBe(1)
   })
 
-  test('refuses what exceeds its bytes, drops nothing, and goes on when there is room', async () => {
-    const events = several(4)
-    await reopen({ maxBytes: sizeOf(events.slice(0, 3)) })
-    harness.becomes('down')
-    for (const event of events.slice(0, 3)) await spool.append([event])
-    const full = { name: 'DependencyError', retriable: true, message: 'the spool is full' }
-    await expect(spool.append(events.slice(3))).rejects.toMatchObject(full)
-    expect(spool.depth()).toMatchObject({ events: 3, bytes: sizeOf(events.slice(0, 3)) })
-    harness.becomes('up')
-    await drained()
-    await spool.append(events.slice(3))
-    expect(await loggedIds()).toEqual(events.map(({ recordId }) => recordId))
-  })
-
-  test('counts what is being written against its limit as well', async () => {
-    const events = several(10)
-    await reopen({ maxBytes: sizeOf(events.slice(0, 3)) })
-    harness.becomes('down')
-    const outcomes = await Promise.allSettled(events.map((event) => spool.append([event])))
-    expect(outcomes.map(({ status }) => status)).toEqual([
-      ...Array.from({ length: 3 }, () => 'fulfilled'),
-      ...Array.from({ length: 7 }, () => 'rejected'),
-    ])
-  })
-
-  test('refuses new events once the oldest is too old', async () => {
-    await reopen({ maxAgeSeconds: 60 })
-    harness.becomes('down')
-    harness.clock.time = T0 + 60_000
-    const old = positionReported({ receivedAt: T0 })
-    await spool.append([old])
-    await spool.append([positionReported()])
-    harness.clock.time = T0 + 60_001
-    await expect(spool.append([positionReported()])).rejects.toThrow('the spool is full')
-    expect(spool.depth()).toMatchObject({ events: 2, oldestSeconds: 60.001 })
-    harness.becomes('up')
-    await drained()
-    expect(await harness.entries()).toHaveLength(2)
-  })
-
-  test('is ready without the log, up to nine tenths of either limit', async () => {
-    const events = several(10)
-    await reopen({ maxBytes: sizeOf(events), maxAgeSeconds: 1000 })
-    await spool.ready()
-    harness.becomes('down')
-    await spool.ready()
-    const nearlyFull = { message: 'the spool is nearly full', retriable: true }
-    await spool.append(events.slice(0, 9))
-    harness.clock.time = events[0]!.receivedAt + 900_000
-    await spool.ready()
-    harness.clock.time += 1
-    await expect(spool.ready()).rejects.toMatchObject(nearlyFull)
-    harness.clock.time -= 1
-    await spool.append(events.slice(9))
-    await expect(spool.ready()).rejects.toMatchObject(nearlyFull)
-    harness.becomes('up')
-    await drained()
-    await spool.ready()
-  })
-
   test('refuses an event that the log finds fault with, and stays out of it', async () => {
     const faulty = { ...positionReported(), timestamp: NaN }
     await expect(spool.append([faulty])).rejects.toThrow(RangeError)
@@ -270,7 +211,7 @@ describe('a spool', () => {
 
   test('answers all that is under way before it closes, whatever the log does', async () => {
     harness.becomes('hung')
-    const appends = several(30).map((event) => spool.append([event]))
+    const appends = samples(30).map((event) => spool.append([event]))
     const closed = spool.close()
     expect((await Promise.allSettled(appends)).map(({ status }) => status)).toEqual(
       appends.map(() => 'fulfilled'),
@@ -286,16 +227,3 @@ describe('a spool', () => {
     expect(() => harness.open()).toThrow('set SPOOL_DIR to another folder')
   })
 })
-
-function several(count: number): PositionReported[] {
-  return Array.from({ length: count }, () => positionReported())
-}
-
-/** In the spool an event is its JSON. */
-function sizeOf(events: readonly PositionReported[]): number {
-  return events.reduce((bytes, event) => {
-    const { timestamp, receivedAt } = event
-    const times = { timestamp: new Date(timestamp), receivedAt: new Date(receivedAt) }
-    return bytes + JSON.stringify({ ...event, ...times }).length
-  }, 0)
-}

@@ -1,11 +1,8 @@
 import { expect, test } from '@jest/globals'
 import { countChanges } from '../../../projector/changes.ts'
 import { deviceStatus } from '../../../projector/device-status.ts'
-import { DependencyError } from '../../../runtime/errors.ts'
-import type { ProjectionBatch, ProjectionEntry } from '../../../store/read-models.ts'
-import { openReadModels, type ReadModelCollections } from '../../../store/mongo/collections.ts'
-import { project } from '../../../store/mongo/read-models.ts'
-import { removeErased } from '../../../store/mongo/remove-erased.ts'
+import type { ProjectionEntry } from '../../../store/read-models.ts'
+import { openReadModels } from '../../../store/mongo/collections.ts'
 import {
   allPositions,
   batchOf,
@@ -18,74 +15,11 @@ import {
 import { positionReported, T0 } from '../../samples.ts'
 import { eventually } from '../../eventually.ts'
 import { describeWith } from '../../services/describe-with.ts'
-import { everyInterruption, interrupted } from './interrupted-collections.ts'
-import { silent, withDatabase } from './database.ts'
+import { withDatabase } from './database.ts'
 
 const deviceId = 'tracker-1'
 
 await describeWith(['mongodb'], 'erasing in MongoDB', ({ mongodb }) => {
-  test('whatever an erasing projector does between two calls of one that lost its partition, nothing comes back', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const store = await database.open()
-      const readModels = openReadModels(database.db, 1)
-      const calls = await everyInterruption(async (interrupt) => {
-        const { accountId, lost, erasing, wanted } = story()
-        let isDone = false
-        const erase = async () => {
-          isDone = true
-          await deliver(readModels, erasing)
-        }
-        await deliver(interrupted(readModels, interrupt(erase)), lost)
-        if (!isDone) await erase()
-        expect(await everythingOf(store, accountId)).toEqual(wanted)
-        expect(await storedOf(readModels, accountId)).toBe(wanted.records.length)
-      })
-      expect(calls).toBe(4)
-    })
-  }, 60_000)
-
-  test('whatever one that lost its partition does between two calls of an erasing projector, nothing comes back', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const store = await database.open()
-      const readModels = openReadModels(database.db, 1)
-      const calls = await everyInterruption(async (interrupt) => {
-        const { accountId, lost, erasing, wanted } = story()
-        const eraser = interrupted(
-          readModels,
-          interrupt(() => deliver(readModels, lost)),
-        )
-        await deliver(eraser, erasing)
-        expect(await everythingOf(store, accountId)).toEqual(wanted)
-        expect(await storedOf(readModels, accountId)).toBe(wanted.records.length)
-      })
-      expect(calls).toBeGreaterThanOrEqual(7)
-    })
-  }, 60_000)
-
-  test('a projector that dies at any call leaves an erasure that is whole once delivered again', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const store = await database.open()
-      const readModels = openReadModels(database.db, 1)
-      const calls = await everyInterruption(async (interrupt) => {
-        const { accountId, lost, erasing, wanted } = story()
-        await deliver(readModels, lost)
-        const dead = interrupted(
-          readModels,
-          interrupt(() => Promise.reject(new Error('died'))),
-        )
-        await carryOut(dead, erasing).catch((error: unknown) => {
-          expect(error).toMatchObject({ message: 'died' })
-        })
-        await deliver(readModels, erasing)
-        expect(await everythingOf(store, accountId)).toEqual(wanted)
-        expect(await storedOf(readModels, accountId)).toBe(wanted.records.length)
-        await deliver(readModels, erasing)
-        expect(await everythingOf(store, accountId)).toEqual(wanted)
-      })
-      expect(calls).toBeGreaterThanOrEqual(7)
-    })
-  }, 60_000)
-
   test('a record that comes late and whose writer died is never seen, and blocks no repeat of it', async () => {
     await withDatabase(mongodb, async (database) => {
       const store = await database.open()
@@ -267,44 +201,3 @@ await describeWith(['mongodb'], 'erasing in MongoDB', ({ mongodb }) => {
     })
   })
 })
-
-/** A device's reports before its erasure, and the batch that erases it and goes on. */
-function story() {
-  const accountId = newAccountId()
-  const log = new LogOfOneSuite()
-  const entry = () => log.append(positionReported({ accountId }))
-  const before = [entry(), entry()] as const
-  const erasure = log.erase(deviceErased({ accountId }))
-  // The repeat of a report that is erased, and one of its own.
-  const repeat = log.append(before[1].event)
-  const after = entry()
-  const records = [repeat, after].map(({ event, origin }) => ({ ...event, origin }))
-  const status = canonical(deviceStatus(deviceStatus(undefined, repeat), after))
-  return {
-    accountId,
-    lost: batchOf(...before),
-    erasing: batchOf(before[1], erasure, repeat, after),
-    wanted: { statuses: [status], records },
-  }
-}
-
-/** As the log does: a batch that could not be stored for now is delivered again. */
-async function deliver(readModels: ReadModelCollections, batch: ProjectionBatch): Promise<void> {
-  for (;;) {
-    try {
-      await carryOut(readModels, batch)
-      return
-    } catch (error) {
-      if (!(error instanceof DependencyError) || !error.retriable) throw error
-    }
-  }
-}
-
-async function carryOut(readModels: ReadModelCollections, batch: ProjectionBatch): Promise<void> {
-  await project(readModels, batch, silent)
-  await removeErased(readModels)
-}
-
-async function storedOf({ positions }: ReadModelCollections, accountId: string): Promise<number> {
-  return positions.countDocuments({ accountId })
-}

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { T0 } from '../../samples.ts'
+import { bearer, startAdmin, type AdminHarness } from '../admin-harness.ts'
+
+let harness: AdminHarness
+let headers: Record<string, string>
+beforeAll(async () => {
+  harness = await startAdmin()
+  headers = await harness.createSession()
+})
+afterAll(() => harness.close())
+
+describe('changing a key', () => {
+  function change(id: string, body: unknown) {
+    return harness.api('PATCH', `/keys/${id}`, { body, headers })
+  }
+
+  test('sets what is named and leaves the rest', async () => {
+    const { id } = await harness.createKey({ scopes: ['devices:read'], rateLimit: 7 })
+    const wanted = { name: '<b>x</b>', deviceIds: ['truck 7', 'boat-*'] }
+    const answer = await change(id, { ...wanted, expiresAt: '2026-02-01T02:00:00+02:00' })
+    expect(answer.status).toBe(200)
+    expect(answer.body.data).toMatchObject({
+      ...wanted,
+      id,
+      scopes: ['devices:read'],
+      expiresAt: '2026-02-01T00:00:00.000Z',
+      rateLimit: 7,
+    })
+    const read = await harness.api('GET', `/keys/${id}`, { headers })
+    expect(read.body.data).toEqual(answer.body.data)
+  })
+
+  test('takes away what is null', async () => {
+    const expiresAt = harness.clock.now() + 1
+    const { id } = await harness.createKey({ expiresAt, deviceIds: ['a'], rateLimit: 7 })
+    const answer = await change(id, { expiresAt: null, deviceIds: null, rateLimit: null })
+    expect(answer.body.data).toMatchObject({ expiresAt: null, deviceIds: null, rateLimit: null })
+  })
+
+  test('lets an expired key go on, a revoked one never', async () => {
+    const now = harness.clock.now()
+    const expired = await harness.createKey({ expiresAt: now })
+    const revoked = await harness.createKey({ expiresAt: now, revokedAt: T0 })
+    const statuses = []
+    for (const { id, secret } of [expired, revoked]) {
+      await change(id, { expiresAt: '2026-02-01T00:00:00Z' })
+      statuses.push((await harness.api('GET', '/keys', { headers: bearer(secret) })).status)
+    }
+    expect(statuses).toEqual([200, 401])
+  })
+
+  test.each([
+    ['body', {}],
+    ['body', ''],
+    ['body', '[]'],
+    ['name', { name: null }],
+    ['name', { name: '' }],
+    ['name', { name: 'x\u0000' }],
+    ['name', { name: { $gt: '' } }],
+    ['scopes', { scopes: ['admin'] }],
+    ['accountId', { name: 'x', accountId: 'acc-2' }],
+    ['expiresAt', { expiresAt: '2025-12-31T00:00:00Z' }],
+    ['expiresAt', { expiresAt: new Date(T0 + 3_600_000).toISOString() }],
+    ['expiresAt', { expiresAt: { $gt: '' } }],
+    ['deviceIds', { deviceIds: [] }],
+    ['deviceIds', { deviceIds: [{ $ne: null }] }],
+    ['deviceIds', { deviceIds: ['a\u0000'] }],
+    ['rateLimit', { rateLimit: 0 }],
+    ['rateLimit', { rateLimit: '60' }],
+  ])('is refused for a fault in %s: %j', async (field, body) => {
+    const { id } = await harness.createKey()
+    const before = await harness.store.findKey({ accountId: 'acc-1', keyId: id })
+    const answer = await change(id, body)
+    expect(answer.body).toMatchObject({ code: 400, error: 'INVALID_PARAMS' })
+    expect(answer.body.details?.map((fault) => fault.field)).toEqual([field])
+    expect(await harness.store.findKey({ accountId: 'acc-1', keyId: id })).toEqual(before)
+  })
+})
