@@ -57,7 +57,7 @@ async function sendTo(model: Model, world: World, batches: Report[][]): Promise<
 
 function erase(device: number): Command {
   return command(`erase ${DEVICES[device]}`, async (model, world) => {
-    model.erasing(device)
+    model.erasing(device, world.clock.now())
     if (await world.erase(DEVICES[device]!)) model.erased(device)
   })
 }
@@ -93,12 +93,14 @@ function rebuild(): Command {
   })
 }
 
-/** Reports keep coming, and are projected, while the read models are made anew. */
+/** Reports keep coming, are projected and looked at, while the read models are made anew. */
 function rebuildDuring(batches: Report[][]): Command {
   return command(`rebuild during ${JSON.stringify(batches)}`, async (model, world) => {
-    const rebuilt = world.rebuild()
-    for (const reports of batches) await sendTo(model, world, [reports])
-    await Promise.all([rebuilt, world.project({ sizes: [2], back: 0, most: 1000 })])
+    await world.rebuild(async () => {
+      for (const reports of batches) await sendTo(model, world, [reports])
+      await world.project({ sizes: [2], back: 0, most: 1000 })
+      if (!world.isDead()) await model.check(world, { all: false })
+    })
   })
 }
 

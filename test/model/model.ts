@@ -14,11 +14,20 @@ type Device = {
   readonly may: Map<string, Set<number>>
   /** What was acknowledged, and so must be seen once all is projected. */
   readonly must: Set<string>
+  /** What has been seen, and so must be seen from then on. */
+  readonly stays: Set<string>
+  /** Only what was received later stays: what came before may go with an erasure at any time. */
+  erasing: number
 }
 
 /** What senders and operators have been told, and so may rely on. */
 export class Model {
-  readonly devices: readonly Device[] = DEVICES.map(() => ({ may: new Map(), must: new Set() }))
+  readonly devices: readonly Device[] = DEVICES.map(() => ({
+    may: new Map(),
+    must: new Set(),
+    stays: new Set(),
+    erasing: -Infinity,
+  }))
   /** The recordId that a report was given first. */
   readonly #ids = new Map<string, string>()
   /** In the order of the commands: when a report was first sent, and first acknowledged. */
@@ -51,8 +60,11 @@ export class Model {
   }
 
   /** An operator asks for it; whether it was answered comes later. */
-  erasing(device: number): void {
-    this.devices[device]!.must.clear()
+  erasing(number: number, at: number): void {
+    const device = this.devices[number]!
+    device.must.clear()
+    device.stays.clear()
+    device.erasing = at
   }
 
   erased(device: number): void {
@@ -62,7 +74,7 @@ export class Model {
   /** Whatever has been projected by now, nothing else may be seen; `all`: everything has been. */
   async check(world: World, { all }: { all: boolean }): Promise<void> {
     for (const [number, deviceId] of DEVICES.entries()) {
-      const { may, must } = this.devices[number]!
+      const { may, must, stays, erasing } = this.devices[number]!
       const { status, records } = await world.device(deviceId)
       const seen = records.map(({ timestamp, receivedAt, recordId }) => {
         const name = nameOf({ device: number, turn: turnOf(timestamp) })
@@ -72,6 +84,10 @@ export class Model {
       })
       expect(new Set(seen).size).toBe(seen.length)
       if (all) expect(seen).toEqual(expect.arrayContaining([...must]))
+      const lasting = records.filter(({ receivedAt }) => receivedAt > erasing)
+      const found = lasting.map(({ recordId, receivedAt }) => `${recordId} ${receivedAt}`)
+      expect(found).toEqual(expect.arrayContaining([...stays]))
+      for (const record of found) stays.add(record)
       const times = records.map(({ receivedAt }) => receivedAt)
       const last = [...records].sort(byPlace).at(-1)
       expect(

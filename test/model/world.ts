@@ -188,11 +188,11 @@ async function openWorld(folder: string, empty: string) {
     project: (options: { sizes: readonly number[]; back: number; most: number }) =>
       attempt(() => projectSome(process, options)),
 
-    /** Builds the read models anew; false if it could not be finished. */
-    async rebuild(): Promise<boolean> {
+    /** Builds the read models anew, and does something meanwhile; false if it could not be finished. */
+    async rebuild(meanwhile = async () => {}): Promise<boolean> {
       const { log, store } = process
       let switched = false
-      const done = await attempt(async () => {
+      const rebuilding = attempt(async () => {
         const outcome = await rebuildReadModels({
           ...{ eventLog: log, store, clock, metrics, logger, retentionDays: undefined },
           ...{ force: false, followedAfterMs: 0, screen: { write: () => undefined } },
@@ -203,6 +203,7 @@ async function openWorld(folder: string, empty: string) {
         }
         switched = outcome.kind === 'switched'
       })
+      const [done] = await Promise.all([rebuilding, meanwhile()])
       // Readers follow a switch within two seconds, also one that was not told: these are opened anew.
       if (!isDead()) await reopenStore()
       return done && switched && !isDead()
@@ -214,6 +215,7 @@ async function openWorld(folder: string, empty: string) {
     },
 
     kill: killProcess,
+    isDead,
 
     /** Starts it again if it has died. */
     async revive(): Promise<void> {
