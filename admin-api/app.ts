@@ -10,6 +10,7 @@ import {
   type HttpState,
 } from '../runtime/http.ts'
 import type { RateLimit } from '../runtime/config/config.ts'
+import type { MapConfig } from '../runtime/config/console-variables.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import { documentRoutes } from '../runtime/openapi/document-routes.ts'
@@ -19,6 +20,8 @@ import { accountRoutes } from './accounts/accounts.ts'
 import { serveConsole, type ConsolePage } from './console-page/serve-console.ts'
 import type { AdminRoute } from './http/admin-route.ts'
 import { auditRoutes } from './audit.ts'
+import { consoleRoutes } from './console.ts'
+import type { IngestAddresses } from './ingest-addresses.ts'
 import { authorized } from './http/authorize.ts'
 import { deviceRoutes } from './devices/devices.ts'
 import { eraseDeviceRoutes } from './devices/erase-device.ts'
@@ -42,6 +45,9 @@ export type AdminDependencies = {
   readonly clock: Clock
   readonly logger: Logger
   readonly mode: Mode
+  readonly ingest: IngestAddresses
+  /** A map over the console's own; absent: none. */
+  readonly map?: MapConfig | undefined
   readonly metrics: Metrics
   /** Aborted when the process begins to shut down. */
   readonly stopping: AbortSignal
@@ -66,6 +72,7 @@ export function adminRoutes(deps: AdminDependencies): AdminRoute[] {
     ...positionRoutes(deps),
     ...rejectionRoutes(deps),
     ...systemRoutes(deps),
+    ...consoleRoutes(deps),
     ...streamRoutes(deps),
   ]
 }
@@ -83,6 +90,8 @@ export function createAdminApp({
   clock,
   logger,
   mode,
+  ingest,
+  map,
   metrics,
   stopping,
   stream = {},
@@ -106,7 +115,7 @@ export function createAdminApp({
     ready,
     stopping,
   })
-  const deps = { store, eventLog, clock, logger, mode, metrics, stopping, stream }
+  const deps = { store, eventLog, clock, logger, mode, ingest, map, metrics, stopping, stream }
   const routes = adminRoutes(deps)
   documentRoutes(router, adminDocument(routes, { prefix: PREFIX }))
   const limits = callerLimits({ calls: callLimit })

@@ -31,6 +31,7 @@ const TAGS: Readonly<Record<string, { name: string; description: string }>> = {
   stream: { name: 'Stream', description: 'What happens, as it happens' },
   audit: { name: 'Audit', description: 'Who did what' },
   system: { name: 'System', description: 'How the service is doing' },
+  console: { name: 'Console', description: 'What the console’s pages must know' },
 }
 
 const OWN_PAGE: Parameter = {

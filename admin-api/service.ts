@@ -7,6 +7,7 @@ import type { Store } from '../store/store.ts'
 import { builtConsole } from './console-page/built-console.ts'
 import { createAdminApp, type AdminLog } from './app.ts'
 import type { Mode } from './system.ts'
+import { ingestAddresses } from './ingest-addresses.ts'
 import { ensureFirstOperator } from './sign-in/first-operator.ts'
 
 /**
@@ -14,7 +15,18 @@ import { ensureFirstOperator } from './sign-in/first-operator.ts'
  * operator's generated secrets, to be shown once; only embedded and without ADMIN_EMAIL.
  */
 export async function startAdminApi(
-  { store, eventLog, mode }: { store: Store; eventLog: AdminLog; mode: Mode },
+  {
+    store,
+    eventLog,
+    mode,
+    ingestUrl,
+  }: {
+    store: Store
+    eventLog: AdminLog
+    mode: Mode
+    /** Of the ingest API in the same process; absent: it runs elsewhere. */
+    ingestUrl?: string
+  },
   { config, logger, metrics, lifecycle }: Program,
 ) {
   const { firstOperator: configured, host, adminPort: port, trustProxy } = config
@@ -35,6 +47,8 @@ export async function startAdminApi(
     app: createAdminApp({
       ...{ store, eventLog, mode, clock, logger, metrics, stopping, trustProxy, ready },
       console: builtConsole(),
+      ingest: ingestAddresses(config, ingestUrl),
+      map: config.map,
       callLimit: config.rateLimits.admin,
       metricsElsewhere: config.metricsPort !== undefined,
     }),

@@ -70,7 +70,7 @@ await runProgram('gps', async (program) => {
       worker.call('saveInstance', report),
   }
   const ingestUrl = await startIngestApi({ eventLog, store }, program)
-  const { url: adminUrl, generated } = await worker.call('startAdminApi')
+  const { url: adminUrl, generated } = await worker.call('startAdminApi', ingestUrl)
   if (generated !== undefined) {
     process.stdout.write(welcome({ secrets: generated, ingestUrl, adminUrl }))
   }

@@ -16,7 +16,7 @@ export type WorkerThread = Pick<Keys, 'touchKeys'> &
   Pick<Instances, 'saveInstance'> & {
     /** Resolves once every file is open and up to date. */
     opened(): Promise<void>
-    startAdminApi(): ReturnType<typeof startAdminApi>
+    startAdminApi(ingestUrl: string): ReturnType<typeof startAdminApi>
     /** The log has new events. */
     appended(): Promise<void>
     /** The log has new rejections. */

@@ -126,7 +126,8 @@ async function listen(server: Server, host: string, port: number): Promise<void>
   })
 }
 
-function hostInUrl(host: string): string {
+/** An IPv6 address stands in brackets. */
+export function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 

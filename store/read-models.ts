@@ -234,6 +234,14 @@ export interface Devices {
    */
   pageDevices(query: DevicePage): Promise<Device[]>
 
+  /** Devices by their status at `now`, and how many of them are disabled. */
+  countDevices(query: {
+    readonly accountId: string
+    readonly now: number
+    /** Only these: exact ids, and prefixes ending in `*`. */
+    readonly devices?: readonly string[]
+  }): Promise<DeviceCounts>
+
   /** The devices with an expected interval set by operators, whether they have reported or not. */
   devicesWithInterval(accountId: string): Promise<string[]>
 
@@ -254,6 +262,8 @@ export interface Devices {
     readonly changedUpTo: number
   }): Promise<void>
 }
+
+export type DeviceCounts = Readonly<Record<Liveness | 'total' | 'disabled', number>>
 
 export type DevicePage = {
   readonly accountId: string

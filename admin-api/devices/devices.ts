@@ -16,7 +16,7 @@ import { answerPage, pageOf } from '../http/answer-page.ts'
 import { deviceList, type Caller } from '../http/caller.ts'
 import { readCursor } from '../http/cursor.ts'
 import { DEVICE_FILTER_PARAMETERS, devicePage } from './device-filter.ts'
-import { PAGE_PARAMETERS } from '../http/query.ts'
+import { DEFAULT_LIMIT, limitParameter, PAGE_PARAMETERS } from '../http/query.ts'
 import { recordAction } from '../http/record-action.ts'
 import { requireChange } from '../http/require-change.ts'
 import { nameRule } from '../http/name-rule.ts'
@@ -34,7 +34,11 @@ const CHANGES = {
   }).orNull(),
 }
 
-const LIST_PARAMETERS = { ...PAGE_PARAMETERS, ...DEVICE_FILTER_PARAMETERS }
+const LIST_PARAMETERS = {
+  ...PAGE_PARAMETERS,
+  limit: limitParameter(10_000).withDefault(DEFAULT_LIMIT),
+  ...DEVICE_FILTER_PARAMETERS,
+}
 
 const CHANGE_DESCRIPTION = `
 A disabled device that is gone because it has not been seen for as long as records are kept can still
@@ -73,6 +77,18 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
       placeOf: ({ status }) => [status.deviceId, status.lastSeenAt],
       view: (device) => deviceView(device, now),
     })
+  }
+
+  async function summarize(ctx: AdminContext, caller: Caller): Promise<void> {
+    const { accountId } = caller
+    const devices = deviceList(caller)
+    const now = clock.now()
+    const counts = await store.countDevices({
+      accountId,
+      now,
+      ...(devices !== undefined && { devices }),
+    })
+    succeed(ctx, { ...counts, asOf: isoTime(now) })
   }
 
   async function show(ctx: AdminContext, caller: Caller): Promise<void> {
@@ -122,6 +138,16 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
       answer: { data: pageOf(DEVICE) },
       handle: list,
     }),
+    {
+      method: 'GET',
+      path: '/devices/summary',
+      summary: 'How many devices there are of each status',
+      description: 'A device that is called `summary` is found at `/devices/%73ummary`.',
+      needs: 'viewer',
+      scope,
+      answer: { data: DEVICE_SUMMARY },
+      handle: summarize,
+    },
     {
       method: 'GET',
       path: '/devices/:deviceId',
@@ -202,6 +228,23 @@ const DEVICE: JsonSchema = {
     disabled: { type: 'boolean', description: 'Its reports are refused' },
     expectedIntervalSeconds: { type: 'number' },
     lastPosition: POSITION,
+  },
+  additionalProperties: false,
+}
+
+const COUNT: JsonSchema = { type: 'integer', minimum: 0 }
+
+const DEVICE_SUMMARY: JsonSchema = {
+  title: 'DeviceSummary',
+  type: 'object',
+  required: ['total', 'online', 'idle', 'offline', 'disabled', 'asOf'],
+  properties: {
+    total: { ...COUNT, description: 'Of the next three together' },
+    online: COUNT,
+    idle: COUNT,
+    offline: COUNT,
+    disabled: { ...COUNT, description: 'Those disabled, which have a status too' },
+    asOf: { ...TIME, description: 'When the statuses were computed' },
   },
   additionalProperties: false,
 }

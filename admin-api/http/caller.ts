@@ -3,7 +3,13 @@ import { ApiError } from '../../runtime/errors.ts'
 import type { HttpContext, HttpState } from '../../runtime/http.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { isApiKey, secretHash } from '../../schemas/api-key.ts'
-import { isInForce, type Account, type ApiKey, type Operator } from '../../store/back-office.ts'
+import {
+  isInForce,
+  type Account,
+  type ApiKey,
+  type Operator,
+  type Session,
+} from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
 import { isSessionInForce, sessionToken } from './session-cookie.ts'
 
@@ -13,7 +19,7 @@ export type OperatorCaller = {
   readonly accountId: string
   readonly operator: Operator
   readonly account: Account
-  readonly tokenHash: Uint8Array
+  readonly session: Session
 }
 
 /** A program with an API key. */
@@ -30,7 +36,7 @@ export function deviceList(caller: Caller): readonly string[] | undefined {
 export function callerId(caller: Caller): string {
   return caller.kind === 'key'
     ? `key ${caller.key.id}`
-    : `session ${Buffer.from(caller.tokenHash).toString('base64')}`
+    : `session ${Buffer.from(caller.session.tokenHash).toString('base64')}`
 }
 
 /** The part of the store that identifies callers. */
@@ -90,13 +96,15 @@ async function operatorCaller(
   const found = await store.findSession(tokenHash)
   if (found === undefined) return undefined
   const now = clock.now()
-  const { session, operator, account } = found
+  const { operator, account } = found
+  let { session } = found
   if (!isSessionInForce(session, now) || account.suspended) {
     await store.deleteSession(tokenHash)
     return undefined
   }
   if (now - session.lastSeenAt >= NOTED_EVERY_MS) {
-    await store.touchSession({ tokenHash, lastSeenAt: now })
+    session = { ...session, lastSeenAt: now }
+    await store.touchSession(session)
   }
-  return { kind: 'operator', accountId: account.id, operator, account, tokenHash }
+  return { kind: 'operator', accountId: account.id, operator, account, session }
 }

@@ -30,15 +30,24 @@ export function readQuery<Parameters extends Rules>(
 
 export const DEFAULT_LIMIT = 100
 
+/** A whole number without a sign. */
+export function countParameter(name: string, { min, max }: { min: number; max: number }) {
+  return parsed({
+    parse(text) {
+      const count = /^\d{1,9}$/.test(text) ? Number(text) : -1
+      return count >= min && count <= max ? count : undefined
+    },
+    expected: `${name} must be a whole number from ${min} to ${max}`,
+    openapi: { type: 'integer', minimum: min, maximum: max },
+  })
+}
+
+export function limitParameter(max: number) {
+  return countParameter('limit', { min: 1, max }).described('How many things a page holds at most')
+}
+
 /** `limit` for a call that does something else where none is given. */
-export const LIMIT_PARAMETER = parsed({
-  parse(text) {
-    const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
-    return limit >= 1 && limit <= 1000 ? limit : undefined
-  },
-  expected: 'limit must be a whole number from 1 to 1000',
-  openapi: { type: 'integer', minimum: 1, maximum: 1000 },
-}).described('How many things a page holds at most')
+export const LIMIT_PARAMETER = limitParameter(1000)
 
 /** What every list takes. */
 export const PAGE_PARAMETERS = {

@@ -7,9 +7,14 @@ export const LONGEST_MS = 12 * 60 * 60_000
 
 const NAME = 'gps_session'
 
-/** Whether a session is valid: it ends after 30 minutes without a request, or after 12 hours. */
-export function isSessionInForce({ createdAt, lastSeenAt }: Session, now: number): boolean {
-  return now - lastSeenAt < IDLE_MS && now - createdAt < LONGEST_MS
+/** A session ends after 30 minutes without a request, or after 12 hours. */
+export function sessionEnds({ createdAt, lastSeenAt }: Session) {
+  const endsAt = createdAt + LONGEST_MS
+  return { idleEndsAt: Math.min(lastSeenAt + IDLE_MS, endsAt), endsAt }
+}
+
+export function isSessionInForce(session: Session, now: number): boolean {
+  return now < sessionEnds(session).idleEndsAt
 }
 
 /** A new secret with 128 random bits; only its hash is stored. */

@@ -38,7 +38,7 @@ export function changePasswordRoute({
     caller: OperatorCaller,
     { body }: Input<object, Passwords>,
   ): Promise<void> {
-    const { operator, accountId, tokenHash } = caller
+    const { operator, accountId, session } = caller
     const client = clientOf(ctx.ip)
     const passwordHash = await throttle.attempt({ client, email: operator.email }, () =>
       turns.run(() => hashIfCurrent(caller, body), client),
@@ -50,7 +50,7 @@ export function changePasswordRoute({
     const operatorId = operator.id
     const changed = await store.changeOperator({ accountId, operatorId, passwordHash })
     if (changed === undefined) throw new ApiError('UNAUTHORIZED', 'the operator has been removed')
-    await store.endSessions({ operatorId, except: tokenHash })
+    await store.endSessions({ operatorId, except: session.tokenHash })
     const subject = { kind: 'operator', id: operatorId } as const
     const action = { action: 'operator.password-changed', subject }
     await recordAction(ctx, caller, action, { store, clock })
@@ -58,13 +58,13 @@ export function changePasswordRoute({
   }
 
   async function hashIfCurrent(
-    { operator, tokenHash }: OperatorCaller,
+    { operator, session }: OperatorCaller,
     { current, next }: Passwords,
   ): Promise<string | undefined> {
     if (!(await verifyPassword(current, operator.passwordHash))) return undefined
     const passwordHash = await hashPassword(next)
     // Waiting and hashing take time, in which an admin may have set another password.
-    const now = await store.findSession(tokenHash)
+    const now = await store.findSession(session.tokenHash)
     return now?.operator.passwordHash === operator.passwordHash ? passwordHash : undefined
   }
 

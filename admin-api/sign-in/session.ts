@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
 import { secretHash } from '../../schemas/api-key.ts'
-import { ROLES, type Account, type Operator } from '../../store/back-office.ts'
+import { ROLES, type Account, type Operator, type Session } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
 import {
   route,
@@ -15,11 +15,13 @@ import type { OperatorCaller } from '../http/caller.ts'
 import { typedRule } from './credential-rules.ts'
 import { NOBODYS_HASH, verifyPassword } from './password.ts'
 import type { InputOf } from '../http/rule.ts'
+import { isoTime, TIME } from '../http/views.ts'
 import { recordAction } from '../http/record-action.ts'
 import {
   IDLE_MS,
   LONGEST_MS,
   newSessionToken,
+  sessionEnds,
   sessionToken,
   setSessionCookie,
 } from '../http/session-cookie.ts'
@@ -35,7 +37,7 @@ const CREDENTIALS = {
 const SIGNED_IN: JsonSchema = {
   title: 'SignedIn',
   type: 'object',
-  required: ['operator', 'account'],
+  required: ['operator', 'account', 'idleEndsAt', 'endsAt'],
   properties: {
     operator: {
       type: 'object',
@@ -54,6 +56,8 @@ const SIGNED_IN: JsonSchema = {
       properties: { id: { type: 'string' }, name: { type: 'string' } },
       additionalProperties: false,
     },
+    idleEndsAt: { ...TIME, description: 'When the session ends if no other request uses it' },
+    endsAt: { ...TIME, description: 'When it ends anyhow' },
   },
   additionalProperties: false,
 }
@@ -110,9 +114,9 @@ export function sessionRoutes({
     // A new password ends existing sessions, but would miss one just begun with the old password.
     const begun = await store.findSession(tokenHash)
     if (begun?.operator.passwordHash === operator.passwordHash) {
-      const { account } = begun
+      const { account, session } = begun
       const accountId = account.id
-      return { caller: { kind: 'operator', accountId, operator, account, tokenHash }, token }
+      return { caller: { kind: 'operator', accountId, operator, account, session }, token }
     }
     await store.deleteSession(tokenHash)
     return undefined
@@ -132,7 +136,10 @@ export function sessionRoutes({
     {
       method: 'GET',
       path: '/session',
-      summary: 'Who is signed in',
+      summary: 'Who is signed in, and until when',
+      description:
+        'Is a use of the session like any other request, which an open stream is not. A use within ' +
+        'a minute of the one before moves nothing.',
       needs: 'session',
       answer: { data: SIGNED_IN },
       async handle(ctx, caller) {
@@ -145,8 +152,8 @@ export function sessionRoutes({
       summary: 'Signs out',
       needs: 'session',
       answer: {},
-      async handle(ctx, { tokenHash }) {
-        await store.deleteSession(tokenHash)
+      async handle(ctx, { session }) {
+        await store.deleteSession(session.tokenHash)
         setSessionCookie(ctx, undefined)
         succeed(ctx, null, { message: 'signed out' })
       },
@@ -172,10 +179,13 @@ async function checkCredentials({
   return account === undefined || account.suspended ? undefined : { operator, account }
 }
 
-function view({ operator, account }: SignedIn) {
+function view({ operator, account, session }: SignedIn & { readonly session: Session }) {
   const { id, email, role, platform } = operator
+  const { idleEndsAt, endsAt } = sessionEnds(session)
   return {
     operator: { id, email, role, platform },
     account: { id: account.id, name: account.name },
+    idleEndsAt: isoTime(idleEndsAt),
+    endsAt: isoTime(endsAt),
   }
 }

@@ -22,7 +22,8 @@ await runProgram('gps', async (program) => {
 
   const main: Peer<MainThread> = joinThread<WorkerThread, MainThread>(parentPort, {
     opened: async () => undefined,
-    startAdminApi: () => startAdminApi({ store, eventLog, mode: 'embedded' }, program),
+    startAdminApi: (ingestUrl) =>
+      startAdminApi({ store, eventLog, mode: 'embedded', ingestUrl }, program),
     touchKeys: (usedAt) => store.touchKeys(usedAt),
     saveInstance: (report) => store.saveInstance(report),
     appended: async () => reader.appended(),

@@ -1,5 +1,7 @@
+import type { ConsoleConfig } from './console-variables.ts'
+
 /** The configuration, read from the environment in this one place. */
-export type Config = {
+export type Config = ConsoleConfig & {
   readonly host: string
   readonly ingestPort: number
   readonly adminPort: number

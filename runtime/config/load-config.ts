@@ -1,4 +1,5 @@
 import { ConfigError, type Config, type KafkaConfig } from './config.ts'
+import { consoleConfig } from './console-variables.ts'
 import { variables, type Variables } from './variables.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
@@ -56,6 +57,7 @@ function toConfig(v: Variables): Config {
     trustProxy: v.TRUST_PROXY,
     logLevel: v.LOG_LEVEL,
     shutdownDeadlineMs: v.SHUTDOWN_DEADLINE_MS,
+    ...consoleConfig(v),
   }
 }
 

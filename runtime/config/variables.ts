@@ -1,8 +1,10 @@
 import Joi from 'joi'
 import type { RateLimit } from './config.ts'
+import { CONSOLE_VARIABLES, consoleFault, type ConsoleVariables } from './console-variables.ts'
+import { variable } from './variable.ts'
 
 /** The environment variables as they are read. */
-export type Variables = {
+export type Variables = ConsoleVariables & {
   HOST: string
   INGEST_PORT: number
   ADMIN_PORT: number
@@ -145,23 +147,18 @@ export const variables = Joi.object({
     Joi.number().integer().min(100).max(600_000),
     { expected: 'milliseconds, 100 to 600000' },
   ).default(10_000),
+  ...CONSOLE_VARIABLES,
 })
   .and('KAFKA_BROKERS', 'MONGODB_URL')
   .and('ADMIN_EMAIL', 'ADMIN_PASSWORD')
-  .messages({ 'object.and': 'set {{#missing}} too: {{#present}} does not work alone' })
-
-/** An empty variable counts as unset. Messages never contain the value of a secret. */
-function variable<S extends Joi.Schema>(
-  name: string,
-  schema: S,
-  { expected, secret = false }: { expected: string; secret?: boolean },
-): S {
-  const got = secret ? '' : ', not "{{#value}}"'
-  return schema.empty('').messages({
-    '*': `${name} must be ${expected}${got}`,
-    'any.required': `${name} must be ${expected}`,
-  }) as S
-}
+  .custom((v: Variables, helpers) => {
+    const fault = consoleFault(v)
+    return fault === undefined ? v : helpers.error('console', { fault })
+  })
+  .messages({
+    'object.and': 'set {{#missing}} too: {{#present}} does not work alone',
+    console: '{{#fault}}',
+  })
 
 function parseLimit(text: string): RateLimit | 'off' | undefined {
   if (text === 'off') return 'off'

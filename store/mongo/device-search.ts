@@ -16,7 +16,7 @@ export function searched({ mentions, status }: DevicePage, settings: string): Do
 }
 
 /** Index bounds for a list of ids and prefixes. */
-export function listed({ devices }: DevicePage): Filter<DeviceStatusDocument>[] {
+export function listed(devices: readonly string[] | undefined): Filter<DeviceStatusDocument>[] {
   if (devices === undefined) return []
   const patterns = devices.map((one) =>
     one.endsWith('*') ? new RegExp(`^${escaped(one.slice(0, -1))}`) : one,

@@ -8,6 +8,7 @@ import {
   type DeviceStatusDocument,
   type ReadModelCollections,
 } from './collections.ts'
+import { countDevices } from './count-devices.ts'
 import { deviceStatusOf } from './device-documents.ts'
 import { listed, searched } from './device-search.ts'
 import { mongoDeviceSettings, settingsOf } from './device-settings.ts'
@@ -79,7 +80,7 @@ export function mongoDevices({
         ...place(page),
         ...seen(page),
         ...inside(page),
-        ...listed(page),
+        ...listed(page.devices),
       ]
       if (pending.size > 0) bounds.push({ deviceId: { $nin: [...pending.keys()] } })
       const direction = order === 'asc' ? 1 : -1
@@ -100,6 +101,18 @@ export function mongoDevices({
         )
         .toArray()
       return withSettings(documents)
+    },
+
+    async countDevices(query) {
+      const { accountId } = query
+      const { deviceStatuses } = await readModels()
+      const pending = await pendingErasures({ hiddenDevices, deviceStatuses }, { accountId })
+      return countDevices(query, {
+        collections: { deviceStatuses, deviceSettings },
+        kept: await kept(),
+        hidden: [...pending.keys()],
+        findDevices,
+      })
     },
 
     ...mongoDeviceSettings({ deviceSettings }),

@@ -1,7 +1,7 @@
 import type { Value } from '../../runtime/sqlite/database.ts'
 import { SILENCE } from '../../schemas/read-models.ts'
 import { deviceRanges } from '../device-ranges.ts'
-import type { DevicePage } from '../read-models.ts'
+import type { DevicePage, Devices } from '../read-models.ts'
 import { spellings, type Spelling } from '../spellings.ts'
 
 type Clause = { readonly sql: string; readonly values: readonly Value[] }
@@ -38,6 +38,30 @@ export function devicePage(
     return { sql: lookUp(where, direction, byTime), values: [ranges, ...values] }
   }
   return { sql: byTime ? walkByTime(where, direction) : walkById(where, direction), values }
+}
+
+/** The statement that counts device statuses without those in `hidden`: one scan of an index. */
+export function deviceCounts(
+  { accountId, devices, now }: Parameters<Devices['countDevices']>[0],
+  hidden: readonly string[],
+): { readonly sql: string; readonly values: readonly Value[] } {
+  const filters = without(hidden)
+  const where = ['account_id = ?', ...filters.map(({ sql }) => sql)].join(' AND ')
+  const listed =
+    devices === undefined
+      ? ''
+      : `json_each(?) AS listed CROSS JOIN device_statuses
+         ON device_id BETWEEN listed.value ->> 0 AND listed.value ->> 1`
+  const [online, idle] = [silentAtMost('online'), silentAtMost('idle')]
+  const sql = `SELECT count(*) AS total,
+      count(*) FILTER (WHERE ${online}) AS online,
+      count(*) FILTER (WHERE ${idle} AND NOT ${online}) AS idle,
+      count(*) FILTER (WHERE NOT ${idle}) AS offline,
+      count(*) FILTER (WHERE (SELECT settings.disabled FROM ${SETTINGS})) AS disabled
+    FROM ${listed === '' ? 'device_statuses' : listed} WHERE ${where}`
+  const list = devices === undefined ? [] : [JSON.stringify(deviceRanges(devices))]
+  const values = [accountId, ...filters.flatMap(({ values }) => values)]
+  return { sql, values: [now, now, now, now, ...list, ...values] }
 }
 
 type Direction = 'ASC' | 'DESC'
@@ -114,13 +138,7 @@ function without(hidden: readonly string[]): Clause[] {
 
 function lively(status: DevicePage['status']): Clause[] {
   if (status === undefined) return []
-  const isAtMost = (name: keyof typeof SILENCE) => {
-    const { longestMs, intervals, leastMs } = SILENCE[name]
-    return `? - last_seen_at <= coalesce((SELECT
-      max(${intervals * 1_000} * settings.expected_interval_seconds, ${leastMs})
-      FROM ${SETTINGS}), ${longestMs})`
-  }
-  const [online, idle] = [isAtMost('online'), isAtMost('idle')]
+  const [online, idle] = [silentAtMost('online'), silentAtMost('idle')]
   const { is, now } = status
   switch (is) {
     case 'online':
@@ -130,6 +148,14 @@ function lively(status: DevicePage['status']): Clause[] {
     case 'offline':
       return [{ sql: `NOT ${idle}`, values: [now] }]
   }
+}
+
+/** Takes the time it is seen from. */
+function silentAtMost(name: keyof typeof SILENCE): string {
+  const { longestMs, intervals, leastMs } = SILENCE[name]
+  return `? - last_seen_at <= coalesce((SELECT
+    max(${intervals * 1_000} * settings.expected_interval_seconds, ${leastMs})
+    FROM ${SETTINGS}), ${longestMs})`
 }
 
 function mentioning(text: string | undefined): Clause[] {

@@ -1,7 +1,7 @@
 import type { DeviceStatus, LastPosition, Offsets } from '../../schemas/read-models.ts'
-import type { DevicePage } from '../read-models.ts'
+import type { DeviceCounts, DevicePage, Devices } from '../read-models.ts'
 import type { Database, Statement } from '../../runtime/sqlite/database.ts'
-import { devicePage } from './device-page.ts'
+import { deviceCounts, devicePage } from './device-page.ts'
 
 export type DeviceName = { readonly accountId: string; readonly deviceId: string }
 
@@ -9,6 +9,8 @@ export type DeviceStatuses = {
   find(device: DeviceName): DeviceStatus | undefined
   /** A page without the devices in `hidden`. */
   page(query: DevicePage, hidden?: readonly string[]): DeviceStatus[]
+  /** Those of an account, without the devices in `hidden`. */
+  count(query: Parameters<Devices['countDevices']>[0], hidden: readonly string[]): DeviceCounts
   /** The next account after this one that has a status. */
   accountAfter(accountId: string): string | undefined
   save(status: DeviceStatus): void
@@ -27,6 +29,8 @@ type Row = {
   readonly last_position: string
   readonly applied: string
 }
+
+const NONE: DeviceCounts = { total: 0, online: 0, idle: 0, offline: 0, disabled: 0 }
 
 export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
   const find = database.prepare<Row>(
@@ -73,6 +77,11 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
         pages.set(sql, statement)
       }
       return statement.all(...values).map(status)
+    },
+    count(query, hidden) {
+      const { sql, values } = deviceCounts(query, hidden)
+      const [counts] = database.prepare<DeviceCounts>(sql).all(...values)
+      return counts ?? NONE
     },
     accountAfter: (accountId) => accountAfter.get(accountId)?.next ?? undefined,
     save(status) {

@@ -57,6 +57,11 @@ export function sqliteDevices({
       }))
     },
 
+    async countDevices(query) {
+      const models = readModels.current()
+      return models.statuses.count(query, hidden.of(query.accountId, models))
+    },
+
     async findPosition(query) {
       const models = readModels.current()
       const record = await models.findPosition(query)

@@ -20,7 +20,7 @@ import { sqliteRecords } from './records.ts'
 
 /** One generation of the read models, in its own file. */
 export type SqliteReadModels = Pick<ReadModels, 'findPosition' | 'pagePositions'> & {
-  readonly statuses: Pick<DeviceStatuses, 'find' | 'page'>
+  readonly statuses: Pick<DeviceStatuses, 'find' | 'page' | 'count'>
   readonly erasures: Pick<AppliedErasures, 'isApplied' | 'appliedUpTo' | 'begunUpTo' | 'times'>
   /** The accounts that have a record or a status. */
   accounts(): string[]

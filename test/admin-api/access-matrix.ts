@@ -46,6 +46,7 @@ export function accessMatrix(
     const routes = adminRoutes({
       ...{ store, eventLog, clock, logger, metrics },
       mode: 'embedded',
+      ingest: { forSenders: () => undefined },
       stopping: stopping.signal,
     })
     const stated = Object.entries(EXPECTED).map(([call, { needs, scope }]) => ({

@@ -84,6 +84,7 @@ export const EXPECTED: Record<string, Expected> = {
   },
   'POST /keys/:id/revoke': { needs: 'admin', path: '/keys/key-of-acc-1/revoke', stranger: 404 },
   'GET /devices': { needs: 'viewer', scope: 'devices:read', stranger: 200 },
+  'GET /devices/summary': { needs: 'viewer', scope: 'devices:read', stranger: 200 },
   'GET /devices/:deviceId': {
     needs: 'viewer',
     scope: 'devices:read',
@@ -116,6 +117,7 @@ export const EXPECTED: Record<string, Expected> = {
     stranger: 404,
   },
   'GET /rejections': { needs: 'viewer', stranger: 200 },
+  'GET /console': { needs: 'viewer', stranger: 200 },
   'GET /system': { needs: 'viewer', stranger: 200 },
   'GET /stream': { needs: 'viewer', scope: 'positions:read', stranger: 200 },
 }

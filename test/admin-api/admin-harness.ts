@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { createAdminApp } from '../../admin-api/app.ts'
+import type { IngestAddresses } from '../../admin-api/ingest-addresses.ts'
 import { hashPassword } from '../../admin-api/sign-in/password.ts'
 import type { StreamOptions } from '../../admin-api/stream/options.ts'
 import type { EventLog } from '../../event-log/event-log.ts'
@@ -11,6 +12,7 @@ import {
   type SqliteEventLogOptions,
 } from '../../event-log/sqlite/sqlite-event-log.ts'
 import type { RateLimit } from '../../runtime/config/config.ts'
+import type { MapConfig } from '../../runtime/config/console-variables.ts'
 import { serveHttp } from '../../runtime/http-server.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import { keyHint, newApiKey, secretHash } from '../../schemas/api-key.ts'
@@ -40,6 +42,8 @@ export async function startAdmin({
   openLog = openSqliteEventLog,
   stream = {},
   callLimit = 'off',
+  ingest = { forSenders: () => 'http://127.0.0.1:8080' },
+  map,
 }: {
   operator?: Partial<Operator>
   trustProxy?: number
@@ -48,6 +52,8 @@ export async function startAdmin({
   openLog?: (options: SqliteEventLogOptions) => EventLog
   stream?: Partial<StreamOptions>
   callLimit?: RateLimit | 'off'
+  ingest?: IngestAddresses
+  map?: MapConfig
 } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'gps-admin-'))
   const clock = { time: T0 + 3_600_000, now: () => clock.time }
@@ -82,6 +88,8 @@ export async function startAdmin({
       store: wrapStore(store),
       eventLog,
       mode: 'embedded',
+      ingest,
+      map,
       clock,
       logger: pino({ level: 'trace' }, { write: (line: string) => logged.push(line) }),
       metrics,

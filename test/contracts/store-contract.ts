@@ -3,6 +3,7 @@ import type { Store } from '../../store/store.ts'
 import { anyProjectionContract } from './store-any-projection.ts'
 import { auditContract } from './store-audit.ts'
 import { changesContract } from './store-changes.ts'
+import { deviceCountsContract } from './store-device-counts.ts'
 import { devicePagesContract } from './store-device-pages.ts'
 import { deviceSearchContract } from './store-device-search.ts'
 import { devicesContract } from './store-devices.ts'
@@ -46,6 +47,7 @@ export function storeContract(name: string, open: OpenStore): void {
     devicesContract(open)
     devicePagesContract(open)
     deviceSearchContract(open)
+    deviceCountsContract(open)
     keysContract(open)
     keyRotationContract(open)
     operatorsContract(open)

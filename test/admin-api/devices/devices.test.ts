@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { newApiKey } from '../../../schemas/api-key.ts'
 import { ODD_DEVICE_IDS } from '../../contracts/store-samples.ts'
 import { T0 } from '../../samples.ts'
-import { startAdmin, type AdminHarness } from '../admin-harness.ts'
+import { bearer, startAdmin, type AdminHarness } from '../admin-harness.ts'
 
 let harness: AdminHarness
 let headers: Record<string, string>
@@ -163,5 +163,43 @@ describe('the list of devices', () => {
     const all = body.data?.items?.length ?? 0
     const exact = await harness.api('GET', `/devices?limit=${all}`, { headers })
     expect(exact.body.data).toEqual({ items: body.data?.items, nextCursor: null })
+  })
+})
+
+describe('the summary of devices', () => {
+  test('tells how many there are of each status, as the list does', async () => {
+    await harness.project({ deviceId: 'late', receivedAt: harness.clock.now() - 6 * 60_000 })
+    await harness.api('PATCH', path('late'), { headers, body: { disabled: true } })
+    const { items = [] } =
+      (await harness.api('GET', '/devices?limit=10000', { headers })).body.data ?? {}
+    const of = (status: string) => items.filter((device) => device['status'] === status).length
+    expect(of('idle')).toBeGreaterThan(0)
+    const answer = await harness.api('GET', '/devices/summary', { headers })
+    expect(answer.body.data).toEqual({
+      total: items.length,
+      online: of('online'),
+      idle: of('idle'),
+      offline: of('offline'),
+      disabled: items.filter((device) => device['disabled'] === true).length,
+      asOf: new Date(harness.clock.now()).toISOString(),
+    })
+  })
+
+  test('of a bound key counts its devices alone', async () => {
+    const { secret } = await harness.createKey({
+      scopes: ['devices:read'],
+      deviceIds: ['late', 'tru*'],
+    })
+    const answer = await harness.api('GET', '/devices/summary', { headers: bearer(secret) })
+    const list = await harness.api('GET', '/devices', { headers: bearer(secret) })
+    expect(answer.body.data).toMatchObject({ total: list.body.data?.items?.length, disabled: 1 })
+  })
+
+  test('does not take the name of a device', async () => {
+    await harness.project({ deviceId: 'summary' })
+    const device = await harness.api('GET', '/devices/%73ummary', { headers })
+    expect(device.body.data).toMatchObject({ deviceId: 'summary' })
+    const changed = await harness.api('PATCH', path('summary'), { headers, body: { name: 'S' } })
+    expect(changed.body.data).toMatchObject({ deviceId: 'summary', name: 'S' })
   })
 })

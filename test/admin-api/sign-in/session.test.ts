@@ -18,6 +18,10 @@ function signIn(body: object = {}, headers: Record<string, string> = {}) {
   })
 }
 
+function iso(time: number): string {
+  return new Date(time).toISOString()
+}
+
 function cookieOf({ headers }: { headers: Headers }): string {
   const [cookie = ''] = headers.getSetCookie()
   return cookie.split(';')[0] ?? ''
@@ -30,6 +34,8 @@ describe('signing in', () => {
     expect(answer.body.data).toEqual({
       operator: { id: 'op-1', email: EMAIL, role: 'admin', platform: false },
       account: { id: 'acc-1', name: 'Account acc-1' },
+      idleEndsAt: iso(harness.clock.now() + 30 * MINUTE),
+      endsAt: iso(harness.clock.now() + 12 * 60 * MINUTE),
     })
     const cookies = answer.headers.getSetCookie()
     expect(cookies).toHaveLength(1)
@@ -172,6 +178,24 @@ describe('a session', () => {
     }
     harness.clock.time += 30 * MINUTE
     expect((await harness.api('GET', '/session', { headers })).status).toBe(401)
+  })
+
+  test('says when it ends, and is moved on by asking, though not within a minute', async () => {
+    const headers = await harness.createSession()
+    const begun = harness.clock.now()
+    const ends = async (afterMs: number) => {
+      harness.clock.time = begun + afterMs
+      const { data } = (await harness.api('GET', '/session', { headers })).body
+      const times = [data?.['idleEndsAt'], data?.['endsAt']].map((time) =>
+        Date.parse(time as string),
+      )
+      return times.map((time) => (time - begun) / MINUTE)
+    }
+    expect(await ends(59_999)).toEqual([30, 12 * 60])
+    expect(await ends(MINUTE)).toEqual([31, 12 * 60])
+    for (let minutes = 20; minutes < 11.5 * 60; minutes += 20) await ends(minutes * MINUTE)
+    expect(await ends(11.4 * 60 * MINUTE)).toEqual([11.9 * 60, 12 * 60])
+    expect(await ends(11.6 * 60 * MINUTE)).toEqual([12 * 60, 12 * 60])
   })
 
   test('ends after 12 hours even when it is used all the time', async () => {

@@ -61,6 +61,11 @@ describe('the configuration', () => {
       TRUST_PROXY: '1',
       LOG_LEVEL: 'debug',
       SHUTDOWN_DEADLINE_MS: '2000',
+      INGEST_PUBLIC_URL: 'https://GPS.example.com/in/',
+      INGEST_INTERNAL_URL: 'http://ingest-api:8080',
+      MAP_TILE_URL: 'https://tile.openstreetmap.org/{z}/{x}/{y}.png',
+      MAP_ATTRIBUTION: '© OpenStreetMap contributors',
+      MAP_MAX_ZOOM: '19',
     })
     expect(config).toEqual({
       host: '0.0.0.0',
@@ -93,6 +98,14 @@ describe('the configuration', () => {
       trustProxy: 1,
       logLevel: 'debug',
       shutdownDeadlineMs: 2_000,
+      ingestPublicUrl: 'https://gps.example.com/in',
+      ingestInternalUrl: 'http://ingest-api:8080',
+      map: {
+        kind: 'tiles',
+        url: 'https://tile.openstreetmap.org/{z}/{x}/{y}.png',
+        attribution: '© OpenStreetMap contributors',
+        maxZoom: 19,
+      },
     })
   })
 
@@ -138,6 +151,55 @@ describe('the configuration', () => {
     expect(faults(env)).toContain(missing)
   })
 
+  test('a map can be a PMTiles file here or elsewhere', () => {
+    expect(loadConfig({ MAP_PMTILES: '/srv/world.pmtiles' }).map).toEqual({
+      ...{ kind: 'pmtiles file', file: '/srv/world.pmtiles' },
+    })
+    expect(loadConfig({ MAP_PMTILES: 'https://maps.example/w.pmtiles?v=2' }).map).toEqual({
+      ...{ kind: 'pmtiles', url: 'https://maps.example/w.pmtiles?v=2' },
+    })
+  })
+
+  test.each([
+    ['INGEST_PUBLIC_URL', 'gps.example.com'],
+    ['INGEST_PUBLIC_URL', 'http://0.0.0.0:8080'],
+    ['INGEST_PUBLIC_URL', 'http://[::]:8080'],
+    ['INGEST_PUBLIC_URL', 'https://a:b@gps.example.com'],
+    ['INGEST_PUBLIC_URL', 'https://gps.example.com/?a=1'],
+    ['INGEST_INTERNAL_URL', 'kafka://ingest-api'],
+    ['MAP_TILE_URL', 'https://tile.example/{z}/{x}.png'],
+    ['MAP_TILE_URL', 'https://{s}.tile.example/{z}/{x}/{y}.png'],
+    ['MAP_TILE_URL', 'https://{x}.tile.example/{z}/{y}.png'],
+    ['MAP_TILE_URL', 'https://tile.example/{z}/{z}/{x}/{y}.png'],
+    ['MAP_TILE_URL', '/tiles/{z}/{x}/{y}.png'],
+    ['MAP_PMTILES', 's3://maps/world.pmtiles'],
+    ['MAP_PMTILES', 'file:///srv/world.pmtiles'],
+  ])('%s is not %s, and the message says what to set instead', (name, value) => {
+    const message = faults({ [name]: value })
+    const { length } = message.split('\n')
+    expect(length).toBe(2)
+    expect(message).toContain(`${name} must be`)
+    expect(message).toMatch(/https?:\/\//)
+    expect(message).toContain(value)
+  })
+
+  test.each([
+    [{ MAP_TILE_URL: 'https://t.example/{z}/{x}/{y}', MAP_PMTILES: '/w' }, 'set one of them'],
+    [{ MAP_MAX_ZOOM: '7' }, 'MAP_MAX_ZOOM is about a map: set MAP_TILE_URL or MAP_PMTILES too'],
+    [{ MAP_ATTRIBUTION: 'me' }, 'MAP_ATTRIBUTION is about a map'],
+    [
+      { MAP_PMTILES: '/w', MAP_ATTRIBUTION: '<a href="x">me</a>' },
+      'MAP_ATTRIBUTION must be a plain',
+    ],
+    [{ MAP_PMTILES: '/w', MAP_MAX_ZOOM: '25' }, 'MAP_MAX_ZOOM must be a whole number from 0 to 24'],
+  ])('of the map’s variables %o is no good: %s', (env, message) => {
+    expect(faults(env)).toContain(message)
+  })
+
+  test('the message about tiles names the placeholders', () => {
+    expect(faults({ MAP_TILE_URL: 'x' })).toContain('URL with {z}, {x} and {y} after')
+  })
+
   test('what a secret holds is never repeated', () => {
     const message = faults({
       ADMIN_EMAIL: 'ops@example.com',
@@ -156,6 +218,7 @@ describe('the configuration', () => {
     const named = [...read('.env.example').matchAll(/^([A-Z][A-Z_]+)=(.*)$/gm)]
     const known = [
       ...read('runtime/config/variables.ts').matchAll(/^ {2}([A-Z][A-Z_]+): /gm),
+      ...read('runtime/config/console-variables.ts').matchAll(/^ {2}([A-Z][A-Z_]+): /gm),
       ...read('docker-compose.yml').matchAll(/\$\{([A-Z_]+)/g),
     ]
     const names = (matches: RegExpExecArray[]) => [...new Set(matches.map((match) => match[1]))]

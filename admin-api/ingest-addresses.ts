@@ -1,0 +1,49 @@
+import type { Config } from '../runtime/config/config.ts'
+import { hostInUrl } from '../runtime/http-server.ts'
+
+/** Where the ingest API is reached. */
+export type IngestAddresses = {
+  /**
+   * What senders are told; undefined where the port is not known here. `asked`: the host that the
+   * caller reached this API under, for an ingest API that listens on every address.
+   */
+  forSenders(asked: string): string | undefined
+  /** Where this process sends test reports. Never taken from a request. */
+  readonly internal?: string
+}
+
+const EVERY_ADDRESS = /^http:\/\/(0\.0\.0\.0|\[::\])(?=:)/
+
+/** `listens`: the URL of the ingest API in this process; absent: one elsewhere, on the usual port. */
+export function ingestAddresses(
+  {
+    host,
+    ingestPort,
+    ingestPublicUrl,
+    ingestInternalUrl,
+  }: Pick<Config, 'host' | 'ingestPort' | 'ingestPublicUrl' | 'ingestInternalUrl'>,
+  listens: string | undefined,
+): IngestAddresses {
+  const bound =
+    listens ?? (ingestPort === 0 ? undefined : `http://${hostInUrl(host)}:${ingestPort}`)
+  const internal =
+    ingestInternalUrl ??
+    bound?.replace(EVERY_ADDRESS, (_, host) => `http://${host === '[::]' ? '[::1]' : '127.0.0.1'}`)
+  return {
+    forSenders: (asked) =>
+      ingestPublicUrl ?? bound?.replace(EVERY_ADDRESS, () => `http://${usable(asked)}`),
+    ...(internal !== undefined && { internal }),
+  }
+}
+
+/** Whether only this machine reaches it. */
+export function isLoopback(url: string): boolean {
+  return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
+}
+
+/** A host as a client claims it. */
+function usable(asked: string): string {
+  const url = URL.canParse(`http://${asked}`) ? new URL(`http://${asked}`) : undefined
+  const isHost = url?.host === asked.toLowerCase() && !/^(0\.0\.0\.0|\[::\])$/.test(url.host)
+  return isHost ? url.host : 'localhost'
+}
