@@ -81,7 +81,8 @@ const REJECTION: JsonSchema = {
   additionalProperties: false,
 }
 
-function rejectionView(rejection: ReportRejected) {
+/** A rejection as everywhere in the API. */
+export function rejectionView(rejection: ReportRejected) {
   const { rejectionId, receivedAt, keyId, deviceId, error, message, body, count } = rejection
   return {
     rejectionId,

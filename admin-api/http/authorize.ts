@@ -92,7 +92,8 @@ function requireAdmin({ operator }: OperatorCaller): void {
   throw new ApiError('FORBIDDEN', 'this call needs the role admin')
 }
 
-function requireRight(
+/** @throws {ApiError} 403 unless the caller's role or scopes cover this. */
+export function requireRight(
   caller: Caller,
   { needs, scope }: { readonly needs: 'viewer' | 'admin'; readonly scope?: Scope },
 ): void {

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { LogBatch, TailItem } from '../../event-log/event-log.ts'
+import type { LogBatch, LogEntry, TailItem } from '../../event-log/event-log.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Logger } from '../../runtime/logger.ts'
-import type { PositionEntry } from '../../store/read-models.ts'
+import type { ErasureEntry, PositionEntry } from '../../store/read-models.ts'
 import type { NotErased } from './erased.ts'
 import type { LiveFeed, ReadableLog } from './live-feed.ts'
 import type { Place } from './mark.ts'
@@ -10,9 +10,11 @@ import type { Pulse } from './pulse.ts'
 
 /** How entries are rendered for a reader. */
 export type Shown = {
-  wants(event: { accountId: string; deviceId: string }): boolean
-  /** `place` is the one after the position. */
-  position(entry: PositionEntry, place: Readonly<Place>): string
+  wantsPosition(event: { accountId: string; deviceId: string }): boolean
+  wantsErasure(event: { accountId: string; deviceId: string }): boolean
+  /** `place` is the one after the entry. */
+  position(entry: Pick<PositionEntry, 'event'>, place: Readonly<Place>): string
+  erasure(entry: Pick<ErasureEntry, 'event'>, place: Readonly<Place>): string
   gap(): string
 }
 
@@ -90,22 +92,33 @@ export async function* catchUp({
 
   async function* show(batch: LogBatch): AsyncGenerator<string, void> {
     const wanted = batch.entries.filter(
-      (entry) => entry.kind === 'position' && shown.wants(entry.event),
+      (entry) => entry.kind === 'position' && shown.wantsPosition(entry.event),
     ) as readonly PositionEntry[]
     const left = yield* pulse.meanwhile(notErased(batch, wanted))
     if (left === undefined) {
       unknown = true
       return
     }
+    const positions = new Set<LogEntry>(left)
     let chunk = ''
-    for (const entry of left) {
+    for (const entry of batch.entries) {
+      if (!isWanted(entry, positions)) continue
       place[batch.partition] = entry.origin.offset
-      chunk += shown.position(entry, place)
+      const isErasure = entry.kind === 'erasure'
+      chunk += isErasure ? shown.erasure(entry, place) : shown.position(entry, place)
       if (chunk.length < chunkBytes) continue
       yield chunk
       chunk = ''
     }
     place[batch.partition] = batch.lastOffset
     if (chunk !== '') yield chunk
+  }
+
+  function isWanted(
+    entry: LogEntry,
+    positions: ReadonlySet<LogEntry>,
+  ): entry is PositionEntry | ErasureEntry {
+    if (entry.kind === 'erasure') return shown.wantsErasure(entry.event)
+    return positions.has(entry)
   }
 }

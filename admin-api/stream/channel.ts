@@ -1,9 +1,12 @@
 import type { Clock } from '../../runtime/clock.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Erasures } from '../../store/read-models.ts'
+import type { Rejections } from '../../store/back-office.ts'
+import { accountWatch, type AccountWatch } from './account-watch.ts'
 import { startLiveFeed, type LiveFeed, type ReadableLog } from './live-feed.ts'
-import type { StatusStore } from './status-changes.ts'
-import { statusWatch, type StatusWatch } from './status-watch.ts'
+import { newRejections } from './new-rejections.ts'
+import type { ChosenEvent } from './sse.ts'
+import { statusChanges, type StatusStore } from './status-changes.ts'
 
 export type ChannelOptions = {
   /** Size of the ring that readers share: entries, and approximate bytes. */
@@ -11,17 +14,28 @@ export type ChannelOptions = {
   readonly ringBytes: number
   readonly retryMs: number
   readonly statusEveryMs: number
+  readonly rejectionsEveryMs: number
   /** How long the log is read after the last reader has left. */
   readonly lingersMs: number
 }
 
 /** Shared by the readers of a process; reads the log only while there are any. */
 export type Channel = {
-  /** Adds a reader of this account; it calls `leave` once, when it goes. */
-  join(accountId: string): { readonly feed: LiveFeed; readonly leave: () => void }
+  /** Adds a reader of this account's events; it calls `leave` once, when it goes. */
+  join(reader: { readonly accountId: string; readonly events: ReadonlySet<ChosenEvent> }): {
+    readonly feed: LiveFeed
+    /** The number in the ring of the first entry that became known after that. */
+    readonly joined: number
+    readonly leave: () => void
+  }
 }
 
-type Open = { readonly feed: LiveFeed; readonly watch: StatusWatch; readonly end: () => void }
+type Open = {
+  readonly feed: LiveFeed
+  /** What is not in the log is looked for. */
+  readonly watches: Partial<Record<ChosenEvent, AccountWatch<unknown>>>
+  readonly end: () => void
+}
 
 export function channel({
   eventLog,
@@ -29,10 +43,10 @@ export function channel({
   clock,
   logger,
   stopping,
-  options: { ringEntries, ringBytes, retryMs, statusEveryMs, lingersMs },
+  options: { ringEntries, ringBytes, retryMs, statusEveryMs, rejectionsEveryMs, lingersMs },
 }: {
   eventLog: ReadableLog
-  store: StatusStore & Pick<Erasures, 'erasuresOf'>
+  store: StatusStore & Pick<Erasures, 'erasuresOf'> & Pick<Rejections, 'pageRejections'>
   clock: Clock
   logger: Logger
   stopping: AbortSignal
@@ -53,10 +67,22 @@ export function channel({
       ringEntries,
       ringBytes,
       retryMs,
-      onPosition: (event, origin) => watch.reported(event, origin),
+      onPosition: (event, origin) => statuses.of(event.accountId)?.reported(event, origin),
     })
-    const watch = statusWatch({ feed, store, clock, logger, everyMs: statusEveryMs })
-    return { feed, watch, end: () => ending.abort() }
+    const statuses = accountWatch({
+      what: 'device statuses for the live stream',
+      everyMs: statusEveryMs,
+      logger,
+      start: (accountId, signal) => statusChanges({ accountId, feed, store, clock, signal }),
+    })
+    const rejections = accountWatch({
+      what: 'refused reports for the live stream',
+      everyMs: rejectionsEveryMs,
+      logger,
+      start: (accountId, signal) => newRejections({ accountId, feed, store, clock, signal }),
+    })
+    const watches = { 'device-status': statuses, rejection: rejections }
+    return { feed, watches, end: () => ending.abort() }
   }
 
   function close(): void {
@@ -66,16 +92,18 @@ export function channel({
   }
 
   return {
-    join(accountId) {
+    join({ accountId, events }) {
       clearTimeout(lingering)
       open ??= start()
       readers += 1
-      const { feed, watch } = open
-      const unfollow = watch.follow(accountId)
+      const { feed, watches } = open
+      const joined = feed.hasBegun() ? feed.ring.end : 0
+      const unfollow = [...events].map((event) => watches[event]?.follow(accountId))
       return {
         feed,
+        joined,
         leave() {
-          unfollow()
+          for (const leave of unfollow) leave?.()
           readers -= 1
           if (readers === 0) lingering = setTimeout(close, lingersMs).unref()
         },

@@ -158,6 +158,7 @@ export function startLiveFeed({
         if (caughtUp) onPosition(entry.event, origin)
       } else if (entry.kind === 'erasure') {
         ring.erase({ ...entry.event, origin })
+        ring.push({ kind: 'device-erased', origin, event: entry.event })
         erasures.set(deviceKey(entry.event), { origin, erasedAt: entry.event.erasedAt })
       }
     }

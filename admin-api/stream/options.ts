@@ -26,6 +26,7 @@ export const STREAM_OPTIONS: StreamOptions = {
   chunkBytes: 16 * 1024,
   heartbeatMs: 15_000,
   statusEveryMs: 3_000,
+  rejectionsEveryMs: 500,
   pendingMs: 10_000,
   beginsWithinMs: 1_000,
   checkEveryMs: 5_000,

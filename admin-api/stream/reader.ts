@@ -1,9 +1,8 @@
 import { hasReached, includes } from '../../event-log/offsets.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
-import { isListed } from '../../schemas/device-list.ts'
+import type { PositionReported } from '../../schemas/position-reported.ts'
 import type { Store } from '../../store/store.ts'
-import { recordView } from '../http/views.ts'
 import { catchUp, type Shown } from './catch-up.ts'
 import { notErased } from './erased.ts'
 import type { LiveFeed, ReadableLog } from './live-feed.ts'
@@ -11,7 +10,7 @@ import { writeMark, type Place } from './mark.ts'
 import { placeInLog } from './place-in-log.ts'
 import { startPulse } from './pulse.ts'
 import type { RingEntry } from './ring.ts'
-import { eventFrame, retryLine, type StreamEvent } from './sse.ts'
+import { eventFrame, retryLine, type ChosenEvent, type StreamEvent } from './sse.ts'
 
 export type ReaderOptions = {
   readonly chunkBytes: number
@@ -30,17 +29,28 @@ export type StreamReader = {
   isTooLate(): boolean
 }
 
+/** What a reader is shown. */
+export type Showing = {
+  readonly accountId: string
+  readonly events: ReadonlySet<ChosenEvent>
+  /** Whether it is for this reader; some rejections name no device. */
+  wants(subject: { readonly accountId: string; readonly deviceId?: string }): boolean
+  /** The data of a position. */
+  record(event: PositionReported): object
+  /** Whether events carry marks of the log, from which it can resume. */
+  readonly resumable: boolean
+}
+
 /**
  * One reader of the stream: a cursor into the ring, with no buffer of its own. Ends when `signal`
  * is aborted. `takeTurn` takes a turn at catching up, if one is free, and returns what ends it.
  */
 export function streamReader({
-  accountId,
-  deviceId,
-  devices,
+  showing,
   resumeAfter,
   takeTurn,
   feed,
+  joined,
   eventLog,
   store,
   logger,
@@ -48,13 +58,12 @@ export function streamReader({
   signal,
   options: { chunkBytes, heartbeatMs, retryMs, pendingMs },
 }: {
-  accountId: string
-  deviceId?: string
-  /** The devices the reader may see; absent: all. */
-  devices?: readonly string[]
+  showing: Showing
   resumeAfter?: Place
   takeTurn: () => (() => void) | undefined
   feed: LiveFeed
+  /** Ring entries before this one are older than the reader: only the log's are replayed. */
+  joined: number
   eventLog: ReadableLog
   store: Pick<Store, 'erasuresOf'>
   logger: Logger
@@ -66,19 +75,21 @@ export function streamReader({
   let catchingUp = false
   /** The next ring entry, once it reads from the ring. */
   let cursor: number | undefined
-  /** Entries before this one are older than the reader: of these, only positions are replayed. */
-  let joined = 0
   /** Its place equals the feed's when this entry was pushed, so frames can be shared. */
   let inStep = false
-  const mark = () => place && writeMark(place)
+  const { accountId, events, resumable } = showing
+  const wants = (kind: ChosenEvent, subject: Parameters<Showing['wants']>[0]) =>
+    events.has(kind) && showing.wants(subject)
+  const idAt = (at: Place) => (resumable ? writeMark(at) : undefined)
+  const mark = () => place && idAt(place)
   const pulse = startPulse({ heartbeatMs, mark, signal })
   const shown: Shown = {
-    wants: (event) =>
-      event.accountId === accountId &&
-      (deviceId === undefined || event.deviceId === deviceId) &&
-      isListed(devices, event.deviceId),
+    wantsPosition: (event) => wants('position', event),
+    wantsErasure: (event) => wants('device-erased', event),
     position: ({ event }, after) =>
-      frame('position', JSON.stringify(recordView(event)), writeMark(after)),
+      frame('position', JSON.stringify(showing.record(event)), idAt(after)),
+    erasure: ({ event: { deviceId } }, after) =>
+      frame('device-erased', JSON.stringify({ deviceId }), idAt(after)),
     gap: () => frame('gap', GAP),
   }
 
@@ -144,13 +155,12 @@ export function streamReader({
     { placed }: { placed: boolean },
   ): AsyncGenerator<string, void> {
     cursor = feed.ring.first
-    joined = feed.ring.end
     // Gives the client an id from which it can resume.
     if (!placed) yield pulse.beatNow()
     while (!signal.aborted) {
       if (cursor < feed.ring.first) {
         metrics.streamCutOff.inc()
-        yield frame('lagging', COME_AGAIN, writeMark(at))
+        yield frame('lagging', COME_AGAIN, idAt(at))
         return
       }
       let chunk = ''
@@ -170,8 +180,8 @@ export function streamReader({
   }
 
   function textOf(entry: RingEntry, at: Place, number: number): string {
-    if (entry.kind === 'device-status') {
-      if (number < joined || !shown.wants(entry)) return ''
+    if (entry.kind === 'device-status' || entry.kind === 'rejection') {
+      if (number < joined || !wants(entry.kind, entry)) return ''
       metrics.streamEvents.inc({ event: entry.kind })
       return entry.frame
     }
@@ -180,8 +190,11 @@ export function streamReader({
     if (includes(at, entry.origin)) return ''
     at[partition] = offset
     if (entry.kind === 'gap') return shown.gap()
-    if (entry.kind !== 'position' || !shown.wants(entry.event)) return ''
-    if (!inStep) return shown.position(entry, at)
+    if (entry.kind === 'device-erased') {
+      return shown.wantsErasure(entry.event) ? shown.erasure(entry, at) : ''
+    }
+    if (entry.kind !== 'position' || !shown.wantsPosition(entry.event)) return ''
+    if (!inStep || !resumable) return shown.position(entry, at)
     if (entry.frame === undefined) entry.frame = shown.position(entry, at)
     else metrics.streamEvents.inc({ event: 'position' })
     return entry.frame

@@ -1,3 +1,4 @@
+import type { DeviceErased } from '../../schemas/device-erased.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import type { Origin } from '../../schemas/read-models.ts'
 import type { Place } from './mark.ts'
@@ -11,15 +12,19 @@ export type RingEntry =
       /** The frame for every reader that is in step; rendered by the first. */
       frame?: string
     }
-  | {
-      readonly kind: 'device-status'
-      readonly accountId: string
-      readonly deviceId: string
-      readonly frame: string
-    }
+  | (NotReplayed & { readonly kind: 'device-status' })
+  | (NotReplayed & { readonly kind: 'rejection' })
+  | { readonly kind: 'device-erased'; readonly origin: Origin; readonly event: DeviceErased }
   /** Retention has overtaken the feed. */
   | { readonly kind: 'gap'; readonly origin: Origin }
   | { readonly kind: 'erased'; readonly origin?: Origin }
+
+/** It is not from the log, so it has no place there. */
+type NotReplayed = {
+  readonly accountId: string
+  readonly deviceId?: string
+  readonly frame: string
+}
 
 /** Approximate size of an entry besides its texts. */
 const OVERHEAD_BYTES = 1_500
@@ -40,13 +45,7 @@ export type Ring = {
   erase(device: ErasedDevice): void
 }
 
-export type ErasedDevice = {
-  readonly accountId: string
-  readonly deviceId: string
-  readonly origin: Origin
-  /** In milliseconds since the epoch. */
-  readonly erasedAt: number
-}
+export type ErasedDevice = Omit<DeviceErased, 'eventId'> & { readonly origin: Origin }
 
 export function createRing({
   before,
@@ -126,7 +125,9 @@ function sizeOf(entry: RingEntry): number {
       return OVERHEAD_BYTES + 2 * texts
     }
     case 'device-status':
-      return OVERHEAD_BYTES + 2 * (entry.frame.length + entry.deviceId.length)
+    case 'rejection':
+      return OVERHEAD_BYTES + 2 * (entry.frame.length + (entry.deviceId ?? '').length)
+    case 'device-erased':
     case 'gap':
     case 'erased':
       return OVERHEAD_BYTES

@@ -1,7 +1,12 @@
 /** The client's reconnection delay in milliseconds. */
 const RETRY_MS = 2_000
 
-export type StreamEvent = 'position' | 'device-status' | 'gap' | 'lagging' | 'heartbeat'
+/** The events that readers choose from, and those they get if they choose none. */
+export const CHOSEN_EVENTS = ['position', 'device-status', 'rejection', 'device-erased'] as const
+export type ChosenEvent = (typeof CHOSEN_EVENTS)[number]
+export const USUAL_EVENTS: ReadonlySet<ChosenEvent> = new Set(['position', 'device-status'])
+
+export type StreamEvent = ChosenEvent | 'gap' | 'lagging' | 'heartbeat'
 
 /** The first bytes of a stream (WHATWG HTML section 9.2): the reconnection delay. */
 export function retryLine(): string {

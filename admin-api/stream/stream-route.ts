@@ -4,12 +4,15 @@ import { unavailable } from '../../runtime/http.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import { periodically } from '../../runtime/periodically.ts'
+import { isListed } from '../../schemas/device-list.ts'
 import type { Store } from '../../store/store.ts'
 import { route, type AdminContext, type AdminRoute, type Input } from '../http/admin-route.ts'
+import { requireRight } from '../http/authorize.ts'
 import { callerId, deviceList, type Caller } from '../http/caller.ts'
 import { onceAnswered } from '../http/once-answered.ts'
 import { textParameter } from '../http/query.ts'
-import type { InputOf } from '../http/rule.ts'
+import { recordView } from '../http/views.ts'
+import { parsed, type InputOf } from '../http/rule.ts'
 import { channel } from './channel.ts'
 import { answerWithFrames, setHeaders } from './connection.ts'
 import { lastEventId } from './last-event-id.ts'
@@ -17,9 +20,23 @@ import type { ReadableLog } from './live-feed.ts'
 import { STREAM_OPTIONS, type StreamOptions } from './options.ts'
 import { streamReader } from './reader.ts'
 import { seats } from './seats.ts'
+import { CHOSEN_EVENTS, USUAL_EVENTS, type ChosenEvent } from './sse.ts'
 import { standing } from './standing.ts'
 
-const FILTER = { deviceId: textParameter('deviceId', 128).described('Only this device') }
+const FILTER = {
+  deviceId: textParameter('deviceId', 128).described('Only what is about this device'),
+  events: parsed({
+    parse: parseEvents,
+    expected: `events must be one or more of ${CHOSEN_EVENTS.join(', ')}, separated by commas`,
+    openapi: {
+      type: 'string',
+      pattern: `^(${CHOSEN_EVENTS.join('|')})(,(${CHOSEN_EVENTS.join('|')}))*$`,
+      examples: ['position,rejection'],
+    },
+  }).described(
+    `Which events come, separated by commas; ${[...USUAL_EVENTS].join(' and ')} where it is not given`,
+  ),
+}
 
 export type StreamDependencies = {
   readonly store: Store
@@ -47,17 +64,18 @@ export function streamRoutes(deps: StreamDependencies): AdminRoute[] {
   async function open(
     ctx: AdminContext,
     caller: Caller,
-    { query: { deviceId } }: Input<InputOf<typeof FILTER>>,
+    { query: { deviceId, events = USUAL_EVENTS } }: Input<InputOf<typeof FILTER>>,
   ): Promise<void> {
     const { accountId } = caller
     const devices = deviceList(caller)
+    if (events.has('rejection')) requireRight(caller, { needs: 'viewer' })
     const resumeAfter = lastEventId(ctx)
     if (stopping.aborted) throw unavailable('the service is stopping, please connect again')
     if (ctx.method === 'HEAD') return setHeaders(ctx)
     const ending = endOf(ctx)
     const { signal } = ending
     onceEnded(signal, places.take({ accountId, callerId: callerId(caller) }))
-    const { feed, leave } = shared.join(accountId)
+    const { feed, joined, leave } = shared.join({ accountId, events })
     onceEnded(signal, leave)
     await Promise.race([
       feed.began,
@@ -71,9 +89,16 @@ export function streamRoutes(deps: StreamDependencies): AdminRoute[] {
     onceEnded(signal, () => turn?.())
 
     const reader = streamReader({
-      accountId,
-      ...(deviceId !== undefined && { deviceId }),
-      ...(devices !== undefined && { devices }),
+      showing: {
+        accountId,
+        events,
+        wants: (subject) =>
+          subject.accountId === accountId &&
+          (deviceId === undefined || subject.deviceId === deviceId) &&
+          isListed(devices, subject.deviceId ?? ''),
+        record: recordView,
+        resumable: true,
+      },
       ...(resumeAfter !== undefined && { resumeAfter }),
       takeTurn() {
         const taken = turn ?? places.turn(accountId)
@@ -81,6 +106,7 @@ export function streamRoutes(deps: StreamDependencies): AdminRoute[] {
         return taken
       },
       feed,
+      joined,
       eventLog,
       store,
       logger,
@@ -122,7 +148,7 @@ export function streamRoutes(deps: StreamDependencies): AdminRoute[] {
     route({
       method: 'GET',
       path: '/stream',
-      summary: 'Positions and device statuses as they come',
+      summary: 'Positions, device statuses and more as they come',
       description: DESCRIPTION,
       needs: 'viewer',
       scope: 'positions:read',
@@ -142,13 +168,21 @@ const DESCRIPTION = `Server-Sent Events (WHATWG HTML, section 9.2). It does not 
 | --- | --- |
 | \`position\` | A record, once it is in the log. Its \`id\` is an opaque mark of the place in the log |
 | \`device-status\` | A device whose last position or status has changed, at most 10 s late. It has no \`id\` and is not replayed |
+| \`rejection\` | A refused report, as in the list of rejections. It has no \`id\` and is not replayed; one may come twice and is known by its \`rejectionId\`. For operators, and for API keys with the scope \`admin\` |
+| \`device-erased\` | \`{deviceId}\` of a device that an operator has erased. Its \`id\` is a mark like a position's |
 | \`heartbeat\` | \`{}\`, at once and every 15 s. Its \`id\` moves the place in the log on |
 | \`gap\` | Events after the \`Last-Event-ID\` are no longer in the log: what there is follows |
 | \`lagging\` | The connection is too slow and ends: connect again with the last \`id\` |
 
 A client that sends the last \`id\` it has seen in the header \`Last-Event-ID\`, as browsers do when
-they connect again, misses no position; a record may come twice and is known by its \`recordId\`.
+they connect again, misses no position and no erasure; a record may come twice and is known by its \`recordId\`.
 Records of erased devices are not replayed.`
+
+function parseEvents(text: string): ReadonlySet<ChosenEvent> | undefined {
+  const names = text.split(',')
+  const known = CHOSEN_EVENTS.filter((event) => names.includes(event))
+  return known.length === names.length ? new Set(known) : undefined
+}
 
 function onceEnded(signal: AbortSignal, work: () => void): void {
   if (signal.aborted) work()

@@ -181,7 +181,7 @@ test('a change that names nothing to change is not as documented', () => {
 
 test('a stream tells the header that resumes it', () => {
   const headers = (told('get', '/stream').parameters ?? []).map(({ name }) => name)
-  expect(headers).toEqual(['deviceId', 'Last-Event-ID'])
+  expect(headers).toEqual(['deviceId', 'events', 'Last-Event-ID'])
 })
 
 test('media types are told without what goes with them', () => {

@@ -18,7 +18,10 @@ type Opening = {
 export async function startStreaming(
   options: Parameters<typeof startAdmin>[0] & { stream?: Partial<StreamOptions> } = {},
 ) {
-  const stream = { statusEveryMs: 10, checkEveryMs: 10, sharedCheckMs: 1, ...options.stream }
+  const stream = {
+    ...{ statusEveryMs: 10, rejectionsEveryMs: 10, checkEveryMs: 10, sharedCheckMs: 1 },
+    ...options.stream,
+  }
   const harness: AdminHarness = await startAdmin({ ...options, stream })
   const { secret } = await harness.createKey({ scopes: ['positions:read'] })
   const sources: EventSource[] = []

@@ -1,0 +1,76 @@
+import type { Clock } from '../../runtime/clock.ts'
+import type { ReportRejected } from '../../schemas/report-rejected.ts'
+import type { Rejections } from '../../store/back-office.ts'
+import { rejectionView } from '../rejections.ts'
+import type { LiveFeed } from './live-feed.ts'
+import { eventFrame } from './sse.ts'
+
+/** Pushes an account's rejections into the ring as they are stored. */
+export type NewRejections = { look(): Promise<void> }
+
+const PAGE = 50
+/** In a flood, the older ones are left to the list. */
+const MOST_AT_ONCE = 1_000
+/** Rejections of several ingest APIs are not stored in the order of their times. */
+const OUT_OF_ORDER_MS = 30_000
+/** A new reader may have read the list from before these were stored. */
+const JUST_NOW_MS = 2_000
+
+export function newRejections({
+  accountId,
+  feed,
+  store,
+  clock,
+  signal,
+}: {
+  accountId: string
+  feed: Pick<LiveFeed, 'push' | 'hasBegun'>
+  store: Pick<Rejections, 'pageRejections'>
+  clock: Clock
+  signal: AbortSignal
+}): NewRejections {
+  const begunAt = clock.now()
+  /** Those within `OUT_OF_ORDER_MS` of the newest, with their times. */
+  let seen: ReadonlyMap<string, number> | undefined
+
+  return {
+    async look() {
+      if (!feed.hasBegun()) return
+      const newest = await readNewest(Math.max(...(seen?.values() ?? []), 0))
+      if (signal.aborted) return
+      const known = seen
+      const fresh = newest.filter(({ rejectionId, receivedAt }) =>
+        known === undefined ? receivedAt >= begunAt - JUST_NOW_MS : !known.has(rejectionId),
+      )
+      for (const rejection of fresh.reverse()) push(rejection)
+      seen = new Map(newest.map(({ rejectionId, receivedAt }) => [rejectionId, receivedAt]))
+    },
+  }
+
+  /** The newest first, those before `last` as far as they may have been stored since. */
+  async function readNewest(last: number): Promise<ReportRejected[]> {
+    const found: ReportRejected[] = []
+    while (found.length < MOST_AT_ONCE && !signal.aborted) {
+      const after = found.at(-1)?.rejectionId
+      const page = await store.pageRejections({
+        ...{ accountId, limit: PAGE },
+        ...(after !== undefined && { after }),
+      })
+      const since = Math.max(last, page[0]?.receivedAt ?? 0, found[0]?.receivedAt ?? 0)
+      const near = page.filter(({ receivedAt }) => receivedAt >= since - OUT_OF_ORDER_MS)
+      found.push(...near)
+      if (near.length < PAGE) break
+    }
+    return found
+  }
+
+  function push(rejection: ReportRejected): void {
+    const { deviceId } = rejection
+    feed.push({
+      kind: 'rejection',
+      accountId,
+      ...(deviceId !== undefined && { deviceId }),
+      frame: eventFrame('rejection', JSON.stringify(rejectionView(rejection))),
+    })
+  }
+}

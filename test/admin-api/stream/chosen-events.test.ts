@@ -1,0 +1,201 @@
+import { afterEach, describe, expect, test } from '@jest/globals'
+import type { ReportRejected } from '../../../schemas/report-rejected.ts'
+import { ulid } from '../../../schemas/record-id.ts'
+import { eventually } from '../../eventually.ts'
+import { positionReported } from '../../samples.ts'
+import { bearer } from '../admin-harness.ts'
+import { startStreaming, type StreamHarness } from './stream-harness.ts'
+
+let harness: StreamHarness
+
+async function start(options: Parameters<typeof startStreaming>[0] = {}) {
+  harness = await startStreaming(options)
+  return harness
+}
+
+afterEach(() => harness.close())
+
+let made = 0
+
+function rejected(changes: Partial<ReportRejected> = {}): ReportRejected {
+  made += 1
+  const receivedAt = changes.receivedAt ?? harness.clock.now()
+  return {
+    rejectionId: ulid(receivedAt, Buffer.alloc(10, `${made}`.padStart(10))),
+    accountId: 'acc-1',
+    keyId: 'key-1',
+    receivedAt,
+    error: 'INVALID_PARAMS',
+    message: 'latitude must be a number from -90 to 90',
+    deviceId: 'tug',
+    body: '{"deviceId":"tug","latitude":"<script>"}',
+    count: 1,
+    ...changes,
+  }
+}
+
+const REJECTIONS = { query: '?events=rejection' }
+
+describe('rejections on the stream', () => {
+  test('come as in the list, without an id, once each, and only to readers that ask', async () => {
+    const { createKey, listen, api, store } = await start()
+    const { secret } = await createKey()
+    const source = await listen({ headers: bearer(secret), ...REJECTIONS })
+    const usual = await listen()
+    const [first, second] = [rejected(), rejected({ error: 'RATE_LIMITED', count: 7 })]
+    await store.saveRejections([first])
+    await eventually(() => source.of('rejection').length === 1)
+    await store.saveRejections([second])
+    await eventually(() => source.of('rejection').length === 2)
+    await store.saveRejections([first, second, rejected({ accountId: 'acc-2' })])
+    await store.saveRejections([rejected({ deviceId: 'last' })])
+    await eventually(() => source.of('rejection').length === 3)
+    const list = await api('GET', '/rejections', { headers: bearer(secret) })
+    const shown = source.of('rejection')
+    expect(shown.map(({ data }) => data)).toEqual(
+      expect.arrayContaining([...(list.body.data?.items ?? [])]),
+    )
+    expect(shown.some(({ hasId }) => hasId)).toBe(false)
+    expect(usual.events).toEqual([])
+  })
+
+  test('from before the reader are left to the list, except those of just now', async () => {
+    const { createKey, listen, store, clock } = await start()
+    const { secret } = await createKey()
+    const now = clock.now()
+    const [old, justNow] = [
+      rejected({ receivedAt: now - 2_001 }),
+      rejected({ receivedAt: now - 2_000 }),
+    ]
+    await store.saveRejections([old, justNow])
+    const source = await listen({ headers: bearer(secret), ...REJECTIONS })
+    await eventually(() => source.of('rejection').length === 1)
+    const late = rejected({ receivedAt: now - 29_000, deviceId: 'late' })
+    await store.saveRejections([late])
+    await eventually(() => source.of('rejection').length === 2)
+    expect(source.of('rejection').map(({ data }) => data['rejectionId'])).toEqual([
+      justNow.rejectionId,
+      late.rejectionId,
+    ])
+  })
+
+  test('can be those of one device', async () => {
+    const { createKey, listen, store } = await start()
+    const { secret } = await createKey()
+    const query = '?events=rejection&deviceId=tug'
+    const source = await listen({ headers: bearer(secret), query })
+    const { deviceId: _, body: _body, ...counted } = rejected()
+    await store.saveRejections([counted, rejected({ deviceId: 'Tug' }), rejected()])
+    await eventually(() => source.of('rejection').length === 1)
+    await store.saveRejections([rejected({ message: 'last' })])
+    await eventually(() => source.of('rejection').length === 2)
+    expect(source.of('rejection').map(({ data }) => data['deviceId'])).toEqual(['tug', 'tug'])
+  })
+
+  test('are for operators and admin keys, not for keys that read positions', async () => {
+    const { createKey, open } = await start()
+    for (const deviceIds of [undefined, ['tug']]) {
+      const scopes = ['positions:read', ...(deviceIds ? (['admin'] as const) : [])] as const
+      const { secret } = await createKey({ scopes, ...(deviceIds && { deviceIds }) })
+      for (const query of ['?events=rejection', '?events=position,rejection']) {
+        const source = await open({ headers: bearer(secret), query })
+        expect(source.status).toBe(403)
+      }
+      expect((await open({ headers: bearer(secret) })).status).toBe(200)
+    }
+  })
+
+  test('are looked for only while somebody asks', async () => {
+    let looked = 0
+    const { createKey, listen } = await start({
+      wrapStore: (store) => ({
+        ...store,
+        async pageRejections(query) {
+          looked += 1
+          return store.pageRejections(query)
+        },
+      }),
+    })
+    const { secret } = await createKey()
+    await listen()
+    const source = await listen({ headers: bearer(secret), ...REJECTIONS })
+    await eventually(() => looked > 3)
+    source.close()
+    let before = -1
+    await eventually(() => before === (before = looked), { everyMs: 100 })
+    expect(looked).toBeGreaterThan(3)
+  })
+})
+
+describe('erasures on the stream', () => {
+  test('are told with an id, to those who ask and may see the device', async () => {
+    const { createKey, erase, listen, project, eventLog } = await start()
+    project()
+    const { secret } = await createKey({ scopes: ['positions:read'], deviceIds: ['ferry'] })
+    const query = '?events=device-erased'
+    const all = await listen({ query })
+    const bound = await listen({ query, headers: bearer(secret) })
+    const one = await listen({ query: `${query}&deviceId=ferry` })
+    const usual = await listen()
+    await erase('tug')
+    await erase('ferry')
+    await eventLog.append([positionReported({ deviceId: 'ferry' })])
+    await eventually(() => bound.events.length === 1 && one.events.length === 1)
+    await eventually(() => all.events.length === 2)
+    expect(all.events.map(({ event, data, hasId }) => ({ event, data, hasId }))).toEqual([
+      { event: 'device-erased', data: { deviceId: 'tug' }, hasId: true },
+      { event: 'device-erased', data: { deviceId: 'ferry' }, hasId: true },
+    ])
+    expect(bound.events.map(({ data }) => data)).toEqual([{ deviceId: 'ferry' }])
+    await eventually(() => usual.of('position').length === 1)
+    expect(usual.of('device-erased')).toEqual([])
+  })
+
+  test.each([
+    ['from the ring', 1_000],
+    ['from the log', 2],
+  ])('are replayed %s to a reader that comes back, in their order', async (_, ringEntries) => {
+    const { erase, eventLog, listen, project } = await start({ stream: { ringEntries } })
+    project()
+    const query = '?events=position,device-erased'
+    const first = await listen({ query })
+    const lastEventId = first.lastEventId()
+    first.close()
+    await eventLog.append([positionReported({ deviceId: 'a' })])
+    await erase('tug')
+    await eventLog.append([positionReported({ deviceId: 'b' })])
+    await erase('ferry')
+    await eventLog.append([positionReported({ deviceId: 'c' })])
+    const again = await listen({ query, lastEventId })
+    await eventually(() => again.events.length === 5)
+    expect(again.events.map(({ data }) => data['deviceId'])).toEqual([
+      ...['a', 'tug', 'b', 'ferry', 'c'],
+    ])
+    const resumed = await listen({ query, lastEventId: again.events[2]?.id ?? '' })
+    await eventually(() => resumed.events.length === 2)
+    expect(resumed.events.map(({ data }) => data['deviceId'])).toEqual(['ferry', 'c'])
+  })
+})
+
+describe('a choice of events', () => {
+  test('leaves out what was not chosen', async () => {
+    const { eventLog, listen, project } = await start()
+    project()
+    const statuses = await listen({ query: '?events=device-status' })
+    const positions = await listen({ query: '?events=position' })
+    await eventLog.append([positionReported({ receivedAt: harness.clock.now() })])
+    await eventually(() => statuses.events.length > 0 && positions.events.length > 0)
+    expect(new Set(statuses.events.map(({ event }) => event))).toEqual(new Set(['device-status']))
+    expect(new Set(positions.events.map(({ event }) => event))).toEqual(new Set(['position']))
+  })
+
+  test.each(['', 'positions', 'position,', 'position,position', 'gap', 'Position', 'position%00'])(
+    'that is %j is a 400 that names it',
+    async (events) => {
+      const { open } = await start()
+      const source = await open({ query: `?events=${events}` })
+      expect(source.status).toBe(400)
+      expect(await source.error()).toMatchObject({ details: [{ field: 'events' }] })
+    },
+  )
+})
