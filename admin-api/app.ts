@@ -30,6 +30,7 @@ import { adminDocument } from './openapi.ts'
 import { operatorRoutes } from './accounts/operators.ts'
 import { positionRoutes } from './devices/positions.ts'
 import { rejectionRoutes } from './rejections.ts'
+import { reportTestRoutes } from './test-report.ts'
 import { sessionRoutes } from './sign-in/session.ts'
 import type { StreamOptions } from './stream/options.ts'
 import { streamRoutes } from './stream/stream-route.ts'
@@ -46,6 +47,8 @@ export type AdminDependencies = {
   readonly logger: Logger
   readonly mode: Mode
   readonly ingest: IngestAddresses
+  /** How often a person or key may ask about a pasted key; absent: 10 in 60 s. */
+  readonly pastedKeyLimit?: RateLimit | 'off' | undefined
   /** A map over the console's own; absent: none. */
   readonly map?: MapConfig | undefined
   readonly metrics: Metrics
@@ -67,6 +70,7 @@ export function adminRoutes(deps: AdminDependencies): AdminRoute[] {
     ...accountRoutes({ ...deps, turns }),
     ...auditRoutes(deps),
     ...keyRoutes(deps),
+    ...reportTestRoutes(deps),
     ...deviceRoutes(deps),
     ...eraseDeviceRoutes(deps),
     ...positionRoutes(deps),
@@ -92,6 +96,7 @@ export function createAdminApp({
   mode,
   ingest,
   map,
+  pastedKeyLimit,
   metrics,
   stopping,
   stream = {},
@@ -115,7 +120,19 @@ export function createAdminApp({
     ready,
     stopping,
   })
-  const deps = { store, eventLog, clock, logger, mode, ingest, map, metrics, stopping, stream }
+  const deps = {
+    store,
+    eventLog,
+    clock,
+    logger,
+    mode,
+    ingest,
+    map,
+    pastedKeyLimit,
+    metrics,
+    stopping,
+    stream,
+  }
   const routes = adminRoutes(deps)
   documentRoutes(router, adminDocument(routes, { prefix: PREFIX }))
   const limits = callerLimits({ calls: callLimit })

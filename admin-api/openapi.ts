@@ -25,6 +25,7 @@ const TAGS: Readonly<Record<string, { name: string; description: string }>> = {
   operators: { name: 'Operators', description: 'The people who sign in' },
   accounts: { name: 'Accounts', description: 'Tenants; for operators of the platform' },
   keys: { name: 'Keys', description: 'API keys of devices, gateways and programs' },
+  'test-report': { name: 'Test report', description: 'Trying a key out' },
   devices: { name: 'Devices', description: 'Where devices are and how they are doing' },
   positions: { name: 'Positions', description: 'Stored records' },
   rejections: { name: 'Rejections', description: 'Refused reports of known keys' },

@@ -6,6 +6,8 @@ const NAMED: Readonly<Record<string, string>> = {
   'DELETE /session': 'signOut',
   'POST /session/password': 'changePassword',
   'GET /stream': 'followStream',
+  'POST /keys/identify': 'identifyKey',
+  'POST /test-report': 'sendTestReport',
 }
 
 const VERBS = { GET: 'get', POST: 'create', PATCH: 'change', DELETE: 'delete' } as const

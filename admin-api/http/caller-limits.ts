@@ -1,6 +1,5 @@
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { RateLimit } from '../../runtime/config/config.ts'
-import { ApiError } from '../../runtime/errors.ts'
+import { callRate, tooMany } from './call-rate.ts'
 import { Turns, type GiveBack } from './turns.ts'
 
 const AT_ONCE = 8
@@ -18,10 +17,7 @@ export type CallerLimits = {
 }
 
 export function callerLimits({ calls }: { calls: RateLimit | 'off' }): CallerLimits {
-  const counter =
-    calls === 'off'
-      ? undefined
-      : new RateLimiterMemory({ points: calls.points, duration: calls.seconds })
+  const rate = callRate(calls, 'calls')
   const busy = new Map<string, Turns>()
 
   function turnsOf(callerId: string): Turns {
@@ -38,20 +34,9 @@ export function callerLimits({ calls }: { calls: RateLimit | 'off' }): CallerLim
     return turns
   }
 
-  async function count(callerId: string): Promise<void> {
-    try {
-      await counter?.consume(callerId)
-    } catch (refused) {
-      if (!(refused instanceof RateLimiterRes) || calls === 'off') throw refused
-      const seconds = Math.max(1, Math.ceil(refused.msBeforeNext / 1000))
-      const { points, seconds: window } = calls
-      throw tooMany(`at most ${points} calls in ${window} s are allowed for one caller`, seconds)
-    }
-  }
-
   return {
     async begin(callerId) {
-      await count(callerId)
+      await rate.count(callerId)
       const turns = turnsOf(callerId)
       const giveBack = await turns.take()
       return () => {
@@ -60,10 +45,4 @@ export function callerLimits({ calls }: { calls: RateLimit | 'off' }): CallerLim
       }
     },
   }
-}
-
-function tooMany(what: string, seconds: number): ApiError {
-  return new ApiError('RATE_LIMITED', `${what}: try again in ${seconds} s`, {
-    headers: { 'Retry-After': String(seconds) },
-  })
 }

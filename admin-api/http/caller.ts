@@ -39,6 +39,11 @@ export function callerId(caller: Caller): string {
     : `session ${Buffer.from(caller.session.tokenHash).toString('base64')}`
 }
 
+/** Identifies a key or person, whichever session is used. */
+export function actorId(caller: Caller): string {
+  return caller.kind === 'key' ? callerId(caller) : `operator ${caller.operator.id}`
+}
+
 /** The part of the store that identifies callers. */
 export type CallerStore = Pick<
   Store,

@@ -181,6 +181,11 @@ export function object<Fields extends Rules>(
   return rule(told(Joi.object(schemasOf(fields)), rest))
 }
 
+/** An object with whatever fields. */
+export function anyObject(rest: Told): Rule<Readonly<Record<string, unknown>> | undefined> {
+  return rule(told(Joi.object().unknown(), rest))
+}
+
 export function schemasOf(rules: Rules): { [field: string]: Joi.Schema } {
   return Object.fromEntries(Object.entries(rules).map(([field, { schema }]) => [field, schema]))
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../runtime/clock.ts'
+import type { RateLimit } from '../../runtime/config/config.ts'
 import { succeed } from '../../runtime/http.ts'
 import { keyHint, newApiKey, secretHash } from '../../schemas/api-key.ts'
 import { ulid } from '../../schemas/record-id.ts'
@@ -15,6 +16,7 @@ import {
 import { pageOf } from '../http/answer-page.ts'
 import type { Caller } from '../http/caller.ts'
 import { changeKeyRoute } from './change-key.ts'
+import { identifyKeyRoute } from './identify-key.ts'
 import { listById } from '../http/list-by-id.ts'
 import { NEW_KEY, refuseBoundAdmin, type NewKey } from './key-rules.ts'
 import { KEY, KEY_WITH_SECRET, keyDetails, keyView, keyViewWithSecret } from './key-view.ts'
@@ -24,7 +26,15 @@ import { requireKey } from './require-key.ts'
 import { rotateKeyRoute } from './rotate-key.ts'
 
 /** Making, listing, changing, rotating and revoking API keys. */
-export function keyRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
+export function keyRoutes({
+  store,
+  clock,
+  pastedKeyLimit,
+}: {
+  store: Store
+  clock: Clock
+  pastedKeyLimit?: RateLimit | 'off' | undefined
+}): AdminRoute[] {
   async function create(
     ctx: AdminContext,
     caller: Caller,
@@ -89,6 +99,7 @@ export function keyRoutes({ store, clock }: { store: Store; clock: Clock }): Adm
       answer: { data: KEY },
       handle: show,
     },
+    identifyKeyRoute({ store, clock, pastedKeyLimit }),
     changeKeyRoute({ store, clock }),
     rotateKeyRoute({ store, clock }),
     {

@@ -83,6 +83,20 @@ export const EXPECTED: Record<string, Expected> = {
     stranger: 404,
   },
   'POST /keys/:id/revoke': { needs: 'admin', path: '/keys/key-of-acc-1/revoke', stranger: 404 },
+  'POST /keys/identify': {
+    needs: 'admin',
+    body: () => ({ key: pasted }),
+    before: pasteKey,
+    stranger: 404,
+  },
+  // Nothing listens where it would be sent to.
+  'POST /test-report': {
+    needs: 'admin',
+    body: () => ({ key: pasted, report: { deviceId: 'device-of-acc-1' } }),
+    before: pasteKey,
+    status: 503,
+    stranger: 404,
+  },
   'GET /devices': { needs: 'viewer', scope: 'devices:read', stranger: 200 },
   'GET /devices/summary': { needs: 'viewer', scope: 'devices:read', stranger: 200 },
   'GET /devices/:deviceId': {
@@ -129,6 +143,12 @@ export function newEmail(): string {
 /** The same one again, where it is there already. */
 async function createOperator(harness: AdminHarness): Promise<void> {
   await harness.createOperator({ id: 'operator-of-acc-1', email: 'operator-of-acc-1@example.org' })
+}
+
+let pasted = ''
+
+async function pasteKey(harness: AdminHarness): Promise<void> {
+  pasted = (await harness.createKey({ name: 'pasted-of-acc-1' })).secret
 }
 
 let erasures = 0

@@ -42,6 +42,7 @@ export async function startAdmin({
   openLog = openSqliteEventLog,
   stream = {},
   callLimit = 'off',
+  pastedKeyLimit = 'off',
   ingest = { forSenders: () => 'http://127.0.0.1:8080' },
   map,
 }: {
@@ -52,6 +53,8 @@ export async function startAdmin({
   openLog?: (options: SqliteEventLogOptions) => EventLog
   stream?: Partial<StreamOptions>
   callLimit?: RateLimit | 'off'
+  /** `usual`: that of the service. */
+  pastedKeyLimit?: 'usual' | 'off'
   ingest?: IngestAddresses
   map?: MapConfig
 } = {}) {
@@ -90,6 +93,7 @@ export async function startAdmin({
       mode: 'embedded',
       ingest,
       map,
+      pastedKeyLimit: pastedKeyLimit === 'usual' ? undefined : pastedKeyLimit,
       clock,
       logger: pino({ level: 'trace' }, { write: (line: string) => logged.push(line) }),
       metrics,

@@ -1,0 +1,33 @@
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import type { RateLimit } from '../../runtime/config/config.ts'
+import { ApiError } from '../../runtime/errors.ts'
+
+/** Counts the calls of each caller in this process. */
+export type CallRate = {
+  /** @throws {ApiError} 429 with `Retry-After` for a call too many. */
+  count(callerId: string): Promise<void>
+}
+
+/** `of`: what is counted, in the plural. */
+export function callRate(limit: RateLimit | 'off', of: string): CallRate {
+  if (limit === 'off') return { count: async () => undefined }
+  const { points, seconds: window } = limit
+  const counter = new RateLimiterMemory({ points, duration: window })
+  return {
+    async count(callerId) {
+      try {
+        await counter.consume(callerId)
+      } catch (refused) {
+        if (!(refused instanceof RateLimiterRes)) throw refused
+        const seconds = Math.max(1, Math.ceil(refused.msBeforeNext / 1000))
+        throw tooMany(`at most ${points} ${of} in ${window} s are allowed for one caller`, seconds)
+      }
+    },
+  }
+}
+
+export function tooMany(what: string, seconds: number): ApiError {
+  return new ApiError('RATE_LIMITED', `${what}: try again in ${seconds} s`, {
+    headers: { 'Retry-After': String(seconds) },
+  })
+}

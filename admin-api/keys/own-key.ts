@@ -1,0 +1,34 @@
+import type { RateLimit } from '../../runtime/config/config.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { isApiKey, secretHash } from '../../schemas/api-key.ts'
+import type { ApiKey, Keys } from '../../store/back-office.ts'
+import { callRate } from '../http/call-rate.ts'
+import { actorId, type Caller } from '../http/caller.ts'
+import { text } from '../http/rule.ts'
+
+/** A key that an operator has pasted, as the field of a body. Its value is never repeated. */
+export const PASTED_KEY = text({
+  max: 256,
+  expected: 'key must be the secret of an API key, gps_ and 38 characters',
+}).required()
+
+/**
+ * Finds the caller's own account's key by a pasted secret, also where it is revoked or expired. Each
+ * call is counted, whatever the secret.
+ */
+export function ownKeys({
+  store,
+  limit = { points: 10, seconds: 60 },
+}: {
+  store: Pick<Keys, 'findGrant'>
+  limit?: RateLimit | 'off' | undefined
+}) {
+  const rate = callRate(limit, 'such calls')
+  /** @throws {ApiError} 404 for the key of another account as for none, or 429. */
+  return async function ownKey(caller: Caller, secret: string): Promise<ApiKey> {
+    await rate.count(actorId(caller))
+    const grant = isApiKey(secret) ? await store.findGrant(secretHash(secret)) : undefined
+    if (grant?.key.accountId === caller.accountId) return grant.key
+    throw new ApiError('NOT_FOUND', 'no key of this account has this secret')
+  }
+}

@@ -1,0 +1,132 @@
+import type { Clock } from '../runtime/clock.ts'
+import type { RateLimit } from '../runtime/config/config.ts'
+import { succeed, unavailable } from '../runtime/http.ts'
+import type { Store } from '../store/store.ts'
+import {
+  route,
+  type AdminContext,
+  type AdminRoute,
+  type Input,
+  type JsonSchema,
+} from './http/admin-route.ts'
+import type { Caller } from './http/caller.ts'
+import { recordAction } from './http/record-action.ts'
+import { anyObject, type InputOf } from './http/rule.ts'
+import type { IngestAddresses } from './ingest-addresses.ts'
+import { ownKeys, PASTED_KEY } from './keys/own-key.ts'
+
+/** Longer than the ingest API takes when the log does not answer. */
+const ANSWERS_WITHIN_MS = 8_000
+
+const TEST = {
+  key: PASTED_KEY,
+  report: anyObject({
+    expected: 'report must be an object, as a device would send it',
+    openapi: { type: 'object', additionalProperties: true, examples: [{ deviceId: 'my-device' }] },
+  }).required(),
+}
+
+/** Sending a report as a device would, with a key of the account. */
+export function reportTestRoutes({
+  store,
+  clock,
+  ingest,
+  pastedKeyLimit: limit,
+}: {
+  store: Store
+  clock: Clock
+  ingest: IngestAddresses
+  pastedKeyLimit?: RateLimit | 'off' | undefined
+}): AdminRoute[] {
+  const ownKey = ownKeys({ store, limit })
+
+  async function test(
+    ctx: AdminContext,
+    caller: Caller,
+    { body: { key: secret, report } }: Input<object, InputOf<typeof TEST>>,
+  ): Promise<void> {
+    const { id } = await ownKey(caller, secret)
+    if (ingest.internal === undefined) {
+      throw unavailable(
+        'this service does not know where the ingest API is: set INGEST_INTERNAL_URL',
+      )
+    }
+    const url = `${ingest.internal}/api/v1/gps/submit`
+    const answer = await submit(url, { secret, report, requestId: ctx.state.requestId })
+    const subject = { kind: 'key', id } as const
+    const details = { status: answer.status }
+    await recordAction(ctx, caller, { action: 'key.tested', subject, details }, { store, clock })
+    succeed(ctx, answer)
+  }
+
+  return [
+    route({
+      method: 'POST',
+      path: '/test-report',
+      summary: 'Sends a report with an API key of the account, as a device would',
+      description: DESCRIPTION,
+      needs: 'admin',
+      body: TEST,
+      answer: { data: ANSWERED },
+      errors: ['NOT_FOUND'],
+      handle: test,
+    }),
+  ]
+}
+
+const DESCRIPTION = `
+Answers 200 with what the ingest API has answered, whatever that is. What it accepts is a report like
+any other. Unless the key is one of the account's, nothing is sent. 10 times in 60 s.
+`.trim()
+
+const ANSWERED: JsonSchema = {
+  title: 'TestReportAnswer',
+  type: 'object',
+  required: ['status', 'body'],
+  properties: {
+    status: { type: 'integer', description: 'The HTTP status of the ingest API’s answer' },
+    body: {
+      title: 'IngestAnswer',
+      type: 'object',
+      description: 'Its body',
+      additionalProperties: true,
+    },
+  },
+  additionalProperties: false,
+}
+
+/** @throws {ApiError} 503 if what answers is not the ingest API, or nothing does. */
+async function submit(
+  url: string,
+  { secret, report, requestId }: { secret: string; report: object; requestId: string },
+): Promise<{ status: number; body: object }> {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${secret}`,
+        'Content-Type': 'application/json',
+        'X-Request-Id': requestId,
+      },
+      body: JSON.stringify(report),
+      // The key is for the ingest API alone.
+      redirect: 'error',
+      signal: AbortSignal.timeout(ANSWERS_WITHIN_MS),
+    })
+    const body = envelopeIn(await response.text())
+    if (body === undefined) throw new Error('the answer is not one of the ingest API')
+    return { status: response.status, body }
+  } catch (error) {
+    throw unavailable('the ingest API cannot be reached, please try again', error)
+  }
+}
+
+/** Faults in it are not told: another server might repeat the key in its answer. */
+function envelopeIn(text: string): object | undefined {
+  try {
+    const body: unknown = JSON.parse(text)
+    return typeof body === 'object' && body !== null && 'success' in body ? body : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,90 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { newApiKey } from '../../../schemas/api-key.ts'
+import { T0 } from '../../samples.ts'
+import { bearer, startAdmin, type AdminHarness } from '../admin-harness.ts'
+
+describe('which key a secret is', () => {
+  let harness: AdminHarness
+  let headers: Record<string, string>
+  beforeAll(async () => {
+    harness = await startAdmin()
+    headers = await harness.createSession()
+  })
+  afterAll(() => harness.close())
+
+  const identify = (body: unknown) => harness.api('POST', '/keys/identify', { headers, body })
+
+  test('is told as by the call for it, without the secret', async () => {
+    const { id, secret } = await harness.createKey({ scopes: ['positions:write'] })
+    const answer = await identify({ key: secret })
+    expect(answer.status).toBe(200)
+    expect(answer.body).toEqual((await harness.api('GET', `/keys/${id}`, { headers })).body)
+    expect(answer.text).not.toContain(secret)
+  })
+
+  test('is told of revoked, expired and rotated ones too', async () => {
+    const revoked = await harness.createKey({ revokedAt: T0 })
+    const expired = await harness.createKey({ expiresAt: T0 })
+    const rotated = await harness.createKey()
+    await harness.api('POST', `/keys/${rotated.id}/rotate`, { headers })
+    for (const [{ id, secret }, status] of [
+      [revoked, 'revoked'],
+      [expired, 'expired'],
+      [rotated, 'rotating'],
+    ] as const) {
+      expect((await identify({ key: secret })).body.data).toMatchObject({ id, status })
+    }
+  })
+
+  test('is one and the same 404 for the key of another account, an unknown one and any text', async () => {
+    const foreign = await harness.createKey({ accountId: 'acc-2' })
+    const answers = []
+    for (const key of [foreign.secret, newApiKey(), 'gps_x', ` ${newApiKey()}`, 'x'.repeat(256)]) {
+      answers.push(await identify({ key }))
+    }
+    for (const { status, text } of answers) {
+      expect(status).toBe(404)
+      expect(text).toBe(answers[0]?.text)
+    }
+  })
+
+  test.each([{}, { key: '' }, { key: 5 }, { key: null }, { key: 'x'.repeat(257) }, { key: ['x'] }])(
+    'is a 400 for %j, which repeats nothing',
+    async (body) => {
+      const answer = await identify(body)
+      expect(answer.status).toBe(400)
+      expect(answer.body.details).toEqual([{ field: 'key', message: expect.any(String) }])
+      expect(answer.text).not.toContain('xx')
+    },
+  )
+
+  test('is never logged', async () => {
+    const { secret } = await harness.createKey()
+    await identify({ key: secret })
+    await identify({ key: secret, more: 1 })
+    expect(harness.logged.length).toBeGreaterThan(0)
+    expect(harness.logged.join('')).not.toContain(secret)
+  })
+})
+
+describe('asking about pasted keys', () => {
+  let harness: AdminHarness
+  afterEach(() => harness.close())
+
+  test('is limited to 10 a minute for each person and each key, whatever they ask', async () => {
+    harness = await startAdmin({ pastedKeyLimit: 'usual' })
+    const { secret } = await harness.createKey()
+    const sessions = [await harness.createSession(), await harness.createSession()]
+    const ask = (headers: Record<string, string>, key = newApiKey()) =>
+      harness.api('POST', '/keys/identify', { headers, body: { key } })
+    const statuses = []
+    for (let n = 0; n < 10; n += 1) statuses.push((await ask(sessions[n % 2] ?? {})).status)
+    expect(statuses).toEqual(Array(10).fill(404))
+    for (const session of sessions) {
+      const refused = await ask(session, secret)
+      expect(refused.status).toBe(429)
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    }
+    expect((await ask(bearer(secret), secret)).status).toBe(200)
+  })
+})

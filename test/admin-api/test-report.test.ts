@@ -1,0 +1,165 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, test } from '@jest/globals'
+import { newApiKey } from '../../schemas/api-key.ts'
+import { T0 } from '../samples.ts'
+import { startIngest, type IngestHarness } from '../ingest-api/ingest-harness.ts'
+import { bearer, startAdmin, type AdminHarness } from './admin-harness.ts'
+
+let harness: AdminHarness
+const closing: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  await harness.close()
+  for (const close of closing.splice(0)) await close()
+})
+
+const REPORT = { deviceId: 'tug', latitude: 52.5, longitude: 13.4 }
+
+function startAt(internal: string | undefined) {
+  const ingest = { forSenders: () => 'http://for.senders:1', ...(internal && { internal }) }
+  return startAdmin({ ingest, pastedKeyLimit: 'usual' })
+}
+
+/** Both APIs, which know the same keys. */
+async function startBoth(): Promise<IngestHarness> {
+  const ingest: IngestHarness = await startIngest({
+    wrapKeys: () => ({ findGrant: (hash) => harness.store.findGrant(hash) }),
+  })
+  closing.push(() => ingest.close())
+  harness = await startAt(ingest.url)
+  return ingest
+}
+
+/** A server that is not the ingest API, and what it was sent. */
+async function somebodyElse(handle: Parameters<typeof createServer>[1]) {
+  const server: Server = createServer(handle)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closing.push(() => new Promise((resolve) => server.close(resolve)))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+async function send(body: unknown, headers?: Record<string, string>) {
+  return harness.api('POST', '/test-report', {
+    headers: headers ?? (await harness.createSession()),
+    body,
+  })
+}
+
+const writing = () => harness.createKey({ scopes: ['positions:write'] })
+
+describe('a test report', () => {
+  test('is a report like any other, and its answer is given back', async () => {
+    const ingest = await startBoth()
+    const { id, secret } = await writing()
+    const { body, status } = await send({ key: secret, report: REPORT })
+    expect(status).toBe(200)
+    expect(body.data).toMatchObject({
+      status: 200,
+      body: { success: true, code: 200, data: { recordId: expect.any(String) } },
+    })
+    expect(await ingest.logged()).toMatchObject([{ ...REPORT, accountId: 'acc-1', keyId: id }])
+  })
+
+  test('that is refused says why, with the status a device would get', async () => {
+    const ingest = await startBoth()
+    const { secret } = await writing()
+    const faulty = await send({ key: secret, report: { ...REPORT, latitude: 91 } })
+    expect(faulty.body.data).toMatchObject({
+      status: 400,
+      body: { error: 'INVALID_PARAMS', details: [{ field: 'latitude' }] },
+    })
+    const reading = await harness.createKey({ scopes: ['positions:read'] })
+    const forbidden = await send({ key: reading.secret, report: REPORT })
+    expect(forbidden.body.data).toMatchObject({ status: 403, body: { error: 'FORBIDDEN' } })
+    const revoked = await harness.createKey({ revokedAt: T0 })
+    const unknown = await send({ key: revoked.secret, report: REPORT })
+    expect(unknown.body.data).toMatchObject({ status: 401, body: { error: 'UNAUTHORIZED' } })
+    expect(await ingest.logged()).toEqual([])
+  })
+
+  test('with a key of another account, or none, is a 404 and goes nowhere', async () => {
+    let asked = 0
+    const url = await somebodyElse((_, response) => {
+      asked += 1
+      response.end()
+    })
+    harness = await startAt(url)
+    const foreign = await harness.createKey({ accountId: 'acc-2', scopes: ['positions:write'] })
+    for (const key of [foreign.secret, newApiKey(), 'text']) {
+      const answer = await send({ key, report: REPORT })
+      expect(answer.status).toBe(404)
+      expect(answer.body.error).toBe('NOT_FOUND')
+    }
+    expect(asked).toBe(0)
+  })
+
+  test('stands in the audit, without the key and what was reported', async () => {
+    await startBoth()
+    const { id, secret } = await writing()
+    await send({ key: secret, report: { ...REPORT, deviceId: 'secret-place' } })
+    const headers = await harness.createSession()
+    const audit = await harness.api('GET', '/audit', { headers })
+    expect(audit.body.data?.items).toMatchObject([
+      { action: 'key.tested', subject: { kind: 'key', id }, details: { status: 200 } },
+    ])
+    expect(audit.text).not.toMatch(/secret-place|gps_[0-9A-Za-z]{20}/)
+  })
+
+  test.each([
+    ['that is not there', undefined],
+    ['that speaks something else', 'text'],
+    ['that repeats the key', 'echo'],
+    ['that sends elsewhere', 'redirect'],
+  ] as const)('to an ingest API %s is a 503, and the key is in no log', async (_, kind) => {
+    const keys: string[] = []
+    const elsewhere = await somebodyElse((request, response) => {
+      keys.push(request.headers.authorization ?? '')
+      response.end('{"success":true}')
+    })
+    const url = await somebodyElse((request, response) => {
+      const { authorization = '' } = request.headers
+      if (kind === 'redirect') response.writeHead(307, { Location: elsewhere })
+      response.end(kind === 'echo' ? authorization.slice(7) : '<html>')
+    })
+    harness = await startAt(kind === undefined ? 'http://127.0.0.1:9' : url)
+    const { secret } = await writing()
+    const answer = await send({ key: secret, report: REPORT })
+    expect(answer.status).toBe(503)
+    expect(answer.text).not.toContain(secret)
+    expect(harness.logged.join('')).toContain('answered with 503')
+    expect(harness.logged.join('')).not.toContain(secret.slice(4))
+    expect(keys).toEqual([])
+  })
+
+  test('is a 503 that says what to set where nothing tells the address', async () => {
+    harness = await startAt(undefined)
+    const { secret } = await writing()
+    const answer = await send({ key: secret, report: REPORT })
+    expect(answer.status).toBe(503)
+    expect(answer.body.message).toContain('INGEST_INTERNAL_URL')
+  })
+
+  test.each([{ report: [] }, { report: 'x' }, { report: null }, {}])(
+    'is a 400 for %j',
+    async (fields) => {
+      harness = await startAt(undefined)
+      const { secret } = await writing()
+      const answer = await send({ key: secret, ...fields })
+      expect(answer.status).toBe(400)
+      expect(answer.body.details?.map(({ field }) => field)).toEqual(['report'])
+    },
+  )
+
+  test('is limited to 10 a minute', async () => {
+    const ingest = await startBoth()
+    const { secret } = await writing()
+    const admin = await harness.createKey()
+    const statuses = []
+    for (let n = 0; n < 11; n += 1) {
+      const report = { ...REPORT, deviceId: `tug-${n}` }
+      statuses.push((await send({ key: secret, report }, bearer(admin.secret))).status)
+    }
+    expect(statuses).toEqual([...Array<number>(10).fill(200), 429])
+    expect(await ingest.logged()).toHaveLength(10)
+  })
+})
