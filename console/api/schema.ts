@@ -66,6 +66,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/console": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where devices report to, and which map is shown
+         * @description For any operator, and for API keys with the scope `admin`.
+         */
+        get: operations["getConsole"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/devices": {
         parameters: {
             query?: never;
@@ -139,6 +159,28 @@ export interface paths {
          *     For any operator, and for API keys with the scope `positions:read` or `admin`.
          */
         get: operations["listDevicePositions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/devices/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many devices there are of each status
+         * @description A device that is called `summary` is found at `/devices/%73ummary`.
+         *
+         *     For any operator, and for API keys with the scope `devices:read` or `admin`.
+         */
+        get: operations["getDeviceSummary"];
         put?: never;
         post?: never;
         delete?: never;
@@ -233,6 +275,28 @@ export interface paths {
          *     For operators with the role admin, and for API keys with the scope `admin`.
          */
         post: operations["rotateKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/keys/identify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tells which API key a secret is
+         * @description Also one that is revoked or expired, and the secret from before a rotation. 10 times in 60 s.
+         *
+         *     For operators with the role admin, and for API keys with the scope `admin`.
+         */
+        post: operations["identifyKey"];
         delete?: never;
         options?: never;
         head?: never;
@@ -345,8 +409,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who is signed in
-         * @description For operators who have signed in, not for API keys.
+         * Who is signed in, and until when
+         * @description Is a use of the session like any other request, which an open stream is not. A use within a minute of the one before moves nothing.
+         *
+         *     For operators who have signed in, not for API keys.
          */
         get: operations["getSession"];
         put?: never;
@@ -393,19 +459,21 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Positions and device statuses as they come
+         * Positions, device statuses and more as they come
          * @description Server-Sent Events (WHATWG HTML, section 9.2). It does not end by itself.
          *
          *     | event | data |
          *     | --- | --- |
          *     | `position` | A record, once it is in the log. Its `id` is an opaque mark of the place in the log |
          *     | `device-status` | A device whose last position or status has changed, at most 10 s late. It has no `id` and is not replayed |
+         *     | `rejection` | A refused report, as in the list of rejections. It has no `id` and is not replayed; one may come twice and is known by its `rejectionId`. For operators, and for API keys with the scope `admin` |
+         *     | `device-erased` | `{deviceId}` of a device that an operator has erased. Its `id` is a mark like a position's |
          *     | `heartbeat` | `{}`, at once and every 15 s. Its `id` moves the place in the log on |
          *     | `gap` | Events after the `Last-Event-ID` are no longer in the log: what there is follows |
          *     | `lagging` | The connection is too slow and ends: connect again with the last `id` |
          *
          *     A client that sends the last `id` it has seen in the header `Last-Event-ID`, as browsers do when
-         *     they connect again, misses no position; a record may come twice and is known by its `recordId`.
+         *     they connect again, misses no position and no erasure; a record may come twice and is known by its `recordId`.
          *     Records of erased devices are not replayed.
          *
          *     For any operator, and for API keys with the scope `positions:read` or `admin`.
@@ -435,6 +503,29 @@ export interface paths {
         get: operations["getSystem"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/test-report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sends a report with an API key of the account, as a device would
+         * @description Answers 200 with what the ingest API has answered, whatever that is. What it accepts is a report like
+         *     any other. Unless the key is one of the account's, nothing is sent. 10 times in 60 s.
+         *
+         *     For operators with the role admin, and for API keys with the scope `admin`.
+         */
+        post: operations["sendTestReport"];
         delete?: never;
         options?: never;
         head?: never;
@@ -529,6 +620,27 @@ export interface components {
             /** @constant */
             success: false;
         };
+        Console: {
+            /** @description Where devices reach the ingest API: `/api/v1/gps/submit` follows. Null where it is not known: INGEST_PUBLIC_URL says it */
+            ingestUrl: string | null;
+            /** @description Only programs on the same machine reach it */
+            loopback: boolean;
+            map: components["schemas"]["ConsoleMap"];
+        };
+        /** @description A map over the console’s own base map; null: none */
+        ConsoleMap: {
+            /** @description Plain text */
+            attribution: string | null;
+            /**
+             * @description Raster tiles, or a PMTiles file
+             * @enum {unknown}
+             */
+            kind: "tiles" | "pmtiles";
+            /** @description Null: as the map itself says */
+            maxZoom: number | null;
+            /** @description Of tiles with `{z}`, `{x}` and `{y}`; a path is one of this API */
+            url: string;
+        } | null;
         Device: {
             deviceId: string;
             /** @description Its reports are refused */
@@ -555,6 +667,20 @@ export interface components {
             /** @description What to send as `cursor` for the next page; null on the last one */
             nextCursor: string | null;
         };
+        DeviceSummary: {
+            /**
+             * Format: date-time
+             * @description When the statuses were computed
+             */
+            asOf: string;
+            /** @description Those disabled, which have a status too */
+            disabled: number;
+            idle: number;
+            offline: number;
+            online: number;
+            /** @description Of the next three together */
+            total: number;
+        };
         FORBIDDEN: {
             /** @constant */
             code: 403;
@@ -574,6 +700,10 @@ export interface components {
             message: string;
             /** @constant */
             success: false;
+        };
+        /** @description Its body */
+        IngestAnswer: {
+            [key: string]: unknown;
         };
         Instance: {
             host: string;
@@ -869,6 +999,16 @@ export interface components {
                 id: string;
                 name: string;
             };
+            /**
+             * Format: date-time
+             * @description When it ends anyhow
+             */
+            endsAt: string;
+            /**
+             * Format: date-time
+             * @description When the session ends if no other request uses it
+             */
+            idleEndsAt: string;
             operator: {
                 email: string;
                 id: string;
@@ -901,6 +1041,11 @@ export interface components {
                 oldestSeconds: number;
             } | null;
             version: string;
+        };
+        TestReportAnswer: {
+            body: components["schemas"]["IngestAnswer"];
+            /** @description The HTTP status of the ingest API’s answer */
+            status: number;
         };
         UNAUTHORIZED: {
             /** @constant */
@@ -1187,6 +1332,34 @@ export interface operations {
             };
         };
     };
+    getConsole: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where devices report to, and which map is shown */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        code: 200;
+                        data: components["schemas"]["Console"];
+                        /** @description For people */
+                        message: string;
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
     listDevices: {
         parameters: {
             query?: {
@@ -1375,6 +1548,34 @@ export interface operations {
                     };
                     "application/x-ndjson": components["schemas"]["RecordLines"];
                     "text/csv": components["schemas"]["RecordRows"];
+                };
+            };
+        };
+    };
+    getDeviceSummary: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many devices there are of each status */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        code: 200;
+                        data: components["schemas"]["DeviceSummary"];
+                        /** @description For people */
+                        message: string;
+                        /** @constant */
+                        success: true;
+                    };
                 };
             };
         };
@@ -1591,6 +1792,43 @@ export interface operations {
                         /** @constant */
                         code: 200;
                         data: components["schemas"]["KeyWithSecret"];
+                        /** @description For people */
+                        message: string;
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    identifyKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Must be `console` where the session cookie is sent */
+                "X-Requested-With"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    key: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Tells which API key a secret is */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        code: 200;
+                        data: components["schemas"]["Key"];
                         /** @description For people */
                         message: string;
                         /** @constant */
@@ -1830,7 +2068,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Who is signed in */
+            /** @description Who is signed in, and until when */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1964,8 +2202,10 @@ export interface operations {
     followStream: {
         parameters: {
             query?: {
-                /** @description Only this device */
+                /** @description Only what is about this device */
                 deviceId?: string;
+                /** @description Which events come, separated by commas; position and device-status where it is not given */
+                events?: string;
             };
             header?: {
                 /** @description The last `id` that was seen: what came after it is sent first */
@@ -1976,7 +2216,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Positions and device statuses as they come */
+            /** @description Positions, device statuses and more as they come */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2006,6 +2246,51 @@ export interface operations {
                         /** @constant */
                         code: 200;
                         data: components["schemas"]["System"];
+                        /** @description For people */
+                        message: string;
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    sendTestReport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Must be `console` where the session cookie is sent */
+                "X-Requested-With"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    key: string;
+                    /**
+                     * @example {
+                     *       "deviceId": "my-device"
+                     *     }
+                     */
+                    report: {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Sends a report with an API key of the account, as a device would */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        code: 200;
+                        data: components["schemas"]["TestReportAnswer"];
                         /** @description For people */
                         message: string;
                         /** @constant */

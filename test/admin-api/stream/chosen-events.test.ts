@@ -84,7 +84,8 @@ describe('rejections on the stream', () => {
     const { secret } = await createKey()
     const query = '?events=rejection&deviceId=tug'
     const source = await listen({ headers: bearer(secret), query })
-    const { deviceId: _, body: _body, ...counted } = rejected()
+    const { rejectionId, accountId, keyId, receivedAt, error, message } = rejected()
+    const counted = { rejectionId, accountId, keyId, receivedAt, error, message, count: 5 }
     await store.saveRejections([counted, rejected({ deviceId: 'Tug' }), rejected()])
     await eventually(() => source.of('rejection').length === 1)
     await store.saveRejections([rejected({ message: 'last' })])
