@@ -13,9 +13,7 @@ export default {
     '/test/schemathesis/',
   ],
   extensionsToTreatAsEsm: ['.ts'],
-  transform: {
-    '^.+\\.ts$': ['ts-jest', { useESM: true, tsconfig: 'tsconfig.json', transpilation: true }],
-  },
+  transform: { '^.+\\.ts$': '<rootDir>/scripts/javascript.mjs' },
   // Much of the time is spent waiting: for the disk, for a limit to pass, for a program to start.
   maxWorkers: 3,
   testTimeout: 40_000,
