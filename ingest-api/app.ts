@@ -8,7 +8,6 @@ import {
   identifyRequest,
   observeRequests,
   reportBrokenOff,
-  type HttpState,
 } from '../runtime/http.ts'
 import { Load } from '../runtime/load.ts'
 import type { Logger } from '../runtime/logger.ts'
@@ -22,11 +21,13 @@ import { DeviceLimit } from './accept/device-limit.ts'
 import { KeyLimit } from './accept/key-limit.ts'
 import type { Rejections } from './accept/rejections.ts'
 import { Tally } from './accept/tally.ts'
+import { answerReports } from './answer-reports.ts'
 import { AuthFailures } from './keys/auth-failures.ts'
 import { Grants } from './keys/grants.ts'
 import type { KeyUsage } from './keys/key-usage.ts'
 import { ingestDocument } from './openapi.ts'
 import { submitBatch } from './senders/batch.ts'
+import type { ReportState } from './senders/endpoint.ts'
 import { receiveReports } from './senders/receive.ts'
 import { submitPosition } from './senders/submit.ts'
 
@@ -65,10 +66,10 @@ export function createIngestApp({
   /** Shared with the server, which refuses requests beyond it. */
   load?: Load
   metricsElsewhere?: boolean
-}): Koa<HttpState> {
+}): Koa<ReportState> {
   const grants = new Grants({ keys, clock: steadyClock, wallClock: clock, stopping })
   const failures = new AuthFailures({ limit: rateLimits.auth, openCounters })
-  const router = new Router<HttpState>({ strict: true })
+  const router = new Router<ReportState>({ strict: true })
   operationsRoutes(router, {
     name: 'gps-ingest-api',
     metrics,
@@ -82,10 +83,16 @@ export function createIngestApp({
   const tally = new Tally({ metrics, rejections })
   const receive = receiveReports({ grants, failures, usage, keyLimit, tally, load, clock })
   const accept = acceptReports({ eventLog, keyLimit, deviceLimit, tally, clock })
-  router.post('/api/v1/gps/submit', submitPosition({ receive, accept }))
-  router.post('/api/v1/gps/batch', submitBatch({ receive, accept }))
+  const endpoints = {
+    '/api/v1/gps/submit': submitPosition({ receive, accept }),
+    '/api/v1/gps/batch': submitBatch({ receive, accept }),
+  }
+  const reports = answerReports(endpoints, { metrics, logger })
+  // Known to the router for its 405: POST requests never come so far.
+  router.post(Object.keys(endpoints), reports)
 
-  const app = new Koa<HttpState>({ proxy: trustProxy > 0, maxIpsCount: trustProxy })
+  const app = new Koa<ReportState>({ proxy: trustProxy > 0, maxIpsCount: trustProxy })
+  app.use(reports)
   app.use(identifyRequest())
   app.use(observeRequests({ service: 'ingest-api', metrics, logger }))
   app.use(answerInEnvelope({ logger }))

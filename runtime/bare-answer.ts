@@ -3,13 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ApiError, ERRORS, type ErrorIdentifier } from './errors.ts'
-import { errorEnvelope, hasLongUnreadBody, retryAfterSeconds } from './http.ts'
-
-/** Headers of every answer: no caching, no content sniffing. */
-export const EVERY_ANSWER = {
-  'Cache-Control': 'no-store',
-  'X-Content-Type-Options': 'nosniff',
-} as const
+import { errorEnvelope, EVERY_ANSWER, hasLongUnreadBody, retryAfterSeconds } from './http.ts'
 
 /** Answers a request before it reaches the app, in the envelope, and closes the connection. */
 export function refuseRequest(
@@ -18,18 +12,21 @@ export function refuseRequest(
   message: string,
 ): void {
   const { status, headers, body } = bareAnswer(identifier, message)
-  response.writeHead(status, { ...headers, Connection: 'close' }).end(body)
+  const own = { ...headers, 'X-Request-Id': randomUUID(), Connection: 'close' }
+  response.writeHead(status, own).end(body)
 }
 
-/** 503 for a request that there is no room for; cheap, because such requests come in floods. */
-export function refuseOverload(response: ServerResponse): void {
-  const { status, headers, body } = bareAnswer('SERVICE_UNAVAILABLE', OVERLOADED)
-  response.setHeader('Retry-After', retryAfterSeconds())
-  if (hasLongUnreadBody(response.req)) response.setHeader('Connection', 'close')
-  response.writeHead(status, headers).end(body)
+/**
+ * 503 for a request that there is no room for; cheap, because such requests come in floods. Returns
+ * the seconds after which the client was asked to come back.
+ */
+export function refuseOverload(response: ServerResponse): number {
+  const retryAfter = retryAfterSeconds()
+  const headers = [...OVERLOADED.headers, 'X-Request-Id', randomUUID(), 'Retry-After', retryAfter]
+  if (hasLongUnreadBody(response.req)) headers.push('Connection', 'close')
+  response.writeHead(OVERLOADED.status, headers).end(OVERLOADED.body)
+  return Number(retryAfter)
 }
-
-const OVERLOADED = 'the service is overloaded, please send it again'
 
 /** Answers on the bare socket, and leaves the client time to read before the connection closes. */
 export function refuseConnection(
@@ -39,9 +36,8 @@ export function refuseConnection(
 ): void {
   if (!socket.writable) return void socket.destroy()
   const { status, headers, body } = bareAnswer(identifier, message)
-  const lines = Object.entries({ ...headers, Connection: 'close' }).map(
-    ([name, value]) => `${name}: ${value}`,
-  )
+  const own = { ...headers, 'X-Request-Id': randomUUID(), Connection: 'close' }
+  const lines = Object.entries(own).map(([name, value]) => `${name}: ${value}`)
   socket.end([`HTTP/1.1 ${status} ${identifier}`, ...lines, '', body].join('\r\n'))
   socket.on('error', () => undefined)
   socket.resume()
@@ -52,10 +48,17 @@ function bareAnswer(identifier: ErrorIdentifier, message: string) {
   const body = JSON.stringify(errorEnvelope(new ApiError(identifier, message)))
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': Buffer.byteLength(body),
-    'X-Request-Id': randomUUID(),
+    'Content-Length': String(Buffer.byteLength(body)),
     ...EVERY_ANSWER,
     ...(identifier === 'METHOD_NOT_ALLOWED' && { Allow: 'GET, HEAD, POST' }),
   }
   return { status: ERRORS[identifier], headers, body }
+}
+
+const OVERLOADED = overloaded()
+
+function overloaded() {
+  const message = 'the service is overloaded, please send it again'
+  const { headers, ...rest } = bareAnswer('SERVICE_UNAVAILABLE', message)
+  return { headers: Object.entries(headers).flat(), ...rest }
 }

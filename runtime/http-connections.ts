@@ -7,8 +7,6 @@ import { Load } from './load.ts'
 const AT_ONCE = 16
 /** Requests that wait behind those, of all connections together. */
 const HELD_IN_ALL = 5_000
-/** How long a connection rests after an overload; its client was asked to wait as long. */
-const REST_MS = 1_000
 
 type Connection = {
   /** Answers in progress, in the order of the requests. */
@@ -57,8 +55,8 @@ export class HttpConnections {
     socket.pause()
   }
 
-  /** Reads nothing more of a connection for a moment, so that its client cannot flood the server. */
-  rest(socket: Socket): void {
+  /** Reads nothing more of a connection for a while, so that its client cannot flood the server. */
+  rest(socket: Socket, seconds: number): void {
     const connection = this.#connections.get(socket)
     if (connection === undefined || connection.resting) return
     connection.resting = true
@@ -66,7 +64,7 @@ export class HttpConnections {
     setTimeout(() => {
       connection.resting = false
       if (connection.held.length === 0) socket.resume()
-    }, REST_MS).unref()
+    }, seconds * 1_000).unref()
   }
 
   /** The answers in progress on a connection. */

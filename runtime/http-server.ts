@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type Koa from 'koa'
-import { EVERY_ANSWER, refuseConnection, refuseOverload, refuseRequest } from './bare-answer.ts'
+import { refuseConnection, refuseOverload, refuseRequest } from './bare-answer.ts'
 import { HttpConnections } from './http-connections.ts'
 import type { Load } from './load.ts'
 
@@ -69,11 +69,9 @@ export async function serveHttp({
       return refuseRequest(response, 'INVALID_PARAMS', message)
     }
     if (overload?.load.isFull === true && request.method === 'POST') {
-      refuseOverload(response)
-      connections.rest(request.socket)
+      connections.rest(request.socket, refuseOverload(response))
       return overload.onRefused()
     }
-    for (const [name, value] of Object.entries(EVERY_ANSWER)) response.setHeader(name, value)
     if (closing) response.setHeader('Connection', 'close')
     handle(request, response).catch(() => request.socket.destroy())
   }, overload?.load)

@@ -16,14 +16,25 @@ const DRAINED_BODY_BYTES = 1024 * 1024
 /** Clients refused at the same time are to come back at different times. */
 const RETRY_AFTER_SECONDS = [1, 2, 3] as const
 
-/** Gives each request an `X-Request-Id`: the caller's own if it is usable. */
+/** Headers of every answer: no caching, no content sniffing. */
+export const EVERY_ANSWER = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+} as const
+
+/** Gives each request an `X-Request-Id`, and its answer the headers that all have. */
 export function identifyRequest(): HttpMiddleware {
   return async function identifyRequest(ctx, next) {
-    const given = ctx.get('x-request-id')
-    ctx.state.requestId = isUsableId(given) ? given : randomUUID()
-    ctx.set('X-Request-Id', ctx.state.requestId)
+    ctx.state.requestId = requestIdOf(ctx.req)
+    ctx.set({ 'X-Request-Id': ctx.state.requestId, ...EVERY_ANSWER })
     await next()
   }
+}
+
+/** The caller's own id of a request if it is usable, or else a new one. */
+export function requestIdOf({ headers }: IncomingMessage): string {
+  const given = headers['x-request-id']
+  return typeof given === 'string' && isUsableId(given) ? given : randomUUID()
 }
 
 /** An API key in it would end up in the log, the audit and the answer. */
@@ -41,10 +52,28 @@ export function observeRequests({
   metrics: Metrics
   logger: Logger
 }): HttpMiddleware {
+  const observe = requestObserver({ service, metrics, logger })
   return async function observeRequests(ctx, next) {
     const started = performance.now()
     await next()
-    const route = matchedRoute(ctx)
+    observe(ctx, { route: matchedRoute(ctx), started })
+  }
+}
+
+/** Counts and times one answer. */
+export function requestObserver({
+  service,
+  metrics,
+  logger,
+}: {
+  service: string
+  metrics: Metrics
+  logger: Logger
+}) {
+  return function observe(
+    ctx: HttpContext,
+    { route, started }: { route: string; started: number },
+  ): void {
     const seconds = (performance.now() - started) / 1000
     const { method, status } = ctx
     metrics.httpRequests.inc({ service, method, route, code: status })
@@ -58,23 +87,31 @@ export function observeRequests({
 
 /** Turns whatever is thrown into the error envelope (specification section 7). */
 export function answerInEnvelope({ logger }: { logger: Logger }): HttpMiddleware {
-  const noteRefusal = refusalLog({ logger })
+  const failed = failureLog({ logger })
   return async function answerInEnvelope(ctx, next) {
     try {
       await next()
       if (ctx.status === 404 && ctx.body === undefined) throw unmatched(ctx)
     } catch (thrown) {
-      const error = toApiError(thrown)
-      if (error.error === 'SERVICE_UNAVAILABLE') noteRefusal(error)
-      else if (error.status >= 500) {
-        const { requestId } = ctx.state
-        logger.error({ requestId, err: error.cause ?? thrown }, 'request failed')
-      }
+      const error = failed(thrown, ctx.state)
       ctx.status = error.status
       ctx.body = errorEnvelope(error)
       ctx.set(error.headers)
       if (hasLongUnreadBody(ctx.req)) ctx.set('Connection', 'close')
     }
+  }
+}
+
+/** The error to answer with, for anything thrown; logs what operators have to know. */
+export function failureLog({ logger }: { logger: Logger }) {
+  const noteRefusal = refusalLog({ logger })
+  return function failed(thrown: unknown, { requestId }: HttpState): ApiError {
+    const error = toApiError(thrown)
+    if (error.error === 'SERVICE_UNAVAILABLE') noteRefusal(error)
+    else if (error.status >= 500) {
+      logger.error({ requestId, err: error.cause ?? thrown }, 'request failed')
+    }
+    return error
   }
 }
 
@@ -97,7 +134,15 @@ export function succeed(
   { status = 200, message = 'OK' }: { status?: number; message?: string } = {},
 ): void {
   ctx.status = status
-  ctx.body = { success: true, code: status, message, data }
+  ctx.body = successEnvelope(data, { status, message })
+}
+
+/** The body of every successful answer in JSON. */
+export function successEnvelope(
+  data: unknown,
+  { status, message }: { status: number; message: string },
+) {
+  return { success: true, code: status, message, data }
 }
 
 /** The body of every error answer. */

@@ -1,5 +1,8 @@
-/** Beyond this number of requests under way, and bytes of their bodies, further ones are refused. */
-const MOST_REQUESTS = 2_000
+/**
+ * Beyond this number of requests under way, and bytes of their bodies, further ones are refused. More
+ * would be answered later and not faster: what lives longer costs more garbage collection.
+ */
+const MOST_REQUESTS = 600
 const MOST_BYTES = 32 * 1024 * 1024
 
 /**

@@ -14,7 +14,7 @@ export type Append = {
  * With so many unconfirmed, a log that confirms nothing for this time counts as away: the process
  * refuses requests when many more are under way.
  */
-const MANY = 1000
+const MANY = 300
 const SILENT_MS = 200
 
 type Sent = { readonly append: Append; readonly sentAt: number }

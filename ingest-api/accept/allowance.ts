@@ -1,5 +1,4 @@
 import type { RateLimit } from '../../runtime/config/config.ts'
-import type { HttpContext } from '../../runtime/http.ts'
 import type { Count } from '../../runtime/rate-counters.ts'
 
 /** A limit, what is left of it, and when it starts anew. */
@@ -20,8 +19,11 @@ export function allowance(
   return { bucket, points, seconds, left: Math.max(0, points - consumedPoints), resetSeconds }
 }
 
-/** The headers of draft-ietf-httpapi-ratelimit-headers-10, for the bucket nearest to its limit. */
-export function tellNearest(ctx: HttpContext, ...given: (Allowance | undefined)[]): void {
+/**
+ * The headers of draft-ietf-httpapi-ratelimit-headers-10 for the bucket nearest to its limit: names
+ * and values in turn, none without a limit.
+ */
+export function rateLimitHeaders(...given: (Allowance | undefined)[]): string[] {
   let nearest: Allowance | undefined
   for (const one of given) {
     if (one === undefined) continue
@@ -29,8 +31,8 @@ export function tellNearest(ctx: HttpContext, ...given: (Allowance | undefined)[
       nearest = one
     }
   }
-  if (nearest === undefined) return
+  if (nearest === undefined) return []
   const { bucket, points, seconds, left, resetSeconds } = nearest
-  ctx.set('RateLimit-Policy', `"${bucket}";q=${points};w=${seconds}`)
-  ctx.set('RateLimit', `"${bucket}";r=${left};t=${resetSeconds}`)
+  const policy = `"${bucket}";q=${points};w=${seconds}`
+  return ['RateLimit-Policy', policy, 'RateLimit', `"${bucket}";r=${left};t=${resetSeconds}`]
 }

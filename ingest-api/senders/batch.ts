@@ -1,7 +1,8 @@
-import { succeed, type HttpContext, type HttpMiddleware } from '../../runtime/http.ts'
+import type { HttpContext } from '../../runtime/http.ts'
 import type { Accept, GivenReport } from '../accept/accept.ts'
-import { tellNearest } from '../accept/allowance.ts'
+import { rateLimitHeaders } from '../accept/allowance.ts'
 import type { Outcome } from '../accept/outcome.ts'
+import type { Endpoint } from './endpoint.ts'
 import { idempotencyKey } from './idempotency-key.ts'
 import { bodyFault } from './read-body.ts'
 import type { Receive } from './receive.ts'
@@ -13,25 +14,19 @@ export const MOST_REPORTS = 1000
  * `POST /api/v1/gps/batch`: up to 1000 reports in, a result for each out. All accepted reports are
  * durable before the answer; one that is refused does not affect the others.
  */
-export function submitBatch({
-  receive,
-  accept,
-}: {
-  receive: Receive
-  accept: Accept
-}): HttpMiddleware {
+export function submitBatch({ receive, accept }: { receive: Receive; accept: Accept }): Endpoint {
   return async function submitBatch(ctx) {
     const { grant, reports, withinMs, allowance } = await receive(ctx, {
       limitBytes: LIMIT_BYTES,
       reportsIn: ({ json }) => batch(ctx, json),
     })
     const { outcomes, keyAllowance = allowance } = await accept(grant, reports, { withinMs })
-    tellNearest(ctx, keyAllowance)
+    ctx.state.headers.push(...rateLimitHeaders(keyAllowance))
     const results = outcomes.map(result)
     const accepted = outcomes.filter(({ kind }) => kind === 'accepted').length
     const rejected = outcomes.length - accepted
     const message = `${accepted} accepted, ${rejected} rejected`
-    succeed(ctx, { accepted, rejected, results }, { message })
+    return { message, data: { accepted, rejected, results } }
   }
 }
 

@@ -4,13 +4,14 @@ import { toApiError, type HttpContext } from '../../runtime/http.ts'
 import type { Load } from '../../runtime/load.ts'
 import type { ApiKey, KeyGrant } from '../../store/back-office.ts'
 import type { GivenReport } from '../accept/accept.ts'
-import { tellNearest, type Allowance } from '../accept/allowance.ts'
+import { rateLimitHeaders, type Allowance } from '../accept/allowance.ts'
 import { beyondKeyLimit, type KeyAllowance, type KeyLimit } from '../accept/key-limit.ts'
 import type { Tally } from '../accept/tally.ts'
 import type { AuthFailures } from '../keys/auth-failures.ts'
 import { authenticate, authorize } from '../keys/authenticate.ts'
 import type { Grants } from '../keys/grants.ts'
 import type { KeyUsage } from '../keys/key-usage.ts'
+import type { ReportState } from './endpoint.ts'
 import { readJson, type JsonBody } from './read-json.ts'
 
 /** How long a request waits for store and log together; the answer must be sent within 6 s. */
@@ -27,7 +28,7 @@ export type ReportRequest = {
 }
 
 export type Receive = (
-  ctx: HttpContext,
+  ctx: HttpContext<ReportState>,
   options: {
     readonly limitBytes: number
     /** @throws {ApiError} 400 if the body does not have the shape that the endpoint takes. */
@@ -74,7 +75,7 @@ export function receiveReports({
       const known = key === undefined ? {} : { key, received: { chunks } }
       tally.failed(error, { reports: 1, ...known })
       // A 503 asks to come back sooner than the limit starts anew.
-      if (toApiError(error).status !== 503) tellNearest(ctx, allowance)
+      if (toApiError(error).status !== 503) ctx.state.headers.push(...rateLimitHeaders(allowance))
       throw error
     }
   }

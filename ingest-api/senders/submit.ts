@@ -1,8 +1,8 @@
 import { ApiError } from '../../runtime/errors.ts'
-import { succeed, type HttpContext, type HttpMiddleware } from '../../runtime/http.ts'
 import type { Accept } from '../accept/accept.ts'
-import { tellNearest } from '../accept/allowance.ts'
+import { rateLimitHeaders } from '../accept/allowance.ts'
 import type { Outcome, Refused } from '../accept/outcome.ts'
+import type { Endpoint } from './endpoint.ts'
 import { idempotencyKey } from './idempotency-key.ts'
 import type { Receive } from './receive.ts'
 
@@ -18,7 +18,7 @@ export function submitPosition({
 }: {
   receive: Receive
   accept: Accept
-}): HttpMiddleware {
+}): Endpoint {
   return async function submitPosition(ctx) {
     const { grant, reports, withinMs, allowance } = await receive(ctx, {
       limitBytes: LIMIT_BYTES,
@@ -27,17 +27,17 @@ export function submitPosition({
     const { outcomes, deviceAllowance } = await accept(grant, reports, { withinMs })
     const [outcome] = outcomes
     if (outcome === undefined) throw new Error('a report has no outcome')
-    tellNearest(ctx, allowance, deviceAllowance)
-    answer(ctx, outcome)
+    ctx.state.headers.push(...rateLimitHeaders(allowance, deviceAllowance))
+    return answer(outcome)
   }
 }
 
-function answer(ctx: HttpContext, outcome: Outcome): void {
+function answer(outcome: Outcome) {
   switch (outcome.kind) {
     case 'accepted': {
       const { recordId } = outcome
       const receivedAt = new Date(outcome.receivedAt).toISOString()
-      return succeed(ctx, { recordId, receivedAt }, { message: 'Position accepted' })
+      return { message: 'Position accepted', data: { recordId, receivedAt } }
     }
     case 'refused':
       throw refusal(outcome)

@@ -10,9 +10,6 @@ import { noteFault, SHORT } from './table.ts'
 /** One second of a flood. */
 type Second = { sent: number; good: number; late: number; refused: number; other: number }
 
-/** `took`: seconds until the last report was acknowledged, at least the time of sending. */
-type Flood = { readonly told: readonly Second[]; readonly took: number }
-
 const ROUNDS = SHORT ? 3 : 5
 const HEAP_MB = 256
 
@@ -42,9 +39,13 @@ afterAll(async () => {
 })
 
 /** Reports from another process: at a rate that does not depend on the answers, or without one. */
-function flood(order: { connections: number; perSecond: number; seconds: number }): Promise<Flood> {
+function flood(order: {
+  connections: number
+  perSecond: number
+  seconds: number
+}): Promise<readonly Second[]> {
   return new Promise((resolve) => {
-    generator.once('message', (result) => resolve(result as Flood))
+    generator.once('message', (result) => resolve(result as Second[]))
     generator.send({ port, key, ...order })
   })
 }
@@ -61,16 +62,16 @@ test('at three times its capacity it takes at least 80 % of its peak, and recove
   let [refused, late] = [0, 0]
   for (let round = 0; round < ROUNDS; round += 1) {
     const before = await flood({ connections: 64, perSecond: 0, seconds: 5 })
-    const peak = sum(before.told, 'good') / before.took
+    const peak = sum(before, 'good') / before.length
     const over = await flood({ connections: 3_000, perSecond: 3 * peak, seconds: 8 })
-    const goodput = (sum(over.told, 'good') - sum(over.told, 'late')) / over.took
+    const goodput = (sum(over, 'good') - sum(over, 'late')) / over.length
     const after = await flood({ connections: 64, perSecond: peak / 2, seconds: 6 })
-    expect(sum([...before.told, ...over.told, ...after.told], 'other')).toBe(0)
+    expect(sum([...before, ...over, ...after], 'other')).toBe(0)
     ratios.push(goodput / peak)
-    const last = after.told.slice(4)
+    const last = after.slice(4)
     recoveries.push(sum(last, 'good') / Math.max(1, sum(last, 'sent')))
-    refused += sum(over.told, 'refused')
-    late += sum(over.told, 'late')
+    refused += sum(over, 'refused')
+    late += sum(over, 'late')
   }
   noteFault('three times the capacity', {
     'goodput ÷ peak': median(ratios).toFixed(2),

@@ -1,0 +1,11 @@
+import type { HttpContext, HttpState } from '../../runtime/http.ts'
+
+export type ReportState = HttpState & {
+  /** Of the answer, also if the endpoint throws: names and values in turn. */
+  readonly headers: string[]
+}
+
+/** Takes the reports of one request and tells what to answer in the envelope, with 200. */
+export type Endpoint = (
+  ctx: HttpContext<ReportState>,
+) => Promise<{ readonly message: string; readonly data: unknown }>
