@@ -1,3 +1,4 @@
+import { livenessOf, type Liveness } from './liveness.ts'
 import type { MEASUREMENTS, PositionReported } from './position-reported.ts'
 
 /** The place of an event in the log. */
@@ -44,27 +45,8 @@ export type DeviceSettings = {
 /** A device as operators see it. */
 export type Device = { readonly status: DeviceStatus; readonly settings: DeviceSettings }
 
-/** Whether a device is alive, seen from `now`. */
-export type Liveness = 'online' | 'idle' | 'offline'
-
-const MINUTE_MS = 60_000
-
-/** How long a device may be silent: `longestMs`, or `intervals` if an interval is expected. */
-export const SILENCE = {
-  online: { longestMs: 5 * MINUTE_MS, intervals: 2, leastMs: MINUTE_MS },
-  idle: { longestMs: 60 * MINUTE_MS, intervals: 10, leastMs: 5 * MINUTE_MS },
-} as const
-
-/**
- * `online` up to 5 minutes after the last report, `idle` up to 60, else `offline`. With an expected
- * interval: online up to twice that (at least 60 s), offline after ten times that (at least 300 s).
- */
-export function liveness(device: Device, now: number): Liveness {
-  const silentMs = now - device.status.lastSeenAt
-  const expected = device.settings.expectedIntervalSeconds
-  const mayBe = ({ longestMs, intervals, leastMs }: (typeof SILENCE)[keyof typeof SILENCE]) =>
-    silentMs <=
-    (expected === undefined ? longestMs : Math.max(intervals * 1_000 * expected, leastMs))
-  if (mayBe(SILENCE.online)) return 'online'
-  return mayBe(SILENCE.idle) ? 'idle' : 'offline'
+/** Whether the device is alive, seen from `now`. */
+export function liveness({ status, settings }: Device, now: number): Liveness {
+  const { expectedIntervalSeconds } = settings
+  return livenessOf({ lastSeenAt: status.lastSeenAt, expectedIntervalSeconds }, now)
 }

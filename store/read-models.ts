@@ -1,11 +1,11 @@
 import type { DeviceErased } from '../schemas/device-erased.ts'
+import type { Liveness } from '../schemas/liveness.ts'
 import type { PositionReported } from '../schemas/position-reported.ts'
 import type {
   AppliedEvents,
   Device,
   DeviceSettings,
   DeviceStatus,
-  Liveness,
   Offsets,
   Origin,
   PositionRecord,

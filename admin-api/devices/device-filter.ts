@@ -1,4 +1,4 @@
-import type { Liveness } from '../../schemas/read-models.ts'
+import type { Liveness } from '../../schemas/liveness.ts'
 import type { DevicePage } from '../../store/read-models.ts'
 import { textParameter } from '../http/query.ts'
 import { choice, parsed, type InputOf } from '../http/rule.ts'

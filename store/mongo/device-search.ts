@@ -1,5 +1,5 @@
 import type { Document, Filter } from 'mongodb'
-import { SILENCE } from '../../schemas/read-models.ts'
+import { SILENCE } from '../../schemas/liveness.ts'
 import type { DevicePage } from '../read-models.ts'
 import { spellings, type Spelling } from '../spellings.ts'
 import type { DeviceStatusDocument } from './collections.ts'

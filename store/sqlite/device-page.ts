@@ -1,5 +1,5 @@
 import type { Value } from '../../runtime/sqlite/database.ts'
-import { SILENCE } from '../../schemas/read-models.ts'
+import { SILENCE } from '../../schemas/liveness.ts'
 import { deviceRanges } from '../device-ranges.ts'
 import type { DevicePage, Devices } from '../read-models.ts'
 import { spellings, type Spelling } from '../spellings.ts'

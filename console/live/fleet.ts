@@ -1,0 +1,112 @@
+import {
+  ageTo,
+  isLater,
+  moveTo,
+  newDevice,
+  rename,
+  type ApiDevice,
+  type ApiPosition,
+  type ApiRecord,
+  type LiveDevice,
+} from './live-device.ts'
+
+/** More are not held: the latest of them are shown, and the page says so. */
+export const MOST_DEVICES = 50_000
+
+/**
+ * All devices as they are now, made of a list and of a stream that was opened before it: whichever
+ * tells the later thing wins, so nothing is missed and nothing goes back.
+ */
+export class Fleet {
+  readonly devices = new Map<string, LiveDevice>()
+  /** Counts what the stream has told, so that it can be told from what is older or newer than a list. */
+  #step = 0
+  readonly #erased = new Map<string, number>()
+
+  /** A position from the stream; it may come twice, and late. */
+  position({ deviceId, ...position }: ApiRecord, now: number): void {
+    const device = this.#seen(deviceId, position)
+    hear(device, Date.parse(position.receivedAt), now)
+    if (isLater(position, device.position)) moveTo(device, position)
+  }
+
+  /** A status from the stream. */
+  status(told: ApiDevice, now: number): void {
+    const device = this.#seen(told.deviceId, told.lastPosition)
+    device.settingsAt = this.#step
+    settle(device, told)
+    hear(device, Date.parse(told.lastSeenAt), now)
+    if (isLater(told.lastPosition, device.position)) moveTo(device, told.lastPosition)
+  }
+
+  erased(deviceId: string): void {
+    this.#step += 1
+    this.devices.delete(deviceId)
+    this.#erased.set(deviceId, this.#step)
+  }
+
+  /** Begins a list; what the stream tells from here on is newer than it. */
+  list(): FleetList {
+    const begun = this.#step
+    const listed = new Set<string>()
+    return {
+      page: (items, now) => {
+        for (const item of items) {
+          listed.add(item.deviceId)
+          if ((this.#erased.get(item.deviceId) ?? -1) > begun) continue
+          const device = this.#get(item.deviceId, item.lastPosition)
+          if (device.settingsAt <= begun) settle(device, item)
+          hear(device, Date.parse(item.lastSeenAt), now)
+          if (isLater(item.lastPosition, device.position)) moveTo(device, item.lastPosition)
+        }
+      },
+      end: () => {
+        for (const [deviceId, { toldAt }] of this.devices) {
+          if (!listed.has(deviceId) && toldAt <= begun) this.devices.delete(deviceId)
+        }
+        this.#erased.clear()
+      },
+    }
+  }
+
+  /** Statuses change with time alone. */
+  age(now: number): void {
+    for (const device of this.devices.values()) ageTo(device, now)
+  }
+
+  #seen(deviceId: string, position: ApiPosition): LiveDevice {
+    this.#step += 1
+    this.#erased.delete(deviceId)
+    const device = this.#get(deviceId, position)
+    device.toldAt = this.#step
+    return device
+  }
+
+  #get(deviceId: string, position: ApiPosition): LiveDevice {
+    let device = this.devices.get(deviceId)
+    if (device === undefined) {
+      device = newDevice(deviceId, position)
+      this.devices.set(deviceId, device)
+    }
+    return device
+  }
+}
+
+function settle(device: LiveDevice, told: ApiDevice): void {
+  if (device.name !== told.name) rename(device, told.name)
+  device.disabled = told.disabled
+  device.expectedIntervalSeconds = told.expectedIntervalSeconds
+  device.reportCount = told.reportCount
+  device.firstSeenAt = told.firstSeenAt
+}
+
+function hear(device: LiveDevice, at: number, now: number): void {
+  if (at > device.lastSeenMs) device.lastSeenMs = at
+  ageTo(device, now)
+}
+
+export type FleetList = {
+  page(items: readonly ApiDevice[], now: number): void
+  /** The list was whole: what it lacks and the stream has not told of since is gone. */
+  end(): void
+}

@@ -1,0 +1,146 @@
+import { computed, effect, signal } from '@preact/signals'
+import { api, serverNow } from '../api/client.ts'
+import { me } from '../api/session.ts'
+import { Fleet, MOST_DEVICES } from './fleet.ts'
+import type { ApiDevice, ApiRecord } from './live-device.ts'
+import { shareStream, type Connection } from './shared-stream.ts'
+
+/** What the bar says. `catching up`: the stream is open, the list that goes with it is on its way. */
+export type LiveState =
+  | { readonly kind: 'connecting' | 'catching up' | 'live' }
+  | { readonly kind: 'lost'; readonly since: number }
+
+export const liveState = signal<LiveState>({ kind: 'connecting' })
+
+/** All devices of the account; whoever shows them looks again when `changed` does. */
+export const fleet = new Fleet()
+
+/** Counts changes of the fleet, at most ten a second and only while the page is visible. */
+export const changed = signal(0)
+
+/** Whether a list has been read at all, so that an empty fleet is one without devices. */
+export const isListed = signal(false)
+
+/** Whether there are more devices than are shown. */
+export const isCut = signal(false)
+
+const PAINT_EVERY_MS = 100
+const AGE_EVERY_MS = 1_000
+const PAGE = 1_000
+const RETRY_MS = 3_000
+
+type Listener = (name: string, data: unknown) => void
+const listeners = new Set<Listener>()
+
+/** Calls `listener` with each event of the stream until the returned function is called. */
+export function onStreamEvent(listener: Listener): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+const operatorId = computed(() => me.value?.operator.id)
+let isStarted = false
+
+/** Keeps the fleet up to date from the first call on, as long as somebody is signed in. */
+export function startLive(): void {
+  if (isStarted) return
+  isStarted = true
+  effect(() => {
+    if (operatorId.value === undefined) return undefined
+    const stream = shareStream({ onEvent: take, onConnection: connected })
+    return () => {
+      stream.close()
+      listing?.abort()
+      fleet.devices.clear()
+      isListed.value = false
+    }
+  })
+  setInterval(() => {
+    if (document.hidden) return
+    fleet.age(serverNow())
+    markChanged()
+  }, AGE_EVERY_MS)
+  document.addEventListener('visibilitychange', markChanged)
+}
+
+let lastOpened = ''
+let listing: AbortController | undefined
+
+function connected(connection: Connection): void {
+  switch (connection.kind) {
+    case 'connecting':
+      liveState.value = { kind: 'connecting' }
+      return
+    case 'lost':
+      listing?.abort()
+      liveState.value = connection
+      return
+    case 'open':
+      if (connection.opened === lastOpened && isListed.peek()) {
+        liveState.value = { kind: 'live' }
+        return
+      }
+      lastOpened = connection.opened
+      readList().catch(() => undefined)
+  }
+}
+
+/** Reads the whole list again and again until it succeeds or the stream is lost. */
+async function readList(): Promise<void> {
+  listing?.abort()
+  const reading = new AbortController()
+  listing = reading
+  const { signal } = reading
+  liveState.value = { kind: 'catching up' }
+  while (!signal.aborted) {
+    try {
+      await readListOnce(signal)
+      if (!signal.aborted) liveState.value = { kind: 'live' }
+      return
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+    }
+  }
+}
+
+async function readListOnce(signal: AbortSignal): Promise<void> {
+  const list = fleet.list()
+  let cursor: string | undefined
+  let read = 0
+  do {
+    const query = { limit: PAGE, sort: '-lastSeenAt', ...(cursor && { cursor }) } as const
+    const { items, nextCursor } = await api.get('/devices', { query, signal })
+    list.page(items, serverNow())
+    read += items.length
+    cursor = nextCursor ?? undefined
+    markChanged()
+  } while (cursor !== undefined && read < MOST_DEVICES)
+  isCut.value = cursor !== undefined
+  // A device that reports meanwhile moves to the front and may be missing in a list by time.
+  if (cursor === undefined) list.end()
+  isListed.value = true
+}
+
+function take({ name, data }: { name: string; data: string }): void {
+  const now = serverNow()
+  const value: unknown = JSON.parse(data)
+  if (name === 'position') fleet.position(value as ApiRecord, now)
+  else if (name === 'device-status') fleet.status(value as ApiDevice, now)
+  else if (name === 'device-erased') fleet.erased((value as { deviceId: string }).deviceId)
+  for (const listener of listeners) listener(name, value)
+  markChanged()
+}
+
+let painting: ReturnType<typeof setTimeout> | undefined
+let paintedAt = 0
+
+/** Says that the fleet has changed: soon, and once for many changes. */
+export function markChanged(): void {
+  if (painting !== undefined || document.hidden) return
+  const waitMs = Math.max(0, paintedAt + PAINT_EVERY_MS - performance.now())
+  painting = setTimeout(() => {
+    painting = undefined
+    paintedAt = performance.now()
+    changed.value += 1
+  }, waitMs)
+}
