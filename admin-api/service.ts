@@ -46,7 +46,7 @@ export async function startAdminApi(
   const server = await serveHttp({
     app: createAdminApp({
       ...{ store, eventLog, mode, clock, logger, metrics, stopping, trustProxy, ready },
-      console: builtConsole(),
+      console: builtConsole(config),
       ingest: ingestAddresses(config, ingestUrl),
       map: config.map,
       callLimit: config.rateLimits.admin,

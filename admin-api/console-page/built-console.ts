@@ -1,5 +1,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { MapConfig } from '../../runtime/config/console-variables.ts'
+import { MAP_FILE_PATH } from '../console.ts'
 import { pageHeaders } from './page-policy.ts'
 import type { ConsolePage } from './serve-console.ts'
 import { readSite } from './site-files.ts'
@@ -7,11 +9,20 @@ import { readSite } from './site-files.ts'
 /** Beside the compiled services; among the sources there is neither a site nor a map. */
 const FOLDER = fileURLToPath(new URL('../../console/', import.meta.url))
 
-/** The console as `npm run build` makes it. */
-export function builtConsole(): ConsolePage {
+/** The console as `npm run build` makes it, with the map that operators have configured. */
+export function builtConsole({ map }: { map?: MapConfig | undefined }): ConsolePage {
   return {
     site: readSite(join(FOLDER, 'site')),
-    maps: { '/map/world.pmtiles': join(FOLDER, 'map', 'world.pmtiles') },
-    headers: pageHeaders(),
+    maps: {
+      '/map/world.pmtiles': join(FOLDER, 'map', 'world.pmtiles'),
+      ...(map?.kind === 'pmtiles file' && { [MAP_FILE_PATH]: map.file }),
+    },
+    headers: pageHeaders(mapOrigins(map)),
   }
+}
+
+function mapOrigins(map: MapConfig | undefined): Parameters<typeof pageHeaders>[0] {
+  if (map === undefined || map.kind === 'pmtiles file') return {}
+  const { origin } = new URL(map.url)
+  return map.kind === 'tiles' ? { images: [origin] } : { data: [origin] }
 }

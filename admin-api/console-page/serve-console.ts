@@ -4,7 +4,7 @@ import type { Site, SiteFile } from './site-files.ts'
 
 const FOR_EVER = 'public, max-age=31536000, immutable'
 /** Not the console's, also where a browser asks for them. */
-const OTHERS = /^\/(api|assets|map|docs|openapi\.json|healthz|readyz|metrics)(\/|$)/
+const OTHERS = /^\/(api|assets|map|docs|map\.pmtiles|openapi\.json|healthz|readyz|metrics)(\/|$)/
 
 /** What the console is served from. */
 export type ConsolePage = {

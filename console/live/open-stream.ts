@@ -69,7 +69,6 @@ async function connect(options: StreamOptions, closing: AbortSignal): Promise<En
   try {
     const response = await fetch(url, {
       headers: { Accept: 'text/event-stream', ...headers },
-      cache: 'no-store',
       signal: AbortSignal.any([closing, silent.signal]),
     })
     status = response.status

@@ -1,5 +1,6 @@
 import { isListed } from '../../schemas/device-list.ts'
-import { liveness, SILENCE, type Device } from '../../schemas/read-models.ts'
+import { SILENCE } from '../../schemas/liveness.ts'
+import { liveness, type Device } from '../../schemas/read-models.ts'
 import type { DeviceCounts, Devices } from '../read-models.ts'
 import { READ, type Collections, type ReadModelCollections } from './collections.ts'
 import { listed } from './device-search.ts'
