@@ -1,5 +1,5 @@
 import type { IconNode } from 'lucide'
-import { FileClock, Map as MapIcon } from 'lucide'
+import { FileClock, KeyRound, Map as MapIcon } from 'lucide'
 import type { ComponentType } from 'preact'
 
 /**
@@ -21,6 +21,11 @@ export const PAGES: readonly ConsolePage[] = [
     path: '/',
     load: () => import('./pages/map.tsx').then((module) => module.MapPage),
     link: { name: 'Map', icon: MapIcon },
+  },
+  {
+    path: '/keys',
+    load: () => import('./pages/keys/keys-page.tsx').then((module) => module.KeysPage),
+    link: { name: 'Keys', icon: KeyRound },
   },
   {
     path: '/audit',

@@ -60,6 +60,15 @@ export function unreachable(cause: unknown): ApiFailure {
   return new ApiFailure(message, { status: 0, error: 'UNREACHABLE', cause })
 }
 
+/** What the page itself finds wrong with a field. */
+export function faultAt(field: string, message: string): ApiFailure {
+  return new ApiFailure(message, {
+    status: 400,
+    error: 'INVALID_PARAMS',
+    details: [{ field, message }],
+  })
+}
+
 /** Whatever was thrown, as a failure that can be shown. */
 export function toFailure(thrown: unknown): ApiFailure {
   if (thrown instanceof ApiFailure) return thrown

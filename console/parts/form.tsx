@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { createContext } from 'preact'
 import { useContext, useId, useRef, useState } from 'preact/hooks'
-import { toFailure, type ApiFailure } from '../api/failure.ts'
+import { faultAt, toFailure, type ApiFailure } from '../api/failure.ts'
 import { FailedLine } from './states.tsx'
 
 const Faults = createContext<ReadonlyMap<string, string>>(new Map())
@@ -38,16 +38,19 @@ export function Form({
     if (isRunning || form.current === null) return
     setRunning(true)
     setFailure(undefined)
-    submit(valuesOf(form.current)).then(
-      () => setRunning(false),
-      (thrown: unknown) => {
-        setFailure(toFailure(thrown))
-        setRunning(false)
-        requestAnimationFrame(() =>
-          form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(),
-        )
-      },
-    )
+    Promise.resolve(form.current)
+      .then(refuseHalfFilled)
+      .then(submit)
+      .then(
+        () => setRunning(false),
+        (thrown: unknown) => {
+          setFailure(toFailure(thrown))
+          setRunning(false)
+          requestAnimationFrame(() =>
+            form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(),
+          )
+        },
+      )
   }
 
   return (
@@ -145,6 +148,16 @@ function valuesOf(form: HTMLFormElement): Record<string, string> {
     if (typeof value === 'string') values[name] = value
   }
   return values
+}
+
+/** A date without its time has no value, and would count as left empty. */
+function refuseHalfFilled(form: HTMLFormElement): Record<string, string> {
+  for (const control of form.elements) {
+    if (control instanceof HTMLInputElement && control.validity.badInput) {
+      throw faultAt(control.name, 'this is not complete: fill it in, or empty it')
+    }
+  }
+  return valuesOf(form)
 }
 
 function fieldNames(form: HTMLFormElement | null): ReadonlySet<string> {

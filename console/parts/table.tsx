@@ -39,7 +39,7 @@ export function Table<T>({
           <tr key={keyOf(row)}>
             {columns.map(({ title, cell, isNumber }) => (
               <td key={title} data-title={title} class={isNumber === true ? 'number' : undefined}>
-                {cell(row)}
+                <div>{cell(row)}</div>
               </td>
             ))}
           </tr>

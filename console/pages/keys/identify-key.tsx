@@ -1,0 +1,66 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api/client.ts'
+import { ApiFailure } from '../../api/failure.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Field, Form } from '../../parts/form.tsx'
+import { Isolated } from '../../parts/isolated.tsx'
+import { Ago, Time } from '../../parts/time.tsx'
+import { STATUS_WORDS, type Key } from './key-words.ts'
+
+/** Says which key a secret is, for somebody who has found one in a sender. */
+export function IdentifyKey({ onClose }: { onClose: () => void }) {
+  const [found, setFound] = useState<Key | 'none'>()
+
+  async function look({ key = '' }: Readonly<Record<string, string>>) {
+    setFound(undefined)
+    try {
+      setFound(await api.post('/keys/identify', { body: { key: key.trim() } }))
+    } catch (failure) {
+      if (!(failure instanceof ApiFailure) || failure.status !== 404) throw failure
+      setFound('none')
+    }
+  }
+
+  return (
+    <Dialog title="Which key is this?" onClose={onClose}>
+      <Form button="Look" submit={look} cancel={onClose}>
+        <Field
+          name="key"
+          label="Secret"
+          hint="Paste it as it stands in the sender. It is compared and not kept."
+          type="password"
+          autoComplete="off"
+          autoFocus
+        />
+      </Form>
+      <div role="status">{found !== undefined && <Found found={found} />}</div>
+    </Dialog>
+  )
+}
+
+function Found({ found }: { found: Key | 'none' }) {
+  if (found === 'none') {
+    return (
+      <div class="notice warn">
+        <p>No key of this account has this secret, now or before.</p>
+      </div>
+    )
+  }
+  const { name, hint, status, lastUsedAt, createdAt } = found
+  return (
+    <dl class="facts">
+      <dt>Key</dt>
+      <dd>
+        <Isolated class="strong">{name}</Isolated> <code>{hint}</code>
+      </dd>
+      <dt>Status</dt>
+      <dd>{STATUS_WORDS[status]}</dd>
+      <dt>Made</dt>
+      <dd>
+        <Time at={createdAt} />
+      </dd>
+      <dt>Last used</dt>
+      <dd>{lastUsedAt === null ? 'never' : <Ago at={lastUsedAt} />}</dd>
+    </dl>
+  )
+}

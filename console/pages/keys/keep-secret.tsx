@@ -1,0 +1,40 @@
+import { KeyRound } from 'lucide'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Isolated } from '../../parts/isolated.tsx'
+import { Secret } from '../../parts/secret.tsx'
+import { Time } from '../../parts/time.tsx'
+import type { KeyWithSecret } from './key-words.ts'
+
+/** Shows a secret, this once. */
+export function KeepSecret({
+  of: { name, key, previousValidUntil },
+  title,
+  onClose,
+}: {
+  of: KeyWithSecret
+  title: string
+  onClose: () => void
+}) {
+  return (
+    <Dialog title={title}>
+      <div class="notice warn">
+        <Icon of={KeyRound} />
+        <p>
+          Copy the secret of <Isolated class="strong">{name}</Isolated> now. It is shown this once.
+        </p>
+      </div>
+      <Secret text={key} />
+      {previousValidUntil !== null && (
+        <p>
+          The secret before works until <Time at={previousValidUntil} />.
+        </p>
+      )}
+      <div class="buttons">
+        <button type="button" class="primary" onClick={onClose}>
+          I have it
+        </button>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,56 @@
+import type { components } from '../../api/schema.ts'
+import { faultAt } from '../../api/failure.ts'
+import { fromInput } from '../../parts/zoned-input.ts'
+
+export type Key = components['schemas']['Key']
+export type KeyWithSecret = components['schemas']['KeyWithSecret']
+export type Scope = Key['scopes'][number]
+
+export const SCOPES: readonly { readonly scope: Scope; readonly words: string }[] = [
+  { scope: 'positions:write', words: 'Send reports' },
+  { scope: 'positions:read', words: 'Read positions' },
+  { scope: 'devices:read', words: 'Read devices' },
+  { scope: 'admin', words: 'Everything an admin may' },
+]
+
+export const STATUS_WORDS: Readonly<Record<Key['status'], string>> = {
+  active: 'Active',
+  rotating: 'Rotating',
+  expired: 'Expired',
+  revoked: 'Revoked',
+}
+
+export function scopeWords(scopes: readonly Scope[]): string {
+  return SCOPES.filter(({ scope }) => scopes.includes(scope))
+    .map(({ words }, index) => (index === 0 ? words : words.toLowerCase()))
+    .join(', ')
+}
+
+/** What a key is bound by, as the fields of a form give it; empty fields bind nothing. */
+export function readLimits(values: Readonly<Record<string, string>>, zone: string) {
+  const { name = '', expiresAt = '', deviceIds = '', rateLimit = '' } = values
+  return {
+    name: name.trim(),
+    expiresAt: expiresAt === '' ? null : isoOf(expiresAt, zone),
+    deviceIds: linesOf(deviceIds),
+    rateLimit: rateLimit.trim() === '' ? null : numberOf(rateLimit),
+  }
+}
+
+function isoOf(text: string, zone: string): string {
+  const ms = fromInput(text, zone)
+  if (ms === undefined) throw faultAt('expiresAt', 'give date and time, or neither')
+  return new Date(ms).toISOString()
+}
+
+/** JSON has no NaN: it would arrive as null, which takes the limit away. */
+function numberOf(text: string): number {
+  const number = Number(text)
+  if (!Number.isFinite(number)) throw faultAt('rateLimit', 'give a whole number, or nothing')
+  return number
+}
+
+function linesOf(text: string): string[] | null {
+  const lines = text.split('\n').flatMap((line) => line.trim() || [])
+  return lines.length === 0 ? null : [...new Set(lines)]
+}

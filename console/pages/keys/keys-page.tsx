@@ -1,0 +1,98 @@
+import { useState } from 'preact/hooks'
+import { KeyRound } from 'lucide'
+import { api } from '../../api/client.ts'
+import { isAdmin } from '../../api/session.ts'
+import { Page } from '../../parts/page.tsx'
+import { Empty, Failed, FailedLine, Loading } from '../../parts/states.tsx'
+import { MoreButton } from '../../parts/table.tsx'
+import { usePages } from '../../parts/use-pages.ts'
+import { EditKey } from './edit-key.tsx'
+import { IdentifyKey } from './identify-key.tsx'
+import type { Key } from './key-words.ts'
+import { KeyTable } from './key-table.tsx'
+import { NewKey } from './new-key.tsx'
+import { RevokeKey } from './revoke-key.tsx'
+import { RotateKey } from './rotate-key.tsx'
+import './keys.css'
+
+export type KeyDialog =
+  | { readonly kind: 'new' | 'identify' }
+  | { readonly kind: 'edit' | 'rotate' | 'revoke'; readonly key: Key }
+
+export function KeysPage() {
+  const [open, setOpen] = useState<KeyDialog>()
+  const { items, failure, isLoading, reload, more } = usePages(
+    (cursor, signal) => api.get('/keys', { query: { ...(cursor && { cursor }) }, signal }),
+    [],
+  )
+  const close = () => setOpen(undefined)
+  return (
+    <Page
+      title="Keys"
+      wide
+      actions={
+        isAdmin.value && (
+          <>
+            <button type="button" onClick={() => setOpen({ kind: 'identify' })}>
+              Which key is this?
+            </button>
+            <button type="button" class="primary" onClick={() => setOpen({ kind: 'new' })}>
+              New key
+            </button>
+          </>
+        )
+      }
+    >
+      {failure !== undefined && items !== undefined && (
+        <FailedLine failure={failure} onRetry={reload} />
+      )}
+      {items === undefined ? (
+        failure === undefined ? (
+          <Loading />
+        ) : (
+          <Failed failure={failure} onRetry={reload} />
+        )
+      ) : items.length === 0 ? (
+        <Empty title="There is no key yet" icon={KeyRound}>
+          <p>
+            Whatever sends reports needs one.{' '}
+            {isAdmin.value ? (
+              <a href="/connect">Connect a device</a>
+            ) : (
+              'Ask an admin of your account to make one.'
+            )}
+          </p>
+        </Empty>
+      ) : (
+        <>
+          <KeyTable keys={items} open={setOpen} />
+          <MoreButton more={more} isLoading={isLoading} />
+        </>
+      )}
+      {open !== undefined && <OpenDialog open={open} onDone={reload} onClose={close} />}
+    </Page>
+  )
+}
+
+function OpenDialog({
+  open,
+  onDone,
+  onClose,
+}: {
+  open: KeyDialog
+  onDone: () => void
+  onClose: () => void
+}) {
+  switch (open.kind) {
+    case 'new':
+      return <NewKey onMade={onDone} onClose={onClose} />
+    case 'identify':
+      return <IdentifyKey onClose={onClose} />
+    case 'edit':
+      return <EditKey of={open.key} onDone={onDone} onClose={onClose} />
+    case 'rotate':
+      return <RotateKey of={open.key} onDone={onDone} onClose={onClose} />
+    case 'revoke':
+      return <RevokeKey of={open.key} onDone={onDone} onClose={onClose} />
+  }
+}

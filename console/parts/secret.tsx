@@ -1,0 +1,20 @@
+import { CopyButton } from './copy-button.tsx'
+import './secret.css'
+
+/** A secret that is shown this once. `what` names it: "API key". */
+export function Secret({ text, what = 'API key' }: { text: string; what?: string }) {
+  return (
+    <div class="secret">
+      <textarea
+        readOnly
+        rows={1}
+        spellcheck={false}
+        aria-label={what}
+        onFocus={({ currentTarget }) => currentTarget.select()}
+      >
+        {text}
+      </textarea>
+      <CopyButton text={text} what="secret" />
+    </div>
+  )
+}
