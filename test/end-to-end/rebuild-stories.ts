@@ -21,7 +21,8 @@ export function rebuildStories(
     const service = await start()
     const loads: Load[] = []
     const startLoadAgain = async () => {
-      const load = startLoad({ urls: [service.ingestUrl], key: service.key, concurrency })
+      const { ingestUrl, key } = service
+      const load = startLoad({ urls: [ingestUrl], key, concurrency, pauseMs: 10 })
       loads.push(load)
       await eventually(() => load.acknowledged.length >= 500, { withinMs: 60_000 })
       return load
