@@ -1,5 +1,5 @@
 import { DatabaseSync } from '@photostructure/sqlite'
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
 import { DependencyError } from '../errors.ts'
 import { isBusy, translated, translation } from './sqlite-errors.ts'
 
@@ -66,28 +66,30 @@ export class Database {
     }
   }
 
+  /** The statement is compiled when it is first used: most programs use few of a store's. */
   prepare<Row = never>(sql: string): Statement<Row> {
-    const statement = this.#translated(() => this.#driver.prepare(sql))
+    let compiled: StatementSyncInstance | undefined
+    const compile = () => (compiled = this.#driver.prepare(sql))
     const called = this.#called
     // Without a closure for each call: these are the most frequent calls of all.
     return {
       get(...values) {
         try {
-          return statement.get(...bindable(values)) as Row | undefined
+          return (compiled ?? compile()).get(...bindable(values)) as Row | undefined
         } catch (error) {
           throw translation(called, error)
         }
       },
       all(...values) {
         try {
-          return statement.all(...bindable(values)) as Row[]
+          return (compiled ?? compile()).all(...bindable(values)) as Row[]
         } catch (error) {
           throw translation(called, error)
         }
       },
       run(...values) {
         try {
-          return statement.run(...bindable(values)).changes
+          return (compiled ?? compile()).run(...bindable(values)).changes
         } catch (error) {
           throw translation(called, error)
         }

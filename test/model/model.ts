@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { expect } from '@jest/globals'
 import type { PositionEntry } from '../../event-log/event-log.ts'
 import { T0 } from '../samples.ts'
@@ -52,7 +53,7 @@ export class Model {
       const name = nameOf(report)
       const { recordId } = answers[index]!
       const known = this.#ids.get(name) ?? recordId
-      expect({ name, recordId }).toEqual({ name, recordId: known })
+      expectSame({ name, recordId }, { name, recordId: known })
       this.#ids.set(name, known)
       this.devices[report.device]!.must.add(name)
       if (!this.#firstAcknowledged.has(name)) this.#firstAcknowledged.set(name, this.#commands)
@@ -76,28 +77,31 @@ export class Model {
     for (const [number, deviceId] of DEVICES.entries()) {
       const { may, must, stays, erasing } = this.devices[number]!
       const { status, records } = await world.device(deviceId)
-      const seen = records.map(({ timestamp, receivedAt, recordId }) => {
+      const seen = new Set<string>()
+      for (const { timestamp, receivedAt, recordId } of records) {
         const name = nameOf({ device: number, turn: turnOf(timestamp) })
-        expect({ name, sent: may.get(name)?.has(receivedAt) }).toEqual({ name, sent: true })
-        expect({ name, recordId }).toEqual({ name, recordId: this.#ids.get(name) ?? recordId })
-        return name
-      })
-      expect(new Set(seen).size).toBe(seen.length)
-      if (all) expect(seen).toEqual(expect.arrayContaining([...must]))
+        seen.add(name)
+        const sent = may.get(name)?.has(receivedAt) ?? false
+        expectSame(
+          { name, sent, recordId },
+          { name, sent: true, recordId: this.#ids.get(name) ?? recordId },
+        )
+      }
+      expectSame(seen.size, records.length)
+      if (all) expectAll(must, seen)
       const lasting = records.filter(({ receivedAt }) => receivedAt > erasing)
-      const found = lasting.map(({ recordId, receivedAt }) => `${recordId} ${receivedAt}`)
-      expect(found).toEqual(expect.arrayContaining([...stays]))
+      const found = new Set(lasting.map(({ recordId, receivedAt }) => `${recordId} ${receivedAt}`))
+      expectAll(stays, found)
       for (const record of found) stays.add(record)
       const times = records.map(({ receivedAt }) => receivedAt)
       const last = [...records].sort(byPlace).at(-1)
-      expect(
+      expectSame(
         status && {
           reportCount: status.reportCount,
           firstSeenAt: status.firstSeenAt,
           lastSeenAt: status.lastSeenAt,
           last: status.lastPosition.recordId,
         },
-      ).toEqual(
         last && {
           reportCount: records.length,
           firstSeenAt: Math.min(...times),
@@ -124,10 +128,20 @@ export class Model {
           after,
           stands: (first.get(before) ?? 0) <= (first.get(after) ?? Infinity),
         }
-        expect(order).toEqual({ before, after, stands: true })
+        expectSame(order, { before, after, stands: true })
       }
     }
   }
+}
+
+/** `expect` takes longer than all that is checked: it is asked only to say what is wrong. */
+function expectSame<T>(found: T, wanted: T): void {
+  if (!isDeepStrictEqual(found, wanted)) expect(found).toEqual(wanted)
+}
+
+function expectAll(wanted: ReadonlySet<string>, found: ReadonlySet<string>): void {
+  const missing = [...wanted].filter((one) => !found.has(one))
+  if (missing.length > 0) expect([...found]).toEqual(expect.arrayContaining(missing))
 }
 
 export function toSent({ device, turn }: Report): Sent {
