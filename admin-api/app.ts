@@ -28,7 +28,9 @@ import { eraseDeviceRoutes } from './devices/erase-device.ts'
 import { keyRoutes } from './keys/keys.ts'
 import { adminDocument } from './openapi.ts'
 import { operatorRoutes } from './accounts/operators.ts'
+import { activityRoute } from './devices/activity/activity.ts'
 import { positionRoutes } from './devices/positions.ts'
+import { trackRoute } from './devices/track/track.ts'
 import { rejectionRoutes } from './rejections.ts'
 import { reportTestRoutes } from './test-report.ts'
 import { sessionRoutes } from './sign-in/session.ts'
@@ -74,6 +76,8 @@ export function adminRoutes(deps: AdminDependencies): AdminRoute[] {
     ...deviceRoutes(deps),
     ...eraseDeviceRoutes(deps),
     ...positionRoutes(deps),
+    trackRoute(deps),
+    activityRoute(deps),
     ...rejectionRoutes(deps),
     ...systemRoutes(deps),
     ...consoleRoutes(deps),

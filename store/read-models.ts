@@ -62,6 +62,16 @@ export interface ReadModels {
     readonly limit: number
     readonly after?: { readonly timestamp: number; readonly recordId: string }
   }): Promise<PositionRecord[]>
+
+  /**
+   * How many records of a device have a timestamp from each of the ascending bounds up to the next
+   * one (exclusive): one number fewer than bounds.
+   */
+  countPositions(query: {
+    readonly accountId: string
+    readonly deviceId: string
+    readonly bounds: readonly number[]
+  }): Promise<number[]>
 }
 
 export type ProjectionBatch = {

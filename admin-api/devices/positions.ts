@@ -14,15 +14,20 @@ import { deviceList, type Caller } from '../http/caller.ts'
 import { readCursor } from '../http/cursor.ts'
 import { requireDevice } from './devices.ts'
 import { EXPORT_FORMATS, EXPORT_NAMES, exportPositions } from './export/export-positions.ts'
-import { DEFAULT_LIMIT, LIMIT_PARAMETER, PAGE_PARAMETERS, timeParameter } from '../http/query.ts'
+import {
+  DEFAULT_LIMIT,
+  LIMIT_PARAMETER,
+  PAGE_PARAMETERS,
+  rangeParameters,
+  requireRange,
+} from '../http/query.ts'
 import { choice, type InputOf } from '../http/rule.ts'
 import { RECORD, recordView } from '../http/views.ts'
 
 const FORMATS = ['json', ...EXPORT_NAMES] as const
 
 const HISTORY_PARAMETERS = {
-  from: timeParameter('from').described('The earliest `timestamp`'),
-  to: timeParameter('to').described('The `timestamp` before which the records end'),
+  ...rangeParameters('`timestamp`'),
   order: choice(['asc', 'desc'], { expected: 'order must be asc or desc' }).described(
     'By `timestamp`, from the oldest (`asc`) or from the newest (`desc`). `desc` is the default of json, `asc` that of the other formats: a track is expected in the order of time',
   ),
@@ -48,9 +53,7 @@ export function positionRoutes({ store }: { store: Store }): AdminRoute[] {
     const deviceId = pathParameter(ctx, 'deviceId')
     const { limit = DEFAULT_LIMIT, cursor, format, order, ...between } = query
     const range = { ...between, order: order ?? (format === 'json' ? 'desc' : 'asc') }
-    if (range.from !== undefined && range.to !== undefined && range.from > range.to) {
-      throw invalidParams([{ field: 'from', message: 'from must not be after to' }])
-    }
+    requireRange(range)
     if (!isListed(deviceList(caller), deviceId)) await requireDevice(store, caller, deviceId)
     if (format !== 'json') {
       refuseWithFile(query)

@@ -1,4 +1,4 @@
-import type { Fault } from '../../runtime/errors.ts'
+import { invalidParams, type Fault } from '../../runtime/errors.ts'
 import { parseIso8601 } from '../../schemas/iso-8601.ts'
 import type { AdminContext } from './admin-route.ts'
 import { inputOf, parsed, text, type InputOf, type Rules } from './rule.ts'
@@ -67,6 +67,20 @@ export function timeParameter(name: string) {
     expected: `${name} must be an ISO 8601 date and time, for example 2026-01-31T12:30:00Z (a + is written %2B)`,
     openapi: { type: 'string', format: 'date-time' },
   })
+}
+
+/** `from` and `to`; `what`: the time they are about, in Markdown. */
+export function rangeParameters(what: string) {
+  return {
+    from: timeParameter('from').described(`The earliest ${what}`),
+    to: timeParameter('to').described(`The ${what} before which it ends`),
+  }
+}
+
+/** @throws {ApiError} 400 for a range that ends before it begins. */
+export function requireRange({ from, to }: { from?: number; to?: number }): void {
+  if (from === undefined || to === undefined || from <= to) return
+  throw invalidParams([{ field: 'from', message: 'from must not be after to' }])
 }
 
 /** A text of up to this many UTF-16 code units. */

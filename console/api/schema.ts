@@ -144,6 +144,28 @@ export interface paths {
         patch: operations["changeDevice"];
         trace?: never;
     };
+    "/api/v1/devices/{deviceId}/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many records a device has of each hour or day
+         * @description At most 1000 steps; the last 30 days where no range is given.
+         *
+         *     For any operator, and for API keys with the scope `positions:read` or `admin`.
+         */
+        get: operations["getDeviceActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/devices/{deviceId}/positions": {
         parameters: {
             query?: never;
@@ -159,6 +181,30 @@ export interface paths {
          *     For any operator, and for API keys with the scope `positions:read` or `admin`.
          */
         get: operations["listDevicePositions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/devices/{deviceId}/track": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A device’s track for a map, thinned out
+         * @description All records of the range make the totals; `rows` are those that show the way and its timing best. Where
+         *     the device was at the time of a record that is left out, and where a straight way between the rows around
+         *     it would put it at that time, are at most `toleranceMetres` apart.
+         *
+         *     For any operator, and for API keys with the scope `positions:read` or `admin`.
+         */
+        get: operations["getDeviceTrack"];
         put?: never;
         post?: never;
         delete?: never;
@@ -560,6 +606,18 @@ export interface components {
             id: string;
             name: string;
             suspended: boolean;
+        };
+        Activity: {
+            items: components["schemas"]["ActivityStep"][];
+        };
+        ActivityStep: {
+            /** @description Records of the range only */
+            count: number;
+            /**
+             * Format: date-time
+             * @description When the hour or day begins in the time zone
+             */
+            start: string;
         };
         /** @description What was set; never a secret */
         AuditDetails: {
@@ -1047,6 +1105,39 @@ export interface components {
             /** @description The HTTP status of the ingest API’s answer */
             status: number;
         };
+        Track: {
+            bounds: components["schemas"]["TrackBounds"];
+            /** @description `timestamp`, `latitude`, `longitude`, `accuracy`, `altitude`, `speed`, `heading`, `battery`, `recordId` */
+            columns: string[];
+            /** @description From record to record, gaps included */
+            distanceMetres: number;
+            /** @description Silences after which the device counts as offline, by its expected interval or else by its usual one; at most a quarter of `points`, the longest. They lie between rows that follow one another */
+            gaps: components["schemas"]["TrackGap"][];
+            /** @description Metres per second: the greatest that was reported, or, where none was, the greatest between records */
+            maxSpeed: number | null;
+            /** @description At 0.5 m/s or more, gaps excluded */
+            movingSeconds: number;
+            /** @description By time, each with a value or null for each of the columns */
+            rows: unknown[][];
+            /** @description How many of them are in `rows` */
+            shown: number;
+            toleranceMetres: number;
+            /** @description How many records the range has */
+            total: number;
+        };
+        /** @description The smallest box around all records; west above east crosses the 180th meridian */
+        TrackBounds: {
+            east: number;
+            north: number;
+            south: number;
+            west: number;
+        } | null;
+        TrackGap: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+        };
         UNAUTHORIZED: {
             /** @constant */
             code: 401;
@@ -1505,6 +1596,45 @@ export interface operations {
             };
         };
     };
+    getDeviceActivity: {
+        parameters: {
+            query?: {
+                /** @description The earliest `timestamp` */
+                from?: string;
+                /** @description How long each step is */
+                step?: "hour" | "day";
+                /** @description The `timestamp` before which it ends */
+                to?: string;
+                /** @description The time zone whose hours or days are meant */
+                tz?: string;
+            };
+            header?: never;
+            path: {
+                deviceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many records a device has of each hour or day */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        code: 200;
+                        data: components["schemas"]["Activity"];
+                        /** @description For people */
+                        message: string;
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
     listDevicePositions: {
         parameters: {
             query?: {
@@ -1518,7 +1648,7 @@ export interface operations {
                 limit?: number;
                 /** @description By `timestamp`, from the oldest (`asc`) or from the newest (`desc`). `desc` is the default of json, `asc` that of the other formats: a track is expected in the order of time */
                 order?: "asc" | "desc";
-                /** @description The `timestamp` before which the records end */
+                /** @description The `timestamp` before which it ends */
                 to?: string;
             };
             header?: never;
@@ -1548,6 +1678,43 @@ export interface operations {
                     };
                     "application/x-ndjson": components["schemas"]["RecordLines"];
                     "text/csv": components["schemas"]["RecordRows"];
+                };
+            };
+        };
+    };
+    getDeviceTrack: {
+        parameters: {
+            query?: {
+                /** @description The earliest `timestamp` */
+                from?: string;
+                /** @description How many records are shown at most */
+                points?: number;
+                /** @description The `timestamp` before which it ends */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                deviceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A device’s track for a map, thinned out */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        code: 200;
+                        data: components["schemas"]["Track"];
+                        /** @description For people */
+                        message: string;
+                        /** @constant */
+                        success: true;
+                    };
                 };
             };
         };

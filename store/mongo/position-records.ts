@@ -65,6 +65,40 @@ export async function pagePositions(
   return documents.map(positionRecord)
 }
 
+/** One scan of the same index; the server puts each timestamp between its bounds. */
+export async function countPositions(
+  sources: Sources,
+  { accountId, deviceId, bounds }: Parameters<ReadModels['countPositions']>[0],
+  kept: Filter<PositionDocument>,
+): Promise<number[]> {
+  // A bound that equals the one before it ends a step without records; the server takes none.
+  const times = [...new Set(bounds)]
+  const counts = bounds.slice(1).map(() => 0)
+  const [first, last] = [times[0], times.at(-1)]
+  if (first === undefined || last === undefined || first === last) return counts
+  const erased = await erasedOf(sources, { accountId, deviceId })
+  if (erased === 'everything') return counts
+  const found = await sources.positions
+    .aggregate<{ _id: Date; count: number }>(
+      [
+        {
+          $match: {
+            accountId,
+            deviceId,
+            timestamp: { $gte: new Date(first), $lt: new Date(last) },
+            ...kept,
+            ...(erased !== undefined && { $nor: erasedRecords(erased) }),
+          },
+        },
+        { $bucket: { groupBy: '$timestamp', boundaries: times.map((time) => new Date(time)) } },
+      ],
+      READ,
+    )
+    .toArray()
+  for (const { _id, count } of found) counts[bounds.lastIndexOf(_id.getTime())] = count
+  return counts
+}
+
 /** Erased records may still exist, or be written late: the status document identifies them. */
 async function erasedOf(
   { hiddenDevices, deviceStatuses }: Sources,

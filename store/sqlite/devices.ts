@@ -1,3 +1,4 @@
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Device } from '../../schemas/read-models.ts'
 import type { Devices, Erasures, ReadModels } from '../read-models.ts'
 import { DEFAULT_SETTINGS, type SettingsOfDevices } from './device-settings.ts'
@@ -18,7 +19,7 @@ export function sqliteDevices({
   hidden: HiddenDevices
   /** Whether it is current and no other is being built. */
   isOnlyGeneration: (generation: number) => boolean
-}): Devices & Erasures & Pick<ReadModels, 'findPosition' | 'pagePositions'> {
+}): Devices & Erasures & Pick<ReadModels, 'findPosition' | 'pagePositions' | 'countPositions'> {
   return {
     changeDeviceSettings: settings.changeDeviceSettings,
     forgetDeviceSettings: settings.forgetDeviceSettings,
@@ -71,6 +72,18 @@ export function sqliteDevices({
     async pagePositions(query) {
       const models = readModels.current()
       return hidden.isHidden(query, models) ? [] : models.pagePositions(query)
+    },
+
+    async countPositions({ bounds, ...device }) {
+      const counts: number[] = []
+      for (const [n, to] of bounds.slice(1).entries()) {
+        // Each is counted record by record, which takes long where there are many.
+        await endOfTurn()
+        const models = readModels.current()
+        const from = bounds[n] ?? to
+        counts.push(hidden.isHidden(device, models) ? 0 : models.countPositions(device, from, to))
+      }
+      return counts
     },
 
     async hideErased(erasure) {

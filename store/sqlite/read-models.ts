@@ -16,12 +16,13 @@ import { sqliteErasures, type AppliedErasures } from './erasures.ts'
 import { projectEntries } from './projection.ts'
 import { READ_MODELS_SCHEMA } from './read-models-schema.ts'
 import { rememberDevices } from './remembered-devices.ts'
-import { sqliteRecords } from './records.ts'
+import { sqliteRecords, type Records } from './records.ts'
 
 /** One generation of the read models, in its own file. */
 export type SqliteReadModels = Pick<ReadModels, 'findPosition' | 'pagePositions'> & {
   readonly statuses: Pick<DeviceStatuses, 'find' | 'page' | 'count'>
   readonly erasures: Pick<AppliedErasures, 'isApplied' | 'appliedUpTo' | 'begunUpTo' | 'times'>
+  readonly countPositions: Records['count']
   /** The accounts that have a record or a status. */
   accounts(): string[]
   scanRecords: Generation['scanRecords']
@@ -129,6 +130,7 @@ export function openReadModels(
     erasures,
     findPosition: records.findPosition,
     pagePositions: records.pagePositions,
+    countPositions: (device, from, to) => records.count(device, from, to),
     checkpoint,
     lastApplied: () =>
       Object.fromEntries(lastApplied.all().map(({ part, offset, id }) => [part, { offset, id }])),

@@ -16,6 +16,8 @@ export type Records = Pick<ReadModels, 'findPosition' | 'pagePositions'> & {
   erasesMany(erasure: ErasureEntry): boolean
   /** Every record of a device by its origin, partition by partition. */
   ofDevice(device: DeviceName): { origin: Origin; event: PositionReported }[]
+  /** How many records a device has with a timestamp from `from` up to `to`, exclusive. */
+  count(device: DeviceName, from: number, to: number): number
   /** The next account after this one that has a record. */
   accountAfter(accountId: string): string | undefined
   /** The next records of an account by (device, timestamp, recordId), up to a device. */
@@ -57,6 +59,9 @@ export const PAGE = {
     ORDER BY timestamp DESC, record_id DESC LIMIT ?`,
 }
 
+export const COUNT = `SELECT count(*) AS count FROM records
+  WHERE account_id = ? AND device_id = ? AND timestamp >= ? AND timestamp < ?`
+
 export const REMOVE_SOME = `DELETE FROM records WHERE rowid IN
   (SELECT rowid FROM records WHERE received_at < ? ORDER BY received_at LIMIT ${REMOVED_AT_ONCE})`
 
@@ -87,6 +92,7 @@ export function sqliteRecords(database: Database): Records {
     asc: database.prepare<Row>(PAGE.asc),
     desc: database.prepare<Row>(PAGE.desc),
   }
+  const count = database.prepare<{ count: number }>(COUNT)
   const removeSome = database.prepare(REMOVE_SOME)
   const removeErased = database.prepare(REMOVE_ERASED)
   const oneTooMany = database.prepare<{ rowid: number }>(
@@ -130,6 +136,9 @@ export function sqliteRecords(database: Database): Records {
       const stored = find.get(event.accountId, event.recordId)
       return stored?.log_partition === origin.partition && stored.log_offset === origin.offset
     },
+
+    count: ({ accountId, deviceId }, from, to) =>
+      count.get(accountId, deviceId, from, to)?.count ?? 0,
 
     accountAfter: (accountId) => accountAfter.get(accountId)?.next ?? undefined,
 

@@ -124,6 +124,18 @@ export const EXPECTED: Record<string, Expected> = {
     path: '/devices/device-of-acc-1/positions',
     stranger: 404,
   },
+  'GET /devices/:deviceId/track': {
+    needs: 'viewer',
+    scope: 'positions:read',
+    path: '/devices/device-of-acc-1/track',
+    stranger: 404,
+  },
+  'GET /devices/:deviceId/activity': {
+    needs: 'viewer',
+    scope: 'positions:read',
+    path: '/devices/device-of-acc-1/activity',
+    stranger: 404,
+  },
   'GET /positions/:recordId': {
     needs: 'viewer',
     scope: 'positions:read',

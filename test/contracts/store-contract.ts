@@ -11,6 +11,7 @@ import { erasuresContract } from './store-erasures.ts'
 import { expiryContract } from './store-expiry.ts'
 import { generationsContract } from './store-generations.ts'
 import { hiddenDevicesContract } from './store-hidden-devices.ts'
+import { historyCountsContract } from './store-history-counts.ts'
 import { historyContract } from './store-history.ts'
 import { instancesContract } from './store-instances.ts'
 import { keyRotationContract } from './store-key-rotation.ts'
@@ -43,6 +44,7 @@ export function storeContract(name: string, open: OpenStore): void {
     hiddenDevicesContract(open)
     expiryContract(open)
     historyContract(open)
+    historyCountsContract(open)
     generationsContract(open)
     devicesContract(open)
     devicePagesContract(open)

@@ -1,0 +1,94 @@
+import type { Clock } from '../../../runtime/clock.ts'
+import { invalidParams } from '../../../runtime/errors.ts'
+import { succeed } from '../../../runtime/http.ts'
+import type { Store } from '../../../store/store.ts'
+import {
+  pathParameter,
+  route,
+  type AdminContext,
+  type AdminRoute,
+  type Input,
+  type JsonSchema,
+} from '../../http/admin-route.ts'
+import type { Caller } from '../../http/caller.ts'
+import { rangeParameters, requireRange } from '../../http/query.ts'
+import { choice, text, type InputOf } from '../../http/rule.ts'
+import { isoTime, TIME } from '../../http/views.ts'
+import { requireDevice } from '../devices.ts'
+import { isTimeZone, localSteps, STEPS } from './local-steps.ts'
+
+const MOST_STEPS = 1_000
+const USUAL_RANGE_MS = 30 * 24 * 60 * 60 * 1_000
+
+const ACTIVITY_PARAMETERS = {
+  ...rangeParameters('`timestamp`'),
+  step: choice(STEPS, { expected: `step must be ${STEPS.join(' or ')}` })
+    .withDefault('day')
+    .described('How long each step is'),
+  tz: text({
+    max: 64,
+    fits: isTimeZone,
+    expected: 'tz must be a time zone of the IANA database, for example Europe/Berlin',
+  })
+    .withDefault('UTC')
+    .described('The time zone whose hours or days are meant'),
+}
+
+/** When a device has reported, for finding the days that have data. */
+export function activityRoute({ store, clock }: { store: Store; clock: Clock }): AdminRoute {
+  async function show(
+    ctx: AdminContext,
+    caller: Caller,
+    { query }: Input<InputOf<typeof ACTIVITY_PARAMETERS>>,
+  ): Promise<void> {
+    const { step, tz: timeZone, to = clock.now(), from = to - USUAL_RANGE_MS } = query
+    requireRange({ from, to })
+    const starts = localSteps({ from, to, step, timeZone }, MOST_STEPS)
+    if (starts === undefined) {
+      const message = `from and to must be at most ${MOST_STEPS} steps apart`
+      throw invalidParams([{ field: 'from', message }])
+    }
+    const deviceId = pathParameter(ctx, 'deviceId')
+    await requireDevice(store, caller, deviceId)
+    const bounds = starts.map((start) => Math.min(Math.max(start, from), to))
+    const { accountId } = caller
+    const counts = await store.countPositions({ accountId, deviceId, bounds })
+    succeed(ctx, {
+      items: counts.map((count, n) => ({ start: isoTime(starts[n] ?? from), count })),
+    })
+  }
+
+  return route({
+    method: 'GET',
+    path: '/devices/:deviceId/activity',
+    summary: 'How many records a device has of each hour or day',
+    description: `At most ${MOST_STEPS} steps; the last 30 days where no range is given.`,
+    needs: 'viewer',
+    scope: 'positions:read',
+    query: ACTIVITY_PARAMETERS,
+    answer: { data: ACTIVITY },
+    handle: show,
+  })
+}
+
+const ACTIVITY: JsonSchema = {
+  title: 'Activity',
+  type: 'object',
+  required: ['items'],
+  properties: {
+    items: {
+      type: 'array',
+      items: {
+        title: 'ActivityStep',
+        type: 'object',
+        required: ['start', 'count'],
+        properties: {
+          start: { ...TIME, description: 'When the hour or day begins in the time zone' },
+          count: { type: 'integer', minimum: 0, description: 'Records of the range only' },
+        },
+        additionalProperties: false,
+      },
+    },
+  },
+  additionalProperties: false,
+}

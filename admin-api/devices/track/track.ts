@@ -1,0 +1,143 @@
+import { succeed } from '../../../runtime/http.ts'
+import { MEASUREMENTS } from '../../../schemas/position-reported.ts'
+import type { PositionRecord } from '../../../schemas/read-models.ts'
+import type { Store } from '../../../store/store.ts'
+import {
+  pathParameter,
+  route,
+  type AdminContext,
+  type AdminRoute,
+  type Input,
+  type JsonSchema,
+} from '../../http/admin-route.ts'
+import type { Caller } from '../../http/caller.ts'
+import { countParameter, rangeParameters, requireRange } from '../../http/query.ts'
+import type { InputOf } from '../../http/rule.ts'
+import { isoTime, TIME } from '../../http/views.ts'
+import { requireDevice } from '../devices.ts'
+import { readTrack } from './read-track.ts'
+
+const TRACK_PARAMETERS = {
+  ...rangeParameters('`timestamp`'),
+  points: countParameter('points', { min: 100, max: 10_000 })
+    .withDefault(2_000)
+    .described('How many records are shown at most'),
+}
+
+const COLUMNS = ['timestamp', 'latitude', 'longitude', ...MEASUREMENTS, 'recordId'] as const
+
+/** A device's track for a map, of however many records. */
+export function trackRoute({ store }: { store: Store }): AdminRoute {
+  async function show(
+    ctx: AdminContext,
+    caller: Caller,
+    { query }: Input<InputOf<typeof TRACK_PARAMETERS>>,
+  ): Promise<void> {
+    requireRange(query)
+    const deviceId = pathParameter(ctx, 'deviceId')
+    const { settings } = await requireDevice(store, caller, deviceId)
+    const { accountId } = caller
+    const { expectedIntervalSeconds } = settings
+    const { thinned, totals } = await readTrack(
+      { accountId, deviceId, expectedIntervalSeconds, ...query },
+      { store, isWanted: () => !ctx.req.socket.destroyed },
+    )
+    const records = thinned.records()
+    succeed(ctx, {
+      total: thinned.total,
+      shown: records.length,
+      toleranceMetres: thinned.tolerance,
+      distanceMetres: totals.distanceMetres,
+      movingSeconds: totals.movingMs / 1_000,
+      maxSpeed: totals.maxSpeed,
+      bounds: totals.bounds,
+      gaps: thinned.gaps().map(({ from, to }) => ({
+        from: isoTime(from.timestamp),
+        to: isoTime(to.timestamp),
+      })),
+      columns: COLUMNS,
+      rows: records.map(row),
+    })
+  }
+
+  return route({
+    method: 'GET',
+    path: '/devices/:deviceId/track',
+    summary: 'A device’s track for a map, thinned out',
+    description: DESCRIPTION,
+    needs: 'viewer',
+    scope: 'positions:read',
+    query: TRACK_PARAMETERS,
+    answer: { data: TRACK },
+    handle: show,
+  })
+}
+
+const DESCRIPTION = `
+All records of the range make the totals; \`rows\` are those that show the way and its timing best. Where
+the device was at the time of a record that is left out, and where a straight way between the rows around
+it would put it at that time, are at most \`toleranceMetres\` apart.
+`.trim()
+
+function row(record: PositionRecord): (string | number | null)[] {
+  return COLUMNS.map((column) =>
+    column === 'timestamp' ? isoTime(record.timestamp) : (record[column] ?? null),
+  )
+}
+
+const NUMBER: JsonSchema = { type: 'number', minimum: 0 }
+const COUNT: JsonSchema = { type: 'integer', minimum: 0 }
+
+const BOUNDS: JsonSchema = {
+  title: 'TrackBounds',
+  description: 'The smallest box around all records; west above east crosses the 180th meridian',
+  type: ['object', 'null'],
+  required: ['west', 'south', 'east', 'north'],
+  properties: {
+    west: { type: 'number' },
+    south: { type: 'number' },
+    east: { type: 'number' },
+    north: { type: 'number' },
+  },
+  additionalProperties: false,
+}
+
+const PROPERTIES: JsonSchema = {
+  total: { ...COUNT, description: 'How many records the range has' },
+  shown: { ...COUNT, description: 'How many of them are in `rows`' },
+  toleranceMetres: NUMBER,
+  distanceMetres: { ...NUMBER, description: 'From record to record, gaps included' },
+  movingSeconds: { ...NUMBER, description: 'At 0.5 m/s or more, gaps excluded' },
+  maxSpeed: {
+    type: ['number', 'null'],
+    description:
+      'Metres per second: the greatest that was reported, or, where none was, the greatest between records',
+  },
+  bounds: BOUNDS,
+  gaps: {
+    type: 'array',
+    description:
+      'Silences after which the device counts as offline, by its expected interval or else by its usual one; at most a quarter of `points`, the longest. They lie between rows that follow one another',
+    items: {
+      title: 'TrackGap',
+      type: 'object',
+      required: ['from', 'to'],
+      properties: { from: TIME, to: TIME },
+      additionalProperties: false,
+    },
+  },
+  columns: { type: 'array', items: { type: 'string' }, description: `\`${COLUMNS.join('`, `')}\`` },
+  rows: {
+    type: 'array',
+    description: 'By time, each with a value or null for each of the columns',
+    items: { type: 'array', items: {}, minItems: COLUMNS.length, maxItems: COLUMNS.length },
+  },
+}
+
+const TRACK: JsonSchema = {
+  title: 'Track',
+  type: 'object',
+  required: Object.keys(PROPERTIES),
+  properties: PROPERTIES,
+  additionalProperties: false,
+}

@@ -1,0 +1,134 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { deviation, placeOf } from '../../../../admin-api/devices/track/place.ts'
+import { ThinnedTrack } from '../../../../admin-api/devices/track/thinned-track.ts'
+import type { PositionRecord } from '../../../../schemas/read-models.ts'
+import { positionReported, T0 } from '../../../samples.ts'
+
+function record(timestamp: number, latitude: number, longitude: number): PositionRecord {
+  const event = positionReported({ timestamp, latitude, longitude })
+  return { ...event, origin: { partition: 0, offset: 0 } }
+}
+
+function thin(records: readonly PositionRecord[], limit: number, gapMs = Infinity) {
+  const track = new ThinnedTrack({ limit, gapMs })
+  for (const one of records) track.add(one)
+  return track
+}
+
+/** How far the shown track is from each record at its time, at most. */
+function worst(records: readonly PositionRecord[], shown: readonly PositionRecord[]): number {
+  let far = 0
+  let at = 0
+  for (const one of records) {
+    while (at + 2 < shown.length && (shown[at + 1]?.timestamp ?? 0) < one.timestamp) at += 1
+    const [a, b] = [shown[at], shown[at + 1]]
+    if (a === undefined || b === undefined) continue
+    const part = (one.timestamp - a.timestamp) / (b.timestamp - a.timestamp)
+    far = Math.max(far, deviation(placeOf(one), placeOf(a), placeOf(b), part))
+  }
+  return far
+}
+
+/** A drive by steps of whatever length and direction, anywhere, over the 180th meridian and poles. */
+const drive = fc
+  .tuple(
+    fc.double({ min: -89, max: 89, noNaN: true }),
+    fc.double({ min: -180, max: 180, noNaN: true }),
+    fc.array(
+      fc.tuple(
+        fc.integer({ min: 1, max: 600_000 }),
+        fc.double({ min: -0.01, max: 0.01, noNaN: true }),
+        fc.double({ min: -0.02, max: 0.02, noNaN: true }),
+      ),
+      { minLength: 1, maxLength: 400 },
+    ),
+  )
+  .map(([latitude, longitude, steps]) => {
+    let [at, lat, lon] = [T0, latitude, longitude]
+    return steps.map(([ms, north, east]) => {
+      at += ms
+      lat = Math.min(90, Math.max(-90, lat + north))
+      lon = ((lon + east + 540) % 360) - 180
+      return record(at, lat, lon)
+    })
+  })
+
+describe('a thinned track', () => {
+  test('is never further from any record at its time than it says', () => {
+    fc.assert(
+      fc.property(drive, fc.integer({ min: 2, max: 60 }), (records, limit) => {
+        const track = thin(records, limit)
+        const shown = track.records()
+        expect(shown.length).toBe(Math.min(limit, records.length))
+        expect(track.total).toBe(records.length)
+        expect(shown[0]).toBe(records[0])
+        expect(shown.at(-1)).toBe(records.at(-1))
+        expect(worst(records, shown)).toBeLessThanOrEqual(track.tolerance + 1e-6)
+        if (records.length <= limit) expect(track.tolerance).toBe(0)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test('keeps the corners of a way, and no more than it needs', () => {
+    const corners = [
+      [0, 0],
+      [0.1, 0],
+      [0.1, 0.1],
+      [0, 0.1],
+    ] as const
+    const records = corners.flatMap(([lat, lon], side) => {
+      const [nextLat, nextLon] = corners[(side + 1) % 4] ?? [0, 0]
+      return Array.from({ length: 500 }, (_, n) => {
+        const [north, east] = [nextLat - lat, nextLon - lon]
+        return record(
+          T0 + (side * 500 + n) * 1_000,
+          lat + (north * n) / 500,
+          lon + (east * n) / 500,
+        )
+      })
+    })
+    const track = thin(records, 100)
+    const shown = track.records().map(({ latitude, longitude }) => `${latitude} ${longitude}`)
+    for (const [lat, lon] of corners) expect(shown).toContain(`${lat} ${lon}`)
+    expect(track.tolerance).toBeLessThan(1)
+  })
+
+  test('shows a stop on a straight way, because a clock would show it elsewhere', () => {
+    const driven = Array.from({ length: 300 }, (_, n) => {
+      const moved = n < 100 ? n : n < 200 ? 100 : n - 100
+      return record(T0 + n * 1_000, 0, moved / 1_000)
+    })
+    const track = thin(driven, 10)
+    expect(worst(driven, track.records())).toBeLessThan(1)
+  })
+
+  test('keeps both ends of its gaps, of too many those of the longest', () => {
+    const records = Array.from({ length: 400 }, (_, n) => {
+      // Every fourth silence is a gap, longer and longer.
+      const at = T0 + n * 1_000 + Math.floor(n / 4) ** 2 * 600_000
+      return record(at, 0, 0)
+    })
+    const track = thin(records, 100, 300_000)
+    const gaps = track.gaps()
+    expect(gaps.length).toBeLessThanOrEqual(25)
+    expect(gaps.length).toBeGreaterThan(10)
+    const shown = track.records()
+    for (const { from, to } of gaps) expect(shown.indexOf(to)).toBe(shown.indexOf(from) + 1)
+    const longest = records.slice(1).map((to, n) => to.timestamp - (records[n]?.timestamp ?? 0))
+    longest.sort((a, b) => b - a)
+    const lengths = gaps.map(({ from, to }) => to.timestamp - from.timestamp)
+    expect(lengths.sort((a, b) => b - a)).toEqual(longest.slice(0, gaps.length))
+  })
+
+  test('takes a day at 1 Hz in little time and little memory', () => {
+    const track = new ThinnedTrack({ limit: 2_000, gapMs: Infinity })
+    for (let second = 0; second < 86_400; second += 1) {
+      const turn = second / 700
+      track.add(record(T0 + second * 1_000, Math.sin(turn) / 9, Math.cos(turn * 1.7) / 9))
+    }
+    expect(track.records()).toHaveLength(2_000)
+    expect(track.tolerance).toBeLessThan(50)
+  })
+})

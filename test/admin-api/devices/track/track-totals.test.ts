@@ -1,0 +1,58 @@
+import { expect, test } from '@jest/globals'
+import { TrackTotals } from '../../../../admin-api/devices/track/track-totals.ts'
+import { positionReported, T0 } from '../../../samples.ts'
+
+type Changes = NonNullable<Parameters<typeof positionReported>[0]>
+
+function totals(...records: readonly Changes[]) {
+  const made = new TrackTotals({ gapMs: 300_000 })
+  for (const one of records) {
+    made.add({ ...positionReported(one), origin: { partition: 0, offset: 0 } })
+  }
+  return made
+}
+
+const at = (seconds: number, latitude: number, longitude: number, more: Changes = {}): Changes => ({
+  ...{ timestamp: T0 + seconds * 1_000, latitude, longitude },
+  ...more,
+})
+
+test('the way is measured along the surface, also over the 180th meridian and the pole', () => {
+  const degree = 111_195
+  expect(totals(at(0, 0, 0), at(1, 0, 1)).distanceMetres).toBeCloseTo(degree, -1)
+  expect(totals(at(0, 0, 179.5), at(1, 0, -179.5)).distanceMetres).toBeCloseTo(degree, -1)
+  expect(totals(at(0, 89.5, 0), at(1, 89.5, 180)).distanceMetres).toBeCloseTo(degree, -1)
+  expect(totals(at(0, 0, 0), at(1, 0, 180)).distanceMetres).toBeCloseTo(180 * degree, -3)
+  const [far, further] = [at(0, 0, 0), at(400, 0, 1)]
+  expect(totals(far, further, at(401, 0, 1)).distanceMetres).toBeCloseTo(degree, -1)
+})
+
+test('moving time is that at 0.5 m/s or more, by reported speeds where there are, without gaps', () => {
+  const metre = 1 / 111_195
+  expect(totals(at(0, 0, 0), at(10, 0, 6 * metre), at(20, 0, 7 * metre)).movingMs).toBe(10_000)
+  expect(
+    totals(at(0, 0, 0, { speed: 0 }), at(10, 0, 9 * metre, { speed: 0.2 }), at(20, 0, 0)).movingMs,
+  ).toBe(10_000)
+  expect(totals(at(0, 0, 0), at(300, 0, 1), at(601, 0, 2)).movingMs).toBe(300_000)
+})
+
+test('the top speed is the greatest reported, else the greatest between records, else unknown', () => {
+  const metre = 1 / 111_195
+  const [a, b] = [at(0, 0, 0), at(10, 0, 200 * metre)]
+  expect(totals(a, b).maxSpeed).toBeCloseTo(20, 1)
+  expect(totals({ ...a, speed: 3 }, b).maxSpeed).toBe(3)
+  expect(totals(a).maxSpeed).toBeNull()
+  expect(totals(a, at(0, 1, 1)).maxSpeed).toBeNull()
+  expect(totals(a, at(301, 0, 1)).maxSpeed).toBeNull()
+})
+
+test('the bounds are the smallest box, over the 180th meridian too', () => {
+  expect(totals().bounds).toBeNull()
+  expect(totals(at(0, 1, 2)).bounds).toEqual({ west: 2, south: 1, east: 2, north: 1 })
+  expect(totals(at(0, 1, -10), at(1, -3, 20)).bounds).toEqual({
+    ...{ west: -10, south: -3, east: 20, north: 1 },
+  })
+  expect(totals(at(0, 1, 179), at(1, 1, -170)).bounds).toEqual({
+    ...{ west: 179, south: 1, east: -170, north: 1 },
+  })
+})

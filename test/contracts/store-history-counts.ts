@@ -1,0 +1,72 @@
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { positionReported, T0 } from '../samples.ts'
+import type { OpenStore } from './store-contract.ts'
+import {
+  batchOf,
+  deviceErased,
+  LogOfOneSuite,
+  newAccountId,
+  sharedStore,
+  type PositionEntry,
+} from './store-samples.ts'
+
+const TIMES = [0, 0, 5, 10, 10, 11, 99, 100, 250]
+
+export function historyCountsContract(open: OpenStore): void {
+  describe('counting the records of a device', () => {
+    const shared = sharedStore(open)
+    const log = new LogOfOneSuite()
+    const accountId = newAccountId()
+
+    beforeAll(async () => {
+      const events = ['tug', 'Tug'].flatMap((deviceId) =>
+        TIMES.map((ms) => positionReported({ accountId, deviceId, timestamp: T0 + ms })),
+      )
+      const [first, ...others] = events.map((event) => log.append(event))
+      await shared.store.project(batchOf(first as PositionEntry, ...others))
+    })
+
+    const count = (bounds: readonly number[], deviceId = 'tug') =>
+      shared.store.countPositions({ accountId, deviceId, bounds: bounds.map((ms) => T0 + ms) })
+
+    test.each([
+      [
+        [0, 10, 100, 1_000],
+        [3, 4, 2],
+      ],
+      [[0, 1_000], [9]],
+      [
+        [1, 10, 11],
+        [1, 2],
+      ],
+      [
+        [-50, 0, 0, 5, 5],
+        [0, 0, 2, 0],
+      ],
+      [
+        [300, 400, 500],
+        [0, 0],
+      ],
+      [[7, 7], [0]],
+      [[7], []],
+    ])('between %j they are %j', async (bounds, counts) => {
+      expect(await count(bounds)).toEqual(counts)
+    })
+
+    test('an unknown device has none', async () => {
+      expect(await count([0, 10, 1_000], 'TUG')).toEqual([0, 0])
+    })
+
+    test('an erased device has none, before and after the erasure is applied, until it reports', async () => {
+      const erasure = deviceErased({ accountId, deviceId: 'Tug' })
+      expect(await count([0, 1_000], 'Tug')).toEqual([9])
+      await shared.store.hideErased(erasure)
+      expect(await count([0, 1_000], 'Tug')).toEqual([0])
+      await shared.store.project(batchOf(log.erase(erasure)))
+      expect(await count([0, 1_000], 'Tug')).toEqual([0])
+      const anew = positionReported({ accountId, deviceId: 'Tug', timestamp: T0 + 3 })
+      await shared.store.project(batchOf(log.append(anew)))
+      expect(await count([0, 1_000], 'Tug')).toEqual([1])
+    })
+  })
+}
