@@ -18,6 +18,14 @@ export const fleet = new Fleet()
 /** Counts changes of the fleet, at most ten a second and only while the page is visible. */
 export const changed = signal(0)
 
+/** As `changed`, for what people read: at most twice a second. */
+export const changedWords = signal(0)
+
+/** For components that read the fleet: renders them again as its words change. */
+export function watchWords(): number {
+  return changedWords.value
+}
+
 /** Whether a list has been read at all, so that an empty fleet is one without devices. */
 export const isListed = signal(false)
 
@@ -25,6 +33,7 @@ export const isListed = signal(false)
 export const isCut = signal(false)
 
 const PAINT_EVERY_MS = 100
+const WORDS_EVERY_MS = 500
 const AGE_EVERY_MS = 1_000
 const PAGE = 1_000
 const RETRY_MS = 3_000
@@ -133,6 +142,8 @@ function take({ name, data }: { name: string; data: string }): void {
 
 let painting: ReturnType<typeof setTimeout> | undefined
 let paintedAt = 0
+let telling: ReturnType<typeof setTimeout> | undefined
+let wordsAt = -Infinity
 
 /** Says that the fleet has changed: soon, and once for many changes. */
 export function markChanged(): void {
@@ -142,5 +153,13 @@ export function markChanged(): void {
     painting = undefined
     paintedAt = performance.now()
     changed.value += 1
+    telling ??= setTimeout(
+      () => {
+        telling = undefined
+        wordsAt = performance.now()
+        changedWords.value += 1
+      },
+      Math.max(0, wordsAt + WORDS_EVERY_MS - paintedAt),
+    )
   }, waitMs)
 }

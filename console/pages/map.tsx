@@ -1,43 +1,85 @@
-import { api } from '../api/client.ts'
-import type { components } from '../api/schema.ts'
-import { Isolated } from '../parts/isolated.tsx'
-import { Page } from '../parts/page.tsx'
-import { Empty, Failed, Loading } from '../parts/states.tsx'
-import { MoreButton, Table, type Column } from '../parts/table.tsx'
-import { Ago } from '../parts/time.tsx'
-import { usePages } from '../parts/use-pages.ts'
+import '../style/map-page.css'
+import { useEffect, useMemo } from 'preact/hooks'
+import { startLive } from '../live/live.ts'
+import { labelOf } from '../live/live-device.ts'
+import { FleetMap, following } from '../map/fleet-map.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { useTitle } from '../parts/page.tsx'
+import { useShortcuts, type Shortcuts } from '../parts/shortcuts.tsx'
+import { DeviceRow } from './map/device-row.tsx'
+import { ListPanel } from './map/list-panel.tsx'
+import { choice, pinned, select, selectedDevice, selectedId, spot } from './map/map-state.ts'
 
-type Device = components['schemas']['Device']
-
+/** Where every device is now: a map, and beside it a list that says the same. */
 export function MapPage() {
-  const { items, failure, isLoading, reload, more } = usePages(
-    (cursor, signal) => api.get('/devices', { query: { ...(cursor && { cursor }) }, signal }),
+  useTitle('Map')
+  useEffect(startLive, [])
+  const shortcuts = useMemo<Shortcuts>(
+    () => ({
+      '/': { does: 'Searches', run: () => focus('[data-search]') },
+      f: {
+        does: 'Follows the selected device, or no longer',
+        run: () => (following.value = !following.value && selectedDevice() !== undefined),
+      },
+      '0': {
+        does: 'Fits all devices into the map',
+        run: () => document.querySelector<HTMLElement>('[data-fit-all]')?.click(),
+      },
+      Escape: { does: 'Deselects', run: () => select(undefined) },
+      '↑ ↓': { does: 'In the list: the device above, below; on the map: moves it' },
+      Enter: { does: 'In the list: selects the device' },
+      '+ −': { does: 'On the map: zooms' },
+    }),
     [],
   )
+  useShortcuts(shortcuts)
   return (
-    <Page title="Devices" wide>
-      {items === undefined ? (
-        failure === undefined ? (
-          <Loading />
-        ) : (
-          <Failed failure={failure} onRetry={reload} />
-        )
-      ) : items.length === 0 ? (
-        <Empty title="No device has reported yet">
-          <p>Make an API key and send a first report with it.</p>
-        </Empty>
-      ) : (
-        <>
-          <Table caption="Devices" columns={COLUMNS} rows={items} keyOf={(one) => one.deviceId} />
-          <MoreButton more={more} isLoading={isLoading} />
-        </>
-      )}
-    </Page>
+    <div class="map-page">
+      <h1 class="unseen">Map</h1>
+      <ListPanel />
+      <FleetMap
+        devices={shownDevices}
+        selected={selectedDevice}
+        onSelect={({ deviceId }) => select(deviceId)}
+        onSpot={(devices) => (spot.value = devices)}
+      />
+      <SpotDialog />
+    </div>
   )
 }
 
-const COLUMNS: readonly Column<Device>[] = [
-  { title: 'Device', cell: ({ deviceId, name }) => <Isolated>{name ?? deviceId}</Isolated> },
-  { title: 'Status', cell: ({ status }) => status },
-  { title: 'Last seen', cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
-]
+/** The selected device is on the map even where the filters leave it out. */
+function shownDevices() {
+  const selected = selectedDevice()
+  const devices = choice()
+  return selected === undefined || devices.includes(selected) ? devices : [...devices, selected]
+}
+
+function SpotDialog() {
+  if (spot.value === undefined) return null
+  const close = () => (spot.value = undefined)
+  const devices = [...spot.value].sort((a, b) => (labelOf(a) < labelOf(b) ? -1 : 1))
+  return (
+    <Dialog title={`${devices.length} devices at one spot`} onClose={close}>
+      <ul class="spot-list">
+        {devices.map((device) => (
+          <li key={device.deviceId}>
+            <DeviceRow
+              device={device}
+              isSelected={device.deviceId === selectedId.value}
+              isPinned={pinned.value.has(device.deviceId)}
+              onSelect={() => {
+                select(device.deviceId)
+                close()
+              }}
+            />
+          </li>
+        ))}
+      </ul>
+    </Dialog>
+  )
+}
+
+function focus(selector: string): void {
+  document.querySelector<HTMLElement>(selector)?.focus()
+}

@@ -1,0 +1,163 @@
+import 'ol/ol.css'
+import '../style/map.css'
+import { signal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { LocateFixed, Maximize, Minus, Plus } from 'lucide'
+import type OlMap from 'ol/Map.js'
+import { changed, isListed } from '../live/live.ts'
+import type { LiveDevice } from '../live/live-device.ts'
+import { Icon } from '../parts/icon.tsx'
+import { boundsOf, isOneSpot } from './clusters.ts'
+import { credits, MAX_ZOOM, openMap } from './open-map.ts'
+import { FleetPainter, HALF_WORLD } from './fleet-painter.ts'
+import { palette } from './palette.ts'
+
+/** Where the map was looked at last; it stays while other pages are open. */
+let lastView: { center: number[]; zoom: number } | undefined
+
+/** Whether the view goes with the selected device; any move of the operator's ends that. */
+export const following = signal(false)
+
+export type FleetMapProps = {
+  /** What is on the map now; read again whenever the fleet changes. */
+  readonly devices: () => readonly LiveDevice[]
+  readonly selected: () => LiveDevice | undefined
+  readonly onSelect: (device: LiveDevice) => void
+  /** Several devices that no zoom tells apart have been clicked. */
+  readonly onSpot: (devices: readonly LiveDevice[]) => void
+}
+
+/** The map of all devices. Only the operator moves its view. */
+export function FleetMap(props: FleetMapProps) {
+  const target = useRef<HTMLDivElement>(null)
+  const shown = useRef<{ map: OlMap; painter: FleetPainter }>(null)
+  const latest = useRef(props)
+  latest.current = props
+
+  useEffect(() => {
+    if (target.current === null) return undefined
+    const { map, close } = openMap(target.current)
+    const painter = new FleetPainter(map)
+    shown.current = { map, painter }
+    if (lastView !== undefined) {
+      map.getView().setCenter(lastView.center)
+      map.getView().setZoom(lastView.zoom)
+    }
+    map.on('pointerdrag', () => (following.value = false))
+    map.on('click', ({ pixel }) => click(map, painter, pixel, latest.current))
+    map.on('pointermove', ({ pixel, dragging }) => {
+      if (dragging || target.current === null) return
+      target.current.style.cursor = painter.at(pixel) === undefined ? '' : 'pointer'
+    })
+    return () => {
+      const [center, zoom] = [map.getView().getCenter(), map.getView().getZoom()]
+      if (center !== undefined && zoom !== undefined) lastView = { center, zoom }
+      close()
+    }
+  }, [])
+
+  const count = changed.value
+  const colours = palette.value
+  useEffect(() => {
+    const { map, painter } = shown.current ?? { map: undefined, painter: undefined }
+    if (map === undefined || painter === undefined) return
+    const selected = props.selected()
+    painter.paint({ devices: props.devices(), selected })
+    if (lastView === undefined && isListed.value && props.devices().length > 0) {
+      lastView = { center: [], zoom: 0 }
+      fit(map, props.devices())
+    }
+    if (following.value && selected !== undefined) map.getView().setCenter(toMap(selected))
+  }, [count, colours, props.devices, props.selected, following.value])
+
+  return (
+    <div class="fleet-map">
+      <div
+        ref={target}
+        class="map-target"
+        tabIndex={0}
+        role="application"
+        aria-label="Map: arrow keys move it, + and − zoom; the list beside it holds the same devices"
+        onKeyDown={({ key }) => {
+          if (key.startsWith('Arrow')) following.value = false
+        }}
+      />
+      <div class="map-buttons">
+        <div class="map-group">
+          <button type="button" aria-label="Zoom in" onClick={() => zoomBy(shown.current?.map, 1)}>
+            <Icon of={Plus} />
+          </button>
+          <button
+            type="button"
+            aria-label="Zoom out"
+            onClick={() => zoomBy(shown.current?.map, -1)}
+          >
+            <Icon of={Minus} />
+          </button>
+        </div>
+        <button
+          type="button"
+          aria-label="Fit all"
+          title="Fit all (0)"
+          onClick={() => shown.current && fit(shown.current.map, latest.current.devices())}
+          data-fit-all
+        >
+          <Icon of={Maximize} />
+        </button>
+        <button
+          type="button"
+          aria-label="Follow"
+          title="Follow the selected device (f)"
+          aria-pressed={following.value}
+          disabled={props.selected() === undefined}
+          onClick={() => (following.value = !following.value)}
+        >
+          <Icon of={LocateFixed} />
+        </button>
+      </div>
+      <p class="map-credits">{credits.value.join(' · ')}</p>
+    </div>
+  )
+}
+
+function click(
+  map: OlMap,
+  painter: FleetPainter,
+  pixel: readonly number[],
+  { onSelect, onSpot }: FleetMapProps,
+): void {
+  const cluster = painter.at(pixel)
+  if (cluster === undefined) return
+  const [device] = cluster.devices
+  if (cluster.devices.length === 1 && device !== undefined) return onSelect(device)
+  following.value = false
+  if (isOneSpot(cluster.devices, { maxZoom: MAX_ZOOM })) onSpot(cluster.devices)
+  else fit(map, cluster.devices)
+}
+
+function zoomBy(map: OlMap | undefined, levels: number): void {
+  const view = map?.getView()
+  const zoom = view?.getZoom()
+  if (zoom !== undefined) view?.animate({ zoom: zoom + levels, duration: moves() ? 150 : 0 })
+}
+
+/** Moves the view so that all of them are in it. */
+export function fit(map: OlMap, devices: readonly LiveDevice[]): void {
+  const box = boundsOf(devices)
+  if (box === undefined) return
+  const [west, south] = toMap({ x: box.west, y: box.south })
+  const [east, north] = toMap({ x: box.east, y: box.north })
+  map.getView().fit([west, south, east, north], {
+    padding: [70, 70, 70, 70],
+    maxZoom: 16,
+    duration: moves() ? 250 : 0,
+  })
+}
+
+export function toMap({ x, y }: { readonly x: number; readonly y: number }): [number, number] {
+  return [(x - 0.5) * 2 * HALF_WORLD, (0.5 - y) * 2 * HALF_WORLD]
+}
+
+function moves(): boolean {
+  return !matchMedia('(prefers-reduced-motion: reduce)').matches
+}

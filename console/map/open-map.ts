@@ -1,0 +1,109 @@
+import OlMap from 'ol/Map.js'
+import View from 'ol/View.js'
+import { defaults as standardInteractions } from 'ol/interaction/defaults.js'
+import ImageTile from 'ol/source/ImageTile.js'
+import TileLayer from 'ol/layer/Tile.js'
+import VectorTileLayer from 'ol/layer/VectorTile.js'
+import { PMTilesRasterSource, PMTilesVectorSource } from 'ol-pmtiles'
+import { PMTiles } from 'pmtiles'
+import { api } from '../api/client.ts'
+import type { components } from '../api/schema.ts'
+import { palette } from './palette.ts'
+import { worldStyle } from './world-style.ts'
+import { effect, signal } from '@preact/signals'
+
+export const MAX_ZOOM = 20
+const WORLD_URL = '/map/world.pmtiles'
+const LOOK_AGAIN_MS = 4_000
+const VECTOR_TILES = 1
+
+type ConsoleMap = NonNullable<components['schemas']['Console']['map']>
+
+/** Whose data the map is made of. */
+export const credits = signal<readonly string[]>([])
+
+/** A map of the world in an element, with the operators' own one over it, and no devices yet. */
+export function openMap(target: HTMLElement): { map: OlMap; close: () => void } {
+  const map = new OlMap({
+    target,
+    controls: [],
+    interactions: standardInteractions({ altShiftDragRotate: false, pinchRotate: false }),
+    view: new View({
+      center: [0, 2_500_000],
+      zoom: 2,
+      minZoom: 0,
+      maxZoom: MAX_ZOOM,
+      enableRotation: false,
+      // The poles stay out of the middle, 180° does not stop anything.
+      extent: [-Infinity, -20_037_508, Infinity, 20_037_508],
+      constrainOnlyCenter: true,
+    }),
+  })
+  const closing = new AbortController()
+  credits.value = []
+  const restyle = effect(() => {
+    target.style.backgroundColor = palette.value.water
+  })
+  addWorld(map, closing.signal).catch(() => undefined)
+  addOwnMap(map, closing.signal).catch(() => undefined)
+  return {
+    map,
+    close() {
+      closing.abort()
+      restyle()
+      map.setTarget(undefined)
+      map.dispose()
+    },
+  }
+}
+
+/** The base map is made while the service starts for the first time: until then it is not there. */
+async function addWorld(map: OlMap, closing: AbortSignal): Promise<void> {
+  while (!closing.aborted) {
+    const answer = await fetch(WORLD_URL, { method: 'HEAD', signal: closing }).catch(
+      () => undefined,
+    )
+    if (answer?.ok === true) break
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
+  }
+  if (closing.aborted) return
+  const layer = vectorLayer(WORLD_URL, { zIndex: 0, closing })
+  map.getLayers().insertAt(0, layer)
+  credit('Natural Earth')
+  credit('GeoNames (CC BY 4.0)')
+}
+
+async function addOwnMap(map: OlMap, closing: AbortSignal): Promise<void> {
+  const { map: own } = await api.get('/console', { signal: closing })
+  if (own === null) return
+  map.addLayer(await ownLayer(own, closing))
+  if (own.attribution !== null) credit(own.attribution)
+}
+
+/** Over the world: where one of its tiles fails, the world is seen. */
+async function ownLayer({ kind, url, maxZoom }: ConsoleMap, closing: AbortSignal) {
+  const zIndex = 1
+  const most = maxZoom === null ? {} : { maxZoom }
+  if (kind === 'tiles') return new TileLayer({ zIndex, source: new ImageTile({ url, ...most }) })
+  const { tileType } = await new PMTiles(url).getHeader()
+  if (Number(tileType) === VECTOR_TILES) return vectorLayer(url, { zIndex, closing, ...most })
+  return new TileLayer({ zIndex, source: new PMTilesRasterSource({ url, ...most }) })
+}
+
+function vectorLayer(
+  url: string,
+  { zIndex, closing, ...most }: { zIndex: number; closing: AbortSignal; maxZoom?: number },
+): VectorTileLayer {
+  const layer = new VectorTileLayer({
+    zIndex,
+    declutter: true,
+    source: new PMTilesVectorSource({ url, ...most }),
+  })
+  const restyle = effect(() => layer.setStyle(worldStyle(palette.value)))
+  closing.addEventListener('abort', restyle)
+  return layer
+}
+
+function credit(text: string): void {
+  credits.value = [...credits.value, text]
+}

@@ -1,0 +1,91 @@
+import type { FeatureLike } from 'ol/Feature.js'
+import Fill from 'ol/style/Fill.js'
+import Stroke from 'ol/style/Stroke.js'
+import Style from 'ol/style/Style.js'
+import Text from 'ol/style/Text.js'
+import type { Palette } from './palette.ts'
+
+const FONT = 'system-ui, sans-serif'
+
+/**
+ * How a vector map is drawn: quiet, so that devices stand out; larger places are named first. It knows
+ * the layers of our own world and those of the Protomaps schema.
+ */
+export function worldStyle(palette: Palette) {
+  const land = new Style({ zIndex: 0, fill: new Fill({ color: palette.land }) })
+  const lake = new Style({ zIndex: 1, fill: new Fill({ color: palette.water }) })
+  const river = new Style({ zIndex: 2, stroke: new Stroke({ color: palette.river, width: 1 }) })
+  const border = new Style({
+    zIndex: 3,
+    stroke: new Stroke({ color: palette.border, width: 1, lineDash: [4, 3] }),
+  })
+  const street = new Style({ zIndex: 4, stroke: new Stroke({ color: palette.street, width: 1.5 }) })
+  const road = new Style({ zIndex: 5, stroke: new Stroke({ color: palette.road, width: 2.5 }) })
+  const country = label(`600 12px ${FONT}`, palette.label, palette.halo)
+  const town = label(`12px ${FONT}`, palette.label, palette.halo)
+  const city = label(`500 13px ${FONT}`, palette.strongLabel, palette.halo)
+
+  return (feature: FeatureLike, resolution: number): Style | undefined => {
+    switch (feature.get('layer')) {
+      case 'land':
+      case 'earth':
+        return land
+      case 'lakes':
+        return lake
+      case 'water':
+        return feature.getGeometry()?.getType().includes('Polygon') === true ? lake : river
+      case 'rivers':
+        return Number(feature.get('min_zoom')) <= zoomAt(resolution) + 1 ? river : undefined
+      case 'borders':
+      case 'boundaries':
+        return border
+      case 'roads':
+        return feature.get('kind') === 'highway' || feature.get('kind') === 'major_road'
+          ? road
+          : street
+      case 'places':
+        return named(town, String(feature.get('name') ?? ''), -Number(feature.get('min_zoom') ?? 0))
+      case 'countries': {
+        const size = Number(feature.get('size'))
+        // A country that is narrower than its name waits; inside one its name is of no use.
+        if (resolution < 1_200 || size < (resolution / 1_000) ** 2 * 6) return undefined
+        return named(country, String(feature.get('name')).toUpperCase(), 3e9 + size)
+      }
+      case 'towns': {
+        const people = Number(feature.get('people'))
+        if (people < leastPeople(resolution)) return undefined
+        return named(people > 500_000 ? city : town, String(feature.get('name')), people)
+      }
+      default:
+        return undefined
+    }
+  }
+}
+
+function zoomAt(resolution: number): number {
+  return Math.log2(156_543.03392804097 / resolution)
+}
+
+/** At zoom 5 towns of 600 000 people, at zoom 8 of 18 000, at zoom 12 all. */
+function leastPeople(resolution: number): number {
+  const zoom = zoomAt(resolution)
+  return zoom >= 11 ? 0 : 2e8 * 10 ** (-zoom / 2)
+}
+
+function label(font: string, colour: string, halo: string): Style {
+  return new Style({
+    text: new Text({
+      font,
+      fill: new Fill({ color: colour }),
+      stroke: new Stroke({ color: halo, width: 3 }),
+      overflow: true,
+    }),
+  })
+}
+
+/** Styles are used one after the other, so one of a kind is enough. */
+function named(style: Style, name: string, weight: number): Style {
+  style.getText()?.setText(name)
+  style.setZIndex(weight)
+  return style
+}

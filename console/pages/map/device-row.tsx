@@ -1,0 +1,45 @@
+import { Pin } from 'lucide'
+import { labelOf, type LiveDevice } from '../../live/live-device.ts'
+import { now } from '../../parts/clock.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { Isolated } from '../../parts/isolated.tsx'
+import { batteryText, speedText } from '../../parts/measures.ts'
+import { StatusShape } from '../../parts/status-shape.tsx'
+import { ago } from '../../parts/times.ts'
+
+/** One device of the list: its name, how it is, when it was heard of, how fast it goes. */
+export function DeviceRow({
+  device,
+  isSelected,
+  isPinned,
+  onSelect,
+}: {
+  device: LiveDevice
+  isSelected: boolean
+  isPinned: boolean
+  onSelect: () => void
+}) {
+  const { deviceId, name, status, lastSeenMs, position } = device
+  const details = [speedText(position.speed), batteryText(position.battery)].filter(Boolean)
+  return (
+    <button
+      type="button"
+      class="device-row"
+      aria-current={isSelected ? 'true' : undefined}
+      onClick={onSelect}
+    >
+      <StatusShape status={status} />
+      <span class="device-name">
+        {isPinned && <Icon of={Pin} small />}
+        <Isolated class="one-line">{labelOf(device)}</Isolated>
+      </span>
+      <span class="device-when">
+        {status}, {ago(lastSeenMs, now.value)}
+      </span>
+      <span class="device-id">
+        {name !== null && <Isolated class="one-line quiet">{deviceId}</Isolated>}
+      </span>
+      <span class="device-how">{details.join(' · ')}</span>
+    </button>
+  )
+}

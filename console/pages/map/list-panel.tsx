@@ -1,0 +1,121 @@
+import { useRef, useState } from 'preact/hooks'
+import { ChevronUp, Search } from 'lucide'
+import { countByStatus, SORTS, STATUSES, type Sort } from '../../live/choose.ts'
+import { fleet, isCut, isListed, watchWords } from '../../live/live.ts'
+import { MOST_DEVICES } from '../../live/fleet.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { Empty, Loading } from '../../parts/states.tsx'
+import { StatusShape } from '../../parts/status-shape.tsx'
+import { DeviceList } from './device-list.tsx'
+import { LiveBar } from './live-bar.tsx'
+import { choice, search, searchText, sort, sortBy, statuses, toggleStatus } from './map-state.ts'
+import { SelectedCard } from './selected-card.tsx'
+import { setQuery } from '../../parts/router.ts'
+
+const HEIGHTS = ['low', 'half', 'full'] as const
+const SORT_WORDS: Record<Sort, string> = { name: 'Name', seen: 'Last seen', speed: 'Speed' }
+
+/** The map's equal in words; on a phone a sheet over it, in three heights. */
+export function ListPanel() {
+  const [height, setHeight] = useState<(typeof HEIGHTS)[number]>('half')
+  const drag = useRef<{ from: number; at: (typeof HEIGHTS)[number] }>(null)
+
+  function step(by: number) {
+    const to = HEIGHTS.indexOf(height) + by
+    setHeight(HEIGHTS[Math.max(0, Math.min(HEIGHTS.length - 1, to))] ?? 'half')
+  }
+
+  return (
+    <section class="list-panel" data-height={height} aria-label="Devices and filters">
+      <button
+        type="button"
+        class="sheet-handle"
+        aria-label={height === 'full' ? 'Make the list lower' : 'Make the list higher'}
+        onClick={() => (height === 'full' ? setHeight('low') : step(1))}
+        onPointerDown={({ clientY }) => (drag.current = { from: clientY, at: height })}
+        onPointerUp={({ clientY }) => {
+          const moved = (drag.current?.from ?? clientY) - clientY
+          drag.current = null
+          if (Math.abs(moved) > 24) step(moved > 0 ? 1 : -1)
+        }}
+      >
+        <Icon of={ChevronUp} small />
+      </button>
+      <LiveBar />
+      <Filters />
+      <SelectedCard />
+      <Content />
+    </section>
+  )
+}
+
+function Filters() {
+  watchWords()
+  const counts = countByStatus(fleet.devices.values())
+  return (
+    <div class="list-filters">
+      <div class="search">
+        <Icon of={Search} small />
+        <input
+          type="search"
+          aria-label="Search by name and id"
+          placeholder="Name or id"
+          value={searchText.value}
+          onInput={({ currentTarget }) => search(currentTarget.value)}
+          data-search
+        />
+        <select
+          aria-label="Sort by"
+          value={sort.value}
+          onChange={({ currentTarget }) => sortBy(currentTarget.value as Sort)}
+        >
+          {SORTS.map((one) => (
+            <option key={one} value={one}>
+              {SORT_WORDS[one]}
+            </option>
+          ))}
+        </select>
+      </div>
+      <div class="status-filters" role="group" aria-label="Show only">
+        {STATUSES.filter((one) => one !== 'disabled' || counts.disabled > 0).map((status) => (
+          <button
+            key={status}
+            type="button"
+            aria-pressed={statuses.value.has(status)}
+            onClick={() => toggleStatus(status)}
+          >
+            <StatusShape status={status} />
+            <span class="number">{counts[status]}</span> <span class="word">{status}</span>
+          </button>
+        ))}
+      </div>
+      {isCut.value && (
+        <p class="notice">The latest {MOST_DEVICES.toLocaleString('en')} devices are shown.</p>
+      )}
+    </div>
+  )
+}
+
+function Content() {
+  watchWords()
+  if (fleet.devices.size === 0) {
+    if (!isListed.value) return <Loading what="Loading devices" />
+    return (
+      <Empty title="No device has reported yet">
+        <p>Make an API key, put it into a device or an app, and see it appear here.</p>
+        <a class="button primary" href="/connect">
+          Connect a device
+        </a>
+      </Empty>
+    )
+  }
+  if (choice().length > 0) return <DeviceList />
+  return (
+    <Empty title="No device matches">
+      <p>Neither name nor id of the chosen statuses contains this text.</p>
+      <button type="button" onClick={() => setQuery({ q: undefined, status: undefined })}>
+        Show all
+      </button>
+    </Empty>
+  )
+}

@@ -1,0 +1,16 @@
+import { liveState } from '../../live/live.ts'
+import { shownZone } from '../../parts/preferences.ts'
+import { time } from '../../parts/times.ts'
+
+/** Whether what is shown is as it is now. */
+export function LiveBar() {
+  const state = liveState.value
+  return (
+    <p class={`live-bar ${state.kind.replace(' ', '-')}`} role="status" aria-label="Connection">
+      <span class="live-dot" aria-hidden="true" />
+      {state.kind === 'lost'
+        ? `lost since ${time(state.since, shownZone()).slice(0, 5)}: trying again`
+        : state.kind}
+    </p>
+  )
+}

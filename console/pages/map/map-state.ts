@@ -1,0 +1,70 @@
+import { computed, signal } from '@preact/signals'
+import { fleet } from '../../live/live.ts'
+import { choose, SORTS, STATUSES, type Sort } from '../../live/choose.ts'
+import type { LiveDevice, ShownStatus } from '../../live/live-device.ts'
+import { kept } from '../../parts/preferences.ts'
+import { place, setQuery } from '../../parts/router.ts'
+
+/** What the operator looks at: in the address, so that it can be sent to somebody else. */
+
+export const searchText = computed(() => place.value.query.get('q') ?? '')
+
+export const statuses = computed<ReadonlySet<ShownStatus>>(() => {
+  const named = (place.value.query.get('status') ?? '').split(',')
+  return new Set(STATUSES.filter((status) => named.includes(status)))
+})
+
+export const sort = computed<Sort>(() => {
+  const named = place.value.query.get('sort')
+  return SORTS.find((one) => one === named) ?? 'name'
+})
+
+export const selectedId = computed(() => place.value.query.get('device') ?? undefined)
+
+export function search(text: string): void {
+  setQuery({ q: text })
+}
+
+export function toggleStatus(status: ShownStatus): void {
+  const next = new Set(statuses.value)
+  if (!next.delete(status)) next.add(status)
+  setQuery({ status: [...next].join(',') })
+}
+
+export function sortBy(next: Sort): void {
+  setQuery({ sort: next === 'name' ? undefined : next })
+}
+
+export function select(deviceId: string | undefined): void {
+  setQuery({ device: deviceId })
+}
+
+export function selectedDevice(): LiveDevice | undefined {
+  const id = selectedId.value
+  return id === undefined ? undefined : fleet.devices.get(id)
+}
+
+/** The devices of the list and the map, as the fleet is now. */
+export function choice(): readonly LiveDevice[] {
+  return choose(fleet.devices.values(), { statuses: statuses.value, text: searchText.value })
+}
+
+const pinnedText = kept('pinned', '[]', (text) => text)
+
+export const pinned = computed<ReadonlySet<string>>(() => {
+  try {
+    const ids: unknown = JSON.parse(pinnedText.value)
+    return new Set(Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : [])
+  } catch {
+    return new Set()
+  }
+})
+
+export function togglePinned(deviceId: string): void {
+  const next = new Set(pinned.value)
+  if (!next.delete(deviceId)) next.add(deviceId)
+  pinnedText.value = JSON.stringify([...next])
+}
+
+/** Several devices at one spot, which the map cannot tell apart. */
+export const spot = signal<readonly LiveDevice[] | undefined>(undefined)

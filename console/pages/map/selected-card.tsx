@@ -1,0 +1,87 @@
+import { ArrowRight, Pin, X } from 'lucide'
+import { fleet, isListed, watchWords } from '../../live/live.ts'
+import { labelOf } from '../../live/live-device.ts'
+import { now } from '../../parts/clock.ts'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Isolated } from '../../parts/isolated.tsx'
+import { batteryText, coordinatesText, metresText, speedText } from '../../parts/measures.ts'
+import { devicePath } from '../../parts/router.ts'
+import { StatusShape } from '../../parts/status-shape.tsx'
+import { ago } from '../../parts/times.ts'
+import { pinned, select, selectedId, togglePinned } from './map-state.ts'
+
+/** The selected device, more closely. */
+export function SelectedCard() {
+  watchWords()
+  const id = selectedId.value
+  if (id === undefined) return null
+  const device = fleet.devices.get(id)
+  if (device === undefined) return isListed.value ? <Gone deviceId={id} /> : null
+  const { name, status, lastSeenMs, position } = device
+  const isPinned = pinned.value.has(id)
+  const facts = [
+    ['Speed', speedText(position.speed)],
+    ['Battery', batteryText(position.battery)],
+    ['Altitude', metresText(position.altitude)],
+    ['Accuracy', metresText(position.accuracy)],
+  ].filter(([, value]) => value !== undefined)
+  const coordinates = coordinatesText(position)
+  return (
+    <section class="selected-card" aria-label="Selected device">
+      <header>
+        <StatusShape status={status} />
+        <h2>
+          <Isolated>{labelOf(device)}</Isolated>
+        </h2>
+        <button
+          type="button"
+          class="plain"
+          aria-label="Pin to the top"
+          aria-pressed={isPinned}
+          onClick={() => togglePinned(id)}
+        >
+          <Icon of={Pin} small />
+        </button>
+        <button type="button" class="plain" aria-label="Deselect" onClick={() => select(undefined)}>
+          <Icon of={X} small />
+        </button>
+      </header>
+      {name !== null && <Isolated class="quiet">{id}</Isolated>}
+      <p>
+        {status}, {ago(lastSeenMs, now.value)}
+      </p>
+      {facts.length > 0 && (
+        <dl>
+          {facts.map(([what, value]) => (
+            <div key={what}>
+              <dt>{what}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      <p class="coordinates">
+        <code>{coordinates}</code> <CopyButton text={coordinates} what="coordinates" />
+      </p>
+      <a class="button" href={devicePath(id)}>
+        History and settings <Icon of={ArrowRight} small />
+      </a>
+    </section>
+  )
+}
+
+/** Erased by somebody, or never there. */
+function Gone({ deviceId }: { deviceId: string }) {
+  return (
+    <section class="selected-card" aria-label="Selected device">
+      <p>
+        There is no device <Isolated class="strong">{deviceId}</Isolated>: it has been erased, or
+        has not reported yet.
+      </p>
+      <button type="button" onClick={() => select(undefined)}>
+        Deselect
+      </button>
+    </section>
+  )
+}
