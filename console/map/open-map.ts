@@ -60,9 +60,10 @@ export function openMap(target: HTMLElement): { map: OlMap; close: () => void } 
 /** The base map is made while the service starts for the first time: until then it is not there. */
 async function addWorld(map: OlMap, closing: AbortSignal): Promise<void> {
   while (!closing.aborted) {
-    const answer = await fetch(WORLD_URL, { method: 'HEAD', signal: closing }).catch(
-      () => undefined,
-    )
+    const answer = await fetch(WORLD_URL, {
+      headers: { Range: 'bytes=0-0' },
+      signal: closing,
+    }).catch(() => undefined)
     if (answer?.ok === true) break
     await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
   }
