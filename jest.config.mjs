@@ -14,6 +14,7 @@ export default {
   ],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': '<rootDir>/scripts/javascript.mjs' },
+  setupFilesAfterEnv: ['<rootDir>/test/end-programs.ts'],
   // Much of the time is spent waiting: for the disk, for a limit to pass, for a program to start.
   maxWorkers: 3,
   testTimeout: 40_000,

@@ -41,6 +41,16 @@ export function adminReader({ adminUrl, key }: { adminUrl: string; key: string }
     return items
   }
 
+  /** Undefined where there is none. */
+  async function ifAny<T>(asked: Promise<T>): Promise<T | undefined> {
+    try {
+      return await asked
+    } catch (error) {
+      if (error instanceof AnswerError && error.status === 404) return undefined
+      throw error
+    }
+  }
+
   return {
     devices: () => all<DeviceView>('/devices'),
     device: (deviceId: string) => get<DeviceView>(`/devices/${encodeURIComponent(deviceId)}`),
@@ -48,14 +58,11 @@ export function adminReader({ adminUrl, key }: { adminUrl: string; key: string }
     positions: (deviceId: string) =>
       all<PositionView>(`/devices/${encodeURIComponent(deviceId)}/positions?order=asc`),
     /** The same; none where the device is not known. */
-    async positionsIfAny(deviceId: string): Promise<PositionView[]> {
-      try {
-        return await all(`/devices/${encodeURIComponent(deviceId)}/positions?order=asc`)
-      } catch (error) {
-        if (error instanceof AnswerError && error.status === 404) return []
-        throw error
-      }
-    },
+    positionsIfAny: async (deviceId: string) =>
+      (await ifAny(
+        all<PositionView>(`/devices/${encodeURIComponent(deviceId)}/positions?order=asc`),
+      )) ?? [],
+    positionIfAny: (recordId: string) => ifAny(get<PositionView>(`/positions/${recordId}`)),
     /** A metric of the admin API's process. */
     async metric(name: string): Promise<number | undefined> {
       const text = await (await fetch(`${adminUrl}/metrics`)).text()

@@ -19,7 +19,12 @@ const running = new Set<RunningProgram>()
 
 /** Ends at once whatever this test file has started and still runs. */
 export async function endPrograms(): Promise<void> {
-  for (const program of running) program.process.kill('SIGKILL')
+  for (const { process: child } of running) {
+    child.kill('SIGKILL')
+    // What it has started may hold them open: a compiler, say.
+    child.stdout?.destroy()
+    child.stderr?.destroy()
+  }
   await Promise.all([...running].map(({ ended }) => ended))
 }
 

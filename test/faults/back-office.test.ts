@@ -22,7 +22,7 @@ await describeWith(
     afterAll(() => service?.close(), 60_000)
 
     function load(concurrency: number, key = service.key): Load {
-      return startLoad({ urls: service.ingestUrls, key, concurrency })
+      return startLoad({ urls: service.ingestUrls, key, concurrency, pauseMs: 20 })
     }
 
     test('a revoked key is refused by every ingest API within 5 s', async () => {

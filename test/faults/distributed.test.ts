@@ -28,7 +28,7 @@ await describeWith(['ownKafka', 'ownMongodb'], 'three services under faults', (s
   afterAll(() => service?.close(), 60_000)
 
   function load(concurrency = 8): Load {
-    return startLoad({ urls: service.ingestUrls, key: service.key, concurrency })
+    return startLoad({ urls: service.ingestUrls, key: service.key, concurrency, pauseMs: 50 })
   }
 
   /** Resident memory of a process in megabytes. */

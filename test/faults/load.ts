@@ -34,7 +34,7 @@ export function startLoad({
   urls: readonly string[]
   key: string
   concurrency?: number
-  /** Between an answer and the next report. */
+  /** Between an answer and the next report: what is stored has to be read back, too. */
   pauseMs?: number
 }) {
   loads += 1

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { adminReader } from '../admin-reader.ts'
 import { eventually } from '../eventually.ts'
 import { temporaryDirectory } from '../programs.ts'
 import { describeWith } from '../services/describe-with.ts'
@@ -35,7 +36,7 @@ await describeWith(['ownKafka', 'ownMongodb'], 'ingest APIs with a spool', (serv
   }, 60_000)
 
   function load(): Load {
-    running = startLoad({ urls: service.ingestUrls, key: service.key, concurrency: 8, pauseMs: 20 })
+    running = startLoad({ urls: service.ingestUrls, key: service.key, concurrency: 8, pauseMs: 80 })
     return running
   }
 
@@ -108,4 +109,41 @@ await describeWith(['ownKafka', 'ownMongodb'], 'ingest APIs with a spool', (serv
     const outcome = await expectExactlyOnce(service, sending, { withinMs: 120_000 })
     noteFault('kill -9 of an ingest API with a filled spool', { kills: KILLS + 1, ...outcome })
   })
+
+  test('a device that is erased while its reports wait in the spool: none of them comes back', async () => {
+    const deviceId = 'erased-meanwhile'
+    const api = adminReader(service)
+    service.kafkaLine.freeze()
+    const waited: string[] = []
+    for (let n = 0; n < 5; n += 1)
+      waited.push(await submit({ deviceId, latitude: n, longitude: n }))
+    expect(await waiting('ingest-1')).toBe(waited.length)
+    await service.end('ingest-1', 'SIGKILL')
+    service.kafkaLine.thaw()
+    await eventually(() => service.eraseDevice(deviceId).then(() => true), { withinMs: 60_000 })
+
+    await service.start('ingest-1')
+    await drained()
+    const later = await submit({ deviceId, latitude: 9, longitude: 9 })
+    // In the log it stands behind all that waited.
+    await eventually(() => api.device(deviceId), { withinMs: 60_000 })
+    expect(await api.device(deviceId)).toMatchObject({ reportCount: 1 })
+    const positions = await api.positions(deviceId)
+    expect(positions.map(({ recordId }) => recordId)).toEqual([later])
+    for (const recordId of waited) expect(await api.positionIfAny(recordId)).toBeUndefined()
+    noteFault('a device erased with reports in the spool', {
+      waited: waited.length,
+      'come back': 0,
+    })
+  })
+
+  async function submit(report: object): Promise<string> {
+    const answer = await fetch(`${service.url('ingest-1')}/api/v1/gps/submit`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(report),
+    })
+    expect(answer.status).toBe(200)
+    return ((await answer.json()) as { data: { recordId: string } }).data.recordId
+  }
 })
