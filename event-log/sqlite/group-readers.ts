@@ -5,11 +5,13 @@ import { sleepers } from './sleepers.ts'
 /** Another process may append to the file too; only polling detects that. */
 export const LOOK_AGAIN_MS = 200
 /**
- * After a batch of fewer entries than this, the next one is read this long after it at the earliest:
- * a batch of few costs a reader about as much as one of many.
+ * How long after a batch the next one is read at the earliest, by the number of its entries. A batch of
+ * few costs a reader about as much as one of many; where few are reported, they are seen sooner.
  */
-const FEW = 100
-const COMPANY_MS = 10
+const COMPANY = [
+  { fewerThan: 20, ms: 10 },
+  { fewerThan: 400, ms: 40 },
+]
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 2000
 
@@ -90,11 +92,12 @@ export function groupReaders<Batch extends { readonly lastOffset: number }>({
         () => true,
       )
       if (delivered === 'given up') break
-      const few = batch.lastOffset - after < FEW
+      const entries = batch.lastOffset - after
       after = batch.lastOffset
       await keepCommitted()
-      const companyMs = COMPANY_MS - (performance.now() - readAt)
-      if (few && companyMs > 0 && !stopped) await waitingForCompany.sleep(companyMs, signal)
+      const company = COMPANY.find(({ fewerThan }) => entries < fewerThan)
+      const companyMs = (company?.ms ?? 0) - (performance.now() - readAt)
+      if (companyMs > 0 && !stopped) await waitingForCompany.sleep(companyMs, signal)
       // Lets other work of this process run while catching up.
       await endOfTurn()
     }
