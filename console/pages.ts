@@ -1,5 +1,5 @@
 import type { IconNode } from 'lucide'
-import { FileClock, KeyRound, Map as MapIcon } from 'lucide'
+import { FileClock, KeyRound, Map as MapIcon, Plug } from 'lucide'
 import type { ComponentType } from 'preact'
 
 /**
@@ -26,6 +26,11 @@ export const PAGES: readonly ConsolePage[] = [
     path: '/keys',
     load: () => import('./pages/keys/keys-page.tsx').then((module) => module.KeysPage),
     link: { name: 'Keys', icon: KeyRound },
+  },
+  {
+    path: '/connect',
+    load: () => import('./pages/connect/connect-page.tsx').then((module) => module.ConnectPage),
+    link: { name: 'Connect a device', short: 'Connect', icon: Plug },
   },
   {
     path: '/audit',

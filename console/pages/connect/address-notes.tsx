@@ -1,0 +1,41 @@
+import type { ComponentChildren } from 'preact'
+import { TriangleAlert } from 'lucide'
+import { Icon } from '../../parts/icon.tsx'
+
+/** What is wrong with the address that senders are told. */
+export function AddressNotes({ address, loopback }: { address: string | null; loopback: boolean }) {
+  if (address === null) {
+    return (
+      <Note>
+        The service does not know its own address. Set <code>INGEST_PUBLIC_URL</code> where it is
+        started, and put the address in below.
+      </Note>
+    )
+  }
+  if (loopback) {
+    return (
+      <Note>
+        <code>{address}</code> is reached only from the computer that the service runs on. For other
+        devices set <code>HOST</code> and <code>INGEST_PUBLIC_URL</code>.
+      </Note>
+    )
+  }
+  if (!address.startsWith('https:')) {
+    return (
+      <Note>
+        <code>{address}</code> is not encrypted: on the way everybody can read the key and the
+        positions. Use HTTPS outside a network of your own.
+      </Note>
+    )
+  }
+  return null
+}
+
+function Note({ children }: { children: ComponentChildren }) {
+  return (
+    <div class="notice warn">
+      <Icon of={TriangleAlert} />
+      <p>{children}</p>
+    </div>
+  )
+}

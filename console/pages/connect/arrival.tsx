@@ -1,0 +1,124 @@
+import { CircleCheck, CircleX, Hourglass } from 'lucide'
+import { Icon } from '../../parts/icon.tsx'
+import { Isolated } from '../../parts/isolated.tsx'
+import { FailedLine, sentence } from '../../parts/states.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { changeDraft } from './draft.ts'
+import { adviceFor, outcomeOf, type Outcome, type TestAnswer } from './outcome.ts'
+import { useArrival } from './use-arrival.ts'
+
+/** Whether the device has reported, or why what it sent was refused. */
+export function Arrival({
+  deviceId,
+  keyId,
+  since,
+  answer,
+}: {
+  deviceId: string
+  keyId: string | undefined
+  since: string
+  answer: TestAnswer | undefined
+}) {
+  const { seen, failure } = useArrival(deviceId, keyId)
+  const outcome = outcomeOf({ deviceId, since, seen, answer })
+  return (
+    <section class={`arrival ${outcome.kind}`} aria-label="Arrival" aria-live="polite">
+      <Told outcome={outcome} deviceId={deviceId} />
+      {failure !== undefined && <FailedLine failure={failure} />}
+    </section>
+  )
+}
+
+function Told({ outcome, deviceId }: { outcome: Outcome; deviceId: string }) {
+  switch (outcome.kind) {
+    case 'waiting':
+      return (
+        <p>
+          <Icon of={Hourglass} />
+          <span>
+            Waiting for the first report of <Isolated class="strong">{deviceId}</Isolated>.
+          </span>
+        </p>
+      )
+    case 'accepted':
+      return (
+        <p>
+          <Icon of={Hourglass} />
+          <span>Accepted. It is on its way to the map.</span>
+        </p>
+      )
+    case 'arrived':
+      return <Arrived {...outcome} deviceId={deviceId} />
+    case 'refused':
+      return <Refused {...outcome} deviceId={deviceId} />
+  }
+}
+
+function Arrived({
+  device,
+  isOther,
+  deviceId,
+}: Extract<Outcome, { kind: 'arrived' }> & { deviceId: string }) {
+  return (
+    <>
+      <p>
+        <Icon of={CircleCheck} />
+        <span>
+          <Isolated class="strong">{device.deviceId}</Isolated> has arrived,{' '}
+          <Ago at={device.lastSeenAt} />.
+        </span>
+      </p>
+      {isOther && (
+        <p>
+          It is new, and not <Isolated class="strong">{deviceId}</Isolated>. Is it yours?{' '}
+          <button
+            type="button"
+            class="small"
+            onClick={() => changeDraft({ deviceId: device.deviceId })}
+          >
+            Yes, that is its id
+          </button>
+        </p>
+      )}
+      <p>
+        <a class="button" href={`/?device=${encodeURIComponent(device.deviceId)}`}>
+          See it on the map
+        </a>
+      </p>
+    </>
+  )
+}
+
+function Refused({
+  at,
+  error,
+  message,
+  body,
+  deviceId: wanted,
+}: Extract<Outcome, { kind: 'refused' }> & { deviceId: string }) {
+  return (
+    <>
+      <p>
+        <Icon of={CircleX} />
+        <span>
+          Refused <Ago at={at} />: <code>{error}</code>{' '}
+          <Isolated class="strong">{sentence(message)}</Isolated>
+        </span>
+      </p>
+      <p>{adviceFor(error)}</p>
+      {body !== undefined && (
+        <details>
+          <summary>What was sent</summary>
+          <pre>
+            <Isolated>{body}</Isolated>
+          </pre>
+        </details>
+      )}
+      <p>
+        <a href={`/rejections?deviceId=${encodeURIComponent(wanted)}`}>
+          Everything refused of this device
+        </a>
+      </p>
+    </>
+  )
+}

@@ -1,0 +1,118 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { api } from '../../api/client.ts'
+import { isAdmin } from '../../api/session.ts'
+import { Field } from '../../parts/form.tsx'
+import { Page } from '../../parts/page.tsx'
+import { FailedLine } from '../../parts/states.tsx'
+import { useLoad } from '../../parts/use-load.ts'
+import { AddressNotes } from './address-notes.tsx'
+import { Arrival } from './arrival.tsx'
+import { ChooseKey } from './choose-key.tsx'
+import { changeDraft, draft } from './draft.ts'
+import { takeHandoff } from './take-handoff.ts'
+import type { TestAnswer } from './outcome.ts'
+import { SenderSetup } from './sender-setup.tsx'
+import { SendTest } from './send-test.tsx'
+import './connect.css'
+
+const NO_ADDRESS = 'https://ADDRESS-OF-THE-SERVICE'
+const NO_KEY = 'YOUR_KEY'
+
+/** From a key to the first position on the map. */
+export function ConnectPage() {
+  const { deviceId, sender, key, since } = draft.value
+  const [secret, setSecret] = useState<string>()
+  const [answer, setAnswer] = useState<TestAnswer>()
+  const {
+    data: service,
+    failure,
+    reload,
+  } = useLoad((signal) => api.get('/console', { signal }), [])
+  useEffect(() => takeHandoff(setSecret), [])
+
+  function choose(deviceId: string) {
+    changeDraft({ deviceId })
+    setAnswer(undefined)
+  }
+
+  return (
+    <Page title="Connect a device">
+      <Step number={1} title="Make a key">
+        <ChooseKey secret={secret} onSecret={setSecret} />
+      </Step>
+      <Step number={2} title="Name the device">
+        <Field
+          name="deviceId"
+          label="Device id"
+          hint="What the device calls itself: up to 128 signs."
+        >
+          {(attributes) => (
+            <input
+              {...attributes}
+              value={deviceId}
+              maxLength={128}
+              spellcheck={false}
+              autoComplete="off"
+              onInput={({ currentTarget }) => choose(currentTarget.value)}
+            />
+          )}
+        </Field>
+      </Step>
+      <Step number={3} title="Set it up">
+        {failure !== undefined && <FailedLine failure={failure} onRetry={reload} />}
+        {service !== undefined && (
+          <AddressNotes address={service.ingestUrl} loopback={service.loopback} />
+        )}
+        <SenderSetup
+          setup={{ address: service?.ingestUrl ?? NO_ADDRESS, key: secret ?? NO_KEY, deviceId }}
+          sender={sender}
+          choose={(next) => changeDraft({ sender: next })}
+          secret={secret}
+        />
+      </Step>
+      <Step number={4} title="See it arrive">
+        <p>
+          {isAdmin.value
+            ? 'Start the device, or try the key from here.'
+            : 'Start the device: this page waits for it.'}
+        </p>
+        {secret !== undefined ? (
+          <SendTest secret={secret} deviceId={deviceId} onAnswer={setAnswer} />
+        ) : (
+          isAdmin.value && (
+            <div class="buttons">
+              <button type="button" disabled>
+                Send a test report
+              </button>
+              <span class="quiet">needs a key: make or paste one above</span>
+            </div>
+          )
+        )}
+        <Arrival deviceId={deviceId} keyId={key?.id} since={since} answer={answer} />
+      </Step>
+    </Page>
+  )
+}
+
+function Step({
+  number,
+  title,
+  children,
+}: {
+  number: number
+  title: string
+  children: ComponentChildren
+}) {
+  return (
+    <section class="card step">
+      <h2>
+        <span class="step-number" aria-hidden="true">
+          {number}
+        </span>
+        {title}
+      </h2>
+      {children}
+    </section>
+  )
+}

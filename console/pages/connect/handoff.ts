@@ -1,0 +1,22 @@
+/**
+ * What another device's page starts with. It stands in the address's fragment, which browsers keep to
+ * themselves, so the key reaches no server and no log.
+ */
+export type Handoff = {
+  readonly key: string
+  readonly deviceId: string
+  readonly sender: string
+}
+
+export function handoffUrl(origin: string, { key, deviceId, sender }: Handoff): string {
+  const parts = new URLSearchParams({ key, device: deviceId, sender })
+  return `${origin}/connect#${parts}`
+}
+
+/** What the fragment holds; undefined without a key. */
+export function readHandoff(hash: string): Handoff | undefined {
+  const parts = new URLSearchParams(hash.replace(/^#/, ''))
+  const key = parts.get('key') ?? ''
+  if (key === '') return undefined
+  return { key, deviceId: parts.get('device') ?? '', sender: parts.get('sender') ?? '' }
+}

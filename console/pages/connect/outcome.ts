@@ -1,0 +1,107 @@
+import type { components } from '../../api/schema.ts'
+
+type Device = Pick<
+  components['schemas']['Device'],
+  'deviceId' | 'name' | 'lastSeenAt' | 'firstSeenAt'
+>
+type Rejection = Pick<
+  components['schemas']['Rejection'],
+  'receivedAt' | 'error' | 'message' | 'deviceId' | 'body'
+>
+
+/** How the service has answered a test report. */
+export type TestAnswer = {
+  readonly at: string
+  readonly status: number
+  readonly error?: string
+  readonly message: string
+}
+
+/** What has come of connecting a device. */
+export type Outcome =
+  | { readonly kind: 'waiting' }
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'arrived'; readonly device: Device; readonly isOther: boolean }
+  | {
+      readonly kind: 'refused'
+      readonly at: string
+      readonly error: string
+      readonly message: string
+      readonly deviceId?: string | undefined
+      readonly body?: string | undefined
+    }
+
+/** What the service knows of the key's reports and of the devices that were seen last. */
+export type Seen = {
+  readonly devices: readonly Device[]
+  readonly rejections: readonly Rejection[]
+}
+
+/**
+ * The latest of what happened since `since`. Where the device has not reported but a new one has, that
+ * one has arrived: most probably it is the same under another id.
+ */
+export function outcomeOf({
+  deviceId,
+  since,
+  seen,
+  answer,
+}: {
+  deviceId: string
+  since: string
+  seen: Seen
+  answer?: TestAnswer | undefined
+}): Outcome {
+  const found: (Outcome & { at: string })[] = []
+  const wanted = seen.devices.find((one) => one.deviceId === deviceId)
+  const other = seen.devices.find((one) => one.deviceId !== deviceId && one.firstSeenAt >= since)
+  if (wanted !== undefined && wanted.lastSeenAt >= since) {
+    found.push({ kind: 'arrived', device: wanted, isOther: false, at: wanted.lastSeenAt })
+  } else if (other !== undefined) {
+    found.push({ kind: 'arrived', device: other, isOther: true, at: other.lastSeenAt })
+  }
+  const rejection = seen.rejections.find(({ receivedAt }) => receivedAt >= since)
+  if (rejection !== undefined) found.push(refused(rejection, rejection.receivedAt))
+  if (answer !== undefined) {
+    const { at, error = String(answer.status) } = answer
+    found.push(answer.status === 200 ? { kind: 'accepted', at } : refused({ ...answer, error }, at))
+  }
+  // Of two at the same moment the one that says more comes first.
+  return found.reduce<Outcome & { at: string }>((a, b) => (b.at > a.at ? b : a), {
+    kind: 'waiting',
+    at: '',
+  })
+}
+
+function refused(
+  {
+    error,
+    message,
+    deviceId,
+    body,
+  }: { error: string; message: string; deviceId?: string | undefined; body?: string | undefined },
+  at: string,
+) {
+  return { kind: 'refused', at, error, message, deviceId, body } as const
+}
+
+/** What somebody can do about a refusal. */
+export function adviceFor(error: string): string {
+  switch (error) {
+    case 'INVALID_PARAMS':
+      return 'Correct what the device sends, then send again.'
+    case 'UNAUTHORIZED':
+    case '401':
+      return 'The key is not valid: it is mistyped, expired or revoked. Make another one above.'
+    case 'FORBIDDEN':
+    case '403':
+      return 'Look at the key’s limits (Keys) and at whether the device is disabled.'
+    case 'RATE_LIMITED':
+    case '429':
+      return 'Send less often: one report a second and device is enough.'
+    case 'PAYLOAD_TOO_LARGE':
+      return 'Send one report a request, or several to /api/v1/gps/batch.'
+    default:
+      return 'Try again in a moment.'
+  }
+}
