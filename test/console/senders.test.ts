@@ -81,6 +81,7 @@ describe('what is shown to be copied sends a report of that device with that key
     const text = snippets('arduino')[0]?.text ?? ''
     const [, literal = ''] = /snprintf\(body, sizeof body, (".*"), latitude/.exec(text) ?? []
     const format = JSON.parse(literal) as string
+    expect(format.replaceAll(/%\.6f|%%/g, '')).not.toContain('%')
     const body = format.replaceAll('%.6f', '1.5').replaceAll('%%', '%')
     expect(JSON.parse(body)).toEqual({ deviceId: DEVICE_ID, latitude: 1.5, longitude: 1.5 })
   })
