@@ -34,9 +34,13 @@ import { trackRoute } from './devices/track/track.ts'
 import { rejectionRoutes } from './rejections.ts'
 import { reportTestRoutes } from './test-report.ts'
 import { sessionRoutes } from './sign-in/session.ts'
+import { shareRoutes } from './shares/shares.ts'
+import { sharedRoutes } from './shares/shared.ts'
 import type { StreamOptions } from './stream/options.ts'
+import { liveStreams } from './stream/live-streams.ts'
 import { streamRoutes } from './stream/stream-route.ts'
 import { systemRoutes, type Mode } from './system.ts'
+import { shareCallers } from './http/share-callers.ts'
 import { callerLimits } from './http/caller-limits.ts'
 import { passwordTurns } from './sign-in/password-turns.ts'
 
@@ -66,6 +70,7 @@ export type AdminLog = Pick<EventLog, 'erase' | 'tail' | 'extent'>
 /** Every call under the prefix, and who may make it. */
 export function adminRoutes(deps: AdminDependencies): AdminRoute[] {
   const turns = passwordTurns()
+  const streams = liveStreams(deps)
   return [
     ...sessionRoutes({ ...deps, turns }),
     ...operatorRoutes({ ...deps, turns }),
@@ -81,13 +86,16 @@ export function adminRoutes(deps: AdminDependencies): AdminRoute[] {
     ...rejectionRoutes(deps),
     ...systemRoutes(deps),
     ...consoleRoutes(deps),
-    ...streamRoutes(deps),
+    ...streamRoutes({ ...deps, streams }),
+    ...shareRoutes(deps),
+    ...sharedRoutes({ ...deps, streams }),
   ]
 }
 
 /**
  * The admin API as a Koa app, middleware in the order in which a request meets it.
- * @param callLimit how many calls a key or session may make.
+ * @param callLimit how many calls a key, a session or, of shares, a client address may make.
+ * @param authLimit how many unknown tokens of shares a client address may send.
  * @param console without it, browsers get the API's answers too.
  * @param ready rejects with a message that names what is missing.
  * @param trustProxy how many proxies to trust for X-Forwarded-* headers.
@@ -106,12 +114,14 @@ export function createAdminApp({
   stream = {},
   trustProxy,
   callLimit,
+  authLimit,
   ready,
   metricsElsewhere = false,
   console,
 }: AdminDependencies & {
   trustProxy: number
   callLimit: RateLimit | 'off'
+  authLimit: RateLimit | 'off'
   ready: () => Promise<void>
   metricsElsewhere?: boolean
   console?: ConsolePage
@@ -140,11 +150,12 @@ export function createAdminApp({
   const routes = adminRoutes(deps)
   documentRoutes(router, adminDocument(routes, { prefix: PREFIX }))
   const limits = callerLimits({ calls: callLimit })
+  const identifyShare = shareCallers({ store, clock, limit: authLimit })
   for (const route of routes) {
     router.register(
       PREFIX + route.path,
       [route.method],
-      [authorized(route, { store, clock, logger, limits })],
+      [authorized(route, { store, clock, logger, limits, identifyShare })],
     )
   }
 

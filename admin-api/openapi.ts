@@ -28,6 +28,8 @@ const TAGS: Readonly<Record<string, { name: string; description: string }>> = {
   'test-report': { name: 'Test report', description: 'Trying a key out' },
   devices: { name: 'Devices', description: 'Where devices are and how they are doing' },
   positions: { name: 'Positions', description: 'Stored records' },
+  shares: { name: 'Shares', description: 'Links that show some devices for a while' },
+  shared: { name: 'Shared', description: 'What people with such a link see' },
   rejections: { name: 'Rejections', description: 'Refused reports of known keys' },
   stream: { name: 'Stream', description: 'What happens, as it happens' },
   audit: { name: 'Audit', description: 'Who did what' },
@@ -69,6 +71,11 @@ export function adminDocument(
         type: 'http',
         scheme: 'bearer',
         description: 'An API key (`gps_` and 38 characters) whose scopes cover the call',
+      },
+      share: {
+        type: 'http',
+        scheme: 'bearer',
+        description: 'The token of a share (`gpsshare_` and 43 characters)',
       },
       session: {
         type: 'apiKey',
@@ -141,7 +148,9 @@ function parametersFor({ method, path, query = {}, needs, answer }: AdminRoute):
       }
     }),
     ...(changing ? [OWN_PAGE] : []),
-    ...(answer.content?.['text/event-stream'] === undefined ? [] : [RESUME_AFTER]),
+    ...(answer.content?.['text/event-stream'] === undefined || needs === 'share'
+      ? []
+      : [RESUME_AFTER]),
   ]
 }
 
@@ -149,8 +158,9 @@ function errorsOf({ needs, path, body, errors = [] }: AdminRoute): ErrorIdentifi
   return [
     ...errors,
     'SERVICE_UNAVAILABLE',
-    ...(needs === 'nobody' ? [] : (['UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMITED'] as const)),
-    ...(parametersOf(path).length > 0 ? (['NOT_FOUND'] as const) : []),
+    ...(needs === 'nobody' ? [] : (['UNAUTHORIZED', 'RATE_LIMITED'] as const)),
+    ...(needs === 'nobody' || needs === 'share' ? [] : (['FORBIDDEN'] as const)),
+    ...(parametersOf(path).length > 0 || needs === 'share' ? (['NOT_FOUND'] as const) : []),
     ...(body === undefined ? [] : (['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const)),
   ]
 }
@@ -159,6 +169,8 @@ function securityOf({ needs }: AdminRoute): string[] {
   switch (needs) {
     case 'nobody':
       return []
+    case 'share':
+      return ['share']
     case 'session':
     case 'admin session':
     case 'platform':
@@ -173,6 +185,8 @@ function needed(route: AdminRoute): string {
   switch (route.needs) {
     case 'nobody':
       return 'Open to everybody.'
+    case 'share':
+      return 'For whoever has the token of a share.'
     case 'session':
       return 'For operators who have signed in, not for API keys.'
     case 'admin session':

@@ -6,6 +6,7 @@ const NAMED: Readonly<Record<string, string>> = {
   'DELETE /session': 'signOut',
   'POST /session/password': 'changePassword',
   'GET /stream': 'followStream',
+  'GET /shared/stream': 'followShared',
   'POST /keys/identify': 'identifyKey',
   'POST /test-report': 'sendTestReport',
 }

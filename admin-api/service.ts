@@ -50,6 +50,7 @@ export async function startAdminApi(
       ingest: ingestAddresses(config, ingestUrl),
       map: config.map,
       callLimit: config.rateLimits.admin,
+      authLimit: config.rateLimits.auth,
       metricsElsewhere: config.metricsPort !== undefined,
     }),
     host,

@@ -177,6 +177,33 @@ export interface Operators {
   deleteSessions(query: { createdBefore: number; seenBefore: number }): Promise<void>
 }
 
+/** A link that shows where some devices are, to whoever has its token. */
+export type Share = {
+  readonly id: string
+  readonly accountId: string
+  readonly name: string
+  /** `ref`: what viewers tell a device by. */
+  readonly devices: readonly { readonly deviceId: string; readonly ref: string }[]
+  readonly trailMinutes: number
+  readonly createdAt: number
+  readonly expiresAt: number
+}
+
+export interface Shares {
+  /** `tokenHash`: SHA-256 of the token, which never reaches the store. */
+  createShare(share: Share, tokenHash: Uint8Array): Promise<void>
+  /** Newest first, those that have expired for a week more. `after` is the id of the last seen. */
+  pageShares(query: { accountId: string; limit: number; after?: string }): Promise<Share[]>
+  /** Also finds expired ones: the caller decides. */
+  findShare(
+    tokenHash: Uint8Array,
+  ): Promise<{ readonly share: Share; readonly accountSuspended: boolean } | undefined>
+  /** Returns what was deleted. */
+  deleteShare(query: { accountId: string; shareId: string }): Promise<Share | undefined>
+  /** Takes a device out of all shares of its account. */
+  unshareDevice(device: { accountId: string; deviceId: string }): Promise<void>
+}
+
 /** Why an operator stays unchanged: the account, or the service, would be left without one. */
 export type OperatorKept = 'last admin' | 'last platform operator'
 
@@ -209,7 +236,7 @@ export type AuditEntry = {
   readonly requestId: string
 }
 
-export const AUDIT_SUBJECTS = ['key', 'device', 'operator', 'account', 'session'] as const
+export const AUDIT_SUBJECTS = ['key', 'device', 'operator', 'account', 'session', 'share'] as const
 export type AuditSubject = (typeof AUDIT_SUBJECTS)[number]
 
 /** Refused reports: the latest of each account, for 7 days, 10 000 at most. */

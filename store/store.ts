@@ -1,4 +1,4 @@
-import type { Audit, Instances, Keys, Operators, Rejections } from './back-office.ts'
+import type { Audit, Instances, Keys, Operators, Rejections, Shares } from './back-office.ts'
 import type { Devices, Erasures, Generations, ReadModels } from './read-models.ts'
 
 /**
@@ -13,6 +13,7 @@ export interface Store
     Devices,
     Keys,
     Operators,
+    Shares,
     Audit,
     Rejections,
     Instances {

@@ -34,6 +34,7 @@ export function eraseDeviceRoutes({
     // The log first: a device hidden but not erased would stay invisible forever.
     await eventLog.erase(erasure)
     await store.hideErased(erasure)
+    await store.unshareDevice(erasure)
     await recordAction(
       ctx,
       caller,

@@ -4,6 +4,7 @@ import type { JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import type { Scope } from '../../store/back-office.ts'
 import type { Caller, OperatorCaller } from './caller.ts'
 import type { InputOf, Rules } from './rule.ts'
+import type { ShareCaller } from './share-callers.ts'
 
 export type AdminContext = HttpContext<HttpState>
 
@@ -20,7 +21,7 @@ export type Input<Query extends object = InputOf<Rules>, Body extends object = I
  * document is generated from it. `viewer` and `admin` are operators' roles; `platform` is an
  * operator with access to every account; an API key needs the scope `admin`, or `scope` where the
  * call names a narrower one. `session`, `admin session` and `platform` are for operators only: a
- * leaked key must not create sign-ins that outlive it.
+ * leaked key must not create sign-ins that outlive it. `share` is for the token of a share alone.
  */
 export type AdminRoute<Query extends Rules = Rules, Body extends Rules = Rules> = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -56,6 +57,14 @@ export type AdminRoute<Query extends Rules = Rules, Body extends Rules = Rules> 
       readonly handle: (
         ctx: AdminContext,
         caller: OperatorCaller,
+        input: Taken<Query, Body>,
+      ) => Promise<void>
+    }
+  | {
+      readonly needs: 'share'
+      readonly handle: (
+        ctx: AdminContext,
+        caller: ShareCaller,
         input: Taken<Query, Body>,
       ) => Promise<void>
     }

@@ -11,22 +11,38 @@ import type { CallerLimits } from './caller-limits.ts'
 import { callerId, identifyCaller, type Caller, type OperatorCaller } from './caller.ts'
 import { onceAnswered } from './once-answered.ts'
 import { readQuery } from './query.ts'
+import type { ShareCaller } from './share-callers.ts'
 
 /** Checks that the caller may use a route before reading anything else of the request. */
 export function authorized(
   route: AdminRoute,
-  deps: { store: Store; clock: Clock; logger: Logger; limits: CallerLimits },
+  deps: {
+    store: Store
+    clock: Clock
+    logger: Logger
+    limits: CallerLimits
+    identifyShare: (ctx: AdminContext) => Promise<ShareCaller>
+  },
 ): HttpMiddleware {
   const input = (ctx: AdminContext) => readInput(ctx, route, deps.clock.now())
   const isEndless = route.answer.content?.['text/event-stream'] !== undefined
 
   return async function authorized(ctx) {
     if (route.needs === 'nobody') return route.handle(ctx, await input(ctx))
+    if (route.needs === 'share') {
+      const share = await deps.identifyShare(ctx)
+      const handle = async () => route.handle(ctx, share, await input(ctx))
+      return isEndless ? handle() : limited(ctx, `address ${ctx.ip}`, handle)
+    }
     const caller = await identifyCaller(ctx, deps)
     if (isEndless) return serve(ctx, route, caller)
-    const end = await deps.limits.begin(callerId(caller))
+    return limited(ctx, callerId(caller), () => serve(ctx, route, caller))
+  }
+
+  async function limited(ctx: AdminContext, id: string, call: () => Promise<void>): Promise<void> {
+    const end = await deps.limits.begin(id)
     try {
-      if (!ctx.req.socket.destroyed) await serve(ctx, route, caller)
+      if (!ctx.req.socket.destroyed) await call()
     } catch (error) {
       end()
       throw error
@@ -38,7 +54,7 @@ export function authorized(
 
   async function serve(
     ctx: AdminContext,
-    route: Exclude<AdminRoute, { needs: 'nobody' }>,
+    route: Exclude<AdminRoute, { needs: 'nobody' | 'share' }>,
     caller: Caller,
   ): Promise<void> {
     if (caller.kind === 'operator') requireOwnPage(ctx)

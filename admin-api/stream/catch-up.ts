@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { LogBatch, LogEntry, TailItem } from '../../event-log/event-log.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Logger } from '../../runtime/logger.ts'
+import type { PositionReported } from '../../schemas/position-reported.ts'
 import type { ErasureEntry, PositionEntry } from '../../store/read-models.ts'
 import type { NotErased } from './erased.ts'
 import type { LiveFeed, ReadableLog } from './live-feed.ts'
@@ -10,7 +11,7 @@ import type { Pulse } from './pulse.ts'
 
 /** How entries are rendered for a reader. */
 export type Shown = {
-  wantsPosition(event: { accountId: string; deviceId: string }): boolean
+  wantsPosition(event: PositionReported): boolean
   wantsErasure(event: { accountId: string; deviceId: string }): boolean
   /** `place` is the one after the entry. */
   position(entry: Pick<PositionEntry, 'event'>, place: Readonly<Place>): string

@@ -11,6 +11,7 @@ export type StreamOptions = ChannelOptions &
     readonly beginsWithinMs: number
     /** How often a reader's access and progress are checked. */
     readonly checkEveryMs: number
+    readonly shareCheckEveryMs: number
     /** How long an answer from the store is shared by all readers with the same secret. */
     readonly sharedCheckMs: number
     /** How long a reader that is catching up or has missed something may stall. */
@@ -30,6 +31,7 @@ export const STREAM_OPTIONS: StreamOptions = {
   pendingMs: 10_000,
   beginsWithinMs: 1_000,
   checkEveryMs: 5_000,
+  shareCheckEveryMs: 2_000,
   sharedCheckMs: 2_000,
   stalledMs: 30_000,
   stalledCatchingUpMs: 5_000,

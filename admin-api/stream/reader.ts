@@ -35,6 +35,8 @@ export type Showing = {
   readonly events: ReadonlySet<ChosenEvent>
   /** Whether it is for this reader; some rejections name no device. */
   wants(subject: { readonly accountId: string; readonly deviceId?: string }): boolean
+  /** Whether a position of its devices is for this reader. */
+  isShown(event: PositionReported): boolean
   /** The data of a position. */
   record(event: PositionReported): object
   /** Whether events carry marks of the log, from which it can resume. */
@@ -84,7 +86,7 @@ export function streamReader({
   const mark = () => place && idAt(place)
   const pulse = startPulse({ heartbeatMs, mark, signal })
   const shown: Shown = {
-    wantsPosition: (event) => wants('position', event),
+    wantsPosition: (event) => wants('position', event) && showing.isShown(event),
     wantsErasure: (event) => wants('device-erased', event),
     position: ({ event }, after) =>
       frame('position', JSON.stringify(showing.record(event)), idAt(after)),

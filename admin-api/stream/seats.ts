@@ -11,6 +11,13 @@ export type SeatLimits = {
   readonly catchingUpPerAccount: number
 }
 
+export type SeatOwner = {
+  readonly accountId: string
+  readonly callerId: string
+  /** A link that many people have: it may take all places of what counts as its account. */
+  readonly isShare?: boolean
+}
+
 const RETRY_AFTER_SECONDS = '10'
 
 /** Limits the readers of a process: in total, per account, per key or session. */
@@ -23,8 +30,8 @@ export function seats(limits: SeatLimits) {
 
   return {
     /** @throws {ApiError} 429 when there are too many. */
-    take({ accountId, callerId }: { accountId: string; callerId: string }): GiveBack {
-      if (ofCallers.areTaken(callerId)) {
+    take({ accountId, callerId, isShare = false }: SeatOwner): GiveBack {
+      if (!isShare && ofCallers.areTaken(callerId)) {
         throw tooMany(`at most ${limits.readersPerCaller} streams are open: close one first`)
       }
       if (ofAccounts.areTaken(accountId)) {

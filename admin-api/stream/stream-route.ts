@@ -1,25 +1,15 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../../runtime/clock.ts'
-import { unavailable } from '../../runtime/http.ts'
 import type { Logger } from '../../runtime/logger.ts'
-import type { Metrics } from '../../runtime/metrics.ts'
-import { periodically } from '../../runtime/periodically.ts'
 import { isListed } from '../../schemas/device-list.ts'
 import type { Store } from '../../store/store.ts'
 import { route, type AdminContext, type AdminRoute, type Input } from '../http/admin-route.ts'
 import { requireRight } from '../http/authorize.ts'
 import { callerId, deviceList, type Caller } from '../http/caller.ts'
-import { onceAnswered } from '../http/once-answered.ts'
 import { textParameter } from '../http/query.ts'
-import { recordView } from '../http/views.ts'
 import { parsed, type InputOf } from '../http/rule.ts'
-import { channel } from './channel.ts'
-import { answerWithFrames, setHeaders } from './connection.ts'
+import { recordView } from '../http/views.ts'
 import { lastEventId } from './last-event-id.ts'
-import type { ReadableLog } from './live-feed.ts'
-import { STREAM_OPTIONS, type StreamOptions } from './options.ts'
-import { streamReader } from './reader.ts'
-import { seats } from './seats.ts'
+import type { LiveStreams } from './live-streams.ts'
 import { CHOSEN_EVENTS, USUAL_EVENTS, type ChosenEvent } from './sse.ts'
 import { standing } from './standing.ts'
 
@@ -38,28 +28,18 @@ const FILTER = {
   ),
 }
 
-export type StreamDependencies = {
-  readonly store: Store
-  readonly eventLog: ReadableLog
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly metrics: Metrics
-  readonly stopping: AbortSignal
-  /** Overrides of the service's defaults. */
-  readonly stream?: Partial<StreamOptions>
-}
-
-/** Positions and device statuses as they arrive. */
-export function streamRoutes(deps: StreamDependencies): AdminRoute[] {
-  const { store, eventLog, logger, metrics, stopping } = deps
-  const options: StreamOptions = { ...STREAM_OPTIONS, ...deps.stream }
-  const shared = channel({ ...deps, options })
-  const places = seats(options)
-  const mayStillRead = standing({ ...deps, sharedMs: options.sharedCheckMs })
-  const readers = new Set<AbortController>()
-  stopping.addEventListener('abort', () => {
-    for (const reader of readers) reader.abort()
-  })
+/** Positions, device statuses and more as they arrive. */
+export function streamRoutes({
+  streams,
+  ...deps
+}: {
+  store: Store
+  clock: Clock
+  logger: Logger
+  streams: LiveStreams
+}): AdminRoute[] {
+  const { checkEveryMs, sharedCheckMs } = streams.options
+  const mayStillRead = standing({ ...deps, sharedMs: sharedCheckMs })
 
   async function open(
     ctx: AdminContext,
@@ -69,26 +49,7 @@ export function streamRoutes(deps: StreamDependencies): AdminRoute[] {
     const { accountId } = caller
     const devices = deviceList(caller)
     if (events.has('rejection')) requireRight(caller, { needs: 'viewer' })
-    const resumeAfter = lastEventId(ctx)
-    if (stopping.aborted) throw unavailable('the service is stopping, please connect again')
-    if (ctx.method === 'HEAD') return setHeaders(ctx)
-    const ending = endOf(ctx)
-    const { signal } = ending
-    onceEnded(signal, places.take({ accountId, callerId: callerId(caller) }))
-    const { feed, joined, leave } = shared.join({ accountId, events })
-    onceEnded(signal, leave)
-    await Promise.race([
-      feed.began,
-      pause(options.beginsWithinMs, undefined, { signal, ref: false }).catch(() => undefined),
-    ])
-    const late = resumeAfter !== undefined && feed.hasBegun() && !feed.holds(resumeAfter)
-    let turn = late ? places.turn(accountId) : undefined
-    if (late && turn === undefined) {
-      throw unavailable('too many streams are catching up, please connect again')
-    }
-    onceEnded(signal, () => turn?.())
-
-    const reader = streamReader({
+    await streams.open(ctx, {
       showing: {
         accountId,
         events,
@@ -96,52 +57,15 @@ export function streamRoutes(deps: StreamDependencies): AdminRoute[] {
           subject.accountId === accountId &&
           (deviceId === undefined || subject.deviceId === deviceId) &&
           isListed(devices, subject.deviceId ?? ''),
+        isShown: () => true,
         record: recordView,
         resumable: true,
       },
-      ...(resumeAfter !== undefined && { resumeAfter }),
-      takeTurn() {
-        const taken = turn ?? places.turn(accountId)
-        turn = undefined
-        return taken
-      },
-      feed,
-      joined,
-      eventLog,
-      store,
-      logger,
-      metrics,
-      signal,
-      options,
+      seat: { accountId, callerId: callerId(caller) },
+      resumeAfter: lastEventId(ctx),
+      checkEveryMs,
+      mayStillRead: () => mayStillRead(ctx, caller),
     })
-    const { chunkBytes } = options
-    const stalledForMs = answerWithFrames(ctx, reader.frames, { signal, chunkBytes })
-    periodically({
-      what: 'whether a reader of the live stream may go on',
-      everyMs: options.checkEveryMs,
-      async task() {
-        const stalled =
-          (reader.isCatchingUp() && stalledForMs() > options.stalledCatchingUpMs) ||
-          (reader.isTooLate() && stalledForMs() > options.stalledMs)
-        if (stalled) metrics.streamCutOff.inc()
-        if (stalled || !(await mayStillRead(ctx, caller))) ending.abort()
-      },
-      signal,
-      logger,
-    }).catch(() => ending.abort())
-  }
-
-  /** Aborted when the client disconnects, the process shuts down, or the stream is to end. */
-  function endOf(ctx: AdminContext): AbortController {
-    const ending = new AbortController()
-    readers.add(ending)
-    metrics.streamReaders.set(readers.size)
-    onceEnded(ending.signal, () => {
-      readers.delete(ending)
-      metrics.streamReaders.set(readers.size)
-    })
-    onceAnswered(ctx, () => ending.abort())
-    return ending
   }
 
   return [
@@ -182,9 +106,4 @@ function parseEvents(text: string): ReadonlySet<ChosenEvent> | undefined {
   const names = text.split(',')
   const known = CHOSEN_EVENTS.filter((event) => names.includes(event))
   return known.length === names.length ? new Set(known) : undefined
-}
-
-function onceEnded(signal: AbortSignal, work: () => void): void {
-  if (signal.aborted) work()
-  else signal.addEventListener('abort', work, { once: true })
 }

@@ -497,6 +497,100 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/shared": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where the devices of a share are
+         * @description What there is not, or not any more, is a 404.
+         *
+         *     For whoever has the token of a share.
+         */
+        get: operations["getShared"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/shared/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The positions of a share’s devices as they come
+         * @description Server-Sent Events: `position` with a device as in the call for the share, without its
+         *     trail, and `heartbeat` every 15 s. They have no `id`: after a connection was lost, ask for the share
+         *     again. The stream ends when the share does, and when a device leaves it.
+         *
+         *     For whoever has the token of a share.
+         */
+        get: operations["followShared"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/shares": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists shares, newest first, those that have expired for 7 days more
+         * @description For operators with the role admin, and for API keys with the scope `admin`.
+         */
+        get: operations["listShares"];
+        put?: never;
+        /**
+         * Makes a link that shows some devices; its token is shown this once
+         * @description Whoever has the token sees where these devices are until `expiresAt`, at most 30 days from now, with a
+         *     trail of `trailMinutes` that does not reach back behind the making of the share: no ids, nothing of the
+         *     account. An erased device leaves its shares for good. Open streams end within 5 s of a change.
+         *
+         *     For operators with the role admin, and for API keys with the scope `admin`.
+         */
+        post: operations["createShare"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/shares/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revokes a share: its link shows nothing any more
+         * @description For operators with the role admin, and for API keys with the scope `admin`.
+         */
+        delete: operations["deleteShare"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/stream": {
         parameters: {
             query?: never;
@@ -644,7 +738,7 @@ export interface components {
             subject: {
                 id: string;
                 /** @enum {unknown} */
-                kind: "key" | "device" | "operator" | "account" | "session";
+                kind: "key" | "device" | "operator" | "account" | "session" | "share";
             };
         };
         AuditEntryPage: {
@@ -1051,6 +1145,80 @@ export interface components {
             message: string;
             /** @constant */
             success: false;
+        };
+        Share: {
+            /** Format: date-time */
+            createdAt: string;
+            /** @description Without erased ones */
+            deviceIds: string[];
+            /** Format: date-time */
+            expiresAt: string;
+            /** @description ULID */
+            id: string;
+            name: string;
+            /** @enum {unknown} */
+            status: "active" | "expired";
+            trailMinutes: number;
+        };
+        Shared: {
+            /**
+             * Format: date-time
+             * @description For the ages of the positions
+             */
+            asOf: string;
+            /** Format: date-time */
+            expiresAt: string;
+            items: components["schemas"]["SharedDevice"][];
+            name: string;
+            trailMinutes: number;
+        };
+        SharedDevice: {
+            /** @description Degrees clockwise from north */
+            heading?: number;
+            latitude: number;
+            longitude: number;
+            name: string;
+            /** @description Tells the devices of this share apart */
+            ref: string;
+            /** @description Metres per second */
+            speed?: number;
+            /**
+             * Format: date-time
+             * @description When the position was true
+             */
+            timestamp: string;
+            /** @description From the oldest; at most 200 places */
+            trail?: components["schemas"]["SharedPlace"][];
+        };
+        SharedPlace: {
+            latitude: number;
+            longitude: number;
+            /**
+             * Format: date-time
+             * @description When the position was true
+             */
+            timestamp: string;
+        };
+        SharePage: {
+            items: components["schemas"]["Share"][];
+            /** @description What to send as `cursor` for the next page; null on the last one */
+            nextCursor: string | null;
+        };
+        ShareWithToken: {
+            /** Format: date-time */
+            createdAt: string;
+            /** @description Without erased ones */
+            deviceIds: string[];
+            /** Format: date-time */
+            expiresAt: string;
+            /** @description ULID */
+            id: string;
+            name: string;
+            /** @enum {unknown} */
+            status: "active" | "expired";
+            /** @description The secret of the link, shown this once */
+            token: string;
+            trailMinutes: number;
         };
         SignedIn: {
             account: {
@@ -2344,6 +2512,166 @@ export interface operations {
         };
         responses: {
             /** @description Changes one’s own password; the other sessions end */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        code: 200;
+                        /**
+                         * @description Always null
+                         * @constant
+                         */
+                        data: unknown;
+                        /** @description For people */
+                        message: string;
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getShared: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where the devices of a share are */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        code: 200;
+                        data: components["schemas"]["Shared"];
+                        /** @description For people */
+                        message: string;
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    followShared: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The positions of a share’s devices as they come */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+        };
+    };
+    listShares: {
+        parameters: {
+            query?: {
+                /** @description The `nextCursor` of the page before; the other parameters stay as they were */
+                cursor?: string;
+                /** @description How many things a page holds at most */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Lists shares, newest first, those that have expired for 7 days more */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        code: 200;
+                        data: components["schemas"]["SharePage"];
+                        /** @description For people */
+                        message: string;
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    createShare: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Must be `console` where the session cookie is sent */
+                "X-Requested-With"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    deviceIds: string[];
+                    /** Format: date-time */
+                    expiresAt: string;
+                    name: string;
+                    /** @default 0 */
+                    trailMinutes?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Makes a link that shows some devices; its token is shown this once */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        code: 201;
+                        data: components["schemas"]["ShareWithToken"];
+                        /** @description For people */
+                        message: string;
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    deleteShare: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Must be `console` where the session cookie is sent */
+                "X-Requested-With"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Revokes a share: its link shows nothing any more */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -1,5 +1,5 @@
 import type { InstanceReport } from '../../schemas/instance-report.ts'
-import type { Account, ApiKey, AuditEntry, Operator, Session } from '../back-office.ts'
+import type { Account, ApiKey, AuditEntry, Operator, Session, Share } from '../back-office.ts'
 import type { Kind } from '../documents.ts'
 
 /** A hash as text, for documents and ids. Times are milliseconds since the epoch. */
@@ -71,6 +71,18 @@ export const KEYS: Kind<KeyDocument> = {
     oldest: { fields: ['accountId', 'createdAt'] },
     secret: { fields: ['secret'], unique: true },
     previous: { fields: ['previousSecret'] },
+  },
+}
+
+/** `token`: the hash of its token. */
+export type ShareDocument = Share & { readonly token: string }
+
+export const SHARES: Kind<ShareDocument> = {
+  name: 'shares',
+  indexes: {
+    oldest: { fields: ['accountId', 'createdAt'] },
+    token: { fields: ['token'], unique: true },
+    expires: { fields: ['expiresAt'] },
   },
 }
 

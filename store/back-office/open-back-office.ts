@@ -1,4 +1,4 @@
-import type { Audit, Instances, Keys, Operators, Rejections } from '../back-office.ts'
+import type { Audit, Instances, Keys, Operators, Rejections, Shares } from '../back-office.ts'
 import type { OpenDocuments } from '../documents.ts'
 import { accountsOf } from './accounts.ts'
 import { auditOf } from './audit.ts'
@@ -14,17 +14,28 @@ import {
   REJECTIONS,
   SERVICE,
   SESSIONS,
+  SHARES,
 } from './kinds.ts'
 import { byEmail } from './operator-documents.ts'
 import { addOperator, operatorsOf } from './operators.ts'
 import { rejectionsOf } from './rejections.ts'
 import { rightsOf } from './rights.ts'
 import { sessionsOf } from './sessions.ts'
+import { sharesOf } from './shares.ts'
 
-export type BackOffice = Keys & Operators & Audit & Instances
+export type BackOffice = Keys & Operators & Shares & Audit & Instances
 
 /** All kinds but the refused reports, which may be stored elsewhere. */
-export const BACK_OFFICE = [ACCOUNTS, SERVICE, OPERATORS, SESSIONS, KEYS, AUDIT, INSTANCES] as const
+export const BACK_OFFICE = [
+  ACCOUNTS,
+  SERVICE,
+  OPERATORS,
+  SESSIONS,
+  KEYS,
+  SHARES,
+  AUDIT,
+  INSTANCES,
+] as const
 
 export const ALL_KINDS = [...BACK_OFFICE, REJECTIONS] as const
 
@@ -48,6 +59,7 @@ export function openBackOffice(
     ...sessionsOf({ accounts, operators, sessions, rights }),
     ...keysOf(keys),
     ...grantsOf({ keys, accounts, disabledDevices }),
+    ...sharesOf({ shares: open(SHARES), accounts }),
     ...auditOf(open(AUDIT)),
     ...instancesOf(open(INSTANCES)),
   }

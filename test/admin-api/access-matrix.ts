@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { pino } from 'pino'
 import { adminRoutes } from '../../admin-api/app.ts'
-import { newApiKey } from '../../schemas/api-key.ts'
+import { newApiKey, secretHash } from '../../schemas/api-key.ts'
+import { newShareToken } from '../../schemas/share-token.ts'
 import type { Operator, Scope } from '../../store/back-office.ts'
 import { T0 } from '../samples.ts'
 import { EXPECTED, newEmail } from './access-table.ts'
@@ -66,7 +67,40 @@ export function accessMatrix(
     return [...rows].sort((a, b) => (a.call < b.call ? -1 : 1))
   }
 
-  describe.each(Object.entries(EXPECTED))('%s', (call, expected) => {
+  const withoutShares = Object.entries(EXPECTED).filter(([, { needs }]) => needs !== 'share')
+  const ofShares = Object.entries(EXPECTED).filter(([, { needs }]) => needs === 'share')
+
+  test.each(ofShares)('%s is for the token of a share and nothing else', async (call) => {
+    const { harness } = admins
+    const path = call.split(' ')[1] ?? ''
+    const token = newShareToken()
+    const share = {
+      ...{ id: `${path} of-acc-1`, accountId: 'acc-1', name: 'of-acc-1', trailMinutes: 0 },
+      devices: [{ deviceId: 'device-of-acc-1', ref: 'ref' }],
+      ...{ createdAt: T0, expiresAt: harness.clock.now() + 1 },
+    }
+    await harness.store.createShare(share, secretHash(token))
+    expect((await harness.api('GET', path, { headers: bearer(token) })).status).toBe(200)
+    const unknown = await harness.api('GET', `${path}?limt=5`, { headers: bearer(token) })
+    expect(unknown.status).toBe(400)
+    const session = await harness.createSession()
+    for (const headers of [{}, session, { Authorization: 'Basic YTpi' }]) {
+      const answer = await harness.api('GET', path, { headers })
+      expect(answer.status).toBe(401)
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="gps"')
+    }
+    const { secret } = await harness.createKey({ scopes: ALL_SCOPES })
+    for (const bad of [secret, newShareToken(), 'garbage']) {
+      const answer = await harness.api('GET', path, { headers: { ...session, ...bearer(bad) } })
+      expect(answer.status).toBe(404)
+    }
+    // Nor is the token good for anything else.
+    for (const other of ['/devices', '/stream', '/session', '/shares', '/keys']) {
+      expect((await harness.api('GET', other, { headers: bearer(token) })).status).toBe(401)
+    }
+  })
+
+  describe.each(withoutShares)('%s', (call, expected) => {
     const { needs, scope, status: ok = 200, stranger } = expected
     const [method = '', pattern = ''] = call.split(' ')
     const open = needs === 'nobody'

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { AdminRoute } from '../../admin-api/http/admin-route.ts'
+import { secretHash } from '../../schemas/api-key.ts'
+import { newShareToken } from '../../schemas/share-token.ts'
 import type { Scope } from '../../store/back-office.ts'
+import { T0 } from '../samples.ts'
 import { PASSWORD, type AdminHarness } from './admin-harness.ts'
 
 type Body = Readonly<Record<string, unknown>>
@@ -142,6 +145,21 @@ export const EXPECTED: Record<string, Expected> = {
     path: '/positions/01KDVN9C00ACCESS0000000001',
     stranger: 404,
   },
+  'POST /shares': {
+    needs: 'admin',
+    body: { name: 'Tugs', deviceIds: ['device-of-acc-1'], expiresAt: new Date(T0 + 7_200_000) },
+    status: 201,
+    stranger: 400,
+  },
+  'GET /shares': { needs: 'admin', stranger: 200 },
+  'DELETE /shares/:id': {
+    needs: 'admin',
+    path: '/shares/share-of-acc-1',
+    before: createShare,
+    stranger: 404,
+  },
+  'GET /shared': { needs: 'share', stranger: 404 },
+  'GET /shared/stream': { needs: 'share', stranger: 404 },
   'GET /rejections': { needs: 'viewer', stranger: 200 },
   'GET /console': { needs: 'viewer', stranger: 200 },
   'GET /system': { needs: 'viewer', stranger: 200 },
@@ -155,6 +173,14 @@ export function newEmail(): string {
 /** The same one again, where it is there already. */
 async function createOperator(harness: AdminHarness): Promise<void> {
   await harness.createOperator({ id: 'operator-of-acc-1', email: 'operator-of-acc-1@example.org' })
+}
+
+async function createShare({ store }: AdminHarness): Promise<void> {
+  const share = {
+    ...{ id: 'share-of-acc-1', accountId: 'acc-1', name: 'of-acc-1', devices: [] },
+    ...{ trailMinutes: 0, createdAt: T0, expiresAt: T0 + 7_200_000 },
+  }
+  await store.createShare(share, secretHash(newShareToken()))
 }
 
 let pasted = ''

@@ -43,6 +43,7 @@ export async function startAdmin({
   openLog = openSqliteEventLog,
   stream = {},
   callLimit = 'off',
+  authLimit = 'off',
   pastedKeyLimit = 'off',
   ingest = { forSenders: () => 'http://127.0.0.1:8080' },
   map,
@@ -54,6 +55,7 @@ export async function startAdmin({
   openLog?: (options: SqliteEventLogOptions) => EventLog
   stream?: Partial<StreamOptions>
   callLimit?: RateLimit | 'off'
+  authLimit?: RateLimit | 'off'
   /** `usual`: that of the service. */
   pastedKeyLimit?: 'usual' | 'off'
   ingest?: IngestAddresses
@@ -102,6 +104,7 @@ export async function startAdmin({
       stream,
       trustProxy,
       callLimit,
+      authLimit,
       ready: () => store.ready(),
     }),
     host: '127.0.0.1',

@@ -46,6 +46,7 @@ test('every call that is served is told, and no other', () => {
     stopping: new AbortController().signal,
     trustProxy: 0,
     callLimit: 'off',
+    authLimit: 'off',
     ready: async () => {},
   })
   expect(callsToldBy(document)).toEqual(callsServedBy(app))

@@ -20,6 +20,7 @@ import { operatorChangesContract } from './store-operator-changes.ts'
 import { operatorsContract } from './store-operators.ts'
 import { projectionContract } from './store-projection.ts'
 import { rejectionsContract } from './store-rejections.ts'
+import { sharesContract } from './store-shares.ts'
 import { spooledContract } from './store-spooled.ts'
 
 /** A store on data of its own, empty at first. */
@@ -54,6 +55,7 @@ export function storeContract(name: string, open: OpenStore): void {
     keyRotationContract(open)
     operatorsContract(open)
     operatorChangesContract(open)
+    sharesContract(open)
     auditContract(open)
     rejectionsContract(open)
     instancesContract(open)

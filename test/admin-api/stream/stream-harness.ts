@@ -20,6 +20,7 @@ export async function startStreaming(
 ) {
   const stream = {
     ...{ statusEveryMs: 10, rejectionsEveryMs: 10, checkEveryMs: 10, sharedCheckMs: 1 },
+    ...{ shareCheckEveryMs: 10 },
     ...options.stream,
   }
   const harness: AdminHarness = await startAdmin({ ...options, stream })

@@ -1,0 +1,116 @@
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
+import type { LastPosition } from '../../schemas/read-models.ts'
+import type { Share } from '../../store/back-office.ts'
+import type { Store } from '../../store/store.ts'
+import { ThinnedTrack } from '../devices/track/thinned-track.ts'
+import type { JsonSchema } from '../http/admin-route.ts'
+import { isoTime, TIME } from '../http/views.ts'
+
+const MINUTE_MS = 60_000
+const READ_AT_ONCE = 1_000
+/** Of all devices of a share together: anybody may ask. */
+const RECORDS_READ = 100_000
+const TRAIL_POINTS = 200
+
+/** The names that a share shows, by deviceId, in its order. */
+export async function sharedNames(
+  { accountId, devices }: Share,
+  store: Pick<Store, 'findDevices'>,
+): Promise<ReadonlyMap<string, { readonly ref: string; readonly name: string }>> {
+  const deviceIds = devices.map(({ deviceId }) => deviceId)
+  const found = await store.findDevices({ accountId, deviceIds })
+  const names = new Map(found.map(({ status, settings }) => [status.deviceId, settings.name]))
+  return new Map(
+    devices.map(({ deviceId, ref }, n) => [
+      deviceId,
+      { ref, name: names.get(deviceId) ?? `Device ${n + 1}` },
+    ]),
+  )
+}
+
+/** A position as a share shows it: no ids, nothing of the account. */
+export function sharedPosition(
+  { ref, name }: { readonly ref: string; readonly name: string },
+  position: Pick<LastPosition, 'latitude' | 'longitude' | 'timestamp' | 'heading' | 'speed'>,
+) {
+  const { latitude, longitude, timestamp, heading, speed } = position
+  return {
+    ...{ ref, name, latitude, longitude, timestamp: isoTime(timestamp) },
+    ...(heading !== undefined && { heading }),
+    ...(speed !== undefined && { speed }),
+  }
+}
+
+/** Where the devices of a share are, those that are there, and their trails if it has any. */
+export async function sharedDevices(share: Share, { store, now }: { store: Store; now: number }) {
+  const { accountId, devices, trailMinutes, createdAt } = share
+  const names = await sharedNames(share, store)
+  const found = await store.findDevices({ accountId, deviceIds: [...names.keys()] })
+  const statuses = new Map(found.map(({ status }) => [status.deviceId, status]))
+  const from = Math.max(createdAt, now - trailMinutes * MINUTE_MS)
+  const items = []
+  for (const { deviceId } of devices) {
+    const [status, named] = [statuses.get(deviceId), names.get(deviceId)]
+    if (status === undefined || named === undefined) continue
+    const device = { accountId, deviceId, from, most: RECORDS_READ / devices.length }
+    const trail = trailMinutes > 0 ? { trail: await readTrail(device, store) } : {}
+    items.push({ ...sharedPosition(named, status.lastPosition), ...trail })
+  }
+  return items
+}
+
+/** Read from the newest record back, as far as `most`. */
+async function readTrail(
+  { most, ...device }: { accountId: string; deviceId: string; from: number; most: number },
+  store: Pick<Store, 'pagePositions'>,
+) {
+  const track = new ThinnedTrack({ limit: TRAIL_POINTS, gapMs: Infinity })
+  let after: { timestamp: number; recordId: string } | undefined
+  do {
+    const limit = Math.min(READ_AT_ONCE, Math.ceil(most) - track.total)
+    const page = await store.pagePositions({
+      ...{ ...device, order: 'desc', limit },
+      ...(after !== undefined && { after }),
+    })
+    for (const record of page) track.add(record)
+    after = page.length < limit ? undefined : page.at(-1)
+    await endOfTurn()
+  } while (after !== undefined && track.total < most)
+  return track
+    .records()
+    .reverse()
+    .map(({ timestamp, latitude, longitude }) => ({
+      ...{ timestamp: isoTime(timestamp), latitude, longitude },
+    }))
+}
+
+const PLACE: JsonSchema = {
+  latitude: { type: 'number', minimum: -90, maximum: 90 },
+  longitude: { type: 'number', minimum: -180, maximum: 180 },
+  timestamp: { ...TIME, description: 'When the position was true' },
+}
+
+export const SHARED_DEVICE: JsonSchema = {
+  title: 'SharedDevice',
+  type: 'object',
+  required: ['ref', 'name', ...Object.keys(PLACE)],
+  properties: {
+    ref: { type: 'string', description: 'Tells the devices of this share apart' },
+    name: { type: 'string' },
+    ...PLACE,
+    heading: { type: 'number', description: 'Degrees clockwise from north' },
+    speed: { type: 'number', description: 'Metres per second' },
+    trail: {
+      type: 'array',
+      description: `From the oldest; at most ${TRAIL_POINTS} places`,
+      items: {
+        title: 'SharedPlace',
+        type: 'object',
+        required: Object.keys(PLACE),
+        properties: PLACE,
+        additionalProperties: false,
+      },
+    },
+  },
+  additionalProperties: false,
+}

@@ -1,0 +1,143 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../../runtime/clock.ts'
+import { succeed } from '../../runtime/http.ts'
+import type { Logger } from '../../runtime/logger.ts'
+import type { Share } from '../../store/back-office.ts'
+import type { Store } from '../../store/store.ts'
+import type { AdminContext, AdminRoute, JsonSchema } from '../http/admin-route.ts'
+import { shareInForce, type ShareCaller } from '../http/share-callers.ts'
+import { isoTime, TIME } from '../http/views.ts'
+import type { LiveStreams } from '../stream/live-streams.ts'
+import { SHARED_DEVICE, sharedDevices, sharedNames, sharedPosition } from './shared-devices.ts'
+
+/** Viewers of a share get the same answer for so long: reading trails takes time. */
+const SAME_ANSWER_MS = 2_000
+const ANSWERS_REMEMBERED = 100
+
+/** What people with a share's link see. */
+export function sharedRoutes({
+  store,
+  clock,
+  logger,
+  streams,
+}: {
+  store: Store
+  clock: Clock
+  logger: Logger
+  streams: LiveStreams
+}): AdminRoute[] {
+  const { shareCheckEveryMs, sharedCheckMs } = streams.options
+  const answers = new LRUCache<string, Promise<object>>({
+    max: ANSWERS_REMEMBERED,
+    ttl: SAME_ANSWER_MS,
+  })
+  const standing = new LRUCache<string, Promise<Share | undefined>>({
+    max: 10_000,
+    ttl: sharedCheckMs,
+  })
+
+  async function show(ctx: AdminContext, { share }: ShareCaller): Promise<void> {
+    // Another answer once a device has left it.
+    const key = `${share.id} ${share.devices.length}`
+    let answer = answers.get(key)
+    if (answer === undefined) {
+      answer = view(share)
+      answers.set(key, answer)
+      answer.catch(() => answers.delete(key))
+    }
+    succeed(ctx, await answer)
+  }
+
+  async function view(share: Share): Promise<object> {
+    const { name, expiresAt, trailMinutes } = share
+    const now = clock.now()
+    const items = await sharedDevices(share, { store, now })
+    return { name, expiresAt: isoTime(expiresAt), trailMinutes, asOf: isoTime(now), items }
+  }
+
+  async function follow(ctx: AdminContext, caller: ShareCaller): Promise<void> {
+    const { share, tokenHash } = caller
+    const { accountId, id, createdAt } = share
+    const names = await sharedNames(share, store)
+    const before = devicesOf(share)
+    await streams.open(ctx, {
+      showing: {
+        accountId,
+        events: new Set(['position']),
+        wants: ({ deviceId = '', ...subject }) =>
+          subject.accountId === accountId && names.has(deviceId),
+        isShown: ({ timestamp }) => timestamp >= createdAt,
+        record: ({ deviceId, ...position }) =>
+          sharedPosition(names.get(deviceId) ?? { ref: '', name: '' }, position),
+        resumable: false,
+      },
+      seat: { accountId: `share ${id}`, callerId: `share ${id}`, isShare: true },
+      checkEveryMs: shareCheckEveryMs,
+      async mayStillRead() {
+        try {
+          const now = await standingOf(tokenHash)
+          return now !== undefined && devicesOf(now) === before && clock.now() < now.expiresAt
+        } catch (error) {
+          logger.debug({ err: error }, 'whether a share’s reader may go on cannot be told')
+          return clock.now() < share.expiresAt
+        }
+      },
+    })
+  }
+
+  /** Asked by all readers of a share together. */
+  function standingOf(tokenHash: Uint8Array): Promise<Share | undefined> {
+    const key = Buffer.from(tokenHash).toString('base64')
+    const known = standing.get(key)
+    if (known !== undefined) return known
+    const asked = shareInForce(tokenHash, { store, clock })
+    standing.set(key, asked)
+    asked.catch(() => standing.delete(key))
+    return asked
+  }
+
+  return [
+    {
+      method: 'GET',
+      path: '/shared',
+      summary: 'Where the devices of a share are',
+      description: 'What there is not, or not any more, is a 404.',
+      needs: 'share',
+      answer: { data: SHARED },
+      handle: show,
+    },
+    {
+      method: 'GET',
+      path: '/shared/stream',
+      summary: 'The positions of a share’s devices as they come',
+      description: DESCRIPTION,
+      needs: 'share',
+      answer: {
+        content: { 'text/event-stream': { type: 'string', description: 'Server-Sent Events' } },
+      },
+      handle: follow,
+    },
+  ]
+}
+
+const DESCRIPTION = `Server-Sent Events: \`position\` with a device as in the call for the share, without its
+trail, and \`heartbeat\` every 15 s. They have no \`id\`: after a connection was lost, ask for the share
+again. The stream ends when the share does, and when a device leaves it.`
+
+function devicesOf({ devices }: Share): string {
+  return devices.map(({ ref }) => ref).join()
+}
+
+const SHARED: JsonSchema = {
+  title: 'Shared',
+  type: 'object',
+  required: ['name', 'expiresAt', 'trailMinutes', 'asOf', 'items'],
+  properties: {
+    name: { type: 'string' },
+    expiresAt: TIME,
+    trailMinutes: { type: 'integer' },
+    asOf: { ...TIME, description: 'For the ages of the positions' },
+    items: { type: 'array', items: SHARED_DEVICE },
+  },
+  additionalProperties: false,
+}

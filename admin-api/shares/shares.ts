@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../runtime/clock.ts'
+import { ApiError, invalidParams } from '../../runtime/errors.ts'
+import { succeed } from '../../runtime/http.ts'
+import { secretHash } from '../../schemas/api-key.ts'
+import { parseIso8601 } from '../../schemas/iso-8601.ts'
+import { ulid } from '../../schemas/record-id.ts'
+import { newShareToken } from '../../schemas/share-token.ts'
+import type { Share } from '../../store/back-office.ts'
+import type { Store } from '../../store/store.ts'
+import {
+  pathParameter,
+  route,
+  type AdminContext,
+  type AdminRoute,
+  type Input,
+} from '../http/admin-route.ts'
+import { pageOf } from '../http/answer-page.ts'
+import type { Caller } from '../http/caller.ts'
+import { listById } from '../http/list-by-id.ts'
+import { nameRule } from '../http/name-rule.ts'
+import { PAGE_PARAMETERS } from '../http/query.ts'
+import { recordAction } from '../http/record-action.ts'
+import { list, parsed, text, wholeNumber, type InputOf } from '../http/rule.ts'
+import { isoTime } from '../http/views.ts'
+import { SHARE, SHARE_WITH_TOKEN, shareView } from './share-view.ts'
+
+const LONGEST_MS = 30 * 24 * 60 * 60 * 1_000
+const MOST_DEVICES = 50
+const DEVICES_EXPECTED = `deviceIds must be a list of 1 to ${MOST_DEVICES} different ids of devices that have reported`
+
+const NEW_SHARE = {
+  name: nameRule('name').required(),
+  deviceIds: list(text({ max: 128, expected: DEVICES_EXPECTED }), {
+    max: MOST_DEVICES,
+    expected: DEVICES_EXPECTED,
+  }).required(),
+  expiresAt: parsed({
+    parse(given, now) {
+      const time = parseIso8601(given)
+      return time !== undefined && time > now && time <= now + LONGEST_MS ? time : undefined
+    },
+    expected: 'expiresAt must be an ISO 8601 date and time in the future, at most 30 days from now',
+    openapi: { type: 'string', format: 'date-time' },
+  }).required(),
+  trailMinutes: wholeNumber({
+    min: 0,
+    max: 1_440,
+    expected: 'trailMinutes must be a whole number from 0 to 1440',
+  })
+    .nullIsAbsence()
+    .withDefault(0),
+}
+
+/** Links that show some devices to people without an account, for a while. */
+export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
+  async function create(
+    ctx: AdminContext,
+    caller: Caller,
+    { body }: Input<object, InputOf<typeof NEW_SHARE>>,
+  ): Promise<void> {
+    const { accountId } = caller
+    const { name, deviceIds, expiresAt, trailMinutes } = body
+    const found = await store.findDevices({ accountId, deviceIds })
+    if (found.length < deviceIds.length) {
+      throw invalidParams([{ field: 'deviceIds', message: DEVICES_EXPECTED }])
+    }
+    const createdAt = clock.now()
+    const id = ulid(createdAt, randomBytes(10))
+    const devices = deviceIds.map((deviceId) => ({ deviceId, ref: newRef() }))
+    const share: Share = { id, accountId, name, devices, trailMinutes, createdAt, expiresAt }
+    const token = newShareToken()
+    await store.createShare(share, secretHash(token))
+    const details = { name, deviceIds, trailMinutes, expiresAt: isoTime(expiresAt) }
+    await record(ctx, caller, 'share.created', id, details)
+    const message = 'keep the token, it is shown this once'
+    succeed(ctx, { ...shareView(share, createdAt), token }, { status: 201, message })
+  }
+
+  async function revoke(ctx: AdminContext, caller: Caller): Promise<void> {
+    const { accountId } = caller
+    const share = await store.deleteShare({ accountId, shareId: pathParameter(ctx, 'id') })
+    if (share === undefined) throw new ApiError('NOT_FOUND', 'there is no share with this id')
+    await record(ctx, caller, 'share.revoked', share.id)
+    succeed(ctx, null, { message: 'the link shows nothing any more' })
+  }
+
+  function record(
+    ctx: AdminContext,
+    caller: Caller,
+    action: string,
+    id: string,
+    details?: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
+    const subject = { kind: 'share', id } as const
+    const entry = { action, subject, ...(details !== undefined && { details }) }
+    return recordAction(ctx, caller, entry, { store, clock })
+  }
+
+  return [
+    route({
+      method: 'POST',
+      path: '/shares',
+      summary: 'Makes a link that shows some devices; its token is shown this once',
+      description: DESCRIPTION,
+      needs: 'admin',
+      body: NEW_SHARE,
+      answer: { status: 201, data: SHARE_WITH_TOKEN },
+      handle: create,
+    }),
+    route({
+      method: 'GET',
+      path: '/shares',
+      summary: 'Lists shares, newest first, those that have expired for 7 days more',
+      needs: 'admin',
+      query: PAGE_PARAMETERS,
+      answer: { data: pageOf(SHARE) },
+      handle: listById({
+        name: 'shares',
+        page: (query) => store.pageShares(query),
+        view: (share) => shareView(share, clock.now()),
+      }),
+    }),
+    {
+      method: 'DELETE',
+      path: '/shares/:id',
+      summary: 'Revokes a share: its link shows nothing any more',
+      needs: 'admin',
+      answer: {},
+      handle: revoke,
+    },
+  ]
+}
+
+const DESCRIPTION = `
+Whoever has the token sees where these devices are until \`expiresAt\`, at most 30 days from now, with a
+trail of \`trailMinutes\` that does not reach back behind the making of the share: no ids, nothing of the
+account. An erased device leaves its shares for good. Open streams end within 5 s of a change.
+`.trim()
+
+function newRef(): string {
+  return randomBytes(9).toString('base64url')
+}

@@ -1,0 +1,127 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Clock } from '../../runtime/clock.ts'
+import { unavailable } from '../../runtime/http.ts'
+import type { Logger } from '../../runtime/logger.ts'
+import type { Metrics } from '../../runtime/metrics.ts'
+import { periodically } from '../../runtime/periodically.ts'
+import type { Store } from '../../store/store.ts'
+import type { AdminContext } from '../http/admin-route.ts'
+import { onceAnswered } from '../http/once-answered.ts'
+import { channel } from './channel.ts'
+import { answerWithFrames, setHeaders } from './connection.ts'
+import type { ReadableLog } from './live-feed.ts'
+import type { Place } from './mark.ts'
+import { STREAM_OPTIONS, type StreamOptions } from './options.ts'
+import { streamReader, type Showing } from './reader.ts'
+import { seats, type SeatOwner } from './seats.ts'
+
+export type StreamDependencies = {
+  readonly store: Store
+  readonly eventLog: ReadableLog
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly stopping: AbortSignal
+  /** Overrides of the service's defaults. */
+  readonly stream?: Partial<StreamOptions>
+}
+
+/** All live streams of this process. */
+export type LiveStreams = {
+  readonly options: StreamOptions
+  /**
+   * Answers with a stream until the client disconnects or may no longer read.
+   * @throws {ApiError} 429 where there are too many, 503 while the process stops.
+   */
+  open(ctx: AdminContext, reader: StreamOpening): Promise<void>
+}
+
+export type StreamOpening = {
+  readonly showing: Showing
+  readonly seat: SeatOwner
+  readonly resumeAfter?: Place | undefined
+  /** Asked every `checkEveryMs`. */
+  readonly mayStillRead: () => Promise<boolean>
+  readonly checkEveryMs: number
+}
+
+export function liveStreams(deps: StreamDependencies): LiveStreams {
+  const { store, eventLog, logger, metrics, stopping } = deps
+  const options: StreamOptions = { ...STREAM_OPTIONS, ...deps.stream }
+  const shared = channel({ ...deps, options })
+  const places = seats(options)
+  const readers = new Set<AbortController>()
+  stopping.addEventListener('abort', () => {
+    for (const reader of readers) reader.abort()
+  })
+
+  async function open(
+    ctx: AdminContext,
+    { showing, seat, resumeAfter, mayStillRead, checkEveryMs }: StreamOpening,
+  ): Promise<void> {
+    const { accountId, events } = showing
+    if (stopping.aborted) throw unavailable('the service is stopping, please connect again')
+    if (ctx.method === 'HEAD') return setHeaders(ctx)
+    const ending = endOf(ctx)
+    const { signal } = ending
+    onceEnded(signal, places.take(seat))
+    const { feed, joined, leave } = shared.join({ accountId, events })
+    onceEnded(signal, leave)
+    await Promise.race([
+      feed.began,
+      pause(options.beginsWithinMs, undefined, { signal, ref: false }).catch(() => undefined),
+    ])
+    const late = resumeAfter !== undefined && feed.hasBegun() && !feed.holds(resumeAfter)
+    let turn = late ? places.turn(accountId) : undefined
+    if (late && turn === undefined) {
+      throw unavailable('too many streams are catching up, please connect again')
+    }
+    onceEnded(signal, () => turn?.())
+
+    const reader = streamReader({
+      showing,
+      ...(resumeAfter !== undefined && { resumeAfter }),
+      takeTurn() {
+        const taken = turn ?? places.turn(accountId)
+        turn = undefined
+        return taken
+      },
+      ...{ feed, joined, eventLog, store, logger, metrics, signal, options },
+    })
+    const { chunkBytes } = options
+    const stalledForMs = answerWithFrames(ctx, reader.frames, { signal, chunkBytes })
+    periodically({
+      what: 'whether a reader of the live stream may go on',
+      everyMs: checkEveryMs,
+      async task() {
+        const stalled =
+          (reader.isCatchingUp() && stalledForMs() > options.stalledCatchingUpMs) ||
+          (reader.isTooLate() && stalledForMs() > options.stalledMs)
+        if (stalled) metrics.streamCutOff.inc()
+        if (stalled || !(await mayStillRead())) ending.abort()
+      },
+      signal,
+      logger,
+    }).catch(() => ending.abort())
+  }
+
+  /** Aborted when the client disconnects, the process shuts down, or the stream is to end. */
+  function endOf(ctx: AdminContext): AbortController {
+    const ending = new AbortController()
+    readers.add(ending)
+    metrics.streamReaders.set(readers.size)
+    onceEnded(ending.signal, () => {
+      readers.delete(ending)
+      metrics.streamReaders.set(readers.size)
+    })
+    onceAnswered(ctx, () => ending.abort())
+    return ending
+  }
+
+  return { options, open }
+}
+
+function onceEnded(signal: AbortSignal, work: () => void): void {
+  if (signal.aborted) work()
+  else signal.addEventListener('abort', work, { once: true })
+}

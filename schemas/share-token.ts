@@ -1,0 +1,11 @@
+import { randomBytes } from 'node:crypto'
+
+/** A new secret of a share: `gpsshare_` and 256 random bits. */
+export function newShareToken(): string {
+  return `gpsshare_${randomBytes(32).toString('base64url')}`
+}
+
+/** Whether a text has the shape of one. */
+export function isShareToken(text: string): boolean {
+  return /^gpsshare_[\w-]{43}$/.test(text)
+}

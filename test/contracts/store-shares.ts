@@ -1,0 +1,110 @@
+import { describe, expect, test } from '@jest/globals'
+import { randomUUID } from 'node:crypto'
+import { secretHash } from '../../schemas/api-key.ts'
+import type { Share } from '../../store/back-office.ts'
+import { T0 } from '../samples.ts'
+import type { OpenStore } from './store-contract.ts'
+import { account, newAccountId, sharedStore } from './store-samples.ts'
+
+const DAY_MS = 24 * 3_600_000
+
+export function sharesContract(open: OpenStore): void {
+  describe('shares', () => {
+    const shared = sharedStore(open)
+
+    async function withAccount(): Promise<string> {
+      const made = account()
+      await shared.store.createAccount(made)
+      return made.id
+    }
+
+    test('are found by the hash of their token alone, expired or not, also after a restart', async () => {
+      const accountId = await withAccount()
+      const [one, other] = [share({ accountId }), share({ accountId, expiresAt: T0 })]
+      const [token, otherToken] = [secretHash(randomUUID()), secretHash(randomUUID())]
+      await shared.store.createShare(one, token)
+      await shared.store.createShare(other, otherToken)
+      await shared.reopen()
+      const { store } = shared
+      expect(await store.findShare(token)).toEqual({ share: one, accountSuspended: false })
+      expect(await store.findShare(otherToken)).toMatchObject({ share: other })
+      expect(await store.findShare(secretHash('none'))).toBeUndefined()
+      await store.suspendAccount({ accountId, suspended: true })
+      expect(await store.findShare(token)).toEqual({ share: one, accountSuspended: true })
+    })
+
+    test('are paged from the newest on, those of the account alone', async () => {
+      const accountId = newAccountId()
+      const all = [3, 1, 2, 2].map((n) => share({ accountId, createdAt: T0 + n }))
+      for (const one of all) await shared.store.createShare(one, secretHash(randomUUID()))
+      await shared.store.createShare(share({ accountId: newAccountId() }), secretHash(randomUUID()))
+      const sorted = [...all].sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
+      const first = await shared.store.pageShares({ accountId, limit: 3 })
+      expect(first).toEqual(sorted.slice(0, 3))
+      const after = first.at(-1)?.id ?? ''
+      expect(await shared.store.pageShares({ accountId, limit: 3, after })).toEqual(sorted.slice(3))
+    })
+
+    test('are deleted once, by their own account', async () => {
+      const accountId = await withAccount()
+      const token = secretHash(randomUUID())
+      const one = share({ accountId })
+      await shared.store.createShare(one, token)
+      const { store } = shared
+      expect(
+        await store.deleteShare({ accountId: newAccountId(), shareId: one.id }),
+      ).toBeUndefined()
+      expect(await store.findShare(token)).toMatchObject({ share: one })
+      expect(await store.deleteShare({ accountId, shareId: one.id })).toEqual(one)
+      expect(await store.deleteShare({ accountId, shareId: one.id })).toBeUndefined()
+      expect(await store.findShare(token)).toBeUndefined()
+    })
+
+    test('go a week after they have expired, when another one is made', async () => {
+      const accountId = newAccountId()
+      const [old, late] = [T0 + DAY_MS - 1, T0 + DAY_MS].map((expiresAt) =>
+        share({ accountId, expiresAt }),
+      )
+      const newest = share({ accountId, createdAt: T0 + 8 * DAY_MS })
+      for (const one of [old, late, newest]) {
+        if (one !== undefined) await shared.store.createShare(one, secretHash(randomUUID()))
+      }
+      const left = await shared.store.pageShares({ accountId, limit: 9 })
+      expect(left.map(({ id }) => id)).toEqual([newest.id, late?.id])
+    })
+
+    test('lose a device with which their account is through, however many they are', async () => {
+      const accountId = newAccountId()
+      const other = share({ accountId: newAccountId(), devices: devices('tug', 'ferry') })
+      await shared.store.createShare(other, secretHash(randomUUID()))
+      for (let n = 0; n < 130; n += 1) {
+        const one = share({ accountId, createdAt: T0 + n, devices: devices('tug', 'ferry', 'Tug') })
+        await shared.store.createShare(one, secretHash(randomUUID()))
+      }
+      await shared.store.unshareDevice({ accountId, deviceId: 'tug' })
+      const left = await shared.store.pageShares({ accountId, limit: 200 })
+      expect(left).toHaveLength(130)
+      const names = left.map((one) => one.devices.map(({ deviceId }) => deviceId).join())
+      expect(new Set(names)).toEqual(new Set(['ferry,Tug']))
+      const { accountId: theirs } = other
+      expect(await shared.store.pageShares({ accountId: theirs, limit: 9 })).toEqual([other])
+    })
+  })
+}
+
+function devices(...ids: string[]) {
+  return ids.map((deviceId) => ({ deviceId, ref: `ref of ${deviceId}` }))
+}
+
+function share(changes: Partial<Share> & { accountId: string }): Share {
+  return {
+    id: randomUUID(),
+    name: 'Ferries "Süd" 😀',
+    devices: devices('$ne', 'ferry'),
+    trailMinutes: 30,
+    createdAt: T0,
+    // Long after the end of any other test here.
+    expiresAt: T0 + 30 * DAY_MS,
+    ...changes,
+  }
+}
