@@ -9,6 +9,7 @@ export default {
   testPathIgnorePatterns: [
     '\\.services\\.test\\.ts$',
     '/test/compose/',
+    '/test/console/browser/',
     '/test/faults/',
     '/test/schemathesis/',
   ],

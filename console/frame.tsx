@@ -14,7 +14,7 @@ export function Frame() {
         Skip to the page
       </a>
       <header class="rail">
-        <a class="brand" href="/" aria-label="GPS console: to the map">
+        <a class="brand" href="/" aria-label="GPS console">
           <Icon of={Navigation2} />
         </a>
         <Navigation />

@@ -37,4 +37,8 @@ export const PAGES: readonly ConsolePage[] = [
     load: () => import('./pages/audit.tsx').then((module) => module.AuditPage),
     link: { name: 'Audit', icon: FileClock },
   },
+  {
+    path: '/devices/:deviceId',
+    load: () => import('./pages/device.tsx').then((module) => module.DevicePage),
+  },
 ]

@@ -17,7 +17,7 @@ type Message =
   | { readonly connection: Connection }
   | { readonly ask: 'connection' }
 
-const EVENTS = ['position', 'device-status']
+const EVENTS = ['position', 'device-status', 'rejection', 'device-erased']
 const LOOK_EVERY_MS = 5_000
 
 /**
@@ -48,7 +48,7 @@ export function shareStream({
     let opened = 0
     tell({ kind: 'connecting' })
     stream = openStream({
-      url: '/api/v1/stream',
+      url: `/api/v1/stream?events=${EVENTS.join(',')}`,
       onOpen() {
         opened += 1
         tell({ kind: 'open', opened: `${id} ${opened}` })

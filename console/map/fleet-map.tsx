@@ -7,9 +7,9 @@ import type OlMap from 'ol/Map.js'
 import { changed, isListed } from '../live/live.ts'
 import type { LiveDevice } from '../live/live-device.ts'
 import { Icon } from '../parts/icon.tsx'
-import { boundsOf, isOneSpot } from './clusters.ts'
-import { credits, MAX_ZOOM, openMap } from './open-map.ts'
-import { FleetPainter, HALF_WORLD } from './fleet-painter.ts'
+import { isOneSpot } from './clusters.ts'
+import { credits, fitPoints, isAnimated, MAX_ZOOM, openMap, toMap } from './open-map.ts'
+import { FleetPainter } from './fleet-painter.ts'
 import { palette } from './palette.ts'
 
 /** Where the map was looked at last; it stays while other pages are open. */
@@ -65,7 +65,7 @@ export function FleetMap(props: FleetMapProps) {
     painter.paint({ devices: props.devices(), selected })
     if (lastView === undefined && isListed.value && props.devices().length > 0) {
       lastView = { center: [], zoom: 0 }
-      fit(map, props.devices())
+      fitPoints(map, props.devices())
     }
     if (following.value && selected !== undefined) map.getView().setCenter(toMap(selected))
   }, [count, colours, props.devices, props.selected, following.value])
@@ -99,7 +99,7 @@ export function FleetMap(props: FleetMapProps) {
           type="button"
           aria-label="Fit all"
           title="Fit all (0)"
-          onClick={() => shown.current && fit(shown.current.map, latest.current.devices())}
+          onClick={() => shown.current && fitPoints(shown.current.map, latest.current.devices())}
           data-fit-all
         >
           <Icon of={Maximize} />
@@ -132,32 +132,11 @@ function click(
   if (cluster.devices.length === 1 && device !== undefined) return onSelect(device)
   following.value = false
   if (isOneSpot(cluster.devices, { maxZoom: MAX_ZOOM })) onSpot(cluster.devices)
-  else fit(map, cluster.devices)
+  else fitPoints(map, cluster.devices)
 }
 
 function zoomBy(map: OlMap | undefined, levels: number): void {
   const view = map?.getView()
   const zoom = view?.getZoom()
-  if (zoom !== undefined) view?.animate({ zoom: zoom + levels, duration: moves() ? 150 : 0 })
-}
-
-/** Moves the view so that all of them are in it. */
-export function fit(map: OlMap, devices: readonly LiveDevice[]): void {
-  const box = boundsOf(devices)
-  if (box === undefined) return
-  const [west, south] = toMap({ x: box.west, y: box.south })
-  const [east, north] = toMap({ x: box.east, y: box.north })
-  map.getView().fit([west, south, east, north], {
-    padding: [70, 70, 70, 70],
-    maxZoom: 16,
-    duration: moves() ? 250 : 0,
-  })
-}
-
-export function toMap({ x, y }: { readonly x: number; readonly y: number }): [number, number] {
-  return [(x - 0.5) * 2 * HALF_WORLD, (0.5 - y) * 2 * HALF_WORLD]
-}
-
-function moves(): boolean {
-  return !matchMedia('(prefers-reduced-motion: reduce)').matches
+  if (zoom !== undefined) view?.animate({ zoom: zoom + levels, duration: isAnimated() ? 150 : 0 })
 }

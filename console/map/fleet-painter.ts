@@ -3,6 +3,7 @@ import type { LiveDevice } from '../live/live-device.ts'
 import { labelOf } from '../live/live-device.ts'
 import { clusters, TILE_PIXELS, type Cluster } from './clusters.ts'
 import { clusterRadius, drawCluster, drawDevice } from './draw-device.ts'
+import { HALF_WORLD, prepare } from './map-canvas.ts'
 import { metre } from './mercator.ts'
 import { palette } from './palette.ts'
 
@@ -13,8 +14,6 @@ export type Shown = {
 
 type Placed = { readonly cluster: Cluster<LiveDevice>; readonly x: number; readonly y: number }
 
-/** Half the world in the units of the map's projection. */
-export const HALF_WORLD = 20_037_508.342789244
 const LABELLED_AT_MOST = 60
 const FINGER_PIXELS = 22
 const FONT = '600 12px system-ui, sans-serif'
@@ -67,7 +66,7 @@ export class FleetPainter {
     const center = view.getCenter()
     if (size === undefined || resolution === undefined || center === undefined) return
     const [width = 0, height = 0] = size
-    const context = this.#prepare(width, height)
+    const context = prepare(this.#canvas, width, height)
     if (context === null) return
 
     const world = (2 * HALF_WORLD) / resolution
@@ -136,22 +135,6 @@ export class FleetPainter {
       context.fillStyle = colours.text
       context.fillText(text, x + 19, y)
     }
-  }
-
-  #prepare(width: number, height: number): CanvasRenderingContext2D | null {
-    const ratio = Math.min(2, devicePixelRatio)
-    const canvas = this.#canvas
-    const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)]
-    if (canvas.width !== across || canvas.height !== down) {
-      canvas.width = across
-      canvas.height = down
-      canvas.style.width = `${width}px`
-      canvas.style.height = `${height}px`
-    }
-    const context = canvas.getContext('2d')
-    context?.setTransform(ratio, 0, 0, ratio, 0, 0)
-    context?.clearRect(0, 0, width, height)
-    return context
   }
 }
 

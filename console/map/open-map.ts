@@ -8,6 +8,9 @@ import { PMTilesRasterSource, PMTilesVectorSource } from 'ol-pmtiles'
 import { PMTiles } from 'pmtiles'
 import { api } from '../api/client.ts'
 import type { components } from '../api/schema.ts'
+import { boundsOf } from './clusters.ts'
+import { HALF_WORLD } from './map-canvas.ts'
+import type { Point } from './mercator.ts'
 import { palette } from './palette.ts'
 import { worldStyle } from './world-style.ts'
 import { effect, signal } from '@preact/signals'
@@ -107,4 +110,30 @@ function vectorLayer(
 
 function credit(text: string): void {
   credits.value = [...credits.value, text]
+}
+
+/** Moves the view so that all of them are in it, across 180° where that is shorter. */
+export function fitPoints(
+  map: OlMap,
+  points: Iterable<Point>,
+  { animated = isAnimated() }: { animated?: boolean } = {},
+): void {
+  const box = boundsOf(points)
+  if (box === undefined) return
+  const [west, south] = toMap({ x: box.west, y: box.south })
+  const [east, north] = toMap({ x: box.east, y: box.north })
+  map.getView().fit([west, south, east, north], {
+    padding: [60, 60, 60, 60],
+    maxZoom: 16,
+    duration: animated ? 250 : 0,
+  })
+}
+
+/** A point of the world in the units of the map's projection. */
+export function toMap({ x, y }: Point): [number, number] {
+  return [(x - 0.5) * 2 * HALF_WORLD, (0.5 - y) * 2 * HALF_WORLD]
+}
+
+export function isAnimated(): boolean {
+  return !matchMedia('(prefers-reduced-motion: reduce)').matches
 }

@@ -41,11 +41,7 @@ export function DeviceList() {
     if (to === undefined) return
     event.preventDefault()
     virtualizer.scrollToIndex(to)
-    requestAnimationFrame(() =>
-      requestAnimationFrame(() =>
-        scroller.current?.querySelector<HTMLElement>(`[data-index="${to}"] button`)?.focus(),
-      ),
-    )
+    focusRow(scroller.current, to)
   }
 
   return (
@@ -111,6 +107,13 @@ export function DeviceList() {
     }
     return order.current?.devices ?? []
   }
+}
+
+/** A row that has been out of sight is in the document only after the next frames. */
+function focusRow(list: HTMLUListElement | null, index: number, tries = 5): void {
+  const button = list?.querySelector<HTMLElement>(`[data-index="${index}"] button`)
+  if (button) button.focus()
+  else if (tries > 0) requestAnimationFrame(() => focusRow(list, index, tries - 1))
 }
 
 function useVirtualizer(scroller: { current: HTMLUListElement | null }, count: number) {

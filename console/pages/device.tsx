@@ -1,0 +1,89 @@
+import '../style/device-page.css'
+import { useEffect, useMemo } from 'preact/hooks'
+import { ArrowLeft, MapPinOff } from 'lucide'
+import { api } from '../api/client.ts'
+import { isAdmin } from '../api/session.ts'
+import { fleet, startLive, watchWords } from '../live/live.ts'
+import { now } from '../parts/clock.ts'
+import { dayBounds, isDay } from '../parts/days.ts'
+import { Icon } from '../parts/icon.tsx'
+import { Isolated } from '../parts/isolated.tsx'
+import { useTitle } from '../parts/page.tsx'
+import { shownZone } from '../parts/preferences.ts'
+import { place } from '../parts/router.ts'
+import { Empty, Failed, Loading } from '../parts/states.tsx'
+import { StatusShape } from '../parts/status-shape.tsx'
+import { ago, date } from '../parts/times.ts'
+import { useLoad } from '../parts/use-load.ts'
+import { DayPicker } from './device/day-picker.tsx'
+import { LastPosition } from './device/last-position.tsx'
+import { RecentRejections } from './device/recent-rejections.tsx'
+import { DeviceSettings } from './device/device-settings.tsx'
+import { TrackView } from './device/track-view.tsx'
+
+/** One device: where it is, where it has been, what is set of it. */
+export function DevicePage({ deviceId }: { deviceId: string }) {
+  useEffect(startLive, [])
+  watchWords()
+  const { data, failure, reload } = useLoad(
+    (signal) => api.get('/devices/{deviceId}', { path: { deviceId }, signal }),
+    [deviceId],
+  )
+  useTitle(data?.name ?? deviceId)
+  const live = fleet.devices.get(deviceId)
+  const zone = shownZone()
+  const asked = place.value.query.get('day') ?? ''
+  const today = date(now.value, zone)
+  const day = isDay(asked) ? asked : today
+  const bounds = useMemo(() => dayBounds(day, zone), [day, zone])
+
+  if (failure?.status === 404) return <NoDevice deviceId={deviceId} />
+  if (data === undefined) {
+    return failure === undefined ? <Loading /> : <Failed failure={failure} onRetry={reload} />
+  }
+  const status = live?.status ?? (data.disabled ? 'disabled' : data.status)
+  const lastSeenMs = live?.lastSeenMs ?? Date.parse(data.lastSeenAt)
+  return (
+    <div class="device-page">
+      <header class="device-header">
+        <a class="button" href={`/?device=${encodeURIComponent(deviceId)}`} aria-label="To the map">
+          <Icon of={ArrowLeft} small />
+        </a>
+        <div class="device-title">
+          <h1 tabIndex={-1}>
+            <Isolated>{data.name ?? deviceId}</Isolated>
+          </h1>
+          <p class="quiet">
+            <StatusShape status={status} /> {status}, {ago(lastSeenMs, now.value)}
+            {data.name !== null && (
+              <>
+                {' · '}
+                <Isolated>{deviceId}</Isolated>
+              </>
+            )}
+          </p>
+        </div>
+        <DayPicker deviceId={deviceId} day={day} today={today} zone={zone} />
+      </header>
+      <TrackView deviceId={deviceId} isToday={day === today} zone={zone} {...bounds} />
+      <div class="device-cards">
+        <LastPosition position={live?.position ?? data.lastPosition} zone={zone} />
+        <RecentRejections deviceId={deviceId} />
+        {isAdmin.value && <DeviceSettings device={data} onChange={reload} />}
+      </div>
+    </div>
+  )
+}
+
+function NoDevice({ deviceId }: { deviceId: string }) {
+  return (
+    <Empty title="There is no such device" icon={MapPinOff}>
+      <p>
+        <Isolated class="strong">{deviceId}</Isolated> has been erased, or has not reported yet.
+      </p>
+      <a class="button primary" href="/">
+        To the map
+      </a>
+    </Empty>
+  )
+}

@@ -1,0 +1,92 @@
+import { ChevronLeft, ChevronRight } from 'lucide'
+import { api } from '../../api/client.ts'
+import { dayBounds, isDay, nextDay } from '../../parts/days.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { setQuery } from '../../parts/router.ts'
+import { date } from '../../parts/times.ts'
+import { useLoad } from '../../parts/use-load.ts'
+
+const DAYS = 30
+
+/** A day at a time: one back, one on, a typed one, or one of the last days that have data. */
+export function DayPicker({
+  deviceId,
+  day,
+  today,
+  zone,
+}: {
+  deviceId: string
+  day: string
+  today: string
+  zone: string
+}) {
+  const last = day > nextDay(today, -DAYS) ? today : nextDay(day, DAYS / 2)
+  const first = nextDay(last, 1 - DAYS)
+  const { data } = useLoad(
+    (signal) =>
+      api.get('/devices/{deviceId}/activity', {
+        path: { deviceId },
+        query: {
+          from: new Date(dayBounds(first, zone).from).toISOString(),
+          to: new Date(dayBounds(last, zone).to).toISOString(),
+          step: 'day',
+          tz: zone,
+        },
+        signal,
+      }),
+    [deviceId, first, last, zone],
+  )
+  const counts = new Map(
+    data?.items.map(({ start, count }) => [date(Date.parse(start), zone), count]),
+  )
+  const most = Math.max(1, ...counts.values())
+  const go = (to: string) => setQuery({ day: to === today ? undefined : to })
+
+  return (
+    <div class="day-picker" role="group" aria-label="Day">
+      <ol class="day-strip">
+        {Array.from({ length: DAYS }, (_, index) => nextDay(first, index)).map((one) => {
+          const count = counts.get(one) ?? 0
+          const words = `${one}: ${count === 0 ? 'no reports' : `${count} reports`}`
+          return (
+            <li key={one}>
+              <button
+                type="button"
+                aria-label={words}
+                title={words}
+                aria-current={one === day ? 'date' : undefined}
+                onClick={() => go(one)}
+              >
+                <span
+                  class="day-bar"
+                  style={{ height: count === 0 ? '0' : `${20 + 80 * (count / most)}%` }}
+                />
+              </button>
+            </li>
+          )
+        })}
+      </ol>
+      <div class="day-buttons">
+        <button type="button" aria-label="The day before" onClick={() => go(nextDay(day, -1))}>
+          <Icon of={ChevronLeft} small />
+        </button>
+        <input
+          type="date"
+          aria-label="Day"
+          value={day}
+          min="2000-01-01"
+          max={today}
+          onChange={({ currentTarget: { value } }) => isDay(value) && go(value)}
+        />
+        <button
+          type="button"
+          aria-label="The day after"
+          disabled={day >= today}
+          onClick={() => go(nextDay(day, 1))}
+        >
+          <Icon of={ChevronRight} small />
+        </button>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,52 @@
+import { ExternalLink } from 'lucide'
+import type { ApiPosition } from '../../live/live-device.ts'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { batteryText, coordinatesText, metresText, speedText } from '../../parts/measures.ts'
+import { dateTime, duration, offset } from '../../parts/times.ts'
+
+/** Where the device was last, and when: in the chosen zone and in UTC. */
+export function LastPosition({ position, zone }: { position: ApiPosition; zone: string }) {
+  const { latitude, longitude, timestamp, receivedAt, heading } = position
+  const at = Date.parse(timestamp)
+  const coordinates = coordinatesText(position)
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    [zone.replaceAll('_', ' '), `${dateTime(at, zone)} ${offset(at, zone)}`],
+    ['UTC', dateTime(at, 'UTC')],
+    ['Received', receivedText(Date.parse(receivedAt) - at)],
+    ['Speed', speedText(position.speed)],
+    ['Heading', heading === undefined ? undefined : `${Math.round(heading)}°`],
+    ['Altitude', metresText(position.altitude)],
+    ['Accuracy', metresText(position.accuracy)],
+    ['Battery', batteryText(position.battery)],
+  ]
+  return (
+    <section class="card" aria-labelledby="last-position">
+      <h2 id="last-position">Last position</h2>
+      <p class="coordinates">
+        <code>{coordinates}</code>
+        <span class="actions">
+          <CopyButton text={coordinates} what="coordinates" />
+          <a class="button small" href={`geo:${latitude},${longitude}`} data-outside>
+            <Icon of={ExternalLink} small /> Open in an app
+          </a>
+        </span>
+      </p>
+      <dl class="facts">
+        {facts.map(([name, value]) =>
+          value === undefined ? null : (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+        )}
+      </dl>
+    </section>
+  )
+}
+
+function receivedText(laterMs: number): string {
+  if (laterMs <= -1_000) return `${duration(-laterMs)} before: its clock runs ahead`
+  return laterMs < 1_000 ? 'at once' : `${duration(laterMs)} later`
+}

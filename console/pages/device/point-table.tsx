@@ -1,0 +1,53 @@
+import { coordinatesText, metresText, speedText } from '../../parts/measures.ts'
+import { Table } from '../../parts/table.tsx'
+import { time } from '../../parts/times.ts'
+import { pointAt, type TrackPoint } from './track.ts'
+
+const ROWS = 15
+
+/** The points around the time cursor; a click on a time moves it there. */
+export function PointTable({
+  points,
+  at,
+  zone,
+  onMove,
+}: {
+  points: readonly TrackPoint[]
+  at: number
+  zone: string
+  onMove: (at: number) => void
+}) {
+  const here = pointAt(points, at)
+  const begin = Math.max(0, Math.min(here - Math.floor(ROWS / 2), points.length - ROWS))
+  return (
+    <Table
+      caption="Points around the time cursor"
+      rows={points.slice(begin, begin + ROWS)}
+      keyOf={(point) => String(points.indexOf(point))}
+      columns={[
+        {
+          title: 'Time',
+          cell: (point) => (
+            <button
+              type="button"
+              class="small plain"
+              aria-pressed={point === points[here]}
+              onClick={() => onMove(point.at)}
+            >
+              {time(point.at, zone)}
+            </button>
+          ),
+        },
+        { title: 'Place', cell: (point) => <code>{coordinatesText(point)}</code> },
+        { title: 'Speed', isNumber: true, cell: ({ speed }) => speedText(speed) ?? '–' },
+        {
+          title: 'Heading',
+          isNumber: true,
+          cell: ({ heading }) => (heading === undefined ? '–' : `${Math.round(heading)}°`),
+        },
+        { title: 'Altitude', isNumber: true, cell: ({ altitude }) => metresText(altitude) ?? '–' },
+        { title: '', cell: ({ afterGap }) => (afterGap ? 'after a gap' : '') },
+      ]}
+    />
+  )
+}

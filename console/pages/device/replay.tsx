@@ -1,0 +1,90 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { LocateFixed, Pause, Play } from 'lucide'
+import { Icon } from '../../parts/icon.tsx'
+import { time } from '../../parts/times.ts'
+
+const SPEEDS = [1, 10, 60, 180, 600]
+
+/** The time cursor: moved by hand, or by itself up to 600 times as fast as it was. */
+export function Replay({
+  first,
+  last,
+  at,
+  zone,
+  isFollowing,
+  onMove,
+  onFollow,
+}: {
+  first: number
+  last: number
+  at: number
+  zone: string
+  isFollowing: boolean
+  onMove: (at: number) => void
+  onFollow: (isFollowing: boolean) => void
+}) {
+  const [isPlaying, setPlaying] = useState(false)
+  const [speed, setSpeed] = useState(60)
+  const cursor = useRef(at)
+  cursor.current = at
+
+  useEffect(() => {
+    if (!isPlaying) return undefined
+    let frame = 0
+    let before = performance.now()
+    const step = (now: number) => {
+      const next = cursor.current + (now - before) * speed
+      before = now
+      cursor.current = next
+      onMove(Math.min(next, last))
+      if (next >= last) setPlaying(false)
+      else frame = requestAnimationFrame(step)
+    }
+    frame = requestAnimationFrame(step)
+    return () => cancelAnimationFrame(frame)
+  }, [isPlaying, speed, last])
+
+  function toggle() {
+    if (!isPlaying && at >= last) onMove(first)
+    setPlaying(!isPlaying)
+  }
+
+  return (
+    <div class="replay" role="group" aria-label="Replay">
+      <button type="button" aria-label={isPlaying ? 'Pause' : 'Play'} onClick={toggle}>
+        <Icon of={isPlaying ? Pause : Play} small />
+      </button>
+      <select
+        aria-label="Replay speed"
+        value={speed}
+        onChange={({ currentTarget }) => setSpeed(Number(currentTarget.value))}
+      >
+        {SPEEDS.map((one) => (
+          <option key={one} value={one}>
+            {one}×
+          </option>
+        ))}
+      </select>
+      <input
+        type="range"
+        aria-label="Time"
+        aria-valuetext={time(at, zone)}
+        min={first}
+        max={Math.max(first + 1_000, last)}
+        step={1_000}
+        value={at}
+        onInput={({ currentTarget }) => onMove(Number(currentTarget.value))}
+      />
+      <output>{time(at, zone)}</output>
+      <button
+        type="button"
+        aria-label="Follow the replay"
+        title="Follow the replay"
+        aria-pressed={isFollowing}
+        onClick={() => onFollow(!isFollowing)}
+      >
+        <Icon of={LocateFixed} small />
+      </button>
+    </div>
+  )
+}

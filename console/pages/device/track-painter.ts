@@ -1,0 +1,106 @@
+import type OlMap from 'ol/Map.js'
+import { drawDevice } from '../../map/draw-device.ts'
+import { MapCanvas, type Projected } from '../../map/map-canvas.ts'
+import { palette } from '../../map/palette.ts'
+import { placeAt, type Track, type TrackPoint } from './track.ts'
+
+/** From standing to the fastest of the day; told apart without red and green too. */
+const SPEED_COLOURS = ['#3b4cc0', '#2c8ecb', '#26a884', '#c9a227', '#d1495b'] as const
+const ARROW_PIXELS = 90
+
+/** A track and the time cursor on a canvas over a map. */
+export class TrackPainter {
+  readonly #canvas: MapCanvas
+  #track: Track | undefined
+  #at = 0
+
+  constructor(map: OlMap) {
+    this.#canvas = new MapCanvas(map, (context, project) => this.#draw(context, project))
+  }
+
+  paint(track: Track, at: number): void {
+    this.#track = track
+    this.#at = at
+    this.#canvas.paint()
+  }
+
+  #draw(context: CanvasRenderingContext2D, project: Projected): void {
+    const track = this.#track
+    if (track === undefined) return
+    const fastest = Math.max(1, ...track.points.map(({ speed }) => speed ?? 0))
+    let sinceArrow = ARROW_PIXELS / 2
+    for (let index = 1; index < track.points.length; index += 1) {
+      const [from, to] = [track.points[index - 1], track.points[index]]
+      if (from === undefined || to === undefined) continue
+      const [x1, y1] = project(from)
+      const [x2, y2] = project(to, from)
+      const length = Math.hypot(x2 - x1, y2 - y1)
+      if (!line(context, [x1, y1, x2, y2], to, fastest) || to.afterGap) continue
+      sinceArrow += length
+      if (sinceArrow < ARROW_PIXELS || length < 3) continue
+      sinceArrow = 0
+      arrow(context, (x1 + x2) / 2, (y1 + y2) / 2, Math.atan2(y2 - y1, x2 - x1))
+    }
+    const first = track.points[0]
+    if (track.points.length === 1 && first !== undefined) dot(context, project(first))
+    const here = placeAt(track.points, this.#at)
+    if (here === undefined) return
+    const [x, y] = project(here)
+    const cursor = { status: 'online', heading: here.heading, isSelected: true } as const
+    drawDevice(context, x, y, cursor, palette.peek())
+  }
+}
+
+/** A gap is dashed: nobody knows the way. False where it is out of sight. */
+function line(
+  context: CanvasRenderingContext2D,
+  [x1, y1, x2, y2]: readonly [number, number, number, number],
+  { afterGap, speed }: TrackPoint,
+  fastest: number,
+): boolean {
+  const { clientWidth: width, clientHeight: height } = context.canvas
+  if (Math.max(x1, x2) < 0 || Math.min(x1, x2) > width) return false
+  if (Math.max(y1, y2) < 0 || Math.min(y1, y2) > height) return false
+  const colours = palette.peek()
+  context.beginPath()
+  context.moveTo(x1, y1)
+  context.lineTo(x2, y2)
+  if (afterGap) {
+    context.setLineDash([3, 6])
+    context.lineWidth = 2
+    context.strokeStyle = colours.line
+    context.stroke()
+    context.setLineDash([])
+    return true
+  }
+  const step = Math.min(SPEED_COLOURS.length - 1, Math.floor(((speed ?? 0) / fastest) * 5))
+  context.lineCap = 'round'
+  context.lineWidth = 4
+  context.strokeStyle = SPEED_COLOURS[step] ?? SPEED_COLOURS[0]
+  context.stroke()
+  return true
+}
+
+function arrow(context: CanvasRenderingContext2D, x: number, y: number, angle: number): void {
+  context.save()
+  context.translate(x, y)
+  context.rotate(angle)
+  context.beginPath()
+  context.moveTo(6, 0)
+  context.lineTo(-4, 5)
+  context.lineTo(-4, -5)
+  context.closePath()
+  context.fillStyle = palette.peek().surface
+  context.strokeStyle = palette.peek().text
+  context.lineWidth = 1
+  context.fill()
+  context.stroke()
+  context.restore()
+}
+
+function dot(context: CanvasRenderingContext2D, [x, y]: readonly [number, number]): void {
+  context.beginPath()
+  context.arc(x, y, 5, 0, 2 * Math.PI)
+  context.fillStyle = SPEED_COLOURS[0]
+  context.fill()
+}

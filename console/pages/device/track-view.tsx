@@ -1,0 +1,124 @@
+import { useEffect, useState } from 'preact/hooks'
+import { api, urlOf } from '../../api/client.ts'
+import { metresText, speedText } from '../../parts/measures.ts'
+import { Empty, Failed, FailedLine, Loading } from '../../parts/states.tsx'
+import { useLoad } from '../../parts/use-load.ts'
+import { Plots } from './plots.tsx'
+import { PointTable } from './point-table.tsx'
+import { Replay } from './replay.tsx'
+import { TrackMap } from './track-map.tsx'
+import { movingText, readTrack, type Track } from './track.ts'
+
+const POINTS = 4_000
+const FORMATS = ['gpx', 'geojson', 'csv', 'ndjson'] as const
+
+/** The way of a day: map, plots and table, with one time cursor for all of them. */
+export function TrackView({
+  deviceId,
+  from,
+  to,
+  zone,
+  isToday,
+}: {
+  deviceId: string
+  from: number
+  to: number
+  zone: string
+  isToday: boolean
+}) {
+  const range = { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
+  const { data, failure, reload } = useLoad(
+    async (signal) =>
+      readTrack(
+        await api.get('/devices/{deviceId}/track', {
+          path: { deviceId },
+          query: { ...range, points: POINTS },
+          signal,
+        }),
+      ),
+    [deviceId, from, to],
+    isToday ? { everyMs: 30_000 } : {},
+  )
+  const [cursor, setCursor] = useState<number>()
+  const [isFollowing, setFollowing] = useState(false)
+  useEffect(() => setCursor(undefined), [deviceId, from])
+
+  if (data === undefined) {
+    return failure === undefined ? (
+      <Loading what="Loading the day" />
+    ) : (
+      <Failed failure={failure} onRetry={reload} />
+    )
+  }
+  if (data.points.length === 0) {
+    return (
+      <Empty title={isToday ? 'No reports today' : 'No reports on this day'}>
+        <p>Days with reports have a bar above: choose one of them.</p>
+      </Empty>
+    )
+  }
+  const first = data.points[0]?.at ?? from
+  const last = data.points.at(-1)?.at ?? to
+  const at = Math.min(last, Math.max(first, cursor ?? last))
+  return (
+    <section class="track-view" aria-label="Track">
+      {failure !== undefined && <FailedLine failure={failure} onRetry={reload} />}
+      <Summary track={data} />
+      <TrackMap key={`${deviceId} ${from}`} track={data} at={at} isFollowing={isFollowing} />
+      <Replay
+        {...{ first, last, at, zone, isFollowing }}
+        onMove={setCursor}
+        onFollow={setFollowing}
+      />
+      <Plots points={data.points} at={at} zone={zone} onMove={setCursor} />
+      <details>
+        <summary>Table</summary>
+        <PointTable points={data.points} at={at} zone={zone} onMove={setCursor} />
+      </details>
+      <p class="exports">
+        <span class="quiet">Export the whole day:</span>
+        {FORMATS.map((format) => (
+          <a
+            key={format}
+            class="button small"
+            download
+            href={urlOf('/devices/{deviceId}/positions', {
+              path: { deviceId },
+              query: { ...range, format },
+            })}
+          >
+            {format.toUpperCase()}
+          </a>
+        ))}
+      </p>
+    </section>
+  )
+}
+
+function Summary({ track }: { track: Track }) {
+  const { total, points, distanceMetres, movingSeconds, maxSpeed, toleranceMetres } = track
+  const facts = [
+    ['Distance', metresText(distanceMetres)],
+    ['Moving', movingText(movingSeconds)],
+    ['Top speed', speedText(maxSpeed ?? undefined) ?? '–'],
+    ['Reports', total.toLocaleString('en')],
+  ] as const
+  return (
+    <dl class="track-summary">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+      {points.length < total && (
+        <div>
+          <dt>Drawn</dt>
+          <dd title="The points that are left out lie closer to the line than this">
+            within {metresText(Math.ceil(toleranceMetres))}
+          </dd>
+        </div>
+      )}
+    </dl>
+  )
+}

@@ -1,0 +1,37 @@
+import { date } from './times.ts'
+
+/** Days of a calendar, `2026-01-31`, in a time zone, where one may have 23 or 25 hours. */
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** The first and last moment of a day: from inclusive, to exclusive, in milliseconds. */
+export function dayBounds(day: string, zone: string): { from: number; to: number } {
+  return { from: beginOf(day, zone), to: beginOf(nextDay(day, 1), zone) }
+}
+
+/** The day `by` days later. */
+export function nextDay(day: string, by: number): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + by * DAY_MS).toISOString().slice(0, 10)
+}
+
+/** Whether the text is a day that there is, from 2000 to 2100. */
+export function isDay(text: string): boolean {
+  if (!/^20\d\d-\d\d-\d\d$/.test(text)) return false
+  const ms = Date.parse(`${text}T00:00:00Z`)
+  return Number.isFinite(ms) && new Date(ms).toISOString().startsWith(text)
+}
+
+/** The earliest moment that has the day's date in the zone: some days begin at 01:00. */
+function beginOf(day: string, zone: string): number {
+  const utc = Date.parse(`${day}T00:00:00Z`)
+  // Zones are at most 14 hours ahead and 12 behind; within them one change of date is sought.
+  let before = utc - 15 * HOUR_MS
+  let after = utc + 13 * HOUR_MS
+  while (after - before > 1_000) {
+    const middle = Math.floor((before + after) / 2_000) * 1_000
+    if (date(middle, zone) < day) before = middle
+    else after = middle
+  }
+  return after
+}

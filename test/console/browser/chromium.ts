@@ -1,0 +1,20 @@
+import { existsSync } from 'node:fs'
+import { describe } from '@jest/globals'
+
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+
+/** Debian's chromium, or what CHROMIUM names. */
+export const chromiumPath = [process.env['CHROMIUM'] ?? '', ...PLACES].find(existsSync)
+
+/**
+ * As `describe`, for tests that need a browser: without one they are skipped with one line that says
+ * so, except in CI (REQUIRE_SERVICES=1).
+ */
+export function describeConsole(name: string, tests: () => void): void {
+  if (chromiumPath !== undefined) return void describe(name, tests)
+  if (process.env['REQUIRE_SERVICES'] === '1') {
+    throw new Error('the console is tested with chromium: apt-get install chromium')
+  }
+  process.stderr.write('not tested: the console, because there is no chromium\n')
+  describe.skip(name, tests)
+}

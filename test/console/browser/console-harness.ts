@@ -1,0 +1,158 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, expect } from '@jest/globals'
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import { endPrograms, startEmbedded, temporaryDirectory, type Embedded } from '../../programs.ts'
+import { chromiumPath } from './chromium.ts'
+
+export const EMAIL = 'ana@example.org'
+export const PASSWORD = 'correct horse battery staple'
+
+type Answer = { readonly status: number; readonly body: { readonly data: never } }
+
+/**
+ * A real service and a browser for all tests of a file. What a page must never do is looked at after
+ * each test: break its own policy, ask another origin, or throw.
+ */
+export function consoleSuite() {
+  let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+  let service: Embedded
+  let browser: Browser
+  let cookie = ''
+  let key = ''
+  const contexts: BrowserContext[] = []
+  const faults: string[] = []
+
+  beforeAll(async () => {
+    directory = await temporaryDirectory()
+    service = await startEmbedded(directory.path, ENV)
+    browser = await chromium.launch({
+      executablePath: chromiumPath ?? '',
+      args: ['--no-sandbox', '--disable-gpu'],
+    })
+    await signIn()
+    key = (await made('/keys', { name: 'Gateway' })).key
+  }, 180_000)
+
+  afterEach(async () => {
+    await Promise.all(contexts.splice(0).map((context) => context.close()))
+    expect(faults.splice(0)).toEqual([])
+  })
+
+  afterAll(async () => {
+    await browser?.close()
+    await endPrograms()
+    await directory?.remove()
+  })
+
+  async function signIn(): Promise<void> {
+    const answer = await fetch(`${service.adminUrl}/api/v1/session`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ email: EMAIL, password: PASSWORD }),
+    })
+    cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? ''
+  }
+
+  async function call(method: string, path: string, body?: unknown): Promise<Answer> {
+    const answer = await fetch(`${service.adminUrl}/api/v1${path}`, {
+      method,
+      headers: {
+        Cookie: cookie,
+        'X-Requested-With': 'console',
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    return { status: answer.status, body: (await answer.json()) as Answer['body'] }
+  }
+
+  async function made(path: string, body: unknown): Promise<{ id: string; key: string }> {
+    const { status, body: answer } = await call('POST', path, body)
+    expect(status).toBe(201)
+    return answer.data
+  }
+
+  async function report(...reports: readonly object[]): Promise<void> {
+    const answer = await fetch(`${service.ingestUrl}/api/v1/gps/batch`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ reports }),
+    })
+    const { data } = (await answer.json()) as { data: { rejected: number } }
+    expect([answer.status, data.rejected]).toEqual([200, 0])
+  }
+
+  /** A browser of its own: nothing of another test's is kept in it. */
+  async function open(options: Parameters<Browser['newContext']>[0] = {}): Promise<BrowserContext> {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+    contexts.push(context)
+    context.on('page', (page) => watch(page))
+    return context
+  }
+
+  function watch(page: Page): void {
+    page.on('pageerror', (error) => faults.push(`threw: ${error.message}`))
+    page.on('dialog', (dialog) => {
+      faults.push(`script ran: ${dialog.message()}`)
+      dialog.dismiss().catch(() => undefined)
+    })
+    page.on('console', (message) => {
+      const text = message.text()
+      if (/Content Security Policy|Trusted ?Type|violates/i.test(text)) faults.push(text)
+    })
+    page.on('request', (request) => {
+      const { protocol, origin } = new URL(request.url())
+      if (/^(data|blob):$/.test(protocol) || origin === service.adminUrl) return
+      faults.push(`asked another origin: ${request.url()}`)
+    })
+  }
+
+  /** A page at the path, signed in. */
+  async function signedIn(
+    path = '/',
+    options: Parameters<Browser['newContext']>[0] = {},
+  ): Promise<Page> {
+    const context = await open(options)
+    const page = await context.newPage()
+    await page.goto(service.adminUrl + path)
+    await fillSignIn(page)
+    await page.getByRole('navigation', { name: 'Console' }).waitFor()
+    return page
+  }
+
+  async function fillSignIn(page: Page, password = PASSWORD): Promise<void> {
+    await page.getByRole('textbox', { name: 'E-mail' }).fill(EMAIL)
+    await page.getByLabel('Password').fill(password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+  }
+
+  async function restart(whileAway: () => Promise<void>): Promise<void> {
+    const { port } = new URL(service.adminUrl)
+    const ingestPort = new URL(service.ingestUrl).port
+    service.process.kill('SIGKILL')
+    await service.ended
+    await whileAway()
+    service = await startEmbedded(directory.path, {
+      ...ENV,
+      ADMIN_PORT: port,
+      INGEST_PORT: ingestPort,
+    })
+  }
+
+  return {
+    ...{ call, made, report, open, signedIn, fillSignIn, restart, pause },
+    get url() {
+      return service.adminUrl
+    },
+    get ingestUrl() {
+      return service.ingestUrl
+    },
+  }
+}
+
+const ENV = { ADMIN_EMAIL: EMAIL, ADMIN_PASSWORD: PASSWORD, RATE_LIMIT_AUTH: 'off' }
+
+/** The list of the map page. */
+export function deviceRow(page: Page, text: string) {
+  return page.getByRole('list', { name: 'Devices' }).getByRole('listitem').filter({ hasText: text })
+}

@@ -1,0 +1,132 @@
+import { expect, test } from '@jest/globals'
+import { describeConsole } from './chromium.ts'
+import { consoleSuite, deviceRow } from './console-harness.ts'
+
+const HOSTILE = [
+  '<img src=x onerror=alert(1)>',
+  '../../%2e',
+  '\u202Eright to left',
+  '😀'.repeat(64),
+]
+
+describeConsole('the map', () => {
+  const suite = consoleSuite()
+
+  test('shows a report without a reload, and how the connection is', async () => {
+    const page = await suite.signedIn()
+    await page.getByRole('status', { name: 'Connection' }).getByText('live').waitFor()
+    await page.getByText('No device has reported yet').waitFor()
+    await suite.report({ deviceId: 'van-1', latitude: 52.5, longitude: 13.4, speed: 10 })
+    const row = deviceRow(page, 'van-1')
+    await row.waitFor({ timeout: 3_000 })
+    expect(await row.textContent()).toMatch(/online, (now|\d s ago).*36 km\/h/)
+  })
+
+  test('shows whatever ids and names consist of as text', async () => {
+    await suite.report(
+      ...HOSTILE.map((deviceId, index) => ({ deviceId, latitude: 10 * index, longitude: 0 })),
+    )
+    const page = await suite.signedIn()
+    for (const id of HOSTILE) await deviceRow(page, id).waitFor()
+    const path = `/devices/${encodeURIComponent(HOSTILE[0] ?? '')}`
+    const named = await suite.call('PATCH', path, { name: '<img src=y onerror=alert(2)>' })
+    expect(named.status).toBe(200)
+    await page.reload()
+    const row = deviceRow(page, '<img src=y onerror=alert(2)>')
+    await row.getByRole('button').click()
+    const card = page.getByRole('region', { name: 'Selected device' })
+    expect(await card.textContent()).toContain(HOSTILE[0])
+    expect(await page.locator('img').count()).toBe(0)
+  })
+
+  test('keeps filter, search and selection in the address', async () => {
+    await suite.report({ deviceId: 'van-2', latitude: 48, longitude: 16 })
+    const page = await suite.signedIn()
+    await page.getByRole('searchbox').fill('VAN-2')
+    await deviceRow(page, 'van-1').waitFor({ state: 'hidden' })
+    await deviceRow(page, 'van-2').getByRole('button').click()
+    expect(new URL(page.url()).search).toBe('?q=VAN-2&device=van-2')
+    await page.reload()
+    await page.getByRole('region', { name: 'Selected device' }).getByText('van-2').first().waitFor()
+    await page.getByRole('button', { name: 'offline' }).click()
+    await page.getByText('No device matches').waitFor()
+    await page.getByRole('button', { name: 'Show all' }).click()
+    await deviceRow(page, 'van-1').waitFor()
+  })
+
+  test('says that a device is gone when another operator erases it', async () => {
+    await suite.report({ deviceId: 'to-erase', latitude: 1, longitude: 1 })
+    const page = await suite.signedIn('/?device=to-erase')
+    await deviceRow(page, 'to-erase').waitFor()
+    await suite.call('DELETE', '/devices/to-erase')
+    await page.getByText('it has been erased').waitFor()
+    await deviceRow(page, 'to-erase').waitFor({ state: 'hidden' })
+  })
+
+  test('is worked by the keyboard alone', async () => {
+    const page = await suite.signedIn()
+    await deviceRow(page, 'van-1').waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('van')
+    await deviceRow(page, 'right to left').waitFor({ state: 'hidden' })
+    await deviceRow(page, 'van-1').getByRole('button').focus()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/device=van-2/)
+    await page.keyboard.press('Escape')
+    await page.waitForURL((url) => !url.search.includes('device'))
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor({ state: 'hidden' })
+  })
+
+  test('misses nothing while the service is away', async () => {
+    const page = await suite.signedIn()
+    const connection = page.getByRole('status', { name: 'Connection' })
+    await connection.getByText('live').waitFor()
+    await suite.restart(async () => {
+      await connection.getByText(/lost since \d\d:\d\d/).waitFor()
+    })
+    await suite.report({ deviceId: 'while-lost', latitude: 3, longitude: 3 })
+    await connection.getByText('live').waitFor({ timeout: 40_000 })
+    await deviceRow(page, 'while-lost').waitFor()
+  })
+
+  test('is the same in eight tabs, which share one stream', async () => {
+    const first = await suite.signedIn()
+    const pages = [first]
+    for (let more = 0; more < 7; more += 1) {
+      const page = await first.context().newPage()
+      await page.goto(suite.url)
+      pages.push(page)
+    }
+    for (const page of pages) {
+      await page.getByRole('status', { name: 'Connection' }).getByText('live').waitFor()
+    }
+    await suite.report({ deviceId: 'in-all-tabs', latitude: 4, longitude: 4 })
+    for (const page of pages) await deviceRow(page, 'in-all-tabs').waitFor()
+    // The next one leads.
+    await first.close()
+    await suite.report({ deviceId: 'after-the-first', latitude: 5, longitude: 5 })
+    for (const page of pages.slice(1)) await deviceRow(page, 'after-the-first').waitFor()
+  })
+
+  test('is whole on a phone: links in sight, nothing sideways, the list in three heights', async () => {
+    const page = await suite.signedIn('/', {
+      viewport: { width: 360, height: 740 },
+      hasTouch: true,
+      isMobile: true,
+    })
+    await deviceRow(page, 'van-1').waitFor()
+    expect(await page.getByRole('link', { name: 'Audit' }).isVisible()).toBe(true)
+    const wide = await page.evaluate('document.documentElement.scrollWidth')
+    expect(wide).toBe(360)
+    const heights: unknown[] = []
+    for (const name of ['higher', 'lower', 'higher']) {
+      await page.getByRole('button', { name: `Make the list ${name}` }).click()
+      heights.push(await page.locator('.list-panel').getAttribute('data-height'))
+    }
+    expect(heights).toEqual(['full', 'low', 'half'])
+  })
+})

@@ -1,0 +1,76 @@
+import { expect, test } from '@jest/globals'
+import { describeConsole } from './chromium.ts'
+import { consoleSuite, EMAIL } from './console-harness.ts'
+
+describeConsole('signing in', () => {
+  const suite = consoleSuite()
+
+  test('leads to the page that was asked for, and signing out back', async () => {
+    const page = await suite.signedIn('/audit')
+    await page.getByRole('heading', { name: 'Audit' }).waitFor()
+    await page.getByText('session.created').first().waitFor()
+    await page.getByRole('button', { name: 'Your account' }).click()
+    await page.locator('#account-menu').getByText(EMAIL).waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.reload()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  })
+
+  test('with a wrong password says so and keeps the e-mail', async () => {
+    const context = await suite.open()
+    const page = await context.newPage()
+    await page.goto(suite.url)
+    await suite.fillSignIn(page, 'wrong')
+    await page.getByRole('alert').getByText('wrong').waitFor()
+    expect(await page.getByRole('textbox', { name: 'E-mail' }).inputValue()).toBe(EMAIL)
+  })
+
+  test('in an empty form is told at the fields', async () => {
+    const context = await suite.open()
+    const page = await context.newPage()
+    await page.goto(suite.url)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('email must be', { exact: false }).first().waitFor()
+    const email = page.getByRole('textbox', { name: 'E-mail' })
+    expect(await email.getAttribute('aria-invalid')).toBe('true')
+  })
+
+  test('is asked for again where the session has ended, and the page goes on where it was', async () => {
+    const page = await suite.signedIn('/audit')
+    await page.getByRole('heading', { name: 'Audit' }).waitFor()
+    await page.context().clearCookies()
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
+    await dialog.waitFor()
+    await dialog.getByLabel('Password').fill('wrong')
+    await dialog.getByRole('button', { name: 'Sign in' }).click()
+    await dialog.getByRole('alert').waitFor()
+    await dialog.getByLabel('Password').fill('correct horse battery staple')
+    await dialog.getByRole('button', { name: 'Sign in' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    expect(new URL(page.url()).pathname).toBe('/audit')
+    await page.getByText('session.created').first().waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+  })
+
+  test('out in one tab signs out the others', async () => {
+    const page = await suite.signedIn('/audit')
+    const other = await page.context().newPage()
+    await other.goto(`${suite.url}/audit`)
+    await other.getByRole('heading', { name: 'Audit' }).waitFor()
+    await page.getByRole('button', { name: 'Your account' }).click()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await other.getByRole('heading', { name: 'Sign in' }).waitFor()
+  })
+
+  test.each(['/no/such/page', '/devices/%E0%A4', '/devices/%'])(
+    'at %s shows a clear page',
+    async (path) => {
+      const page = await suite.signedIn(path)
+      await page.getByRole('heading', { name: 'No such page' }).waitFor()
+      await page.getByRole('link', { name: 'To the map' }).click()
+      await page.getByRole('status', { name: 'Connection' }).waitFor()
+    },
+  )
+})
