@@ -119,6 +119,8 @@ export async function beginRebuild(
     },
 
     async switchOver() {
+      // It may have been changed since the beginning.
+      await inheritRetention(readModels, openReadModels(db, from))
       const switching = meta.updateOne(
         { _id: 'read-models', generation: from, newest: to, building: to },
         { $set: { generation: to }, $unset: { building: '' } },

@@ -46,6 +46,26 @@ await describeWith(['mongodb'], 'retention in MongoDB', ({ mongodb }) => {
     })
   })
 
+  test('what is changed during a rebuild holds for the new generation too', async () => {
+    await withDatabase(mongodb, async (database) => {
+      for (const [number, before, during] of [
+        [2, 30, 7],
+        [3, 7, 'off'],
+      ] as const) {
+        const store = await database.open({ retention: { wanted: before } })
+        await eventually(async () => (await timeToLive(database, number - 1)).length === 1)
+        const rebuild = await store.beginRebuild()
+        const set = await timeToLive(database, number)
+        expect(set).toMatchObject([{ expireAfterSeconds: before * 86_400 }])
+        await database.open({ retention: { wanted: during } })
+        await rebuild?.switchOver()
+        const expected = during === 'off' ? [] : [{ expireAfterSeconds: during * 86_400 }]
+        expect(await timeToLive(database, number)).toMatchObject(expected)
+        await rebuild?.end()
+      }
+    })
+  })
+
   test('what has expired is not seen while the server still has it, in no process', async () => {
     await withDatabase(mongodb, async (database) => {
       let now = T0
@@ -76,8 +96,8 @@ await describeWith(['mongodb'], 'retention in MongoDB', ({ mongodb }) => {
   })
 })
 
-async function timeToLive({ db }: TestDatabase) {
-  const indexes = await db.collection('positions_g1').listIndexes().toArray()
+async function timeToLive({ db }: TestDatabase, generation = 1) {
+  const indexes = await db.collection(`positions_g${generation}`).listIndexes().toArray()
   return indexes
     .map(({ key, expireAfterSeconds }: Record<string, unknown>) => ({ key, expireAfterSeconds }))
     .filter(({ key }) => 'receivedAt' in (key as object))
