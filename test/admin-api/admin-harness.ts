@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll } from '@jest/globals'
 import { pino } from 'pino'
 import { createAdminApp } from '../../admin-api/app.ts'
 import type { IngestAddresses } from '../../admin-api/ingest-addresses.ts'
@@ -213,6 +214,21 @@ export async function startAdmin({
       await rm(directory, { recursive: true })
     },
   }
+}
+
+/** One admin API for all tests of a file, and the headers of a session of its operator. */
+export function adminForAllTests(
+  use: (given: { harness: AdminHarness; headers: Record<string, string> }) => void,
+  options?: Parameters<typeof startAdmin>[0],
+): void {
+  let harness: AdminHarness | undefined
+
+  beforeAll(async () => {
+    harness = await startAdmin(options)
+    use({ harness, headers: await harness.createSession() })
+  })
+
+  afterAll(() => harness?.close())
 }
 
 /** What comes first of an answer that does not end by itself; the rest is not waited for. */

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { PASSWORD, startAdmin, type AdminHarness } from './admin-harness.ts'
+import { adminForAllTests, PASSWORD, startAdmin, type AdminHarness } from './admin-harness.ts'
 import { anyText } from '../any-text.ts'
 
 let harness: AdminHarness
 let headers: Record<string, string>
-beforeAll(async () => {
-  harness = await startAdmin({ operator: { platform: true } })
-  headers = await harness.createSession()
-})
-afterAll(() => harness.close())
+adminForAllTests((given) => ({ harness, headers } = given), { operator: { platform: true } })
 
 function post(body: unknown) {
   return harness.api('POST', '/keys', { body, headers })

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { VERSION } from '../../runtime/version.ts'
 import type { InstanceReport, ServiceName } from '../../schemas/instance-report.ts'
-import { startAdmin, type AdminHarness } from './admin-harness.ts'
+import { adminForAllTests, type AdminHarness } from './admin-harness.ts'
 
 let harness: AdminHarness
 let headers: Record<string, string>
-beforeAll(async () => {
-  harness = await startAdmin()
-  headers = await harness.createSession()
-})
-afterAll(() => harness.close())
+adminForAllTests((given) => ({ harness, headers } = given))
 
 async function system() {
   const answer = await harness.api('GET', '/system', { headers })

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { expectRefused } from './expect-refused.ts'
-import { startIngest, type IngestHarness } from './ingest-harness.ts'
+import { ingestForAllTests, startIngest, type IngestHarness } from './ingest-harness.ts'
 
 const minimal = { deviceId: 'tracker-1', latitude: 46.05, longitude: 14.5 }
 
 let ingest: IngestHarness
 let key: string
-
-beforeAll(async () => {
-  ingest = await startIngest()
-  key = (await ingest.createKey()).secret
-})
-
-afterAll(() => ingest.close())
+ingestForAllTests((given) => ({ ingest, key } = given))
 
 describe('paths and methods', () => {
   test('an unknown path is 404 and a wrong method 405 with Allow', async () => {

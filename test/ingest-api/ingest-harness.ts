@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll } from '@jest/globals'
 import type { EventLog } from '../../event-log/event-log.ts'
 import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { createIngestApp } from '../../ingest-api/app.ts'
@@ -173,6 +174,20 @@ export async function startIngest({
       await rm(directory, { recursive: true })
     },
   }
+}
+
+/** One ingest API for all tests of a file, and a key that may report to it. */
+export function ingestForAllTests(
+  use: (given: { ingest: IngestHarness; key: string }) => void,
+): void {
+  let ingest: IngestHarness | undefined
+
+  beforeAll(async () => {
+    ingest = await startIngest()
+    use({ ingest, key: (await ingest.createKey()).secret })
+  })
+
+  afterAll(() => ingest?.close())
 }
 
 export type Sending = { readonly key?: string; readonly headers?: Record<string, string> }

@@ -1,16 +1,10 @@
 import { connect } from 'node:net'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { startIngest, type IngestHarness } from './ingest-harness.ts'
+import { expect, test } from '@jest/globals'
+import { ingestForAllTests, type IngestHarness } from './ingest-harness.ts'
 
 let ingest: IngestHarness
 let key: string
-
-beforeAll(async () => {
-  ingest = await startIngest()
-  key = (await ingest.createKey()).secret
-})
-
-afterAll(() => ingest.close())
+ingestForAllTests((given) => ({ ingest, key } = given))
 
 const body = '{"deviceId":"tug","latitude":1,"longitude":2}'
 

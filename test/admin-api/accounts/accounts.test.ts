@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { bearer, startAdmin, type AdminHarness } from '../admin-harness.ts'
+import { describe, expect, test } from '@jest/globals'
+import { adminForAllTests, bearer, startAdmin, type AdminHarness } from '../admin-harness.ts'
 
 const NEXT = 'quite another long password'
 
 let harness: AdminHarness
 let headers: Record<string, string>
-beforeAll(async () => {
-  harness = await startAdmin({ operator: { platform: true } })
-  headers = await harness.createSession()
-})
-afterAll(() => harness.close())
+adminForAllTests((given) => ({ harness, headers } = given), { operator: { platform: true } })
 
 let made = 0
 function newAdmin() {

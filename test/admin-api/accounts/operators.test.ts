@@ -1,16 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { verifyPassword } from '../../../admin-api/sign-in/password.ts'
-import { bearer, PASSWORD, startAdmin, type AdminHarness } from '../admin-harness.ts'
+import {
+  adminForAllTests,
+  bearer,
+  PASSWORD,
+  startAdmin,
+  type AdminHarness,
+} from '../admin-harness.ts'
 
 const NEXT = 'quite another long password'
 
 let harness: AdminHarness
 let headers: Record<string, string>
-beforeAll(async () => {
-  harness = await startAdmin()
-  headers = await harness.createSession()
-})
-afterAll(() => harness.close())
+adminForAllTests((given) => ({ harness, headers } = given))
 
 function create(body: object, caller = headers) {
   return harness.api('POST', '/operators', { body, headers: caller })

@@ -1,16 +1,12 @@
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { eventually } from '../../eventually.ts'
-import { PASSWORD, startAdmin, type AdminHarness } from '../admin-harness.ts'
+import { adminForAllTests, PASSWORD, type AdminHarness } from '../admin-harness.ts'
 
 let harness: AdminHarness
 let headers: Record<string, string>
-beforeAll(async () => {
-  harness = await startAdmin({ operator: { platform: true } })
-  headers = await harness.createSession()
-})
-afterAll(() => harness.close())
+adminForAllTests((given) => ({ harness, headers } = given), { operator: { platform: true } })
 
 function post(body: unknown, changes: Record<string, string> = {}) {
   return harness.api('POST', '/keys', { body, headers: { ...headers, ...changes } })

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { T0 } from '../../samples.ts'
-import { bearer, startAdmin, type AdminHarness } from '../admin-harness.ts'
+import { adminForAllTests, bearer, type AdminHarness } from '../admin-harness.ts'
 
 let harness: AdminHarness
 let headers: Record<string, string>
-beforeAll(async () => {
-  harness = await startAdmin()
-  headers = await harness.createSession()
-})
-afterAll(() => harness.close())
+adminForAllTests((given) => ({ harness, headers } = given))
 
 describe('changing a key', () => {
   function change(id: string, body: unknown) {

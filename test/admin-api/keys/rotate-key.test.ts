@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { isApiKey, keyHint } from '../../../schemas/api-key.ts'
 import { T0 } from '../../samples.ts'
-import { startAdmin, type AdminHarness } from '../admin-harness.ts'
+import { adminForAllTests, type AdminHarness } from '../admin-harness.ts'
 
 let harness: AdminHarness
 let headers: Record<string, string>
-beforeAll(async () => {
-  harness = await startAdmin()
-  headers = await harness.createSession()
-})
-afterAll(() => harness.close())
+adminForAllTests((given) => ({ harness, headers } = given))
 
 describe('rotating a key', () => {
   const DAY = 24 * 3_600_000

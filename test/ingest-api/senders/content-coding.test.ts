@@ -7,21 +7,15 @@ import {
   gzipSync,
   inflateSync,
 } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { expectRefused } from '../expect-refused.ts'
-import { startIngest, type IngestHarness } from '../ingest-harness.ts'
+import { ingestForAllTests, startIngest, type IngestHarness } from '../ingest-harness.ts'
 
 const minimal = { deviceId: 'tracker-1', latitude: 46.05, longitude: 14.5 }
 
 let ingest: IngestHarness
 let key: string
-
-beforeAll(async () => {
-  ingest = await startIngest()
-  key = (await ingest.createKey()).secret
-})
-
-afterAll(() => ingest.close())
+ingestForAllTests((given) => ({ ingest, key } = given))
 
 const text = JSON.stringify(minimal)
 const fast = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }

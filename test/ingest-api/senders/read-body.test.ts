@@ -1,22 +1,16 @@
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { describe, expect, jest, test } from '@jest/globals'
 import { createLogger } from '../../../runtime/logger.ts'
 import type { Store } from '../../../store/store.ts'
 import { eventually } from '../../eventually.ts'
 import { expectRefused } from '../expect-refused.ts'
-import { startIngest, type IngestHarness } from '../ingest-harness.ts'
+import { ingestForAllTests, startIngest, type IngestHarness } from '../ingest-harness.ts'
 
 const minimal = { deviceId: 'tracker-1', latitude: 46.05, longitude: 14.5 }
 
 let ingest: IngestHarness
 let key: string
-
-beforeAll(async () => {
-  ingest = await startIngest()
-  key = (await ingest.createKey()).secret
-})
-
-afterAll(() => ingest.close())
+ingestForAllTests((given) => ({ ingest, key } = given))
 
 describe('size and type of the body', () => {
   test('16 KiB pass and one byte more does not', async () => {

@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { T0 } from '../../samples.ts'
 import { expectRefused } from '../expect-refused.ts'
-import { startIngest, type IngestHarness } from '../ingest-harness.ts'
+import { ingestForAllTests, type IngestHarness } from '../ingest-harness.ts'
 
 const minimal = { deviceId: 'tracker-1', latitude: 46.05, longitude: 14.5 }
 
 let ingest: IngestHarness
 let key: string
-
-beforeAll(async () => {
-  ingest = await startIngest()
-  key = (await ingest.createKey()).secret
-})
-
-afterAll(() => ingest.close())
+ingestForAllTests((given) => ({ ingest, key } = given))
 
 describe('an accepted report', () => {
   test('is answered with its recordId and time of receipt, and stands in the log', async () => {
