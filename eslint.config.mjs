@@ -3,7 +3,7 @@ import globals from 'globals'
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
-  { ignores: ['dist/', 'data/', '.cache/', 'coverage/', 'console/api/schema.ts'] },
+  { ignores: ['dist/', 'dist.new*/', 'data/', '.cache/', 'coverage/', 'console/api/schema.ts'] },
   js.configs.recommended,
   {
     files: ['**/*.mjs'],
