@@ -25,7 +25,7 @@ export function DeviceSettings({ device, onChange }: { device: ApiDevice; onChan
   return (
     <section class="card" aria-labelledby="device-settings">
       <h2 id="device-settings">Settings</h2>
-      <dl class="facts">
+      <dl class="device-facts">
         <div>
           <dt>Name</dt>
           <dd>{device.name === null ? 'none' : <Isolated>{device.name}</Isolated>}</dd>

@@ -12,7 +12,7 @@ export function LastPosition({ position, zone }: { position: ApiPosition; zone: 
   const coordinates = coordinatesText(position)
   const facts: readonly (readonly [string, string | undefined])[] = [
     [zone.replaceAll('_', ' '), `${dateTime(at, zone)} ${offset(at, zone)}`],
-    ['UTC', dateTime(at, 'UTC')],
+    ['UTC', zone === 'UTC' ? undefined : dateTime(at, 'UTC')],
     ['Received', receivedText(Date.parse(receivedAt) - at)],
     ['Speed', speedText(position.speed)],
     ['Heading', heading === undefined ? undefined : `${Math.round(heading)}°`],
@@ -32,7 +32,7 @@ export function LastPosition({ position, zone }: { position: ApiPosition; zone: 
           </a>
         </span>
       </p>
-      <dl class="facts">
+      <dl class="device-facts">
         {facts.map(([name, value]) =>
           value === undefined ? null : (
             <div key={name}>
