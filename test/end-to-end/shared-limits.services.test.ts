@@ -1,0 +1,51 @@
+import { afterAll, expect, test } from '@jest/globals'
+import { operatorEnv, ready, signIn } from '../deployments.ts'
+import { endPrograms, listens, startProgram } from '../programs.ts'
+import { describeWith } from '../services/describe-with.ts'
+import { urlOfDatabase } from '../store/mongo/database.ts'
+
+await describeWith(['kafka', 'mongodb'], 'two ingest APIs', ({ kafka, mongodb }) => {
+  afterAll(endPrograms)
+
+  test('count together what a key and a device may send, with RATE_LIMIT_STORE=mongodb', async () => {
+    const env = {
+      ...operatorEnv(),
+      KAFKA_BROKERS: kafka.brokers.join(','),
+      KAFKA_TOPIC_PREFIX: kafka.topicPrefix,
+      MONGODB_URL: urlOfDatabase(mongodb.url, mongodb.database),
+      RATE_LIMIT_STORE: 'mongodb',
+      RATE_LIMIT_KEY: '12/600',
+      RATE_LIMIT_DEVICE: '5/600',
+      INGEST_PORT: '0',
+      ADMIN_PORT: '0',
+    }
+    const admin = startProgram('admin-api/main', { env })
+    const ingests = [1, 2].map(() => startProgram('ingest-api/main', { env }))
+    const operator = await signIn(await listens(admin, 'admin API'))
+    const { key } = await operator.createKey()
+    const urls = await Promise.all(ingests.map((ingest) => listens(ingest, 'ingest API')))
+    await Promise.all(urls.map(ready))
+
+    const tell = async (n: number, deviceId: string) => {
+      const answer = await fetch(`${urls[n % 2]}/api/v1/gps/submit`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ deviceId, latitude: 46, longitude: 14 }),
+      })
+      await answer.text()
+      return `${answer.status} ${answer.headers.get('ratelimit')?.split(';t=')[0]}`
+    }
+    const told: string[] = []
+    for (let n = 0; n < 7; n += 1) told.push(await tell(n, 'van'))
+    expect(told).toEqual([
+      ...[4, 3, 2, 1, 0].map((left) => `200 "device";r=${left}`),
+      ...['429 "device";r=0', '429 "device";r=0'],
+    ])
+    told.length = 0
+    for (let n = 0; n < 6; n += 1) told.push(await tell(n, `truck-${n}`))
+    expect(told.map((one) => one.slice(0, 9))).toEqual([
+      ...Array<string>(5).fill('200 "key"'),
+      '429 "key"',
+    ])
+  })
+})
