@@ -7,6 +7,8 @@ const conforms = answersConformTo(document)
 const data = {
   operator: { id: 'op-1', email: 'a@b.c', role: 'admin', platform: false },
   account: { id: 'acc-1', name: 'A' },
+  idleEndsAt: '2026-01-01T00:30:00.000Z',
+  endsAt: '2026-01-01T12:00:00.000Z',
 }
 const envelope = { success: true, code: 200, message: 'OK', data }
 const error = { success: false, code: 503, message: 'Later', error: 'SERVICE_UNAVAILABLE' }
