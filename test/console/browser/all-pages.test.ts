@@ -1,0 +1,87 @@
+import axe from 'axe-core'
+import { expect, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
+import { describeConsole } from './chromium.ts'
+import { consoleSuite, deviceRow } from './console-harness.ts'
+
+const LINKS = [
+  'Map',
+  'Keys',
+  'Connect a device',
+  'Rejections',
+  'Audit',
+  'Operators',
+  'System',
+  'Accounts',
+]
+
+/** What the harness looks at after each test (policy, other origins, errors) holds on every page. */
+describeConsole('every page', () => {
+  const suite = consoleSuite()
+
+  /** What axe finds serious, as `rule: element`. */
+  async function seriousFaults(page: Page): Promise<string[]> {
+    await page.evaluate(axe.source)
+    return page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+      violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ': ' + target.join(' '))))`)
+  }
+
+  async function visit(page: Page, look: (where: string) => Promise<void>): Promise<void> {
+    for (const name of LINKS) {
+      await page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name }).click()
+      await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor({ state: 'attached' })
+      await look(name)
+    }
+    await page.goto(`${suite.url}/devices/van-1`)
+    await page.getByRole('heading', { name: 'Last position' }).waitFor()
+    await look('a device')
+    await page.goto(`${suite.url}/?device=van-1`)
+    await deviceRow(page, 'van-1').waitFor()
+    await look('a selected device')
+  }
+
+  test.each(['light', 'dark'] as const)(
+    'is in order for assistive technology: %s',
+    async (theme) => {
+      await suite.report({
+        deviceId: 'van-1',
+        latitude: 48.2,
+        longitude: 16.4,
+        speed: 10,
+        altitude: 3,
+      })
+      const context = await suite.open({ colorScheme: theme })
+      const page = await context.newPage()
+      await page.goto(suite.url)
+      const found: string[] = (await seriousFaults(page)).map((fault) => `sign in, ${fault}`)
+      await suite.fillSignIn(page)
+      await visit(page, async (where) => {
+        found.push(...(await seriousFaults(page)).map((fault) => `${where}, ${fault}`))
+      })
+      expect(found).toEqual([])
+    },
+  )
+
+  test('fits a phone: nothing scrolls sideways, every link stays in sight', async () => {
+    await suite.report({ deviceId: 'van-1', latitude: 48.2, longitude: 16.4 })
+    const page = await suite.signedIn('/', {
+      viewport: { width: 360, height: 740 },
+      isMobile: true,
+      hasTouch: true,
+    })
+    await visit(page, async (where) => {
+      const widths = await page.evaluate(
+        `[document.documentElement, document.getElementById('content')].map((one) => one.scrollWidth)`,
+      )
+      expect([where, widths]).toEqual([where, [360, 360]])
+      for (const name of LINKS) {
+        const link = page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name })
+        const box = await link.boundingBox()
+        expect(box?.height).toBeGreaterThanOrEqual(44)
+        expect((box?.x ?? -1) >= 0 && (box?.x ?? 0) + (box?.width ?? 0) <= 360).toBe(true)
+      }
+    })
+  })
+})
