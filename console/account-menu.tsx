@@ -1,5 +1,6 @@
 import { CircleUserRound } from 'lucide'
 import { me, signOut } from './api/session.ts'
+import { passwordIsOpen } from './pages/change-password.tsx'
 import { ThemeChoice, ZoneChoice } from './parts/choices.tsx'
 import { Icon } from './parts/icon.tsx'
 import { Isolated } from './parts/isolated.tsx'
@@ -31,6 +32,9 @@ export function AccountMenu() {
         <div class="menu-links">
           <button type="button" class="plain" onClick={() => (helpIsOpen.value = true)}>
             Keyboard
+          </button>
+          <button type="button" class="plain" onClick={() => (passwordIsOpen.value = true)}>
+            Change your password
           </button>
           <a href="/docs" data-outside target="_blank" rel="noreferrer">
             API documentation

@@ -5,6 +5,8 @@ import { toFailure } from './api/failure.ts'
 import { Frame } from './frame.tsx'
 import { SignInPage } from './pages/sign-in.tsx'
 import { RenewSession } from './pages/renew-session.tsx'
+import { ChangePassword } from './pages/change-password.tsx'
+import { SessionEnds } from './session-ends.tsx'
 import { Announcer } from './parts/announcer.tsx'
 import { ShortcutHelp } from './parts/shortcuts.tsx'
 import { Failed, Loading } from './parts/states.tsx'
@@ -16,6 +18,8 @@ export function App() {
   return (
     <>
       <Content />
+      <SessionEnds />
+      <ChangePassword />
       <RenewSession />
       <ShortcutHelp />
       <Announcer />

@@ -1,5 +1,14 @@
 import type { IconNode } from 'lucide'
-import { FileClock, KeyRound, Map as MapIcon, Plug } from 'lucide'
+import {
+  Activity,
+  Building2,
+  FileClock,
+  KeyRound,
+  Map as MapIcon,
+  OctagonX,
+  Plug,
+  Users,
+} from 'lucide'
 import type { ComponentType } from 'preact'
 
 /**
@@ -33,9 +42,32 @@ export const PAGES: readonly ConsolePage[] = [
     link: { name: 'Connect a device', short: 'Connect', icon: Plug },
   },
   {
+    path: '/rejections',
+    load: () =>
+      import('./pages/rejections/rejections-page.tsx').then((module) => module.RejectionsPage),
+    link: { name: 'Rejections', short: 'Refused', icon: OctagonX },
+  },
+  {
     path: '/audit',
     load: () => import('./pages/audit.tsx').then((module) => module.AuditPage),
     link: { name: 'Audit', icon: FileClock },
+  },
+  {
+    path: '/operators',
+    load: () =>
+      import('./pages/operators/operators-page.tsx').then((module) => module.OperatorsPage),
+    link: { name: 'Operators', icon: Users },
+  },
+  {
+    path: '/system',
+    load: () => import('./pages/system/system-page.tsx').then((module) => module.SystemPage),
+    link: { name: 'System', icon: Activity },
+  },
+  {
+    path: '/accounts',
+    load: () => import('./pages/accounts.tsx').then((module) => module.AccountsPage),
+    link: { name: 'Accounts', icon: Building2 },
+    forPlatform: true,
   },
   {
     path: '/devices/:deviceId',

@@ -29,7 +29,10 @@ export function Form({
   const form = useRef<HTMLFormElement>(null)
   const names = fieldNames(form.current)
   const faults = new Map(
-    (failure?.details ?? []).map(({ field, message }) => [field.split(/[.[]/)[0] ?? '', message]),
+    (failure?.details ?? []).map(({ field, message }) => [
+      names.has(field) ? field : (field.split(/[.[]/)[0] ?? ''),
+      message,
+    ]),
   )
   const isToldAtFields = faults.size > 0 && [...faults.keys()].every((name) => names.has(name))
 

@@ -1,0 +1,157 @@
+import { useState } from 'preact/hooks'
+import { api } from '../api/client.ts'
+import { isPlatform, me } from '../api/session.ts'
+import type { components } from '../api/schema.ts'
+import { toast } from '../parts/announcer.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { Field, Form } from '../parts/form.tsx'
+import { Isolated } from '../parts/isolated.tsx'
+import { Page } from '../parts/page.tsx'
+import { Failed, FailedLine, Loading } from '../parts/states.tsx'
+import { MoreButton, Table, type Column } from '../parts/table.tsx'
+import { Time } from '../parts/time.tsx'
+import { usePages } from '../parts/use-pages.ts'
+
+type Account = components['schemas']['Account']
+type Open = { readonly kind: 'new' } | { readonly kind: 'suspend'; readonly account: Account }
+
+/** The tenants of the platform. */
+export function AccountsPage() {
+  const [open, setOpen] = useState<Open>()
+  const { items, failure, isLoading, reload, more } = usePages(
+    (cursor, signal) => api.get('/accounts', { query: { ...(cursor && { cursor }) }, signal }),
+    [],
+  )
+  const dialog = { onDone: reload, onClose: () => setOpen(undefined) }
+  return (
+    <Page
+      title="Accounts"
+      wide
+      actions={
+        isPlatform.value && (
+          <button type="button" class="primary" onClick={() => setOpen({ kind: 'new' })}>
+            New account
+          </button>
+        )
+      }
+    >
+      {failure !== undefined && items !== undefined && (
+        <FailedLine failure={failure} onRetry={reload} />
+      )}
+      {items === undefined ? (
+        failure === undefined ? (
+          <Loading />
+        ) : (
+          <Failed failure={failure} {...(isPlatform.value && { onRetry: reload })} />
+        )
+      ) : (
+        <>
+          <Table
+            caption="Accounts"
+            columns={[...COLUMNS, actions(setOpen)]}
+            rows={items}
+            keyOf={({ id }) => id}
+          />
+          <MoreButton more={more} isLoading={isLoading} />
+        </>
+      )}
+      {open?.kind === 'new' && <NewAccount {...dialog} />}
+      {open?.kind === 'suspend' && <SuspendAccount of={open.account} {...dialog} />}
+    </Page>
+  )
+}
+
+const COLUMNS: readonly Column<Account>[] = [
+  {
+    title: 'Name',
+    cell: ({ name, id }) => (
+      <>
+        <Isolated class="strong">{name}</Isolated>
+        {id === me.value?.account.id && <span class="quiet"> yours</span>}
+      </>
+    ),
+  },
+  { title: 'State', cell: ({ suspended }) => (suspended ? 'Suspended' : 'Active') },
+  { title: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
+]
+
+function actions(open: (dialog: Open) => void): Column<Account> {
+  return {
+    title: 'Change',
+    cell: (account) => {
+      // Whoever suspends their own account cannot take it back.
+      if (account.id === me.value?.account.id) return null
+      const word = account.suspended ? 'Resume' : 'Suspend'
+      return (
+        <button
+          type="button"
+          class={account.suspended ? 'small' : 'small danger'}
+          aria-label={`${word} ${account.name}`}
+          onClick={() => open({ kind: 'suspend', account })}
+        >
+          {word}
+        </button>
+      )
+    },
+  }
+}
+
+type Closing = { readonly onDone: () => void; readonly onClose: () => void }
+
+function SuspendAccount({
+  of: { id, name, suspended },
+  onDone,
+  onClose,
+}: Closing & { of: Account }) {
+  async function change() {
+    await api.patch('/accounts/{id}', { path: { id }, body: { suspended: !suspended } })
+    toast(suspended ? 'The account works again.' : 'The account is suspended.')
+    onDone()
+    onClose()
+  }
+  const word = suspended ? 'Resume' : 'Suspend'
+  return (
+    <Dialog title={`${word} the account`} onClose={onClose}>
+      <p>
+        <Isolated class="strong">{name}</Isolated>
+        {suspended
+          ? ': its operators can sign in again, and its reports are taken.'
+          : ': its operators are signed out and its reports refused within 5 seconds. Nothing is erased.'}
+      </p>
+      <Form button={word} danger={!suspended} submit={change} cancel={onClose}>
+        {null}
+      </Form>
+    </Dialog>
+  )
+}
+
+function NewAccount({ onDone, onClose }: Closing) {
+  async function make(values: Readonly<Record<string, string>>) {
+    const { name = '', 'admin.email': email = '', 'admin.password': password = '' } = values
+    const admin = { email: email.trim(), password }
+    await api.post('/accounts', { body: { name: name.trim(), admin } })
+    toast('The account is made. Its first admin can sign in.')
+    onDone()
+    onClose()
+  }
+  return (
+    <Dialog title="New account" onClose={onClose}>
+      <Form button="Make the account" submit={make} cancel={onClose}>
+        <Field name="name" label="Name" autoComplete="off" autoFocus />
+        <Field
+          name="admin.email"
+          label="E-mail of its first admin"
+          type="email"
+          autoComplete="off"
+        />
+        <Field
+          name="admin.password"
+          label="Password of its first admin"
+          type="password"
+          autoComplete="new-password"
+          hint="At least 12 characters."
+        />
+      </Form>
+    </Dialog>
+  )
+}

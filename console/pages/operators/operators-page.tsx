@@ -1,0 +1,113 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api/client.ts'
+import { isAdmin, me } from '../../api/session.ts'
+import { Isolated } from '../../parts/isolated.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Empty, Failed, FailedLine, Loading } from '../../parts/states.tsx'
+import { MoreButton, Table, type Column } from '../../parts/table.tsx'
+import { Time } from '../../parts/time.tsx'
+import { usePages } from '../../parts/use-pages.ts'
+import { ChangeOperator } from './change-operator.tsx'
+import { NewOperator } from './new-operator.tsx'
+import type { Operator } from './operator.ts'
+import { RemoveOperator } from './remove-operator.tsx'
+
+type Open =
+  { readonly kind: 'new' } | { readonly kind: 'change' | 'remove'; readonly operator: Operator }
+
+/** Who may sign in to the account. */
+export function OperatorsPage() {
+  const [open, setOpen] = useState<Open>()
+  const { items, failure, isLoading, reload, more } = usePages(
+    (cursor, signal) => api.get('/operators', { query: { ...(cursor && { cursor }) }, signal }),
+    [],
+  )
+  const dialog = { onDone: reload, onClose: () => setOpen(undefined) }
+  return (
+    <Page
+      title="Operators"
+      wide
+      actions={
+        isAdmin.value && (
+          <button type="button" class="primary" onClick={() => setOpen({ kind: 'new' })}>
+            New operator
+          </button>
+        )
+      }
+    >
+      {failure !== undefined && items !== undefined && (
+        <FailedLine failure={failure} onRetry={reload} />
+      )}
+      {items === undefined ? (
+        failure === undefined ? (
+          <Loading />
+        ) : (
+          <Failed failure={failure} {...(isAdmin.value && { onRetry: reload })} />
+        )
+      ) : items.length === 0 ? (
+        <Empty title="Nobody is here" />
+      ) : (
+        <>
+          <Table
+            caption="Operators"
+            columns={[...COLUMNS, ...(isAdmin.value ? [actions(setOpen)] : [])]}
+            rows={items}
+            keyOf={({ id }) => id}
+          />
+          <MoreButton more={more} isLoading={isLoading} />
+        </>
+      )}
+      {open?.kind === 'new' && <NewOperator {...dialog} />}
+      {open?.kind === 'change' && <ChangeOperator of={open.operator} {...dialog} />}
+      {open?.kind === 'remove' && <RemoveOperator of={open.operator} {...dialog} />}
+    </Page>
+  )
+}
+
+const COLUMNS: readonly Column<Operator>[] = [
+  {
+    title: 'E-mail',
+    cell: ({ email, id }) => (
+      <>
+        <Isolated class="strong">{email}</Isolated>
+        {id === me.value?.operator.id && <span class="quiet"> you</span>}
+      </>
+    ),
+  },
+  {
+    title: 'Role',
+    cell: ({ role, platform }) => (
+      <>
+        {role === 'admin' ? 'Admin' : 'Viewer'}
+        {platform && <span class="quiet"> · of the platform</span>}
+      </>
+    ),
+  },
+  { title: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
+]
+
+function actions(open: (dialog: Open) => void): Column<Operator> {
+  return {
+    title: 'Change',
+    cell: (operator) => (
+      <div class="row-actions">
+        <button
+          type="button"
+          class="small"
+          aria-label={`Edit ${operator.email}`}
+          onClick={() => open({ kind: 'change', operator })}
+        >
+          Edit
+        </button>
+        <button
+          type="button"
+          class="small danger"
+          aria-label={`Remove ${operator.email}`}
+          onClick={() => open({ kind: 'remove', operator })}
+        >
+          Remove
+        </button>
+      </div>
+    ),
+  }
+}

@@ -1,0 +1,26 @@
+import { api } from '../../api/client.ts'
+import { toast } from '../../parts/announcer.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Form } from '../../parts/form.tsx'
+import { Isolated } from '../../parts/isolated.tsx'
+import type { DialogOfOne } from './operator.ts'
+
+export function RemoveOperator({ of: { id, email }, onDone, onClose }: DialogOfOne) {
+  async function remove() {
+    await api.delete('/operators/{id}', { path: { id } })
+    toast('The operator is removed and signed out everywhere.')
+    onDone()
+    onClose()
+  }
+  return (
+    <Dialog title="Remove the operator" onClose={onClose}>
+      <p>
+        <Isolated class="strong">{email}</Isolated> is signed out at once and cannot sign in again.
+        The audit keeps what they did.
+      </p>
+      <Form button="Remove" danger submit={remove} cancel={onClose}>
+        {null}
+      </Form>
+    </Dialog>
+  )
+}

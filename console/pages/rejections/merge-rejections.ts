@@ -1,0 +1,40 @@
+import type { components } from '../../api/schema.ts'
+
+export type Rejection = components['schemas']['Rejection']
+
+export type RejectionFilter = {
+  readonly keyId?: string
+  readonly deviceId?: string
+  readonly error?: string
+}
+
+/** Enough to see what is going on; the list has the rest. */
+const MOST = 200
+
+/** The rejections that came since the list was read, the latest first, each once. */
+export function addRejection(
+  newest: readonly Rejection[],
+  next: Rejection,
+  filter: RejectionFilter,
+): readonly Rejection[] {
+  if (!isWanted(next, filter)) return newest
+  const others = newest.filter(({ rejectionId }) => rejectionId !== next.rejectionId)
+  return [next, ...others].slice(0, MOST)
+}
+
+/** A list with what came since before it. */
+export function withNewest(
+  newest: readonly Rejection[],
+  listed: readonly Rejection[],
+): readonly Rejection[] {
+  const known = new Set(listed.map(({ rejectionId }) => rejectionId))
+  return [...newest.filter(({ rejectionId }) => !known.has(rejectionId)), ...listed]
+}
+
+function isWanted(rejection: Rejection, { keyId, deviceId, error }: RejectionFilter): boolean {
+  return (
+    (keyId === undefined || rejection.keyId === keyId) &&
+    (deviceId === undefined || rejection.deviceId === deviceId) &&
+    (error === undefined || rejection.error === error)
+  )
+}

@@ -1,0 +1,46 @@
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { Isolated } from '../../parts/isolated.tsx'
+import { sentence } from '../../parts/states.tsx'
+import type { Column } from '../../parts/table.tsx'
+import { Time } from '../../parts/time.tsx'
+import type { Rejection } from './merge-rejections.ts'
+
+/** `names` of keys, by id. */
+export function rejectionColumns(names: ReadonlyMap<string, string>): readonly Column<Rejection>[] {
+  return [
+    { title: 'When', cell: ({ receivedAt }) => <Time at={receivedAt} /> },
+    {
+      title: 'Why',
+      cell: ({ error, message, count }) => (
+        <>
+          <code>{error}</code> <Isolated>{sentence(message)}</Isolated>
+          {count > 1 && <div class="quiet">{count} reports, counted together</div>}
+        </>
+      ),
+    },
+    {
+      title: 'Device',
+      cell: ({ deviceId }) =>
+        deviceId === undefined ? (
+          <span class="quiet">not known</span>
+        ) : (
+          <Isolated>{deviceId}</Isolated>
+        ),
+    },
+    { title: 'Key', cell: ({ keyId }) => <Isolated>{names.get(keyId) ?? keyId}</Isolated> },
+    { title: 'What was sent', cell: ({ body }) => <Body text={body} /> },
+  ]
+}
+
+function Body({ text }: { text: string | undefined }) {
+  if (text === undefined) return <span class="quiet">not kept</span>
+  return (
+    <details>
+      <summary>{`${new TextEncoder().encode(text).length} bytes`}</summary>
+      <pre>
+        <Isolated>{text}</Isolated>
+      </pre>
+      <CopyButton text={text} what="body" />
+    </details>
+  )
+}

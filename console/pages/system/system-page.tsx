@@ -1,0 +1,70 @@
+import { api } from '../../api/client.ts'
+import type { components } from '../../api/schema.ts'
+import { Isolated } from '../../parts/isolated.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Failed, FailedLine, Loading } from '../../parts/states.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { useLoad } from '../../parts/use-load.ts'
+import { figuresOf } from './figures.ts'
+import './system.css'
+
+type Instance = components['schemas']['Instance']
+
+/** Services write down how they do every 10 s. */
+const EVERY_MS = 10_000
+
+/** How the service is doing, over all its processes. */
+export function SystemPage() {
+  const { data, failure, reload } = useLoad((signal) => api.get('/system', { signal }), [], {
+    everyMs: EVERY_MS,
+  })
+  return (
+    <Page title="System" wide>
+      {failure !== undefined && data !== undefined && (
+        <FailedLine failure={failure} onRetry={reload} />
+      )}
+      {data === undefined ? (
+        failure === undefined ? (
+          <Loading />
+        ) : (
+          <Failed failure={failure} onRetry={reload} />
+        )
+      ) : (
+        <>
+          <dl class="figures">
+            {figuresOf(data).map(({ title, value, note, isBad }) => (
+              <div key={title} class={isBad ? 'card figure bad' : 'card figure'}>
+                <dt>{title}</dt>
+                <dd>{value}</dd>
+                <dd class="note">{note}</dd>
+              </div>
+            ))}
+          </dl>
+          <h2>Processes</h2>
+          <Table
+            caption="Processes"
+            columns={COLUMNS}
+            rows={data.instances}
+            keyOf={({ service, host, startedAt }) => `${service} ${host} ${startedAt}`}
+          />
+          <p class="quiet">
+            Version {data.version},{' '}
+            {data.mode === 'embedded'
+              ? 'everything in one process'
+              : 'separate services on Kafka and MongoDB'}
+            . A process that has not been heard of for 30 seconds is left out.
+          </p>
+        </>
+      )}
+    </Page>
+  )
+}
+
+const COLUMNS: readonly Column<Instance>[] = [
+  { title: 'Service', cell: ({ service }) => <span class="strong">{service}</span> },
+  { title: 'Host', cell: ({ host }) => <Isolated>{host}</Isolated> },
+  { title: 'Version', cell: ({ version }) => <Isolated>{version}</Isolated> },
+  { title: 'Started', cell: ({ startedAt }) => <Ago at={startedAt} /> },
+  { title: 'Heard of', cell: ({ reportedAt }) => <Ago at={reportedAt} /> },
+]
