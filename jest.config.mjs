@@ -15,6 +15,7 @@ export default {
   ],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': '<rootDir>/scripts/javascript.mjs' },
+  testSequencer: '<rootDir>/test/slowest-first.mjs',
   setupFilesAfterEnv: ['<rootDir>/test/end-programs.ts'],
   // Much of the time is spent waiting: for the disk, for a limit to pass, for a program to start.
   maxWorkers: 3,
