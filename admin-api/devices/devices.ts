@@ -135,6 +135,7 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
       needs: 'viewer',
       scope,
       query: LIST_PARAMETERS,
+      compressed: true,
       answer: { data: pageOf(DEVICE) },
       handle: list,
     }),

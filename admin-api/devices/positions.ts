@@ -103,6 +103,7 @@ export function positionRoutes({ store }: { store: Store }): AdminRoute[] {
       scope,
       description: HISTORY_DESCRIPTION,
       query: HISTORY_PARAMETERS,
+      compressed: true,
       answer: { data: pageOf(RECORD), content: FILES },
       handle: history,
     }),

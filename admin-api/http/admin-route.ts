@@ -45,6 +45,8 @@ export type AdminRoute<Query extends Rules = Rules, Body extends Rules = Rules> 
     /** Answers outside the envelope, by media type. */
     readonly content?: { readonly [mediaType: string]: JsonSchema }
   }
+  /** The answer may be compressed. Never for answers with secrets: see `compressAnswer`. */
+  readonly compressed?: true
   /** In addition to those implied by the call's access and input. */
   readonly errors?: readonly ErrorIdentifier[]
 } & (

@@ -8,6 +8,7 @@ import type { Store } from '../../store/store.ts'
 import type { AdminContext, AdminRoute, Input } from './admin-route.ts'
 import { readBody } from './body.ts'
 import type { CallerLimits } from './caller-limits.ts'
+import { compressAnswer } from './compress.ts'
 import { callerId, identifyCaller, type Caller, type OperatorCaller } from './caller.ts'
 import { onceAnswered } from './once-answered.ts'
 import { readQuery } from './query.ts'
@@ -43,6 +44,7 @@ export function authorized(
     const end = await deps.limits.begin(id)
     try {
       if (!ctx.req.socket.destroyed) await call()
+      if (route.compressed === true) await compressAnswer(ctx)
     } catch (error) {
       end()
       throw error

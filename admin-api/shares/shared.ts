@@ -103,6 +103,7 @@ export function sharedRoutes({
       summary: 'Where the devices of a share are',
       description: 'What there is not, or not any more, is a 404.',
       needs: 'share',
+      compressed: true,
       answer: { data: SHARED },
       handle: show,
     },

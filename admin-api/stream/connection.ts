@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import type { AdminContext } from '../http/admin-route.ts'
+import { compressTexts, takesGzip } from '../http/compress.ts'
 
 export type ConnectionOptions = {
   /** How much is rendered at a time, and buffered for a slow client. */
@@ -22,8 +23,8 @@ export function answerWithFrames(
   const { res } = ctx
   let offeredAt: number | undefined
 
-  async function* offered(): AsyncGenerator<string, void> {
-    for await (const frame of frames) {
+  async function* offered(): AsyncGenerator<string | Buffer, void> {
+    for await (const frame of takesGzip(ctx) ? compressTexts(frames) : frames) {
       offeredAt = performance.now()
       yield frame
       offeredAt = undefined
@@ -42,6 +43,7 @@ export function answerWithFrames(
 /** Like `answerWithFrames`, without the frames: for HEAD. */
 export function setHeaders(ctx: AdminContext): void {
   ctx.status = 200
+  if (takesGzip(ctx)) ctx.set('Content-Encoding', 'gzip')
   ctx.set({
     'Content-Type': 'text/event-stream',
     'X-Accel-Buffering': 'no',

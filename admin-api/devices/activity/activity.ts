@@ -66,6 +66,7 @@ export function activityRoute({ store, clock }: { store: Store; clock: Clock }):
     needs: 'viewer',
     scope: 'positions:read',
     query: ACTIVITY_PARAMETERS,
+    compressed: true,
     answer: { data: ACTIVITY },
     handle: show,
   })

@@ -68,6 +68,7 @@ export function trackRoute({ store }: { store: Store }): AdminRoute {
     needs: 'viewer',
     scope: 'positions:read',
     query: TRACK_PARAMETERS,
+    compressed: true,
     answer: { data: TRACK },
     handle: show,
   })

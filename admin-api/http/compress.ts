@@ -1,0 +1,56 @@
+import { promisify } from 'node:util'
+import { constants, createGzip, gzip } from 'node:zlib'
+import type { AdminContext } from './admin-route.ts'
+
+const compressed = promisify(gzip)
+
+/** Smaller answers are not worth it. */
+const LEAST_BYTES = 1_024
+/** Little memory for each of a thousand streams; lists gain nothing from more either. */
+const STREAM = { level: 4, windowBits: 13, memLevel: 6 } as const
+
+/** Whether the client takes gzip (RFC 9110, section 12.5.3). */
+export function takesGzip(ctx: AdminContext): boolean {
+  ctx.vary('Accept-Encoding')
+  return ctx.acceptsEncodings('gzip', 'identity') === 'gzip'
+}
+
+/**
+ * Compresses an answer if the client takes that. Only for answers without secrets: their length
+ * would tell of what stands in them (BREACH).
+ */
+export async function compressAnswer(ctx: AdminContext): Promise<void> {
+  if (!takesGzip(ctx) || typeof ctx.body !== 'object' || ctx.body === null) return
+  if (ctx.method === 'HEAD') return
+  const json = Buffer.from(JSON.stringify(ctx.body))
+  if (json.length < LEAST_BYTES) return
+  const body = await compressed(json, { level: 4 })
+  ctx.body = body
+  ctx.set({ 'Content-Type': 'application/json; charset=utf-8', 'Content-Encoding': 'gzip' })
+}
+
+/** Compresses texts one by one, each so that the client can read it at once. */
+export async function* compressTexts(texts: AsyncIterable<string>): AsyncGenerator<Buffer, void> {
+  const stream = createGzip(STREAM)
+  let parts: Buffer[] = []
+  stream.on('data', (part: Buffer) => parts.push(part))
+  const taken = (text: string) =>
+    new Promise<Buffer>((resolve, reject) => {
+      stream.once('error', reject)
+      stream.write(text)
+      stream.flush(constants.Z_SYNC_FLUSH, () => {
+        stream.off('error', reject)
+        resolve(Buffer.concat(parts))
+        parts = []
+      })
+    })
+  try {
+    for await (const text of texts) yield await taken(text)
+    yield await new Promise<Buffer>((resolve) => {
+      stream.once('end', () => resolve(Buffer.concat(parts)))
+      stream.end()
+    })
+  } finally {
+    stream.close()
+  }
+}
