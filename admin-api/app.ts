@@ -39,6 +39,7 @@ import { sharedRoutes } from './shares/shared.ts'
 import type { StreamOptions } from './stream/options.ts'
 import { liveStreams } from './stream/live-streams.ts'
 import { streamRoutes } from './stream/stream-route.ts'
+import { systemHistoryRoute } from './system-history.ts'
 import { systemRoutes, type Mode } from './system.ts'
 import { shareCallers } from './http/share-callers.ts'
 import { callerLimits } from './http/caller-limits.ts'
@@ -85,6 +86,7 @@ export function adminRoutes(deps: AdminDependencies): AdminRoute[] {
     activityRoute(deps),
     ...rejectionRoutes(deps),
     ...systemRoutes(deps),
+    systemHistoryRoute(deps),
     ...consoleRoutes(deps),
     ...streamRoutes({ ...deps, streams }),
     ...shareRoutes(deps),

@@ -1,21 +1,50 @@
 import { AUDIT_SUBJECTS, type Audit, type AuditEntry } from '../store/back-office.ts'
-import { route, type AdminRoute, type JsonSchema } from './http/admin-route.ts'
-import { pageOf } from './http/answer-page.ts'
-import { listById } from './http/list-by-id.ts'
-import { PAGE_PARAMETERS } from './http/query.ts'
+import {
+  route,
+  type AdminContext,
+  type AdminRoute,
+  type Input,
+  type JsonSchema,
+} from './http/admin-route.ts'
+import { answerPage, pageOf } from './http/answer-page.ts'
+import type { Caller } from './http/caller.ts'
+import { readCursor } from './http/cursor.ts'
+import { PAGE_PARAMETERS, rangeParameters, requireRange, textParameter } from './http/query.ts'
+import type { InputOf } from './http/rule.ts'
 import { isoTime, TIME } from './http/views.ts'
+
+const AUDIT_PARAMETERS = {
+  ...PAGE_PARAMETERS,
+  operatorId: textParameter('operatorId', 128).described('What this operator did'),
+  action: textParameter('action', 64).described('What was done, for example `key.created`'),
+  subjectId: textParameter('subjectId', 128).described('What was done to this key, device …'),
+  ...rangeParameters('`at`'),
+}
 
 /** Who did what in an account. */
 export function auditRoutes({ store }: { store: Audit }): AdminRoute[] {
+  async function list(
+    ctx: AdminContext,
+    { accountId }: Caller,
+    { query: { limit, cursor, ...filter } }: Input<InputOf<typeof AUDIT_PARAMETERS>>,
+  ): Promise<void> {
+    requireRange(filter)
+    const list = { name: 'audit', accountId, filter }
+    const [after] = readCursor(cursor, list, ['text']) ?? []
+    const items = await store.pageAudit({ accountId, ...filter, limit: limit + 1, after })
+    answerPage(ctx, { list, limit, items, placeOf: ({ id }) => [id], view: auditView })
+  }
+
   return [
     route({
       method: 'GET',
       path: '/audit',
       summary: 'Who did what to which key, device or operator, newest first',
       needs: 'admin',
-      query: PAGE_PARAMETERS,
+      query: AUDIT_PARAMETERS,
+      compressed: true,
       answer: { data: pageOf(AUDIT_ENTRY) },
-      handle: listById({ name: 'audit', page: (query) => store.pageAudit(query), view: auditView }),
+      handle: list,
     }),
   ]
 }

@@ -1,3 +1,4 @@
+import { succeed } from '../runtime/http.ts'
 import { REJECTION_ERRORS, type ReportRejected } from '../schemas/report-rejected.ts'
 import type { Store } from '../store/store.ts'
 import {
@@ -10,15 +11,23 @@ import {
 import { answerPage, pageOf } from './http/answer-page.ts'
 import type { Caller } from './http/caller.ts'
 import { readCursor } from './http/cursor.ts'
-import { PAGE_PARAMETERS, textParameter } from './http/query.ts'
-import type { InputOf } from './http/rule.ts'
+import { PAGE_PARAMETERS, rangeParameters, requireRange, textParameter } from './http/query.ts'
+import { choice, type InputOf } from './http/rule.ts'
 import { isoTime, TIME } from './http/views.ts'
 
-const REJECTION_PARAMETERS = {
-  ...PAGE_PARAMETERS,
+const FILTER_PARAMETERS = {
   keyId: textParameter('keyId', 128).described('Those sent with this key'),
   deviceId: textParameter('deviceId', 128).described('Those that named this device'),
+  error: choice(REJECTION_ERRORS, {
+    expected: `error must be ${REJECTION_ERRORS.join(' or ')}`,
+  }).described('Those refused with this error'),
+  ...rangeParameters('`receivedAt`'),
 }
+
+const REJECTION_PARAMETERS = { ...PAGE_PARAMETERS, ...FILTER_PARAMETERS }
+
+/** The most that a summary names of keys and devices. */
+const MOST_NAMED = 100
 
 /** Why reports do not arrive: refused reports of the account's keys. */
 export function rejectionRoutes({ store }: { store: Store }): AdminRoute[] {
@@ -27,6 +36,7 @@ export function rejectionRoutes({ store }: { store: Store }): AdminRoute[] {
     { accountId }: Caller,
     { query: { limit, cursor, ...filter } }: Input<InputOf<typeof REJECTION_PARAMETERS>>,
   ): Promise<void> {
+    requireRange(filter)
     const list = { name: 'rejections', accountId, filter }
     const [after] = readCursor(cursor, list, ['text']) ?? []
     const items = await store.pageRejections({
@@ -44,7 +54,35 @@ export function rejectionRoutes({ store }: { store: Store }): AdminRoute[] {
     })
   }
 
+  async function summarize(
+    ctx: AdminContext,
+    { accountId }: Caller,
+    { query: filter }: Input<InputOf<typeof FILTER_PARAMETERS>>,
+  ): Promise<void> {
+    requireRange(filter)
+    const { total, byError, byKey, byDevice } = await store.countRejections({
+      accountId,
+      ...filter,
+    })
+    succeed(ctx, {
+      total,
+      byError: ranked(byError).map(([error, count]) => ({ error, count })),
+      byKey: ranked(byKey).map(([keyId, count]) => ({ keyId, count })),
+      byDevice: ranked(byDevice).map(([deviceId, count]) => ({ deviceId, count })),
+    })
+  }
+
   return [
+    route({
+      method: 'GET',
+      path: '/rejections/summary',
+      summary: 'How many reports were refused, by error, key and device',
+      description: `Of those in the list; the ${MOST_NAMED} keys and devices with the most.`,
+      needs: 'viewer',
+      query: FILTER_PARAMETERS,
+      answer: { data: REJECTION_SUMMARY },
+      handle: summarize,
+    }),
     route({
       method: 'GET',
       path: '/rejections',
@@ -52,6 +90,7 @@ export function rejectionRoutes({ store }: { store: Store }): AdminRoute[] {
       description: DESCRIPTION,
       needs: 'viewer',
       query: REJECTION_PARAMETERS,
+      compressed: true,
       answer: { data: pageOf(REJECTION) },
       handle: list,
     }),
@@ -94,4 +133,35 @@ export function rejectionView(rejection: ReportRejected) {
     ...(body !== undefined && { body }),
     count,
   }
+}
+
+function ranked<Name extends string>(counts: ReadonlyMap<Name, number>): [Name, number][] {
+  return [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, MOST_NAMED)
+}
+
+function countsBy(name: string, schema: JsonSchema): JsonSchema {
+  return {
+    type: 'array',
+    description: 'The most frequent first',
+    items: {
+      title: `RejectionsBy${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+      type: 'object',
+      required: [name, 'count'],
+      properties: { [name]: schema, count: { type: 'integer', minimum: 1 } },
+      additionalProperties: false,
+    },
+  }
+}
+
+const REJECTION_SUMMARY: JsonSchema = {
+  title: 'RejectionSummary',
+  type: 'object',
+  required: ['total', 'byError', 'byKey', 'byDevice'],
+  properties: {
+    total: { type: 'integer', minimum: 0 },
+    byError: countsBy('error', { enum: [...REJECTION_ERRORS] }),
+    byKey: countsBy('keyId', { type: 'string' }),
+    byDevice: countsBy('deviceId', { type: 'string' }),
+  },
+  additionalProperties: false,
 }

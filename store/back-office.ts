@@ -1,5 +1,5 @@
 import type { InstanceReport } from '../schemas/instance-report.ts'
-import type { ReportRejected } from '../schemas/report-rejected.ts'
+import type { RejectionError, ReportRejected } from '../schemas/report-rejected.ts'
 
 // The part of the store's port that operators write and read; none of it comes from the log.
 
@@ -210,8 +210,20 @@ export type OperatorKept = 'last admin' | 'last platform operator'
 /** Who did what to what. Append-only. */
 export interface Audit {
   appendAudit(entry: AuditEntry): Promise<void>
-  /** Newest first. `after` is the id of the last entry seen. */
-  pageAudit(query: { accountId: string; limit: number; after?: string }): Promise<AuditEntry[]>
+  /** Newest first. `from` inclusive, `to` exclusive. `after` is the id of the last entry seen. */
+  pageAudit(query: AuditQuery): Promise<AuditEntry[]>
+}
+
+export type AuditQuery = {
+  readonly accountId: string
+  /** Of the operator who did it. */
+  readonly operatorId?: string | undefined
+  readonly action?: string | undefined
+  readonly subjectId?: string | undefined
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+  readonly limit: number
+  readonly after?: string | undefined
 }
 
 export type AuditEntry = {
@@ -244,13 +256,29 @@ export interface Rejections {
   /** A repeated rejectionId is ignored. Removes what exceeds the age or number limits. */
   saveRejections(events: readonly ReportRejected[]): Promise<void>
   /** Newest first. `after` is the rejectionId of the last one seen. */
-  pageRejections(query: {
-    readonly accountId: string
-    readonly keyId?: string
-    readonly deviceId?: string
-    readonly limit: number
-    readonly after?: string
-  }): Promise<ReportRejected[]>
+  pageRejections(
+    query: RejectionFilter & { readonly limit: number; readonly after?: string },
+  ): Promise<ReportRejected[]>
+  /** How many refused reports they tell of, each with its count. */
+  countRejections(filter: RejectionFilter): Promise<RejectionCounts>
+}
+
+export type RejectionFilter = {
+  readonly accountId: string
+  readonly keyId?: string | undefined
+  readonly deviceId?: string | undefined
+  readonly error?: RejectionError | undefined
+  /** receivedAt: `from` inclusive, `to` exclusive. */
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+}
+
+export type RejectionCounts = {
+  readonly total: number
+  readonly byError: ReadonlyMap<RejectionError, number>
+  readonly byKey: ReadonlyMap<string, number>
+  /** Without those that name no device. */
+  readonly byDevice: ReadonlyMap<string, number>
 }
 
 /** Running services: each service of each process, as reported by itself. */
@@ -258,4 +286,14 @@ export interface Instances {
   saveInstance(report: InstanceReport): Promise<void>
   /** Instances that reported since then. Removes reports older than an hour. */
   instances(query: { reportedSince: number }): Promise<InstanceReport[]>
+  /** What instances with figures last reported in each minute from `since` on; kept for a day. */
+  instanceMinutes(query: { since: number }): Promise<InstanceMinute[]>
+}
+
+export type InstanceMinute = Pick<
+  InstanceReport,
+  'acceptedPerMinute' | 'refusedPerMinute' | 'lag' | 'deadLetters'
+> & {
+  /** When the minute began. */
+  readonly start: number
 }

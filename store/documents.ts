@@ -17,16 +17,19 @@ export type Kind<D extends Document> = {
   readonly appendOnly?: true
 }
 
+/** A field, or one of an object in a field: `subject.id`. */
+export type FieldOf<D> = (keyof D & string) | `${keyof D & string}.${string}`
+
 export type Index<D> = {
   /** Texts or numbers. Documents are sorted by these, then by id. */
-  readonly fields: readonly (keyof D & string)[]
+  readonly fields: readonly FieldOf<D>[]
   readonly unique?: true
 }
 
 export type Query<D> = {
   /** By name. Its first fields equal `where`; the others and the id give the order. */
   readonly index: string
-  readonly where?: Partial<D>
+  readonly where?: Partial<D> | Partial<Record<FieldOf<D>, unknown>>
   /** The lowest value of the first ordering field. */
   readonly from?: string | number
   readonly order?: 'asc' | 'desc'
@@ -64,7 +67,7 @@ export function fieldsOf<D extends Document>(
   if (index === undefined) throw new Error(`${kind.name} has no index ${name}`)
   const equal = Object.entries(where)
   const fixed = index.fields.slice(0, equal.length)
-  if (!equal.every(([field]) => fixed.includes(field as keyof D & string))) {
+  if (!equal.every(([field]) => fixed.includes(field as FieldOf<D>))) {
     throw new Error(`the index ${name} of ${kind.name} does not begin with these fields`)
   }
   return { equal, ordering: [...index.fields.slice(equal.length), 'id'] }

@@ -447,6 +447,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/rejections/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many reports were refused, by error, key and device
+         * @description Of those in the list; the 100 keys and devices with the most.
+         *
+         *     For any operator, and for API keys with the scope `admin`.
+         */
+        get: operations["getRejectionSummary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/session": {
         parameters: {
             query?: never;
@@ -641,6 +663,28 @@ export interface paths {
          *     For any operator, and for API keys with the scope `admin`.
          */
         get: operations["getSystem"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/system/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How the service has been doing, minute by minute, from the oldest
+         * @description Made of the last report of each running service in each minute, kept for 24 hours. What nothing has told is null.
+         *
+         *     For any operator, and for API keys with the scope `admin`.
+         */
+        get: operations["getSystemHistory"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1112,6 +1156,28 @@ export interface components {
             /** @description What to send as `cursor` for the next page; null on the last one */
             nextCursor: string | null;
         };
+        RejectionsByDeviceId: {
+            count: number;
+            deviceId: string;
+        };
+        RejectionsByError: {
+            count: number;
+            /** @enum {unknown} */
+            error: "INVALID_PARAMS" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "RATE_LIMITED";
+        };
+        RejectionsByKeyId: {
+            count: number;
+            keyId: string;
+        };
+        RejectionSummary: {
+            /** @description The most frequent first */
+            byDevice: components["schemas"]["RejectionsByDeviceId"][];
+            /** @description The most frequent first */
+            byError: components["schemas"]["RejectionsByError"][];
+            /** @description The most frequent first */
+            byKey: components["schemas"]["RejectionsByKeyId"][];
+            total: number;
+        };
         REQUEST_TIMEOUT: {
             /** @constant */
             code: 408;
@@ -1268,6 +1334,24 @@ export interface components {
             } | null;
             version: string;
         };
+        SystemHistory: {
+            items: components["schemas"]["SystemMinute"][];
+        };
+        SystemMinute: {
+            /** @description Positions */
+            accepted: number | null;
+            /** @description In the log at that time */
+            deadLetters: number | null;
+            lag: components["schemas"]["SystemMinuteLag"];
+            /** @description Reports */
+            refused: number | null;
+            /** Format: date-time */
+            start: string;
+        };
+        SystemMinuteLag: {
+            events: number;
+            seconds: number;
+        } | null;
         TestReportAnswer: {
             body: components["schemas"]["IngestAnswer"];
             /** @description The HTTP status of the ingest API’s answer */
@@ -1561,10 +1645,20 @@ export interface operations {
     listAudit: {
         parameters: {
             query?: {
+                /** @description What was done, for example `key.created` */
+                action?: string;
                 /** @description The `nextCursor` of the page before; the other parameters stay as they were */
                 cursor?: string;
+                /** @description The earliest `at` */
+                from?: string;
                 /** @description How many things a page holds at most */
                 limit?: number;
+                /** @description What this operator did */
+                operatorId?: string;
+                /** @description What was done to this key, device … */
+                subjectId?: string;
+                /** @description The `at` before which it ends */
+                to?: string;
             };
             header?: never;
             path?: never;
@@ -2364,10 +2458,16 @@ export interface operations {
                 cursor?: string;
                 /** @description Those that named this device */
                 deviceId?: string;
+                /** @description Those refused with this error */
+                error?: "INVALID_PARAMS" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "RATE_LIMITED";
+                /** @description The earliest `receivedAt` */
+                from?: string;
                 /** @description Those sent with this key */
                 keyId?: string;
                 /** @description How many things a page holds at most */
                 limit?: number;
+                /** @description The `receivedAt` before which it ends */
+                to?: string;
             };
             header?: never;
             path?: never;
@@ -2385,6 +2485,45 @@ export interface operations {
                         /** @constant */
                         code: 200;
                         data: components["schemas"]["RejectionPage"];
+                        /** @description For people */
+                        message: string;
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getRejectionSummary: {
+        parameters: {
+            query?: {
+                /** @description Those that named this device */
+                deviceId?: string;
+                /** @description Those refused with this error */
+                error?: "INVALID_PARAMS" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "RATE_LIMITED";
+                /** @description The earliest `receivedAt` */
+                from?: string;
+                /** @description Those sent with this key */
+                keyId?: string;
+                /** @description The `receivedAt` before which it ends */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many reports were refused, by error, key and device */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        code: 200;
+                        data: components["schemas"]["RejectionSummary"];
                         /** @description For people */
                         message: string;
                         /** @constant */
@@ -2741,6 +2880,37 @@ export interface operations {
                         /** @constant */
                         code: 200;
                         data: components["schemas"]["System"];
+                        /** @description For people */
+                        message: string;
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+        };
+    };
+    getSystemHistory: {
+        parameters: {
+            query?: {
+                /** @description How far back; the last minute is the current one */
+                minutes?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How the service has been doing, minute by minute, from the oldest */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        code: 200;
+                        data: components["schemas"]["SystemHistory"];
                         /** @description For people */
                         message: string;
                         /** @constant */

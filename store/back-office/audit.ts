@@ -1,22 +1,73 @@
-import type { Audit, AuditEntry } from '../back-office.ts'
-import type { Documents } from '../documents.ts'
+import type { Audit, AuditEntry, AuditQuery } from '../back-office.ts'
+import type { Documents, Query } from '../documents.ts'
 
-/** An id is a ULID, so ordering by id is ordering by time. */
+/** How many entries are looked at at once where not all of them are asked for. */
+const LOOKED_AT_ONCE = 500
+
 export function auditOf(audit: Documents<AuditEntry>): Audit {
+  /** The place before which a page begins: after the last entry seen, or at the end of the range. */
+  async function placeOf({ after, to }: AuditQuery) {
+    if (after === undefined) return to === undefined ? undefined : { at: to, id: '' }
+    const last = await audit.get(after)
+    return last === undefined ? undefined : { at: last.at, id: last.id }
+  }
+
   return {
     async appendAudit(entry) {
       await audit.insert([entry])
     },
 
-    async pageAudit({ accountId, limit, after }) {
-      const page = await audit.find({
-        index: 'account',
-        where: { accountId },
-        order: 'desc',
-        ...(after !== undefined && { after: { id: after } }),
-        limit,
-      })
-      return page.map(({ revision: _revision, ...entry }) => entry)
+    async pageAudit(query) {
+      const { action, operatorId, subjectId, limit } = query
+      const isPicked = action !== undefined || operatorId !== undefined
+      const size = isPicked ? Math.max(limit, LOOKED_AT_ONCE) : limit
+      const found: AuditEntry[] = []
+      let place = await placeOf(query)
+      if (place === undefined && query.after !== undefined) return []
+      while (found.length < limit) {
+        const page = await audit.find({
+          ...indexFor(query),
+          order: 'desc',
+          ...(query.from !== undefined && { from: query.from }),
+          ...(place !== undefined && { after: place }),
+          limit: size,
+        })
+        found.push(
+          ...page
+            .map(({ revision: _revision, ...entry }) => entry)
+            .filter((entry) => isWanted(entry, { action, operatorId, subjectId })),
+        )
+        const last = page.at(-1)
+        if (last === undefined || page.length < size) break
+        place = { at: last.at, id: last.id }
+      }
+      return found.slice(0, limit)
     },
   }
+}
+
+function indexFor({
+  accountId,
+  subjectId,
+  operatorId,
+}: AuditQuery): Pick<Query<AuditEntry>, 'index' | 'where'> {
+  if (subjectId !== undefined) {
+    return { index: 'subject', where: { accountId, 'subject.id': subjectId } }
+  }
+  if (operatorId !== undefined) {
+    return { index: 'actor', where: { accountId, 'actor.id': operatorId } }
+  }
+  return { index: 'time', where: { accountId } }
+}
+
+function isWanted(
+  entry: AuditEntry,
+  { action, operatorId, subjectId }: Pick<AuditQuery, 'action' | 'operatorId' | 'subjectId'>,
+): boolean {
+  const { actor, subject } = entry
+  return (
+    (action === undefined || entry.action === action) &&
+    (operatorId === undefined || (actor.kind === 'operator' && actor.id === operatorId)) &&
+    (subjectId === undefined || subject.id === subjectId)
+  )
 }

@@ -1,12 +1,44 @@
+import type { InstanceReport } from '../../schemas/instance-report.ts'
 import type { Instances } from '../back-office.ts'
 import type { Documents } from '../documents.ts'
 import { changed } from './changing.ts'
-import type { InstanceDocument } from './kinds.ts'
+import type { InstanceDocument, InstanceHourDocument } from './kinds.ts'
 
-const KEPT_MS = 60 * 60 * 1_000
+const MINUTE_MS = 60 * 1_000
+const HOUR_MS = 60 * MINUTE_MS
+const KEPT_MS = HOUR_MS
+const HOURS_KEPT_MS = 25 * HOUR_MS
 const MOST = 10_000
 
-export function instancesOf(instances: Documents<InstanceDocument>): Instances {
+export function instancesOf({
+  instances,
+  hours,
+}: {
+  instances: Documents<InstanceDocument>
+  hours: Documents<InstanceHourDocument>
+}): Instances {
+  /** One document per instance and hour, which only this instance writes. */
+  async function saveMinute(report: InstanceReport): Promise<void> {
+    const { reportedAt, acceptedPerMinute, refusedPerMinute, lag, deadLetters } = report
+    const figures = {
+      ...(acceptedPerMinute !== undefined && { acceptedPerMinute }),
+      ...(refusedPerMinute !== undefined && { refusedPerMinute }),
+      ...(lag !== undefined && { lag }),
+      ...(deadLetters !== undefined && { deadLetters }),
+    }
+    if (Object.keys(figures).length === 0) return
+    const hour = Math.floor(reportedAt / HOUR_MS) * HOUR_MS
+    const minute = Math.floor((reportedAt - hour) / MINUTE_MS)
+    const id = `${report.instanceId}/${hour}`
+    const next = await changed(hours, id, (before) => ({
+      ...before,
+      minutes: { ...before.minutes, [minute]: figures },
+    }))
+    if (next !== undefined) return
+    await hours.insert([{ id, hour, minutes: { [minute]: figures } }])
+    await hours.removeOlder({ index: 'hour', than: hour - HOURS_KEPT_MS })
+  }
+
   return {
     async saveInstance(report) {
       const document = { ...report, id: report.instanceId }
@@ -15,11 +47,22 @@ export function instancesOf(instances: Documents<InstanceDocument>): Instances {
         await changed(instances, document.id, ({ revision }) => ({ ...document, revision }))
       }
       await instances.removeOlder({ index: 'reported', than: report.reportedAt - KEPT_MS })
+      await saveMinute(report)
     },
 
     async instances({ reportedSince }) {
       const found = await instances.find({ index: 'reported', from: reportedSince, limit: MOST })
       return found.map(({ id: _id, revision: _revision, ...report }) => report)
+    },
+
+    async instanceMinutes({ since }) {
+      const from = Math.floor(since / HOUR_MS) * HOUR_MS
+      const found = await hours.find({ index: 'hour', from, limit: MOST })
+      return found.flatMap(({ hour, minutes }) =>
+        Object.entries(minutes)
+          .map(([minute, figures]) => ({ start: hour + Number(minute) * MINUTE_MS, ...figures }))
+          .filter(({ start }) => start >= since),
+      )
     },
   }
 }

@@ -1,5 +1,13 @@
 import type { InstanceReport } from '../../schemas/instance-report.ts'
-import type { Account, ApiKey, AuditEntry, Operator, Session, Share } from '../back-office.ts'
+import type {
+  Account,
+  ApiKey,
+  AuditEntry,
+  InstanceMinute,
+  Operator,
+  Session,
+  Share,
+} from '../back-office.ts'
 import type { Kind } from '../documents.ts'
 
 /** A hash as text, for documents and ids. Times are milliseconds since the epoch. */
@@ -88,7 +96,11 @@ export const SHARES: Kind<ShareDocument> = {
 
 export const AUDIT: Kind<AuditEntry> = {
   name: 'audit',
-  indexes: { account: { fields: ['accountId'] }, time: { fields: ['accountId', 'at'] } },
+  indexes: {
+    time: { fields: ['accountId', 'at'] },
+    subject: { fields: ['accountId', 'subject.id', 'at'] },
+    actor: { fields: ['accountId', 'actor.id', 'at'] },
+  },
   appendOnly: true,
 }
 
@@ -116,6 +128,19 @@ export const REJECTIONS: Kind<RejectionDocument> = {
 
 /** Its id is the instanceId. */
 export type InstanceDocument = InstanceReport & { readonly id: string }
+
+/** What an instance reported in an hour: its last figures in each minute. */
+export type InstanceHourDocument = {
+  readonly id: string
+  /** Its beginning. */
+  readonly hour: number
+  readonly minutes: Readonly<Record<number, Omit<InstanceMinute, 'start'>>>
+}
+
+export const INSTANCE_HOURS: Kind<InstanceHourDocument> = {
+  name: 'instance_hours',
+  indexes: { hour: { fields: ['hour'] } },
+}
 
 export const INSTANCES: Kind<InstanceDocument> = {
   name: 'instances',

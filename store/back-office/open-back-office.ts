@@ -8,6 +8,7 @@ import { keysOf } from './keys.ts'
 import {
   ACCOUNTS,
   AUDIT,
+  INSTANCE_HOURS,
   INSTANCES,
   KEYS,
   OPERATORS,
@@ -35,6 +36,7 @@ export const BACK_OFFICE = [
   SHARES,
   AUDIT,
   INSTANCES,
+  INSTANCE_HOURS,
 ] as const
 
 export const ALL_KINDS = [...BACK_OFFICE, REJECTIONS] as const
@@ -61,7 +63,7 @@ export function openBackOffice(
     ...grantsOf({ keys, accounts, disabledDevices }),
     ...sharesOf({ shares: open(SHARES), accounts }),
     ...auditOf(open(AUDIT)),
-    ...instancesOf(open(INSTANCES)),
+    ...instancesOf({ instances: open(INSTANCES), hours: open(INSTANCE_HOURS) }),
   }
 }
 

@@ -1,11 +1,16 @@
 import {
   REJECTIONS_KEPT,
   REJECTIONS_KEPT_MS,
+  type RejectionError,
   type ReportRejected,
 } from '../../schemas/report-rejected.ts'
-import type { Rejections } from '../back-office.ts'
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
+import type { RejectionFilter, Rejections } from '../back-office.ts'
 import type { Documents } from '../documents.ts'
 import type { RejectionDocument } from './kinds.ts'
+
+/** How many are looked at at once where not all of them are wanted. */
+const LOOKED_AT_ONCE = 500
 
 /** Saving removes what exceeds the age or number limits; expired rejections are never shown. */
 export function rejectionsOf(
@@ -30,30 +35,69 @@ export function rejectionsOf(
       }
     },
 
-    async pageRejections({ accountId, keyId, deviceId, limit, after }) {
-      const since = clock.now() - REJECTIONS_KEPT_MS
-      const found: RejectionDocument[] = []
-      // A device has fewer rejections than a key, so the device's are read and filtered by key.
-      const query = {
-        ...(deviceId !== undefined
-          ? { index: 'device', where: { accountId, deviceId } }
-          : keyId !== undefined
-            ? { index: 'key', where: { accountId, keyId } }
-            : { index: 'account', where: { accountId } }),
-        order: 'desc',
-        limit,
-      } as const
-      for (let last = after; ;) {
-        const page = await rejections.find({ ...query, ...(last && { after: { id: last } }) })
-        const young = page.filter(({ receivedAt }) => receivedAt >= since)
-        found.push(...young.filter((one) => keyId === undefined || one.keyId === keyId))
-        last = page.at(-1)?.id
-        // An id is a ULID, so everything after an old one is old too.
-        if (young.length < limit || found.length >= limit) break
+    async pageRejections({ limit, after, ...filter }) {
+      const found: ReportRejected[] = []
+      const { keyId, deviceId, error, to } = filter
+      const isPicked =
+        error !== undefined || to !== undefined || (keyId !== undefined && deviceId !== undefined)
+      const size = isPicked ? Math.max(limit, LOOKED_AT_ONCE) : limit
+      for await (const page of pages(filter, size, after)) {
+        found.push(...page)
+        if (found.length >= limit) break
       }
-      return found.slice(0, limit).map(({ event }) => JSON.parse(event) as ReportRejected)
+      return found.slice(0, limit)
+    },
+
+    async countRejections(filter) {
+      const [byError, byKey] = [new Map<RejectionError, number>(), new Map<string, number>()]
+      const byDevice = new Map<string, number>()
+      let total = 0
+      for await (const page of pages(filter, LOOKED_AT_ONCE)) {
+        for (const { error, keyId, deviceId, count } of page) {
+          total += count
+          add(byError, error, count)
+          add(byKey, keyId, count)
+          if (deviceId !== undefined) add(byDevice, deviceId, count)
+        }
+        await endOfTurn()
+      }
+      return { total, byError, byKey, byDevice }
     },
   }
+
+  /** From the newest on, read `size` at a time; a page may hold fewer, as not all are wanted. */
+  async function* pages(
+    { accountId, keyId, deviceId, error, from = 0, to = Infinity }: RejectionFilter,
+    size: number,
+    after?: string,
+  ): AsyncGenerator<ReportRejected[], void> {
+    const since = Math.max(clock.now() - REJECTIONS_KEPT_MS, from)
+    // A device has fewer rejections than a key, so the device's are read and filtered by key.
+    const query = {
+      ...(deviceId !== undefined
+        ? { index: 'device', where: { accountId, deviceId } }
+        : keyId !== undefined
+          ? { index: 'key', where: { accountId, keyId } }
+          : { index: 'account', where: { accountId } }),
+      order: 'desc',
+      limit: size,
+    } as const
+    for (let last = after; ;) {
+      const page = await rejections.find({ ...query, ...(last && { after: { id: last } }) })
+      const young = page.filter(({ receivedAt }) => receivedAt >= since)
+      yield young
+        .filter((one) => one.receivedAt < to && (keyId === undefined || one.keyId === keyId))
+        .map(({ event }) => JSON.parse(event) as ReportRejected)
+        .filter((event) => error === undefined || event.error === error)
+      last = page.at(-1)?.id
+      // An id is a ULID, so everything after an old one is old too.
+      if (young.length < size) return
+    }
+  }
+}
+
+function add<Name>(counts: Map<Name, number>, name: Name, count: number): void {
+  counts.set(name, (counts.get(name) ?? 0) + count)
 }
 
 export function rejectionDocument(event: ReportRejected): RejectionDocument {

@@ -230,3 +230,43 @@ test('who is told that something is done finds it recorded: else the answer is a
   expect(signedIn.status).toBe(503)
   expect(signedIn.headers.getSetCookie()).toEqual([])
 })
+
+describe('the audit', () => {
+  test('is found by operator, action, subject and time, in pages bound to what was asked', async () => {
+    const first = await made('/keys', { name: 'first' })
+    const from = harness.clock.now()
+    const second = await made('/keys', { name: 'second' })
+    const { id, secret } = await harness.createKey({ name: 'robot' })
+    await ask('POST', `/keys/${second.id}/revoke`, undefined, bearer(secret))
+    const find = async (query: string) => {
+      const { body } = await harness.api('GET', `/audit?${query}`, { headers })
+      const subjects = (body.data?.items ?? []).map(({ action, subject }) => [action, subject])
+      return { subjects, next: body.data?.nextCursor ?? null, details: body.details }
+    }
+    const key = (which: { id: string }) => ({ kind: 'key', id: which.id })
+    expect((await find('operatorId=op-1&action=key.created')).subjects).toEqual([
+      ...[
+        ['key.created', key(second)],
+        ['key.created', key(first)],
+      ],
+    ])
+    expect((await find(`operatorId=${id}`)).subjects).toEqual([])
+    expect((await find(`subjectId=${second.id}`)).subjects).toEqual([
+      ...[
+        ['key.revoked', key(second)],
+        ['key.created', key(second)],
+      ],
+    ])
+    const to = new Date(from + 1).toISOString()
+    expect((await find(`to=${to}`)).subjects).toEqual([['key.created', key(first)]])
+    expect((await find(`from=${to}`)).subjects).toHaveLength(2)
+    const { next } = await find('action=key.created&limit=1')
+    const rest = await find(`action=key.created&limit=1&cursor=${next ?? ''}`)
+    expect(rest.subjects).toEqual([['key.created', key(first)]])
+    expect((await find(`action=key.revoked&cursor=${next ?? ''}`)).details?.[0]?.field).toBe(
+      'cursor',
+    )
+    expect((await find('operatorId=')).details?.[0]?.field).toBe('operatorId')
+    expect((await find(`from=${to}&to=2020-01-01T00:00:00Z`)).details?.[0]?.field).toBe('from')
+  })
+})

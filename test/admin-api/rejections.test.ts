@@ -119,10 +119,47 @@ describe('the refused reports', () => {
     ['limit', 'limit=0'],
     ['limit', 'limit=1e3'],
     ['cursor', 'cursor=W10.x'],
-    ['error', 'error=FORBIDDEN'],
+    ['error', 'error=NOT_FOUND'],
+    ['from', 'from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
+    ['to', 'to=now'],
   ])('refuse a fault in %s: %s', async (field, query) => {
     const answer = await find(query)
     expect(answer.status).toBe(400)
     expect(answer.body.details).toEqual([{ field, message: expect.stringContaining(field) }])
+  })
+
+  test('can be those of an error and a time', async () => {
+    const from = new Date(rejections[3]?.receivedAt ?? 0).toISOString()
+    const to = new Date(rejections[6]?.receivedAt ?? 0).toISOString()
+    const { ids } = await find(`error=INVALID_PARAMS&from=${from}&to=${to}`)
+    expect(ids).toEqual(
+      rejections
+        .slice(3, 6)
+        .map(({ rejectionId }) => rejectionId)
+        .reverse(),
+    )
+    expect((await find('error=FORBIDDEN')).ids).toEqual([])
+  })
+
+  test('are summed up by error, key and device, the most frequent first', async () => {
+    const answer = await harness.api('GET', '/rejections/summary', { headers })
+    expect(answer.body.data).toEqual({
+      total: 11 + 731,
+      byError: [{ error: 'INVALID_PARAMS', count: 742 }],
+      byKey: [
+        { keyId: 'key-b', count: 738 },
+        { keyId: 'key-a', count: 4 },
+      ],
+      byDevice: [
+        { deviceId: 'tug', count: 6 },
+        { deviceId: '<b>\u0001', count: 5 },
+      ],
+    })
+    const one = await harness.api('GET', '/rejections/summary?deviceId=tug&keyId=key-a', {
+      headers,
+    })
+    expect(one.body.data).toMatchObject({ total: 2, byKey: [{ keyId: 'key-a', count: 2 }] })
+    const none = await harness.api('GET', '/rejections/summary?error=FORBIDDEN', { headers })
+    expect(none.body.data).toEqual({ total: 0, byError: [], byKey: [], byDevice: [] })
   })
 })

@@ -3,6 +3,7 @@ import {
   addRejection,
   withNewest,
   type Rejection,
+  type RejectionFilter,
 } from '../../console/pages/rejections/merge-rejections.ts'
 
 const rejection = (rejectionId: string, given: Partial<Rejection> = {}): Rejection => ({
@@ -29,12 +30,13 @@ describe('rejections that come while the list is shown', () => {
     expect(ids(withNewest(newest, [b, a]))).toEqual(['c', 'b', 'a'])
   })
 
-  test.each([[{ keyId: 'other' }], [{ deviceId: 'van' }], [{ error: 'FORBIDDEN' }]])(
-    'are left out where the filter %o leaves them out',
-    (filter) => {
-      expect(addRejection([], rejection('a'), filter)).toEqual([])
-    },
-  )
+  test.each<[RejectionFilter]>([
+    [{ keyId: 'other' }],
+    [{ deviceId: 'van' }],
+    [{ error: 'FORBIDDEN' }],
+  ])('are left out where the filter %o leaves them out', (filter) => {
+    expect(addRejection([], rejection('a'), filter)).toEqual([])
+  })
 
   test('a count that has grown replaces the one before', () => {
     const newest = addRejection([rejection('a')], rejection('a', { count: 7 }), {})

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
 import { ulid } from '../../schemas/record-id.ts'
-import type { AuditEntry } from '../../store/back-office.ts'
+import type { AuditEntry, AuditQuery } from '../../store/back-office.ts'
 import { T0 } from '../samples.ts'
 import type { OpenStore } from './store-contract.ts'
 import { newAccountId, sharedStore } from './store-samples.ts'
@@ -60,6 +60,60 @@ export function auditContract(open: OpenStore): void {
       await shared.store.appendAudit(first)
       await shared.store.appendAudit({ ...first, action: 'key.revoked' }).catch(() => undefined)
       expect(await page(accountId)).toEqual([first])
+    })
+
+    test('finds what an operator did, what was done, to whom and when, in pages', async () => {
+      const accountId = newAccountId()
+      const entries = Array.from({ length: 60 }, (_, n) =>
+        entry({
+          accountId,
+          at: T0 + (n >> 1),
+          actor: { kind: n % 5 === 0 ? 'key' : 'operator', id: `actor-${n % 3}`, name: 'x' },
+          action: `thing.done-${n % 4}`,
+          subject: { kind: 'device', id: `$ne.${n % 2}` },
+        }),
+      )
+      for (const one of entries) await shared.store.appendAudit(one)
+      const other = entry({
+        accountId: newAccountId(),
+        at: T0,
+        subject: { kind: 'key', id: '$ne.0' },
+      })
+      await shared.store.appendAudit(other)
+      const sorted = [...entries].sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
+      const queries: Omit<AuditQuery, 'accountId' | 'limit'>[] = [
+        {},
+        { operatorId: 'actor-1' },
+        { subjectId: '$ne.1' },
+        { action: 'thing.done-2' },
+        { operatorId: 'actor-2', subjectId: '$ne.0', action: 'thing.done-0' },
+        { from: T0 + 7 },
+        { to: T0 + 7 },
+        { subjectId: '$ne.0', from: T0 + 3, to: T0 + 20 },
+        { operatorId: 'actor-0', to: T0 + 20 },
+        { operatorId: 'none' },
+        { from: T0 + 99 },
+        { to: T0 },
+      ]
+      for (const query of queries) {
+        const { operatorId, action, subjectId, from = 0, to = Infinity } = query
+        const wanted = sorted.filter(
+          ({ at, actor, ...one }) =>
+            (operatorId === undefined || (actor.kind === 'operator' && actor.id === operatorId)) &&
+            (action === undefined || one.action === action) &&
+            (subjectId === undefined || one.subject.id === subjectId) &&
+            at >= from &&
+            at < to,
+        )
+        const seen: AuditEntry[] = []
+        for (;;) {
+          const after = seen.at(-1)?.id
+          const next = await shared.store.pageAudit({ accountId, ...query, limit: 7, after })
+          seen.push(...next)
+          if (next.length < 7) break
+        }
+        expect(seen).toEqual(wanted)
+      }
     })
 
     function page(accountId: string): Promise<AuditEntry[]> {

@@ -39,6 +39,32 @@ export function instancesContract(open: OpenStore): void {
       })
     })
 
+    test('is told minute by minute, as each instance said last in it, for a day', async () => {
+      await withStore(open, async (store) => {
+        const start = Math.floor(now / 3_600_000) * 3_600_000
+        const at = (ms: number, fields: Partial<InstanceReport>) =>
+          store.saveInstance(report({ instanceId: 'one', reportedAt: start + ms, ...fields }))
+        await at(59_000, { acceptedPerMinute: 5, refusedPerMinute: 1 })
+        await at(60_000, { acceptedPerMinute: 6, refusedPerMinute: 0 })
+        await at(119_999, { acceptedPerMinute: 7, refusedPerMinute: 0.5 })
+        await at(119_999, { instanceId: 'two', lag: { events: 3, seconds: 0.5 }, deadLetters: 2 })
+        await at(119_999, { instanceId: 'idle' })
+        await at(3_600_000, { acceptedPerMinute: 8, refusedPerMinute: 0 })
+        const minutes = [
+          { start, acceptedPerMinute: 5, refusedPerMinute: 1 },
+          { start: start + 60_000, acceptedPerMinute: 7, refusedPerMinute: 0.5 },
+          { start: start + 60_000, lag: { events: 3, seconds: 0.5 }, deadLetters: 2 },
+          { start: start + 3_600_000, acceptedPerMinute: 8, refusedPerMinute: 0 },
+        ]
+        expect(new Set(await store.instanceMinutes({ since: start }))).toEqual(new Set(minutes))
+        const later = await store.instanceMinutes({ since: start + 60_000 })
+        expect(new Set(later)).toEqual(new Set(minutes.slice(1)))
+        await at(26 * 3_600_000, { instanceId: 'late', acceptedPerMinute: 9 })
+        const left = await store.instanceMinutes({ since: 0 })
+        expect(left.map((minute) => minute.start - start)).toEqual([3_600_000, 26 * 3_600_000])
+      })
+    })
+
     test('is forgotten an hour after it last said anything', async () => {
       await withStore(open, async (store) => {
         const [old, young] = [

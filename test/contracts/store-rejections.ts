@@ -78,6 +78,55 @@ export function rejectionsContract(open: OpenStore): void {
       expect(await all(accountId)).toHaveLength(40)
     })
 
+    test('are found and counted by error and time too', async () => {
+      const accountId = newAccountId()
+      const events = Array.from({ length: 60 }, (_, n) => {
+        const deviceId = ['truck', undefined, 'tug'][n % 3]
+        return rejected({
+          ...{ accountId, receivedAt: NOW - n * 1_000, keyId: `key-${n % 2}`, count: (n % 4) + 1 },
+          error: n % 5 === 0 ? 'RATE_LIMITED' : 'INVALID_PARAMS',
+          ...(deviceId !== undefined && { deviceId }),
+        })
+      })
+      await shared.store.saveRejections(events)
+      const queries: Query[] = [
+        {},
+        { error: 'RATE_LIMITED' },
+        { error: 'FORBIDDEN' },
+        { from: NOW - 20_000, to: NOW - 9_500 },
+        { to: NOW - 50_000, keyId: 'key-1' },
+        { from: NOW - 30_000, error: 'RATE_LIMITED', deviceId: 'tug' },
+      ]
+      for (const query of queries) {
+        const { keyId, deviceId, error, from = 0, to = Infinity } = query
+        const wanted = events.filter(
+          (event) =>
+            (keyId === undefined || event.keyId === keyId) &&
+            (deviceId === undefined || event.deviceId === deviceId) &&
+            (error === undefined || event.error === error) &&
+            event.receivedAt >= from &&
+            event.receivedAt < to,
+        )
+        expect(await all(accountId, query)).toEqual(wanted)
+        const counted = await shared.store.countRejections({ accountId, ...query })
+        const sum = (some: readonly ReportRejected[]) =>
+          some.reduce((total, { count }) => total + count, 0)
+        expect(counted.total).toBe(sum(wanted))
+        for (const [name, counts] of [
+          ['error', counted.byError],
+          ['keyId', counted.byKey],
+          ['deviceId', counted.byDevice],
+        ] as const) {
+          const values = new Set(wanted.flatMap((event) => event[name] ?? []))
+          const expected = [...values].map((value) => [
+            value,
+            sum(wanted.filter((event) => event[name] === value)),
+          ])
+          expect(new Map(counts)).toEqual(new Map(expected as [string, number][]))
+        }
+      }
+    })
+
     test('of a device that cannot be called so are kept, and found under no other name', async () => {
       const accountId = newAccountId()
       const odd = ['truck\0', 'truck\0 and more', ' truck', '', '\u0007'].map((deviceId) =>

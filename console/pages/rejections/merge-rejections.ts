@@ -5,7 +5,7 @@ export type Rejection = components['schemas']['Rejection']
 export type RejectionFilter = {
   readonly keyId?: string
   readonly deviceId?: string
-  readonly error?: string
+  readonly error?: Rejection['error']
 }
 
 /** Enough to see what is going on; the list has the rest. */

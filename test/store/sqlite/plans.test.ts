@@ -11,11 +11,13 @@ import { NEXT, PAGE, REMOVE_ERASED, REMOVE_SOME } from '../../../store/sqlite/re
 import {
   ACCOUNTS,
   AUDIT,
+  INSTANCE_HOURS,
   INSTANCES,
   KEYS,
   OPERATORS,
   REJECTIONS,
   SESSIONS,
+  SHARES,
 } from '../../../store/back-office/kinds.ts'
 import type { Document, Kind, Query } from '../../../store/documents.ts'
 import type { DevicePage } from '../../../store/read-models.ts'
@@ -157,7 +159,11 @@ describe('what is asked of the SQLite store is a walk along an index, never a sc
       statement(OPERATORS, { index: 'oldest', where: own, after }),
       statement(OPERATORS, { index: 'email', where: { emailLowerCase: 'a' } }),
       statement(KEYS, { index: 'oldest', where: own, order: 'desc', after }),
-      statement(AUDIT, { index: 'account', where: own, order: 'desc', after }),
+      statement(AUDIT, { index: 'subject', where: { ...own, 'subject.id': 's' }, order: 'desc' }),
+      statement(AUDIT, { index: 'actor', where: { ...own, 'actor.id': 'o' }, from: 1 }),
+      statement(INSTANCE_HOURS, { index: 'hour', from: 1 }),
+      statement(SHARES, { index: 'token', where: { token: 't' } }),
+      statement(SHARES, { index: 'oldest', where: own, order: 'desc', after }),
       statement(AUDIT, { index: 'time', where: own, from: 1, order: 'desc', after }),
       statement(SESSIONS, { index: 'operator', where: { operatorId: 'o' }, after }),
       statement(INSTANCES, { index: 'reported', from: 1 }),

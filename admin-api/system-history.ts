@@ -1,0 +1,113 @@
+import type { Clock } from '../runtime/clock.ts'
+import { succeed } from '../runtime/http.ts'
+import type { Instances, InstanceMinute } from '../store/back-office.ts'
+import {
+  route,
+  type AdminContext,
+  type AdminRoute,
+  type Input,
+  type JsonSchema,
+} from './http/admin-route.ts'
+import type { Caller } from './http/caller.ts'
+import { countParameter } from './http/query.ts'
+import type { InputOf } from './http/rule.ts'
+import { isoTime, TIME } from './http/views.ts'
+
+const MINUTE_MS = 60_000
+
+const HISTORY_PARAMETERS = {
+  minutes: countParameter('minutes', { min: 1, max: 1_440 })
+    .withDefault(60)
+    .described('How far back; the last minute is the current one'),
+}
+
+/** How the service has been doing, minute by minute. */
+export function systemHistoryRoute({
+  store,
+  clock,
+}: {
+  store: Instances
+  clock: Clock
+}): AdminRoute {
+  async function show(
+    ctx: AdminContext,
+    _caller: Caller,
+    { query: { minutes } }: Input<InputOf<typeof HISTORY_PARAMETERS>>,
+  ): Promise<void> {
+    const last = Math.floor(clock.now() / MINUTE_MS) * MINUTE_MS
+    const first = last - (minutes - 1) * MINUTE_MS
+    const told = new Map<number, InstanceMinute[]>()
+    for (const minute of await store.instanceMinutes({ since: first })) {
+      told.set(minute.start, [...(told.get(minute.start) ?? []), minute])
+    }
+    const items = Array.from({ length: minutes }, (_, n) => {
+      const start = first + n * MINUTE_MS
+      return minuteView(start, told.get(start) ?? [])
+    })
+    succeed(ctx, { items })
+  }
+
+  return route({
+    method: 'GET',
+    path: '/system/history',
+    summary: 'How the service has been doing, minute by minute, from the oldest',
+    description:
+      'Made of the last report of each running service in each minute, kept for 24 hours. What nothing has told is null.',
+    needs: 'viewer',
+    query: HISTORY_PARAMETERS,
+    compressed: true,
+    answer: { data: HISTORY },
+    handle: show,
+  })
+}
+
+function minuteView(start: number, told: readonly InstanceMinute[]) {
+  const figures = <T>(of: (minute: InstanceMinute) => T | undefined) =>
+    told.flatMap((minute) => of(minute) ?? [])
+  const [lag] = figures(({ lag }) => lag).sort((a, b) => b.seconds - a.seconds)
+  const deadLetters = figures((minute) => minute.deadLetters)
+  return {
+    start: isoTime(start),
+    accepted: sum(figures((minute) => minute.acceptedPerMinute)),
+    refused: sum(figures((minute) => minute.refusedPerMinute)),
+    lag: lag ?? null,
+    deadLetters: deadLetters.length === 0 ? null : Math.max(...deadLetters),
+  }
+}
+
+function sum(numbers: readonly number[]): number | null {
+  return numbers.length === 0 ? null : numbers.reduce((total, number) => total + number, 0)
+}
+
+const NUMBER_OR_NULL: JsonSchema = { type: ['number', 'null'] }
+
+const HISTORY: JsonSchema = {
+  title: 'SystemHistory',
+  type: 'object',
+  required: ['items'],
+  properties: {
+    items: {
+      type: 'array',
+      items: {
+        title: 'SystemMinute',
+        type: 'object',
+        required: ['start', 'accepted', 'refused', 'lag', 'deadLetters'],
+        properties: {
+          start: TIME,
+          accepted: { ...NUMBER_OR_NULL, description: 'Positions' },
+          refused: { ...NUMBER_OR_NULL, description: 'Reports' },
+          lag: {
+            title: 'SystemMinuteLag',
+            type: ['object', 'null'],
+            required: ['events', 'seconds'],
+            properties: { events: { type: 'integer' }, seconds: { type: 'number' } },
+            additionalProperties: false,
+          },
+          deadLetters: { type: ['integer', 'null'], description: 'In the log at that time' },
+        },
+        additionalProperties: false,
+      },
+    },
+  },
+  additionalProperties: false,
+}
