@@ -41,7 +41,7 @@ const DARK: Palette = {
   water: '#0d151b',
   land: '#1c242a',
   border: '#46525b',
-  river: '#14222b',
+  river: '#22343f',
   road: '#4a4438',
   street: '#2e373e',
   label: '#95a2ac',
