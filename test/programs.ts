@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { eventually } from './eventually.ts'
 
@@ -45,6 +46,13 @@ export function startProgram(
   // A program that does not read it may have ended already.
   child.stdin.on('error', () => undefined)
   child.stdin.end(input)
+  return endedWithTheTests(child)
+}
+
+/** Gathers what a process prints; `endPrograms` ends it at the latest. */
+export function endedWithTheTests(
+  child: ChildProcess & { readonly stdout: Readable; readonly stderr: Readable },
+): RunningProgram {
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals'
 import { embeddedSuite } from '../embedded-suite.ts'
 import { eventually } from '../eventually.ts'
 import { freePort } from '../services/own-server.ts'
-import { startProgram } from '../programs.ts'
+import { endedWithTheTests, startProgram } from '../programs.ts'
 
 const run = promisify(execFile)
 const embedded = embeddedSuite()
@@ -119,17 +119,16 @@ test('a bad configuration stops the start with one message', async () => {
 })
 
 test('a SIGTERM for npm start itself ends the program too, cleanly', async () => {
-  const npm = spawn('npm', ['start'], {
-    env: { ...process.env, ...env() },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let output = ''
-  npm.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  const closed = new Promise((resolve) => npm.stdout.on('close', resolve))
-  await eventually(() => output.includes('"msg":"started"'), { withinMs: 15_000 })
-  npm.kill('SIGTERM')
-  await closed
-  expect(output).toContain('"msg":"stopped"')
+  const npm = endedWithTheTests(
+    spawn('npm', ['start'], {
+      env: { ...process.env, ...env() },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  )
+  await eventually(() => npm.output().includes('"msg":"started"'), { withinMs: 15_000 })
+  npm.process.kill('SIGTERM')
+  await npm.ended
+  expect(npm.output()).toContain('"msg":"stopped"')
 })
 
 test('it goes on, and stops when told to, after whoever read its output has gone', async () => {
@@ -142,8 +141,11 @@ test('it goes on, and stops when told to, after whoever read its output has gone
   let pid = ''
   shell.stderr.on('data', (chunk: Buffer) => (pid += chunk.toString()))
   const healthz = () => fetch(`http://127.0.0.1:${port}/healthz`)
-  await eventually(async () => (await healthz()).ok, { withinMs: 15_000 })
-  for (let request = 0; request < 20; request += 1) expect((await healthz()).status).toBe(200)
-  process.kill(parseInt(pid), 'SIGTERM')
+  try {
+    await eventually(async () => (await healthz()).ok, { withinMs: 15_000 })
+    for (let request = 0; request < 20; request += 1) expect((await healthz()).status).toBe(200)
+  } finally {
+    process.kill(parseInt(pid), 'SIGTERM')
+  }
   await new Promise((resolve) => shell.on('close', resolve))
 })
