@@ -3,6 +3,9 @@ import type { ApiFailure } from './api/failure.ts'
 import { me, startSession } from './api/session.ts'
 import { toFailure } from './api/failure.ts'
 import { Frame } from './frame.tsx'
+import { OpenShare } from './open-page.tsx'
+import { SHARE_PAGE } from './pages.ts'
+import { place } from './parts/router.ts'
 import { SignInPage } from './pages/sign-in.tsx'
 import { RenewSession } from './pages/renew-session.tsx'
 import { ChangePassword } from './pages/change-password.tsx'
@@ -28,6 +31,7 @@ export function App() {
 }
 
 function Content() {
+  if (place.value.path === SHARE_PAGE.path) return <OpenShare />
   if (me.value === null) return <SignInPage />
   if (me.value !== undefined) return <Frame />
   if (startFailure.value === undefined) return <Loading what="Opening the console" />

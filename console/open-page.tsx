@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact'
 import { useErrorBoundary } from 'preact/hooks'
 import { MapPinOff } from 'lucide'
-import { PAGES, type ConsolePage } from './pages.ts'
+import { PAGES, SHARE_PAGE, type ConsolePage } from './pages.ts'
 import { matchPath } from './parts/match-path.ts'
 import { Page } from './parts/page.tsx'
 import { place } from './parts/router.ts'
@@ -18,6 +18,11 @@ export function OpenPage() {
     if (given !== undefined) return <LoadedPage key={path} page={page} given={given} />
   }
   return <NoSuchPage />
+}
+
+/** The page of a link, whoever is signed in. */
+export function OpenShare() {
+  return <LoadedPage page={SHARE_PAGE} given={{}} />
 }
 
 const loaded = new Map<string, ComponentType<Readonly<Record<string, string>>>>()

@@ -7,6 +7,7 @@ import {
   Map as MapIcon,
   OctagonX,
   Plug,
+  Share2,
   Users,
 } from 'lucide'
 import type { ComponentType } from 'preact'
@@ -48,6 +49,11 @@ export const PAGES: readonly ConsolePage[] = [
     link: { name: 'Rejections', short: 'Refused', icon: OctagonX },
   },
   {
+    path: '/shares',
+    load: () => import('./pages/shares/shares-page.tsx').then((module) => module.SharesPage),
+    link: { name: 'Share', icon: Share2 },
+  },
+  {
     path: '/audit',
     load: () => import('./pages/audit.tsx').then((module) => module.AuditPage),
     link: { name: 'Audit', icon: FileClock },
@@ -74,3 +80,9 @@ export const PAGES: readonly ConsolePage[] = [
     load: () => import('./pages/device.tsx').then((module) => module.DevicePage),
   },
 ]
+
+/** What people without an account see. */
+export const SHARE_PAGE: ConsolePage = {
+  path: '/share',
+  load: () => import('./pages/share/share-page.tsx').then((module) => module.SharePage),
+}

@@ -1,0 +1,59 @@
+import { Link2Off } from 'lucide'
+import { now } from '../../parts/clock.ts'
+import { Isolated } from '../../parts/isolated.tsx'
+import { useTitle } from '../../parts/page.tsx'
+import { place } from '../../parts/router.ts'
+import { Empty, Failed, FailedLine, Loading } from '../../parts/states.tsx'
+import { Ago, Time } from '../../parts/time.tsx'
+import { SharedMap } from './shared-map.tsx'
+import { useShared } from './use-shared.ts'
+import './share.css'
+
+/** What people with a link see: `/share#token`. */
+export function SharePage() {
+  const { shared, failure, isLive } = useShared(place.value.hash.slice(1))
+  useTitle(shared?.name ?? 'Shared positions')
+  const isOver =
+    failure?.status === 404 ||
+    failure?.status === 401 ||
+    (shared !== undefined && Date.parse(shared.expiresAt) <= now.value)
+  if (isOver) return <Over />
+  if (shared === undefined) {
+    return <main class="alone">{failure ? <Failed failure={failure} /> : <Loading />}</main>
+  }
+  return (
+    <main class="share">
+      <header>
+        <h1>
+          <Isolated>{shared.name}</Isolated>
+        </h1>
+        <p class="quiet">
+          <span role="status" aria-label="Connection">
+            {isLive ? 'live' : 'lost, trying again'}
+          </span>{' '}
+          · until <Time at={shared.expiresAt} />
+        </p>
+        {failure !== undefined && <FailedLine failure={failure} />}
+        <ul aria-label="Devices">
+          {shared.items.map(({ ref, name, timestamp }) => (
+            <li key={ref}>
+              <Isolated class="strong">{name}</Isolated> <Ago at={timestamp} />
+            </li>
+          ))}
+        </ul>
+        {shared.items.length === 0 && <p>No position yet. It appears here when there is one.</p>}
+      </header>
+      <SharedMap items={shared.items} />
+    </main>
+  )
+}
+
+function Over() {
+  return (
+    <main class="alone">
+      <Empty title="This link shows nothing" icon={Link2Off}>
+        <p>It has expired, was revoked, or is not whole. Ask whoever sent it for a new one.</p>
+      </Empty>
+    </main>
+  )
+}

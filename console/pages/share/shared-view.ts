@@ -1,0 +1,21 @@
+import type { components } from '../../api/schema.ts'
+
+export type Shared = components['schemas']['Shared']
+export type SharedDevice = components['schemas']['SharedDevice']
+
+/** What a share shows after the stream has told of one of its devices; late reports do not move it. */
+export function withPosition(shared: Shared, told: SharedDevice): Shared {
+  const before = shared.items.find(({ ref }) => ref === told.ref)
+  if (before !== undefined && before.timestamp >= told.timestamp) return shared
+  const { latitude, longitude, timestamp } = told
+  const from = Date.parse(timestamp) - shared.trailMinutes * 60_000
+  const trail = [...(before?.trail ?? []), { latitude, longitude, timestamp }].filter(
+    (point) => Date.parse(point.timestamp) >= from,
+  )
+  const now: SharedDevice = { ...told, ...(shared.trailMinutes > 0 && { trail }) }
+  const items =
+    before === undefined
+      ? [...shared.items, now]
+      : shared.items.map((one) => (one === before ? now : one))
+  return { ...shared, items }
+}

@@ -1,0 +1,86 @@
+import { useState } from 'preact/hooks'
+import { api, serverNow } from '../../api/client.ts'
+import { faultAt } from '../../api/failure.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Field, Form } from '../../parts/form.tsx'
+import { shownZone } from '../../parts/preferences.ts'
+import { place } from '../../parts/router.ts'
+import { Secret } from '../../parts/secret.tsx'
+import { fromInput, toInput } from '../../parts/zoned-input.ts'
+
+const DAY_MS = 86_400_000
+
+/** Makes a link and shows it, this once. */
+export function NewShare({ onDone, onClose }: { onDone: () => void; onClose: () => void }) {
+  const [link, setLink] = useState<string>()
+  const zone = shownZone()
+
+  async function make(values: Readonly<Record<string, string>>) {
+    const { name = '', deviceIds = '', expiresAt = '', trailMinutes = '' } = values
+    const until = fromInput(expiresAt, zone)
+    if (until === undefined) throw faultAt('expiresAt', 'give date and time')
+    const body = {
+      name: name.trim(),
+      deviceIds: [...new Set(deviceIds.split('\n').flatMap((line) => line.trim() || []))],
+      expiresAt: new Date(until).toISOString(),
+      trailMinutes: Number(trailMinutes),
+    }
+    const { token } = await api.post('/shares', { body })
+    setLink(`${location.origin}/share#${token}`)
+    onDone()
+  }
+
+  if (link !== undefined) {
+    return (
+      <Dialog title="The link is made" onClose={onClose}>
+        <p>Copy it now. It is shown this once, and works for whoever has it.</p>
+        <Secret text={link} what="Link" />
+      </Dialog>
+    )
+  }
+  return (
+    <Dialog title="New link" onClose={onClose}>
+      <Form button="Make the link" submit={make} cancel={onClose}>
+        <Field
+          name="name"
+          label="Name"
+          hint="Shown to whoever opens the link."
+          autoFocus
+          autoComplete="off"
+        />
+        <Field
+          name="deviceIds"
+          label="Devices"
+          hint="One device id a line, 1 to 50 of them. Their names are shown, their ids are not."
+        >
+          {(attributes) => (
+            <textarea
+              {...attributes}
+              rows={3}
+              spellcheck={false}
+              defaultValue={place.peek().query.getAll('device').join('\n')}
+            />
+          )}
+        </Field>
+        <Field
+          name="expiresAt"
+          label="Until"
+          type="datetime-local"
+          hint={`In ${zone}, at most 30 days from now.`}
+          defaultValue={toInput(serverNow() + DAY_MS, zone)}
+        />
+        <Field name="trailMinutes" label="Where they came from">
+          {(attributes) => (
+            <select {...attributes} defaultValue="0">
+              <option value="0">Not shown</option>
+              <option value="15">The last 15 minutes</option>
+              <option value="60">The last hour</option>
+              <option value="480">The last 8 hours</option>
+              <option value="1440">The last day</option>
+            </select>
+          )}
+        </Field>
+      </Form>
+    </Dialog>
+  )
+}

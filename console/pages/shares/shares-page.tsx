@@ -1,0 +1,114 @@
+import { useState } from 'preact/hooks'
+import { Share2 } from 'lucide'
+import { api } from '../../api/client.ts'
+import { isAdmin } from '../../api/session.ts'
+import type { components } from '../../api/schema.ts'
+import { Isolated } from '../../parts/isolated.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Empty, Failed, FailedLine, Loading } from '../../parts/states.tsx'
+import { MoreButton, Table, type Column } from '../../parts/table.tsx'
+import { Time } from '../../parts/time.tsx'
+import { usePages } from '../../parts/use-pages.ts'
+import { NewShare } from './new-share.tsx'
+import { RevokeShare } from './revoke-share.tsx'
+
+export type Share = components['schemas']['Share']
+
+type Open = { readonly kind: 'new' } | { readonly kind: 'revoke'; readonly share: Share }
+
+/** Links that show some devices to people without an account. */
+export function SharesPage() {
+  const [open, setOpen] = useState<Open>()
+  const { items, failure, isLoading, reload, more } = usePages(
+    (cursor, signal) => api.get('/shares', { query: { ...(cursor && { cursor }) }, signal }),
+    [],
+  )
+  const dialog = { onDone: reload, onClose: () => setOpen(undefined) }
+  return (
+    <Page
+      title="Share"
+      wide
+      actions={
+        isAdmin.value && (
+          <button type="button" class="primary" onClick={() => setOpen({ kind: 'new' })}>
+            New link
+          </button>
+        )
+      }
+    >
+      {failure !== undefined && items !== undefined && (
+        <FailedLine failure={failure} onRetry={reload} />
+      )}
+      {items === undefined ? (
+        failure === undefined ? (
+          <Loading />
+        ) : (
+          <Failed failure={failure} {...(isAdmin.value && { onRetry: reload })} />
+        )
+      ) : items.length === 0 ? (
+        <Empty title="Nothing is shared" icon={Share2}>
+          <p>
+            A link shows where some devices are, live and until a time that you choose, to whoever
+            has it. It needs no account and shows no ids.
+          </p>
+        </Empty>
+      ) : (
+        <>
+          <Table
+            caption="Links"
+            columns={[...COLUMNS, actions((share) => setOpen({ kind: 'revoke', share }))]}
+            rows={items}
+            keyOf={({ id }) => id}
+          />
+          <MoreButton more={more} isLoading={isLoading} />
+        </>
+      )}
+      {open?.kind === 'new' && <NewShare {...dialog} />}
+      {open?.kind === 'revoke' && <RevokeShare of={open.share} {...dialog} />}
+    </Page>
+  )
+}
+
+const COLUMNS: readonly Column<Share>[] = [
+  { title: 'Name', cell: ({ name }) => <Isolated class="strong">{name}</Isolated> },
+  {
+    title: 'Devices',
+    cell: ({ deviceIds }) =>
+      deviceIds.length > 3 ? (
+        <span title={deviceIds.join('\n')}>{deviceIds.length} devices</span>
+      ) : (
+        <Isolated>{deviceIds.join(', ')}</Isolated>
+      ),
+  },
+  {
+    title: 'Until',
+    cell: ({ expiresAt, status }) => (
+      <>
+        <Time at={expiresAt} />
+        {status === 'expired' && <span class="quiet"> · expired</span>}
+      </>
+    ),
+  },
+  {
+    title: 'Trail',
+    cell: ({ trailMinutes }) => (trailMinutes === 0 ? 'none' : `${trailMinutes} min`),
+  },
+  { title: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
+]
+
+function actions(revoke: (share: Share) => void): Column<Share> {
+  return {
+    title: 'Change',
+    cell: (share) =>
+      share.status === 'expired' ? null : (
+        <button
+          type="button"
+          class="small danger"
+          aria-label={`Revoke ${share.name}`}
+          onClick={() => revoke(share)}
+        >
+          Revoke
+        </button>
+      ),
+  }
+}

@@ -1,0 +1,48 @@
+import { expect, test } from '@jest/globals'
+import { describeConsole } from './chromium.ts'
+import { consoleSuite } from './console-harness.ts'
+
+describeConsole('sharing', () => {
+  const suite = consoleSuite()
+
+  test('a link shows devices live to people without an account, until it is revoked', async () => {
+    await suite.report({ deviceId: 'secret-id', latitude: 48.2, longitude: 16.4 })
+    const page = await suite.signedIn('/shares')
+    await page.getByRole('button', { name: 'New link' }).click()
+    const name = 'Delivery <img src=x onerror=alert(1)>'
+    await page.getByRole('textbox', { name: 'Name' }).fill(name)
+    await page.getByRole('textbox', { name: 'Devices' }).fill('no such device')
+    await page.getByRole('button', { name: 'Make the link' }).click()
+    await page.getByRole('dialog').getByRole('alert').waitFor()
+    await page.getByRole('textbox', { name: 'Devices' }).fill('secret-id')
+    await page.getByRole('button', { name: 'Make the link' }).click()
+    const link = await page.getByRole('textbox', { name: 'Link' }).inputValue()
+    await page.keyboard.press('Escape')
+
+    const guest = await (await suite.open({ viewport: { width: 360, height: 740 } })).newPage()
+    await guest.goto(link)
+    await guest.getByRole('heading', { name }).waitFor()
+    const device = guest.getByRole('list', { name: 'Devices' }).getByText('Device 1')
+    await device.waitFor()
+    await guest.getByRole('status', { name: 'Connection' }).getByText('live').waitFor()
+    expect(await guest.content()).not.toContain('secret-id')
+    const shown = await device.locator('..').getByRole('time').getAttribute('datetime')
+    await suite.report({ deviceId: 'secret-id', latitude: 48.3, longitude: 16.4 })
+    await guest.waitForFunction(
+      `document.querySelector('main li time').dateTime !== ${JSON.stringify(shown)}`,
+    )
+
+    await page.getByRole('button', { name: `Revoke ${name}` }).click()
+    await page.getByRole('button', { name: 'Revoke for good' }).click()
+    await guest.getByRole('heading', { name: 'This link shows nothing' }).waitFor()
+  })
+
+  test.each(['/share', '/share#nonsense', '/share#%'])(
+    '%s says that it shows nothing',
+    async (path) => {
+      const page = await (await suite.open()).newPage()
+      await page.goto(suite.url + path)
+      await page.getByRole('heading', { name: 'This link shows nothing' }).waitFor()
+    },
+  )
+})
