@@ -1,0 +1,164 @@
+import { expect, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
+import { describeConsole } from './chromium.ts'
+import { consoleSuite, deviceRow } from './console-harness.ts'
+
+const MARKUP = '<img src=x onerror=alert(1)>'
+
+describeConsole('connecting a device', () => {
+  const suite = consoleSuite()
+
+  async function connecting(): Promise<Page> {
+    const page = await suite.signedIn()
+    await link(page, 'Connect a device').click()
+    await page.getByRole('button', { name: 'Make a key' }).click()
+    await secretOf(page)
+    return page
+  }
+
+  const link = (page: Page, name: string) =>
+    page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name })
+  const arrival = (page: Page) => page.getByRole('region', { name: 'Arrival' })
+  const secretOf = (page: Page) => page.getByRole('textbox', { name: 'API key' }).inputValue()
+
+  const submit = (key: string, report: object) =>
+    fetch(`${suite.ingestUrl}/api/v1/gps/submit`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(report),
+    })
+
+  test('goes from signing in to a tick, and from there to the device on the map', async () => {
+    const page = await connecting()
+    await page.getByRole('textbox', { name: 'Device id' }).fill('first van')
+    await page.getByRole('button', { name: 'Send a test report' }).click()
+    await arrival(page).getByText('arrived').waitFor()
+    await arrival(page).getByRole('link', { name: 'map' }).click()
+    await deviceRow(page, 'first van').waitFor()
+  })
+
+  test('what is copied from the page is what a device needs', async () => {
+    const page = await connecting()
+    await page.getByRole('textbox', { name: 'Device id' }).fill('copied')
+    const key = await secretOf(page)
+    const command = await page.getByLabel('Command', { exact: true }).textContent()
+    expect(command).toContain(`${suite.ingestUrl}/api/v1/gps/submit`)
+    expect(command).toContain(`Bearer ${key}`)
+    await page.getByText('is reached only from the computer').waitFor()
+    expect((await submit(key, { deviceId: 'copied', latitude: 1, longitude: 2 })).status).toBe(200)
+    await arrival(page).getByText('arrived').waitFor()
+  })
+
+  test('a refused report says why within two seconds, and a good one after it arrives', async () => {
+    const page = await connecting()
+    const key = await secretOf(page)
+    await arrival(page).getByText('Waiting').waitFor()
+    const sentAt = Date.now()
+    expect((await submit(key, { deviceId: MARKUP, latitude: 95, longitude: 2 })).status).toBe(400)
+    await arrival(page).getByText('Latitude must be').waitFor()
+    expect(Date.now() - sentAt).toBeLessThan(2_000)
+    await arrival(page).getByText('What was sent').click()
+    await arrival(page).getByText(MARKUP).waitFor()
+    await submit(key, { deviceId: 'another id', latitude: 1, longitude: 2 })
+    await arrival(page).getByText('another id has arrived').waitFor()
+    await arrival(page).getByRole('button', { name: 'Yes' }).click()
+    expect(await page.getByRole('textbox', { name: 'Device id' }).inputValue()).toBe('another id')
+  })
+
+  test('a test report that is refused says why', async () => {
+    const page = await connecting()
+    await page.getByRole('textbox', { name: 'Latitude' }).fill('north')
+    await page.getByRole('button', { name: 'Send a test report' }).click()
+    await arrival(page).getByText('Latitude must be').waitFor()
+  })
+
+  test('coming back finds everything but the secret, and pasting it goes on', async () => {
+    const page = await connecting()
+    const key = await secretOf(page)
+    await page.getByRole('textbox', { name: 'Device id' }).fill('left alone')
+    await page.getByLabel('Python').check()
+    await link(page, 'Keys').click()
+    await page.getByRole('heading', { name: 'Keys' }).waitFor()
+    await link(page, 'Connect a device').click()
+    await page.getByText('its secret was shown once').waitFor()
+    expect(await page.getByRole('textbox', { name: 'Device id' }).inputValue()).toBe('left alone')
+    expect(await page.getByLabel('Python').isChecked()).toBe(true)
+    expect(await page.content()).not.toContain(key)
+    const kept = await page.evaluate('JSON.stringify([localStorage, sessionStorage, location])')
+    expect(kept).not.toContain(key)
+
+    await page.getByText('Use one that is there').click()
+    await page.getByLabel('Its secret').fill('gps_wrong')
+    await page.getByRole('button', { name: 'Use it' }).click()
+    await page.getByRole('alert').waitFor()
+    await page.getByLabel('Its secret').fill(key)
+    await page.getByRole('button', { name: 'Use it' }).click()
+    expect(await secretOf(page)).toBe(key)
+  })
+
+  test('an address with a key in its fragment goes on with it, and no longer holds it', async () => {
+    const { key } = await suite.made('/keys', { name: 'Phone' })
+    const page = await suite.signedIn(`/connect#key=${key}&device=phone&sender=gpslogger`)
+    expect(await secretOf(page)).toBe(key)
+    expect(page.url()).toBe(`${suite.url}/connect`)
+    expect(await page.getByLabel('GPSLogger').isChecked()).toBe(true)
+    expect(await page.getByRole('textbox', { name: 'Device id' }).inputValue()).toBe('phone')
+  })
+
+  test('keys are made, found, rotated and revoked, and markup in a name stays text', async () => {
+    const page = await suite.signedIn('/keys')
+    await page.getByRole('button', { name: 'New key' }).click()
+    await page.getByRole('textbox', { name: 'Name' }).fill(MARKUP)
+    await page.getByRole('button', { name: 'Make the key' }).click()
+    const key = await secretOf(page)
+    await page.getByRole('button', { name: 'I have it' }).click()
+    const row = page.getByRole('row').filter({ hasText: MARKUP })
+    await row.getByRole('button', { name: 'Rotate' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
+    expect(await secretOf(page)).not.toBe(key)
+    await page.getByText('The secret before works until').waitFor()
+    await page.getByRole('button', { name: 'I have it' }).click()
+    await row.getByText('Rotating').waitFor()
+
+    await page.getByRole('button', { name: 'Which key is this?' }).click()
+    await page.getByLabel('Secret', { exact: true }).fill(key)
+    await page.getByRole('button', { name: 'Look' }).click()
+    await page.getByRole('dialog').getByText(MARKUP).waitFor()
+    await page.keyboard.press('Escape')
+
+    await row.getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('button', { name: 'Revoke for good' }).click()
+    await row.getByText('Revoked').waitFor()
+    expect((await submit(key, { deviceId: 'a', latitude: 1, longitude: 2 })).status).toBe(401)
+  })
+
+  test('a rejection appears on its page without a reload, and stays text', async () => {
+    const { key } = await suite.made('/keys', { name: `Key ${MARKUP}` })
+    const page = await suite.signedIn('/rejections')
+    await page.getByText('Refused reports').or(page.getByRole('table')).first().waitFor()
+    await submit(key, { deviceId: `live ${MARKUP}`, latitude: 95, longitude: 1 })
+    const row = page.getByRole('row').filter({ hasText: `live ${MARKUP}` })
+    await row.waitFor()
+    await row.getByText('bytes').click()
+    await row.locator('pre').getByText(MARKUP).waitFor()
+    await row.getByText(`Key ${MARKUP}`).waitFor()
+  })
+
+  test('viewers see no control that changes anything, and are told why', async () => {
+    const viewer = { email: 'vic@example.org', password: 'a viewer of this account' }
+    await suite.made('/operators', { ...viewer, role: 'viewer' })
+    const page = await (await suite.open()).newPage()
+    await page.goto(`${suite.url}/keys`)
+    await page.getByRole('textbox', { name: 'E-mail' }).fill(viewer.email)
+    await page.getByLabel('Password').fill(viewer.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('row').filter({ hasText: 'Gateway' }).waitFor()
+    expect(await page.getByRole('main').getByRole('button').count()).toBe(0)
+    await link(page, 'Connect a device').click()
+    await page.getByText('Ask one for the secret').waitFor()
+    expect(await page.getByRole('button', { name: /Make a key|Send a test/ }).count()).toBe(0)
+    await link(page, 'Operators').click()
+    await page.getByRole('heading', { name: 'Not allowed for you' }).waitFor()
+    expect(await link(page, 'Accounts').count()).toBe(0)
+  })
+})
