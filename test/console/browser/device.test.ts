@@ -1,0 +1,114 @@
+import { expect, test } from '@jest/globals'
+import { describeConsole } from './chromium.ts'
+import { consoleSuite, deviceRow } from './console-harness.ts'
+
+const HOUR = 3_600_000
+const at = (ago: number) => new Date(Date.now() - ago).toISOString()
+
+describeConsole('the page of a device', () => {
+  const suite = consoleSuite()
+
+  test('shows its last position, in the chosen zone and UTC, and a day at a time', async () => {
+    await suite.report(
+      { deviceId: 'van/1', latitude: 48.2, longitude: 16.4, timestamp: at(48 * HOUR) },
+      { deviceId: 'van/1', latitude: 48.3, longitude: 16.5, timestamp: at(3_000), heading: 0 },
+    )
+    const page = await suite.signedIn('/devices/van%2F1', { timezoneId: 'Asia/Kathmandu' })
+    const card = page.getByRole('region', { name: 'Last position' })
+    await card.getByText('48.30000, 16.50000').waitFor()
+    expect(await card.textContent()).toMatch(/Asia\/Kath?mandu.*UTC\+05:45UTC/)
+    expect(await card.textContent()).toMatch(/Received\d+ s later.*Heading0°/)
+    const geo = card.getByRole('link', { name: 'Open in an app' })
+    expect(await geo.getAttribute('href')).toBe('geo:48.3,16.5')
+
+    await page.getByRole('button', { name: 'The day before' }).click()
+    await page.getByText('No reports on this day').waitFor()
+    await page.getByRole('button', { name: 'The day before' }).click()
+    await page.getByRole('region', { name: 'Track' }).getByText('Distance').waitFor()
+    expect(new URL(page.url()).searchParams.get('day')).toMatch(/^\d{4}-\d\d-\d\d$/)
+    const gpx = page.getByRole('link', { name: 'GPX' })
+    const { status, body } = await page
+      .evaluate(
+        `fetch(${JSON.stringify(await gpx.getAttribute('href'))}).then(async (answer) => ({ status: answer.status, body: await answer.text() }))`,
+      )
+      .then((answer) => answer as { status: number; body: string })
+    expect(status).toBe(200)
+    expect(body).toContain('lat="48.2"')
+  })
+
+  test('renames, disables and enables it', async () => {
+    await suite.report({ deviceId: 'van-2', latitude: 1, longitude: 2 })
+    const page = await suite.signedIn('/devices/van-2')
+    await page.getByRole('button', { name: 'Edit' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Edit the device' })
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('North')
+    await dialog.getByLabel('Reports every').fill('-1')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByText('expectedIntervalSeconds must be', { exact: false }).waitFor()
+    await dialog.getByLabel('Reports every').fill('60')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { name: 'North' }).waitFor()
+    await page.getByRole('button', { name: 'Disable' }).click()
+    await page.getByRole('button', { name: 'Enable' }).waitFor()
+    await page.getByRole('link', { name: 'To the map' }).click()
+    await deviceRow(page, 'North').getByText('disabled').first().waitFor()
+  })
+
+  test('erases it only once its id is typed', async () => {
+    await suite.report({ deviceId: 'van-3', latitude: 1, longitude: 2 })
+    const page = await suite.signedIn('/devices/van-3')
+    await page.getByRole('button', { name: 'Erase …' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Erase the device' })
+    await dialog.getByRole('textbox').fill('van-')
+    await dialog.getByRole('button', { name: 'Erase for good' }).click()
+    await dialog.getByText('This is not its id').waitFor()
+    expect((await suite.call('GET', '/devices/van-3')).status).toBe(200)
+    await dialog.getByRole('textbox').fill('van-3')
+    await dialog.getByRole('button', { name: 'Erase for good' }).click()
+    await page.getByRole('status').getByText('The device is erased').waitFor()
+    await deviceRow(page, 'van-3').waitFor({ state: 'hidden' })
+    await page.goto(`${suite.url}/devices/van-3`)
+    await page.getByText('There is no such device').waitFor()
+  })
+
+  test('moves one time cursor for map, plots and table', async () => {
+    const reports = Array.from({ length: 60 }, (_, index) => ({
+      deviceId: 'van-4',
+      latitude: 48 + index / 1_000,
+      longitude: 16,
+      timestamp: at(60_000 - index * 1_000),
+      speed: index,
+      altitude: 100 + index,
+    }))
+    await suite.report(...reports)
+    const page = await suite.signedIn('/devices/van-4')
+    const cursor = page.getByRole('slider', { name: 'Time' })
+    await cursor.waitFor()
+    await cursor.press('Home')
+    await page.getByText('Table', { exact: true }).click()
+    const here = page.getByRole('table').getByRole('button', { pressed: true })
+    expect(await here.textContent()).toBe(await page.locator('.replay output').textContent())
+    await page.getByRole('combobox', { name: 'Replay speed' }).selectOption('600')
+    const before = await cursor.inputValue()
+    await page.getByRole('button', { name: 'Play', exact: true }).click()
+    await page.getByRole('button', { name: 'Play', exact: true }).waitFor()
+    expect(Number(await cursor.inputValue())).toBeGreaterThan(Number(before))
+  })
+
+  test('has no control that changes anything for a viewer', async () => {
+    const viewer = { email: 'vera@example.org', password: 'another correct horse', role: 'viewer' }
+    await suite.made('/operators', viewer)
+    await suite.report({ deviceId: 'van-5', latitude: 1, longitude: 2 })
+    const page = await (await suite.open()).newPage()
+    await page.goto(`${suite.url}/devices/van-5`)
+    await page.getByRole('textbox', { name: 'E-mail' }).fill(viewer.email)
+    await page.getByLabel('Password').fill(viewer.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('region', { name: 'Last position' }).waitFor()
+    for (const name of ['Edit', 'Disable', 'Erase …']) {
+      expect(await page.getByRole('button', { name }).count()).toBe(0)
+    }
+    await page.getByRole('link', { name: 'Audit' }).click()
+    await page.getByText('Ask an admin of your account').waitFor()
+  })
+})
