@@ -30,7 +30,16 @@ export async function startDistributedService(
   proxy.forwardTo(brokerPort)
   const kafka = await ownKafka({ port: brokerPort, advertisedPort: proxy.port })
   const mongodb = await ownMongodb()
-  const programs = await startPrograms({ brokers: kafka.brokers, mongodb, ...settings })
+  const closeServers = async () => {
+    await kafka.kill()
+    await proxy.close()
+    await mongodb.kill()
+  }
+  const starting = startPrograms({ brokers: kafka.brokers, mongodb, ...settings })
+  const programs = await starting.catch(async (error: unknown) => {
+    await closeServers()
+    throw error
+  })
   return {
     ...programs,
     kafka,
@@ -39,9 +48,7 @@ export async function startDistributedService(
     mongodb,
     async close(): Promise<void> {
       await programs.close()
-      await kafka.kill()
-      await proxy.close()
-      await mongodb.kill()
+      await closeServers()
     },
   }
 }
