@@ -21,7 +21,9 @@ describe('a PMTiles file', () => {
     return {
       file,
       map: new PMTiles(source, undefined, async (data, compression) => {
-        return Number(compression) === 1 ? data : new Uint8Array(gunzipSync(new Uint8Array(data))).buffer
+        return Number(compression) === 1
+          ? data
+          : new Uint8Array(gunzipSync(new Uint8Array(data))).buffer
       }),
     }
   }

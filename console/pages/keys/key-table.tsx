@@ -3,7 +3,10 @@ import { Isolated } from '../../parts/isolated.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { Ago, Time } from '../../parts/time.tsx'
 import { scopeWords, STATUS_WORDS, type Key } from './key-words.ts'
-import type { KeyDialog } from './keys-page.tsx'
+
+export type KeyDialog =
+  | { readonly kind: 'new' | 'identify' }
+  | { readonly kind: 'edit' | 'rotate' | 'revoke'; readonly key: Key }
 
 export function KeyTable({
   keys,

@@ -8,16 +8,11 @@ import { MoreButton } from '../../parts/table.tsx'
 import { usePages } from '../../parts/use-pages.ts'
 import { EditKey } from './edit-key.tsx'
 import { IdentifyKey } from './identify-key.tsx'
-import type { Key } from './key-words.ts'
-import { KeyTable } from './key-table.tsx'
+import { KeyTable, type KeyDialog } from './key-table.tsx'
 import { NewKey } from './new-key.tsx'
 import { RevokeKey } from './revoke-key.tsx'
 import { RotateKey } from './rotate-key.tsx'
 import './keys.css'
-
-export type KeyDialog =
-  | { readonly kind: 'new' | 'identify' }
-  | { readonly kind: 'edit' | 'rotate' | 'revoke'; readonly key: Key }
 
 export function KeysPage() {
   const [open, setOpen] = useState<KeyDialog>()

@@ -3,7 +3,9 @@ import { toast } from '../../parts/announcer.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Isolated } from '../../parts/isolated.tsx'
-import type { Share } from './shares-page.tsx'
+import type { components } from '../../api/schema.ts'
+
+export type Share = components['schemas']['Share']
 
 export function RevokeShare({
   of: { id, name },

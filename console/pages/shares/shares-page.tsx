@@ -2,7 +2,6 @@ import { useState } from 'preact/hooks'
 import { Share2 } from 'lucide'
 import { api } from '../../api/client.ts'
 import { isAdmin } from '../../api/session.ts'
-import type { components } from '../../api/schema.ts'
 import { Isolated } from '../../parts/isolated.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Empty, Failed, FailedLine, Loading } from '../../parts/states.tsx'
@@ -10,9 +9,7 @@ import { MoreButton, Table, type Column } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
 import { usePages } from '../../parts/use-pages.ts'
 import { NewShare } from './new-share.tsx'
-import { RevokeShare } from './revoke-share.tsx'
-
-export type Share = components['schemas']['Share']
+import { RevokeShare, type Share } from './revoke-share.tsx'
 
 type Open = { readonly kind: 'new' } | { readonly kind: 'revoke'; readonly share: Share }
 
