@@ -46,7 +46,7 @@ export const PAGES: readonly ConsolePage[] = [
     path: '/rejections',
     load: () =>
       import('./pages/rejections/rejections-page.tsx').then((module) => module.RejectionsPage),
-    link: { name: 'Rejections', short: 'Refused', icon: OctagonX },
+    link: { name: 'Rejections', icon: OctagonX },
   },
   {
     path: '/shares',

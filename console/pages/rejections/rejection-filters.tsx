@@ -1,12 +1,19 @@
 import type { components } from '../../api/schema.ts'
 import { Field } from '../../parts/form.tsx'
 import { setQuery } from '../../parts/router.ts'
-import type { RejectionFilter } from './merge-rejections.ts'
+import type { Rejection, RejectionFilter } from './merge-rejections.ts'
 
 type Key = components['schemas']['Key']
 
+const ERRORS: readonly Rejection['error'][] = [
+  'INVALID_PARAMS',
+  'FORBIDDEN',
+  'PAYLOAD_TOO_LARGE',
+  'RATE_LIMITED',
+]
+
 export function RejectionFilters({
-  filter: { keyId, deviceId },
+  filter: { keyId, deviceId, error },
   keys,
 }: {
   filter: RejectionFilter
@@ -28,6 +35,22 @@ export function RejectionFilters({
             {keys.map(({ id, name, hint }) => (
               <option key={id} value={id}>
                 {`${name} (${hint})`}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <Field name="error" label="Why">
+        {(attributes) => (
+          <select
+            {...attributes}
+            value={error ?? ''}
+            onChange={({ currentTarget }) => setQuery({ error: currentTarget.value })}
+          >
+            <option value="">All</option>
+            {ERRORS.map((one) => (
+              <option key={one} value={one}>
+                {one}
               </option>
             ))}
           </select>

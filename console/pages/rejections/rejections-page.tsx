@@ -105,7 +105,7 @@ function useNewest(filter: RejectionFilter): readonly Rejection[] {
 }
 
 function filterIn(query: URLSearchParams): RejectionFilter {
-  const names = ['keyId', 'deviceId'] as const
+  const names = ['keyId', 'deviceId', 'error'] as const
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = query.get(name)
