@@ -7,6 +7,7 @@ import { Table, type Column } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { useLoad } from '../../parts/use-load.ts'
 import { figuresOf } from './figures.ts'
+import { History } from './history.tsx'
 import './system.css'
 
 type Instance = components['schemas']['Instance']
@@ -41,6 +42,8 @@ export function SystemPage() {
               </div>
             ))}
           </dl>
+          <h2>The last hour</h2>
+          <History />
           <h2>Processes</h2>
           <Table
             caption="Processes"
