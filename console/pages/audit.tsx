@@ -1,8 +1,10 @@
 import { api } from '../api/client.ts'
 import { isAdmin } from '../api/session.ts'
 import type { components } from '../api/schema.ts'
+import { Field } from '../parts/form.tsx'
 import { Isolated } from '../parts/isolated.tsx'
 import { Page } from '../parts/page.tsx'
+import { place, setQuery } from '../parts/router.ts'
 import { Empty, Failed, FailedLine, Loading } from '../parts/states.tsx'
 import { MoreButton, Table, type Column } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
@@ -12,9 +14,11 @@ type Entry = components['schemas']['AuditEntry']
 
 /** Who did what in the account, newest first. */
 export function AuditPage() {
+  const filter = filterIn(place.value.query)
   const { items, failure, isLoading, reload, more } = usePages(
-    (cursor, signal) => api.get('/audit', { query: { ...(cursor && { cursor }) }, signal }),
-    [],
+    (cursor, signal) =>
+      api.get('/audit', { query: { ...filter, ...(cursor && { cursor }) }, signal }),
+    [filter],
   )
   return (
     <Page
@@ -26,6 +30,7 @@ export function AuditPage() {
         </button>
       }
     >
+      {isAdmin.value && <Filters filter={filter} />}
       {failure !== undefined && items !== undefined && (
         <FailedLine failure={failure} onRetry={reload} />
       )}
@@ -36,8 +41,10 @@ export function AuditPage() {
           <Failed failure={failure} {...(isAdmin.value && { onRetry: reload })} />
         )
       ) : items.length === 0 ? (
-        <Empty title="Nothing has been done yet">
-          <p>What operators change (keys, devices, operators) is listed here.</p>
+        <Empty title="Nothing to see here">
+          <p>
+            What operators change (keys, devices, operators) is listed here, if no filter hides it.
+          </p>
         </Empty>
       ) : (
         <>
@@ -46,6 +53,43 @@ export function AuditPage() {
         </>
       )}
     </Page>
+  )
+}
+
+const FILTERS = [
+  { name: 'action', label: 'What, such as key.created' },
+  { name: 'subjectId', label: 'Id of the key, device or operator' },
+] as const
+
+type Filter = { readonly [N in (typeof FILTERS)[number]['name']]?: string }
+
+function Filters({ filter }: { filter: Filter }) {
+  return (
+    <div class="filters" role="search" aria-label="Which entries">
+      {FILTERS.map(({ name, label }) => (
+        <Field key={name} name={name} label={label}>
+          {(attributes) => (
+            <input
+              {...attributes}
+              type="search"
+              maxLength={128}
+              spellcheck={false}
+              value={filter[name] ?? ''}
+              onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value })}
+            />
+          )}
+        </Field>
+      ))}
+    </div>
+  )
+}
+
+function filterIn(query: URLSearchParams): Filter {
+  return Object.fromEntries(
+    FILTERS.flatMap(({ name }) => {
+      const value = query.get(name)
+      return value === null ? [] : [[name, value]]
+    }),
   )
 }
 
