@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite } from './console-harness.ts'
 
@@ -26,11 +27,10 @@ describeConsole('sharing', () => {
     await device.waitFor()
     await guest.getByRole('status', { name: 'Connection' }).getByText('live').waitFor()
     expect(await guest.content()).not.toContain('secret-id')
-    const shown = await device.locator('..').getByRole('time').getAttribute('datetime')
+    const time = device.locator('..').getByRole('time')
+    const shown = await time.getAttribute('datetime')
     await suite.report({ deviceId: 'secret-id', latitude: 48.3, longitude: 16.4 })
-    await guest.waitForFunction(
-      `document.querySelector('main li time').dateTime !== ${JSON.stringify(shown)}`,
-    )
+    await eventually(async () => (await time.getAttribute('datetime')) !== shown)
 
     await page.getByRole('button', { name: `Revoke ${name}` }).click()
     await page.getByRole('button', { name: 'Revoke for good' }).click()
