@@ -2,7 +2,7 @@
  * Beyond this number of requests under way, and bytes of their bodies, further ones are refused. More
  * would be answered later and not faster: what lives longer costs more garbage collection.
  */
-const MOST_REQUESTS = 600
+const MOST_REQUESTS = 512
 const MOST_BYTES = 32 * 1024 * 1024
 
 /**

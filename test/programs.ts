@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +15,10 @@ export type RunningProgram = {
   readonly output: () => string
   /** The exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals>
+}
+
+const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  scripts: Record<string, string>
 }
 
 const running = new Set<RunningProgram>()
@@ -38,7 +43,8 @@ export function startProgram(
     input = '',
   }: { args?: readonly string[]; env?: Record<string, string>; input?: string } = {},
 ): RunningProgram {
-  const child = spawn(process.execPath, ['scripts/run.mjs', program, ...args], {
+  const options = optionsOf(program)
+  const child = spawn(process.execPath, [...options, 'scripts/run.mjs', program, ...args], {
     cwd: root,
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -66,6 +72,12 @@ export function endedWithTheTests(
     () => undefined,
   )
   return started
+}
+
+/** Those of node in the npm script of a program. */
+function optionsOf(program: string): string[] {
+  const script = Object.values(scripts).find((one) => one.endsWith(` scripts/run.mjs ${program}`))
+  return script?.split(' ').filter((word) => word.startsWith('--')) ?? []
 }
 
 export type Embedded = RunningProgram & { readonly ingestUrl: string; readonly adminUrl: string }
