@@ -39,7 +39,7 @@ curl -X POST ${ingestUrl}/api/v1/gps/submit -H 'Authorization: Bearer ${apiKey}'
 
 curl -H 'Authorization: Bearer ${apiKey}' ${adminUrl}/api/v1/devices/my-first-device
 
-  3. Sign in to the back office:
+  3. See it on the map: open ${adminUrl}/ in a browser and sign in. With curl:
 
 curl -c cookies.txt ${adminUrl}/api/v1/session -H 'Content-Type: application/json' -d '${credentials}'
 
