@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import type { RateLimit } from '../../runtime/config/config.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import type { HttpContext } from '../../runtime/http.ts'
-import { memoryRateCounters } from '../../runtime/rate-counters.ts'
+import { countedLimit, memoryRateCounters } from '../../runtime/rate-counters.ts'
 import { secretHash } from '../../schemas/api-key.ts'
 import { isShareToken } from '../../schemas/share-token.ts'
 import type { Share, Shares } from '../../store/back-office.ts'
@@ -41,11 +41,12 @@ export function shareCallers({
   limit: RateLimit | 'off'
 }): (ctx: HttpContext) => Promise<ShareCaller> {
   const good = new LRUCache<string, true>({ max: GOOD_REMEMBERED, ttl: GOOD_FOR_MS })
-  const counters = limit === 'off' ? undefined : memoryRateCounters({ seconds: limit.seconds })
+  const unknown = countedLimit(limit, { kind: 'share', openCounters: memoryRateCounters })
 
   async function refuseFlood(address: string): Promise<void> {
-    const count = await counters?.get(address)
-    if (count === undefined || limit === 'off' || count.consumedPoints < limit.points) return
+    const count = await unknown?.counters.get(address)
+    if (unknown === undefined || count === undefined || count.consumedPoints < unknown.points)
+      return
     const seconds = Math.max(1, Math.ceil(count.msBeforeNext / 1_000))
     throw tooMany('too many requests without a valid link came from this address', seconds)
   }
@@ -63,7 +64,7 @@ export function shareCallers({
     if (!good.has(id)) await refuseFlood(address)
     const share = isShareToken(token) ? await shareInForce(tokenHash, { store, clock }) : undefined
     if (share === undefined) {
-      await counters?.add(address, 1)
+      await unknown?.counters.add(address, 1)
       throw new ApiError('NOT_FOUND', 'this share does not exist, or not any more')
     }
     good.set(id, true)

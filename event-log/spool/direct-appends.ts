@@ -12,7 +12,7 @@ export type Append = {
 
 /**
  * With so many unconfirmed, a log that confirms nothing for this time counts as away: the process
- * refuses requests when many more are under way.
+ * refuses requests before twice as many are under way (runtime/load.ts).
  */
 const MANY = 300
 const SILENT_MS = 200
