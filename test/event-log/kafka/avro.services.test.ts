@@ -33,14 +33,19 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
     expect(await get(`/config/${subject}`)).toEqual({ compatibilityLevel: 'BACKWARD' })
   })
 
-  test('processes that start together on an empty registry agree on one schema within a second', async () => {
-    await get('/subjects')
+  test('processes that start together on an empty registry agree on one schema, a second later than in turn at most', async () => {
     for (let round = 0; round < 3; round += 1) {
-      const subject = `${aPrefix()}.position-reported-value`
-      const options = { url: schemaRegistry.url, clientId: 'test', subject }
+      // A busy machine slows the registry down: the same opened in turn tells by how much.
+      const inTurn = anEmptySubject()
+      const began = performance.now()
+      for (let process = 0; process < 8; process += 1) await openAvroFormat(inTurn)
+      const inTurnMs = performance.now() - began
+
+      const options = anEmptySubject()
+      const { subject } = options
       const begin = performance.now()
       const formats = await Promise.all(Array.from({ length: 8 }, () => openAvroFormat(options)))
-      expect(performance.now() - begin).toBeLessThan(1000)
+      expect(performance.now() - begin).toBeLessThan(inTurnMs + 1000)
       const event = positionReported()
       const values = await Promise.all(formats.map((format) => format.encode(event)))
       expect(new Set(values.map((value) => value.toString('hex'))).size).toBe(1)
@@ -186,6 +191,11 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
     await whenReady(log)
     const topic = `${topicPrefix}.position-reported`
     return { log, topic, subject: `${topic}-value` }
+  }
+
+  function anEmptySubject() {
+    const subject = `${aPrefix()}.position-reported-value`
+    return { url: schemaRegistry.url, clientId: 'test', subject }
   }
 
   function aPrefix() {
