@@ -19,7 +19,7 @@ export async function listDeadLetters(
   for await (const { letters } of eventLog.readDeadLetters()) {
     for (const letter of letters) {
       all += 1
-      if (letter.now.kind === 'position') readable += 1
+      if (isReplayable(letter)) readable += 1
       write(`${described(letter)}\n`)
     }
   }
@@ -57,7 +57,8 @@ async function fateOf(
   store: Pick<Erasures, 'erasuresOf'>,
 ): Promise<Fate> {
   switch (now.kind) {
-    case 'position': {
+    case 'position':
+    case 'seen': {
       const { accountId, deviceId } = now.event
       const erased = await store.erasuresOf({ accountId, deviceIds: [deviceId] })
       const { pending = false, upTo = {} } = erased.get(deviceId) ?? {}
@@ -74,9 +75,13 @@ async function fateOf(
   }
 }
 
+function isReplayable({ now: { kind } }: DeadLetter): boolean {
+  return kind === 'position' || kind === 'seen'
+}
+
 function described(letter: DeadLetter): string {
   const { kept, now } = letter
-  const state = now.kind === 'position' ? 'can be replayed' : `now: ${now.kind}`
+  const state = isReplayable(letter) ? 'can be replayed' : `now: ${now.kind}`
   return [
     `${place(letter)}: ${kept.reason} (${state})`,
     `  key    ${shown(kept.key)}`,

@@ -1,11 +1,13 @@
+import type { AppendedEvent } from '../schemas/appended-event.ts'
 import type { DeviceErased } from '../schemas/device-erased.ts'
+import type { DeviceSeen } from '../schemas/device-seen.ts'
 import type { PositionReported } from '../schemas/position-reported.ts'
 import type { Offsets, Origin } from '../schemas/read-models.ts'
 import type { ReportRejected } from '../schemas/report-rejected.ts'
 
 /**
- * The log of accepted reports and erasures, from which every read model can be rebuilt. Events with
- * the same `deviceKey` share a partition and keep their order.
+ * The log of accepted reports, heartbeats and erasures, from which every read model can be rebuilt.
+ * Events with the same `deviceKey` share a partition and keep their order.
  */
 export interface EventLog extends RejectionLog {
   /**
@@ -13,7 +15,7 @@ export interface EventLog extends RejectionLog {
    * @throws {DependencyError} `retriable` when the same append may succeed later (log
    *   unavailable, busy, overloaded, closing); the events may or may not have been written.
    */
-  append(events: readonly PositionReported[], options?: AppendOptions): Promise<void>
+  append(events: readonly AppendedEvent[], options?: AppendOptions): Promise<void>
 
   /**
    * Appends the erasure of a device under the device's key, after all its earlier events. Resolves
@@ -136,6 +138,7 @@ export type LogBatch = {
 
 export type LogEntry =
   | PositionEntry
+  | SeenEntry
   | { readonly kind: 'erasure'; readonly origin: Origin; readonly event: DeviceErased }
   | UnreadableEntry
   | UnknownEntry
@@ -145,6 +148,15 @@ export type PositionEntry = {
   readonly origin: Origin
   readonly event: PositionReported
   /** It waited in a spool: withdrawn if received before an erasure of its device (`isWithdrawn`). */
+  readonly spooled?: true
+}
+
+/** A heartbeat. */
+export type SeenEntry = {
+  readonly kind: 'seen'
+  readonly origin: Origin
+  readonly event: DeviceSeen
+  /** As of a position. */
   readonly spooled?: true
 }
 

@@ -1,16 +1,30 @@
 import { includes } from '../event-log/offsets.ts'
+import { isDeviceSeen, type AppendedEvent } from '../schemas/appended-event.ts'
+import type { DeviceSeen } from '../schemas/device-seen.ts'
 import { MEASUREMENTS, type PositionReported } from '../schemas/position-reported.ts'
 import type { DeviceStatus, LastPosition, Origin } from '../schemas/read-models.ts'
+
+type Placed<Event> = { readonly origin: Origin; readonly event: Event }
 
 /**
  * Folds one event into its device's status. Returns `previous` itself if the event has already been
  * applied. The result does not depend on the order in which reports arrived: a late report is
- * counted and may advance `lastSeenAt`, but does not replace a newer position.
+ * counted and may advance `lastSeenAt`, but does not replace a newer position. A heartbeat may
+ * advance `lastSeenAt` of a device that has a position, and does nothing else.
  */
 export function deviceStatus(
   previous: DeviceStatus | undefined,
-  { origin, event }: { readonly origin: Origin; readonly event: PositionReported },
-): DeviceStatus {
+  entry: Placed<PositionReported>,
+): DeviceStatus
+export function deviceStatus(
+  previous: DeviceStatus | undefined,
+  entry: Placed<AppendedEvent>,
+): DeviceStatus | undefined
+export function deviceStatus(
+  previous: DeviceStatus | undefined,
+  { origin, event }: Placed<AppendedEvent>,
+): DeviceStatus | undefined {
+  if (isDeviceSeen(event)) return previous && heard(previous, { origin, event })
   if (previous === undefined) {
     return {
       accountId: event.accountId,
@@ -32,7 +46,23 @@ export function deviceStatus(
     lastPosition: isLater(event, previous.lastPosition)
       ? lastPosition(event)
       : previous.lastPosition,
+    ...(previous.heartbeats !== undefined && { heartbeats: previous.heartbeats }),
     applied: { ...previous.applied, [origin.partition]: origin.offset },
+  }
+}
+
+function heard(previous: DeviceStatus, { origin, event }: Placed<DeviceSeen>): DeviceStatus {
+  if (includes(previous.applied, origin)) return previous
+  const { partition, offset } = origin
+  const { receivedAt } = event
+  const newest = previous.heartbeats?.[partition]
+  const heartbeat =
+    newest === undefined || receivedAt > newest.receivedAt ? { offset, receivedAt } : newest
+  return {
+    ...previous,
+    lastSeenAt: Math.max(previous.lastSeenAt, receivedAt),
+    heartbeats: { ...previous.heartbeats, [partition]: heartbeat },
+    applied: { ...previous.applied, [partition]: offset },
   }
 }
 

@@ -103,7 +103,7 @@ function isUnreadable(entry: LogEntry): entry is UnreadableEntry {
 }
 
 function isReadable(entry: LogEntry): entry is ProjectionEntry {
-  return entry.kind === 'position' || entry.kind === 'erasure'
+  return entry.kind === 'position' || entry.kind === 'seen' || entry.kind === 'erasure'
 }
 
 function isErasure(entry: ProjectionEntry) {

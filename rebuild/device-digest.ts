@@ -1,6 +1,11 @@
 import { includes } from '../event-log/offsets.ts'
 import { deviceStatus } from '../projector/device-status.ts'
-import type { DeviceStatus, Offsets, PositionRecord } from '../schemas/read-models.ts'
+import {
+  withHeartbeatsOf,
+  type DeviceStatus,
+  type Offsets,
+  type PositionRecord,
+} from '../schemas/read-models.ts'
 import { canonicalRecord, canonicalStatus, UnorderedHash } from './canonical.ts'
 
 /** The part of the log and of the read models that is compared. */
@@ -10,8 +15,8 @@ export type Cover = {
   /** Only records received since, in milliseconds: retention may have removed others from one side. */
   readonly receivedSince: number
   /**
-   * Whether retention has removed anything: counts and first times then cover removed records too,
-   * which a rebuild cannot count.
+   * Whether retention has removed anything: counts, first times and heartbeats then cover removed
+   * records too, which a rebuild cannot count.
    */
   readonly partial: boolean
 }
@@ -20,8 +25,9 @@ export type DeviceDigest = ReturnType<typeof deviceDigest>
 
 /**
  * One device in a generation, as of `cover`: its records, and its status at that time. The stored
- * status has moved on since. If it equals the fold of all the device's records, the digest uses the
- * fold of the covered ones; otherwise it uses the stored status, so that the difference shows.
+ * status has moved on since. If it equals the fold of all the device's records and heartbeats, the
+ * digest uses the fold of the covered ones; otherwise it uses the stored status, so that the
+ * difference shows.
  */
 export function deviceDigest(
   stored: DeviceStatus | undefined,
@@ -45,12 +51,29 @@ export function deviceDigest(
       if (counts) covered = folded(covered, record)
     },
 
-    /** The status as of `upTo`; undefined if none of the device is covered. */
-    status(): DeviceStatus | undefined {
-      if (stored === undefined) return undefined
-      if (all === undefined) return stored.lastSeenAt < receivedSince ? undefined : stored
-      return agrees(stored, all, partial) ? covered : stored
+    /** Whether a heartbeat beyond `upTo` has taken the place of covered ones. */
+    isHeardSince(): boolean {
+      return Object.entries(stored?.heartbeats ?? {}).some(
+        ([partition, { offset }]) => !includes(upTo, { partition: Number(partition), offset }),
+      )
     },
+
+    /**
+     * The status as of `upTo`; undefined if none of the device is covered. `heartbeats`: whether
+     * they are to be compared.
+     */
+    status({ heartbeats }: { heartbeats: boolean }): DeviceStatus | undefined {
+      if (stored === undefined) return undefined
+      if (all === undefined) return isLeftOver(stored) ? undefined : stored
+      if (!agrees(stored, withHeartbeatsOf(stored, all), partial)) return stored
+      return covered && heartbeats && !partial ? withHeartbeatsOf(stored, covered) : covered
+    },
+  }
+
+  /** Whether its records may have gone, and heartbeats alone keep it. */
+  function isLeftOver({ lastSeenAt, heartbeats = {} }: DeviceStatus): boolean {
+    if (lastSeenAt < receivedSince) return true
+    return partial && Object.values(heartbeats).some(({ receivedAt }) => receivedAt === lastSeenAt)
   }
 }
 

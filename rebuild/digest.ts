@@ -17,7 +17,7 @@ const DEVICES_AT_ONCE = 200
 /**
  * Counts and hashes the covered part of several generations while they are being written. It reads
  * them in step and leaves out devices erased after the covered part, because each generation removes
- * those at its own time. Rejects when `signal` is aborted.
+ * those at its own time. Of a device that was heard of since, heartbeats are left out. Rejects when `signal` is aborted.
  */
 export async function digestsOf<Name extends string>(
   generations: Readonly<Record<Name, Readable>>,
@@ -32,10 +32,16 @@ export async function digestsOf<Name extends string>(
     let after: string | undefined
     do {
       const next = await readNext(readable, { accountId, after, cover, signal })
+      const heardSince = new Set<string>()
+      for (const devices of next.read) {
+        for (const [deviceId, device] of devices) {
+          if (device.isHeardSince()) heardSince.add(deviceId)
+        }
+      }
       for (const [n, { records, devices }] of sums.entries()) {
-        for (const device of next.read[n]?.values() ?? []) {
+        for (const [deviceId, device] of next.read[n] ?? []) {
           records.addAll(device.records)
-          const status = device.status()
+          const status = device.status({ heartbeats: !heardSince.has(deviceId) })
           if (status !== undefined) devices.add(canonicalStatus(status))
         }
       }

@@ -52,7 +52,7 @@ export function createMetrics() {
     }),
     projected: new Counter({
       name: 'gps_projected_events_total',
-      help: 'Log entries the projector dealt with: stored, repeated, erased, dead_lettered or skipped',
+      help: 'Log entries the projector dealt with: stored, seen (a heartbeat), repeated, erased, dead_lettered or skipped',
       labelNames: ['outcome'] as const,
       registers,
     }),

@@ -48,6 +48,12 @@ export function parseByRules(
   return { report: withoutNegativeZeros(result.value as PositionReport) }
 }
 
+/** What is wrong with the device id of a heartbeat, which has nothing else. */
+export function deviceIdFaults(id: unknown): readonly ReportFault[] {
+  const { error } = deviceId.validate(id, { convert: false })
+  return (error?.details ?? []).map(({ message }) => ({ field: 'deviceId', message }))
+}
+
 /** Picks the fields by name, so that nothing else of the body (`__proto__` …) is read. */
 function knownFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const known: Record<string, unknown> = {

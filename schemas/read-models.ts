@@ -21,13 +21,18 @@ export type LastPosition = Pick<
   'recordId' | 'latitude' | 'longitude' | 'timestamp' | 'receivedAt' | (typeof MEASUREMENTS)[number]
 >
 
+/** The newest heartbeat from a partition. */
+export type Heartbeat = { readonly offset: number; readonly receivedAt: number }
+
 /** The status of a device, a pure fold over its events. Times in milliseconds. */
 export type DeviceStatus = {
   readonly accountId: string
   readonly deviceId: string
   readonly firstSeenAt: number
-  /** The newest `receivedAt` of the device's records. */
+  /** The newest `receivedAt` of the device's records and heartbeats. */
   readonly lastSeenAt: number
+  /** The newest heartbeat, per partition; absent if none has counted. */
+  readonly heartbeats?: Readonly<Record<number, Heartbeat>>
   /** Stored records, each once. */
   readonly reportCount: number
   readonly lastPosition: LastPosition
@@ -49,4 +54,26 @@ export type Device = { readonly status: DeviceStatus; readonly settings: DeviceS
 export function liveness({ status, settings }: Device, now: number): Liveness {
   const { expectedIntervalSeconds } = settings
   return livenessOf({ lastSeenAt: status.lastSeenAt, expectedIntervalSeconds }, now)
+}
+
+/**
+ * A status that was folded from records alone, with the heartbeats of the status before; after an
+ * erasure, those that it leaves.
+ */
+export function withHeartbeatsOf(
+  before: DeviceStatus | undefined,
+  status: DeviceStatus,
+  isErased: (heartbeat: { origin: Origin; receivedAt: number }) => boolean = () => false,
+): DeviceStatus {
+  const left = Object.entries(before?.heartbeats ?? {}).filter(
+    ([partition, { offset, receivedAt }]) =>
+      !isErased({ origin: { partition: Number(partition), offset }, receivedAt }),
+  )
+  if (left.length === 0) return status
+  const times = left.map(([, { receivedAt }]) => receivedAt)
+  return {
+    ...status,
+    lastSeenAt: Math.max(status.lastSeenAt, ...times),
+    heartbeats: Object.fromEntries(left),
+  }
 }

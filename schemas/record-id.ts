@@ -28,6 +28,11 @@ export function recordIdFor(
   return ulid(report.timestamp ?? digest.readUIntBE(10, 6), digest)
 }
 
+/** A ULID of its own, of a moment in milliseconds. */
+export function newUlid(time: number): string {
+  return ulid(time, nextRandom())
+}
+
 const random = { bytes: Buffer.alloc(RANDOM_BYTES * 1024), used: RANDOM_BYTES * 1024 }
 
 /** Drawn in blocks: a draw of its own for each id costs more than all the rest of the id. */

@@ -1,4 +1,5 @@
 import type { DeviceErased } from '../schemas/device-erased.ts'
+import type { DeviceSeen } from '../schemas/device-seen.ts'
 import type { Liveness } from '../schemas/liveness.ts'
 import type { PositionReported } from '../schemas/position-reported.ts'
 import type {
@@ -34,7 +35,8 @@ export interface ReadModels {
    * device that stands before it in the log, whoever brings them and whenever: also what another
    * projector, which has lost the partition meanwhile, writes late. What stands behind it starts
    * afresh, except events from a spool that were received before it. What operators said of the
-   * device is not touched.
+   * device is not touched. A heartbeat is folded into the status that its device has; without one
+   * it has no effect.
    */
   project(batch: ProjectionBatch): Promise<readonly Change[]>
 
@@ -80,8 +82,14 @@ export type ProjectionBatch = {
   readonly lastOffset: number
   readonly entries: readonly ProjectionEntry[]
   /** Pure; returns `previous` itself for an entry that is already applied. */
-  readonly fold: (previous: DeviceStatus | undefined, entry: PositionEntry) => DeviceStatus
+  readonly fold: Fold
 }
+
+/** A position gives a status, a heartbeat alone none. */
+export type Fold = (
+  previous: DeviceStatus | undefined,
+  entry: ReportEntry,
+) => DeviceStatus | undefined
 
 /**
  * The effect of a batch on one device. A redelivered batch changes nothing and reports only
@@ -98,6 +106,8 @@ export type Change = {
    * decides: a projector that died before it counted may have stored the record already.
    */
   readonly stored: readonly PositionEntry[]
+  /** Heartbeats folded now; without those the batch itself erased, and those of no effect. */
+  readonly seen: readonly SeenEntry[]
   /** Repeats of stored records, and of applied erasures: they had no effect. */
   readonly repeated: readonly ProjectionEntry[]
   readonly erased: readonly ErasureEntry[]
@@ -111,13 +121,24 @@ export type PositionEntry = {
   readonly spooled?: true
 }
 
+export type SeenEntry = {
+  readonly kind: 'seen'
+  readonly origin: Origin
+  readonly event: DeviceSeen
+  /** As of a position. */
+  readonly spooled?: true
+}
+
+/** What a device sends. */
+export type ReportEntry = PositionEntry | SeenEntry
+
 export type ErasureEntry = {
   readonly kind: 'erasure'
   readonly origin: Origin
   readonly event: DeviceErased
 }
 
-export type ProjectionEntry = PositionEntry | ErasureEntry
+export type ProjectionEntry = ReportEntry | ErasureEntry
 
 /** The read models exist in generations: one is current, a rebuild makes the next one beside it. */
 export interface Generations {

@@ -1,4 +1,5 @@
 import type { DeviceErased } from '../schemas/device-erased.ts'
+import type { DeviceSeen } from '../schemas/device-seen.ts'
 import type { PositionReported } from '../schemas/position-reported.ts'
 import type { ReportRejected } from '../schemas/report-rejected.ts'
 
@@ -19,6 +20,19 @@ export function positionReported(changes: Partial<PositionReported> = {}): Posit
     longitude: 13.7142099626,
     timestamp: T0 + made * 1000,
     timestampSource: 'device',
+    receivedAt: T0 + made * 1000 + 250,
+    ...changes,
+  }
+}
+
+/** A valid event; each call has an eventId of its own unless one is given. */
+export function deviceSeen(changes: Partial<DeviceSeen> = {}): DeviceSeen {
+  made += 1
+  return {
+    eventId: `01KDVN9C03${String(made).padStart(16, '0')}`,
+    accountId: 'acc-1',
+    deviceId: 'tracker-1',
+    keyId: 'key-1',
     receivedAt: T0 + made * 1000 + 250,
     ...changes,
   }

@@ -67,7 +67,7 @@ export function channel({
       ringEntries,
       ringBytes,
       retryMs,
-      onPosition: (event, origin) => statuses.of(event.accountId)?.reported(event, origin),
+      onReport: (event, origin) => statuses.of(event.accountId)?.reported(event, origin),
     })
     const statuses = accountWatch({
       what: 'device statuses for the live stream',

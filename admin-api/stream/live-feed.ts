@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import type { EventLog, LogBatch, PositionEntry } from '../../event-log/event-log.ts'
+import type { EventLog, LogBatch, PositionEntry, SeenEntry } from '../../event-log/event-log.ts'
 import { furthest, hasReached } from '../../event-log/offsets.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Logger } from '../../runtime/logger.ts'
+import type { AppendedEvent } from '../../schemas/appended-event.ts'
 import { isWithdrawn } from '../../schemas/device-erased.ts'
-import { deviceKey, type PositionReported } from '../../schemas/position-reported.ts'
+import { deviceKey } from '../../schemas/position-reported.ts'
 import type { Origin } from '../../schemas/read-models.ts'
 import type { Erasures } from '../../store/read-models.ts'
 import type { Place } from './mark.ts'
@@ -33,16 +34,20 @@ export type LiveFeed = {
   holds(place: Readonly<Place>): boolean
   /** The device's last erasure read here. */
   erasure(device: { accountId: string; deviceId: string }): ReadErasure | undefined
+  /** The last heartbeats of devices; the ring holds none. */
+  heartbeats(): Iterable<SeenEntry>
   push(entry: RingEntry): void
   /** Calls `wake` whenever there is more to read; the returned function unsubscribes. */
   listen(wake: () => void): () => void
 }
 
 const ERASURES_REMEMBERED = 10_000
+const HEARTBEATS_REMEMBERED = 10_000
 
 /**
  * Reads the log until `signal` is aborted, starting shortly before its end, so that readers who
- * have just been disconnected can resume. `onPosition` gets positions after it has caught up.
+ * have just been disconnected can resume. `onReport` gets positions and heartbeats after it has caught
+ * up.
  */
 export function startLiveFeed({
   eventLog,
@@ -52,7 +57,7 @@ export function startLiveFeed({
   ringEntries,
   ringBytes,
   retryMs,
-  onPosition,
+  onReport,
 }: {
   eventLog: ReadableLog
   store: Pick<Erasures, 'erasuresOf'>
@@ -61,11 +66,12 @@ export function startLiveFeed({
   ringEntries: number
   ringBytes: number
   retryMs: number
-  onPosition: (event: PositionReported, origin: Origin) => void
+  onReport: (event: AppendedEvent, origin: Origin) => void
 }): LiveFeed {
   const upTo: Place = {}
   const listeners = new Set<() => void>()
   const erasures = new LRUCache<string, ReadErasure>({ max: ERASURES_REMEMBERED })
+  const heartbeats = new LRUCache<string, SeenEntry>({ max: HEARTBEATS_REMEMBERED })
   const beginning = deferred()
   const catchingUp = deferred()
   let ring = createRing({ before: {}, maxEntries: ringEntries, maxBytes: ringBytes })
@@ -86,6 +92,7 @@ export function startLiveFeed({
     end: () => furthest(upTo, endAtBegin),
     holds: (place) => begun && hasReached(place, ring.before),
     erasure: (device) => erasures.get(deviceKey(device)),
+    heartbeats: () => heartbeats.values(),
     push,
     listen(wake) {
       listeners.add(wake)
@@ -155,7 +162,10 @@ export function startLiveFeed({
       if (entry.kind === 'position') {
         if (!isShown(entry, erased)) continue
         ring.push({ kind: 'position', origin, event: entry.event })
-        if (caughtUp) onPosition(entry.event, origin)
+        if (caughtUp) onReport(entry.event, origin)
+      } else if (entry.kind === 'seen') {
+        heartbeats.set(deviceKey(entry.event), entry)
+        if (caughtUp) onReport(entry.event, origin)
       } else if (entry.kind === 'erasure') {
         ring.erase({ ...entry.event, origin })
         ring.push({ kind: 'device-erased', origin, event: entry.event })

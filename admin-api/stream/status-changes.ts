@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { includes } from '../../event-log/offsets.ts'
+import type { PositionEntry, SeenEntry } from '../../event-log/event-log.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Liveness } from '../../schemas/liveness.ts'
 import { liveness, type Device, type Origin } from '../../schemas/read-models.ts'
@@ -74,9 +75,13 @@ export function statusChanges({
     seeded = true
     for (let number = feed.ring.first; number < feed.ring.end; number += 1) {
       const entry = feed.ring.at(number)
-      if (entry?.kind !== 'position' || entry.event.accountId !== accountId) continue
-      if (entry.event.receivedAt < now - JUST_NOW_MS) continue
-      listed.set(entry.event.deviceId, { origin: entry.origin, listedAt: now })
+      if (entry?.kind === 'position') list(entry)
+    }
+    for (const entry of feed.heartbeats()) list(entry)
+
+    function list({ event, origin }: PositionEntry | SeenEntry): void {
+      if (event.accountId !== accountId || event.receivedAt < now - JUST_NOW_MS) return
+      listed.set(event.deviceId, { origin, listedAt: now })
     }
   }
 
@@ -144,11 +149,15 @@ export function statusChanges({
   }
 
   async function tell(device: Device, now: number): Promise<void> {
-    const { deviceId, applied, lastPosition } = device.status
+    const { deviceId, applied, lastPosition, heartbeats = {} } = device.status
     const erased = feed.erasure({ accountId, deviceId })?.origin
     // Read before the store had applied the erasure.
     if (erased !== undefined && !includes(applied, erased)) return
-    const state = `${lastPosition.recordId} ${lastPosition.receivedAt} ${liveness(device, now)}`
+    const heard = Object.values(heartbeats).map(({ receivedAt }) => receivedAt)
+    const state = [
+      ...[lastPosition.recordId, lastPosition.receivedAt, liveness(device, now)],
+      Math.max(0, ...heard),
+    ].join(' ')
     if (signal.aborted || sent.get(deviceId) === state) return
     sent.set(deviceId, state)
     const frame = eventFrame('device-status', JSON.stringify(deviceView(device, now)))

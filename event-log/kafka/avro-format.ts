@@ -1,8 +1,7 @@
 import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
 import { backOff } from '../../runtime/back-off.ts'
 import { DependencyError } from '../../runtime/errors.ts'
-import { POSITION_REPORTED_AVRO } from '../../schemas/position-reported-avro.ts'
-import { checkPositionReported } from '../../schemas/position-reported.ts'
+import type { AvroRecord } from '../../schemas/avro-schemas.ts'
 import { UndecodableEventError } from '../../schemas/event-fields.ts'
 import type { AvroFormat } from './event-format.ts'
 
@@ -21,7 +20,7 @@ type AvroSchema = Extract<
 >
 
 /**
- * Registers the event's schema under `subject` (compatibility BACKWARD) and returns the Avro
+ * Registers an event's schema under `subject` (compatibility BACKWARD) and returns the Avro
  * format. Fetched schemas are cached, so an outage of the registry affects only new schemas.
  * @throws {DependencyError} when the registry is unavailable, or refuses the schema.
  */
@@ -29,18 +28,20 @@ export async function openAvroFormat({
   url,
   clientId,
   subject,
+  schema,
 }: {
   url: string
   clientId: string
   subject: string
+  schema: AvroRecord
 }): Promise<AvroFormat> {
   const registry = new SchemaRegistry({ host: url, clientId, retry: { retries: 0 } })
-  const { id } = await register(registry, subject)
+  const { id } = await register(registry, { subject, schema })
   const ours = await avroSchema(registry, id)
   const resolvers = new Map<number, ReturnType<AvroSchema['createResolver']>>()
 
   return {
-    encode: (event) => registry.encode(id, event),
+    encode: (fields) => registry.encode(id, fields),
 
     async decode(bytes) {
       if (bytes.length <= WIRE_HEADER_BYTES) {
@@ -49,13 +50,12 @@ export async function openAvroFormat({
       const writerId = bytes.readInt32BE(1)
       const resolver = resolvers.get(writerId) ?? (await resolverOf(writerId))
       resolvers.set(writerId, resolver)
-      let fields: unknown
       try {
-        fields = ours.fromBuffer(bytes.subarray(WIRE_HEADER_BYTES), resolver)
+        const fields: unknown = ours.fromBuffer(bytes.subarray(WIRE_HEADER_BYTES), resolver)
+        return { ...(fields as object) }
       } catch (cause) {
         throw new UndecodableEventError(`the value is not Avro of schema ${writerId}`, { cause })
       }
-      return checkPositionReported({ ...(fields as object) })
     },
   }
 
@@ -76,8 +76,11 @@ export async function openAvroFormat({
   }
 }
 
-async function register(registry: SchemaRegistry, subject: string): Promise<{ id: number }> {
-  const schema = JSON.stringify(POSITION_REPORTED_AVRO)
+async function register(
+  registry: SchemaRegistry,
+  { subject, schema: record }: { subject: string; schema: AvroRecord },
+): Promise<{ id: number }> {
+  const schema = JSON.stringify(record)
   const pauses = backOff({ firstMs: 25, longestMs: 200 })
   for (let tries = 1; ; tries += 1) {
     try {

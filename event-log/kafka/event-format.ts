@@ -8,24 +8,39 @@ import {
 import { UndecodableEventError, utf8 } from '../../schemas/event-fields.ts'
 import { parseIso8601 } from '../../schemas/iso-8601.ts'
 import {
+  encodeEvent,
+  eventIdOf,
+  eventTypeOf,
+  isDeviceSeen,
+  type AppendedEvent,
+} from '../../schemas/appended-event.ts'
+import {
+  checkDeviceSeen,
+  decodeDeviceSeen,
+  DEVICE_SEEN,
+  type DeviceSeen,
+} from '../../schemas/device-seen.ts'
+import {
+  checkPositionReported,
   decodePositionReported,
   deviceKey,
-  encodePositionReported,
   POSITION_REPORTED,
   type PositionReported,
 } from '../../schemas/position-reported.ts'
 import type { Origin } from '../../schemas/read-models.ts'
 import type { LogEntry, UnreadableEntry } from '../event-log.ts'
 
-/** Reads and writes the Avro form of the event. */
+/** Reads and writes the Avro form of one type of events. */
 export type AvroFormat = {
-  encode(event: PositionReported): Promise<Buffer>
+  encode(fields: object): Promise<Buffer>
   /**
-   * @throws {UndecodableEventError} when the bytes are not an event.
+   * @throws {UndecodableEventError} when the bytes are not of that type.
    * @throws {DependencyError} when their schema cannot be fetched now.
    */
-  decode(bytes: Buffer): Promise<PositionReported>
+  decode(bytes: Buffer): Promise<Record<string, unknown>>
 }
+
+export type AvroFormats = { readonly positions: AvroFormat; readonly heartbeats: AvroFormat }
 
 const SOURCE = 'gps-position-ingestion'
 /** Marks events that have waited in a spool. */
@@ -38,18 +53,19 @@ export const MESSAGE_OVERHEAD_BYTES = 300
 
 /** The Kafka record of an event (CloudEvents 1.0 Kafka binding, binary mode, section 3.2). */
 export async function toMessage(
-  event: PositionReported,
-  { avro, spooled = false }: { avro?: AvroFormat | undefined; spooled?: boolean } = {},
+  event: AppendedEvent,
+  { avro, spooled = false }: { avro?: AvroFormats | undefined; spooled?: boolean } = {},
 ): Promise<Message> {
+  const format = isDeviceSeen(event) ? avro?.heartbeats : avro?.positions
   return {
     key: deviceKey(event),
-    value: avro === undefined ? encodePositionReported(event) : await avro.encode(event),
+    value: format === undefined ? encodeEvent(event) : await format.encode(event),
     // Retention uses it; by the device's own time a late report could go before it is projected.
     timestamp: String(event.receivedAt),
     headers: {
       ...cloudEventHeaders({
-        id: event.recordId,
-        type: POSITION_REPORTED,
+        id: eventIdOf(event),
+        type: eventTypeOf(event),
         time: event.receivedAt,
       }),
       'content-type': avro === undefined ? 'application/json' : 'application/avro',
@@ -90,7 +106,7 @@ export function cloudEventHeaders({ id, type, time }: { id: string; type: string
 export async function toEntry(
   { key, value, headers, offset }: Pick<KafkaMessage, 'key' | 'value' | 'headers' | 'offset'>,
   partition: number,
-  avro?: AvroFormat,
+  avro?: AvroFormats,
 ): Promise<LogEntry> {
   const origin: Origin = { partition, offset: Number(offset) }
   try {
@@ -102,9 +118,13 @@ export async function toEntry(
       const event = decodeDeviceErased({ key, value, eventId, erasedAt })
       return { kind: 'erasure', origin, event }
     }
-    if (type !== POSITION_REPORTED) return { kind: 'unknown', origin, type }
-    const event = await decode(value, avro)
     const spooled = headerText(headers?.[SPOOLED]) === 'true'
+    if (type === DEVICE_SEEN) {
+      const event = await decodeSeen(value, headerText(headers?.['ce_id']), avro?.heartbeats)
+      return { kind: 'seen', origin, event, ...(spooled && { spooled }) }
+    }
+    if (type !== POSITION_REPORTED) return { kind: 'unknown', origin, type }
+    const event = await decodePosition(value, avro?.positions)
     return { kind: 'position', origin, event, ...(spooled && { spooled }) }
   } catch (error) {
     if (!(error instanceof UndecodableEventError)) throw error
@@ -113,8 +133,25 @@ export async function toEntry(
   }
 }
 
-async function decode(value: Buffer | null, avro?: AvroFormat): Promise<PositionReported> {
-  if (value?.[0] !== AVRO_MAGIC_BYTE) return decodePositionReported(utf8(value, 'value'))
+async function decodePosition(value: Buffer | null, avro?: AvroFormat): Promise<PositionReported> {
+  if (!isAvro(value)) return decodePositionReported(utf8(value, 'value'))
+  return checkPositionReported(await fromAvro(value, avro))
+}
+
+async function decodeSeen(
+  value: Buffer | null,
+  eventId: string | undefined,
+  avro?: AvroFormat,
+): Promise<DeviceSeen> {
+  if (!isAvro(value)) return decodeDeviceSeen(utf8(value, 'value'), eventId)
+  return checkDeviceSeen(await fromAvro(value, avro), eventId)
+}
+
+function isAvro(value: Buffer | null): value is Buffer {
+  return value?.[0] === AVRO_MAGIC_BYTE
+}
+
+async function fromAvro(value: Buffer, avro?: AvroFormat): Promise<Record<string, unknown>> {
   if (avro === undefined) {
     throw new UndecodableEventError('the value is Avro, but no schema registry is configured')
   }
@@ -126,7 +163,7 @@ function headerText(header: IHeaders[string]): string | undefined {
 }
 
 /** Slightly overestimates: key and value each contain the account and device. */
-export function sizeOfEvent(event: PositionReported): number {
+export function sizeOfEvent(event: AppendedEvent): number {
   return MESSAGE_OVERHEAD_BYTES + 350 + 2 * Buffer.byteLength(deviceKey(event))
 }
 

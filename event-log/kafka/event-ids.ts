@@ -1,5 +1,5 @@
 import { DependencyError } from '../../runtime/errors.ts'
-import { eventIdOf } from '../../schemas/event-id.ts'
+import { eventIdOf } from '../../schemas/appended-event.ts'
 import type { Offsets } from '../../schemas/read-models.ts'
 import type { TailItem } from '../event-log.ts'
 import type { Bounds } from './offsets.ts'

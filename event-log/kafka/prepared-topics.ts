@@ -1,11 +1,18 @@
 import { backOff } from '../../runtime/back-off.ts'
 import { periodically } from '../../runtime/periodically.ts'
+import { DEVICE_SEEN_AVRO, POSITION_REPORTED_AVRO } from '../../schemas/avro-schemas.ts'
 import type { AdminClient } from './admin.ts'
 import { openAvroFormat } from './avro-format.ts'
 import { unavailable, type Logger } from './connection.ts'
-import type { AvroFormat } from './event-format.ts'
+import type { AvroFormats } from './event-format.ts'
 import { askPartitions, type Partition, type Partitions } from './partitions.ts'
-import { askMinInSync, ensureTopics, topicNames, type TopicOptions } from './topics.ts'
+import {
+  askMinInSync,
+  ensureTopics,
+  subjectNames,
+  topicNames,
+  type TopicOptions,
+} from './topics.ts'
 
 export type PreparedTopics = {
   /** Resolves when topics and registry are ready; rejects only when the log is closed before. */
@@ -19,7 +26,7 @@ export type PreparedTopics = {
   /** How many replicas must be in sync for a write. */
   minInSync(topic: string): number
   /** Undefined where no registry is configured. */
-  avro(): AvroFormat | undefined
+  avro(): AvroFormats | undefined
   /** Resolves when nothing is asked any more. */
   readonly ended: Promise<void>
 }
@@ -52,7 +59,7 @@ export function prepareTopics({
   let missing: string | undefined = 'Kafka has not been reached yet'
   let minInSync: ReadonlyMap<string, number> = new Map()
   let partitions: Partitions = new Map()
-  let avro: AvroFormat | undefined
+  let avro: AvroFormats | undefined
   const whenReady = prepare()
   // Those who await it get the failure, which only closing causes.
   whenReady.catch(() => undefined)
@@ -79,8 +86,7 @@ export function prepareTopics({
         await lookAtMinInSync()
         await lookAtPartitions()
         if (registry !== undefined) {
-          const subject = `${names.positions}-value`
-          avro = await openAvroFormat({ url: registry.url, clientId, subject })
+          avro = await openAvroFormats(registry)
         }
         missing = undefined
         return
@@ -91,6 +97,19 @@ export function prepareTopics({
       await pauses.pause(signal)
     }
     throw unavailable('the event log is closed')
+  }
+
+  async function openAvroFormats({ url }: { readonly url: string }): Promise<AvroFormats> {
+    const { positions, heartbeats } = subjectNames(options.topicPrefix)
+    const own = { url, clientId }
+    return {
+      positions: await openAvroFormat({
+        ...own,
+        subject: positions,
+        schema: POSITION_REPORTED_AVRO,
+      }),
+      heartbeats: await openAvroFormat({ ...own, subject: heartbeats, schema: DEVICE_SEEN_AVRO }),
+    }
   }
 
   /** Leaders move, partitions are added, settings change; meanwhile the last known state is used. */

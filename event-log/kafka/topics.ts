@@ -33,6 +33,14 @@ export function topicNames(topicPrefix: string) {
   }
 }
 
+/** The subjects in the schema registry of what stands in the topic of positions. */
+export function subjectNames(topicPrefix: string) {
+  return {
+    positions: `${topicNames(topicPrefix).positions}-value`,
+    heartbeats: `${topicPrefix}.device-seen-value`,
+  }
+}
+
 /** Creates missing topics. Warns about weaker settings of existing ones, and about single replicas. */
 export async function ensureTopics(
   admin: Admin,

@@ -1,5 +1,6 @@
 import type { Message } from 'kafkajs'
-import { deviceKey, type PositionReported } from '../../schemas/position-reported.ts'
+import type { AppendedEvent } from '../../schemas/appended-event.ts'
+import { deviceKey } from '../../schemas/position-reported.ts'
 import type { UnreadableEntry } from '../event-log.ts'
 import type { KafkaClient, Logger } from './connection.ts'
 import { toDeadLetter } from './dead-letters.ts'
@@ -11,7 +12,7 @@ import type { topicNames } from './topics.ts'
 
 /** An event, one that has waited in a spool, or a finished message. */
 export type WrittenEvent =
-  PositionReported | { readonly spooled: PositionReported } | { readonly message: Message }
+  AppendedEvent | { readonly spooled: AppendedEvent } | { readonly message: Message }
 
 export type Writers = {
   readonly positions: TopicWriter<WrittenEvent>
@@ -63,6 +64,6 @@ export function topicWriters({
   }
 }
 
-function eventIn(item: PositionReported | { readonly spooled: PositionReported }) {
+function eventIn(item: AppendedEvent | { readonly spooled: AppendedEvent }) {
   return 'spooled' in item ? item.spooled : item
 }

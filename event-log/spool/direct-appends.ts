@@ -1,10 +1,10 @@
 import { DependencyError } from '../../runtime/errors.ts'
-import type { PositionReported } from '../../schemas/position-reported.ts'
+import type { AppendedEvent } from '../../schemas/appended-event.ts'
 import type { AppendOptions, EventLog } from '../event-log.ts'
 
 /** An append under way; only the first `resolve` or `reject` counts. */
 export type Append = {
-  readonly events: readonly PositionReported[]
+  readonly events: readonly AppendedEvent[]
   readonly options: AppendOptions | undefined
   readonly resolve: () => void
   readonly reject: (error: unknown) => void

@@ -2,11 +2,9 @@ import { DependencyError } from '../../runtime/errors.ts'
 import { Database } from '../../runtime/sqlite/database.ts'
 import { utf8 } from '../../schemas/event-fields.ts'
 import type { SpoolDepth } from '../../schemas/instance-report.ts'
-import {
-  decodePositionReported,
-  encodePositionReported,
-  type PositionReported,
-} from '../../schemas/position-reported.ts'
+import { encodeEvent, isDeviceSeen, type AppendedEvent } from '../../schemas/appended-event.ts'
+import { decodeDeviceSeen } from '../../schemas/device-seen.ts'
+import { decodePositionReported } from '../../schemas/position-reported.ts'
 import { gatheringWriter } from '../gathering-writer.ts'
 
 const SCHEMA = [
@@ -19,6 +17,8 @@ const SCHEMA = [
   ) STRICT;
   CREATE TABLE probe (one INTEGER PRIMARY KEY CHECK (one = 1), filler BLOB NOT NULL) STRICT;
   `,
+  // The id of a heartbeat; the others are positions, which have theirs in the value.
+  'ALTER TABLE waiting ADD COLUMN heartbeat_id TEXT;',
 ]
 
 const MAX_ENTRIES = 500
@@ -34,7 +34,7 @@ export type SpoolFile = {
    * Resolves once the events are on disk, behind all earlier ones.
    * @throws {DependencyError} retriable: a limit is reached, or the disk is full or failing.
    */
-  write(events: readonly PositionReported[]): Promise<void>
+  write(events: readonly AppendedEvent[]): Promise<void>
   /** Whether any events wait or are being written. */
   isEmpty(): boolean
   /** The oldest events; undefined while none are on disk. */
@@ -51,7 +51,7 @@ export type SpoolFile = {
 }
 
 export type Waiting = {
-  readonly events: readonly PositionReported[]
+  readonly events: readonly AppendedEvent[]
   readonly upTo: number
   /** Whether they are all that is on disk. */
   readonly isRest: boolean
@@ -63,9 +63,11 @@ export function openSpoolFile(
   { maxBytes, maxAgeSeconds, clock }: SpoolLimits & { readonly clock: { now(): number } },
 ): SpoolFile {
   const database = new Database(file, SCHEMA, { called: 'the spool' })
-  const insert = database.prepare('INSERT INTO waiting (received_at, value) VALUES (?, ?)')
-  const oldest = database.prepare<{ place: number; value: Uint8Array }>(
-    'SELECT place, value FROM waiting ORDER BY place LIMIT ?',
+  const insert = database.prepare(
+    'INSERT INTO waiting (received_at, value, heartbeat_id) VALUES (?, ?, ?)',
+  )
+  const oldest = database.prepare<Read>(
+    'SELECT place, value, heartbeat_id AS heartbeatId FROM waiting ORDER BY place LIMIT ?',
   )
   const oldestTime = database.prepare<{ receivedAt: number }>(
     'SELECT received_at AS receivedAt FROM waiting ORDER BY place LIMIT 1',
@@ -119,7 +121,7 @@ export function openSpoolFile(
       const rows = oldest.all(MAX_ENTRIES)
       const last = rows.at(-1)
       if (last === undefined) return undefined
-      const events = rows.map(({ value }) => decodePositionReported(utf8(value, 'value')))
+      const events = rows.map(read)
       return { events, upTo: last.place, isRest: rows.length < MAX_ENTRIES }
     },
 
@@ -148,10 +150,22 @@ export function openSpoolFile(
   }
 }
 
-type Row = [receivedAt: number, value: Uint8Array]
+type Row = [receivedAt: number, value: Uint8Array, heartbeatId: string | null]
 
-function toRow(event: PositionReported): Row {
-  return [event.receivedAt, Buffer.from(encodePositionReported(event))]
+type Read = {
+  readonly place: number
+  readonly value: Uint8Array
+  readonly heartbeatId: string | null
+}
+
+function toRow(event: AppendedEvent): Row {
+  const value = Buffer.from(encodeEvent(event))
+  return [event.receivedAt, value, isDeviceSeen(event) ? event.eventId : null]
+}
+
+function read({ value, heartbeatId }: Read): AppendedEvent {
+  const json = utf8(value, 'value')
+  return heartbeatId === null ? decodePositionReported(json) : decodeDeviceSeen(json, heartbeatId)
 }
 
 function sizeOf(rows: readonly Row[]): number {

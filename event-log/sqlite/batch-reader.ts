@@ -1,5 +1,6 @@
 import type { Database } from '../../runtime/sqlite/database.ts'
 import { decodeDeviceErased, DEVICE_ERASED } from '../../schemas/device-erased.ts'
+import { decodeDeviceSeen, DEVICE_SEEN } from '../../schemas/device-seen.ts'
 import { utf8 } from '../../schemas/event-fields.ts'
 import { decodePositionReported, POSITION_REPORTED } from '../../schemas/position-reported.ts'
 import type { LogBatch, LogEntry } from '../event-log.ts'
@@ -49,6 +50,10 @@ export function batchReader(database: Database): BatchReader {
       if (type === DEVICE_ERASED) {
         const erasure = { key, value, eventId: id, erasedAt: receivedAt }
         return { kind: 'erasure', origin, event: decodeDeviceErased(erasure) }
+      }
+      if (type === DEVICE_SEEN) {
+        const event = decodeDeviceSeen(utf8(value, 'value'), id)
+        return { kind: 'seen', origin, event, ...(spooled === 1 && { spooled: true }) }
       }
       if (type !== POSITION_REPORTED) return { kind: 'unknown', origin, type }
       return position(offset, utf8(value, 'value'), spooled)

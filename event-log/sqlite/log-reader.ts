@@ -1,6 +1,6 @@
 import { DependencyError } from '../../runtime/errors.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
-import { eventIdOf } from '../../schemas/event-id.ts'
+import { eventIdOf } from '../../schemas/appended-event.ts'
 import type { EventLog, LogBatch, TailItem } from '../event-log.ts'
 import { batchReader, PARTITION } from './batch-reader.ts'
 import { groupReaders, LOOK_AGAIN_MS, type WarningLogger } from './group-readers.ts'

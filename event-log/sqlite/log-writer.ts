@@ -3,11 +3,12 @@ import { DependencyError } from '../../runtime/errors.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
 import { checkDeviceErased, DEVICE_ERASED, type DeviceErased } from '../../schemas/device-erased.ts'
 import {
-  deviceKey,
-  encodePositionReported,
-  POSITION_REPORTED,
-  type PositionReported,
-} from '../../schemas/position-reported.ts'
+  encodeEvent,
+  eventIdOf,
+  eventTypeOf,
+  type AppendedEvent,
+} from '../../schemas/appended-event.ts'
+import { deviceKey } from '../../schemas/position-reported.ts'
 import type { EventLog } from '../event-log.ts'
 import { gatheringWriter } from '../gathering-writer.ts'
 import { PARTITION } from './batch-reader.ts'
@@ -140,13 +141,13 @@ type Row = [
   spooled: 0 | 1,
 ]
 
-function toRow(event: PositionReported, spooled: boolean): Row {
+function toRow(event: AppendedEvent, spooled: boolean): Row {
   return [
     deviceKey(event),
-    POSITION_REPORTED,
-    event.recordId,
+    eventTypeOf(event),
+    eventIdOf(event),
     event.receivedAt,
-    Buffer.from(encodePositionReported(event)),
+    Buffer.from(encodeEvent(event)),
     spooled ? 1 : 0,
   ]
 }

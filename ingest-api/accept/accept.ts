@@ -1,28 +1,24 @@
 import type { EventLog } from '../../event-log/event-log.ts'
 import type { Clock } from '../../runtime/clock.ts'
-import { tellFaults, type Fault } from '../../runtime/errors.ts'
+import { tellFaults } from '../../runtime/errors.ts'
 import { unavailable } from '../../runtime/http.ts'
 import { within } from '../../runtime/within.ts'
+import { isDeviceSeen, type AppendedEvent } from '../../schemas/appended-event.ts'
 import { parsePositionReport, type PositionReport } from '../../schemas/position-report.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import { recordIdFor } from '../../schemas/record-id.ts'
 import type { ApiKey, KeyGrant } from '../../store/back-office.ts'
 import type { Allowance } from './allowance.ts'
 import { beyondDeviceLimit, type DeviceLimit } from './device-limit.ts'
+import type { GivenPosition, GivenReport } from './given-report.ts'
+import { judgeHeartbeat, withoutRepeats } from './heartbeats.ts'
 import { beyondKeyLimit, type KeyLimit } from './key-limit.ts'
 import type { Outcome, Refused } from './outcome.ts'
+import type { Received } from './rejected-content.ts'
 import { deviceRefusal } from './reportable-devices.ts'
 import type { Tally } from './tally.ts'
 
-/** One report as sent. */
-export type GivenReport = {
-  readonly json: unknown
-  /** The raw body, if it holds this report alone. A rejection shows it, or else the JSON. */
-  readonly chunks?: readonly Buffer[]
-  readonly idempotencyKey?: string | undefined
-  /** Faults found outside the JSON, such as in a header. */
-  readonly faults?: readonly Fault[]
-}
+export type { GivenPosition, GivenReport }
 
 /** The outcomes in the order of the reports, and what is left of the limits. */
 export type Accepted = {
@@ -34,9 +30,10 @@ export type Accepted = {
 }
 
 /**
- * Validates each report and appends the valid ones in one call; an `accepted` report is durable. The
- * caller has already counted the first report against the key's limit; this counts the others and
- * refuses those beyond it. Each device with a valid report counts once against its own limit.
+ * Validates each report and appends the valid ones in one call; an `accepted` report is durable, and
+ * so is a heartbeat that is `seen`. The caller has already counted the first report against the key's
+ * limit; this counts the others and refuses those beyond it. Each device with a valid report counts
+ * once against its own limit.
  * @throws {ApiError | DependencyError} if the log has not acknowledged the events within `withinMs`.
  * They may or may not have been written, so no report has an outcome.
  */
@@ -47,7 +44,7 @@ export type Accept = (
 ) => Promise<Accepted>
 
 type Judged =
-  | { readonly kind: 'good'; readonly event: PositionReported }
+  | { readonly kind: 'good'; readonly event: AppendedEvent }
   | { readonly kind: 'refused'; readonly refused: Refused }
 
 export function acceptReports({
@@ -63,7 +60,9 @@ export function acceptReports({
   tally: Tally
   clock: Clock
 }): Accept {
-  return async function accept(grant, reports, { withinMs }) {
+  return async function accept(grant, given, { withinMs }) {
+    const fewer = given.length > 1 ? withoutRepeats(given) : undefined
+    const reports = fewer?.reports ?? given
     const receivedAt = clock.now()
     const { key } = grant
     const keyAllowance =
@@ -82,15 +81,22 @@ export function acceptReports({
       tally.failed(error, { reports: reports.length })
       throw error
     }
-    tally.accepted(events.length)
-    const outcomes = judged.map((found, index): Outcome => {
+    let heartbeats = 0
+    const judgedOutcomes = judged.map((found, index): Outcome => {
       if (found.kind === 'good') {
-        return { kind: 'accepted', recordId: found.event.recordId, receivedAt }
+        if (!isDeviceSeen(found.event)) {
+          return { kind: 'accepted', recordId: found.event.recordId, receivedAt }
+        }
+        heartbeats += 1
+        return { kind: 'seen' }
       }
       const { error, message } = found.refused
-      tally.refused({ key, error, message, received: reports[index] ?? {} })
+      tally.refused({ key, error, message, received: received(reports[index]) })
       return { kind: 'refused', ...found.refused }
     })
+    tally.accepted(events.length - heartbeats)
+    tally.seen(heartbeats)
+    const outcomes = fewer?.places.map((place) => judgedOutcomes[place]!) ?? judgedOutcomes
     const [deviceAllowance] = reports.length === 1 ? devices.values() : []
     return { outcomes, keyAllowance, deviceAllowance }
   }
@@ -109,11 +115,12 @@ export function acceptReports({
   }
 }
 
-function judge(
-  { json, idempotencyKey, faults: others = [] }: GivenReport,
-  grant: KeyGrant,
-  receivedAt: number,
-): Judged {
+function judge(given: GivenReport, grant: KeyGrant, receivedAt: number): Judged {
+  if ('seen' in given) {
+    const event = judgeHeartbeat(given, grant, receivedAt)
+    return 'error' in event ? { kind: 'refused', refused: event } : { kind: 'good', event }
+  }
+  const { json, idempotencyKey, faults: others = [] } = given
   const parsed = parsePositionReport(json, { now: receivedAt })
   if ('faults' in parsed || others.length > 0) {
     const faults = 'faults' in parsed ? [...parsed.faults, ...others] : others
@@ -125,6 +132,13 @@ function judge(
   if (refused !== undefined) return { kind: 'refused', refused }
   const { key } = grant
   return { kind: 'good', event: positionReported(report, { key, idempotencyKey, receivedAt }) }
+}
+
+/** What a rejection shows of a report. */
+function received(given: GivenReport | undefined): Received {
+  if (given === undefined || !('seen' in given)) return given ?? {}
+  const { seen: deviceId, ...rest } = given
+  return { json: { deviceId }, ...rest }
 }
 
 function limited(allowance: Allowance, tell: (allowance: Allowance) => string): Judged {

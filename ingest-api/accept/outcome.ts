@@ -3,6 +3,8 @@ import type { RejectionError } from '../../schemas/report-rejected.ts'
 
 export type Outcome =
   | { readonly kind: 'accepted'; readonly recordId: string; readonly receivedAt: number }
+  /** A heartbeat; it is durable. */
+  | { readonly kind: 'seen' }
   | ({ readonly kind: 'refused' } & Refused)
 
 export type Refused = {

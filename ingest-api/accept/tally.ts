@@ -5,8 +5,9 @@ import { REJECTION_ERRORS, type RejectionError } from '../../schemas/report-reje
 import type { Refusal, Rejections } from './rejections.ts'
 
 /** Every outcome of a report, or of its request as a whole. */
-const OUTCOMES: readonly ('accepted' | ErrorIdentifier)[] = [
+const OUTCOMES: readonly ('accepted' | 'seen' | ErrorIdentifier)[] = [
   'accepted',
+  'seen',
   ...REJECTION_ERRORS,
   'UNAUTHORIZED',
   'UNSUPPORTED_MEDIA_TYPE',
@@ -36,6 +37,11 @@ export class Tally {
 
   accepted(reports: number): void {
     if (reports > 0) this.#metrics.reports.inc({ outcome: 'accepted' }, reports)
+  }
+
+  /** Heartbeats. */
+  seen(heartbeats: number): void {
+    if (heartbeats > 0) this.#metrics.reports.inc({ outcome: 'seen' }, heartbeats)
   }
 
   /** One refused report. */

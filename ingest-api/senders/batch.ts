@@ -56,6 +56,8 @@ function result(outcome: Outcome, index: number) {
       const { recordId, receivedAt } = outcome
       return { index, recordId, receivedAt: new Date(receivedAt).toISOString() }
     }
+    case 'seen':
+      throw new Error('a heartbeat is no report of a batch')
     case 'refused':
       return { index, error: outcome.error, message: outcome.message }
   }

@@ -39,6 +39,8 @@ function answer(outcome: Outcome) {
       const receivedAt = new Date(outcome.receivedAt).toISOString()
       return { message: 'Position accepted', data: { recordId, receivedAt } }
     }
+    case 'seen':
+      throw new Error('a heartbeat is no report')
     case 'refused':
       throw refusal(outcome)
   }

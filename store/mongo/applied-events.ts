@@ -1,4 +1,4 @@
-import { eventIdOf } from '../../schemas/event-id.ts'
+import { eventIdOf } from '../../schemas/appended-event.ts'
 import type { AppliedEvents } from '../../schemas/read-models.ts'
 import type { ProjectionEntry } from '../read-models.ts'
 import type { ReadModelCollections } from './collections.ts'

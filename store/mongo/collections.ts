@@ -3,6 +3,7 @@ import type { DeviceErased } from '../../schemas/device-erased.ts'
 import type {
   DeviceSettings,
   DeviceStatus,
+  Heartbeat,
   LastPosition,
   Offsets,
   PositionRecord,
@@ -38,6 +39,7 @@ export type DeviceStatusDocument = Pick<DeviceStatus, 'accountId' | 'deviceId' |
   Partial<Dated<Pick<DeviceStatus, 'firstSeenAt' | 'lastSeenAt'>, 'firstSeenAt' | 'lastSeenAt'>> &
   Partial<Pick<DeviceStatus, 'reportCount'>> & {
     readonly _id: string
+    readonly heartbeats?: Readonly<Record<number, Dated<Heartbeat, 'receivedAt'>>>
     readonly lastPosition?: Dated<LastPosition, 'timestamp' | 'receivedAt'>
     readonly erased?: Erased
     readonly erasedAt?: Date

@@ -32,7 +32,7 @@ export function storedDevice(document: DeviceStatusDocument): StoredDevice {
 /** Undefined if only the device's erasure is left. */
 export function deviceStatusOf(document: DeviceStatusDocument): DeviceStatus | undefined {
   const { accountId, deviceId, applied, firstSeenAt, lastSeenAt, reportCount } = document
-  const { lastPosition } = document
+  const { lastPosition, heartbeats } = document
   if (
     lastPosition === undefined ||
     firstSeenAt === undefined ||
@@ -52,6 +52,12 @@ export function deviceStatusOf(document: DeviceStatusDocument): DeviceStatus | u
       timestamp: lastPosition.timestamp.getTime(),
       receivedAt: lastPosition.receivedAt.getTime(),
     },
+    ...(heartbeats !== undefined && {
+      heartbeats: eachHeartbeat(heartbeats, ({ offset, receivedAt }) => ({
+        offset,
+        receivedAt: receivedAt.getTime(),
+      })),
+    }),
     applied,
   }
 }
@@ -75,7 +81,13 @@ export function deviceDocument({
   }
 }
 
-function reported({ firstSeenAt, lastSeenAt, reportCount, lastPosition }: DeviceStatus) {
+function reported({
+  firstSeenAt,
+  lastSeenAt,
+  reportCount,
+  lastPosition,
+  heartbeats,
+}: DeviceStatus) {
   return {
     firstSeenAt: new Date(firstSeenAt),
     lastSeenAt: new Date(lastSeenAt),
@@ -85,5 +97,20 @@ function reported({ firstSeenAt, lastSeenAt, reportCount, lastPosition }: Device
       timestamp: new Date(lastPosition.timestamp),
       receivedAt: new Date(lastPosition.receivedAt),
     },
+    ...(heartbeats !== undefined && {
+      heartbeats: eachHeartbeat(heartbeats, ({ offset, receivedAt }) => ({
+        offset,
+        receivedAt: new Date(receivedAt),
+      })),
+    }),
   }
+}
+
+function eachHeartbeat<From, To>(
+  heartbeats: Readonly<Record<number, From>>,
+  change: (heartbeat: From) => To,
+): Record<number, To> {
+  return Object.fromEntries(
+    Object.entries(heartbeats).map(([partition, heartbeat]) => [partition, change(heartbeat)]),
+  )
 }

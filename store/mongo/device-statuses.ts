@@ -3,7 +3,7 @@ import type { AnyBulkWriteOperation } from 'mongodb'
 import { includes } from '../../event-log/offsets.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
-import type { Change, PositionEntry, ProjectionBatch } from '../read-models.ts'
+import type { Change, Fold, PositionEntry, ReportEntry, SeenEntry } from '../read-models.ts'
 import { READ, type DeviceStatusDocument, type ReadModelCollections } from './collections.ts'
 import {
   deviceDocument,
@@ -15,7 +15,6 @@ import { duplicatesOf } from './driver-errors.ts'
 import { isEntryErased } from './erased.ts'
 
 type DeviceStatuses = ReadModelCollections['deviceStatuses']
-type Fold = ProjectionBatch['fold']
 
 export type OnConflict = (attempt: number) => void
 
@@ -23,13 +22,13 @@ const MOST_ATTEMPTS = 10
 const LONGEST_PAUSE_MS = 200
 
 /**
- * Folds those of the entries that count into the statuses of their devices. Gives what changed, and
- * the entries that stand before an erasure of their device: they are not folded, and their records
- * have to go.
+ * Folds those of the positions that count, and the heartbeats, into the statuses of their devices.
+ * Gives what changed, and the positions that stand before an erasure of their device: they are not
+ * folded, and their records have to go.
  */
 export async function foldStatuses(
   statuses: DeviceStatuses,
-  entries: readonly PositionEntry[],
+  entries: readonly ReportEntry[],
   {
     counting,
     fold,
@@ -38,22 +37,27 @@ export async function foldStatuses(
 ): Promise<{ readonly changes: readonly Change[]; readonly late: readonly PositionEntry[] }> {
   const late = new Set<PositionEntry>()
   const changes = new Map<string, Change>()
-  const change = async (before: StoredDevice | undefined, own: readonly PositionEntry[]) => {
+  const change = async (before: StoredDevice | undefined, own: readonly ReportEntry[]) => {
     let device = before
     const stored: PositionEntry[] = []
+    const seen: SeenEntry[] = []
     const repeated: PositionEntry[] = []
     for (const entry of own) {
-      if (!counting.has(entry)) repeated.push(entry)
-      else if (isEntryErased(before?.erased, entry)) late.add(entry)
-      else {
+      const isSeen = entry.kind === 'seen'
+      if (!isSeen && !counting.has(entry)) repeated.push(entry)
+      else if (isEntryErased(before?.erased, entry)) {
+        if (!isSeen) late.add(entry)
+      } else {
         const after = folded(device, entry, fold)
-        if (after !== device) stored.push(entry)
+        if (after === device) continue
+        if (isSeen) seen.push(entry)
+        else stored.push(entry)
         device = after
       }
     }
     tell(changes, own, {
       ...{ before: before?.status, after: device?.status },
-      ...{ stored, repeated, erased: [] },
+      ...{ stored, seen, repeated, erased: [] },
     })
     return device
   }
@@ -73,21 +77,21 @@ export function tell(
   if (first === undefined) return
   const { accountId, deviceId } = first.event
   const key = deviceKey(first.event)
-  const isNews = change.stored.length + change.erased.length > 0
+  const isNews = change.stored.length + change.seen.length + change.erased.length > 0
   const isFirst = !changes.has(key) && change.repeated.length > 0
   if (isNews || isFirst) changes.set(key, { accountId, deviceId, ...change })
 }
 
-/** The first report after an erasure starts afresh, but `applied` is kept. */
+/** The first position after an erasure starts afresh, but `applied` is kept. */
 function folded(
   stored: StoredDevice | undefined,
-  entry: PositionEntry,
+  entry: ReportEntry,
   fold: Fold,
 ): StoredDevice | undefined {
   const { accountId, deviceId } = entry.event
   if (stored !== undefined && includes(stored.applied, entry.origin)) return stored
   const status = fold(stored?.status, entry)
-  if (status === stored?.status) return stored
+  if (status === undefined || status === stored?.status) return stored
   const applied = { ...stored?.applied, ...status.applied }
   return { ...stored, accountId, deviceId, applied, status: { ...status, applied } }
 }

@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { hasReached, includes } from '../../event-log/offsets.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
-import type { DeviceStatus, Offsets } from '../../schemas/read-models.ts'
-import type { Change, ErasureEntry, ProjectionBatch } from '../read-models.ts'
+import { withHeartbeatsOf, type DeviceStatus, type Offsets } from '../../schemas/read-models.ts'
+import type { Change, ErasureEntry, Fold } from '../read-models.ts'
 import type { Erased, ReadModelCollections } from './collections.ts'
 import type { DeviceName, StoredDevice } from './device-documents.ts'
 import { changeDevices, tell, type OnConflict } from './device-statuses.ts'
-import { erasedRecords, withErasure } from './erased.ts'
+import { erasedRecords, isErased, withErasure } from './erased.ts'
 import { positionRecord } from './position-documents.ts'
-
-type Fold = ProjectionBatch['fold']
 
 /**
  * Applies erasures of one partition to the devices' status documents, which keep what is erased, so
@@ -45,13 +43,16 @@ export async function eraseDevices(
     if (fresh.length === 0) {
       tell(changes, own, {
         ...{ before: stored?.status, after: stored?.status },
-        ...{ stored: [], repeated, erased: [] },
+        ...{ stored: [], seen: [], repeated, erased: [] },
       })
       return stored
     }
     const status = await statusBehind(readModels, stored, { erased, fold })
     const after = status && { ...status, applied }
-    tell(changes, own, { before: stored?.status, after, stored: [], repeated, erased: fresh })
+    tell(changes, own, {
+      ...{ before: stored?.status, after },
+      ...{ stored: [], seen: [], repeated, erased: fresh },
+    })
     return {
       accountId,
       deviceId,
@@ -79,7 +80,7 @@ async function statusBehind(
   if (stored === undefined || !reportedElsewhere(stored.applied, erased)) return undefined
   const { accountId, deviceId, applied } = stored
   const left = await positions.find({ accountId, deviceId, $nor: erasedRecords(erased) }).toArray()
-  return left
+  const status = left
     .map(positionRecord)
     .filter(({ origin }) => includes(applied, origin))
     .sort((a, b) => a.origin.partition - b.origin.partition || a.origin.offset - b.origin.offset)
@@ -87,6 +88,9 @@ async function statusBehind(
       (status, { origin, ...event }) => fold(status, { kind: 'position', origin, event }),
       undefined,
     )
+  return (
+    status && withHeartbeatsOf(stored.status, status, (heartbeat) => isErased(erased, heartbeat))
+  )
 }
 
 function reportedElsewhere(applied: Offsets, { upTo }: Erased): boolean {

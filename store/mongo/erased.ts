@@ -1,7 +1,7 @@
 import type { Filter } from 'mongodb'
 import { isWithdrawn } from '../../schemas/device-erased.ts'
 import type { Origin } from '../../schemas/read-models.ts'
-import type { ErasureEntry, PositionEntry } from '../read-models.ts'
+import type { ErasureEntry, ReportEntry } from '../read-models.ts'
 import type { Erased, PositionDocument } from './collections.ts'
 
 const IDS_KEPT = 20
@@ -35,7 +35,7 @@ export function isApplied(erased: Erased | undefined, eventId: string): boolean 
 }
 
 /** Whether an entry is covered by an erasure of its device, one from a spool by the time too. */
-export function isEntryErased(erased: Erased | undefined, entry: PositionEntry): boolean {
+export function isEntryErased(erased: Erased | undefined, entry: ReportEntry): boolean {
   if (erased === undefined) return false
   const { origin, event } = entry
   return (

@@ -7,6 +7,7 @@ import type {
   ProjectionBatch,
   ProjectionEntry,
   ReadModels,
+  ReportEntry,
 } from '../read-models.ts'
 import { noteApplied } from './applied-events.ts'
 import type { Collections, Erased, ReadModelCollections } from './collections.ts'
@@ -65,7 +66,7 @@ export function projection({ removal, logger }: { removal: Removal; logger: Logg
 }
 
 /**
- * Erasures first, records second, device statuses third; gives what changed. Positions that stand before an erasure are neither: those of the batch are not stored,
+ * Erasures first, records second, device statuses third, heartbeats among them; gives what changed. Positions that stand before an erasure are neither: those of the batch are not stored,
  * and those that only the statuses tell of (another projector has the partition by now, and has
  * erased the device) are taken away again.
  */
@@ -83,10 +84,10 @@ export async function project(
     fold,
     onConflict,
   })
-  const positions = await withoutErased(readModels, entries.filter(isPosition), erased)
-  const counting = new Set(await storeRecords(readModels, positions))
+  const reports = await withoutErased(readModels, entries.filter(isReport), erased)
+  const counting = new Set(await storeRecords(readModels, reports.filter(isPosition)))
   const [{ changes: folding, late }] = await Promise.all([
-    foldStatuses(readModels.deviceStatuses, positions, { counting, fold, onConflict }),
+    foldStatuses(readModels.deviceStatuses, reports, { counting, fold, onConflict }),
     noteApplied(readModels, entries),
   ])
   await withdrawRecords(readModels.positions, late)
@@ -94,17 +95,17 @@ export async function project(
 }
 
 /**
- * `erased` is what this batch erases. What was erased before it need only be read for positions from
+ * `erased` is what this batch erases. What was erased before it need only be read for reports from
  * a spool: the others stand behind it.
  */
 async function withoutErased(
   { deviceStatuses }: ReadModelCollections,
-  positions: readonly PositionEntry[],
+  reports: readonly ReportEntry[],
   erased: ReadonlyMap<string, Erased>,
-): Promise<readonly PositionEntry[]> {
-  const spooled = positions.filter((entry) => entry.spooled === true).map(({ event }) => event)
+): Promise<readonly ReportEntry[]> {
+  const spooled = reports.filter((entry) => entry.spooled === true).map(({ event }) => event)
   const before = await storedDevices(deviceStatuses, spooled)
-  return positions.filter((entry) => {
+  return reports.filter((entry) => {
     const key = deviceKey(entry.event)
     return !isEntryErased(erased.get(key) ?? before.get(key)?.erased, entry)
   })
@@ -127,6 +128,10 @@ function joined(erasing: readonly Change[], folding: readonly Change[]): readonl
 
 function isErasure(entry: ProjectionEntry): entry is ErasureEntry {
   return entry.kind === 'erasure'
+}
+
+function isReport(entry: ProjectionEntry): entry is ReportEntry {
+  return entry.kind !== 'erasure'
 }
 
 function isPosition(entry: ProjectionEntry): entry is PositionEntry {

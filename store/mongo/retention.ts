@@ -19,6 +19,7 @@ const REPORT_FIELDS = {
   lastSeenAt: true,
   reportCount: true,
   lastPosition: true,
+  heartbeats: true,
 } as const
 
 /** A device that has more stored than its erasure. */

@@ -28,6 +28,7 @@ type Row = {
   readonly report_count: number
   readonly last_position: string
   readonly applied: string
+  readonly heartbeats: string | null
 }
 
 const NONE: DeviceCounts = { total: 0, online: 0, idle: 0, offline: 0, disabled: 0 }
@@ -43,7 +44,7 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
   )
   // Not REPLACE, which removes the row and makes it anew.
   const save = database.prepare(
-    `INSERT INTO device_statuses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO device_statuses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET
        first_seen_at = excluded.first_seen_at,
        last_seen_at = excluded.last_seen_at,
@@ -51,7 +52,8 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
        last_position = excluded.last_position,
        applied = excluded.applied,
        latitude = excluded.latitude,
-       longitude = excluded.longitude`,
+       longitude = excluded.longitude,
+       heartbeats = excluded.heartbeats`,
   )
   const notSeenSince = database.prepare<DeviceName>(
     `SELECT account_id AS accountId, device_id AS deviceId FROM device_statuses
@@ -95,6 +97,7 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
         JSON.stringify(status.applied),
         status.lastPosition.latitude,
         status.lastPosition.longitude,
+        status.heartbeats === undefined ? null : JSON.stringify(status.heartbeats),
       )
     },
     remove({ accountId, deviceId }) {
@@ -115,5 +118,8 @@ function status(row: Row): DeviceStatus {
     reportCount: row.report_count,
     lastPosition: JSON.parse(row.last_position) as LastPosition,
     applied: JSON.parse(row.applied) as Offsets,
+    ...(row.heartbeats !== null && {
+      heartbeats: JSON.parse(row.heartbeats) as NonNullable<DeviceStatus['heartbeats']>,
+    }),
   }
 }

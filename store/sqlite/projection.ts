@@ -1,12 +1,14 @@
 import { isWithdrawn } from '../../schemas/device-erased.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
-import type { DeviceStatus } from '../../schemas/read-models.ts'
+import { withHeartbeatsOf, type DeviceStatus } from '../../schemas/read-models.ts'
 import type {
   Change,
   ErasureEntry,
   PositionEntry,
   ProjectionBatch,
   ProjectionEntry,
+  ReportEntry,
+  SeenEntry,
 } from '../read-models.ts'
 import type { DeviceStatuses } from './device-statuses.ts'
 import type { AppliedErasures, ErasureTime } from './erasures.ts'
@@ -21,6 +23,7 @@ export type Tables = {
 type DeviceState = Pick<Change, 'accountId' | 'deviceId' | 'before'> & {
   after: DeviceStatus | undefined
   stored: PositionEntry[]
+  seen: SeenEntry[]
   readonly repeated: ProjectionEntry[]
   readonly erased: ErasureEntry[]
   /** Erasures applied so far. */
@@ -28,8 +31,8 @@ type DeviceState = Pick<Change, 'accountId' | 'deviceId' | 'before'> & {
 }
 
 /**
- * Stores the entries' records and folds each newly stored one into its device, in the order of the
- * log; an erasure resets the device as if it had never reported.
+ * Stores the entries' records and folds each newly stored one, and each heartbeat, into its device,
+ * in the order of the log; an erasure resets the device as if it had never reported.
  */
 export function projectEntries(
   { entries, fold }: Pick<ProjectionBatch, 'entries' | 'fold'>,
@@ -37,7 +40,7 @@ export function projectEntries(
 ): readonly Change[] {
   const devices = new Map<string, DeviceState>()
 
-  function stateOf({ event }: PositionEntry | ErasureEntry): DeviceState {
+  function stateOf({ event }: ProjectionEntry): DeviceState {
     const key = deviceKey(event)
     const known = devices.get(key)
     if (known !== undefined) return known
@@ -45,7 +48,7 @@ export function projectEntries(
     const before = statuses.find(event)
     const state = {
       ...{ accountId, deviceId, before, after: before },
-      ...{ stored: [], repeated: [], erased: [] },
+      ...{ stored: [], seen: [], repeated: [], erased: [] },
       erasures: erasures.times(event),
     }
     devices.set(key, state)
@@ -63,13 +66,21 @@ export function projectEntries(
     while (records.removeErased(entry)) continue
     erasures.apply(entry)
     state.erasures.push({ partition: entry.origin.partition, erasedAt: entry.event.erasedAt })
+    const before = state.after
     state.after = undefined
     state.stored = []
+    state.seen = []
     state.erased.push(entry)
     // What remains came after the erasure, in another partition.
     for (const left of records.ofDevice(entry.event)) {
       state.after = fold(state.after, { kind: 'position', ...left })
     }
+    state.after &&= withHeartbeatsOf(
+      before,
+      state.after,
+      ({ origin, receivedAt }) =>
+        origin.partition === entry.origin.partition || receivedAt <= entry.event.erasedAt,
+    )
   }
 
   for (const entry of entries) {
@@ -79,6 +90,12 @@ export function projectEntries(
     }
     const state = stateOf(entry)
     if (isErased(entry, state.erasures)) continue
+    if (entry.kind === 'seen') {
+      const after = fold(state.after, entry)
+      if (after !== state.after) state.seen.push(entry)
+      state.after = after
+      continue
+    }
     if (!records.insert(entry)) {
       state.repeated.push(entry)
       continue
@@ -92,13 +109,13 @@ export function projectEntries(
   return Array.from(devices.values(), ({ erasures: _, ...change }) => change).filter(isTold)
 }
 
-/** A position from before an erasure is not reported. */
-function isTold({ stored, repeated, erased }: Change): boolean {
-  return stored.length + repeated.length + erased.length > 0
+/** A position from before an erasure is not reported, nor a heartbeat of no effect. */
+function isTold({ stored, seen, repeated, erased }: Change): boolean {
+  return stored.length + seen.length + repeated.length + erased.length > 0
 }
 
 /** Offsets of different partitions are not comparable, so there the time decides. */
-function isErased(entry: PositionEntry, erasures: readonly ErasureTime[]): boolean {
+function isErased(entry: ReportEntry, erasures: readonly ErasureTime[]): boolean {
   const { origin, event } = entry
   return erasures.some(
     ({ partition, erasedAt }) =>

@@ -64,4 +64,6 @@ export const READ_MODELS_SCHEMA = [
   // The last applied event: the last entry processed may not be an event.
   `ALTER TABLE checkpoints ADD COLUMN event_offset INTEGER;
    ALTER TABLE checkpoints ADD COLUMN event_id TEXT;`,
+
+  'ALTER TABLE device_statuses ADD COLUMN heartbeats TEXT;',
 ]

@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
-import { eventIdOf } from '../../schemas/event-id.ts'
+import { eventIdOf } from '../../schemas/appended-event.ts'
 import type { AppliedEvents, Offsets } from '../../schemas/read-models.ts'
 import type {
   Change,

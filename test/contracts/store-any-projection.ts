@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { deviceStatus } from '../../projector/device-status.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import type { DeviceStatus } from '../../schemas/read-models.ts'
-import { positionReported, T0 } from '../samples.ts'
+import type { ReportEntry } from '../../store/read-models.ts'
+import { deviceSeen, positionReported, T0 } from '../samples.ts'
 import type { OpenStore } from './store-contract.ts'
 import {
   batchOf,
@@ -16,7 +17,7 @@ import {
 } from './store-samples.ts'
 
 export function anyProjectionContract(open: OpenStore): void {
-  describe('projecting any reports', () => {
+  describe('projecting any reports and heartbeats', () => {
     const shared = sharedStore(open)
     const log = new LogOfOneSuite()
     const everything = (accountId: string) => everythingOf(shared.store, accountId)
@@ -81,7 +82,8 @@ type Report = {
   readonly device: number
   /** An earlier report of the same device that this one repeats. */
   readonly repeats: number | undefined
-  readonly fields: Partial<PositionReported>
+  readonly isHeartbeat: boolean
+  readonly fields: Pick<PositionReported, 'timestamp' | 'receivedAt'>
 }
 
 type Step = {
@@ -96,6 +98,7 @@ type Step = {
 const report: fc.Arbitrary<Report> = fc.record({
   device: fc.nat(3),
   repeats: fc.option(fc.nat(5), { nil: undefined, freq: 3 }),
+  isHeartbeat: fc.integer({ min: 0, max: 3 }).map((n) => n === 0),
   fields: fc.record({
     timestamp: fc.nat(4).map((n) => T0 + n),
     receivedAt: fc.nat(4).map((n) => T0 + n),
@@ -137,36 +140,52 @@ function placed(
   accountId: string,
   reports: readonly Report[],
   log: LogOfOneSuite,
-): PositionEntry[][] {
-  const partitions: PositionEntry[][] = [[], []]
-  for (const { device, repeats, fields } of reports) {
+): ReportEntry[][] {
+  const partitions: ReportEntry[][] = [[], []]
+  for (const { device, repeats, isHeartbeat, fields } of reports) {
     const partition = device % 2
     const deviceId = `tracker-${device}`
-    const earlier = (partitions[partition] ?? []).filter(({ event }) => event.deviceId === deviceId)
+    if (isHeartbeat) {
+      const { receivedAt } = fields
+      partitions[partition]?.push(
+        log.hear(deviceSeen({ accountId, deviceId, receivedAt }), partition),
+      )
+      continue
+    }
+    const earlier = (partitions[partition] ?? [])
+      .filter(isPosition)
+      .filter(({ event }) => event.deviceId === deviceId)
     const repeated = repeats === undefined ? undefined : earlier[repeats % earlier.length]
     const event =
       repeated === undefined
         ? positionReported({ accountId, deviceId, ...fields })
-        : { ...repeated.event, receivedAt: fields.receivedAt ?? T0 }
+        : { ...repeated.event, receivedAt: fields.receivedAt }
     partitions[partition]?.push(log.append(event, partition))
   }
   return partitions
 }
 
-function firstOfEach(entries: readonly PositionEntry[]): PositionEntry[] {
+function isPosition(entry: ReportEntry): entry is PositionEntry {
+  return entry.kind === 'position'
+}
+
+function firstOfEach(entries: readonly ReportEntry[]): PositionEntry[] {
   const seen = new Set<string>()
-  return entries.filter(({ event }) => {
+  return entries.filter(isPosition).filter(({ event }) => {
     const isNew = !seen.has(event.recordId)
     seen.add(event.recordId)
     return isNew
   })
 }
 
-function fold(entries: readonly PositionEntry[]): Map<string, DeviceStatus> {
+function fold(entries: readonly ReportEntry[]): Map<string, DeviceStatus> {
   const statuses = new Map<string, DeviceStatus>()
-  for (const item of firstOfEach(entries)) {
+  const counting = new Set<ReportEntry>(firstOfEach(entries))
+  for (const item of entries) {
+    if (item.kind === 'position' && !counting.has(item)) continue
     const { deviceId } = item.event
-    statuses.set(deviceId, deviceStatus(statuses.get(deviceId), item))
+    const status = deviceStatus(statuses.get(deviceId), item)
+    if (status !== undefined) statuses.set(deviceId, status)
   }
   return statuses
 }

@@ -94,7 +94,14 @@ function change(
   deviceId: string,
   what: Partial<Omit<Change, 'accountId' | 'deviceId'>>,
 ) {
-  const none = { before: undefined, after: undefined, stored: [], repeated: [], erased: [] }
+  const none = {
+    before: undefined,
+    after: undefined,
+    stored: [],
+    seen: [],
+    repeated: [],
+    erased: [],
+  }
   return told({ accountId, deviceId, ...none, ...what })
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { countChanges } from '../../projector/changes.ts'
 import { deviceStatus } from '../../projector/device-status.ts'
-import { positionReported, T0 } from '../samples.ts'
+import { deviceSeen, positionReported, T0 } from '../samples.ts'
 import type { DeviceStatus } from '../../schemas/read-models.ts'
 import type { ProjectionEntry } from '../../store/read-models.ts'
 import type { OpenStore } from './store-contract.ts'
@@ -215,7 +215,7 @@ export function erasuresContract(open: OpenStore): void {
       })
     })
 
-    test('any sequence of reports and erasures, however it is delivered, leaves what is behind the last', async () => {
+    test('any sequence of reports, heartbeats and erasures, however it is delivered, leaves what is behind the last', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(step, { minLength: 1, maxLength: 40 }),
@@ -225,6 +225,9 @@ export function erasuresContract(open: OpenStore): void {
             const entries = steps.map(({ device, kind, repeats }) => {
               const named = { accountId, deviceId: `tracker-${device}` }
               if (kind === 'erasure') return log.erase(deviceErased(named))
+              if (kind === 'seen') {
+                return log.hear(deviceSeen({ ...named, receivedAt: T0 + repeats * 3_600_000 }))
+              }
               const recordId = `01KDVN9C00${String(device * 10 + repeats).padStart(16, '0')}`
               return report({ ...named, recordId })
             })
@@ -257,7 +260,7 @@ export function erasuresContract(open: OpenStore): void {
 
 const step = fc.record({
   device: fc.nat(2),
-  kind: fc.constantFrom('position' as const, 'position' as const, 'erasure' as const),
+  kind: fc.constantFrom(...(['position', 'position', 'seen', 'erasure'] as const)),
   repeats: fc.nat(4),
 })
 
@@ -278,6 +281,9 @@ function model(entries: readonly ProjectionEntry[]) {
     const device = devices.get(deviceId) ?? { records: new Map<string, PositionEntry>() }
     if (entry.kind === 'erasure') {
       devices.delete(deviceId)
+    } else if (entry.kind === 'seen') {
+      const status = deviceStatus(device.status, entry)
+      if (status !== undefined) devices.set(deviceId, { ...device, status })
     } else if (!device.records.has(entry.event.recordId)) {
       device.records.set(entry.event.recordId, entry)
       devices.set(deviceId, { ...device, status: deviceStatus(device.status, entry) })

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { countChanges } from '../../projector/changes.ts'
 import { deviceStatus } from '../../projector/device-status.ts'
 import { positionReported } from '../samples.ts'
+import type { Fold } from '../../store/read-models.ts'
 import type { OpenStore } from './store-contract.ts'
 import {
   batchOf,
@@ -159,7 +160,7 @@ export function projectionContract(open: OpenStore): void {
   })
 }
 
-function brokenAfter(calls: number): typeof deviceStatus {
+function brokenAfter(calls: number): Fold {
   let made = 0
   return (previous, item) => {
     made += 1

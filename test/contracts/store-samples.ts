@@ -2,11 +2,17 @@ import { afterAll, beforeAll } from '@jest/globals'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { deviceStatus } from '../../projector/device-status.ts'
 import type { DeviceErased } from '../../schemas/device-erased.ts'
+import type { DeviceSeen } from '../../schemas/device-seen.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import type { DeviceStatus, Origin } from '../../schemas/read-models.ts'
 import { ulid } from '../../schemas/record-id.ts'
 import type { Account, ApiKey, Operator } from '../../store/back-office.ts'
-import type { PositionEntry, ProjectionBatch, ProjectionEntry } from '../../store/read-models.ts'
+import type {
+  PositionEntry,
+  ProjectionBatch,
+  ProjectionEntry,
+  SeenEntry,
+} from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import { T0 } from '../samples.ts'
 import type { OpenedStore, OpenStore } from './store-contract.ts'
@@ -50,6 +56,10 @@ export class LogOfOneSuite {
 
   append(event: PositionReported, partition = 0): PositionEntry {
     return { kind: 'position', origin: this.#next(partition), event }
+  }
+
+  hear(event: DeviceSeen, partition = 0): SeenEntry {
+    return { kind: 'seen', origin: this.#next(partition), event }
   }
 
   drain(event: PositionReported, partition = 0): PositionEntry {

@@ -153,7 +153,7 @@ async function openWorld(folder: string, empty: string) {
         }))
         const { outcomes } = await accept(grant, given, { withinMs: NEVER_MS })
         return outcomes.map((outcome) => {
-          if (outcome.kind === 'refused') throw new Error(`refused: ${outcome.message}`)
+          if (outcome.kind !== 'accepted') throw new Error(`not accepted: ${outcome.kind}`)
           return outcome
         })
       })

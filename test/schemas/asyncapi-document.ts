@@ -15,6 +15,10 @@ export type DescribedMessage = {
   readonly bindings: { readonly kafka: { readonly key: Schema } }
 }
 
+type DescribedAvro = DescribedMessage & {
+  readonly payload: { readonly schema: { type: 'record'; name: string; fields: unknown[] } }
+}
+
 type Channel = {
   readonly address: string
   readonly bindings: {
@@ -38,7 +42,9 @@ type AsyncapiDocument = {
       | 'positionReported'
       | 'reportRejected'
       | 'rejectionError'
+      | 'deviceSeen'
       | 'cloudEventHeaders'
+      | 'heartbeatHeaders'
       | 'erasureHeaders'
       | 'rejectionHeaders'
       | 'originHeaders',
@@ -46,11 +52,11 @@ type AsyncapiDocument = {
     >
     readonly messages: {
       readonly positionReportedJson: DescribedMessage & Examples<object>
+      readonly deviceSeenJson: DescribedMessage & Examples<object>
+      readonly deviceSeenAvro: DescribedAvro
       readonly deviceErased: DescribedMessage & Examples<null> & { readonly payload: Schema }
       readonly reportRejected: DescribedMessage & Examples<object>
-      readonly positionReportedAvro: DescribedMessage & {
-        readonly payload: { readonly schema: { type: 'record'; name: string; fields: unknown[] } }
-      }
+      readonly positionReportedAvro: DescribedAvro
     }
   }
 }

@@ -3,6 +3,8 @@ import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
 import { expect, test } from '@jest/globals'
 import { openAvroFormat } from '../../event-log/kafka/avro-format.ts'
 import { toMessage } from '../../event-log/kafka/event-format.ts'
+import { DEVICE_SEEN_AVRO, POSITION_REPORTED_AVRO } from '../../schemas/avro-schemas.ts'
+import { deviceSeen } from '../samples.ts'
 import { describeWith } from '../services/describe-with.ts'
 import { document, everyField, expectEnvelope } from './asyncapi-document.ts'
 
@@ -12,15 +14,35 @@ await describeWith(['schemaRegistry'], 'what the code writes as Avro', ({ schema
   const { url } = schemaRegistry
 
   test('is read by who knows only the document', async () => {
-    const subject = `asyncapi-${randomBytes(5).toString('hex')}-value`
-    const avro = await openAvroFormat({ url, clientId: 'test', subject })
-    const message = await toMessage(everyField, { avro })
-    expectEnvelope(message, messages.positionReportedAvro)
-
-    const readerSchema = messages.positionReportedAvro.payload.schema
-    const read: unknown = await new SchemaRegistry({ host: url }).decode(message.value as Buffer, {
-      [SchemaType.AVRO]: { readerSchema },
-    })
-    expect({ ...(read as object) }).toEqual(everyField)
+    const heartbeat = deviceSeen()
+    const { accountId, deviceId, keyId, receivedAt } = heartbeat
+    const value = { accountId, deviceId, keyId, receivedAt }
+    const avro = await openFormats()
+    for (const [event, described, expected] of [
+      [everyField, messages.positionReportedAvro, everyField],
+      [heartbeat, messages.deviceSeenAvro, value],
+    ] as const) {
+      const message = await toMessage(event, { avro })
+      expectEnvelope(message, described)
+      const readerSchema = described.payload.schema
+      const read: unknown = await new SchemaRegistry({ host: url }).decode(
+        message.value as Buffer,
+        { [SchemaType.AVRO]: { readerSchema } },
+      )
+      expect({ ...(read as object) }).toEqual(expected)
+    }
   })
+
+  async function openFormats() {
+    const own = { url, clientId: 'test' }
+    const subject = `asyncapi-${randomBytes(5).toString('hex')}`
+    return {
+      positions: await openAvroFormat({
+        ...{ ...own, subject: `${subject}-value`, schema: POSITION_REPORTED_AVRO },
+      }),
+      heartbeats: await openAvroFormat({
+        ...{ ...own, subject: `${subject}-seen-value`, schema: DEVICE_SEEN_AVRO },
+      }),
+    }
+  }
 })

@@ -4,7 +4,7 @@ import type { Admin, ITopicConfig } from 'kafkajs'
 import { toDeadLetter } from '../../event-log/kafka/dead-letters.ts'
 import { toMessage } from '../../event-log/kafka/event-format.ts'
 import { ensureTopics, topicNames } from '../../event-log/kafka/topics.ts'
-import { POSITION_REPORTED_AVRO } from '../../schemas/position-reported-avro.ts'
+import { POSITION_REPORTED_AVRO } from '../../schemas/avro-schemas.ts'
 import {
   checkPositionReported,
   decodePositionReported,

@@ -5,7 +5,7 @@ import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
 import { afterEach, expect, test } from '@jest/globals'
 import { openAvroFormat } from '../../../event-log/kafka/avro-format.ts'
 import { openKafkaEventLog } from '../../../event-log/kafka/kafka-event-log.ts'
-import { POSITION_REPORTED_AVRO } from '../../../schemas/position-reported-avro.ts'
+import { POSITION_REPORTED_AVRO } from '../../../schemas/avro-schemas.ts'
 import { encodePositionReported } from '../../../schemas/position-reported.ts'
 import { eventFormatContract } from '../../contracts/event-log-contract.ts'
 import { eventually } from '../../eventually.ts'
@@ -195,7 +195,8 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
 
   function anEmptySubject() {
     const subject = `${aPrefix()}.position-reported-value`
-    return { url: schemaRegistry.url, clientId: 'test', subject }
+    const schema = POSITION_REPORTED_AVRO
+    return { url: schemaRegistry.url, clientId: 'test', subject, schema }
   }
 
   function aPrefix() {

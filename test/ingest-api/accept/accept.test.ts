@@ -7,7 +7,7 @@ import { Tally } from '../../../ingest-api/accept/tally.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
 import { createMetrics, type Metrics } from '../../../runtime/metrics.ts'
 import { memoryRateCounters } from '../../../runtime/rate-counters.ts'
-import type { PositionReported } from '../../../schemas/position-reported.ts'
+import { eventIdOf, type AppendedEvent } from '../../../schemas/appended-event.ts'
 import type { KeyGrant } from '../../../store/back-office.ts'
 import { T0 } from '../../samples.ts'
 
@@ -26,7 +26,7 @@ const grant: KeyGrant = {
 }
 const soon = { withinMs: 1_000 }
 
-let appends: (readonly PositionReported[])[]
+let appends: (readonly AppendedEvent[])[]
 let write: () => Promise<void>
 let offered: Refusal[]
 let metrics: Metrics
@@ -84,11 +84,11 @@ describe('reports that come together', () => {
     expect(appends.map((events) => events.map(({ deviceId }) => deviceId))).toEqual([
       ['van-1', 'tug'],
     ])
-    const [first, last] = appends[0] ?? []
+    const [first, last] = (appends[0] ?? []).map(eventIdOf)
     const forbidden = { kind: 'refused', error: 'FORBIDDEN' }
     const faulty = { kind: 'refused', error: 'INVALID_PARAMS', retriable: false }
     expect(outcomes).toEqual([
-      { kind: 'accepted', recordId: first?.recordId, receivedAt: T0 },
+      { kind: 'accepted', recordId: first, receivedAt: T0 },
       {
         ...faulty,
         message: expect.stringMatching(/latitude.*battery/) as unknown,
@@ -105,7 +105,7 @@ describe('reports that come together', () => {
         message: 'no such key',
         details: [{ field: 'Idempotency-Key', message: 'no such key' }],
       },
-      { kind: 'accepted', recordId: last?.recordId, receivedAt: T0 },
+      { kind: 'accepted', recordId: last, receivedAt: T0 },
     ])
     expect(await counted()).toEqual({ accepted: 2, INVALID_PARAMS: 3, FORBIDDEN: 2 })
   })
@@ -132,7 +132,7 @@ describe('reports that come together', () => {
     expect(appends).toHaveLength(1)
     // The first of them was counted before it was read.
     expect(appends[0]?.map(({ deviceId }) => deviceId)).toEqual(
-      reports.slice(0, 601).map(({ json }) => (json as { deviceId: string }).deviceId),
+      reports.slice(0, 601).map((_, number) => `van-${number}`),
     )
     expect(outcomes.findIndex(({ kind }) => kind === 'refused')).toBe(601)
     expect(outcomes[999]).toEqual({
@@ -182,6 +182,7 @@ test('every outcome is there from the start, so that a first burst shows as an i
   expect(values.map(({ labels, value }) => [labels.outcome, value])).toEqual(
     [
       'accepted',
+      'seen',
       'INVALID_PARAMS',
       'FORBIDDEN',
       'PAYLOAD_TOO_LARGE',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { deviceStatus } from '../../../projector/device-status.ts'
 import type { DeviceStatus } from '../../../schemas/read-models.ts'
-import type { PositionEntry, ProjectionBatch } from '../../../store/read-models.ts'
+import type { PositionEntry, ProjectionBatch, ReportEntry } from '../../../store/read-models.ts'
 import { openReadModels, type SqliteReadModels } from '../../../store/sqlite/read-models.ts'
 import { positionReported, T0 } from '../../samples.ts'
 
@@ -44,8 +44,8 @@ describe('what the projection remembers of a device', () => {
 
   test('is forgotten when its batch has failed', async () => {
     const both = [entry(1, 'a'), entry(2, 'b')]
-    const fold = (previous: DeviceStatus | undefined, given: PositionEntry) => ({
-      ...deviceStatus(previous, given),
+    const fold = (previous: DeviceStatus | undefined, given: ReportEntry) => ({
+      ...deviceStatus(previous, given as PositionEntry),
       ...(given.event.deviceId === 'b' && { reportCount: 'no number' as never }),
     })
     await expect(project(first, both, fold)).rejects.toThrow()

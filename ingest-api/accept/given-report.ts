@@ -1,0 +1,21 @@
+import type { Fault } from '../../runtime/errors.ts'
+
+/** One report as sent. */
+export type GivenReport = GivenPosition | GivenHeartbeat
+
+export type GivenPosition = {
+  readonly json: unknown
+  /** The raw body, if it holds this report alone. A rejection shows it, or else the JSON. */
+  readonly chunks?: readonly Buffer[]
+  readonly idempotencyKey?: string | undefined
+  /** Faults found outside the JSON, such as in a header. */
+  readonly faults?: readonly Fault[]
+}
+
+/** A device was heard of without a position. One of each device is appended for a request. */
+export type GivenHeartbeat = {
+  /** The device id; what is wrong with it refuses the heartbeat. */
+  readonly seen: string
+  /** As of a position. */
+  readonly chunks?: readonly Buffer[]
+}

@@ -1,0 +1,42 @@
+import { tellFaults } from '../../runtime/errors.ts'
+import type { DeviceSeen } from '../../schemas/device-seen.ts'
+import { deviceIdFaults } from '../../schemas/position-report.ts'
+import { newUlid } from '../../schemas/record-id.ts'
+import type { KeyGrant } from '../../store/back-office.ts'
+import type { GivenHeartbeat, GivenReport } from './given-report.ts'
+import type { Refused } from './outcome.ts'
+import { deviceRefusal } from './reportable-devices.ts'
+
+/** The event of a heartbeat, or why there is none. */
+export function judgeHeartbeat(
+  { seen: deviceId }: GivenHeartbeat,
+  grant: KeyGrant,
+  receivedAt: number,
+): DeviceSeen | Refused {
+  const faults = deviceIdFaults(deviceId)
+  if (faults.length > 0) return { error: 'INVALID_PARAMS', ...tellFaults(faults), retriable: false }
+  const { accountId, id: keyId } = grant.key
+  return (
+    deviceRefusal(grant, deviceId) ?? {
+      ...{ eventId: newUlid(receivedAt), accountId, deviceId, keyId, receivedAt },
+    }
+  )
+}
+
+/**
+ * One heartbeat of each device is enough: the reports without the others, and for each report its
+ * place among them. Undefined if all are needed.
+ */
+export function withoutRepeats(
+  given: readonly GivenReport[],
+): { readonly reports: readonly GivenReport[]; readonly places: readonly number[] } | undefined {
+  const reports: GivenReport[] = []
+  const heartbeats = new Map<unknown, number>()
+  const places = given.map((report) => {
+    const known = 'seen' in report ? heartbeats.get(report.seen) : undefined
+    if (known !== undefined) return known
+    if ('seen' in report) heartbeats.set(report.seen, reports.length)
+    return reports.push(report) - 1
+  })
+  return reports.length === given.length ? undefined : { reports, places }
+}

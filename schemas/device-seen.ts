@@ -1,0 +1,50 @@
+import { accountIdOf, identifier, jsonObject, milliseconds, time, ulid } from './event-fields.ts'
+
+/**
+ * The event in the log: a heartbeat, a device was heard of without a position. It has the device's
+ * key. It says when the device was last seen and nothing else, and before the device's first position
+ * it counts for nothing. Repeats do no harm, so consumers need not recognise them.
+ */
+export type DeviceSeen = {
+  /** ULID, in the log the event's id and not part of its value. */
+  readonly eventId: string
+  readonly accountId: string
+  readonly deviceId: string
+  readonly keyId: string
+  /** When the ingest API received it, in milliseconds since the epoch. */
+  readonly receivedAt: number
+}
+
+export const DEVICE_SEEN = 'DeviceSeen.v1'
+
+/** The event's value as JSON text, the time as ISO 8601 UTC with milliseconds. */
+export function encodeDeviceSeen({ eventId: _, receivedAt, ...device }: DeviceSeen): string {
+  return JSON.stringify({ ...device, receivedAt: new Date(receivedAt).toISOString() })
+}
+
+/**
+ * Decodes an event from its id and its value as JSON. Unknown fields are ignored.
+ * @throws {UndecodableEventError} naming the first fault.
+ */
+export function decodeDeviceSeen(json: string, eventId: string | undefined): DeviceSeen {
+  const fields = jsonObject(json)
+  fields['receivedAt'] = time(fields, 'receivedAt')
+  return checkDeviceSeen(fields, eventId)
+}
+
+/**
+ * Checks the fields of an event decoded from any format.
+ * @throws {UndecodableEventError} naming the first invalid field.
+ */
+export function checkDeviceSeen(
+  fields: Record<string, unknown>,
+  eventId: string | undefined,
+): DeviceSeen {
+  return {
+    eventId: ulid({ eventId }, 'eventId'),
+    accountId: accountIdOf(fields),
+    deviceId: identifier(fields, 'deviceId'),
+    keyId: identifier(fields, 'keyId'),
+    receivedAt: milliseconds(fields, 'receivedAt'),
+  }
+}

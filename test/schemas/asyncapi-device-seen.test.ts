@@ -1,0 +1,53 @@
+import { describe, expect, test } from '@jest/globals'
+import { toEntry, toMessage } from '../../event-log/kafka/event-format.ts'
+import { DEVICE_SEEN_AVRO } from '../../schemas/avro-schemas.ts'
+import { decodeDeviceSeen } from '../../schemas/device-seen.ts'
+import { deviceSeen } from '../samples.ts'
+import { checkerOf, document, expectEnvelope } from './asyncapi-document.ts'
+
+const { schemas, messages } = document.components
+
+describe('a heartbeat in the AsyncAPI document', () => {
+  test('is what the code writes: key, headers, value', async () => {
+    const message = await toMessage(deviceSeen({ deviceId: 'a/b' }))
+    expectEnvelope(message, messages.deviceSeenJson)
+    const value = JSON.parse(String(message.value)) as object
+    expect(checkerOf(schemas.deviceSeen)(value)).toEqual([])
+    expect(Object.keys(value)).toEqual(Object.keys(schemas.deviceSeen.properties ?? {}))
+  })
+
+  test('is marked when it has waited in a spool', async () => {
+    const message = await toMessage(deviceSeen(), { spooled: true })
+    expectEnvelope(message, messages.deviceSeenJson)
+    expect(message.headers).toMatchObject({ ce_spooled: 'true' })
+  })
+
+  test('has an example that the code reads', async () => {
+    const [example] = messages.deviceSeenJson.examples
+    expect(checkerOf(schemas.heartbeatHeaders)(example!.headers)).toEqual([])
+    expect(checkerOf(schemas.deviceSeen)(example!.payload)).toEqual([])
+    const value = Buffer.from(JSON.stringify(example!.payload))
+    const headers = example!.headers ?? {}
+    expect(await toEntry({ key: null, value, headers, offset: '0' }, 0)).toMatchObject({
+      kind: 'seen',
+      event: { eventId: headers['ce_id'], deviceId: 'tracker-1' },
+    })
+  })
+
+  test('requires the fields and headers that the code needs', async () => {
+    const { headers = {}, value } = await toMessage(deviceSeen())
+    const fields = JSON.parse(String(value)) as object
+    const id = String(headers['ce_id'])
+    for (const name of Object.keys(fields)) {
+      expect(schemas.deviceSeen.required).toContain(name)
+      const without = JSON.stringify({ ...fields, [name]: undefined })
+      expect(() => decodeDeviceSeen(without, id)).toThrow(name)
+    }
+    expect(schemas.heartbeatHeaders.required).toContain('ce_id')
+    expect(() => decodeDeviceSeen(JSON.stringify(fields), undefined)).toThrow('eventId')
+  })
+
+  test('has the Avro schema that the code registers', () => {
+    expect(messages.deviceSeenAvro.payload.schema).toEqual(DEVICE_SEEN_AVRO)
+  })
+})
