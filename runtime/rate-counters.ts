@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
+import type { RateLimiterRes } from 'rate-limiter-flexible'
 import type { RateLimit } from './config/config.ts'
 
 /** How many counters are kept of a kind; the oldest are dropped first. */
@@ -10,9 +10,9 @@ export type Count = Pick<RateLimiterRes, 'consumedPoints' | 'msBeforeNext'>
 
 /** Counters by name. A counter's window begins with its first points and lasts `seconds`. */
 export type RateCounters = {
-  add(name: string, points: number): Promise<Count>
+  add(name: string, points: number): Count | Promise<Count>
   /** Undefined outside a window. */
-  get(name: string): Promise<Count | undefined>
+  get(name: string): Count | undefined | Promise<Count | undefined>
 }
 
 /** Opens the counters of one kind; the same kind and seconds always mean the same counters. */
@@ -33,7 +33,7 @@ export function countedLimit(
   return { ...limit, counters: openCounters({ kind, seconds: limit.seconds }) }
 }
 
-/** Counters in the memory of this process, at most `kept`. */
+/** Counters in the memory of this process, at most `kept`: those whose windows began first go first. */
 export function memoryRateCounters({
   seconds,
   kept = KEPT,
@@ -41,27 +41,38 @@ export function memoryRateCounters({
   seconds: number
   kept?: number
 }): RateCounters {
-  const limiter = new RateLimiterMemory({
-    points: Number.MAX_SAFE_INTEGER,
-    duration: seconds,
-    keyPrefix: '',
-  })
-  const begun = new LRUCache<string, true>({
-    max: kept,
-    dispose: (_, name, reason) => {
-      if (reason === 'evict') limiter.delete(name).catch(() => undefined)
-    },
-  })
+  const windows = new LRUCache<string, Window>({ max: kept })
+
+  /** Leaves the order, that in which the windows began, as it is. */
+  function current(name: string, now: number): Window | undefined {
+    const window = windows.peek(name)
+    return window !== undefined && window.endsAt > now ? window : undefined
+  }
+
+  function begin(name: string, now: number): Window {
+    const window = { points: 0, endsAt: now + seconds * 1000 }
+    windows.set(name, window)
+    return window
+  }
+
   return {
-    async add(name, points) {
-      const count = await limiter.consume(name, points)
-      // Once per window, so they are in the order in which their windows began.
-      if (count.isFirstInDuration) begun.set(name, true)
-      return count
+    add(name, points) {
+      const now = performance.now()
+      const window = current(name, now) ?? begin(name, now)
+      window.points += points
+      return countOf(window, now)
     },
-    async get(name) {
-      const count = await limiter.get(name)
-      return count !== null && count.msBeforeNext > 0 ? count : undefined
+    get(name) {
+      const now = performance.now()
+      const window = current(name, now)
+      return window && countOf(window, now)
     },
   }
+}
+
+/** `endsAt` by the monotonic clock, in milliseconds. */
+type Window = { points: number; readonly endsAt: number }
+
+function countOf({ points, endsAt }: Window, now: number): Count {
+  return { consumedPoints: points, msBeforeNext: endsAt - now }
 }

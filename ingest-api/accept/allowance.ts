@@ -14,7 +14,7 @@ export function allowance(
   { points, seconds }: RateLimit,
   { consumedPoints, msBeforeNext }: Count,
 ): Allowance {
-  // Counters use a wall clock, which may have been set back.
+  // Shared counters use a wall clock, which may have been set back.
   const resetSeconds = Math.min(seconds, Math.max(1, Math.ceil(msBeforeNext / 1000)))
   return { bucket, points, seconds, left: Math.max(0, points - consumedPoints), resetSeconds }
 }

@@ -1,6 +1,7 @@
 import type { RateLimit } from '../../runtime/config/config.ts'
 import {
   countedLimit,
+  type Count,
   type CountedLimit,
   type OpenRateCounters,
 } from '../../runtime/rate-counters.ts'
@@ -35,15 +36,20 @@ export class DeviceLimit {
     const taken = new Map<string, DeviceAllowance>()
     const limit = this.#limit
     if (limit === undefined) return taken
-    const takeOne = async (deviceId: string) => {
-      const count = await limit.counters.add(deviceKey({ accountId, deviceId }), 1)
+    const note = (deviceId: string, count: Count) => {
       const exceeded = count.consumedPoints > limit.points
       taken.set(deviceId, { ...allowance('device', limit, count), exceeded })
     }
-    const all = [...deviceIds]
-    for (let from = 0; from < all.length; from += AT_ONCE) {
-      await Promise.all(all.slice(from, from + AT_ONCE).map(takeOne))
+    const waiting: Promise<void>[] = []
+    for (const deviceId of deviceIds) {
+      const count = limit.counters.add(deviceKey({ accountId, deviceId }), 1)
+      // Counters in memory answer at once, and a promise for each would cost more than the count.
+      if (!(count instanceof Promise)) note(deviceId, count)
+      else if (waiting.push(count.then((one) => note(deviceId, one))) === AT_ONCE) {
+        await Promise.all(waiting.splice(0))
+      }
     }
+    await Promise.all(waiting)
     return taken
   }
 }
