@@ -32,7 +32,7 @@ export function writeDocuments(batches: readonly Documents[], file: string, like
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
   for (const sql of schemaOf(like)) database.exec(sql)
   const record = database.prepare(`INSERT INTO records VALUES (${places(16)})`)
-  const status = database.prepare(`REPLACE INTO device_statuses VALUES (${places(9)})`)
+  const status = database.prepare(`REPLACE INTO device_statuses VALUES (${places(10)})`)
   const checkpoint = database.prepare(`REPLACE INTO checkpoints VALUES (${places(4)})`)
   const watch = stopwatch()
   for (const { records, statuses, partition, lastOffset } of batches) {
@@ -69,6 +69,7 @@ export function writeDocuments(batches: readonly Documents[], file: string, like
         JSON.stringify(s.applied),
         latitude,
         longitude,
+        s.heartbeats === undefined ? null : JSON.stringify(s.heartbeats),
       )
     }
     checkpoint.run(partition, lastOffset, lastOffset, records.at(-1)?.recordId ?? null)
