@@ -1,9 +1,10 @@
 import type { AppendedEvent } from '../schemas/appended-event.ts'
 import type { DeviceErased } from '../schemas/device-erased.ts'
-import type { DeviceSeen } from '../schemas/device-seen.ts'
-import type { PositionReported } from '../schemas/position-reported.ts'
+import type { PositionEntry, ProjectionEntry, SeenEntry } from '../schemas/log-entry.ts'
 import type { Offsets, Origin } from '../schemas/read-models.ts'
 import type { ReportRejected } from '../schemas/report-rejected.ts'
+
+export type { PositionEntry, SeenEntry }
 
 /**
  * The log of accepted reports, heartbeats and erasures, from which every read model can be rebuilt.
@@ -136,29 +137,7 @@ export type LogBatch = {
   readonly entries: readonly LogEntry[]
 }
 
-export type LogEntry =
-  | PositionEntry
-  | SeenEntry
-  | { readonly kind: 'erasure'; readonly origin: Origin; readonly event: DeviceErased }
-  | UnreadableEntry
-  | UnknownEntry
-
-export type PositionEntry = {
-  readonly kind: 'position'
-  readonly origin: Origin
-  readonly event: PositionReported
-  /** It waited in a spool: withdrawn if received before an erasure of its device (`isWithdrawn`). */
-  readonly spooled?: true
-}
-
-/** A heartbeat. */
-export type SeenEntry = {
-  readonly kind: 'seen'
-  readonly origin: Origin
-  readonly event: DeviceSeen
-  /** As of a position. */
-  readonly spooled?: true
-}
+export type LogEntry = ProjectionEntry | UnreadableEntry | UnknownEntry
 
 /** An event of a type unknown to this version; readers skip it. */
 export type UnknownEntry = {

@@ -1,16 +1,22 @@
 import type { DeviceErased } from '../schemas/device-erased.ts'
-import type { DeviceSeen } from '../schemas/device-seen.ts'
 import type { Liveness } from '../schemas/liveness.ts'
-import type { PositionReported } from '../schemas/position-reported.ts'
+import type {
+  ErasureEntry,
+  PositionEntry,
+  ProjectionEntry,
+  ReportEntry,
+  SeenEntry,
+} from '../schemas/log-entry.ts'
 import type {
   AppliedEvents,
   Device,
   DeviceSettings,
   DeviceStatus,
   Offsets,
-  Origin,
   PositionRecord,
 } from '../schemas/read-models.ts'
+
+export type { ErasureEntry, PositionEntry, ProjectionEntry, ReportEntry, SeenEntry }
 
 // The part of the store's port made from the log, and what is joined with it. Every method may
 // throw a `DependencyError`: `retriable` when the store is down or busy. Times are milliseconds
@@ -35,8 +41,7 @@ export interface ReadModels {
    * device that stands before it in the log, whoever brings them and whenever: also what another
    * projector, which has lost the partition meanwhile, writes late. What stands behind it starts
    * afresh, except events from a spool that were received before it. What operators said of the
-   * device is not touched. A heartbeat is folded into the status that its device has; without one
-   * it has no effect.
+   * device is not touched. A heartbeat of a device without a status has no effect.
    */
   project(batch: ProjectionBatch): Promise<readonly Change[]>
 
@@ -112,33 +117,6 @@ export type Change = {
   readonly repeated: readonly ProjectionEntry[]
   readonly erased: readonly ErasureEntry[]
 }
-
-export type PositionEntry = {
-  readonly kind: 'position'
-  readonly origin: Origin
-  readonly event: PositionReported
-  /** It waited in a spool: withdrawn if received before an erasure of its device (`isWithdrawn`). */
-  readonly spooled?: true
-}
-
-export type SeenEntry = {
-  readonly kind: 'seen'
-  readonly origin: Origin
-  readonly event: DeviceSeen
-  /** As of a position. */
-  readonly spooled?: true
-}
-
-/** What a device sends. */
-export type ReportEntry = PositionEntry | SeenEntry
-
-export type ErasureEntry = {
-  readonly kind: 'erasure'
-  readonly origin: Origin
-  readonly event: DeviceErased
-}
-
-export type ProjectionEntry = ReportEntry | ErasureEntry
 
 /** The read models exist in generations: one is current, a rebuild makes the next one beside it. */
 export interface Generations {

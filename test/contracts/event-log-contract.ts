@@ -3,6 +3,7 @@ import type { EventLog } from '../../event-log/event-log.ts'
 import { appendingContract } from './event-log-appending.ts'
 import { erasuresContract } from './event-log-erasures.ts'
 import { figuresContract } from './event-log-figures.ts'
+import { heartbeatsContract } from './event-log-heartbeats.ts'
 import { rejectionsContract } from './event-log-rejections.ts'
 import { subscribingContract } from './event-log-subscribing.ts'
 import { eventLogSuite, type EventLogSuite } from './event-log-suite.ts'
@@ -59,4 +60,5 @@ function eventsContract(suite: EventLogSuite): void {
   subscribingContract(suite)
   tailingContract(suite)
   erasuresContract(suite)
+  heartbeatsContract(suite)
 }

@@ -10,6 +10,7 @@ import { devicesContract } from './store-devices.ts'
 import { erasuresContract } from './store-erasures.ts'
 import { expiryContract } from './store-expiry.ts'
 import { generationsContract } from './store-generations.ts'
+import { heartbeatsContract } from './store-heartbeats.ts'
 import { hiddenDevicesContract } from './store-hidden-devices.ts'
 import { historyCountsContract } from './store-history-counts.ts'
 import { historyContract } from './store-history.ts'
@@ -42,6 +43,7 @@ export function storeContract(name: string, open: OpenStore): void {
     changesContract(open)
     erasuresContract(open)
     spooledContract(open)
+    heartbeatsContract(open)
     hiddenDevicesContract(open)
     expiryContract(open)
     historyContract(open)

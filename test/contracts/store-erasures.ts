@@ -282,8 +282,7 @@ function model(entries: readonly ProjectionEntry[]) {
     if (entry.kind === 'erasure') {
       devices.delete(deviceId)
     } else if (entry.kind === 'seen') {
-      const status = deviceStatus(device.status, entry)
-      if (status !== undefined) devices.set(deviceId, { ...device, status })
+      if (device.status) device.status = deviceStatus(device.status, entry)!
     } else if (!device.records.has(entry.event.recordId)) {
       device.records.set(entry.event.recordId, entry)
       devices.set(deviceId, { ...device, status: deviceStatus(device.status, entry) })

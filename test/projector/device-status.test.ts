@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { deviceStatus } from '../../projector/device-status.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import type { DeviceStatus } from '../../schemas/read-models.ts'
-import { positionReported, T0 } from '../samples.ts'
+import { deviceSeen, positionReported, T0 } from '../samples.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -41,6 +41,25 @@ describe('device status', () => {
     const status = fold([newer, late])
     expect(status).toMatchObject({ reportCount: 2, lastSeenAt: T0 + 2 * HOUR_MS })
     expect(status.lastPosition.recordId).toBe(newer.recordId)
+  })
+
+  test('a heartbeat moves when a device was last seen, forward only, and nothing else', () => {
+    const first = fold([positionReported({ receivedAt: T0 })])
+    const heard = (previous: DeviceStatus | undefined, offset: number, receivedAt: number) =>
+      deviceStatus(previous, {
+        origin: { partition: 0, offset },
+        event: deviceSeen({ receivedAt }),
+      })
+    const second = heard(first, 1, T0 + HOUR_MS)
+    expect(second).toEqual({
+      ...first,
+      lastSeenAt: T0 + HOUR_MS,
+      heartbeats: { 0: { offset: 1, receivedAt: T0 + HOUR_MS } },
+      applied: { 0: 1 },
+    })
+    expect(heard(second, 1, T0 + 2 * HOUR_MS)).toBe(second)
+    expect(heard(second, 2, T0 + 1)).toEqual({ ...second, applied: { 0: 2 } })
+    expect(heard(undefined, 1, T0)).toBeUndefined()
   })
 
   test('a timestamp in the future never pins the position', () => {

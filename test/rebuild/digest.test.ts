@@ -7,7 +7,9 @@ import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import type { Generation, ProjectionEntry, Rebuild } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import { batchOf, LogOfOneSuite } from '../contracts/store-samples.ts'
-import { deviceErased, positionReported } from '../samples.ts'
+import { deviceErased, deviceSeen, positionReported, T0 } from '../samples.ts'
+
+const HOUR_MS = 3_600_000
 
 let directory: string
 let store: Store
@@ -123,6 +125,75 @@ describe('generations are compared as of a point in the log', () => {
     await project(before, [a, b, erased])
     await project(after, [a, b])
     expect(await compare(erased)).toMatchObject({ equal: false, records: 2, devices: 2 })
+  })
+})
+
+describe('heartbeats are compared as of that point', () => {
+  const heard = (deviceId: string, receivedAt: number) =>
+    log.hear(deviceSeen({ deviceId, receivedAt }))
+
+  test('when both generations have them', async () => {
+    const covered = [report('a'), heard('a', T0 + 9 * HOUR_MS), heard('a', T0 + 8 * HOUR_MS)]
+    await project(before, covered)
+    await project(after, covered)
+    expect(await compare(covered.at(-1))).toEqual({ equal: true, records: 1, devices: 1 })
+  })
+
+  test('and one that only one of them has applied makes them differ', async () => {
+    const [a, b, heartbeat] = [report('a'), report('b'), heard('a', T0 + 9 * HOUR_MS)]
+    await project(before, [a, b, heartbeat])
+    await project(after, [a, b])
+    expect(await compare(heartbeat)).toMatchObject({ equal: false })
+    expect(await compare(b)).toMatchObject({ equal: true, devices: 2 })
+  })
+
+  test.each([
+    ['only the old one', true, false],
+    ['only the new one', false, true],
+    ['both', true, true],
+  ])('also when %s has applied later ones', async (_name, oldHas, newHas) => {
+    const covered = [report('a'), heard('a', T0 + 9 * HOUR_MS), report('b')]
+    const since = [heard('a', T0 + 10 * HOUR_MS), heard('b', T0 + 10 * HOUR_MS)]
+    await project(before, oldHas ? [...covered, ...since] : covered)
+    await project(after, newHas ? [...covered, ...since] : covered)
+    expect(await compare(covered.at(-1))).toEqual({ equal: true, records: 2, devices: 2 })
+  })
+
+  test('and a last sighting that is neither a record’s nor a heartbeat’s makes them differ', async () => {
+    const covered = [report('a'), heard('a', T0 + 9 * HOUR_MS)]
+    await project(before, covered)
+    await project(after, covered)
+    const damaged: Generation = {
+      ...after,
+      async pageStatuses(query) {
+        const page = await after.pageStatuses(query)
+        return page.map((status) => ({ ...status, lastSeenAt: status.lastSeenAt + 1 }))
+      },
+    }
+    expect(await compare(covered.at(-1), { before, after: damaged })).toMatchObject({
+      equal: false,
+    })
+  })
+
+  test('and a device that heartbeats alone keep is left out where retention has taken its records', async () => {
+    const [gone, heartbeat] = [report('gone'), heard('gone', T0 + 9 * HOUR_MS)]
+    const both = [report('a'), heard('a', T0 + 10 * HOUR_MS)]
+    await project(before, [gone, heartbeat, ...both])
+    await before.project(batchOf(report('b')))
+    await after.project(batchOf(heartbeat, ...both))
+    const taken: Generation = {
+      ...before,
+      async *scanRecords(query) {
+        for await (const chunk of before.scanRecords(query)) {
+          yield chunk.filter(({ deviceId }) => deviceId !== 'gone')
+        }
+      },
+    }
+    const cover = { upTo: { 0: 3 }, receivedSince: T0, partial: true }
+    const { signal } = new AbortController()
+    const digests = await digestsOf({ before: taken, after }, cover, signal)
+    expect(digests.before).toEqual(digests.after)
+    expect(digests.after.devices.count).toBe(1)
   })
 })
 

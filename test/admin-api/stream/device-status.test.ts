@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals'
 import { eventually } from '../../eventually.ts'
-import { positionReported } from '../../samples.ts'
+import { deviceSeen, positionReported } from '../../samples.ts'
 import { bearer } from '../admin-harness.ts'
 import type { EventSource } from './event-source.ts'
 import { startStreaming, type StreamHarness } from './stream-harness.ts'
@@ -22,6 +22,11 @@ async function report(deviceId: string, changes: Parameters<typeof positionRepor
   const event = positionReported({ deviceId, timestamp: now, receivedAt: now, ...changes })
   await harness.eventLog.append([event])
   return event
+}
+
+async function beat(deviceId: string, changes: Parameters<typeof deviceSeen>[0] = {}) {
+  const heartbeat = deviceSeen({ deviceId, receivedAt: harness.clock.now(), ...changes })
+  await harness.eventLog.append([heartbeat])
 }
 
 function statuses(source: EventSource) {
@@ -63,6 +68,51 @@ test('what changes neither the last position nor the status is not told', async 
   await report('other')
   await eventually(() => statuses(source).includes('other online'))
   expect(statuses(source)).toEqual(['tug online', 'other online'])
+})
+
+test('a heartbeat makes a device online again, and each moves when it was last seen', async () => {
+  const { clock, listen, project } = await start()
+  const source = await listen()
+  project()
+  const { recordId } = await report('tug')
+  await eventually(() => statuses(source).length === 1)
+  clock.time += 6 * MINUTE_MS
+  await eventually(() => statuses(source).length === 2)
+  for (const told of [3, 4]) {
+    clock.time += 1_000
+    await beat('tug')
+    await eventually(() => statuses(source).length === told)
+    expect(source.of('device-status').at(-1)?.data).toMatchObject({
+      ...{ status: 'online', lastSeenAt: new Date(clock.now()).toISOString() },
+      ...{ reportCount: 1, lastPosition: { recordId } },
+    })
+  }
+  await beat('unknown')
+  await beat('tug', { receivedAt: clock.now() - MINUTE_MS })
+  await report('other')
+  await eventually(() => statuses(source).includes('other online'))
+  expect(statuses(source).slice(1)).toEqual([
+    'tug idle',
+    'tug online',
+    'tug online',
+    'other online',
+  ])
+  expect(source.of('position')).toHaveLength(2)
+})
+
+test('a heartbeat from just before the first reader came is told once it is projected', async () => {
+  const { clock, eventLog, listen, project, store } = await start()
+  await report('tug', { receivedAt: clock.now() - 10 * MINUTE_MS })
+  let behind = Promise.resolve()
+  project({ gate: () => behind })
+  await eventually(() => store.findDevice({ accountId: 'acc-1', deviceId: 'tug' }))
+  let goOn = () => {}
+  behind = new Promise((resolve) => (goOn = resolve))
+  await beat('tug')
+  const source = await listen()
+  await eventually(async () => (await eventLog.extent())[0]?.next === 3)
+  goOn()
+  await eventually(() => statuses(source).includes('tug online'))
 })
 
 test('silence makes a device idle, then offline, and each is told once', async () => {

@@ -60,9 +60,7 @@ export async function startStreaming(
         await harness.store.project({
           partition,
           lastOffset,
-          entries: entries.flatMap((entry) =>
-            entry.kind === 'position' || entry.kind === 'erasure' ? [entry] : [],
-          ),
+          entries: entries.flatMap((entry) => ('event' in entry ? [entry] : [])),
           fold: deviceStatus,
         })
       },

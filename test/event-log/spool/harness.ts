@@ -102,7 +102,8 @@ function harness() {
       if (next === 1) return []
       for await (const item of log.tail({ after: {}, signal: reading.signal })) {
         if (item.kind !== 'batch') continue
-        for (const entry of item.entries) if (entry.kind === 'position') found.push(entry)
+        for (const entry of item.entries)
+          if ('event' in entry && entry.kind !== 'erasure') found.push(entry)
         if (item.lastOffset === next - 1) reading.abort()
       }
       return found

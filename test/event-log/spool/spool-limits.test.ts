@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import { eventIdOf } from '../../../schemas/appended-event.ts'
 import type { PositionReported } from '../../../schemas/position-reported.ts'
 import { samples } from '../../contracts/event-log-suite.ts'
 import { eventually } from '../../eventually.ts'
@@ -23,7 +24,7 @@ test('a spool refuses what exceeds its bytes, drops nothing, and goes on when th
   harness.becomes('up')
   await drained(spool)
   await spool.append(events.slice(3))
-  expect((await harness.entries()).map(({ event }) => event.recordId)).toEqual(
+  expect((await harness.entries()).map(({ event }) => eventIdOf(event))).toEqual(
     events.map(({ recordId }) => recordId),
   )
 })

@@ -5,11 +5,15 @@ import { beforeEach, describe, expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { openSpool } from '../../../event-log/spool/spool.ts'
 import { openSqliteEventLog } from '../../../event-log/sqlite/sqlite-event-log.ts'
-import type { PositionReported } from '../../../schemas/position-reported.ts'
+import { eventIdOf, type AppendedEvent } from '../../../schemas/appended-event.ts'
+import {
+  encodePositionReported,
+  type PositionReported,
+} from '../../../schemas/position-reported.ts'
 import { eventLogContract } from '../../contracts/event-log-contract.ts'
 import { samples } from '../../contracts/event-log-suite.ts'
 import { eventually } from '../../eventually.ts'
-import { positionReported, T0 } from '../../samples.ts'
+import { deviceSeen, positionReported, T0 } from '../../samples.ts'
 import { spoolForEachTest, type SpoolHarness } from './harness.ts'
 
 eventLogContract('A spool before SQLite', async ({ clock, logger }) => {
@@ -68,7 +72,7 @@ describe('a spool', () => {
   }
 
   async function loggedIds(): Promise<string[]> {
-    return (await harness.entries()).map(({ event }) => event.recordId)
+    return (await harness.entries()).map(({ event }) => eventIdOf(event))
   }
 
   test('touches nothing while the log takes what is appended', async () => {
@@ -147,7 +151,9 @@ describe('a spool', () => {
         ...{ kind: 'position', origin: { partition: 0, offset: 1 } },
         event,
       })
-      expect(entries.slice(1).every((entry) => entry.spooled && entry.event.recordId)).toBeTruthy()
+      expect(
+        entries.slice(1).every((entry) => entry.spooled && eventIdOf(entry.event)),
+      ).toBeTruthy()
     },
   )
 
@@ -175,8 +181,8 @@ describe('a spool', () => {
     const entries = await harness.entries()
     expect(entries.length).toBe(sent.length)
     for (const device of ['a', 'b', 'c', 'd']) {
-      const own = (events: PositionReported[]) =>
-        events.filter(({ deviceId }) => deviceId === device).map(({ recordId }) => recordId)
+      const own = (events: AppendedEvent[]) =>
+        events.filter(({ deviceId }) => deviceId === device).map(eventIdOf)
       expect(own(entries.map(({ event }) => event))).toEqual(own(sent))
     }
     expect(entries.at(-1)?.spooled).toBeUndefined()
@@ -193,6 +199,33 @@ describe('a spool', () => {
     harness.becomes('up')
     await drained()
     expect(await loggedIds()).toEqual([...events, later].map(({ recordId }) => recordId))
+  })
+
+  test('gives heartbeats back among the positions, as they came', async () => {
+    harness.becomes('down')
+    const events = [positionReported(), deviceSeen(), deviceSeen(), positionReported()]
+    await spool.append(events.slice(0, 2))
+    await reopen()
+    await spool.append(events.slice(2))
+    harness.becomes('up')
+    await drained()
+    expect((await harness.entries()).map(({ event }) => event)).toEqual(events)
+  })
+
+  test('gives back what a version that knew no heartbeats has left', async () => {
+    await spool.close()
+    const event = positionReported()
+    const file = new DatabaseSync(join(harness.directory, 'spool.sqlite'))
+    file.exec('ALTER TABLE waiting DROP COLUMN heartbeat_id; PRAGMA user_version = 1')
+    file
+      .prepare('INSERT INTO waiting (received_at, value) VALUES (?, ?)')
+      .run(event.receivedAt, Buffer.from(encodePositionReported(event)))
+    file.close()
+    spool = harness.open()
+    const heartbeat = deviceSeen()
+    await spool.append([heartbeat])
+    await drained()
+    expect((await harness.entries()).map((entry) => entry.event)).toEqual([event, heartbeat])
   })
 
   test('keeps an event until the log has confirmed it', async () => {

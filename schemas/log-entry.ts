@@ -1,0 +1,35 @@
+import type { DeviceErased } from './device-erased.ts'
+import type { DeviceSeen } from './device-seen.ts'
+import type { PositionReported } from './position-reported.ts'
+import type { Origin } from './read-models.ts'
+
+// Events at their places in the log.
+
+export type PositionEntry = {
+  readonly kind: 'position'
+  readonly origin: Origin
+  readonly event: PositionReported
+  /** It waited in a spool: withdrawn if received before an erasure of its device (`isWithdrawn`). */
+  readonly spooled?: true
+}
+
+/** A heartbeat. */
+export type SeenEntry = {
+  readonly kind: 'seen'
+  readonly origin: Origin
+  readonly event: DeviceSeen
+  /** As of a position. */
+  readonly spooled?: true
+}
+
+export type ErasureEntry = {
+  readonly kind: 'erasure'
+  readonly origin: Origin
+  readonly event: DeviceErased
+}
+
+/** What a device sent. */
+export type ReportEntry = PositionEntry | SeenEntry
+
+/** What read models are made from. */
+export type ProjectionEntry = ReportEntry | ErasureEntry

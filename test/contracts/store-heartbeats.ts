@@ -1,0 +1,193 @@
+import { describe, expect, test } from '@jest/globals'
+import { deviceStatus } from '../../projector/device-status.ts'
+import type { DeviceStatus } from '../../schemas/read-models.ts'
+import type { ProjectionEntry, ReportEntry } from '../../store/read-models.ts'
+import { deviceSeen, positionReported, T0 } from '../samples.ts'
+import type { OpenStore } from './store-contract.ts'
+import {
+  batchOf,
+  canonical,
+  deviceErased,
+  LogOfOneSuite,
+  newAccountId,
+  sharedStore,
+  withStore,
+} from './store-samples.ts'
+
+const MINUTE_MS = 60_000
+
+/** Devices heard of without a position. */
+export function heartbeatsContract(open: OpenStore): void {
+  describe('projecting heartbeats', () => {
+    const shared = sharedStore(open)
+    const log = new LogOfOneSuite()
+
+    function given() {
+      const accountId = newAccountId()
+      const device = { accountId, deviceId: 'tracker-1' }
+      return {
+        device,
+        position: (minute: number, partition = 0) =>
+          log.append(positionReported({ ...device, ...times(minute) }), partition),
+        heartbeat: (minute: number, partition = 0) =>
+          log.hear(deviceSeen({ ...device, ...times(minute) }), partition),
+        erasure: (minute: number, partition = 0) =>
+          log.erase(deviceErased({ ...device, erasedAt: T0 + minute * MINUTE_MS }), partition),
+        project: (...entries: [ProjectionEntry, ...ProjectionEntry[]]) =>
+          shared.store.project(batchOf(...entries)),
+        async lastSeen(): Promise<number | undefined> {
+          const found = await shared.store.findDevice(device)
+          return found && (found.status.lastSeenAt - T0) / MINUTE_MS
+        },
+      }
+    }
+
+    test('moves when a device was last seen and nothing else', async () => {
+      const { device, position, heartbeat, project } = given()
+      await project(position(1))
+      const before = (await shared.store.findDevice(device))!.status
+      await project(heartbeat(7))
+      const { lastSeenAt, heartbeats, ...after } = (await shared.store.findDevice(device))!.status
+      expect(lastSeenAt).toBe(T0 + 7 * MINUTE_MS)
+      expect(heartbeats).toBeDefined()
+      expect({ ...after, applied: {} }).toEqual({ ...without(before, 'lastSeenAt'), applied: {} })
+      expect(await shared.store.pagePositions({ ...device, order: 'asc', limit: 9 })).toHaveLength(
+        1,
+      )
+    })
+
+    test('of a device that has no position counts for nothing, also not later', async () => {
+      const { position, heartbeat, project, lastSeen } = given()
+      expect(await project(heartbeat(9))).toEqual([])
+      expect(await lastSeen()).toBeUndefined()
+      await project(heartbeat(9), position(1))
+      expect(await lastSeen()).toBe(1)
+      await project(heartbeat(5))
+      expect(await lastSeen()).toBe(5)
+    })
+
+    test('never moves it back, and is not lost when positions follow', async () => {
+      const { position, heartbeat, project, lastSeen } = given()
+      await project(position(1), heartbeat(9), heartbeat(4))
+      expect(await lastSeen()).toBe(9)
+      await project(position(6))
+      expect(await lastSeen()).toBe(9)
+      await project(position(12), heartbeat(11))
+      expect(await lastSeen()).toBe(12)
+    })
+
+    test('in a batch that comes again changes nothing, also after a restart', async () => {
+      const { device, position, heartbeat, erasure, project, lastSeen } = given()
+      const batch = [heartbeat(8), position(1), heartbeat(3)] as const
+      await project(...batch)
+      const before = (await shared.store.findDevice(device))!.status
+      expect(await project(...batch)).toEqual([])
+      await shared.reopen()
+      expect(await project(...batch)).toEqual([])
+      expect((await shared.store.findDevice(device))!.status).toEqual(before)
+      await project(erasure(20), position(30))
+      await project(...batch)
+      expect(await lastSeen()).toBe(30)
+    })
+
+    test('is told as a change of its device', async () => {
+      const { device, position, heartbeat, project } = given()
+      const [first, second, third] = [position(1), heartbeat(2), heartbeat(3)]
+      const one = deviceStatus(undefined, first)
+      const two = deviceStatus(one, second)
+      const three = deviceStatus(two, third)
+      const none = { seen: [], repeated: [], erased: [] }
+      expect((await project(first, second)).map(told)).toEqual([
+        {
+          ...device,
+          before: undefined,
+          after: two && canonical(two),
+          ...none,
+          stored: [first],
+          seen: [second],
+        },
+      ])
+      expect((await project(third)).map(told)).toEqual([
+        {
+          ...device,
+          before: two && canonical(two),
+          after: three && canonical(three),
+          ...none,
+          stored: [],
+          seen: [third],
+        },
+      ])
+    })
+
+    test('before an erasure of its device goes with it, behind it waits for a position', async () => {
+      const { position, heartbeat, erasure, project, lastSeen } = given()
+      await project(position(1), heartbeat(9), erasure(10), heartbeat(15))
+      expect(await lastSeen()).toBeUndefined()
+      await project(heartbeat(16), position(11), heartbeat(12))
+      expect(await lastSeen()).toBe(12)
+      await project(erasure(20))
+      await project(position(21))
+      expect(await lastSeen()).toBe(21)
+    })
+
+    test('from a spool is withdrawn if it was received before an erasure', async () => {
+      const { position, heartbeat, erasure, project, lastSeen } = given()
+      await project(erasure(10), position(4))
+      await project({ ...heartbeat(9), spooled: true })
+      expect(await lastSeen()).toBe(4)
+      await project({ ...heartbeat(11), spooled: true })
+      expect(await lastSeen()).toBe(11)
+    })
+
+    test('in another partition than an erasure stays if it was received later', async () => {
+      const { position, heartbeat, erasure, project, lastSeen } = given()
+      await project(position(1, 0), heartbeat(30, 0))
+      await project(position(12, 1), heartbeat(14, 1), position(13, 1))
+      await project(erasure(10, 0))
+      expect(await lastSeen()).toBe(14)
+      await project(heartbeat(9, 1))
+      expect(await lastSeen()).toBe(14)
+    })
+
+    test('keeps a device from expiring', async () => {
+      await withStore(open, async (store) => {
+        const log = new LogOfOneSuite()
+        const entries = ['heard', 'silent'].map((deviceId) =>
+          log.append(positionReported({ deviceId, ...times(1) })),
+        ) as [ReportEntry, ReportEntry]
+        await store.project(batchOf(...entries))
+        await store.project(batchOf(log.hear(deviceSeen({ deviceId: 'heard', ...times(9) }))))
+        await store.expire(T0 + 5 * MINUTE_MS)
+        const devices = await store.pageDevices({ accountId: 'acc-1', limit: 9 })
+        expect(devices.map(({ status }) => status.deviceId)).toEqual(['heard'])
+        await store.expire(T0 + 10 * MINUTE_MS)
+        await store.project(
+          batchOf(log.append(positionReported({ deviceId: 'heard', ...times(2) }))),
+        )
+        const back = await store.findDevice({ accountId: 'acc-1', deviceId: 'heard' })
+        expect(back?.status).toMatchObject({ reportCount: 1, lastSeenAt: T0 + 2 * MINUTE_MS })
+        expect(back?.status).not.toHaveProperty('heartbeats')
+      })
+    })
+  })
+}
+
+function times(minute: number) {
+  return { timestamp: T0 + minute * MINUTE_MS, receivedAt: T0 + minute * MINUTE_MS }
+}
+
+function told({
+  before,
+  after,
+  ...rest
+}: {
+  before: DeviceStatus | undefined
+  after: DeviceStatus | undefined
+}) {
+  return { ...rest, before: before && canonical(before), after: after && canonical(after) }
+}
+
+function without<T extends object, Name extends keyof T>(value: T, name: Name): Omit<T, Name> {
+  const { [name]: _, ...rest } = value
+  return rest
+}
