@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { realTiming as timing } from '../client/timing.ts'
 import { HELP } from './help.ts'
 import { UsageError } from '../runtime/arguments.ts'
 import { parseOptions, type GpxSource, type Options } from './options.ts'
@@ -6,7 +7,6 @@ import { movingDevices, replayedTrack, type DevicePlan } from './planned-report.
 import { GpxError, readGpx } from './read-gpx.ts'
 import { runSimulation } from './run-simulation.ts'
 import { isFlawless, summary } from './summary.ts'
-import { realTiming as timing } from './timing.ts'
 import { timeTrack } from './track-times.ts'
 
 /** Shell and npm often both forward a signal; a second one within this time is ignored. */

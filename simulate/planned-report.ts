@@ -1,8 +1,9 @@
+import type { TimedReport } from '../client/client.ts'
 import { movingDevice } from './moving-device.ts'
 import type { TimedPoint } from './track-times.ts'
 
 /** A report to send in order, no earlier than `dueMs` after the start. */
-export type PlannedReport = { readonly dueMs: number; readonly body: string }
+export type PlannedReport = { readonly dueMs: number; readonly report: TimedReport }
 
 /** The reports of one device, in order. `count` is Infinity if only time ends the run. */
 export type DevicePlan = {
@@ -41,8 +42,7 @@ export function movingDevices({
       for (let sent = 0; sent < count; sent += 1) {
         const dueMs = firstMs + sent * intervalS * 1000
         const timestamp = isoTime(startedAt + dueMs)
-        const body = JSON.stringify({ deviceId, ...positions.next().value, timestamp })
-        yield { dueMs, body }
+        yield { dueMs, report: { deviceId, ...positions.next().value, timestamp } }
       }
     }
     return { deviceId, count, reports: { [Symbol.iterator]: reports } }
@@ -65,7 +65,7 @@ export function replayedTrack({
   const first = points[0]?.time ?? 0
   const reports = points.map(({ latitude, longitude, altitude, time }) => ({
     dueMs: speedup === undefined ? 0 : (time - first) / speedup,
-    body: JSON.stringify({ deviceId, latitude, longitude, altitude, timestamp: isoTime(time) }),
+    report: { deviceId, latitude, longitude, altitude, timestamp: isoTime(time) },
   }))
   return { deviceId, count: reports.length, reports }
 }

@@ -1,11 +1,12 @@
 import { setMaxListeners } from 'node:events'
+import { gpsClient } from '../client/client.ts'
+import type { Timing } from '../client/timing.ts'
+import { keptConnections } from './kept-connections.ts'
 import type { DevicePlan } from './planned-report.ts'
-import { reportSender } from './report-sender.ts'
-import { connectService } from './service.ts'
 import { showProgress, type Screen } from './progress.ts'
 import type { RunResult } from './summary.ts'
 import { count, newTally } from './tally.ts'
-import type { Timing } from './timing.ts'
+import { readRecords } from './read-records.ts'
 import { VisibilityCheck } from './visibility-check.ts'
 
 const MOST_CONNECTIONS = 256
@@ -47,17 +48,12 @@ export async function runSimulation({
   const ended = AbortSignal.any([stop, cut, hopeless.signal])
   // One listener per device is no leak.
   setMaxListeners(0, ended, cut)
-  const connections = Math.min(plans.length, MOST_CONNECTIONS)
-  const service = connectService({ url, key, connections, signal: cut })
-  const reading =
+  const most = Math.min(plans.length, MOST_CONNECTIONS)
+  const sending = keptConnections({ most, cut })
+  const reading = keptConnections({ most: READING_CONNECTIONS, cut })
+  const check =
     verify &&
-    connectService({
-      url: verify.adminUrl,
-      key: verify.readKey,
-      connections: READING_CONNECTIONS,
-      signal: cut,
-    })
-  const check = reading && new VisibilityCheck({ service: reading, timing, cut })
+    new VisibilityCheck({ readRecord: readRecords({ ...verify, ...reading }), timing, cut })
   const expected = plans.reduce((sum, plan) => sum + plan.count, 0)
   const stopShowing = showProgress({ screen, tally, expected, now: () => timing.now() })
 
@@ -69,26 +65,34 @@ export async function runSimulation({
   }
 
   async function drive({ reports }: DevicePlan): Promise<void> {
-    const send = reportSender({ service, giveUpMs, timing, tally, stop: ended })
-    for (const { dueMs, body } of reports) {
+    // One client per device: each has a patience of its own.
+    const client = gpsClient({
+      ...{ url, key, timing, fetch: sending.fetch },
+      giveUpAfterMs: giveUpMs,
+      observe: {
+        answered: (ms) => tally.answerMs.add(ms),
+        repeated: (reason) => count(tally.repeated, reason),
+      },
+    })
+    for (const { dueMs, report } of reports) {
       await until(startedAt + dueMs)
       if (ended.aborted) return
       tally.sent += 1
-      const outcome = await send(body)
+      const outcome = await client.submit(report, { signal: ended })
       switch (outcome.kind) {
-        case 'acknowledged':
+        case 'accepted':
           tally.acknowledged += 1
           check?.watch(outcome.recordId)
           break
         case 'refused':
-          count(tally.refused, outcome.reason)
+          count(tally.refused, outcome.error)
           // Further attempts would only get this address locked out.
-          if (outcome.reason === 'UNAUTHORIZED') hopeless.abort()
+          if (outcome.error === 'UNAUTHORIZED') hopeless.abort()
           break
         case 'given-up':
           count(tally.givenUp, outcome.reason)
           break
-        case 'unfinished':
+        case 'stopped':
           tally.unfinished += 1
           break
       }
@@ -108,6 +112,6 @@ export async function runSimulation({
     }
   } finally {
     stopShowing()
-    await Promise.all([service.close(), reading?.close()])
+    await Promise.all([sending.close(), reading.close()])
   }
 }

@@ -1,6 +1,7 @@
+import type { Answer } from '../client/answer.ts'
+import type { Timing } from '../client/timing.ts'
 import { Percentiles } from './percentiles.ts'
-import type { Answer, Service } from './service.ts'
-import type { Timing } from './timing.ts'
+import type { ReadRecord } from './read-records.ts'
 
 export type Visibility = {
   /** Milliseconds from the 200 until the record could be read. */
@@ -21,7 +22,7 @@ const LONGEST_PAUSE_MS = 250
  * the time elapsed, so a measured time is at most a quarter too long.
  */
 export class VisibilityCheck {
-  readonly #service: Service
+  readonly #readRecord: ReadRecord
   readonly #timing: Timing
   readonly #cut: AbortSignal
   readonly #deadlineMs: number
@@ -32,17 +33,17 @@ export class VisibilityCheck {
   #refusedBecause: string | undefined
 
   constructor({
-    service,
+    readRecord,
     timing,
     cut,
     deadlineMs = 10_000,
   }: {
-    service: Service
+    readRecord: ReadRecord
     timing: Timing
     cut: AbortSignal
     deadlineMs?: number
   }) {
-    this.#service = service
+    this.#readRecord = readRecord
     this.#timing = timing
     this.#cut = cut
     this.#deadlineMs = deadlineMs
@@ -89,7 +90,7 @@ export class VisibilityCheck {
   /** Undefined without an answer, which is retried like a 404. */
   async #ask(recordId: string): Promise<Answer | undefined> {
     try {
-      return await this.#service.readRecord(recordId)
+      return await this.#readRecord(recordId)
     } catch {
       return undefined
     }

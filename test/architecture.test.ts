@@ -33,7 +33,8 @@ const allowed: Record<string, readonly string[]> = {
   'dead-letters': ['schemas/', 'runtime/', ...ports],
   'set-password': ['admin-api/sign-in/', 'schemas/', 'runtime/', ...ports],
   rebuild: ['projector/', 'schemas/', 'runtime/', ...ports],
-  simulate: ['schemas/', 'runtime/'],
+  client: [],
+  simulate: ['client/', 'schemas/', 'runtime/'],
   bench: ['projector/', 'schemas/', 'runtime/', ...ports, 'test/'],
   console: ['schemas/'],
   scripts: [

@@ -14,8 +14,8 @@ const plan = {
 }
 
 function read(reports: Iterable<PlannedReport>): PositionReport[] {
-  return [...reports].map(({ body }) => {
-    const result = parsePositionReport(JSON.parse(body), { now: T0 + 600_000 })
+  return [...reports].map(({ report }) => {
+    const result = parsePositionReport(report, { now: T0 + 600_000 })
     if (!('report' in result)) throw new Error(JSON.stringify(result.faults))
     return result.report
   })
@@ -91,11 +91,17 @@ describe('a replayed track', () => {
     expect([...reports]).toEqual([
       {
         dueMs: 0,
-        body: '{"deviceId":"car","latitude":45.273518851,"longitude":13.7142099626,"altitude":211.15,"timestamp":"2026-01-01T00:00:00.000Z"}',
+        report: {
+          ...{ deviceId: 'car', latitude: 45.273518851, longitude: 13.7142099626 },
+          ...{ altitude: 211.15, timestamp: '2026-01-01T00:00:00.000Z' },
+        },
       },
       {
         dueMs: 0,
-        body: '{"deviceId":"car","latitude":45.3,"longitude":13.8,"timestamp":"2026-01-01T00:00:30.000Z"}',
+        report: {
+          ...{ deviceId: 'car', latitude: 45.3, longitude: 13.8 },
+          timestamp: '2026-01-01T00:00:30.000Z',
+        },
       },
     ])
   })

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
+import { realTiming } from '../../client/timing.ts'
 import { replayedTrack, type DevicePlan } from '../../simulate/planned-report.ts'
 import { runSimulation } from '../../simulate/run-simulation.ts'
 import { isFlawless, summary } from '../../simulate/summary.ts'
-import { realTiming } from '../../simulate/timing.ts'
 import {
   acknowledged,
   jumpingTiming,
@@ -10,7 +10,7 @@ import {
   standInService,
   type Received,
   type Reply,
-} from './stand-in-service.ts'
+} from '../client/stand-in-service.ts'
 
 const T0 = Date.UTC(2026, 0, 1)
 const closers: (() => Promise<void>)[] = []

@@ -1,13 +1,18 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Timing } from '../../simulate/timing.ts'
+import type { Timing } from '../../client/timing.ts'
 
 /** How the stand-in answers; `hang-up` closes the connection without an answer. */
 export type Reply =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly data?: unknown }
   | 'hang-up'
 
-export type Received = { readonly path: string; readonly key: string; readonly body: string }
+export type Received = {
+  readonly path: string
+  readonly key: string
+  readonly body: string
+  readonly idempotencyKey?: string
+}
 
 /** A real HTTP server in the service's place: what it is asked is kept, what it answers is given. */
 export async function standInService(
@@ -21,7 +26,11 @@ export async function standInService(
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { url: path = '', headers } = request
-    const asked = { path, key: headers.authorization ?? '', body: await bodyOf(request) }
+    const { authorization: key = '', 'idempotency-key': idempotencyKey } = headers
+    const asked = {
+      ...{ path, key, body: await bodyOf(request) },
+      ...(typeof idempotencyKey === 'string' && { idempotencyKey }),
+    }
     const given = await reply(asked, received.push(asked) - 1)
     if (given === 'hang-up') request.socket.destroy()
     else response.writeHead(given.status, given.headers).end(JSON.stringify(given.data ?? {}))
@@ -44,7 +53,10 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 }
 
 export function acknowledged(recordId: string): Reply {
-  return { status: 200, data: { success: true, data: { recordId } } }
+  return {
+    status: 200,
+    data: { success: true, data: { recordId, receivedAt: '2026-01-31T12:30:01.000Z' } },
+  }
 }
 
 export function refused(status: number, error: string, headers: Record<string, string> = {}) {

@@ -1,5 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
-
 /** Time, passed in so that tests can control it. */
 export type Timing = {
   /** Milliseconds since the epoch, never going back. */
@@ -12,6 +10,17 @@ export type Timing = {
 
 export const realTiming: Timing = {
   now: () => performance.timeOrigin + performance.now(),
-  pause: (ms, signal) => wait(ms, undefined, { signal }).catch(() => undefined),
+  pause: (ms, signal) =>
+    new Promise((resolve) => {
+      const timer = setTimeout(end, ms)
+      signal.addEventListener('abort', end)
+      if (signal.aborted) end()
+
+      function end() {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', end)
+        resolve()
+      }
+    }),
   jitter: () => Math.random(),
 }

@@ -1,0 +1,101 @@
+import type { Outcome } from './report.ts'
+
+/** What the service, or something in its place, has answered. */
+export type Answer = {
+  readonly status: number
+  /** The error's identifier, or `HTTP` and the status where there is none. */
+  readonly error: string
+  readonly message: string
+  /** Of a success. */
+  readonly data?: unknown
+  /** If it has a `Retry-After`. */
+  readonly retryAfterMs?: number
+}
+
+export async function readAnswer(response: {
+  readonly status: number
+  readonly headers: { get(name: string): string | null }
+  text(): Promise<string>
+}): Promise<Answer> {
+  const { status } = response
+  const envelope = parsed(await response.text())
+  const [error, message] = [property(envelope, 'error'), property(envelope, 'message')]
+  const retryAfterMs = waitMs(response.headers.get('retry-after'))
+  return {
+    status,
+    error: typeof error === 'string' ? error : `HTTP ${status}`,
+    message: typeof message === 'string' ? message : `the service answered ${status}`,
+    data: property(envelope, 'data'),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  }
+}
+
+/** It has to be sent again. */
+export type Later = { readonly kind: 'later'; readonly reason: string }
+
+/** What became of the report of a request. */
+export function outcomeIn(answer: Answer): Outcome | Later {
+  const { status, error, message, data } = answer
+  if (status === 200) return accepted(data) ?? { kind: 'refused', ...NOT_OURS }
+  return isRetriable(answer) ? later(answer) : { kind: 'refused', error, message }
+}
+
+/** The same for each report of a batch; undefined if the answer does not tell them apart. */
+export function outcomesIn(
+  { status, data }: Answer,
+  expected: number,
+): (Outcome | Later)[] | undefined {
+  const results = status === 200 ? property(data, 'results') : undefined
+  if (!Array.isArray(results) || results.length !== expected) return undefined
+  return results.map((result: unknown) => {
+    const [error, message] = [property(result, 'error'), property(result, 'message')]
+    if (typeof error !== 'string') return accepted(result) ?? { kind: 'refused', ...NOT_OURS }
+    return RETRIABLE.has(error)
+      ? { kind: 'later', reason: error }
+      : { kind: 'refused', error, message: String(message) }
+  })
+}
+
+function isRetriable({ status }: Answer): boolean {
+  return status === 408 || status === 429 || status >= 500
+}
+
+function later({ status, error }: Answer): Later {
+  return { kind: 'later', reason: status === 429 ? RATE_LIMITED : error }
+}
+
+export const RATE_LIMITED = 'RATE_LIMITED'
+/** Of single reports in a batch. */
+const RETRIABLE = new Set([RATE_LIMITED, 'SERVICE_UNAVAILABLE', 'SERVER_ERROR'])
+
+const NOT_OURS = {
+  error: '200 without a recordId',
+  message: 'something else than the service has answered: is the address right?',
+}
+
+function accepted(data: unknown): Outcome | undefined {
+  const [recordId, receivedAt] = [property(data, 'recordId'), property(data, 'receivedAt')]
+  if (typeof recordId !== 'string') return undefined
+  return { kind: 'accepted', recordId, receivedAt: String(receivedAt) }
+}
+
+function property(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? (value as Record<string, unknown>)[name]
+    : undefined
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Seconds or a date (RFC 9110, section 10.2.3). */
+function waitMs(value: string | null): number | undefined {
+  if (value === null) return undefined
+  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now()
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms)
+}

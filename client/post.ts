@@ -1,0 +1,79 @@
+import { readAnswer, type Answer } from './answer.ts'
+
+/** `fetch`, as far as it is used here. */
+export type Fetch = (
+  url: string,
+  init: {
+    readonly method: string
+    readonly headers: Record<string, string>
+    readonly body: string
+    readonly redirect: 'manual'
+    readonly signal: AbortSignal
+  },
+) => Promise<Parameters<typeof readAnswer>[0]>
+
+export type Target = {
+  /** Of the ingest API, for example `https://gps.example.org`. */
+  readonly url: string | URL
+  readonly key: string
+  /** Instead of the global one. */
+  readonly fetch?: Fetch | undefined
+  /** For an answer; then the request counts as failed. Default 30 s. */
+  readonly timeoutMs?: number | undefined
+}
+
+/** One request and its answer, or a short name of why there was none. */
+export type Attempt = Answer | { readonly unanswered: string }
+
+/** Sends a body once. Never rejects. */
+export async function post(
+  { url, key, fetch = globalThis.fetch, timeoutMs = 30_000 }: Target,
+  {
+    path,
+    body,
+    idempotencyKey,
+    signal,
+  }: {
+    path: string
+    body: string
+    idempotencyKey?: string | undefined
+    signal: AbortSignal
+  },
+): Promise<Attempt> {
+  const ending = new AbortController()
+  const abort = () => ending.abort()
+  const timer = setTimeout(abort, timeoutMs)
+  // Not AbortSignal.any(): it holds on to every request of a signal that lives long (Node 20).
+  signal.addEventListener('abort', abort)
+  if (signal.aborted) abort()
+  try {
+    const response = await fetch(`${String(url).replace(/\/+$/, '')}${path}`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${key}`,
+        'Content-Type': 'application/json',
+        ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
+      },
+      body,
+      // Followed, it would become a GET without a body, and whatever answers that a success.
+      redirect: 'manual',
+      signal: ending.signal,
+    })
+    return await readAnswer(response)
+  } catch (error) {
+    return { unanswered: ending.signal.aborted && !signal.aborted ? 'TIMEOUT' : reason(error) }
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+/** A short name for a network error, which `fetch` wraps. */
+function reason(error: unknown): string {
+  const { cause } = Object(error) as { readonly cause?: unknown }
+  const { code, name } = Object(cause ?? error) as {
+    readonly code?: unknown
+    readonly name?: unknown
+  }
+  return [code, name].find((text) => typeof text === 'string') ?? 'no answer'
+}

@@ -1,0 +1,38 @@
+/** A position of a device, as `POST /api/v1/gps/submit` takes it. */
+export type Report = {
+  /** What the device calls itself: 1 to 128 characters. */
+  readonly deviceId: string
+  /** WGS84 degrees. */
+  readonly latitude: number
+  readonly longitude: number
+  /** When the position was true, ISO 8601. Absent: the time of receipt. */
+  readonly timestamp?: string | undefined
+  /** Metres. */
+  readonly accuracy?: number | undefined
+  readonly altitude?: number | undefined
+  /** Metres per second. */
+  readonly speed?: number | undefined
+  /** Degrees from north, 0 to 360. */
+  readonly heading?: number | undefined
+  /** A fraction from 0 to 1. */
+  readonly battery?: number | undefined
+}
+
+/** Known again by itself, however often and in whatever company it is sent. */
+export type TimedReport = Report & { readonly timestamp: string }
+
+/** What became of a report. */
+export type Outcome =
+  | { readonly kind: 'accepted'; readonly recordId: string; readonly receivedAt: string }
+  /** Sending it again would be refused again. */
+  | ({ readonly kind: 'refused' } & Refusal)
+  /** There was no usable answer for too long. It may have been stored all the same. */
+  | { readonly kind: 'given-up'; readonly reason: string }
+  /** The caller's signal was aborted. It may have been stored all the same. */
+  | { readonly kind: 'stopped' }
+
+export type Refusal = {
+  /** The error's identifier, for example `INVALID_PARAMS`. */
+  readonly error: string
+  readonly message: string
+}

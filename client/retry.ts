@@ -1,0 +1,64 @@
+import { RATE_LIMITED, type Answer, type Later } from './answer.ts'
+import { backOffMs } from './back-off.ts'
+import type { Attempt } from './post.ts'
+import type { Outcome } from './report.ts'
+import { realTiming, type Timing } from './timing.ts'
+
+const LONGEST_BACK_OFF_MS = 5_000
+
+export type Patience = {
+  /**
+   * How long to retry without a usable answer; default 60 s. After that each request gets one attempt
+   * until the next usable answer. A rate limit is waited out however long it takes.
+   */
+  readonly giveUpAfterMs?: number | undefined
+  readonly timing?: Timing | undefined
+  /** Told of every answer and of every repeat, for statistics. */
+  readonly observe?: { answered(ms: number): void; repeated(reason: string): void } | undefined
+}
+
+export type Retry = (
+  attempt: () => Promise<Attempt>,
+  judge: (answer: Answer) => Outcome | Later,
+  signal: AbortSignal,
+) => Promise<Outcome>
+
+/** Makes attempts until one settles it, with growing pauses or as `Retry-After` says. */
+export function retrying({
+  giveUpAfterMs = 60_000,
+  timing = realTiming,
+  observe,
+}: Patience): Retry {
+  let failingSince: number | undefined
+
+  return async function retry(attempt, judge, signal) {
+    for (let failures = 1; ; failures += 1) {
+      if (signal.aborted) return { kind: 'stopped' }
+      const startedAt = timing.now()
+      const made = await attempt()
+      const isAnswer = 'status' in made
+      if (isAnswer) observe?.answered(timing.now() - startedAt)
+      if (isAnswer && made.status < 500) failingSince = undefined
+      const judged = isAnswer ? judge(made) : later(made.unanswered)
+      if (judged.kind !== 'later') return judged
+      if (signal.aborted) return { kind: 'stopped' }
+      const { reason } = judged
+      if (reason !== RATE_LIMITED) {
+        failingSince ??= startedAt
+        if (timing.now() - failingSince >= giveUpAfterMs) return { kind: 'given-up', reason }
+      }
+      const wait = {
+        failures,
+        retryAfterMs: isAnswer ? made.retryAfterMs : undefined,
+        longestMs: LONGEST_BACK_OFF_MS,
+        jitter: timing.jitter(),
+      }
+      await timing.pause(backOffMs(wait), signal)
+      if (!signal.aborted) observe?.repeated(reason)
+    }
+  }
+}
+
+function later(reason: string): Later {
+  return { kind: 'later', reason }
+}

@@ -1,0 +1,61 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { temporaryDirectory } from '../programs.ts'
+import { acknowledged, standInService } from './stand-in-service.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+
+beforeEach(async () => {
+  directory = await temporaryDirectory()
+})
+afterEach(() => directory.remove())
+
+test('the package that npm packs has types, no dependencies, and runs by itself', async () => {
+  const installed = join(directory.path, 'node_modules', 'gps-position-client')
+  mkdirSync(installed, { recursive: true })
+  run(process.execPath, ['scripts/pack-client.mjs', directory.path], root)
+  const [packed = ''] = readdirSync(directory.path).filter((name) => name.endsWith('.tgz'))
+  run('tar', ['-xzf', packed, '-C', installed, '--strip-components', '1'], directory.path)
+  const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as {
+    dependencies?: unknown
+  }
+  expect(dependencies).toBeUndefined()
+  expect(readdirSync(installed).sort()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json'])
+
+  const service = await standInService(() => acknowledged('R1'))
+  writeFileSync(
+    join(directory.path, 'send.mts'),
+    `import { gpsClient, type Outcome } from 'gps-position-client'
+import { openQueue } from 'gps-position-client/queue'
+const client = gpsClient({ url: '${service.url.href}', key: 'k' })
+const outcome: Outcome = await client.submit({ deviceId: 'a', latitude: 1, longitude: 2 })
+const queue = await openQueue({ url: '${service.url.href}', key: 'k', file: 'queue', onRefused: () => {} })
+await queue.close()
+console.log(outcome.kind, queue.size)
+`,
+  )
+  const types = ['--module', 'NodeNext', '--target', 'ES2023', '--strict', '--skipLibCheck']
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  const roots = ['--typeRoots', join(root, 'node_modules', '@types'), '--types', 'node']
+  run(process.execPath, [tsc, ...types, ...roots, 'send.mts'], directory.path)
+  // Not a call that blocks: the service is in this process.
+  const { stdout } = await promisify(execFile)(process.execPath, ['send.mjs'], {
+    cwd: directory.path,
+  })
+  expect(stdout).toBe('accepted 0\n')
+  await service.close()
+})
+
+function run(program: string, options: readonly string[], cwd: string): void {
+  try {
+    execFileSync(program, options, { cwd, encoding: 'utf8', stdio: 'pipe' })
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string }
+    throw new Error(`${program} ${options.join(' ')}: ${stdout}${stderr}`, { cause: error })
+  }
+}
