@@ -11,7 +11,11 @@ const TURNS = 5
 
 /** Everything that can happen. Each is done, and then all that is seen is checked. */
 export function commands(): fc.Arbitrary<Command>[] {
-  const report = fc.record({ device: fc.nat(DEVICES.length - 1), turn: fc.nat(TURNS - 1) })
+  const turn = fc.oneof(
+    { weight: 3, arbitrary: fc.nat(TURNS - 1) },
+    fc.constant('heartbeat' as const),
+  )
+  const report = fc.record({ device: fc.nat(DEVICES.length - 1), turn })
   const batch = fc.array(report, { minLength: 1, maxLength: 4 })
   return [
     batch.map((reports) => send([reports])),
@@ -51,7 +55,7 @@ async function sendTo(model: Model, world: World, batches: Report[][]): Promise<
   const answers = await world.send(batches.map((reports) => reports.map(toSent)))
   batches.forEach((reports, index) => {
     const answer = answers[index]
-    if (answer !== undefined) model.acknowledged(reports, answer)
+    if (answer !== undefined) model.acknowledged(reports, answer, at)
   })
 }
 
@@ -125,7 +129,9 @@ export async function settle(model: Model, world: World): Promise<void> {
   const rest = { sizes: [500], back: 0, most: 1000 }
   expect(await world.project(rest)).toBe(true)
   await model.check(world, { all: true })
+  await model.checkSeen(world)
   model.checkOrder(await world.logged())
   expect(await world.rebuild()).toBe(true)
   await model.check(world, { all: true })
+  await model.checkSeen(world)
 }

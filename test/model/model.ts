@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect } from '@jest/globals'
-import type { PositionEntry } from '../../event-log/event-log.ts'
+import type { ProjectionEntry } from '../../schemas/log-entry.ts'
 import { T0 } from '../samples.ts'
 import type { Answer, Sent, World } from './world.ts'
 
 export const DEVICES = ['tram', 'tug', 'van'] as const
 
 /** A report that devices send again and again: the same fields make the same record. */
-export type Report = { readonly device: number; readonly turn: number }
+export type Report = { readonly device: number; readonly turn: number | 'heartbeat' }
 
 /** What is known of one device since it was last erased. */
 type Device = {
@@ -17,6 +17,8 @@ type Device = {
   readonly must: Set<string>
   /** What has been seen, and so must be seen from then on. */
   readonly stays: Set<string>
+  /** When heartbeats were sent. */
+  readonly heard: Set<number>
   /** Only what was received later stays: what came before may go with an erasure at any time. */
   erasing: number
 }
@@ -27,6 +29,7 @@ export class Model {
     may: new Map(),
     must: new Set(),
     stays: new Set(),
+    heard: new Set(),
     erasing: -Infinity,
   }))
   /** The recordId that a report was given first. */
@@ -34,24 +37,35 @@ export class Model {
   /** In the order of the commands: when a report was first sent, and first acknowledged. */
   readonly #firstSent = new Map<string, number>()
   readonly #firstAcknowledged = new Map<string, number>()
+  readonly #acknowledgedHeartbeats = new Set<string>()
   #commands = 0
 
   sent(reports: readonly Report[], at: number): void {
     this.#commands += 1
     for (const report of reports) {
       const name = nameOf(report)
-      const { may } = this.devices[report.device]!
+      const { may, heard } = this.devices[report.device]!
+      if (report.turn === 'heartbeat') {
+        heard.add(at)
+        continue
+      }
       may.set(name, (may.get(name) ?? new Set()).add(at))
       if (!this.#firstSent.has(name)) this.#firstSent.set(name, this.#commands)
     }
   }
 
-  acknowledged(reports: readonly Report[], answers: readonly Answer[]): void {
+  acknowledged(reports: readonly Report[], answers: readonly Answer[], at: number): void {
     expect(answers).toHaveLength(reports.length)
     this.#commands += 1
     reports.forEach((report, index) => {
       const name = nameOf(report)
-      const { recordId } = answers[index]!
+      const answer = answers[index]!
+      expectSame(answer.kind, report.turn === 'heartbeat' ? 'seen' : 'accepted')
+      if (answer.kind === 'seen') {
+        this.#acknowledgedHeartbeats.add(`${DEVICES[report.device]} ${at}`)
+        return
+      }
+      const { recordId } = answer
       const known = this.#ids.get(name) ?? recordId
       expectSame({ name, recordId }, { name, recordId: known })
       this.#ids.set(name, known)
@@ -75,7 +89,7 @@ export class Model {
   /** Whatever has been projected by now, nothing else may be seen; `all`: everything has been. */
   async check(world: World, { all }: { all: boolean }): Promise<void> {
     for (const [number, deviceId] of DEVICES.entries()) {
-      const { may, must, stays, erasing } = this.devices[number]!
+      const { may, must, stays, heard, erasing } = this.devices[number]!
       const { status, records } = await world.device(deviceId)
       const seen = new Set<string>()
       for (const { timestamp, receivedAt, recordId } of records) {
@@ -95,6 +109,9 @@ export class Model {
       for (const record of found) stays.add(record)
       const times = records.map(({ receivedAt }) => receivedAt)
       const last = [...records].sort(byPlace).at(-1)
+      const byRecords = Math.max(...times)
+      const seenAt = status?.lastSeenAt ?? 0
+      const isHeard = seenAt > byRecords && heard.has(seenAt)
       expectSame(
         status && {
           reportCount: status.reportCount,
@@ -105,17 +122,32 @@ export class Model {
         last && {
           reportCount: records.length,
           firstSeenAt: Math.min(...times),
-          lastSeenAt: Math.max(...times),
+          lastSeenAt: isHeard ? seenAt : byRecords,
           last: last.recordId,
         },
       )
     }
   }
 
+  /** Once all is projected: no heartbeat is lost, and devices were last seen as the log's fold says. */
+  async checkSeen(world: World): Promise<void> {
+    const logged = await world.logged()
+    const heartbeats = logged.flatMap(({ kind, event }) =>
+      kind === 'seen' ? [`${event.deviceId} ${event.receivedAt}`] : [],
+    )
+    expectAll(this.#acknowledgedHeartbeats, new Set(heartbeats))
+    const folded = lastSeen(logged)
+    for (const deviceId of DEVICES) {
+      const { status } = await world.device(deviceId)
+      expectSame(status?.lastSeenAt, folded.get(deviceId))
+    }
+  }
+
   /** What was acknowledged before something of the same device was first sent stands before it. */
-  checkOrder(logged: readonly PositionEntry[]): void {
+  checkOrder(logged: readonly ProjectionEntry[]): void {
     const first = new Map<string, number>()
-    for (const { event, origin } of logged) {
+    for (const { kind, event, origin } of logged) {
+      if (kind !== 'position') continue
       const device = DEVICES.findIndex((deviceId) => deviceId === event.deviceId)
       const name = nameOf({ device, turn: turnOf(event.timestamp) })
       if (!first.has(name)) first.set(name, origin.offset)
@@ -144,7 +176,39 @@ function expectAll(wanted: ReadonlySet<string>, found: ReadonlySet<string>): voi
   if (missing.length > 0) expect([...found]).toEqual(expect.arrayContaining(missing))
 }
 
+/** As simply as can be, without any of the code that it checks. */
+function lastSeen(logged: readonly ProjectionEntry[]): Map<string, number> {
+  const times = new Map<string, number>()
+  const records = new Set<string>()
+  const erasures = new Map<string, number>()
+  const applied = new Set<string>()
+  for (const entry of logged) {
+    const { deviceId } = entry.event
+    if (entry.kind === 'erasure') {
+      if (applied.has(entry.event.eventId)) continue
+      applied.add(entry.event.eventId)
+      times.delete(deviceId)
+      for (const record of records) if (record.startsWith(`${deviceId} `)) records.delete(record)
+      erasures.set(deviceId, Math.max(erasures.get(deviceId) ?? 0, entry.event.erasedAt))
+      continue
+    }
+    const { receivedAt } = entry.event
+    if (entry.spooled && receivedAt <= (erasures.get(deviceId) ?? 0)) continue
+    const known = times.get(deviceId)
+    if (entry.kind === 'seen') {
+      if (known !== undefined) times.set(deviceId, Math.max(known, receivedAt))
+      continue
+    }
+    const record = `${deviceId} ${entry.event.recordId}`
+    if (records.has(record)) continue
+    records.add(record)
+    times.set(deviceId, Math.max(known ?? 0, receivedAt))
+  }
+  return times
+}
+
 export function toSent({ device, turn }: Report): Sent {
+  if (turn === 'heartbeat') return { seen: DEVICES[device]! }
   return { deviceId: DEVICES[device]!, timestamp: T0 + turn * 1000, latitude: turn }
 }
 

@@ -1,16 +1,18 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { EventLog, PositionEntry } from '../../event-log/event-log.ts'
+import type { EventLog } from '../../event-log/event-log.ts'
 import { openSpool, type SpoolOptions } from '../../event-log/spool/spool.ts'
 import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { acceptReports } from '../../ingest-api/accept/accept.ts'
 import { DeviceLimit } from '../../ingest-api/accept/device-limit.ts'
 import { KeyLimit } from '../../ingest-api/accept/key-limit.ts'
+import type { Outcome } from '../../ingest-api/accept/outcome.ts'
 import { Tally } from '../../ingest-api/accept/tally.ts'
 import { rebuildReadModels } from '../../rebuild/rebuild.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { memoryRateCounters } from '../../runtime/rate-counters.ts'
+import type { ProjectionEntry } from '../../schemas/log-entry.ts'
 import { ulid } from '../../schemas/record-id.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import type { Store } from '../../store/store.ts'
@@ -37,12 +39,11 @@ export type Line = (typeof LINES)[number]
 /** Time runs faster here, and a busy machine is no fault. */
 const NEVER_MS = 1e8
 
-export type Sent = {
-  readonly deviceId: string
-  readonly timestamp: number
-  readonly latitude: number
-}
-export type Answer = { readonly recordId: string; readonly receivedAt: number }
+export type Sent =
+  | { readonly deviceId: string; readonly timestamp: number; readonly latitude: number }
+  /** A heartbeat. */
+  | { readonly seen: string }
+export type Answer = Exclude<Outcome, { readonly kind: 'refused' }>
 
 type Process = {
   readonly directory: string
@@ -148,12 +149,14 @@ async function openWorld(folder: string, empty: string) {
     async send(batches: readonly (readonly Sent[])[]): Promise<(Answer[] | undefined)[]> {
       const { accept } = process
       const sent = batches.map(async (reports) => {
-        const given = reports.map((report) => ({
-          json: { ...report, longitude: 0, timestamp: new Date(report.timestamp).toISOString() },
-        }))
+        const given = reports.map((report) =>
+          'seen' in report
+            ? report
+            : { json: { ...report, longitude: 0, timestamp: isoTime(report.timestamp) } },
+        )
         const { outcomes } = await accept(grant, given, { withinMs: NEVER_MS })
         return outcomes.map((outcome) => {
-          if (outcome.kind !== 'accepted') throw new Error(`not accepted: ${outcome.kind}`)
+          if (outcome.kind === 'refused') throw new Error(`refused: ${outcome.message}`)
           return outcome
         })
       })
@@ -241,15 +244,15 @@ async function openWorld(folder: string, empty: string) {
       return { status: device?.status, records }
     },
 
-    /** Every position in the log, in order. */
-    async logged(): Promise<PositionEntry[]> {
-      const found: PositionEntry[] = []
+    /** Everything in the log, in order. */
+    async logged(): Promise<ProjectionEntry[]> {
+      const found: ProjectionEntry[] = []
       const { next: end = 1 } = (await process.log.extent())[0] ?? {}
       if (end === 1) return found
       const reading = new AbortController()
       for await (const item of process.log.tail({ after: {}, signal: reading.signal })) {
         if (item.kind !== 'batch') continue
-        found.push(...item.entries.filter((entry) => entry.kind === 'position'))
+        found.push(...item.entries.filter((entry) => 'event' in entry))
         if (item.lastOffset >= end - 1) reading.abort()
       }
       return found
@@ -284,6 +287,10 @@ async function attempt(work: () => Promise<void>): Promise<boolean> {
     if (error instanceof DependencyError) return false
     throw error
   }
+}
+
+function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString()
 }
 
 function turn(): Promise<void> {
