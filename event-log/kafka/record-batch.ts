@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import type { IHeaders, Message } from 'kafkajs'
+import type { Message } from 'kafkajs'
 
 const crc32c = createRequire(import.meta.url)('kafkajs/src/protocol/recordBatch/crc32C') as (
   bytes: Buffer,
@@ -59,62 +59,71 @@ export function recordBatch(
   }
 }
 
-/** A record's fields, and the size of what follows its own length. */
+/** A record's key and value, then its headers' names and values, with the length of each (-1: null). */
 type SizedRecord = {
-  readonly fields: Pick<Message, 'key' | 'value'>
-  readonly headers: readonly Header[]
+  readonly fields: readonly Field[]
+  readonly lengths: readonly number[]
   readonly index: number
   readonly delay: number
   readonly size: number
 }
 
-type Header = readonly [name: string, value: string | Buffer]
+type Field = string | Uint8Array | null
 
-function sized({ key, value, headers }: Message, index: number, delay: number): SizedRecord {
-  const list = headers === undefined ? [] : listed(headers)
-  let size = 1 + varintBytes(delay) + varintBytes(index) + fieldBytes(key) + fieldBytes(value)
-  size += varintBytes(list.length)
-  for (const [name, text] of list) size += fieldBytes(name) + fieldBytes(text)
-  return { fields: { key: key ?? null, value }, headers: list, index, delay, size }
+/** Key and value. */
+const BEFORE_HEADERS = 2
+
+function headersOf(fields: readonly Field[]): number {
+  return (fields.length - BEFORE_HEADERS) / 2
 }
 
-/** A header with several values comes once for each. */
-function listed(headers: IHeaders): Header[] {
-  return Object.entries(headers).flatMap(([name, value]) =>
-    (Array.isArray(value) ? value : [value ?? '']).map((one): Header => [name, one]),
-  )
+function sized({ key, value, headers }: Message, index: number, delay: number): SizedRecord {
+  const fields: Field[] = [key ?? null, value ?? null]
+  for (const name in headers) {
+    const given = headers[name] ?? ''
+    // A header with several values comes once for each.
+    if (!Array.isArray(given)) fields.push(name, given)
+    else for (const one of given) fields.push(name, one)
+  }
+  const lengths: number[] = []
+  let size = 1 + varintBytes(delay) + varintBytes(index) + varintBytes(headersOf(fields))
+  for (const field of fields) {
+    const length = field === null ? -1 : Buffer.byteLength(field)
+    lengths.push(length)
+    size += varintBytes(length) + Math.max(0, length)
+  }
+  return { fields, lengths, index, delay, size }
 }
 
 function writeRecord(record: SizedRecord, into: Buffer, start: number): number {
-  const { fields, headers, index, delay, size } = record
+  const { fields, lengths, index, delay, size } = record
   let at = writeVarint(size, into, start)
   at = into.writeInt8(0, at) // attributes
   at = writeVarint(delay, into, at)
   at = writeVarint(index, into, at)
-  at = writeField(fields.key, into, at)
-  at = writeField(fields.value, into, at)
-  at = writeVarint(headers.length, into, at)
-  for (const [name, value] of headers) {
-    at = writeField(name, into, at)
-    at = writeField(value, into, at)
+  for (let n = 0; n < BEFORE_HEADERS; n += 1)
+    at = writeField(fields[n] ?? null, lengths[n]!, into, at)
+  at = writeVarint(headersOf(fields), into, at)
+  for (let n = BEFORE_HEADERS; n < fields.length; n += 1) {
+    at = writeField(fields[n] ?? null, lengths[n]!, into, at)
   }
   return at
 }
 
-type Field = Message['key'] | Message['value']
-
-function fieldBytes(field: Field): number {
-  if (field === null || field === undefined) return varintBytes(-1)
-  const length = Buffer.byteLength(field)
-  return varintBytes(length) + length
+function writeField(field: Field, length: number, into: Buffer, start: number): number {
+  const at = writeVarint(length, into, start)
+  if (field === null) return at
+  if (typeof field !== 'string') into.set(field, at)
+  else if (length === field.length && length <= SHORT) writeAscii(field, into, at)
+  else into.write(field, at)
+  return at + length
 }
 
-function writeField(field: Field, into: Buffer, start: number): number {
-  if (field === null || field === undefined) return writeVarint(-1, into, start)
-  const at = writeVarint(Buffer.byteLength(field), into, start)
-  if (typeof field === 'string') return at + into.write(field, at)
-  into.set(field, at)
-  return at + field.length
+/** Up to this length a text is written faster character by character than by a call of Node. */
+const SHORT = 32
+
+function writeAscii(text: string, into: Buffer, at: number): void {
+  for (let index = 0; index < text.length; index += 1) into[at + index] = text.charCodeAt(index)
 }
 
 /** In the zigzag form: of a whole number from -1. */
