@@ -46,15 +46,34 @@ type Row = {
   readonly log_offset: number
 }
 
+/** A row of a page, as an array: a long history is read page by page. */
+type PageRow = readonly [
+  recordId: string,
+  keyId: string,
+  latitude: number,
+  longitude: number,
+  timestamp: number,
+  timestampSource: Row['timestamp_source'],
+  receivedAt: number,
+  partition: number,
+  offset: number,
+  ...measurements: (number | null)[],
+]
+const MEASURED_FROM = 9
+
 /** Few enough that a waiting writer does not notice one round of removal. */
 const REMOVED_AT_ONCE = 1_000
 
+/** In the order of `PageRow`; account and device are known. */
+const PAGE_COLUMNS = `record_id, key_id, latitude, longitude, timestamp, timestamp_source, received_at,
+  log_partition, log_offset, ${MEASUREMENTS.join(', ')}`
+
 /** The statements that read a page; the start is a single bound, so that both are index scans. */
 export const PAGE = {
-  asc: `SELECT * FROM records
+  asc: `SELECT ${PAGE_COLUMNS} FROM records
     WHERE account_id = ? AND device_id = ? AND (timestamp, record_id) > (?, ?) AND timestamp < ?
     ORDER BY timestamp, record_id LIMIT ?`,
-  desc: `SELECT * FROM records
+  desc: `SELECT ${PAGE_COLUMNS} FROM records
     WHERE account_id = ? AND device_id = ? AND (timestamp, record_id) < (?, ?) AND timestamp >= ?
     ORDER BY timestamp DESC, record_id DESC LIMIT ?`,
 }
@@ -89,8 +108,8 @@ export function sqliteRecords(database: Database): Records {
   )
   const find = database.prepare<Row>('SELECT * FROM records WHERE account_id = ? AND record_id = ?')
   const page = {
-    asc: database.prepare<Row>(PAGE.asc),
-    desc: database.prepare<Row>(PAGE.desc),
+    asc: database.prepare<PageRow>(PAGE.asc, { asArrays: true }),
+    desc: database.prepare<PageRow>(PAGE.desc, { asArrays: true }),
   }
   const count = database.prepare<{ count: number }>(COUNT)
   const removeSome = database.prepare(REMOVE_SOME)
@@ -181,7 +200,7 @@ export function sqliteRecords(database: Database): Records {
       const { timestamp, recordId } = beyondStart ? after : start
       const bound = order === 'asc' ? end : first
       const rows = page[order].all(accountId, deviceId, timestamp, recordId, bound, limit)
-      return rows.map(record)
+      return rows.map((row) => pageRecord(row, { accountId, deviceId }))
     },
   }
 }
@@ -209,5 +228,28 @@ function record(row: Row): PositionRecord {
     receivedAt: row.received_at,
     ...measurements,
     origin: { partition: row.log_partition, offset: row.log_offset },
+  }
+}
+
+function pageRecord(row: PageRow, { accountId, deviceId }: DeviceName): PositionRecord {
+  const measurements: { -readonly [Name in (typeof MEASUREMENTS)[number]]?: number } = {}
+  let column = MEASURED_FROM
+  for (const name of MEASUREMENTS) {
+    const value = row[column] as number | null
+    if (value !== null) measurements[name] = value
+    column += 1
+  }
+  return {
+    recordId: row[0],
+    accountId,
+    keyId: row[1],
+    deviceId,
+    latitude: row[2],
+    longitude: row[3],
+    timestamp: row[4],
+    timestampSource: row[5],
+    receivedAt: row[6],
+    ...measurements,
+    origin: { partition: row[7], offset: row[8] },
   }
 }

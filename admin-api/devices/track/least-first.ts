@@ -1,64 +1,96 @@
-/** Something with a place in a heap, which the heap keeps up to date. */
-export type Ranked = {
-  priority: number
-  /** Undefined: it is in no heap. */
-  rank: number | undefined
-}
+const NOWHERE = -1
 
-/** A binary heap whose items may change their priority. */
-export class LeastFirst<Item extends Ranked> {
-  readonly #items: Item[] = []
+/**
+ * A binary heap of the numbers from 0 to `size` - 1, of which each has a priority that may change. In
+ * arrays of numbers, because objects that point at each other take several times as long.
+ */
+export class LeastFirst {
+  readonly #priorities: Float64Array
+  readonly #heap: Int32Array
+  /** Where each number is in the heap. */
+  readonly #ranks: Int32Array
+  #count = 0
 
-  put(item: Item): void {
-    item.rank = this.#items.length
-    this.#items.push(item)
-    this.moved(item)
+  constructor(size: number) {
+    this.#priorities = new Float64Array(size)
+    this.#heap = new Int32Array(size)
+    this.#ranks = new Int32Array(size).fill(NOWHERE)
   }
 
-  /** To be called after a change of the item's priority. */
-  moved(item: Item): void {
-    this.#down(this.#up(item))
+  /** Puts a number in, or changes its priority. */
+  set(item: number, priority: number): void {
+    const { [item]: before = 0 } = this.#priorities
+    this.#priorities[item] = priority
+    const rank = this.#rankOf(item)
+    if (rank === NOWHERE) this.#up(item, this.#count++)
+    else if (priority < before) this.#up(item, rank)
+    else this.#down(item, rank)
   }
 
-  takeLeast(): Item | undefined {
-    const [least] = this.#items
-    if (least !== undefined) this.remove(least)
-    return least
+  /** Undefined where none is in. */
+  get least(): { readonly item: number; readonly priority: number } | undefined {
+    if (this.#count === 0) return undefined
+    const item = this.#at(0)
+    return { item, priority: this.#priorityOf(item) }
   }
 
-  remove(item: Item): void {
-    const { rank } = item
-    const last = this.#items.pop()
-    item.rank = undefined
-    if (rank === undefined || last === undefined || last === item) return
-    this.#set(last, rank)
-    this.moved(last)
+  /** Does nothing for a number that is not in. */
+  remove(item: number): void {
+    const rank = this.#rankOf(item)
+    if (rank === NOWHERE) return
+    this.#ranks[item] = NOWHERE
+    this.#count -= 1
+    const last = this.#at(this.#count)
+    if (last === item) return
+    if (this.#priorityOf(last) < this.#priorityOf(item)) this.#up(last, rank)
+    else this.#down(last, rank)
   }
 
-  #up(item: Item): Item {
-    for (;;) {
-      const rank = item.rank ?? 0
-      const parent = this.#items[(rank - 1) >> 1]
-      if (rank === 0 || parent === undefined || parent.priority <= item.priority) return item
-      this.#set(parent, rank)
-      this.#set(item, (rank - 1) >> 1)
+  /** Puts the number at the rank, or above it while it comes before what is there. */
+  #up(item: number, from: number): void {
+    const priority = this.#priorityOf(item)
+    let rank = from
+    while (rank > 0) {
+      const parent = this.#at((rank - 1) >> 1)
+      if (this.#priorityOf(parent) <= priority) break
+      this.#put(parent, rank)
+      rank = (rank - 1) >> 1
     }
+    this.#put(item, rank)
   }
 
-  #down(item: Item): void {
+  #down(item: number, from: number): void {
+    const priority = this.#priorityOf(item)
+    let rank = from
     for (;;) {
-      const rank = item.rank ?? 0
-      const [left, right] = [this.#items[2 * rank + 1], this.#items[2 * rank + 2]]
-      const lesser = right !== undefined && right.priority < (left?.priority ?? 0) ? right : left
-      if (lesser === undefined || item.priority <= lesser.priority) return
-      const below = lesser.rank ?? 0
-      this.#set(lesser, rank)
-      this.#set(item, below)
+      let child = 2 * rank + 1
+      if (child >= this.#count) break
+      const isRightLess =
+        child + 1 < this.#count &&
+        this.#priorityOf(this.#at(child + 1)) < this.#priorityOf(this.#at(child))
+      if (isRightLess) child += 1
+      const lesser = this.#at(child)
+      if (priority <= this.#priorityOf(lesser)) break
+      this.#put(lesser, rank)
+      rank = child
     }
+    this.#put(item, rank)
   }
 
-  #set(item: Item, rank: number): void {
-    this.#items[rank] = item
-    item.rank = rank
+  #put(item: number, rank: number): void {
+    this.#heap[rank] = item
+    this.#ranks[item] = rank
+  }
+
+  #at(rank: number): number {
+    return this.#heap[rank] ?? NOWHERE
+  }
+
+  #rankOf(item: number): number {
+    return this.#ranks[item] ?? NOWHERE
+  }
+
+  #priorityOf(item: number): number {
+    return this.#priorities[item] ?? 0
   }
 }
