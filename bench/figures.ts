@@ -9,7 +9,7 @@ export type Figure = {
   readonly name: string
   /** Absent: not measured. */
   readonly value?: number
-  readonly unit: '' | 'ms' | 'MB'
+  readonly unit: '' | 'ms' | 'MB' | 'kB' | '%'
   readonly must: number
   readonly wanted: number
   readonly verdict: 'as wanted' | 'good enough' | 'MISSED' | 'not measured' | 'void'
@@ -116,9 +116,9 @@ export function figures(parts: Parts): Figure[] {
   })
 }
 
-function verdict(
+export function verdict(
   { value, must, wanted }: Pick<Figure, 'value' | 'must' | 'wanted'>,
-  { large = false, faults }: { large: true | undefined | false; faults: readonly string[] },
+  { large, faults }: { large?: true | undefined; faults: readonly string[] },
 ): Figure['verdict'] {
   if (value === undefined) return 'not measured'
   if (faults.length > 0) return 'void'

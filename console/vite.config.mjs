@@ -1,10 +1,12 @@
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
 
-/** Built by scripts/build-console.mjs, which names the folder to write to. */
+/** Built by scripts/build.mjs, which names the folder to write to. */
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   publicDir: false,
+  plugins: [themeFirst()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     target: 'es2022',
@@ -15,3 +17,19 @@ export default defineConfig({
     reportCompressedSize: false,
   },
 })
+
+/** Puts theme.js at the top of the page as a plain script, which Vite itself does not bundle. */
+function themeFirst() {
+  const name = 'theme.js'
+  const source = readFileSync(new URL(name, import.meta.url), 'utf8')
+  return {
+    name: 'theme-first',
+    buildStart() {
+      this.emitFile({ type: 'asset', name, source })
+    },
+    transformIndexHtml(_html, { bundle }) {
+      const file = Object.values(bundle).find(({ names }) => names?.includes(name))
+      return [{ tag: 'script', attrs: { src: `/${file.fileName}` }, injectTo: 'head-prepend' }]
+    },
+  }
+}

@@ -6,6 +6,8 @@ export type Target = {
   readonly batch: number
   /** How many devices report in turn; by default as many that each stays far below its limit. */
   readonly devices?: number
+  /** Whether the devices drive about in many towns; by default they are anywhere. */
+  readonly isFleet?: boolean
 }
 
 const DEVICES = 20_000
@@ -16,30 +18,56 @@ let made = 0
  * Makes the next request, as text. No report equals another one, so each is one record: they differ
  * in device or coordinates. They have what a phone sends, the device's own time included.
  */
-export function requestMaker({ url, key, batch, devices = DEVICES }: Target): () => string {
+export function requestMaker({
+  url,
+  key,
+  batch,
+  devices = DEVICES,
+  isFleet,
+}: Target): () => string {
   const { host } = new URL(url)
   const path = batch === 1 ? '/api/v1/gps/submit' : '/api/v1/gps/batch'
   const head =
     `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n` +
     'Content-Type: application/json\r\nContent-Length: '
+  const placeOf = isFleet === true ? inTown : anywhere
   return () => {
-    const body = batch === 1 ? report(devices) : `{"reports":[${reports(batch, devices)}]}`
+    const body =
+      batch === 1 ? report(devices, placeOf) : `{"reports":[${reports(batch, devices, placeOf)}]}`
     return `${head}${body.length}\r\n\r\n${body}`
   }
 }
 
-function reports(count: number, devices: number): string {
-  let text = report(devices)
-  for (let more = 1; more < count; more += 1) text += `,${report(devices)}`
+/** The n-th report's coordinates as JSON. */
+type PlaceOf = (n: number, devices: number) => string
+
+function reports(count: number, devices: number, placeOf: PlaceOf): string {
+  let text = report(devices, placeOf)
+  for (let more = 1; more < count; more += 1) text += `,${report(devices, placeOf)}`
   return text
 }
 
-function report(devices: number): string {
+function report(devices: number, placeOf: PlaceOf): string {
   made += 1
-  const round = Math.floor(made / devices)
   return (
-    `{"deviceId":"bench-${made % devices}","latitude":${(round % 179_000) / 1000 - 89.4321}` +
-    `,"longitude":${13 + (made % 1000) / 1000},"timestamp":"${new Date().toISOString()}"` +
+    `{"deviceId":"bench-${made % devices}",${placeOf(made, devices)}` +
+    `,"timestamp":"${new Date().toISOString()}"` +
     ',"accuracy":4.5,"altitude":112.3,"speed":13.9,"heading":271,"battery":0.83}'
   )
+}
+
+function anywhere(n: number, devices: number): string {
+  const round = Math.floor(n / devices)
+  return `"latitude":${(round % 179_000) / 1000 - 89.4321},"longitude":${13 + (n % 1000) / 1000}`
+}
+
+const TOWNS = 200
+
+/** Some hundred metres to the west of where the device was before. */
+function inTown(n: number, devices: number): string {
+  const [device, round] = [n % devices, Math.floor(n / devices)]
+  const town = device % TOWNS
+  const latitude = 37 + ((town * 7.31) % 21) + 0.2 * Math.sin(device) * Math.sin(device * 7.7)
+  const longitude = -8 + ((town * 3.77) % 33) + 0.3 * Math.cos(device) * Math.sin(device * 5.3)
+  return `"latitude":${latitude.toFixed(6)},"longitude":${(longitude - round * 0.005).toFixed(6)}`
 }

@@ -69,6 +69,13 @@ export class Fleet {
     }
   }
 
+  /** Lets the devices that were heard of least recently go, where there are more than `most`. */
+  trim(most: number): void {
+    if (this.devices.size <= most) return
+    const latest = [...this.devices.values()].sort((a, b) => b.lastSeenMs - a.lastSeenMs)
+    for (const { deviceId } of latest.slice(most)) this.devices.delete(deviceId)
+  }
+
   /** Statuses change with time alone. */
   age(now: number): void {
     for (const device of this.devices.values()) ageTo(device, now)
@@ -107,6 +114,9 @@ function hear(device: LiveDevice, at: number, now: number): void {
 
 export type FleetList = {
   page(items: readonly ApiDevice[], now: number): void
-  /** The list was whole: what it lacks and the stream has not told of since is gone. */
+  /**
+   * The list has told the latest devices, as many as are held: what it lacks and the stream has not
+   * told of since is gone, or is not among the latest any more.
+   */
   end(): void
 }

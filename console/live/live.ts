@@ -67,6 +67,7 @@ export function startLive(): void {
   setInterval(() => {
     if (document.hidden) return
     fleet.age(serverNow())
+    trim()
     markChanged()
   }, AGE_EVERY_MS)
   document.addEventListener('visibilitychange', markChanged)
@@ -92,6 +93,13 @@ function connected(connection: Connection): void {
       lastOpened = connection.opened
       readList().catch(() => undefined)
   }
+}
+
+/** New devices come by the stream: many more than are held only after a while. */
+function trim(): void {
+  if (fleet.devices.size <= MOST_DEVICES + PAGE) return
+  fleet.trim(MOST_DEVICES)
+  isCut.value = true
 }
 
 /** Reads the whole list again and again until it succeeds or the stream is lost. */
@@ -125,8 +133,9 @@ async function readListOnce(signal: AbortSignal): Promise<void> {
     markChanged()
   } while (cursor !== undefined && read < MOST_DEVICES)
   isCut.value = cursor !== undefined
-  // A device that reports meanwhile moves to the front and may be missing in a list by time.
-  if (cursor === undefined) list.end()
+  // A device that has reported meanwhile and so moved to the front, past what was read, is known from
+  // the stream.
+  list.end()
   isListed.value = true
 }
 

@@ -1,7 +1,7 @@
 import type { ShownStatus } from '../live/live-device.ts'
 import type { Palette } from './palette.ts'
 
-const RADIUS = 7
+export const DEVICE_RADIUS = 7
 
 export type Drawn = {
   readonly status: ShownStatus
@@ -26,7 +26,7 @@ export function drawDevice(
   context.fillStyle = colour
   if (isSelected) {
     context.beginPath()
-    context.arc(x, y, RADIUS + 7, 0, 2 * Math.PI)
+    context.arc(x, y, DEVICE_RADIUS + 7, 0, 2 * Math.PI)
     context.strokeStyle = palette.accent
     context.lineWidth = 3
     context.stroke()
@@ -57,17 +57,22 @@ function shape(context: CanvasRenderingContext2D, x: number, y: number, status: 
   switch (status) {
     case 'online':
     case 'disabled':
-      context.arc(x, y, RADIUS, 0, 2 * Math.PI)
+      context.arc(x, y, DEVICE_RADIUS, 0, 2 * Math.PI)
       return
     case 'idle':
-      context.moveTo(x, y - RADIUS - 1.5)
-      context.lineTo(x + RADIUS + 1.5, y)
-      context.lineTo(x, y + RADIUS + 1.5)
-      context.lineTo(x - RADIUS - 1.5, y)
+      context.moveTo(x, y - DEVICE_RADIUS - 1.5)
+      context.lineTo(x + DEVICE_RADIUS + 1.5, y)
+      context.lineTo(x, y + DEVICE_RADIUS + 1.5)
+      context.lineTo(x - DEVICE_RADIUS - 1.5, y)
       context.closePath()
       return
     case 'offline':
-      context.rect(x - RADIUS + 1, y - RADIUS + 1, 2 * RADIUS - 2, 2 * RADIUS - 2)
+      context.rect(
+        x - DEVICE_RADIUS + 1,
+        y - DEVICE_RADIUS + 1,
+        2 * DEVICE_RADIUS - 2,
+        2 * DEVICE_RADIUS - 2,
+      )
   }
 }
 
@@ -77,9 +82,9 @@ function drawArrow(context: CanvasRenderingContext2D, x: number, y: number, head
   const at = (distance: number, turn: number) =>
     [x + distance * Math.sin(angle + turn), y - distance * Math.cos(angle + turn)] as const
   context.beginPath()
-  context.moveTo(...at(RADIUS + 9, 0))
-  context.lineTo(...at(RADIUS + 2, 0.75))
-  context.lineTo(...at(RADIUS + 2, -0.75))
+  context.moveTo(...at(DEVICE_RADIUS + 9, 0))
+  context.lineTo(...at(DEVICE_RADIUS + 2, 0.75))
+  context.lineTo(...at(DEVICE_RADIUS + 2, -0.75))
   context.closePath()
 }
 

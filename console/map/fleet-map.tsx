@@ -2,14 +2,15 @@ import 'ol/ol.css'
 import '../style/map.css'
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { LocateFixed, Maximize, Minus, Plus } from 'lucide'
+import { LocateFixed, Maximize } from 'lucide'
 import type OlMap from 'ol/Map.js'
 import { changed, isListed } from '../live/live.ts'
 import type { LiveDevice } from '../live/live-device.ts'
 import { Icon } from '../parts/icon.tsx'
 import { isOneSpot } from './clusters.ts'
-import { credits, fitPoints, isAnimated, MAX_ZOOM, openMap, toMap } from './open-map.ts'
 import { FleetPainter } from './fleet-painter.ts'
+import { MapButtons } from './map-buttons.tsx'
+import { credits, fitPoints, MAX_ZOOM, openMap, toMap } from './open-map.ts'
 import { palette } from './palette.ts'
 
 /** Where the map was looked at last; it stays while other pages are open. */
@@ -82,19 +83,7 @@ export function FleetMap(props: FleetMapProps) {
           if (key.startsWith('Arrow')) following.value = false
         }}
       />
-      <div class="map-buttons">
-        <div class="map-group">
-          <button type="button" aria-label="Zoom in" onClick={() => zoomBy(shown.current?.map, 1)}>
-            <Icon of={Plus} />
-          </button>
-          <button
-            type="button"
-            aria-label="Zoom out"
-            onClick={() => zoomBy(shown.current?.map, -1)}
-          >
-            <Icon of={Minus} />
-          </button>
-        </div>
+      <MapButtons map={() => shown.current?.map}>
         <button
           type="button"
           aria-label="Fit all"
@@ -114,7 +103,7 @@ export function FleetMap(props: FleetMapProps) {
         >
           <Icon of={LocateFixed} />
         </button>
-      </div>
+      </MapButtons>
       <p class="map-credits">{credits.value.join(' · ')}</p>
     </div>
   )
@@ -133,10 +122,4 @@ function click(
   following.value = false
   if (isOneSpot(cluster.devices, { maxZoom: MAX_ZOOM })) onSpot(cluster.devices)
   else fitPoints(map, cluster.devices)
-}
-
-function zoomBy(map: OlMap | undefined, levels: number): void {
-  const view = map?.getView()
-  const zoom = view?.getZoom()
-  if (zoom !== undefined) view?.animate({ zoom: zoom + levels, duration: isAnimated() ? 150 : 0 })
 }

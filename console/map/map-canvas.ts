@@ -4,11 +4,17 @@ import type { Point } from './mercator.ts'
 /** Half the world in the units of the map's projection. */
 export const HALF_WORLD = 20_037_508.342789244
 
-/**
- * Where a point of the world is on the canvas. The world repeats: of its copies the one nearest to the
- * middle, or to the point `beside`.
- */
-export type Projected = (point: Point, beside?: Point) => readonly [x: number, y: number]
+type Pixel = readonly [x: number, y: number]
+
+/** How the world lies on the canvas. It repeats to the east and the west. */
+export type MapView = {
+  /** The world's width in pixels. */
+  readonly world: number
+  /** Where a point is: of its copies the one nearest to the middle, or to the point `beside`. */
+  readonly project: (point: Point, beside?: Point) => Pixel
+  /** Each place where a point is, up to `margin` pixels outside the canvas. */
+  readonly places: (point: Point, margin: number) => readonly Pixel[]
+}
 
 /**
  * A canvas over a map, drawn anew whenever the map moves and by `paint`, without the map being
@@ -16,10 +22,10 @@ export type Projected = (point: Point, beside?: Point) => readonly [x: number, y
  */
 export class MapCanvas {
   readonly #map: OlMap
-  readonly #draw: (context: CanvasRenderingContext2D, project: Projected) => void
+  readonly #draw: (context: CanvasRenderingContext2D, view: MapView) => void
   readonly #canvas = document.createElement('canvas')
 
-  constructor(map: OlMap, draw: (context: CanvasRenderingContext2D, project: Projected) => void) {
+  constructor(map: OlMap, draw: (context: CanvasRenderingContext2D, view: MapView) => void) {
     this.#map = map
     this.#draw = draw
     this.#canvas.className = 'fleet-canvas'
@@ -37,17 +43,31 @@ export class MapCanvas {
     const world = (2 * HALF_WORLD) / resolution
     const middle = (center[0] ?? 0) / (2 * HALF_WORLD) + 0.5
     const top = (0.5 - (center[1] ?? 0) / (2 * HALF_WORLD)) * world - height / 2
-    const project: Projected = ({ x, y }, beside) => {
-      const near = beside === undefined ? middle : beside.x + Math.round(middle - beside.x)
-      const turned = x + Math.round(near - x)
-      return [(turned - middle) * world + width / 2, y * world - top]
-    }
-    this.#draw(context, project)
+    const left = middle * world - width / 2
+    this.#draw(context, {
+      world,
+      project({ x, y }, beside) {
+        const near = beside === undefined ? middle : beside.x + Math.round(middle - beside.x)
+        const turned = x + Math.round(near - x)
+        return [turned * world - left, y * world - top]
+      },
+      places({ x, y }, margin) {
+        const down = y * world - top
+        if (down < -margin || down > height + margin) return []
+        const first = Math.ceil((left - margin) / world - x)
+        const last = Math.floor((left + width + margin) / world - x)
+        const found: Pixel[] = []
+        for (let turn = first; turn <= last; turn += 1) {
+          found.push([(x + turn) * world - left, down])
+        }
+        return found
+      },
+    })
   }
 }
 
 /** Sharp on screens with smaller pixels; more than two a side costs more than it shows. */
-export function prepare(
+function prepare(
   canvas: HTMLCanvasElement,
   width: number,
   height: number,

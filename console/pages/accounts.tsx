@@ -7,8 +7,8 @@ import { Dialog } from '../parts/dialog.tsx'
 import { Field, Form } from '../parts/form.tsx'
 import { Isolated } from '../parts/isolated.tsx'
 import { Page } from '../parts/page.tsx'
-import { Failed, FailedLine, Loading } from '../parts/states.tsx'
-import { MoreButton, Table, type Column } from '../parts/table.tsx'
+import { PagedList } from '../parts/paged-list.tsx'
+import { Table, type Column } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
 import { usePages } from '../parts/use-pages.ts'
 
@@ -18,11 +18,11 @@ type Open = { readonly kind: 'new' } | { readonly kind: 'suspend'; readonly acco
 /** The tenants of the platform. */
 export function AccountsPage() {
   const [open, setOpen] = useState<Open>()
-  const { items, failure, isLoading, reload, more } = usePages(
+  const list = usePages(
     (cursor, signal) => api.get('/accounts', { query: { ...(cursor && { cursor }) }, signal }),
     [],
   )
-  const dialog = { onDone: reload, onClose: () => setOpen(undefined) }
+  const dialog = { onDone: list.reload, onClose: () => setOpen(undefined) }
   return (
     <Page
       title="Accounts"
@@ -35,26 +35,16 @@ export function AccountsPage() {
         )
       }
     >
-      {failure !== undefined && items !== undefined && (
-        <FailedLine failure={failure} onRetry={reload} />
-      )}
-      {items === undefined ? (
-        failure === undefined ? (
-          <Loading />
-        ) : (
-          <Failed failure={failure} {...(isPlatform.value && { onRetry: reload })} />
-        )
-      ) : (
-        <>
+      <PagedList list={list} canRetry={isPlatform.value} empty={null}>
+        {(accounts) => (
           <Table
             caption="Accounts"
             columns={[...COLUMNS, actions(setOpen)]}
-            rows={items}
+            rows={accounts}
             keyOf={({ id }) => id}
           />
-          <MoreButton more={more} isLoading={isLoading} />
-        </>
-      )}
+        )}
+      </PagedList>
       {open?.kind === 'new' && <NewAccount {...dialog} />}
       {open?.kind === 'suspend' && <SuspendAccount of={open.account} {...dialog} />}
     </Page>

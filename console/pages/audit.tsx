@@ -4,18 +4,24 @@ import type { components } from '../api/schema.ts'
 import { Field } from '../parts/form.tsx'
 import { Isolated } from '../parts/isolated.tsx'
 import { Page } from '../parts/page.tsx'
-import { place, setQuery } from '../parts/router.ts'
-import { Empty, Failed, FailedLine, Loading } from '../parts/states.tsx'
-import { MoreButton, Table, type Column } from '../parts/table.tsx'
+import { PagedList } from '../parts/paged-list.tsx'
+import { RangeFields } from '../parts/range-fields.tsx'
+import { namedIn, place, setQuery } from '../parts/router.ts'
+import { Empty } from '../parts/states.tsx'
+import { Table, type Column } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
+import { useLoad } from '../parts/use-load.ts'
 import { usePages } from '../parts/use-pages.ts'
 
 type Entry = components['schemas']['AuditEntry']
 
+const FILTERS = ['operatorId', 'action', 'subjectId', 'from', 'to'] as const
+type Filter = { readonly [N in (typeof FILTERS)[number]]?: string }
+
 /** Who did what in the account, newest first. */
 export function AuditPage() {
-  const filter = filterIn(place.value.query)
-  const { items, failure, isLoading, reload, more } = usePages(
+  const filter = namedIn(place.value.query, FILTERS)
+  const list = usePages(
     (cursor, signal) =>
       api.get('/audit', { query: { ...filter, ...(cursor && { cursor }) }, signal }),
     [filter],
@@ -25,48 +31,66 @@ export function AuditPage() {
       title="Audit"
       wide
       actions={
-        <button type="button" disabled={isLoading} onClick={reload}>
+        <button type="button" disabled={list.isLoading} onClick={list.reload}>
           Refresh
         </button>
       }
     >
       {isAdmin.value && <Filters filter={filter} />}
-      {failure !== undefined && items !== undefined && (
-        <FailedLine failure={failure} onRetry={reload} />
-      )}
-      {items === undefined ? (
-        failure === undefined ? (
-          <Loading />
-        ) : (
-          <Failed failure={failure} {...(isAdmin.value && { onRetry: reload })} />
-        )
-      ) : items.length === 0 ? (
-        <Empty title="Nothing to see here">
-          <p>
-            What operators change (keys, devices, operators) is listed here, if no filter hides it.
-          </p>
-        </Empty>
-      ) : (
-        <>
-          <Table caption="Audit" columns={COLUMNS} rows={items} keyOf={({ id }) => id} />
-          <MoreButton more={more} isLoading={isLoading} />
-        </>
-      )}
+      <PagedList
+        list={list}
+        canRetry={isAdmin.value}
+        empty={
+          <Empty title="Nothing to see here">
+            <p>
+              What operators change (keys, devices, operators) is listed here, if no filter hides
+              it.
+            </p>
+          </Empty>
+        }
+      >
+        {(entries) => (
+          <Table caption="Audit" columns={COLUMNS} rows={entries} keyOf={({ id }) => id} />
+        )}
+      </PagedList>
     </Page>
   )
 }
 
-const FILTERS = [
+const TEXTS = [
   { name: 'action', label: 'What, such as key.created' },
   { name: 'subjectId', label: 'Id of the key, device or operator' },
 ] as const
 
-type Filter = { readonly [N in (typeof FILTERS)[number]['name']]?: string }
-
 function Filters({ filter }: { filter: Filter }) {
+  const { operatorId = '' } = filter
+  const { data } = useLoad(
+    (signal) => api.get('/operators', { query: { limit: 1_000 }, signal }),
+    [],
+  )
+  const operators = data?.items ?? []
   return (
     <div class="filters" role="search" aria-label="Which entries">
-      {FILTERS.map(({ name, label }) => (
+      <Field name="operatorId" label="Who">
+        {(attributes) => (
+          <select
+            {...attributes}
+            value={operatorId}
+            onChange={({ currentTarget }) => setQuery({ operatorId: currentTarget.value })}
+          >
+            <option value="">All</option>
+            {operatorId !== '' && !operators.some(({ id }) => id === operatorId) && (
+              <option value={operatorId}>{operatorId}</option>
+            )}
+            {operators.map(({ id, email }) => (
+              <option key={id} value={id}>
+                {email}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      {TEXTS.map(({ name, label }) => (
         <Field key={name} name={name} label={label}>
           {(attributes) => (
             <input
@@ -80,16 +104,8 @@ function Filters({ filter }: { filter: Filter }) {
           )}
         </Field>
       ))}
+      <RangeFields range={filter} />
     </div>
-  )
-}
-
-function filterIn(query: URLSearchParams): Filter {
-  return Object.fromEntries(
-    FILTERS.flatMap(({ name }) => {
-      const value = query.get(name)
-      return value === null ? [] : [[name, value]]
-    }),
   )
 }
 

@@ -3,10 +3,11 @@ import { useEffect, useMemo } from 'preact/hooks'
 import { ArrowLeft, MapPinOff } from 'lucide'
 import { api } from '../api/client.ts'
 import { isAdmin } from '../api/session.ts'
-import { fleet, startLive, watchWords } from '../live/live.ts'
+import { fleet, onStreamEvent, startLive, watchWords } from '../live/live.ts'
 import { now } from '../parts/clock.ts'
 import { dayBounds, isDay } from '../parts/days.ts'
 import { Icon } from '../parts/icon.tsx'
+import { ShareLink } from '../parts/share-link.tsx'
 import { Isolated } from '../parts/isolated.tsx'
 import { useTitle } from '../parts/page.tsx'
 import { shownZone } from '../parts/preferences.ts'
@@ -27,6 +28,15 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
   watchWords()
   const { data, failure, reload } = useLoad(
     (signal) => api.get('/devices/{deviceId}', { path: { deviceId }, signal }),
+    [deviceId],
+  )
+  useEffect(
+    () =>
+      onStreamEvent((name, told) => {
+        // Another operator has erased it: what the page shows is there no more.
+        const isThis = (told as { deviceId?: unknown }).deviceId === deviceId
+        if (name === 'device-erased' && isThis) reload()
+      }),
     [deviceId],
   )
   useTitle(data?.name ?? deviceId)
@@ -63,6 +73,7 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
             )}
           </p>
         </div>
+        {isAdmin.value && <ShareLink deviceId={deviceId} />}
         <DayPicker deviceId={deviceId} day={day} today={today} zone={zone} />
       </header>
       <TrackView deviceId={deviceId} isToday={day === today} zone={zone} {...bounds} />

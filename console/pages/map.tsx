@@ -1,4 +1,6 @@
+import '../style/device-list.css'
 import '../style/map-page.css'
+import '../style/selected-card.css'
 import { useEffect, useMemo } from 'preact/hooks'
 import { startLive } from '../live/live.ts'
 import { labelOf } from '../live/live-device.ts'

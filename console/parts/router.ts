@@ -37,6 +37,19 @@ export function setQuery(changes: Readonly<Record<string, string | undefined>>):
   go(`${path}${next.size > 0 ? `?${next}` : ''}${hash}`, { replace: true })
 }
 
+/** What the address says of these names; those it does not name are left out. */
+export function namedIn<Name extends string>(
+  query: URLSearchParams,
+  names: readonly Name[],
+): { readonly [N in Name]?: string } {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = query.get(name)
+      return value === null ? [] : [[name, value]]
+    }),
+  ) as { [N in Name]?: string }
+}
+
 /** The address of a device's page. */
 export function devicePath(deviceId: string): string {
   return `/devices/${encodeURIComponent(deviceId)}`

@@ -48,21 +48,3 @@ export function Table<T>({
     </table>
   )
 }
-
-/** Reads the next page of a list; nothing where there is none. */
-export function MoreButton({
-  more,
-  isLoading,
-}: {
-  more: (() => void) | undefined
-  isLoading: boolean
-}) {
-  if (more === undefined) return null
-  return (
-    <p class="more">
-      <button type="button" disabled={isLoading} onClick={more}>
-        {isLoading ? 'Loading …' : 'Show more'}
-      </button>
-    </p>
-  )
-}

@@ -1,8 +1,5 @@
-import 'uplot/dist/uPlot.min.css'
-import { useEffect, useRef } from 'preact/hooks'
-import uPlot from 'uplot'
-import { palette } from '../../map/palette.ts'
-import { time } from '../../parts/times.ts'
+import { useMemo } from 'preact/hooks'
+import { TimePlot, type PlotData } from '../../parts/time-plot.tsx'
 import type { TrackPoint } from './track.ts'
 
 const HEIGHT = 120
@@ -34,68 +31,16 @@ function Plot({
   title,
   value,
 }: PlotProps & { title: string; value: (point: TrackPoint) => number | undefined }) {
-  const host = useRef<HTMLDivElement>(null)
-  const plot = useRef<uPlot>(null)
-  const colours = palette.value
-
-  useEffect(() => {
-    const element = host.current
-    if (element === null) return undefined
-    const axis = {
-      stroke: colours.label,
-      grid: { stroke: colours.border, width: 0.5 },
-      ticks: { stroke: colours.border, width: 0.5 },
-      font: '11px system-ui, sans-serif',
-    }
-    const made = new uPlot(
-      {
-        width: element.clientWidth,
-        height: HEIGHT,
-        legend: { show: false },
-        cursor: { y: false, drag: { x: false, y: false } },
-        scales: { x: { time: true } },
-        tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), zone),
-        axes: [
-          {
-            ...axis,
-            values: (_, marks) => marks.map((mark) => time(mark * 1_000, zone).slice(0, 5)),
-          },
-          { ...axis, size: 44 },
-        ],
-        series: [
-          {},
-          { stroke: colours.accent, width: 1.5, points: { show: false }, spanGaps: false },
-        ],
-      },
-      dataOf(points, value),
-      element,
-    )
-    plot.current = made
-    const resized = new ResizeObserver(() =>
-      made.setSize({ width: element.clientWidth, height: HEIGHT }),
-    )
-    resized.observe(element)
-    const click = () => {
-      const { left } = made.cursor
-      if (left !== undefined && left >= 0) onMove(made.posToVal(left, 'x') * 1_000)
-    }
-    made.over.addEventListener('click', click)
-    return () => {
-      resized.disconnect()
-      made.destroy()
-      plot.current = null
-    }
-  }, [points, zone, colours])
-
-  useEffect(() => {
-    const left = plot.current?.valToPos(at / 1_000, 'x')
-    if (left !== undefined) plot.current?.setCursor({ left, top: 0 }, false)
-  }, [at, points, zone, colours])
-
+  const data = useMemo(() => dataOf(points, value), [points])
   return (
     <figure>
       <figcaption>{title}</figcaption>
-      <div ref={host} class="plot" />
+      <TimePlot
+        {...{ data, zone }}
+        height={HEIGHT}
+        label={`${title} over the day; the table holds the same`}
+        cursor={{ at, onMove }}
+      />
     </figure>
   )
 }
@@ -104,7 +49,7 @@ function Plot({
 function dataOf(
   points: readonly TrackPoint[],
   value: (point: TrackPoint) => number | undefined,
-): uPlot.AlignedData {
+): PlotData {
   const times: number[] = []
   const values: (number | null)[] = []
   for (const point of points) {

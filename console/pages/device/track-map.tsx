@@ -2,6 +2,7 @@ import 'ol/ol.css'
 import '../../style/map.css'
 import { useEffect, useRef } from 'preact/hooks'
 import type OlMap from 'ol/Map.js'
+import { MapButtons } from '../../map/map-buttons.tsx'
 import { credits, fitPoints, openMap, toMap } from '../../map/open-map.ts'
 import { palette } from '../../map/palette.ts'
 import { TrackPainter } from './track-painter.ts'
@@ -46,6 +47,7 @@ export function TrackMap({
         role="application"
         aria-label="Track: arrow keys move the map, + and − zoom; the table holds the same points"
       />
+      <MapButtons map={() => shown.current?.map} />
       <p class="map-credits">{credits.value.join(' · ')}</p>
     </div>
   )

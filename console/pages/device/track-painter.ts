@@ -1,6 +1,6 @@
 import type OlMap from 'ol/Map.js'
 import { drawDevice } from '../../map/draw-device.ts'
-import { MapCanvas, type Projected } from '../../map/map-canvas.ts'
+import { MapCanvas, type MapView } from '../../map/map-canvas.ts'
 import { palette } from '../../map/palette.ts'
 import { placeAt, type Track, type TrackPoint } from './track.ts'
 
@@ -15,7 +15,7 @@ export class TrackPainter {
   #at = 0
 
   constructor(map: OlMap) {
-    this.#canvas = new MapCanvas(map, (context, project) => this.#draw(context, project))
+    this.#canvas = new MapCanvas(map, (context, view) => this.#draw(context, view))
   }
 
   paint(track: Track, at: number): void {
@@ -24,7 +24,7 @@ export class TrackPainter {
     this.#canvas.paint()
   }
 
-  #draw(context: CanvasRenderingContext2D, project: Projected): void {
+  #draw(context: CanvasRenderingContext2D, { project }: MapView): void {
     const track = this.#track
     if (track === undefined) return
     const fastest = Math.max(1, ...track.points.map(({ speed }) => speed ?? 0))

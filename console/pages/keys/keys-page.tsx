@@ -3,8 +3,8 @@ import { KeyRound } from 'lucide'
 import { api } from '../../api/client.ts'
 import { isAdmin } from '../../api/session.ts'
 import { Page } from '../../parts/page.tsx'
-import { Empty, Failed, FailedLine, Loading } from '../../parts/states.tsx'
-import { MoreButton } from '../../parts/table.tsx'
+import { PagedList } from '../../parts/paged-list.tsx'
+import { Empty } from '../../parts/states.tsx'
 import { usePages } from '../../parts/use-pages.ts'
 import { EditKey } from './edit-key.tsx'
 import { IdentifyKey } from './identify-key.tsx'
@@ -16,7 +16,7 @@ import './keys.css'
 
 export function KeysPage() {
   const [open, setOpen] = useState<KeyDialog>()
-  const { items, failure, isLoading, reload, more } = usePages(
+  const list = usePages(
     (cursor, signal) => api.get('/keys', { query: { ...(cursor && { cursor }) }, signal }),
     [],
   )
@@ -38,34 +38,26 @@ export function KeysPage() {
         )
       }
     >
-      {failure !== undefined && items !== undefined && (
-        <FailedLine failure={failure} onRetry={reload} />
-      )}
-      {items === undefined ? (
-        failure === undefined ? (
-          <Loading />
-        ) : (
-          <Failed failure={failure} onRetry={reload} />
-        )
-      ) : items.length === 0 ? (
-        <Empty title="There is no key yet" icon={KeyRound}>
-          <p>
-            Whatever sends reports needs one.{' '}
-            {isAdmin.value ? (
-              <a href="/connect">Connect a device</a>
-            ) : (
-              'Ask an admin of your account to make one.'
-            )}
-          </p>
-        </Empty>
-      ) : (
-        <>
-          <KeyTable keys={items} open={setOpen} />
-          <MoreButton more={more} isLoading={isLoading} />
-        </>
-      )}
-      {open !== undefined && <OpenDialog open={open} onDone={reload} onClose={close} />}
+      <PagedList list={list} empty={<NoKeys />}>
+        {(keys) => <KeyTable keys={keys} open={setOpen} />}
+      </PagedList>
+      {open !== undefined && <OpenDialog open={open} onDone={list.reload} onClose={close} />}
     </Page>
+  )
+}
+
+function NoKeys() {
+  return (
+    <Empty title="There is no key yet" icon={KeyRound}>
+      <p>
+        Whatever sends reports needs one.{' '}
+        {isAdmin.value ? (
+          <a href="/connect">Connect a device</a>
+        ) : (
+          'Ask an admin of your account to make one.'
+        )}
+      </p>
+    </Empty>
   )
 }
 

@@ -1,4 +1,5 @@
 import { ArrowRight, Pin, X } from 'lucide'
+import { isAdmin } from '../../api/session.ts'
 import { fleet, isListed, watchWords } from '../../live/live.ts'
 import { labelOf } from '../../live/live-device.ts'
 import { now } from '../../parts/clock.ts'
@@ -7,6 +8,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { Isolated } from '../../parts/isolated.tsx'
 import { batteryText, coordinatesText, metresText, speedText } from '../../parts/measures.ts'
 import { devicePath } from '../../parts/router.ts'
+import { ShareLink } from '../../parts/share-link.tsx'
 import { StatusShape } from '../../parts/status-shape.tsx'
 import { ago } from '../../parts/times.ts'
 import { pinned, select, selectedId, togglePinned } from './map-state.ts'
@@ -64,9 +66,12 @@ export function SelectedCard() {
       <p class="coordinates">
         <code>{coordinates}</code> <CopyButton text={coordinates} what="coordinates" />
       </p>
-      <a class="button" href={devicePath(id)}>
-        History and settings <Icon of={ArrowRight} small />
-      </a>
+      <div class="buttons">
+        <a class="button" href={devicePath(id)}>
+          History and settings <Icon of={ArrowRight} small />
+        </a>
+        {isAdmin.value && <ShareLink deviceId={id} />}
+      </div>
     </section>
   )
 }

@@ -3,8 +3,8 @@ import { api } from '../../api/client.ts'
 import { isAdmin, me } from '../../api/session.ts'
 import { Isolated } from '../../parts/isolated.tsx'
 import { Page } from '../../parts/page.tsx'
-import { Empty, Failed, FailedLine, Loading } from '../../parts/states.tsx'
-import { MoreButton, Table, type Column } from '../../parts/table.tsx'
+import { PagedList } from '../../parts/paged-list.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
 import { usePages } from '../../parts/use-pages.ts'
 import { ChangeOperator } from './change-operator.tsx'
@@ -18,11 +18,11 @@ type Open =
 /** Who may sign in to the account. */
 export function OperatorsPage() {
   const [open, setOpen] = useState<Open>()
-  const { items, failure, isLoading, reload, more } = usePages(
+  const list = usePages(
     (cursor, signal) => api.get('/operators', { query: { ...(cursor && { cursor }) }, signal }),
     [],
   )
-  const dialog = { onDone: reload, onClose: () => setOpen(undefined) }
+  const dialog = { onDone: list.reload, onClose: () => setOpen(undefined) }
   return (
     <Page
       title="Operators"
@@ -35,28 +35,16 @@ export function OperatorsPage() {
         )
       }
     >
-      {failure !== undefined && items !== undefined && (
-        <FailedLine failure={failure} onRetry={reload} />
-      )}
-      {items === undefined ? (
-        failure === undefined ? (
-          <Loading />
-        ) : (
-          <Failed failure={failure} {...(isAdmin.value && { onRetry: reload })} />
-        )
-      ) : items.length === 0 ? (
-        <Empty title="Nobody is here" />
-      ) : (
-        <>
+      <PagedList list={list} canRetry={isAdmin.value} empty={null}>
+        {(operators) => (
           <Table
             caption="Operators"
             columns={[...COLUMNS, ...(isAdmin.value ? [actions(setOpen)] : [])]}
-            rows={items}
+            rows={operators}
             keyOf={({ id }) => id}
           />
-          <MoreButton more={more} isLoading={isLoading} />
-        </>
-      )}
+        )}
+      </PagedList>
       {open?.kind === 'new' && <NewOperator {...dialog} />}
       {open?.kind === 'change' && <ChangeOperator of={open.operator} {...dialog} />}
       {open?.kind === 'remove' && <RemoveOperator of={open.operator} {...dialog} />}

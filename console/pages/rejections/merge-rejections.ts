@@ -6,6 +6,9 @@ export type RejectionFilter = {
   readonly keyId?: string
   readonly deviceId?: string
   readonly error?: Rejection['error']
+  /** Times as ISO texts: from inclusive, to exclusive. */
+  readonly from?: string
+  readonly to?: string
 }
 
 /** Enough to see what is going on; the list has the rest. */
@@ -31,8 +34,14 @@ export function withNewest(
   return [...newest.filter(({ rejectionId }) => !known.has(rejectionId)), ...listed]
 }
 
-function isWanted(rejection: Rejection, { keyId, deviceId, error }: RejectionFilter): boolean {
+function isWanted(
+  rejection: Rejection,
+  { keyId, deviceId, error, from, to }: RejectionFilter,
+): boolean {
+  const at = Date.parse(rejection.receivedAt)
   return (
+    (from === undefined || at >= Date.parse(from)) &&
+    (to === undefined || at < Date.parse(to)) &&
     (keyId === undefined || rejection.keyId === keyId) &&
     (deviceId === undefined || rejection.deviceId === deviceId) &&
     (error === undefined || rejection.error === error)

@@ -1,5 +1,6 @@
 import type { components } from '../../api/schema.ts'
 import { Field } from '../../parts/form.tsx'
+import { RangeFields } from '../../parts/range-fields.tsx'
 import { setQuery } from '../../parts/router.ts'
 import type { Rejection, RejectionFilter } from './merge-rejections.ts'
 
@@ -13,7 +14,7 @@ const ERRORS: readonly Rejection['error'][] = [
 ]
 
 export function RejectionFilters({
-  filter: { keyId, deviceId, error },
+  filter: { keyId, deviceId, error, ...range },
   keys,
 }: {
   filter: RejectionFilter
@@ -68,6 +69,7 @@ export function RejectionFilters({
           />
         )}
       </Field>
+      <RangeFields range={range} />
     </div>
   )
 }

@@ -4,9 +4,10 @@ import { api } from '../../api/client.ts'
 import { onStreamEvent, startLive } from '../../live/live.ts'
 import { announce } from '../../parts/announcer.tsx'
 import { Page } from '../../parts/page.tsx'
-import { place, setQuery } from '../../parts/router.ts'
-import { Empty, Failed, FailedLine, Loading } from '../../parts/states.tsx'
-import { MoreButton, Table } from '../../parts/table.tsx'
+import { PagedList } from '../../parts/paged-list.tsx'
+import { namedIn, place, setQuery } from '../../parts/router.ts'
+import { Empty } from '../../parts/states.tsx'
+import { Table } from '../../parts/table.tsx'
 import { useLoad } from '../../parts/use-load.ts'
 import { usePages } from '../../parts/use-pages.ts'
 import {
@@ -16,12 +17,15 @@ import {
   type RejectionFilter,
 } from './merge-rejections.ts'
 import { rejectionColumns } from './rejection-columns.tsx'
+import { RejectionCounts } from './rejection-counts.tsx'
 import { RejectionFilters } from './rejection-filters.tsx'
+
+const FILTERS = ['keyId', 'deviceId', 'error', 'from', 'to'] as const
 
 /** Why reports were not taken, live. */
 export function RejectionsPage() {
-  const filter = filterIn(place.value.query)
-  const { items, failure, isLoading, reload, more } = usePages(
+  const filter = namedIn(place.value.query, FILTERS) as RejectionFilter
+  const list = usePages(
     (cursor, signal) =>
       api.get('/rejections', { query: { ...filter, ...(cursor && { cursor }) }, signal }),
     [filter],
@@ -29,41 +33,35 @@ export function RejectionsPage() {
   const newest = useNewest(filter)
   const keys = useLoad((signal) => api.get('/keys', { query: { limit: 1_000 }, signal }), [])
   const names = new Map(keys.data?.items.map(({ id, name }) => [id, name]))
-  const isFiltered = Object.keys(filter).length > 0
+  const items = list.items && withNewest(newest, list.items)
 
   return (
     <Page
       title="Rejections"
       wide
       actions={
-        <button type="button" disabled={isLoading} onClick={reload}>
+        <button type="button" disabled={list.isLoading} onClick={list.reload}>
           Refresh
         </button>
       }
     >
       <RejectionFilters filter={filter} keys={keys.data?.items ?? []} />
-      {failure !== undefined && items !== undefined && (
-        <FailedLine failure={failure} onRetry={reload} />
-      )}
-      {items === undefined ? (
-        failure === undefined ? (
-          <Loading />
-        ) : (
-          <Failed failure={failure} onRetry={reload} />
-        )
-      ) : items.length + newest.length === 0 ? (
-        <Nothing isFiltered={isFiltered} />
-      ) : (
-        <>
-          <Table
-            caption="Rejections"
-            columns={rejectionColumns(names)}
-            rows={withNewest(newest, items)}
-            keyOf={({ rejectionId }) => rejectionId}
-          />
-          <MoreButton more={more} isLoading={isLoading} />
-        </>
-      )}
+      <PagedList
+        list={{ ...list, items }}
+        empty={<Nothing isFiltered={Object.keys(filter).length > 0} />}
+      >
+        {(rejections) => (
+          <>
+            <RejectionCounts filter={filter} names={names} />
+            <Table
+              caption="Rejections"
+              columns={rejectionColumns(names)}
+              rows={rejections}
+              keyOf={({ rejectionId }) => rejectionId}
+            />
+          </>
+        )}
+      </PagedList>
     </Page>
   )
 }
@@ -81,7 +79,7 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
       <p>Refused reports are kept for 7 days.</p>
       <button
         type="button"
-        onClick={() => setQuery({ keyId: undefined, deviceId: undefined, error: undefined })}
+        onClick={() => setQuery(Object.fromEntries(FILTERS.map((name) => [name, undefined])))}
       >
         Show all
       </button>
@@ -102,14 +100,4 @@ function useNewest(filter: RejectionFilter): readonly Rejection[] {
     })
   }, [JSON.stringify(filter)])
   return newest
-}
-
-function filterIn(query: URLSearchParams): RejectionFilter {
-  const names = ['keyId', 'deviceId', 'error'] as const
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = query.get(name)
-      return value === null ? [] : [[name, value]]
-    }),
-  )
 }

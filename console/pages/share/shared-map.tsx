@@ -2,10 +2,12 @@ import 'ol/ol.css'
 import '../../style/map.css'
 import { useEffect, useRef } from 'preact/hooks'
 import type OlMap from 'ol/Map.js'
-import { drawDevice } from '../../map/draw-device.ts'
-import { MapCanvas, type Projected } from '../../map/map-canvas.ts'
+import { DEVICE_RADIUS, drawDevice } from '../../map/draw-device.ts'
+import { drawLabel, LABEL_FONT } from '../../map/draw-label.ts'
+import { MapCanvas, type MapView } from '../../map/map-canvas.ts'
 import { toMercator } from '../../map/mercator.ts'
 import { credits, fitPoints, openMap } from '../../map/open-map.ts'
+import { MapButtons } from '../../map/map-buttons.tsx'
 import { palette } from '../../map/palette.ts'
 import { now } from '../../parts/clock.ts'
 import { livenessOf } from '../../../schemas/liveness.ts'
@@ -21,7 +23,7 @@ export function SharedMap({ items }: { items: readonly SharedDevice[] }) {
   useEffect(() => {
     if (target.current === null) return undefined
     const { map, close } = openMap(target.current)
-    const canvas = new MapCanvas(map, (context, project) => draw(context, project, latest.current))
+    const canvas = new MapCanvas(map, (context, view) => draw(context, view, latest.current))
     shown.current = { map, canvas, isFitted: false }
     return close
   }, [])
@@ -46,6 +48,7 @@ export function SharedMap({ items }: { items: readonly SharedDevice[] }) {
         role="application"
         aria-label="Map: arrow keys move it, + and − zoom; the list holds the same devices"
       />
+      <MapButtons map={() => shown.current?.map} />
       <p class="map-credits">{credits.value.join(' · ')}</p>
     </div>
   )
@@ -53,12 +56,11 @@ export function SharedMap({ items }: { items: readonly SharedDevice[] }) {
 
 function draw(
   context: CanvasRenderingContext2D,
-  project: Projected,
+  { project }: MapView,
   items: readonly SharedDevice[],
 ): void {
   const colours = palette.peek()
-  context.font = '600 12px system-ui, sans-serif'
-  context.textBaseline = 'middle'
+  context.font = LABEL_FONT
   for (const item of items) {
     const at = pointOf(item)
     context.beginPath()
@@ -67,16 +69,16 @@ function draw(
     context.lineWidth = 3
     context.stroke()
   }
-  for (const item of items) {
+  const placed = items.map((item) => {
     const [x, y] = project(pointOf(item))
+    return { item, x, y, radius: DEVICE_RADIUS }
+  })
+  for (const { item, x, y } of placed) {
     const status = livenessOf({ lastSeenAt: Date.parse(item.timestamp) }, now.peek())
     drawDevice(context, x, y, { status, heading: item.heading }, colours)
-    const text = `\u2068${item.name}\u2069`
-    context.lineWidth = 3
-    context.strokeStyle = colours.halo
-    context.strokeText(text, x + 19, y)
-    context.fillStyle = colours.text
-    context.fillText(text, x + 19, y)
+  }
+  for (const { item, x, y } of placed) {
+    drawLabel(context, x, y, { text: item.name, obstacles: placed }, colours)
   }
 }
 

@@ -7,21 +7,28 @@ import { shownZone } from '../../parts/preferences.ts'
 import { place } from '../../parts/router.ts'
 import { Secret } from '../../parts/secret.tsx'
 import { fromInput, toInput } from '../../parts/zoned-input.ts'
+import { DevicePicker, type Pickable } from './device-picker.tsx'
 
 const DAY_MS = 86_400_000
 
 /** Makes a link and shows it, this once. */
 export function NewShare({ onDone, onClose }: { onDone: () => void; onClose: () => void }) {
   const [link, setLink] = useState<string>()
+  const [chosen, setChosen] = useState<readonly Pickable[]>(() =>
+    place
+      .peek()
+      .query.getAll('device')
+      .map((deviceId) => ({ deviceId, name: null })),
+  )
   const zone = shownZone()
 
   async function make(values: Readonly<Record<string, string>>) {
-    const { name = '', deviceIds = '', expiresAt = '', trailMinutes = '' } = values
+    const { name = '', expiresAt = '', trailMinutes = '' } = values
     const until = fromInput(expiresAt, zone)
     if (until === undefined) throw faultAt('expiresAt', 'give date and time')
     const body = {
       name: name.trim(),
-      deviceIds: [...new Set(deviceIds.split('\n').flatMap((line) => line.trim() || []))],
+      deviceIds: chosen.map(({ deviceId }) => deviceId),
       expiresAt: new Date(until).toISOString(),
       trailMinutes: Number(trailMinutes),
     }
@@ -48,20 +55,7 @@ export function NewShare({ onDone, onClose }: { onDone: () => void; onClose: () 
           autoFocus
           autoComplete="off"
         />
-        <Field
-          name="deviceIds"
-          label="Devices"
-          hint="One device id a line, 1 to 50 of them. Their names are shown, their ids are not."
-        >
-          {(attributes) => (
-            <textarea
-              {...attributes}
-              rows={3}
-              spellcheck={false}
-              defaultValue={place.peek().query.getAll('device').join('\n')}
-            />
-          )}
-        </Field>
+        <DevicePicker chosen={chosen} choose={setChosen} />
         <Field
           name="expiresAt"
           label="Until"

@@ -4,8 +4,10 @@ import { api } from '../../api/client.ts'
 import { isAdmin } from '../../api/session.ts'
 import { Isolated } from '../../parts/isolated.tsx'
 import { Page } from '../../parts/page.tsx'
-import { Empty, Failed, FailedLine, Loading } from '../../parts/states.tsx'
-import { MoreButton, Table, type Column } from '../../parts/table.tsx'
+import { PagedList } from '../../parts/paged-list.tsx'
+import { place, setQuery } from '../../parts/router.ts'
+import { Empty } from '../../parts/states.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
 import { usePages } from '../../parts/use-pages.ts'
 import { NewShare } from './new-share.tsx'
@@ -15,12 +17,19 @@ type Open = { readonly kind: 'new' } | { readonly kind: 'revoke'; readonly share
 
 /** Links that show some devices to people without an account. */
 export function SharesPage() {
-  const [open, setOpen] = useState<Open>()
-  const { items, failure, isLoading, reload, more } = usePages(
+  // A device's page and its card on the map lead here with the device to share.
+  const [open, setOpen] = useState<Open | undefined>(() =>
+    isAdmin.value && place.peek().query.has('device') ? { kind: 'new' } : undefined,
+  )
+  const list = usePages(
     (cursor, signal) => api.get('/shares', { query: { ...(cursor && { cursor }) }, signal }),
     [],
   )
-  const dialog = { onDone: reload, onClose: () => setOpen(undefined) }
+  const close = () => {
+    setOpen(undefined)
+    setQuery({ device: undefined })
+  }
+  const dialog = { onDone: list.reload, onClose: close }
   return (
     <Page
       title="Share"
@@ -33,36 +42,30 @@ export function SharesPage() {
         )
       }
     >
-      {failure !== undefined && items !== undefined && (
-        <FailedLine failure={failure} onRetry={reload} />
-      )}
-      {items === undefined ? (
-        failure === undefined ? (
-          <Loading />
-        ) : (
-          <Failed failure={failure} {...(isAdmin.value && { onRetry: reload })} />
-        )
-      ) : items.length === 0 ? (
-        <Empty title="Nothing is shared" icon={Share2}>
-          <p>
-            A link shows where some devices are, live and until a time that you choose, to whoever
-            has it. It needs no account and shows no ids.
-          </p>
-        </Empty>
-      ) : (
-        <>
+      <PagedList list={list} canRetry={isAdmin.value} empty={<NothingShared />}>
+        {(shares) => (
           <Table
             caption="Links"
             columns={[...COLUMNS, actions((share) => setOpen({ kind: 'revoke', share }))]}
-            rows={items}
+            rows={shares}
             keyOf={({ id }) => id}
           />
-          <MoreButton more={more} isLoading={isLoading} />
-        </>
-      )}
+        )}
+      </PagedList>
       {open?.kind === 'new' && <NewShare {...dialog} />}
       {open?.kind === 'revoke' && <RevokeShare of={open.share} {...dialog} />}
     </Page>
+  )
+}
+
+function NothingShared() {
+  return (
+    <Empty title="Nothing is shared" icon={Share2}>
+      <p>
+        A link shows where some devices are, live and until a time that you choose, to whoever has
+        it. It needs no account and shows no ids.
+      </p>
+    </Empty>
   )
 }
 

@@ -1,12 +1,9 @@
-import 'uplot/dist/uPlot.min.css'
-import { useEffect, useRef } from 'preact/hooks'
-import uPlot from 'uplot'
+import { useMemo } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
-import { palette } from '../../map/palette.ts'
 import { shownZone } from '../../parts/preferences.ts'
 import { Failed, Loading } from '../../parts/states.tsx'
-import { time } from '../../parts/times.ts'
+import { TimePlot, type PlotData } from '../../parts/time-plot.tsx'
 import { useLoad } from '../../parts/use-load.ts'
 
 type Minute = components['schemas']['SystemMinute']
@@ -50,55 +47,22 @@ function Plot({
   minutes: readonly Minute[]
   value: Value
 }) {
-  const host = useRef<HTMLDivElement>(null)
-  const colours = palette.value
-  const zone = shownZone()
-
-  useEffect(() => {
-    const element = host.current
-    if (element === null) return undefined
-    const axis = {
-      stroke: colours.label,
-      grid: { stroke: colours.border, width: 0.5 },
-      ticks: { stroke: colours.border, width: 0.5 },
-      font: '11px system-ui, sans-serif',
-    }
-    const made = new uPlot(
-      {
-        width: element.clientWidth,
-        height: HEIGHT,
-        legend: { show: false },
-        cursor: { show: false },
-        scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
-        axes: [
-          {
-            ...axis,
-            size: 30,
-            values: (_, marks) => marks.map((mark) => time(mark * 1_000, zone).slice(0, 5)),
-          },
-          { ...axis, size: 52 },
-        ],
-        series: [{}, { stroke: colours.accent, width: 1.5, points: { show: false } }],
-      },
-      [minutes.map(({ start }) => Date.parse(start) / 1_000), minutes.map(value)],
-      element,
-    )
-    const resized = new ResizeObserver(() =>
-      made.setSize({ width: element.clientWidth, height: HEIGHT }),
-    )
-    resized.observe(element)
-    return () => {
-      resized.disconnect()
-      made.destroy()
-    }
-  }, [minutes, colours, zone])
-
+  const data = useMemo<PlotData>(
+    () => [minutes.map(({ start }) => Date.parse(start) / 1_000), minutes.map(value)],
+    [minutes],
+  )
   const known = minutes.flatMap((minute) => value(minute) ?? [])
   const words = known.length === 0 ? 'nothing known' : `at most ${Math.max(...known)}`
   return (
     <figure class="card history-plot">
       <figcaption>{title}</figcaption>
-      <div ref={host} role="img" aria-label={`${title} over the last hour: ${words}`} />
+      <TimePlot
+        data={data}
+        zone={shownZone()}
+        height={HEIGHT}
+        label={`${title} over the last hour: ${words}`}
+        isFromZero
+      />
     </figure>
   )
 }

@@ -2,7 +2,12 @@ import axe from 'axe-core'
 import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { describeConsole } from './chromium.ts'
-import { consoleSuite, deviceRow } from './console-harness.ts'
+import { consoleSuite, deviceRow, EMAIL, PASSWORD } from './console-harness.ts'
+
+const LINKS = [
+  ...['Map', 'Keys', 'Connect a device', 'Rejections', 'Audit', 'Operators', 'System'],
+  'Accounts',
+]
 
 /** What the harness looks at after each test (policy, other origins, errors) holds on every page. */
 describeConsole('every page', () => {
@@ -60,6 +65,42 @@ describeConsole('every page', () => {
       expect(found).toEqual([])
     },
   )
+
+  test('has the names by which tests from outside find their way', async () => {
+    await suite.report({ deviceId: 'van-1', latitude: 48.2, longitude: 16.4 })
+    const phone = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }
+    const page = await (await suite.open(phone)).newPage()
+    await page.goto(suite.url)
+    await page.getByRole('textbox', { name: 'E-mail' }).fill(EMAIL)
+    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    const list = page.getByRole('list', { name: 'Devices' })
+    await list.getByRole('listitem').filter({ hasText: 'van-1' }).waitFor()
+    await page.getByRole('status').filter({ hasText: 'live' }).waitFor()
+    const links = page.getByRole('navigation').getByRole('link')
+    for (const name of LINKS) {
+      expect(await links.and(page.getByRole('link', { name, exact: true })).isVisible()).toBe(true)
+    }
+    await page.getByRole('link', { name: 'Keys', exact: true }).click()
+    await page.getByRole('button', { name: 'New key' }).waitFor()
+    await page.getByRole('link', { name: 'Connect a device', exact: true }).click()
+    await page.getByRole('button', { name: 'Make a key' }).click()
+    const secret = page.getByLabel('API key', { exact: true })
+    expect(await secret.inputValue()).toMatch(/^gps_/)
+    await page.getByRole('button', { name: 'Send a test report' }).click()
+    await page.getByRole('region', { name: 'Arrival' }).getByText('arrived').waitFor()
+  })
+
+  test('is in the chosen theme before its scripts have come', async () => {
+    const page = await suite.signedIn()
+    await page.getByRole('button', { name: 'Your account' }).click()
+    await page.getByRole('combobox', { name: 'Theme' }).selectOption('dark')
+    await page.route(/assets\/index-.*\.js/, () => undefined)
+    await page.reload({ waitUntil: 'commit' })
+    await page.locator('body').waitFor({ state: 'attached' })
+    const scheme = await page.evaluate('getComputedStyle(document.documentElement).colorScheme')
+    expect(scheme).toBe('dark')
+  })
 
   test('fits a phone: nothing scrolls sideways, every link stays in sight', async () => {
     await suite.report({ deviceId: 'van-1', latitude: 48.2, longitude: 16.4 })

@@ -1,10 +1,5 @@
-import { existsSync } from 'node:fs'
 import { describe } from '@jest/globals'
-
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
-
-/** Debian's chromium, or what CHROMIUM names. */
-export const chromiumPath = [process.env['CHROMIUM'] ?? '', ...PLACES].find(existsSync)
+import { chromiumPath } from './chromium-path.ts'
 
 /**
  * As `describe`, for tests that need a browser: without one they are skipped with one line that says

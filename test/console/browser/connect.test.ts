@@ -144,6 +144,44 @@ describeConsole('connecting a device', () => {
     await row.getByText(`Key ${MARKUP}`).waitFor()
   })
 
+  test('rejections are counted, and looked for by what they have in common and by time', async () => {
+    const { key } = await suite.made('/keys', { name: 'Of the gateway' })
+    for (const latitude of [91, 92])
+      await submit(key, { deviceId: 'faulty', latitude, longitude: 1 })
+    const page = await suite.signedIn('/rejections', { timezoneId: 'Europe/Vienna' })
+    const counts = page.getByRole('region', { name: 'How many' })
+    const faulty = counts.getByRole('listitem').filter({ hasText: 'faulty' })
+    expect(await faulty.locator('.number').textContent()).toBe('2')
+    await faulty.getByRole('button').click()
+    expect(new URL(page.url()).searchParams.get('deviceId')).toBe('faulty')
+    await counts.getByText('2 by reason').waitFor()
+    await page.getByLabel('From').fill('2026-01-31T12:30')
+    await page.getByLabel('From').blur()
+    expect(new URL(page.url()).searchParams.get('from')).toBe('2026-01-31T11:30:00.000Z')
+    await page.getByRole('row').filter({ hasText: 'faulty' }).first().waitFor()
+    await page.getByLabel('To').fill('2026-01-31T12:31')
+    await page.getByLabel('To').blur()
+    await page.getByText('Nothing of this kind was refused').waitFor()
+    await submit(key, { deviceId: 'faulty', latitude: 93, longitude: 1 })
+    await page.getByRole('button', { name: 'Show all' }).click()
+    await counts.getByText(/by reason/).waitFor()
+    expect(new URL(page.url()).search).toBe('')
+  })
+
+  test('the audit is looked through by who did it and when', async () => {
+    const helper = { email: 'hal@example.org', password: 'another admin of this', role: 'admin' }
+    const { id } = await suite.made('/operators', helper)
+    const page = await suite.signedIn('/audit')
+    await page.getByRole('combobox', { name: 'Who' }).selectOption('hal@example.org')
+    expect(new URL(page.url()).searchParams.get('operatorId')).toBe(id)
+    await page.getByText('Nothing to see here').waitFor()
+    await page.getByRole('combobox', { name: 'Who' }).selectOption('All')
+    await page.getByText('operator.created').first().waitFor()
+    await page.getByLabel('To', { exact: true }).fill('2026-01-31T12:30')
+    await page.getByLabel('To', { exact: true }).blur()
+    await page.getByText('Nothing to see here').waitFor()
+  })
+
   test('viewers see no control that changes anything, and are told why', async () => {
     const viewer = { email: 'vic@example.org', password: 'a viewer of this account' }
     await suite.made('/operators', { ...viewer, role: 'viewer' })

@@ -2,10 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import { endPrograms, startEmbedded, temporaryDirectory, type Embedded } from '../../programs.ts'
-import { chromiumPath } from './chromium.ts'
+import { chromiumPath } from './chromium-path.ts'
+import { KEEP_PAINTED } from './painted.ts'
 
+const PLAIN_HOST = 'console.test'
 export const EMAIL = 'ana@example.org'
 export const PASSWORD = 'correct horse battery staple'
+
+/** What was made; secrets are told this once. */
+type Made = { readonly id: string; readonly key: string; readonly token: string }
 
 type Answer = { readonly status: number; readonly body: { readonly data: never } }
 
@@ -27,7 +32,7 @@ export function consoleSuite() {
     service = await startEmbedded(directory.path, ENV)
     browser = await chromium.launch({
       executablePath: chromiumPath ?? '',
-      args: ['--no-sandbox', '--disable-gpu'],
+      args: ['--no-sandbox', '--disable-gpu', `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`],
     })
     await signIn()
     key = (await made('/keys', { name: 'Gateway' })).key
@@ -66,7 +71,7 @@ export function consoleSuite() {
     return { status: answer.status, body: (await answer.json()) as Answer['body'] }
   }
 
-  async function made(path: string, body: unknown): Promise<{ id: string; key: string }> {
+  async function made(path: string, body: unknown): Promise<Made> {
     const { status, body: answer } = await call('POST', path, body)
     expect(status).toBe(201)
     return answer.data
@@ -102,19 +107,25 @@ export function consoleSuite() {
     })
     page.on('request', (request) => {
       const { protocol, origin } = new URL(request.url())
-      if (/^(data|blob):$/.test(protocol) || origin === service.adminUrl) return
+      if (/^(data|blob):$/.test(protocol) || [service.adminUrl, plainUrl()].includes(origin)) return
       faults.push(`asked another origin: ${request.url()}`)
     })
   }
 
-  /** A page at the path, signed in. */
+  /** Another name of this machine: browsers take it for one in the network, which plain HTTP reaches. */
+  function plainUrl(): string {
+    return `http://${PLAIN_HOST}:${new URL(service.adminUrl).port}`
+  }
+
+  /** A page at the path, signed in; `window.painted` keeps what is painted in it. */
   async function signedIn(
     path = '/',
-    options: Parameters<Browser['newContext']>[0] = {},
+    { url = service.adminUrl, ...options }: Parameters<typeof open>[0] & { url?: string } = {},
   ): Promise<Page> {
     const context = await open(options)
+    await context.addInitScript(KEEP_PAINTED)
     const page = await context.newPage()
-    await page.goto(service.adminUrl + path)
+    await page.goto(url + path)
     await fillSignIn(page)
     await page.getByRole('navigation', { name: 'Console' }).waitFor()
     return page
@@ -143,6 +154,9 @@ export function consoleSuite() {
     ...{ call, made, report, open, signedIn, fillSignIn, restart, pause },
     get url() {
       return service.adminUrl
+    },
+    get plainUrl() {
+      return plainUrl()
     },
     get ingestUrl() {
       return service.ingestUrl

@@ -71,6 +71,40 @@ describeConsole('the page of a device', () => {
     await page.getByText('There is no such device').waitFor()
   })
 
+  test('says that it is gone when another operator erases it', async () => {
+    await suite.report({ deviceId: 'van-6', latitude: 1, longitude: 2 })
+    const page = await suite.signedIn('/devices/van-6')
+    await page.getByRole('region', { name: 'Last position' }).waitFor()
+    expect((await suite.call('DELETE', '/devices/van-6')).status).toBe(202)
+    await page.getByText('There is no such device').waitFor()
+  })
+
+  test.each([
+    ['2026-03-29', 'Europe/Vienna', 23, '23:00:00'],
+    ['2026-03-29', 'UTC', 24, '23:00:00'],
+    ['2026-10-25', 'Europe/Vienna', 25, '23:00:00'],
+    ['2026-10-25', 'UTC', 24, '23:00:00'],
+  ])('%s in %s has %d hours', async (day, timezoneId, hours, last) => {
+    const begin = Date.parse(`${day}T00:00:00Z`) - 3 * HOUR
+    const reports = Array.from({ length: 30 }, (_, index) => ({
+      deviceId: `clock ${day}`,
+      latitude: 48 + index / 100,
+      longitude: 16,
+      timestamp: new Date(begin + index * HOUR).toISOString(),
+    }))
+    await suite.report(...reports)
+    const path = `/devices/${encodeURIComponent(`clock ${day}`)}?day=${day}`
+    const page = await suite.signedIn(path, { timezoneId })
+    const track = page.getByRole('region', { name: 'Track' })
+    await track
+      .getByText(`Reports${hours}`)
+      .or(track.getByText(String(hours), { exact: true }))
+      .first()
+      .waitFor()
+    expect(await page.locator('.replay output').textContent()).toBe(last)
+    await page.getByRole('button', { name: `${day}: ${hours} reports` }).waitFor()
+  })
+
   test('moves one time cursor for map, plots and table', async () => {
     const reports = Array.from({ length: 60 }, (_, index) => ({
       deviceId: 'van-4',

@@ -82,19 +82,39 @@ describeConsole('the map', () => {
   })
 
   test('misses nothing while the service is away', async () => {
+    await suite.report(
+      { deviceId: 'moved-while-lost', latitude: 3, longitude: 3 },
+      { deviceId: 'erased-while-lost', latitude: 3, longitude: 3 },
+    )
     const page = await suite.signedIn()
     const connection = page.getByRole('status', { name: 'Connection' })
     await connection.getByText('live').waitFor()
+    await deviceRow(page, 'erased-while-lost').waitFor()
+    // The page stays away longer than the service, so that all this happens unseen.
+    await page.route('**/api/v1/stream**', (route) => route.abort())
     await suite.restart(async () => {
       await connection.getByText(/lost since \d\d:\d\d/).waitFor()
     })
-    await suite.report({ deviceId: 'while-lost', latitude: 3, longitude: 3 })
+    await suite.report(
+      { deviceId: 'new-while-lost', latitude: 3, longitude: 3 },
+      { deviceId: 'moved-while-lost', latitude: 4, longitude: 3, speed: 20 },
+    )
+    expect((await suite.call('DELETE', '/devices/erased-while-lost')).status).toBe(202)
+    expect(await deviceRow(page, 'new-while-lost').count()).toBe(0)
+    await page.unroute('**/api/v1/stream**')
     await connection.getByText('live').waitFor({ timeout: 40_000 })
-    await deviceRow(page, 'while-lost').waitFor()
+    await deviceRow(page, 'new-while-lost').waitFor()
+    await deviceRow(page, 'moved-while-lost').getByText('72 km/h').waitFor()
+    expect(await deviceRow(page, 'erased-while-lost').count()).toBe(0)
   })
 
   test('is the same in eight tabs, which share one stream', async () => {
     const first = await suite.signedIn()
+    await first.getByRole('status', { name: 'Connection' }).getByText('live').waitFor()
+    let streams = 0
+    first.context().on('request', (request) => {
+      if (request.url().includes('/api/v1/stream')) streams += 1
+    })
     const pages = [first]
     for (let more = 0; more < 7; more += 1) {
       const page = await first.context().newPage()
@@ -106,10 +126,12 @@ describeConsole('the map', () => {
     }
     await suite.report({ deviceId: 'in-all-tabs', latitude: 4, longitude: 4 })
     for (const page of pages) await deviceRow(page, 'in-all-tabs').waitFor()
+    expect(streams).toBe(0)
     // The next one leads.
     await first.close()
     await suite.report({ deviceId: 'after-the-first', latitude: 5, longitude: 5 })
     for (const page of pages.slice(1)) await deviceRow(page, 'after-the-first').waitFor()
+    expect(streams).toBe(1)
   })
 
   test('is whole on a phone: links in sight, nothing sideways, the list in three heights', async () => {

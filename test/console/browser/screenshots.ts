@@ -14,6 +14,7 @@ const PATHS = {
   'map-nothing-found': '/?q=nothing',
   'no-such-page': '/no/such/page',
   device: '/devices/van-003',
+  'device-one-point': '/devices/van-001',
   'no-device': '/devices/none',
   keys: '/keys',
   connect: '/connect',
@@ -23,15 +24,34 @@ const PATHS = {
   system: '/system',
   accounts: '/accounts',
   shares: '/shares',
+  shared: '/share#TOKEN',
+  'new-share': '/shares?device=van-003',
 }
 
 /** `npm run screenshots`: every page, light and dark, wide and 360 px, in .cache/screenshots. */
 describeConsole('pictures', () => {
   const suite = consoleSuite()
 
+  async function refusedReports(key: string): Promise<void> {
+    for (let index = 0; index < 9; index += 1) {
+      await fetch(`${suite.ingestUrl}/api/v1/gps/submit`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify({
+          deviceId: `van-00${index % 4}`,
+          latitude: 90 + index,
+          longitude: 1,
+        }),
+      })
+    }
+  }
+
   test('of every page', async () => {
     mkdirSync(folder, { recursive: true })
     await suite.report(...fleet(), ...track())
+    const { key } = await suite.made('/keys', { name: 'Trackers of the northern depot' })
+    await refusedReports(key)
+    const { token } = await suite.made('/shares', share())
     for (const [size, viewport] of Object.entries(SIZES)) {
       for (const colorScheme of ['light', 'dark'] as const) {
         const isPhone = size === 'phone'
@@ -40,7 +60,7 @@ describeConsole('pictures', () => {
         const other = await (await suite.open(options)).newPage()
         for (const [name, path] of Object.entries(PATHS)) {
           const shown = path === undefined ? other : page
-          await shown.goto(suite.url + (path ?? '/'))
+          await shown.goto(suite.url + (path ?? '/').replace('TOKEN', token))
           await shown.waitForLoadState('networkidle', { timeout: 1_500 }).catch(() => undefined)
           await suite.pause(400)
           await shown.screenshot({ path: join(folder, `${name}-${size}-${colorScheme}.png`) })
@@ -49,6 +69,12 @@ describeConsole('pictures', () => {
     }
   }, 600_000)
 })
+
+function share() {
+  const expiresAt = new Date(Date.now() + 86_400_000).toISOString()
+  const deviceIds = ['van-003', 'van-004', 'van-005']
+  return { name: 'Deliveries of today', deviceIds, expiresAt, trailMinutes: 480 }
+}
 
 /** Vans around three cities. */
 function fleet() {

@@ -7,15 +7,27 @@ describeConsole('sharing', () => {
   const suite = consoleSuite()
 
   test('a link shows devices live to people without an account, until it is revoked', async () => {
-    await suite.report({ deviceId: 'secret-id', latitude: 48.2, longitude: 16.4 })
+    await suite.report(
+      { deviceId: 'secret-id', latitude: 48.2, longitude: 16.4 },
+      { deviceId: 'soon-gone', latitude: 48.2, longitude: 16.4 },
+    )
     const page = await suite.signedIn('/shares')
     await page.getByRole('button', { name: 'New link' }).click()
     const name = 'Delivery <img src=x onerror=alert(1)>'
     await page.getByRole('textbox', { name: 'Name' }).fill(name)
-    await page.getByRole('textbox', { name: 'Devices' }).fill('no such device')
+    const search = page.getByRole('searchbox', { name: 'Devices' })
+    await search.fill('no such device')
+    await page.getByText('No other device matches').waitFor()
+    await search.fill('SOON')
+    await page.getByRole('button', { name: 'Add soon-gone' }).click()
+    await page.getByRole('button', { name: 'Add secret-id' }).waitFor()
+    await search.fill('cret')
+    await page.getByRole('button', { name: 'Add soon-gone' }).waitFor({ state: 'hidden' })
+    await search.press('Enter')
+    expect((await suite.call('DELETE', '/devices/soon-gone')).status).toBe(202)
     await page.getByRole('button', { name: 'Make the link' }).click()
     await page.getByRole('dialog').getByRole('alert').waitFor()
-    await page.getByRole('textbox', { name: 'Devices' }).fill('secret-id')
+    await page.getByRole('button', { name: 'Remove soon-gone' }).click()
     await page.getByRole('button', { name: 'Make the link' }).click()
     const link = await page.getByRole('textbox', { name: 'Link' }).inputValue()
     await page.keyboard.press('Escape')
@@ -35,6 +47,30 @@ describeConsole('sharing', () => {
     await page.getByRole('button', { name: `Revoke ${name}` }).click()
     await page.getByRole('button', { name: 'Revoke for good' }).click()
     await guest.getByRole('heading', { name: 'This link shows nothing' }).waitFor()
+  })
+
+  test('a device leads to a link of its own, and the link ends while it is looked at', async () => {
+    await suite.report({ deviceId: 'van', latitude: 48.2, longitude: 16.4 })
+    const page = await suite.signedIn('/?device=van')
+    const card = page.getByRole('region', { name: 'Selected device' })
+    await card.getByRole('link', { name: 'Share' }).click()
+    await page.getByRole('button', { name: 'Remove van' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    expect(page.url()).toBe(`${suite.url}/shares`)
+
+    const { token } = await suite.made('/shares', {
+      name: 'For a moment',
+      deviceIds: ['van'],
+      expiresAt: new Date(Date.now() + 4_000).toISOString(),
+      trailMinutes: 0,
+    })
+    const guest = await (await suite.open()).newPage()
+    await guest.goto(`${suite.url}/share#${token}`)
+    await guest.getByRole('heading', { name: 'For a moment' }).waitFor()
+    await guest.getByRole('button', { name: 'Zoom in' }).click()
+    await guest.getByRole('heading', { name: 'This link shows nothing' }).waitFor()
+    expect(await guest.getByText('Device 1').count()).toBe(0)
   })
 
   test.each(['/share', '/share#nonsense', '/share#%'])(

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { describeConsole } from './chromium.ts'
-import { consoleSuite, EMAIL } from './console-harness.ts'
+import { consoleSuite, EMAIL, PASSWORD } from './console-harness.ts'
 
 describeConsole('signing in', () => {
   const suite = consoleSuite()
@@ -46,12 +46,26 @@ describeConsole('signing in', () => {
     await dialog.getByLabel('Password').fill('wrong')
     await dialog.getByRole('button', { name: 'Sign in' }).click()
     await dialog.getByRole('alert').waitFor()
-    await dialog.getByLabel('Password').fill('correct horse battery staple')
+    await dialog.getByLabel('Password').fill(PASSWORD)
     await dialog.getByRole('button', { name: 'Sign in' }).click()
     await dialog.waitFor({ state: 'hidden' })
     expect(new URL(page.url()).pathname).toBe('/audit')
     await page.getByText('session.created').first().waitFor()
     expect(await page.getByRole('alert').count()).toBe(0)
+  })
+
+  test('again goes on with what was half done', async () => {
+    const page = await suite.signedIn('/keys')
+    await page.getByRole('button', { name: 'New key' }).click()
+    await page.getByRole('textbox', { name: 'Name' }).fill('half done')
+    await page.context().clearCookies()
+    await page.getByRole('button', { name: 'Make the key' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
+    await dialog.getByLabel('Password').fill(PASSWORD)
+    await dialog.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('textbox', { name: 'API key' }).waitFor()
+    await page.getByRole('button', { name: 'I have it' }).click()
+    await page.getByRole('row').filter({ hasText: 'half done' }).waitFor()
   })
 
   test('out in one tab signs out the others', async () => {

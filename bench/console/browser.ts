@@ -1,0 +1,77 @@
+import { chromium, type BrowserContext, type CDPSession, type Page } from 'playwright-core'
+import { chromiumPath } from '../../test/console/browser/chromium-path.ts'
+import { IN_PAGE } from './in-page.ts'
+import type { Service } from './service.ts'
+
+const SIZE = { width: 1280, height: 800 }
+
+export type ConsoleBrowser = Awaited<ReturnType<typeof openBrowser>>
+
+/** Chromium without a GPU, with contexts whose operator is signed in; `faults` gathers what pages throw. */
+export async function openBrowser({ adminUrl, email, password }: Service) {
+  if (chromiumPath === undefined) throw new Error('needs chromium: apt-get install chromium')
+  const browser = await chromium.launch({
+    executablePath: chromiumPath,
+    args: ['--no-sandbox', '--disable-gpu'],
+  })
+  const faults: string[] = []
+  const cookies = await signedIn()
+
+  async function newContext(): Promise<BrowserContext> {
+    const context = await browser.newContext({ viewport: SIZE, timezoneId: 'UTC' })
+    await context.addInitScript(IN_PAGE)
+    context.on('page', (page) => {
+      page.on('pageerror', ({ message }) => faults.push(`a page threw: ${message}`))
+    })
+    return context
+  }
+
+  async function signedIn() {
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    await page.goto(adminUrl)
+    await page.getByRole('textbox', { name: 'E-mail' }).fill(email)
+    await page.getByLabel('Password').fill(password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('navigation', { name: 'Console' }).waitFor()
+    const found = await context.cookies()
+    await context.close()
+    return found
+  }
+
+  return {
+    faults,
+    /** A browser that has never been here, signed in or not. */
+    async fresh({ isSignedIn = true }: { isSignedIn?: boolean } = {}): Promise<Page> {
+      const context = await newContext()
+      if (isSignedIn) await context.addCookies(cookies)
+      return context.newPage()
+    },
+    close: () => browser.close(),
+  }
+}
+
+/** When each of the canvases has something on it, in milliseconds since the page was asked for. */
+export function painted(page: Page, ...selectors: readonly string[]): Promise<number> {
+  return page.evaluate(`bench.painted(${JSON.stringify(selectors)})`)
+}
+
+/** The share of the time that the page's main thread works, while `work` is done. */
+export async function busyShare(session: CDPSession, work: () => Promise<void>): Promise<number> {
+  const begun = performance.now()
+  const busy = await taskSeconds(session)
+  await work()
+  return ((await taskSeconds(session)) - busy) / ((performance.now() - begun) / 1_000)
+}
+
+/** What of its heap a page uses after a garbage collection, in MB. */
+export async function heapMegabytes(session: CDPSession): Promise<number> {
+  await session.send('HeapProfiler.collectGarbage')
+  const { usedSize } = await session.send('Runtime.getHeapUsage')
+  return usedSize / 1e6
+}
+
+async function taskSeconds(session: CDPSession): Promise<number> {
+  const { metrics } = await session.send('Performance.getMetrics')
+  return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? NaN
+}

@@ -1,0 +1,167 @@
+import type { CDPSession, Page } from 'playwright-core'
+import { paintedText } from '../../test/console/browser/painted.ts'
+import { median } from '../median.ts'
+import type { Progress } from '../progress.ts'
+import { busyShare, heapMegabytes, openBrowser, painted, type ConsoleBrowser } from './browser.ts'
+import { drag, wheel } from './motion.ts'
+import type { ConsoleOptions } from './options.ts'
+import { startService, type Service } from './service.ts'
+import { weigh, type Weight } from './weight.ts'
+
+export type ConsoleResult = {
+  readonly weight: Weight
+  /** From asking for the page to base map and devices on it, in milliseconds. */
+  readonly firstMapMs: number
+  /** 95 of 100 frames took at most so many milliseconds. */
+  readonly dragP95: number
+  readonly wheelP95: number
+  /** The share of the time that the page's main thread worked, from 0 to 1. */
+  readonly busyStill: number
+  readonly busyMoving: number
+  /** From sending a report to its dot, in milliseconds: the slowest. */
+  readonly dotMs: number
+  /** From asking for a day with a report a second to its drawing; and to the API's answer alone. */
+  readonly dayMs: number
+  readonly trackMs: number
+  /** After garbage collections, in MB, evenly over the minutes. */
+  readonly heap: { readonly minutes: number; readonly megabytes: readonly number[] }
+  /** Why the figures are void; none: they are not. */
+  readonly faults: readonly string[]
+}
+
+const FLEET = ['.ol-layer canvas', '.fleet-canvas']
+const TRACK = ['.ol-layer canvas', '.track-map .fleet-canvas']
+const MOVING_MS = 4_000
+const STILL_MS = 8_000
+const DOTS = 10
+const HEAP_SAMPLES = 12
+
+export async function measureConsole(
+  options: ConsoleOptions,
+  progress: Progress,
+): Promise<ConsoleResult> {
+  progress('starting the service, and 10 000 devices')
+  const service = await startService()
+  try {
+    const browser = await openBrowser(service)
+    try {
+      return await measureIn(browser, service, { ...options, progress })
+    } finally {
+      await browser.close()
+    }
+  } finally {
+    await service.stop()
+  }
+}
+
+type Order = ConsoleOptions & { readonly progress: Progress }
+
+async function measureIn(
+  browser: ConsoleBrowser,
+  service: Service,
+  { rounds, minutes, progress }: Order,
+): Promise<ConsoleResult> {
+  const weight = await weigh(browser, service.adminUrl)
+  progress('reporting a day, a report a second')
+  const day = Math.floor(Date.now() / 86_400_000) * 86_400_000 - 86_400_000
+  await service.reportDay('a-day', day)
+  const stopLoad = service.startLoad()
+  const found = new Map<string, number[]>()
+  const add = (figure: string, value: number): void => {
+    found.set(figure, [...(found.get(figure) ?? []), value])
+  }
+  const of = (figure: string) => median(found.get(figure) ?? [])
+  let page = await browser.fresh()
+  for (let round = 1; round <= rounds; round += 1) {
+    progress(`round ${round} of ${rounds}: first map, motion, stillness, a dot, a day`)
+    await page.context().close()
+    page = await browser.fresh()
+    add('first map', await firstMap(page, service.adminUrl))
+    const session = await page.context().newCDPSession(page)
+    await session.send('Performance.enable')
+    add('moving', await busyShare(session, async () => add('drag', await p95(page, drag))))
+    add('wheel', await p95(page, wheel))
+    add('still', await busyShare(session, () => page.waitForTimeout(STILL_MS)))
+    add('dot', await slowestDot(page, service))
+    const { trackMs, dayMs } = await drawDay(browser, service, day)
+    add('track', trackMs)
+    add('day', dayMs)
+  }
+  progress(`watching the heap for ${minutes} minutes`)
+  const session = await page.context().newCDPSession(page)
+  const heap = { minutes, megabytes: await watchHeap(page, session, minutes) }
+  const faults = [...(await stopLoad()), ...browser.faults]
+  return {
+    ...{ weight, heap, faults, firstMapMs: of('first map') },
+    ...{ dragP95: of('drag'), wheelP95: of('wheel') },
+    ...{ busyStill: of('still'), busyMoving: of('moving') },
+    ...{ dotMs: of('dot'), dayMs: of('day'), trackMs: of('track') },
+  }
+}
+
+async function firstMap(page: Page, url: string): Promise<number> {
+  await page.goto(url, { waitUntil: 'commit' })
+  const at = await painted(page, ...FLEET)
+  // Further tiles and the list's pages are no part of it, nor of what follows.
+  await page.getByRole('status', { name: 'Connection' }).getByText('live').waitFor()
+  return at
+}
+
+async function p95(page: Page, move: (page: Page, ms: number) => Promise<void>): Promise<number> {
+  await page.evaluate('bench.count()')
+  await move(page, MOVING_MS)
+  const frames: number[] = await page.evaluate('bench.counted()')
+  return frames.sort((a, b) => a - b)[Math.ceil(0.95 * frames.length) - 1] ?? NaN
+}
+
+/** A device in the sea moves; how long its label on the map takes to follow. */
+async function slowestDot(page: Page, service: Service): Promise<number> {
+  const label = 'a-ship'
+  const sail = (step: number) =>
+    service.report({ deviceId: label, latitude: 40 + (step % 2), longitude: -20 })
+  await sail(0)
+  await page.goto(`${service.adminUrl}/?device=${label}`)
+  await page.getByRole('region', { name: 'Selected device' }).waitFor()
+  await page.waitForTimeout(1_000)
+  const origin: number = await page.evaluate('performance.timeOrigin')
+  let slowest = 0
+  for (let step = 1; step <= DOTS; step += 1) {
+    const begun = performance.timeOrigin + performance.now()
+    await sail(step)
+    let movedAt = 0
+    while (movedAt < begun) {
+      const { at = 0 } = (await paintedText(page, label)) ?? {}
+      movedAt = origin + at
+      if (performance.timeOrigin + performance.now() - begun > 10_000) return NaN
+    }
+    slowest = Math.max(slowest, movedAt - begun)
+  }
+  return slowest
+}
+
+async function drawDay(browser: ConsoleBrowser, { adminUrl }: Service, day: number) {
+  const page = await browser.fresh()
+  const from = new Date(day).toISOString().slice(0, 10)
+  // The day before is empty: what is measured is the day, not the page.
+  const before = new Date(day - 1).toISOString().slice(0, 10)
+  await page.goto(`${adminUrl}/devices/a-day?day=${before}`)
+  await page.getByText('No reports on this day').waitFor()
+  const answered = page.waitForResponse((response) => response.url().includes('/track?'))
+  const begun: number = await page.evaluate('performance.now()')
+  await page.getByRole('button', { name: 'The day after' }).click()
+  const dayMs = (await painted(page, ...TRACK)) - begun
+  const { responseEnd } = (await answered).request().timing()
+  const shown = new URL(page.url()).searchParams.get('day')
+  if (shown !== from) throw new Error(`the page shows ${String(shown)}, not ${from}`)
+  await page.context().close()
+  return { dayMs, trackMs: responseEnd }
+}
+
+async function watchHeap(page: Page, session: CDPSession, minutes: number): Promise<number[]> {
+  const megabytes: number[] = []
+  for (let sample = 0; sample <= HEAP_SAMPLES; sample += 1) {
+    if (sample > 0) await page.waitForTimeout((minutes * 60_000) / HEAP_SAMPLES)
+    megabytes.push(await heapMegabytes(session))
+  }
+  return megabytes
+}

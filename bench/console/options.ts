@@ -1,0 +1,45 @@
+import { parseArguments, UsageError } from '../../runtime/arguments.ts'
+
+export type ConsoleOptions = {
+  readonly rounds: number
+  /** For how long the heap is watched. */
+  readonly minutes: number
+}
+
+export const CONSOLE_HELP = `Measures the console in headless Chromium, drawing in software, against a real service in one process
+with 10 000 devices and 200 reports a second, and prints a table. Linux only.
+
+  npm run bench:console -- [--rounds N] [--minutes N]
+
+  --rounds N   how often each figure but the heap is measured; the median counts (default 3)
+  --minutes N  for how long the heap is watched (default 1; what the figure is about are 10)
+
+Ends with code 1 if a report was not acknowledged or a page threw: then the figures are void.
+`
+
+const OPTIONS = {
+  help: { type: 'boolean', short: 'h' },
+  rounds: { type: 'string' },
+  minutes: { type: 'string' },
+} as const
+
+/** @throws {UsageError} */
+export function parseConsoleOptions(args: readonly string[]): ConsoleOptions | 'help' {
+  const { values } = parseArguments(args, { options: OPTIONS })
+  if (values.help === true) return 'help'
+  return {
+    rounds: numberOf('rounds', values.rounds ?? '3', { max: 100, isWhole: true }),
+    minutes: numberOf('minutes', values.minutes ?? '1', { max: 600, isWhole: false }),
+  }
+}
+
+function numberOf(
+  name: string,
+  text: string,
+  { max, isWhole }: { max: number; isWhole: boolean },
+): number {
+  const value = Number(text)
+  if (value > 0 && value <= max && (!isWhole || Number.isInteger(value))) return value
+  const kind = isWhole ? 'a whole number' : 'a number'
+  throw new UsageError(`--${name} must be ${kind} above 0, at most ${max}, not "${text}"`)
+}

@@ -1,0 +1,99 @@
+import { operatorEnv, signIn, startEmbeddedDeployment } from '../../test/deployments.ts'
+import { eventually } from '../../test/eventually.ts'
+import { startGenerator } from '../load/generator.ts'
+import type { Target } from '../load/requests.ts'
+
+export const DEVICES = 10_000
+export const REPORTS_PER_SECOND = 200
+const SECONDS_OF_A_DAY = 86_400
+const LOAD_SECONDS = 5
+
+export type Service = Awaited<ReturnType<typeof startService>>
+
+/** What `npm start` runs, with a fleet that has reported once. */
+export async function startService() {
+  const deployment = await startEmbeddedDeployment()
+  process.once('exit', () => deployment.programs.forEach((one) => one.process.kill('SIGKILL')))
+  const { adminUrl, ingestUrl } = deployment
+  const operator = await signIn(adminUrl)
+  const { key } = await operator.createKey({ rateLimit: 1_000_000_000 })
+  const target: Target = { url: ingestUrl, key, batch: 1, devices: DEVICES, isFleet: true }
+  const generator = startGenerator()
+  const all = { ...target, batch: 100 }
+  const perSecond = DEVICES / all.batch / 5
+  await generator.run({ kind: 'pace', target: all, connections: 4, seconds: 5, perSecond })
+  await eventually(async () => {
+    const { total } = await operator.call<{ total: number }>('GET', '/devices/summary')
+    return total === DEVICES
+  })
+  const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password } = operatorEnv()
+
+  async function report(...reports: readonly object[]): Promise<void> {
+    const answer = await fetch(`${ingestUrl}/api/v1/gps/batch`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ reports }),
+    })
+    const { data } = (await answer.json()) as { data?: { rejected: number } }
+    if (data?.rejected !== 0) throw new Error(`reports were refused: ${JSON.stringify(data)}`)
+  }
+
+  return {
+    ...{ adminUrl, email, password, report, call: operator.call },
+    /** Reports come in evenly until the returned function is called; it gives what went wrong. */
+    startLoad(): () => Promise<string[]> {
+      const order = { kind: 'pace', target, connections: 8, perSecond: REPORTS_PER_SECOND } as const
+      const faults: string[] = []
+      let isWanted = true
+      const untilTheEnd = async () => {
+        while (isWanted) {
+          const { failed } = await generator.run({ ...order, seconds: LOAD_SECONDS })
+          for (const [status, times] of Object.entries(failed)) {
+            faults.push(`${times} reports were answered with ${status}`)
+          }
+        }
+        return faults
+      }
+      const ended = untilTheEnd()
+      return () => {
+        isWanted = false
+        return ended
+      }
+    },
+    /** A report a second from midnight to midnight. */
+    async reportDay(deviceId: string, from: number): Promise<void> {
+      for (let second = 0; second < SECONDS_OF_A_DAY; second += 1_000) {
+        const count = Math.min(1_000, SECONDS_OF_A_DAY - second)
+        await report(
+          ...Array.from({ length: count }, (_, index) => drive(deviceId, from, second + index)),
+        )
+      }
+      await eventually(
+        async () => {
+          const path = `/devices/${deviceId}`
+          const device = await operator.call<{ reportCount: number }>('GET', path)
+          return device.reportCount === SECONDS_OF_A_DAY
+        },
+        { withinMs: 120_000, everyMs: 200 },
+      )
+    },
+    async stop() {
+      await generator.stop()
+      await deployment.remove()
+    },
+  }
+}
+
+/** In circles of circles, faster and slower, with the error of a receiver. */
+function drive(deviceId: string, from: number, second: number) {
+  const noise = () => (Math.random() - 0.5) * 4e-5
+  return {
+    deviceId,
+    latitude: 48 + 0.3 * Math.sin(second / 4_000) + 0.02 * Math.sin(second / 170) + noise(),
+    longitude: 16 + 0.4 * Math.cos(second / 5_000) + 0.02 * Math.cos(second / 190) + noise(),
+    altitude: 200 + 100 * Math.sin(second / 3_000),
+    speed: 12 + 10 * Math.sin(second / 300),
+    heading: (second / 10) % 360,
+    timestamp: new Date(from + second * 1_000).toISOString(),
+  }
+}

@@ -1,0 +1,68 @@
+import { verdict, type Figure } from '../figures.ts'
+import { aligned, number } from '../table.ts'
+import type { Measured } from '../measured.ts'
+import type { ConsoleResult } from './measure.ts'
+
+type Bounds = Pick<Figure, 'name' | 'unit' | 'must'> & {
+  readonly wanted?: number
+  readonly read: (result: ConsoleResult) => number
+}
+
+const BOUNDS: readonly Bounds[] = [
+  { name: 'p95 frame, dragging', unit: 'ms', must: 32, wanted: 20, read: ({ dragP95 }) => dragP95 },
+  { name: 'p95 frame, wheel', unit: 'ms', must: 32, wanted: 20, read: ({ wheelP95 }) => wheelP95 },
+  {
+    name: 'main thread busy, still',
+    ...{ unit: '%', must: 20, read: ({ busyStill }) => 100 * busyStill },
+  },
+  { name: 'first map', unit: 'ms', must: 1_500, read: ({ firstMapMs }) => firstMapMs },
+  { name: 'report to dot', unit: 'ms', must: 500, read: ({ dotMs }) => dotMs },
+  { name: 'a day at 1 Hz drawn', unit: 'ms', must: 1_000, read: ({ dayMs }) => dayMs },
+  { name: 'JS and CSS, gzip', unit: 'kB', must: 250, read: ({ weight }) => weight.all },
+  { name: 'of it for signing in', unit: 'kB', must: 40, read: ({ weight }) => weight.signIn },
+  {
+    name: 'heap, growth in 10 minutes',
+    ...{ unit: 'MB', must: 2, read: ({ heap }) => growthIn10Minutes(heap) },
+  },
+]
+
+/** Everything measured, as text. */
+export function consoleTable(result: Measured<ConsoleResult>): string {
+  const { at, machine, rounds, faults, busyMoving, trackMs, heap } = result
+  const figures = BOUNDS.map(({ read, must, wanted = must, ...figure }) => {
+    const value = read(result)
+    return { ...figure, value, must, wanted, verdict: verdict({ value, must, wanted }, { faults }) }
+  })
+  const others = [
+    ['main thread busy, dragging', `${number(100 * busyMoving)} %`],
+    ['of the day at 1 Hz, until its track is answered', `${number(trackMs)} ms`],
+    [`heap over ${number(heap.minutes)} minutes`, `${heap.megabytes.map(number).join(' ')} MB`],
+  ]
+  const head = `The console, 10 000 devices, 200 reports/s (${machine}; ${at.slice(0, 16)}Z; median of ${rounds} rounds)`
+  return `${[
+    [head, ...faults.map((fault) => `VOID: ${fault}`)].join('\n'),
+    aligned([
+      ['', 'value', 'must', 'wanted', ''],
+      ...figures.map(({ name, unit, value, must, wanted, verdict }) => [
+        ...[name, `${number(value)} ${unit}`, `${number(must)} ${unit}`],
+        ...[`${number(wanted)} ${unit}`, verdict],
+      ]),
+    ]),
+    aligned(others),
+  ].join('\n\n')}\n`
+}
+
+/** By the straight line that fits the samples best, without the first quarter, in which caches fill. */
+export function growthIn10Minutes({ minutes, megabytes }: ConsoleResult['heap']): number {
+  const samples = megabytes.map((value, index) => ({
+    value,
+    at: (index * minutes) / (megabytes.length - 1),
+  }))
+  const settled = samples.slice(Math.floor(samples.length / 4))
+  const mean = (read: (sample: { at: number; value: number }) => number) =>
+    settled.reduce((sum, sample) => sum + read(sample), 0) / settled.length
+  const [meanAt, meanValue] = [mean(({ at }) => at), mean(({ value }) => value)]
+  const covariance = mean(({ at, value }) => (at - meanAt) * (value - meanValue))
+  const variance = mean(({ at }) => (at - meanAt) ** 2)
+  return Math.max(0, (10 * covariance) / variance)
+}

@@ -1,0 +1,34 @@
+import type { ComponentChildren } from 'preact'
+import { Minus, Plus } from 'lucide'
+import type OlMap from 'ol/Map.js'
+import { Icon } from '../parts/icon.tsx'
+import { isAnimated } from './open-map.ts'
+
+/** Buttons over a map: zooming, and below what else the map can do. */
+export function MapButtons({
+  map,
+  children,
+}: {
+  map: () => OlMap | undefined
+  children?: ComponentChildren
+}) {
+  return (
+    <div class="map-buttons">
+      <div class="map-group">
+        <button type="button" aria-label="Zoom in" onClick={() => zoomBy(map(), 1)}>
+          <Icon of={Plus} />
+        </button>
+        <button type="button" aria-label="Zoom out" onClick={() => zoomBy(map(), -1)}>
+          <Icon of={Minus} />
+        </button>
+      </div>
+      {children}
+    </div>
+  )
+}
+
+function zoomBy(map: OlMap | undefined, levels: number): void {
+  const view = map?.getView()
+  const zoom = view?.getZoom()
+  if (zoom !== undefined) view?.animate({ zoom: zoom + levels, duration: isAnimated() ? 150 : 0 })
+}

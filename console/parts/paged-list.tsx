@@ -1,0 +1,35 @@
+import type { ComponentChildren } from 'preact'
+import { Failed, FailedLine, Loading } from './states.tsx'
+import type { Paged } from './use-pages.ts'
+
+/** A list of the API: on its way, not to be had, without content, or its items and a way to more. */
+export function PagedList<T>({
+  list: { items, failure, isLoading, reload, more },
+  canRetry = true,
+  empty,
+  children,
+}: {
+  list: Paged<T>
+  /** Whether trying again makes sense: not for what is forbidden. */
+  canRetry?: boolean
+  empty: ComponentChildren
+  children: (items: readonly T[]) => ComponentChildren
+}) {
+  if (items === undefined) {
+    if (failure === undefined) return <Loading />
+    return <Failed failure={failure} {...(canRetry && { onRetry: reload })} />
+  }
+  return (
+    <>
+      {failure !== undefined && <FailedLine failure={failure} onRetry={reload} />}
+      {items.length === 0 ? empty : children(items)}
+      {more !== undefined && (
+        <p class="more">
+          <button type="button" disabled={isLoading} onClick={more}>
+            {isLoading ? 'Loading …' : 'Show more'}
+          </button>
+        </p>
+      )}
+    </>
+  )
+}

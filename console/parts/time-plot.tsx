@@ -1,0 +1,91 @@
+import 'uplot/dist/uPlot.min.css'
+import { useEffect, useRef } from 'preact/hooks'
+import uPlot from 'uplot'
+import { palette } from '../map/palette.ts'
+import { time } from './times.ts'
+
+/** Seconds since the epoch, and the value at each; null interrupts the line. */
+export type PlotData = readonly [
+  times: readonly number[],
+  values: readonly (number | null | undefined)[],
+]
+
+/** A line over time in the operator's zone. */
+export function TimePlot({
+  data,
+  zone,
+  height,
+  label,
+  isFromZero = false,
+  cursor,
+}: {
+  /** Made anew only where it is another one: the plot is then, too. */
+  data: PlotData
+  zone: string
+  height: number
+  /** For screen readers. */
+  label: string
+  isFromZero?: boolean
+  /** Where the time cursor stands, in milliseconds; a click moves it. */
+  cursor?: { readonly at: number; readonly onMove: (at: number) => void }
+}) {
+  const host = useRef<HTMLDivElement>(null)
+  const plot = useRef<uPlot>(null)
+  const moveTo = useRef(cursor?.onMove)
+  moveTo.current = cursor?.onMove
+  const colours = palette.value
+
+  useEffect(() => {
+    const element = host.current
+    if (element === null) return undefined
+    const axis = {
+      stroke: colours.label,
+      grid: { stroke: colours.border, width: 0.5 },
+      ticks: { stroke: colours.border, width: 0.5 },
+      font: '11px system-ui, sans-serif',
+    }
+    const hasCursor = moveTo.current !== undefined
+    const made = new uPlot(
+      {
+        width: element.clientWidth,
+        height,
+        legend: { show: false },
+        cursor: { show: hasCursor, y: false, drag: { x: false, y: false } },
+        scales: isFromZero ? { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } } : {},
+        tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), zone),
+        axes: [
+          {
+            ...axis,
+            size: 30,
+            values: (_, marks) => marks.map((mark) => time(mark * 1_000, zone).slice(0, 5)),
+          },
+          { ...axis, size: 52 },
+        ],
+        series: [{}, { stroke: colours.accent, width: 1.5, points: { show: false } }],
+      },
+      data as unknown as uPlot.AlignedData,
+      element,
+    )
+    plot.current = made
+    const resized = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }))
+    resized.observe(element)
+    made.over.addEventListener('click', () => {
+      const { left } = made.cursor
+      if (left !== undefined && left >= 0) moveTo.current?.(made.posToVal(left, 'x') * 1_000)
+    })
+    return () => {
+      resized.disconnect()
+      made.destroy()
+      plot.current = null
+    }
+  }, [data, zone, colours, height, isFromZero])
+
+  const at = cursor?.at
+  useEffect(() => {
+    if (at === undefined) return
+    const left = plot.current?.valToPos(at / 1_000, 'x')
+    if (left !== undefined) plot.current?.setCursor({ left, top: 0 }, false)
+  }, [at, data, zone, colours])
+
+  return <div ref={host} class="plot" role="img" aria-label={label} />
+}
