@@ -1,5 +1,6 @@
 /**
- * What needs nothing but Node. Suites that need servers are called `*.services.test.ts`.
+ * What needs nothing but Node. Suites that need servers are called `*.services.test.ts`, those that
+ * take the processor for long, such as builds and loads, `*.long.test.ts`.
  * @type {import('jest').Config}
  */
 export default {
@@ -7,7 +8,7 @@ export default {
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
   testPathIgnorePatterns: [
-    '\\.services\\.test\\.ts$',
+    '\\.(services|long)\\.test\\.ts$',
     '/test/compose/',
     '/test/console/browser/',
     '/test/faults/',

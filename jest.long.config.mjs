@@ -1,0 +1,8 @@
+import base from './jest.config.mjs'
+
+/** What needs nothing but Node and takes the processor for long: `npm run test:long`. */
+export default {
+  ...base,
+  testPathIgnorePatterns: [],
+  testMatch: ['**/*.long.test.ts'],
+}
