@@ -223,7 +223,7 @@ const DEVICE: JsonSchema = {
     deviceId: { type: 'string' },
     name: { type: ['string', 'null'] },
     status: { enum: ['online', 'idle', 'offline'] },
-    lastSeenAt: TIME,
+    lastSeenAt: { ...TIME, description: 'The newest receipt of its records and heartbeats' },
     firstSeenAt: TIME,
     reportCount: { type: 'integer', description: 'Stored records, each once' },
     disabled: { type: 'boolean', description: 'Its reports are refused' },

@@ -798,7 +798,10 @@ export interface components {
             /** Format: date-time */
             firstSeenAt?: string;
             lastPosition?: components["schemas"]["LastPosition"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The newest receipt of its records and heartbeats
+             */
             lastSeenAt?: string;
             name: string | null;
             /** @description Stored records, each once */
@@ -845,7 +848,10 @@ export interface components {
             /** Format: date-time */
             firstSeenAt: string;
             lastPosition: components["schemas"]["LastPosition"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The newest receipt of its records and heartbeats
+             */
             lastSeenAt: string;
             name: string | null;
             /** @description Stored records, each once */

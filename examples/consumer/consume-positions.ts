@@ -1,10 +1,10 @@
-// A complete consumer of accepted positions and erasures. It imports nothing from the service and
+// A complete consumer of accepted positions, heartbeats and erasures. It imports nothing from the service and
 // relies only on schemas/asyncapi.yaml. To use it elsewhere, copy the folder and install kafkajs and
 // @kafkajs/confluent-schema-registry.
 import { SchemaRegistry } from '@kafkajs/confluent-schema-registry'
 import { Kafka, logLevel, type KafkaMessage } from 'kafkajs'
 import { HELP, parseOptions, UsageError, type Options } from './options.ts'
-import { readEvent, type Erasure, type Position } from './read-event.ts'
+import { readEvent, type Erasure, type Heartbeat, type Position } from './read-event.ts'
 import { recentIds } from './recent-ids.ts'
 
 /** About 20 MB, with the device of each id. */
@@ -80,9 +80,12 @@ async function consume({ brokers, topic, group, registry }: Options): Promise<nu
       for (const id of [eventId, place]) done.add(id, 'no device')
       return
     }
+    const report = event.kind === 'heartbeat' ? event.heartbeat : event.position
+    const erasedAt = erased.get(deviceOf(report)) ?? 0
+    if (event.spooled && report.receivedAt <= erasedAt) return
+    // A heartbeat that comes again does no harm.
+    if (event.kind === 'heartbeat') return processHeartbeat(event.heartbeat)
     if (done.has(event.id)) return
-    const erasedAt = erased.get(deviceOf(event.position)) ?? 0
-    if (event.spooled && event.position.receivedAt <= erasedAt) return
     await processPosition(event.position)
     // Only after processing: after a failure the record is redelivered and is not a repeat.
     done.add(event.id, deviceOf(event.position))
@@ -96,6 +99,15 @@ async function processPosition({ timestamp, receivedAt, ...position }: Position)
     timestamp: new Date(timestamp).toISOString(),
     receivedAt: new Date(receivedAt).toISOString(),
   }
+  await write(process.stdout, `${JSON.stringify(line)}\n`)
+}
+
+/**
+ * Move on when you last saw the device, if you have a position of it: the newest `receivedAt` of its
+ * positions and heartbeats.
+ */
+async function processHeartbeat({ receivedAt, ...device }: Heartbeat): Promise<void> {
+  const line = { ...device, seenAt: new Date(receivedAt).toISOString() }
   await write(process.stdout, `${JSON.stringify(line)}\n`)
 }
 

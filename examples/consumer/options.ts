@@ -14,8 +14,9 @@ export class UsageError extends Error {
 }
 
 /** What `--help` prints. */
-export const HELP = `Prints each accepted position once, as one line of JSON on standard output. A line with erasedAt says
-that the device was erased: forget its positions until there.
+export const HELP = `Prints each accepted position once, as one line of JSON on standard output. A line with seenAt says
+that the device was heard of without a position, one with erasedAt that it was erased: forget its
+positions until there.
 
   npm run --silent example:consumer -- --brokers localhost:9092
   npm run --silent example:consumer -- --brokers kafka:9092 --registry http://schema-registry:8080/apis/ccompat/v7

@@ -16,6 +16,13 @@ export type Position = {
   readonly battery?: number
 }
 
+/** The device was heard of without a position. Times in milliseconds since the epoch. */
+export type Heartbeat = {
+  readonly accountId: string
+  readonly deviceId: string
+  readonly receivedAt: number
+}
+
 /** All earlier positions of this device must be deleted. */
 export type Erasure = {
   readonly eventId: string
@@ -33,6 +40,7 @@ export type ReadEvent =
       /** It waited while Kafka was away, so an erasure that came after it may stand before it. */
       readonly spooled: boolean
     }
+  | { readonly kind: 'heartbeat'; readonly heartbeat: Heartbeat; readonly spooled: boolean }
   | { readonly kind: 'erasure'; readonly erasure: Erasure }
   | { readonly kind: 'skipped'; readonly reason: string }
 
@@ -42,6 +50,7 @@ export type Schemas = {
 }
 
 const POSITION_REPORTED = 'PositionReported.v1'
+const DEVICE_SEEN = 'DeviceSeen.v1'
 const DEVICE_ERASED = 'DeviceErased.v1'
 const MEASUREMENTS = ['accuracy', 'altitude', 'speed', 'heading', 'battery'] as const
 
@@ -50,8 +59,8 @@ const WIRE_HEADER_BYTES = 5
 const NOT_FOUND = 404
 
 /**
- * Reads an event from a Kafka record. Anything but a position or an erasure is skipped, so that it
- * does not block later records.
+ * Reads an event from a Kafka record. Anything but a position, a heartbeat or an erasure is skipped,
+ * so that it does not block later records.
  * @throws the error of `schemas` if the registry is unavailable: retry the record.
  */
 export async function readEvent(
@@ -66,10 +75,21 @@ export async function readEvent(
     return value === null ? erasure(id, key, erasedAt) : skipped(`it is ${type} with a value`)
   }
   // Later versions may add types.
-  if (type !== POSITION_REPORTED) return skipped(`it is ${type}, which is not known`)
+  if (type !== POSITION_REPORTED && type !== DEVICE_SEEN) {
+    return skipped(`it is ${type}, which is not known`)
+  }
   if (value === null) return skipped('it has no value')
   const spooled = headers?.['ce_spooled']?.toString() === 'true'
-  if (value[0] !== 0) return read({ id, spooled }, () => fromJson(value))
+  const event = (decode: () => Fields): ReadEvent => {
+    try {
+      const fields = decode()
+      if (type === DEVICE_SEEN) return { kind: 'heartbeat', spooled, heartbeat: heartbeat(fields) }
+      return { kind: 'position', id, spooled, position: position(fields) }
+    } catch (error) {
+      return skipped(error instanceof Error ? error.message : String(error))
+    }
+  }
+  if (value[0] !== 0) return event(() => fromJson(value))
   if (schemas === undefined) return skipped('it is Avro: give --registry')
   if (value.length < WIRE_HEADER_BYTES) return skipped('it ends before its schema id')
 
@@ -81,7 +101,7 @@ export async function readEvent(
     if ((error as { status?: unknown }).status !== NOT_FOUND) throw error
     return skipped(`the registry knows no schema ${schemaId}`)
   }
-  return read({ id, spooled }, () => fromAvro(schema.fromBuffer(value.subarray(WIRE_HEADER_BYTES))))
+  return event(() => fromAvro(schema.fromBuffer(value.subarray(WIRE_HEADER_BYTES))))
 }
 
 function skipped(reason: string): ReadEvent {
@@ -96,47 +116,56 @@ function erasure(eventId: string, key: Buffer | null, erasedAt: number): ReadEve
   return { kind: 'erasure', erasure: { eventId, accountId, deviceId, erasedAt } }
 }
 
-function read(marks: { id: string; spooled: boolean }, decode: () => Position): ReadEvent {
-  try {
-    return { kind: 'position', ...marks, position: decode() }
-  } catch (error) {
-    return skipped(error instanceof Error ? error.message : String(error))
-  }
-}
+type Fields = Readonly<Record<string, unknown>>
 
-function fromJson(value: Buffer): Position {
+function fromJson(value: Buffer): Fields {
   const fields = object(JSON.parse(value.toString('utf8')))
-  return position({
+  return {
     ...fields,
     timestamp: Date.parse(String(fields['timestamp'])),
     receivedAt: Date.parse(String(fields['receivedAt'])),
-  })
+  }
 }
 
 /** Decoded with the writer's schema, so it may have fields added later; these are left out. */
-function fromAvro(value: unknown): Position {
-  return position({ ...object(value) })
+function fromAvro(value: unknown): Fields {
+  return { ...object(value) }
 }
 
-function object(value: unknown): Record<string, unknown> {
+function object(value: unknown): Fields {
   if (typeof value !== 'object' || value === null) throw new Error('it is no object')
-  return value as Record<string, unknown>
+  return value as Fields
 }
 
-/** Picks the known fields by name. */
-function position(fields: Record<string, unknown>): Position {
-  const known: Record<string, unknown> = {}
-  for (const name of ['recordId', 'accountId', 'deviceId']) {
-    if (typeof fields[name] !== 'string') throw new Error(`${name} is not a text`)
-    known[name] = fields[name]
-  }
-  for (const name of ['latitude', 'longitude', 'timestamp', 'receivedAt']) {
-    if (!Number.isFinite(fields[name])) throw new Error(`${name} is not what it should be`)
-    known[name] = fields[name]
-  }
+function heartbeat(fields: Fields): Heartbeat {
+  return picked(fields, { texts: ['accountId', 'deviceId'], numbers: ['receivedAt'] }) as Heartbeat
+}
+
+function position(fields: Fields): Position {
+  const known = picked(fields, {
+    texts: ['recordId', 'accountId', 'deviceId'],
+    numbers: ['latitude', 'longitude', 'timestamp', 'receivedAt'],
+  })
   for (const name of MEASUREMENTS) {
     // In Avro an absent measurement is null; in JSON it is missing.
     if (typeof fields[name] === 'number') known[name] = fields[name]
   }
   return known as Position
+}
+
+/** Picks the known fields by name. */
+function picked(
+  fields: Fields,
+  { texts, numbers }: { texts: readonly string[]; numbers: readonly string[] },
+): Record<string, unknown> {
+  const known: Record<string, unknown> = {}
+  for (const name of texts) {
+    if (typeof fields[name] !== 'string') throw new Error(`${name} is not a text`)
+    known[name] = fields[name]
+  }
+  for (const name of numbers) {
+    if (!Number.isFinite(fields[name])) throw new Error(`${name} is not what it should be`)
+    known[name] = fields[name]
+  }
+  return known
 }

@@ -5,7 +5,7 @@ import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
 import { afterEach, expect, test } from '@jest/globals'
 import { openAvroFormat } from '../../../event-log/kafka/avro-format.ts'
 import { openKafkaEventLog } from '../../../event-log/kafka/kafka-event-log.ts'
-import { POSITION_REPORTED_AVRO } from '../../../schemas/avro-schemas.ts'
+import { DEVICE_SEEN_AVRO, POSITION_REPORTED_AVRO } from '../../../schemas/avro-schemas.ts'
 import { encodePositionReported } from '../../../schemas/position-reported.ts'
 import { eventFormatContract } from '../../contracts/event-log-contract.ts'
 import { eventually } from '../../eventually.ts'
@@ -25,12 +25,16 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
     openKafka({ brokers, topicPrefix: kafka.topicPrefix, clock, logger, registry: schemaRegistry }),
   )
 
-  test('the schema is registered as the first of its subject, compatible backwards', async () => {
+  test('each schema is registered as the first of its subject, compatible backwards', async () => {
     const { topic } = await open()
-    const subject = `${topic}-value`
-    const registered = await get(`/subjects/${subject}/versions/1`)
-    expect(JSON.parse(registered['schema'] as string)).toEqual(POSITION_REPORTED_AVRO)
-    expect(await get(`/config/${subject}`)).toEqual({ compatibilityLevel: 'BACKWARD' })
+    for (const [subject, schema] of [
+      [`${topic}-value`, POSITION_REPORTED_AVRO],
+      [topic.replace(/position-reported$/, 'device-seen-value'), DEVICE_SEEN_AVRO],
+    ] as const) {
+      const registered = await get(`/subjects/${subject}/versions/1`)
+      expect(JSON.parse(registered['schema'] as string)).toEqual(schema)
+      expect(await get(`/config/${subject}`)).toEqual({ compatibilityLevel: 'BACKWARD' })
+    }
   })
 
   test('processes that start together on an empty registry agree on one schema, a second later than in turn at most', async () => {

@@ -4,7 +4,7 @@ import { openKafkaEventLog } from '../../../event-log/kafka/kafka-event-log.ts'
 import { logOptions, putRaw, whenReady } from '../../event-log/kafka/harness.ts'
 import { eventually } from '../../eventually.ts'
 import { startProgram, type RunningProgram } from '../../programs.ts'
-import { deviceErased, positionReported } from '../../samples.ts'
+import { deviceErased, deviceSeen, positionReported } from '../../samples.ts'
 import { describeWith } from '../../services/describe-with.ts'
 
 const PROGRAM = 'examples/consumer/consume-positions'
@@ -38,7 +38,8 @@ await describeWith(['kafka', 'schemaRegistry'], 'the example consumer', (service
         value: '{"truncated":',
         headers: { ce_type: 'PositionReported.v1', ce_id: '1' },
       })
-      await log.append([...events.slice(20), ...events.slice(0, 3)])
+      const heartbeat = deviceSeen({ deviceId: devices[0]! })
+      await log.append([...events.slice(20), heartbeat, ...events.slice(0, 3)])
       const last = positionReported({ deviceId: devices[0]! })
       await log.append([last])
 
@@ -55,6 +56,9 @@ await describeWith(['kafka', 'schemaRegistry'], 'the example consumer', (service
           })),
         )
       }
+      const { accountId, deviceId, receivedAt } = heartbeat
+      const seenAt = new Date(receivedAt).toISOString()
+      expect(consumer.output()).toContain(`\n${JSON.stringify({ accountId, deviceId, seenAt })}\n`)
       expect(consumer.output()).toMatch(/skipped \d+\/\d+ \(acc-1\/van 1\): it is DeviceMoved\.v1/)
       expect(consumer.output().match(/^skipped /gm)).toHaveLength(2)
     },

@@ -2,8 +2,9 @@ import { expect, test } from '@jest/globals'
 import type { IHeaders, KafkaMessage } from 'kafkajs'
 import { readEvent, type Schemas } from '../../../examples/consumer/read-event.ts'
 import { toErasureMessage, toMessage } from '../../../event-log/kafka/event-format.ts'
+import type { AppendedEvent } from '../../../schemas/appended-event.ts'
 import type { PositionReported } from '../../../schemas/position-reported.ts'
-import { deviceErased, positionReported } from '../../samples.ts'
+import { deviceErased, deviceSeen, positionReported } from '../../samples.ts'
 
 const AVRO_VALUE = Buffer.from([0, 0, 0, 0, 7, 1, 2, 3])
 
@@ -21,6 +22,20 @@ test('a position in JSON is read, without the fields that this program does not 
   expect(
     await readEvent({ key: null, ...(await written(event, { spooled: true })) }, undefined),
   ).toMatchObject({ id: event.recordId, spooled: true })
+})
+
+test('a heartbeat is read, in JSON and in Avro', async () => {
+  const { accountId, deviceId, receivedAt, ...rest } = deviceSeen({ deviceId: 'vän/2' })
+  const heartbeat = { accountId, deviceId, receivedAt }
+  const json = await written({ ...heartbeat, ...rest }, { spooled: true })
+  expect(await readEvent({ key: null, ...json }, undefined)).toEqual({
+    ...{ kind: 'heartbeat', heartbeat, spooled: true },
+  })
+  const schemas = { getSchema: async () => ({ fromBuffer: () => ({ ...heartbeat, keyId: 'k' }) }) }
+  const avro = { key: null, headers: json.headers, value: AVRO_VALUE }
+  expect(await readEvent(avro, schemas)).toMatchObject({ kind: 'heartbeat', heartbeat })
+  const faulty = { ...json, key: null, value: Buffer.from('{"accountId":"acc-1"}') }
+  expect(await reasonFor(faulty)).toContain('deviceId')
 })
 
 test('an erasure is read from its key and headers', async () => {
@@ -101,7 +116,7 @@ function plain() {
 }
 
 /** As the service writes it, and as a consumer gets it: header values are bytes. */
-async function written(event: PositionReported, options: { spooled?: boolean } = {}) {
+async function written(event: AppendedEvent, options: { spooled?: boolean } = {}) {
   const { value, headers = {} } = await toMessage(event, options)
   return { value: Buffer.from(value!), headers: inBytes(headers) }
 }
