@@ -26,6 +26,9 @@ import { AuthFailures } from './keys/auth-failures.ts'
 import { Grants } from './keys/grants.ts'
 import type { KeyUsage } from './keys/key-usage.ts'
 import { ingestDocument } from './openapi.ts'
+import { answerApps } from './senders/apps/answer-apps.ts'
+import { APP_PATHS } from './senders/apps/app-routes.ts'
+import { takeApps } from './senders/apps/take-app.ts'
 import { submitBatch } from './senders/batch.ts'
 import type { ReportState } from './senders/endpoint.ts'
 import { receiveReports } from './senders/receive.ts'
@@ -88,11 +91,15 @@ export function createIngestApp({
     '/api/v1/gps/batch': submitBatch({ receive, accept }),
   }
   const reports = answerReports(endpoints, { metrics, logger })
-  // Known to the router for its 405: POST requests never come so far.
+  const take = takeApps({ grants, failures, usage, keyLimit, tally, load, clock, accept })
+  const apps = answerApps({ take, metrics, logger })
+  // Known to the router for its 405: what these take never comes so far.
   router.post(Object.keys(endpoints), reports)
+  for (const { path, methods } of APP_PATHS) router.register(path, [...methods], apps)
 
   const app = new Koa<ReportState>({ proxy: trustProxy > 0, maxIpsCount: trustProxy })
   app.use(reports)
+  app.use(apps)
   app.use(identifyRequest())
   app.use(observeRequests({ service: 'ingest-api', metrics, logger }))
   app.use(answerInEnvelope({ logger }))

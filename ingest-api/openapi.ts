@@ -4,6 +4,7 @@ import { objectSchemaOf, type JsonSchema } from '../runtime/openapi/json-schema.
 import { OPERATIONS_CALLS, OPERATIONS_TAG } from '../runtime/openapi/operations-calls.ts'
 import type { Operation, Parameter } from '../runtime/openapi/operation.ts'
 import { REPORT_RULES } from '../schemas/position-report.ts'
+import { APP_OPERATIONS, APPS_SECURITY, APPS_TAG } from './senders/apps/operations.ts'
 import { MOST_REPORTS } from './senders/batch.ts'
 
 const POSITIONS_TAG = { name: 'Positions', description: 'What devices report' }
@@ -152,16 +153,31 @@ export function ingestDocument(): OpenApiDocument {
   return openApiDocument({
     title: 'GPS ingest API',
     description: 'Takes position reports from devices and acknowledges each once it is durable.',
-    tags: [POSITIONS_TAG, OPERATIONS_TAG],
+    tags: [POSITIONS_TAG, APPS_TAG, OPERATIONS_TAG],
     securitySchemes: {
       apiKey: {
         type: 'http',
         scheme: 'bearer',
         description: 'An API key: `gps_` and 38 characters, made in the back office',
       },
+      ...APPS_SECURITY,
     },
-    operations: [SUBMIT, BATCH, ...OPERATIONS_CALLS],
+    operations: [SUBMIT, BATCH, ...APP_OPERATIONS, ...OPERATIONS_CALLS.map(orAPosition)],
   })
+}
+
+/** The root takes positions too: OsmAnd and Traccar Client know no other path. */
+function orAPosition(call: Operation): Operation {
+  if (call.path !== '/') return call
+  const osmand = APP_OPERATIONS.find(({ operationId }) => operationId === 'getSendersOsmand')
+  return {
+    ...call,
+    description:
+      'With `id`, `deviceid`, `lat` or `location` in the query it is as `/api/v1/senders/osmand`.',
+    parameters: osmand?.parameters ?? [],
+    answer: { ...call.answer, mayBeEmpty: true },
+    errors: ['UNAUTHORIZED', 'SERVICE_UNAVAILABLE'],
+  }
 }
 
 function idempotencyKey(description: string): Parameter {

@@ -198,9 +198,12 @@ function unmatched(ctx: HttpContext): ApiError {
   })
 }
 
-export function hasLongUnreadBody({ complete, headers }: IncomingMessage): boolean {
+export function hasLongUnreadBody(
+  { complete, headers }: IncomingMessage,
+  most = DRAINED_BODY_BYTES,
+): boolean {
   if (complete) return false
   const declared = headers['content-length']
   if (declared === undefined) return headers['transfer-encoding'] !== undefined
-  return Number(declared) > DRAINED_BODY_BYTES
+  return Number(declared) > most
 }

@@ -3,7 +3,7 @@
  * would be answered later and not faster: what lives longer costs more garbage collection.
  */
 const MOST_REQUESTS = 512
-const MOST_BYTES = 32 * 1024 * 1024
+const MOST_BYTES = 64 * 1024 * 1024
 
 /**
  * What a server has taken on and not answered yet. A request whose body is still on its way is no

@@ -44,6 +44,12 @@ export function createMetrics() {
       labelNames: ['outcome'] as const,
       registers,
     }),
+    appReports: new Counter({
+      name: 'gps_app_reports_total',
+      help: 'Of these, the ones that came in the format of an app, by app and outcome',
+      labelNames: ['app', 'outcome'] as const,
+      registers,
+    }),
     rejections: new Counter({
       name: 'gps_rejections_total',
       help: 'Refused reports of known keys: kept one by one, counted only, or dropped',

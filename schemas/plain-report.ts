@@ -1,3 +1,4 @@
+import { isPlainDeviceId } from './device-id.ts'
 import { parseIso8601 } from './iso-8601.ts'
 import { MEASUREMENTS, type PositionReported } from './position-reported.ts'
 
@@ -21,9 +22,6 @@ export const RANGES = {
 export const EARLIEST = Date.UTC(2000, 0, 1)
 export const FURTHEST_AHEAD_MS = 24 * 60 * 60 * 1000
 
-/** Of the device ids that are taken, those that need no closer look. */
-const PLAIN_DEVICE_ID = /^(?!gps_)[\w:-][\w:.-]{0,127}$/
-
 /**
  * The report, if it is plainly right. Undefined says nothing: the rules in position-report.ts decide
  * then, and find the words for what is wrong. They take many times as long.
@@ -33,7 +31,7 @@ export function plainReport(
   { now }: { now: number },
 ): PositionReport | undefined {
   const { deviceId, latitude, longitude, timestamp } = fields
-  if (typeof deviceId !== 'string' || !PLAIN_DEVICE_ID.test(deviceId)) return undefined
+  if (typeof deviceId !== 'string' || !isPlainDeviceId(deviceId)) return undefined
   if (!isWithin(latitude, RANGES.latitude)) return undefined
   if (!isWithin(longitude, RANGES.longitude)) return undefined
   // Adding 0 makes a negative zero 0.

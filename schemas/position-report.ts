@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { isApiKey } from './api-key.ts'
+import { deviceIdFault } from './device-id.ts'
 import { parseIso8601 } from './iso-8601.ts'
 import {
   EARLIEST,
@@ -85,25 +85,14 @@ const deviceId = Joi.string()
     },
   })
   .custom((text: string, helpers) => {
-    if (text.length > 128) return helpers.error('deviceId.length')
-    if (/\p{Cc}/u.test(text)) return helpers.error('deviceId.control')
-    if (!text.isWellFormed()) return helpers.error('deviceId.surrogate')
-    if (text.trim() !== text) return helpers.error('deviceId.trim')
-    if (text === '.' || text === '..') return helpers.error('deviceId.dots')
-    // Probably two fields mixed up: the secret would be stored and shown to all operators.
-    if (isApiKey(text)) return helpers.error('deviceId.key')
-    return text
+    const fault = deviceIdFault(text)
+    return fault === undefined ? text : helpers.error('deviceId.fault', { fault })
   })
   .messages({
     'any.required': 'deviceId is required: the unique identifier of the device',
     'string.base': 'deviceId must be a string',
     'string.empty': 'deviceId must have 1 to 128 characters',
-    'deviceId.length': 'deviceId must have 1 to 128 characters',
-    'deviceId.control': 'deviceId must not contain control characters',
-    'deviceId.surrogate': 'deviceId must be well-formed Unicode, without lone surrogates',
-    'deviceId.trim': 'deviceId must not begin or end with white space',
-    'deviceId.dots': 'deviceId must not be "." or ".."',
-    'deviceId.key': 'deviceId must not be an API key: send that in the header Authorization only',
+    'deviceId.fault': '{#fault}',
   })
 
 const timestamp = Joi.any()

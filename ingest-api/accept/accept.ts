@@ -16,6 +16,7 @@ import { beyondKeyLimit, type KeyLimit } from './key-limit.ts'
 import type { Outcome, Refused } from './outcome.ts'
 import type { Received } from './rejected-content.ts'
 import { deviceRefusal } from './reportable-devices.ts'
+import type { Offered } from './rejections.ts'
 import type { Tally } from './tally.ts'
 
 export type { GivenPosition, GivenReport }
@@ -27,6 +28,8 @@ export type Accepted = {
   readonly keyAllowance?: Allowance | undefined
   /** Of a report that came alone. */
   readonly deviceAllowance?: Allowance | undefined
+  /** What becomes of the rejections of an app's reports. */
+  readonly rejections: ReadonlySet<Offered>
 }
 
 /**
@@ -40,8 +43,19 @@ export type Accepted = {
 export type Accept = (
   grant: KeyGrant,
   reports: readonly GivenReport[],
-  options: { readonly withinMs: number },
+  options: {
+    readonly withinMs: number
+    /**
+     * The app whose format they came in. It sends all of a request again until nothing of it has to
+     * come later. So the caller has counted all of them against the key's limit, and the rejections
+     * are written at once; those that a limit refuses are no rejections, because they come again.
+     */
+    readonly app?: string
+  },
 ) => Promise<Accepted>
+
+/** A log takes no more at once. */
+const APPENDED_AT_ONCE = 1_000
 
 type Judged =
   | { readonly kind: 'good'; readonly event: AppendedEvent }
@@ -60,13 +74,15 @@ export function acceptReports({
   tally: Tally
   clock: Clock
 }): Accept {
-  return async function accept(grant, given, { withinMs }) {
+  return async function accept(grant, given, { withinMs, app }) {
     const fewer = given.length > 1 ? withoutRepeats(given) : undefined
     const reports = fewer?.reports ?? given
     const receivedAt = clock.now()
     const { key } = grant
     const keyAllowance =
-      reports.length > 1 ? await keyLimit.take(key, reports.length - 1) : undefined
+      app === undefined && reports.length > 1
+        ? await keyLimit.take(key, reports.length - 1)
+        : undefined
     const fitting = reports.length - (keyAllowance?.over ?? 0)
     const judged = reports.map((report, index) =>
       index < fitting || keyAllowance === undefined
@@ -76,12 +92,13 @@ export function acceptReports({
     const devices = await limitDevices(judged, key)
     const events = judged.flatMap((found) => (found.kind === 'good' ? [found.event] : []))
     try {
-      if (events.length > 0) await within(withinMs, eventLog.append(events), tooLate)
+      if (events.length > 0) await within(withinMs, append(events), tooLate)
     } catch (error) {
-      tally.failed(error, { reports: reports.length })
+      tally.failed(error, { reports: reports.length, app })
       throw error
     }
     let heartbeats = 0
+    const rejections = new Set<Offered>()
     const judgedOutcomes = judged.map((found, index): Outcome => {
       if (found.kind === 'good') {
         if (!isDeviceSeen(found.event)) {
@@ -91,14 +108,25 @@ export function acceptReports({
         return { kind: 'seen' }
       }
       const { error, message } = found.refused
-      tally.refused({ key, error, message, received: received(reports[index]) })
+      if (app !== undefined && error === 'RATE_LIMITED') tally.postponed(error, app)
+      else {
+        const refusal = { key, error, message, received: received(reports[index]) }
+        rejections.add(tally.refused({ ...refusal, hurried: app !== undefined }, app))
+      }
       return { kind: 'refused', ...found.refused }
     })
-    tally.accepted(events.length - heartbeats)
-    tally.seen(heartbeats)
+    tally.accepted(events.length - heartbeats, app)
+    tally.seen(heartbeats, app)
     const outcomes = fewer?.places.map((place) => judgedOutcomes[place]!) ?? judgedOutcomes
     const [deviceAllowance] = reports.length === 1 ? devices.values() : []
-    return { outcomes, keyAllowance, deviceAllowance }
+    return { outcomes, keyAllowance, deviceAllowance, rejections }
+  }
+
+  async function append(events: readonly AppendedEvent[]): Promise<void> {
+    if (events.length <= APPENDED_AT_ONCE) return eventLog.append(events)
+    for (let from = 0; from < events.length; from += APPENDED_AT_ONCE) {
+      await eventLog.append(events.slice(from, from + APPENDED_AT_ONCE))
+    }
   }
 
   /** Counts the devices of the good reports, and refuses in `judged` those beyond their limit. */
@@ -120,8 +148,8 @@ function judge(given: GivenReport, grant: KeyGrant, receivedAt: number): Judged 
     const event = judgeHeartbeat(given, grant, receivedAt)
     return 'error' in event ? { kind: 'refused', refused: event } : { kind: 'good', event }
   }
-  const { json, idempotencyKey, faults: others = [] } = given
-  const parsed = parsePositionReport(json, { now: receivedAt })
+  const { json, idempotencyKey, faults: others = [], translated } = given
+  const parsed = translated ?? parsePositionReport(json, { now: receivedAt })
   if ('faults' in parsed || others.length > 0) {
     const faults = 'faults' in parsed ? [...parsed.faults, ...others] : others
     const refused = { error: 'INVALID_PARAMS', ...tellFaults(faults), retriable: false } as const
@@ -131,7 +159,9 @@ function judge(given: GivenReport, grant: KeyGrant, receivedAt: number): Judged 
   const refused = deviceRefusal(grant, report.deviceId)
   if (refused !== undefined) return { kind: 'refused', refused }
   const { key } = grant
-  return { kind: 'good', event: positionReported(report, { key, idempotencyKey, receivedAt }) }
+  const byPlace = translated !== undefined
+  const context = { key, idempotencyKey, receivedAt, byPlace }
+  return { kind: 'good', event: positionReported(report, context) }
 }
 
 /** What a rejection shows of a report. */
@@ -154,10 +184,13 @@ function positionReported(
     key,
     idempotencyKey,
     receivedAt,
-  }: { key: ApiKey; idempotencyKey: string | undefined; receivedAt: number },
+    byPlace,
+  }: { key: ApiKey; idempotencyKey: string | undefined; receivedAt: number; byPlace: boolean },
 ): PositionReported {
   const { accountId } = key
-  const identified = timestamp === undefined ? report : { ...report, timestamp }
+  const { deviceId, latitude, longitude } = report
+  const fields = byPlace ? { deviceId, latitude, longitude } : report
+  const identified = timestamp === undefined ? fields : { ...fields, timestamp }
   return {
     recordId: recordIdFor(identified, { accountId, idempotencyKey, receivedAt }),
     accountId,

@@ -1,4 +1,5 @@
 import type { Fault } from '../../runtime/errors.ts'
+import type { parsePositionReport } from '../../schemas/position-report.ts'
 
 /** One report as sent. */
 export type GivenReport = GivenPosition | GivenHeartbeat
@@ -10,6 +11,13 @@ export type GivenPosition = {
   readonly idempotencyKey?: string | undefined
   /** Faults found outside the JSON, such as in a header. */
   readonly faults?: readonly Fault[]
+  /**
+   * What was read from `json`, if that is not in our format. Apps send a point again with another
+   * battery level, so its recordId is of device, time and place alone.
+   */
+  readonly translated?: ReturnType<typeof parsePositionReport>
+  /** The device that such a report names, for a rejection. */
+  readonly deviceId?: string | undefined
 }
 
 /** A device was heard of without a position. One of each device is appended for a request. */

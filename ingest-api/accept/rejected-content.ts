@@ -12,15 +12,18 @@ export type Received = {
   readonly chunks?: readonly Buffer[]
   /** The parsed report; absent before it has been parsed. */
   readonly json?: unknown
+  /** The device, if the report is not in our format; else it is read from there. */
+  readonly deviceId?: string | undefined
 }
 
 /** What a rejection keeps of the report: the beginning of its body and its device id. */
 export function rejectedContent({
   chunks,
   json,
+  deviceId: named,
 }: Received): Pick<ReportRejected, 'deviceId' | 'body'> {
   const body = beginning(chunks ?? written(json))
-  const deviceId = deviceIdIn(json)
+  const deviceId = deviceIdIn(named === undefined ? json : { deviceId: named })
   return { ...(deviceId !== undefined && { deviceId }), ...(body !== '' && { body }) }
 }
 

@@ -16,6 +16,8 @@ const KEPT_PER_SECOND_IN_ALL = 200
 const SHARES_MS = 60_000
 /** Further rejections are dropped, so that an unavailable log cannot fill the memory. */
 const QUEUED_EVENTS = 1_000
+/** Those who wait for a count to be written wait this long for others to be counted with it. */
+const COUNTED_WITHIN_MS = 250
 /** About 300 KiB at most. */
 const APPENDED_AT_ONCE = 100
 const WARNED_EVERY_MS = 60_000
@@ -26,9 +28,17 @@ export type Refusal = {
   readonly error: RejectionError
   readonly message: string
   readonly received: Received
+  /** Somebody waits until it is written. */
+  readonly hurried?: boolean
 }
 
 type Queued = { readonly outcome: 'kept' | 'counted'; readonly event: ReportRejected }
+
+/** What becomes of a rejection: whether it, or its count, is written. */
+export type Offered = { readonly written: Promise<boolean> }
+
+/** What is written together; if one of it is not, the round was not. */
+type Round = Offered & { readonly settle: (written: boolean | Promise<boolean>) => void }
 
 /** One key's rejections in the current second. */
 type Refused = {
@@ -45,6 +55,12 @@ type Counted = { count: number; receivedAt: number; message: string }
  */
 export class Rejections {
   #queue: Queued[] = []
+  /** Of what is in the queue. */
+  #queued = newRound()
+  /** Of what is only counted so far. */
+  #counted = newRound()
+  #due: NodeJS.Immediate | undefined
+  #countsDue: NodeJS.Timeout | undefined
   #second = 0
   #keptInAll = 0
   /** Rejections stored in the current second, by account. */
@@ -81,7 +97,8 @@ export class Rejections {
     this.#logger = logger
   }
 
-  offer({ key, error, message, received }: Refusal): void {
+  offer({ key, error, message, received, hurried = false }: Refusal): Offered {
+    if (hurried) this.#hasten()
     const receivedAt = this.#clock.now()
     const now = this.#steadyClock.now()
     if (this.#second !== secondOf(now)) this.#endSecond(now)
@@ -98,15 +115,39 @@ export class Rejections {
       this.#keptBy.set(accountId, (this.#keptBy.get(accountId) ?? 0) + 1)
       if (this.#queue.length >= QUEUED_EVENTS) return this.#drop(1)
       const told = { accountId, keyId, receivedAt, error, message, count: 1 }
-      this.#enqueue('kept', { ...told, ...rejectedContent(received) })
-      return
+      return this.#enqueue('kept', { ...told, ...rejectedContent(received) })
     }
     const counted = refused.counted.get(error)
-    if (counted === undefined)
-      return void refused.counted.set(error, { count: 1, receivedAt, message })
-    counted.count += 1
-    counted.receivedAt = receivedAt
-    counted.message = message
+    if (counted === undefined) refused.counted.set(error, { count: 1, receivedAt, message })
+    else {
+      counted.count += 1
+      counted.receivedAt = receivedAt
+      counted.message = message
+    }
+    return this.#counted
+  }
+
+  /** What was offered is written without waiting for a flush: at once, or counts within 250 ms. */
+  #hasten(): void {
+    if (this.#due === undefined) {
+      this.#due = setImmediate(() => {
+        this.#due = undefined
+        this.#writeNext()
+      })
+    }
+    this.#countsDue ??= setTimeout(() => {
+      this.#countsDue = undefined
+      this.#enqueueCounts()
+      this.#writeNext()
+    }, COUNTED_WITHIN_MS)
+  }
+
+  #writeNext(): void {
+    if (this.#queue.length === 0) return
+    this.#write().then(
+      () => this.#writeNext(),
+      () => undefined,
+    )
   }
 
   /** Accounts have equal shares; one share stays free for the next account. */
@@ -125,6 +166,7 @@ export class Rejections {
 
   /** Writes the queue and all counts, without waiting for the second to end. */
   async close(): Promise<void> {
+    clearTimeout(this.#countsDue)
     this.#endSecond(this.#steadyClock.now())
     await this.#writing
     await this.#write()
@@ -137,20 +179,29 @@ export class Rejections {
     for (const [accountId, at] of this.#refusedAt) {
       if (now - at >= SHARES_MS) this.#refusedAt.delete(accountId)
     }
-    if (this.#refused.size === 0) return
-    const over = this.#refused
-    this.#refused = new Map()
-    for (const [keyId, { accountId, counted }] of over) {
-      for (const [error, told] of counted) {
-        this.#enqueue('counted', { accountId, keyId, error, ...told })
-      }
-    }
+    this.#enqueueCounts()
+    this.#refused.clear()
   }
 
-  #enqueue(outcome: Queued['outcome'], told: Omit<ReportRejected, 'rejectionId'>): void {
+  #enqueueCounts(): void {
+    const round = this.#counted
+    this.#counted = newRound()
+    let offered = NONE
+    for (const [keyId, { accountId, counted }] of this.#refused) {
+      for (const [error, told] of counted) {
+        const one = this.#enqueue('counted', { accountId, keyId, error, ...told })
+        if (offered !== DROPPED) offered = one
+      }
+      counted.clear()
+    }
+    round.settle(offered.written)
+  }
+
+  #enqueue(outcome: Queued['outcome'], told: Omit<ReportRejected, 'rejectionId'>): Offered {
     if (this.#queue.length >= QUEUED_EVENTS) return this.#drop(told.count)
     const rejectionId = ulid(told.receivedAt, randomBytes(10))
     this.#queue.push({ outcome, event: { rejectionId, ...told } })
+    return this.#queued
   }
 
   #write(): Promise<void> {
@@ -160,7 +211,9 @@ export class Rejections {
 
   async #writeAll(): Promise<void> {
     const taken = this.#queue
+    const round = this.#queued
     this.#queue = []
+    this.#queued = newRound()
     let written = 0
     try {
       while (written < taken.length) {
@@ -175,10 +228,12 @@ export class Rejections {
       for (const { event } of taken.slice(written)) this.#drop(event.count)
       this.#warn(error)
     }
+    round.settle(written === taken.length)
   }
 
-  #drop(count: number): void {
+  #drop(count: number): Offered {
     this.#metrics.rejections.inc({ outcome: 'dropped' }, count)
+    return DROPPED
   }
 
   #warn(error: unknown): void {
@@ -191,4 +246,13 @@ export class Rejections {
 
 function secondOf(ms: number): number {
   return Math.floor(ms / 1_000)
+}
+
+const DROPPED: Offered = { written: Promise.resolve(false) }
+const NONE: Offered = { written: Promise.resolve(true) }
+
+function newRound(): Round {
+  let settle: Round['settle'] = () => undefined
+  const written = new Promise<boolean>((resolve) => (settle = resolve))
+  return { written, settle }
 }

@@ -2,7 +2,7 @@ import type { ErrorIdentifier } from '../../runtime/errors.ts'
 import { toApiError } from '../../runtime/http.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import { REJECTION_ERRORS, type RejectionError } from '../../schemas/report-rejected.ts'
-import type { Refusal, Rejections } from './rejections.ts'
+import type { Offered, Refusal, Rejections } from './rejections.ts'
 
 /** Every outcome of a report, or of its request as a whole. */
 const OUTCOMES: readonly ('accepted' | 'seen' | ErrorIdentifier)[] = [
@@ -35,19 +35,24 @@ export class Tally {
     for (const outcome of OUTCOMES) metrics.reports.inc({ outcome }, 0)
   }
 
-  accepted(reports: number): void {
-    if (reports > 0) this.#metrics.reports.inc({ outcome: 'accepted' }, reports)
+  accepted(reports: number, app?: string): void {
+    if (reports > 0) this.#count('accepted', { reports, app })
   }
 
   /** Heartbeats. */
-  seen(heartbeats: number): void {
-    if (heartbeats > 0) this.#metrics.reports.inc({ outcome: 'seen' }, heartbeats)
+  seen(heartbeats: number, app?: string): void {
+    if (heartbeats > 0) this.#count('seen', { reports: heartbeats, app })
   }
 
   /** One refused report. */
-  refused(refusal: Refusal): void {
-    this.#metrics.reports.inc({ outcome: refusal.error })
-    this.#rejections.offer(refusal)
+  refused(refusal: Refusal, app?: string): Offered {
+    this.#count(refusal.error, { reports: 1, app })
+    return this.#rejections.offer(refusal)
+  }
+
+  /** A report of an app that is to come again, which operators need not see. */
+  postponed(error: ErrorIdentifier, app: string): void {
+    this.#count(error, { reports: 1, app })
   }
 
   /** Reports whose request failed as a whole, with the key and content known by then. */
@@ -57,12 +62,21 @@ export class Tally {
       reports,
       key,
       received = {},
-    }: { reports: number } & Partial<Pick<Refusal, 'key' | 'received'>>,
+      app,
+    }: { reports: number; app?: string | undefined } & Partial<Pick<Refusal, 'key' | 'received'>>,
   ): void {
     const { error, message } = toApiError(thrown)
-    this.#metrics.reports.inc({ outcome: error }, reports)
+    this.#count(error, { reports, app })
     if (key === undefined || !isKept(error)) return
     this.#rejections.offer({ key, error, message, received })
+  }
+
+  #count(
+    outcome: 'accepted' | 'seen' | ErrorIdentifier,
+    { reports, app }: { reports: number; app: string | undefined },
+  ): void {
+    this.#metrics.reports.inc({ outcome }, reports)
+    if (app !== undefined) this.#metrics.appReports.inc({ app, outcome }, reports)
   }
 }
 

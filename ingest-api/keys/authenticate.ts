@@ -8,26 +8,46 @@ import type { AuthFailures } from './auth-failures.ts'
 import type { Grants } from './grants.ts'
 import type { KeyUsage } from './key-usage.ts'
 
+type Authentication = {
+  readonly grants: Grants
+  readonly failures: AuthFailures
+  readonly clock: Clock
+}
+
 /**
  * The grant behind an `Authorization: Bearer` header (specification section 5, RFC 6750).
- * @throws {ApiError} the same 401 for every invalid key; 429 if too many came from its address,
- *   unless the key was good in the last hour; 503 if the key cannot be checked now.
+ * @throws {ApiError} the same 401 for every invalid key; otherwise as `grantBehind`.
  */
 export async function authenticate(
   ctx: HttpContext,
-  { grants, failures, clock }: { grants: Grants; failures: AuthFailures; clock: Clock },
+  authentication: Authentication,
 ): Promise<KeyGrant> {
   const authorization = ctx.get('authorization')
-  const hash = hashIn(authorization)
-  const grant = hash && (await grants.find(hash, () => failures.check(ctx.ip)))
-  // Checked for each request, because a cached grant may have expired meanwhile.
-  if (grant !== undefined && isInForce(grant, clock.now())) return grant
-  const tooMany = await failures.count(ctx.ip)
-  if (tooMany !== undefined && !(hash && grants.wasGood(hash))) throw tooMany
-  throw unauthorized(authorization !== '')
+  const grant = await grantBehind(hashIn(authorization), ctx.ip, authentication)
+  if (grant === undefined) throw unauthorized(authorization !== '')
+  return grant
 }
 
-/** By header, because reading and hashing it takes longer than the rest of the check. */
+/**
+ * The grant behind a secret's hash; undefined, and one more failure of the address, if the secret is
+ * not valid, or none was sent.
+ * @throws {ApiError} 429 if too many failures came from the address, unless the key was good in the
+ *   last hour; 503 if the key cannot be checked now.
+ */
+export async function grantBehind(
+  hash: Buffer | undefined,
+  address: string,
+  { grants, failures, clock }: Authentication,
+): Promise<KeyGrant | undefined> {
+  const grant = hash && (await grants.find(hash, () => failures.check(address)))
+  // Checked for each request, because a cached grant may have expired meanwhile.
+  if (grant !== undefined && isInForce(grant, clock.now())) return grant
+  const tooMany = await failures.count(address)
+  if (tooMany !== undefined && !(hash && grants.wasGood(hash))) throw tooMany
+  return undefined
+}
+
+/** By what was sent, because reading and hashing it takes longer than the rest of the check. */
 const hashes = new LRUCache<string, Buffer>({ max: 10_000 })
 
 /** The hash of the key in an `Authorization` header; undefined if it has the shape of none. */
@@ -35,9 +55,18 @@ function hashIn(authorization: string): Buffer | undefined {
   const known = hashes.get(authorization)
   if (known !== undefined) return known
   const token = /^bearer +([^\s]+) *$/i.exec(authorization)?.[1]
-  if (token === undefined || !isApiKey(token)) return undefined
+  const hash = token === undefined ? undefined : hashOf(token)
+  if (hash !== undefined) hashes.set(authorization, hash)
+  return hash
+}
+
+/** The hash of a key; undefined if the text has the shape of none. */
+export function hashOf(token: string): Buffer | undefined {
+  const known = hashes.get(token)
+  if (known !== undefined) return known
+  if (!isApiKey(token)) return undefined
   const hash = secretHash(token)
-  hashes.set(authorization, hash)
+  hashes.set(token, hash)
   return hash
 }
 

@@ -15,7 +15,7 @@ import type { ReportState } from './endpoint.ts'
 import { readJson, type JsonBody } from './read-json.ts'
 
 /** How long a request waits for store and log together; the answer must be sent within 6 s. */
-const WAITS_MS = 5_400
+export const WAITS_MS = 5_400
 
 /** A request whose key may report, and its reports. */
 export type ReportRequest = {

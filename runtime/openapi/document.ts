@@ -92,20 +92,20 @@ function described({
     ...(body !== undefined && {
       requestBody: {
         required: body.required,
-        content: { 'application/json': { schema: body.schema } },
+        content: Object.fromEntries(
+          (body.mediaTypes ?? ['application/json']).map((mediaType) => [
+            mediaType,
+            { schema: body.schema },
+          ]),
+        ),
       },
     }),
     responses: {
       [answer.status]: {
         description: answer.description,
         headers: { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } },
-        content: Object.fromEntries(
-          Object.entries(answer.content).map(([mediaType, schema]) => [
-            // Tools expect the type without parameters.
-            mediaType.replace(/;.*/, ''),
-            { schema },
-          ]),
-        ),
+        ...(Object.keys(answer.content).length > 0 && { content: contentOf(answer.content) }),
+        ...(answer.mayBeEmpty === true && { 'x-may-be-empty': true }),
       },
       ...Object.fromEntries(
         refusals.map((identifier) => [ERRORS[identifier], reference(identifier)]),
@@ -113,6 +113,16 @@ function described({
     },
     security: security.map((scheme) => ({ [scheme]: [] })),
   }
+}
+
+function contentOf(content: Operation['answer']['content']): JsonSchema {
+  return Object.fromEntries(
+    Object.entries(content).map(([mediaType, schema]) => [
+      // Tools expect the type without parameters.
+      mediaType.replace(/;.*/, ''),
+      { schema },
+    ]),
+  )
 }
 
 function reference(identifier: ErrorIdentifier): JsonSchema {

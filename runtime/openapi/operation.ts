@@ -11,12 +11,19 @@ export type Operation = {
   readonly summary: string
   readonly description?: string
   readonly parameters?: readonly Parameter[]
-  /** The JSON body of the request. */
-  readonly body?: { readonly required: boolean; readonly schema: JsonSchema }
+  /** The body of the request; JSON unless `mediaTypes` says otherwise. */
+  readonly body?: {
+    readonly required: boolean
+    readonly schema: JsonSchema
+    readonly mediaTypes?: readonly string[]
+  }
   readonly answer: {
     readonly status: number
     readonly description: string
+    /** None: the answer has no body. */
     readonly content: { readonly [mediaType: string]: JsonSchema }
+    /** Whether some answers have no body all the same. */
+    readonly mayBeEmpty?: boolean
   }
   /** Besides those that every call may answer with. */
   readonly errors: readonly ErrorIdentifier[]

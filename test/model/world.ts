@@ -109,7 +109,10 @@ async function openWorld(folder: string, empty: string) {
         eventLog: spool,
         keyLimit: new KeyLimit({ limit: 'off', openCounters }),
         deviceLimit: new DeviceLimit({ limit: 'off', openCounters }),
-        tally: new Tally({ metrics, rejections: { offer: () => undefined } }),
+        tally: new Tally({
+          metrics,
+          rejections: { offer: () => ({ written: Promise.resolve(true) }) },
+        }),
         clock,
       }),
       store: openSqliteStore({ directory, clock }),

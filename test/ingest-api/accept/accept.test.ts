@@ -41,7 +41,11 @@ beforeEach(() => {
   offered = []
   write = async () => undefined
   metrics = createMetrics()
-  const tally = new Tally({ metrics, rejections: { offer: (refusal) => offered.push(refusal) } })
+  const offer = (refusal: Refusal) => {
+    offered.push(refusal)
+    return { written: Promise.resolve(true) }
+  }
+  const tally = new Tally({ metrics, rejections: { offer } })
   acceptAll = acceptReports({
     eventLog: {
       append: async (events) => {

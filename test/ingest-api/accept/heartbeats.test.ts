@@ -36,6 +36,10 @@ beforeEach(() => {
   write = async () => undefined
   metrics = createMetrics()
   const openCounters = memoryRateCounters
+  const offer = (refusal: Refusal) => {
+    offered.push(refusal)
+    return { written: Promise.resolve(true) }
+  }
   accept = acceptReports({
     eventLog: {
       append: async (events) => {
@@ -45,7 +49,7 @@ beforeEach(() => {
     },
     keyLimit: new KeyLimit({ limit: { points: 6, seconds: 60 }, openCounters }),
     deviceLimit: new DeviceLimit({ limit: { points: 3, seconds: 60 }, openCounters }),
-    tally: new Tally({ metrics, rejections: { offer: (refusal) => offered.push(refusal) } }),
+    tally: new Tally({ metrics, rejections: { offer } }),
     clock: { now: () => T0 },
   })
 })

@@ -1,0 +1,74 @@
+import { ApiError } from '../../../runtime/errors.ts'
+import {
+  errorEnvelope,
+  EVERY_ANSWER,
+  failureLog,
+  requestIdOf,
+  requestObserver,
+  retryAfterSeconds,
+  type HttpContext,
+  type HttpMiddleware,
+} from '../../../runtime/http.ts'
+import type { Logger } from '../../../runtime/logger.ts'
+import type { Metrics } from '../../../runtime/metrics.ts'
+import type { ReportState } from '../endpoint.ts'
+import { EMPTY, type App, type AppAnswer } from './app.ts'
+import { appRouteOf, takes } from './app-routes.ts'
+import type { TakeApp } from './take-app.ts'
+
+const COMMON_HEADERS = Object.entries(EVERY_ANSWER).flat()
+
+/** Answers the requests of apps, each as the app needs it. */
+export function answerApps({
+  take,
+  metrics,
+  logger,
+}: {
+  take: TakeApp
+  metrics: Metrics
+  logger: Logger
+}): HttpMiddleware<ReportState> {
+  const observe = requestObserver({ service: 'ingest-api', metrics, logger })
+  const failed = failureLog({ logger })
+
+  return async function answerApps(ctx, next) {
+    const { method } = ctx
+    const route = appRouteOf(ctx.path)
+    if (route === undefined || !takes(route, { method, query: ctx.querystring })) {
+      await next()
+      return
+    }
+    const started = performance.now()
+    const requestId = requestIdOf(ctx.req)
+    const headers = ['X-Request-Id', requestId, ...COMMON_HEADERS]
+    Object.assign(ctx.state, { requestId, headers })
+    try {
+      write(ctx, method === 'HEAD' ? EMPTY : await take(ctx, route))
+    } catch (thrown) {
+      const error = forApp(failed(thrown, ctx.state), route.app)
+      headers.push(...Object.entries(error.headers).flat())
+      write(ctx, { status: error.status, body: JSON.stringify(errorEnvelope(error)) })
+    }
+    observe(ctx, { route: route.path, started })
+  }
+}
+
+/** All that is not accepted is to be sent again, but without a valid key. */
+function forApp(error: ApiError, { never4xx = false }: App): ApiError {
+  if (error.error === 'SERVICE_UNAVAILABLE') return error
+  if (error.error === 'UNAUTHORIZED' && !never4xx) return error
+  const message = error.error === 'SERVER_ERROR' ? AGAIN : error.message
+  const retryAfter = error.headers['Retry-After'] ?? retryAfterSeconds()
+  return new ApiError('SERVICE_UNAVAILABLE', message, { headers: { 'Retry-After': retryAfter } })
+}
+
+const AGAIN = 'the service cannot do this right now, please send it again'
+
+function write(ctx: HttpContext<ReportState>, { status, body }: AppAnswer): void {
+  // Koa leaves the answer to us.
+  ctx.respond = false
+  const { headers } = ctx.state
+  if (body !== '') headers.push('Content-Type', 'application/json; charset=utf-8')
+  headers.push('Content-Length', String(Buffer.byteLength(body)))
+  ctx.res.writeHead(status, headers).end(body)
+}

@@ -1,0 +1,61 @@
+import { hashOf } from '../../keys/authenticate.ts'
+import type { Fields } from './fields.ts'
+
+/** What a request has in the places where apps can put a key. */
+export type Credentials = {
+  /** The hash of the first text in them that has the shape of a key. */
+  readonly hash: Buffer | undefined
+  /** Whether that is a header `Basic <key>:`, not encoded, as Overland sends it. */
+  readonly literalBasic: boolean
+  /** Whether there is anything in them. */
+  readonly sent: boolean
+}
+
+/** Bearer, the password of Basic, a literal Basic, the path, the query's `key` or `api_key`. */
+export function credentialsIn({
+  authorization,
+  path,
+  query: { key, api_key: apiKey },
+}: {
+  authorization: string
+  /** The part of the path that may be a key. */
+  path: string | undefined
+  query: Fields
+}): Credentials {
+  const literal = /^basic +(gps_[^:\s]*):? *$/i.exec(authorization)?.[1]
+  const places = [
+    bearerToken(authorization),
+    basicPassword(authorization),
+    literal,
+    path,
+    key,
+    apiKey,
+  ]
+  for (const text of places) {
+    const hash = text && hashOf(text)
+    if (hash) return { hash, literalBasic: text === literal, sent: true }
+  }
+  return { hash: undefined, literalBasic: false, sent: places.some(Boolean) }
+}
+
+function bearerToken(authorization: string): string | undefined {
+  return /^bearer +([^\s]+) *$/i.exec(authorization)?.[1]
+}
+
+/** RFC 7617; the user's name says nothing. */
+function basicPassword(authorization: string): string | undefined {
+  const encoded = /^basic +([A-Za-z0-9+/]+=*) *$/i.exec(authorization)?.[1]
+  if (encoded === undefined) return undefined
+  const pair = Buffer.from(encoded, 'base64').toString('latin1')
+  const colon = pair.indexOf(':')
+  return colon === -1 ? undefined : pair.slice(colon + 1)
+}
+
+/** The query without the key. */
+export function withoutKey(query: Fields): Fields {
+  if (!('key' in query) && !('api_key' in query)) return query
+  const rest = Object.assign(Object.create(null) as Record<string, string>, query)
+  delete rest['key']
+  delete rest['api_key']
+  return rest
+}

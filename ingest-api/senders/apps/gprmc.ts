@@ -1,0 +1,42 @@
+import { numberIn } from './values.ts'
+
+/** Minutes behind the degrees: `4807.038` is 48° 7.038′. */
+const ANGLE = /^(\d{1,3})(\d\d(?:\.\d+)?)$/
+const CLOCK = /^(\d\d)(\d\d)(\d\d(?:\.\d+)?)$/
+const DAY = /^(\d\d)(\d\d)(\d\d)$/
+
+/** A position from an NMEA 0183 RMC sentence; what cannot be read is undefined, or NaN as a time. */
+export type Gprmc = {
+  readonly latitude: number | undefined
+  readonly longitude: number | undefined
+  readonly time: number
+  readonly knots: number | undefined
+  readonly course: number | undefined
+}
+
+export function gprmcIn(sentence: string): Gprmc {
+  const [, clock = '', , latitude, south, longitude, west, knots, course, day = ''] =
+    sentence.split(',')
+  return {
+    latitude: degrees(latitude, south === 'S'),
+    longitude: degrees(longitude, west === 'W'),
+    time: timeOf(clock, day),
+    knots: numberIn(knots),
+    course: numberIn(course),
+  }
+}
+
+function degrees(text: string | undefined, isNegative: boolean): number | undefined {
+  const [, whole, minutes] = ANGLE.exec(text ?? '') ?? []
+  if (whole === undefined || minutes === undefined) return undefined
+  // Some 0.1 m, finer than the minutes are.
+  const angle = Math.round((Number(whole) + Number(minutes) / 60) * 1e6) / 1e6
+  return isNegative ? -angle : angle
+}
+
+function timeOf(clock: string, day: string): number {
+  const [, hours, minutes, seconds] = CLOCK.exec(clock) ?? []
+  const [, date, month, year] = DAY.exec(day) ?? []
+  const text = `20${year}-${month}-${date}T${hours}:${minutes}:00Z`
+  return Date.parse(text) + Math.round(Number(seconds) * 1000)
+}

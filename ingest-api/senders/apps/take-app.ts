@@ -1,0 +1,202 @@
+import { isUtf8 } from 'node:buffer'
+import type { Clock } from '../../../runtime/clock.ts'
+import { ApiError } from '../../../runtime/errors.ts'
+import {
+  hasLongUnreadBody,
+  toApiError,
+  unavailable,
+  type HttpContext,
+} from '../../../runtime/http.ts'
+import type { Load } from '../../../runtime/load.ts'
+import { within } from '../../../runtime/within.ts'
+import type { RejectionError } from '../../../schemas/report-rejected.ts'
+import type { ApiKey, KeyGrant } from '../../../store/back-office.ts'
+import type { Accept } from '../../accept/accept.ts'
+import { beyondKeyLimit, type KeyLimit } from '../../accept/key-limit.ts'
+import type { Outcome } from '../../accept/outcome.ts'
+import type { Offered } from '../../accept/rejections.ts'
+import type { Tally } from '../../accept/tally.ts'
+import type { AuthFailures } from '../../keys/auth-failures.ts'
+import { grantBehind } from '../../keys/authenticate.ts'
+import type { Grants } from '../../keys/grants.ts'
+import type { KeyUsage } from '../../keys/key-usage.ts'
+import type { ReportState } from '../endpoint.ts'
+import { readBody } from '../read-body.ts'
+import { WAITS_MS } from '../receive.ts'
+import type { App, AppAnswer, AppHead } from './app.ts'
+import type { AppRoute } from './app-routes.ts'
+import { credentialsIn, withoutKey, type Credentials } from './credentials.ts'
+import { fieldsIn } from './fields.ts'
+import { givenReports } from './given-reports.ts'
+
+/** Of a body without a valid key, so much is read. */
+const UNKNOWN_BODY_BYTES = 16 * 1024
+/** Until an operator has changed something. */
+const FORBIDDEN_SECONDS = 60
+const SCOPE = 'positions:write'
+const NO_BODY = Buffer.alloc(0)
+
+type Context = HttpContext<ReportState>
+
+/**
+ * Takes one request of an app and gives the answer that the app needs.
+ * @throws {ApiError} 401; anything else for what is to be sent again.
+ */
+export type TakeApp = (ctx: Context, route: AppRoute) => Promise<AppAnswer>
+
+/**
+ * What all apps share. What can never be accepted is answered like what was accepted, once its
+ * rejection is durable: these apps send everything again until they get a 2xx, in their order, so
+ * one bad point would keep back all that follow.
+ */
+export function takeApps({
+  grants,
+  failures,
+  usage,
+  keyLimit,
+  tally,
+  load,
+  clock,
+  accept,
+}: {
+  grants: Grants
+  failures: AuthFailures
+  usage: KeyUsage
+  keyLimit: KeyLimit
+  tally: Tally
+  load: Load
+  clock: Clock
+  accept: Accept
+}): TakeApp {
+  return async function take(ctx, { app, parameters, keyInPath }) {
+    const started = performance.now()
+    const query = fieldsIn(ctx.querystring)
+    const authorization = ctx.get('authorization')
+    const credentials = credentialsIn({ authorization, path: keyInPath, query })
+    const head: AppHead = {
+      query: withoutKey(query),
+      parameters,
+      header: (name) => ctx.get(name),
+      mediaType: ctx.request.type.toLowerCase(),
+      literalBasic: credentials.literalBasic,
+    }
+    const grant = await grantOf(ctx, credentials, app)
+    const { key } = grant
+    await takeFirst(key, app)
+    const withinMs = Math.max(0, WAITS_MS - (performance.now() - started))
+
+    const chunks: Buffer[] = []
+    const body = await bodyOf(ctx, { app, chunks })
+    const began = performance.now()
+    const left = () => Math.max(0, withinMs - (performance.now() - began))
+    if (body instanceof ApiError) {
+      const error = body.error === 'PAYLOAD_TOO_LARGE' ? body.error : 'INVALID_PARAMS'
+      const { message } = body
+      const refusal = { key, error, message, received: { chunks }, hurried: true } as const
+      await durable([tally.refused(refusal, app.name)], left())
+      return app.answer(head)
+    }
+    const said = app.read({ ...head, body })
+    await keyLimit.owe(key, said.length - 1)
+    const reports = givenReports(said, { key, now: clock.now(), chunks })
+    const options = { withinMs: left(), app: app.name }
+    const { outcomes, rejections } = await accept(grant, reports, options)
+    throwIfPostponed(outcomes)
+    await durable([...rejections], left())
+    return app.answer(head)
+  }
+
+  /** The grant of a key that may report now. */
+  async function grantOf(ctx: Context, credentials: Credentials, app: App): Promise<KeyGrant> {
+    let grant: KeyGrant | undefined
+    try {
+      // The server asks this of requests with a body.
+      if (ctx.method === 'GET' && load.isFull) throw unavailable('the service is overloaded')
+      grant = await grantBehind(credentials.hash, ctx.ip, { grants, failures, clock })
+      if (grant === undefined) throw unauthorized(credentials)
+    } catch (error) {
+      tally.failed(error, { reports: 1, app: app.name })
+      if (hasLongUnreadBody(ctx.req, UNKNOWN_BODY_BYTES)) {
+        ctx.state.headers.push('Connection', 'close')
+      }
+      throw error
+    }
+    const { key, accountSuspended } = grant
+    if (!key.scopes.includes(SCOPE)) {
+      throw refused(key, new ApiError('UNAUTHORIZED', `this API key lacks the scope ${SCOPE}`), app)
+    }
+    if (accountSuspended) {
+      throw refused(key, later('FORBIDDEN', 'the account is suspended', FORBIDDEN_SECONDS), app)
+    }
+    usage.note(key.id, clock.now())
+    return grant
+  }
+
+  /** Shows operators why a key's request was refused as a whole. */
+  function refused(key: ApiKey, error: ApiError, app: App): ApiError {
+    const { message } = error
+    tally.refused({ key, error: 'FORBIDDEN', message, received: {} }, app.name)
+    return error
+  }
+
+  /** While a key has any of its limit left, the whole request is taken. */
+  async function takeFirst(key: ApiKey, app: App): Promise<void> {
+    const allowance = await keyLimit.take(key, 1)
+    if (allowance === undefined || allowance.over === 0) return
+    tally.postponed('RATE_LIMITED', app.name)
+    throw later('RATE_LIMITED', beyondKeyLimit(allowance), allowance.resetSeconds)
+  }
+
+  /** The body, or why it can never be taken. */
+  async function bodyOf(
+    ctx: Context,
+    { app: { limitBytes, name }, chunks }: { app: App; chunks: Buffer[] },
+  ): Promise<Buffer | ApiError> {
+    if (ctx.method === 'GET') return NO_BODY
+    try {
+      const body = await readBody(ctx, { limitBytes, chunks, load })
+      return isUtf8(body) ? body : new ApiError('INVALID_PARAMS', 'the body must be UTF-8')
+    } catch (thrown) {
+      const error = toApiError(thrown)
+      // An app that has gone sends it again.
+      if (error.status < 500 && !ctx.req.destroyed) return error
+      tally.failed(error.status < 500 ? CUT_OFF : error, { reports: 1, app: name })
+      throw error
+    }
+  }
+}
+
+const CUT_OFF = unavailable('the request was cut off')
+
+function unauthorized({ sent }: Credentials): ApiError {
+  const challenge = sent ? 'Bearer realm="gps", error="invalid_token"' : 'Bearer realm="gps"'
+  const message =
+    'send a valid API key: as Bearer, as the password of Basic, or where this path has it in its URL'
+  return new ApiError('UNAUTHORIZED', message, { headers: { 'WWW-Authenticate': challenge } })
+}
+
+/** @throws {ApiError} if one of the reports may be accepted later. */
+function throwIfPostponed(outcomes: readonly Outcome[]): void {
+  for (const outcome of outcomes) {
+    if (outcome.kind !== 'refused' || !outcome.retriable) continue
+    const { error, message, retryAfterSeconds = FORBIDDEN_SECONDS } = outcome
+    throw later(error, message, retryAfterSeconds)
+  }
+}
+
+/** @throws {ApiError} 503 if they are not written in time. */
+async function durable(rejections: readonly Offered[], withinMs: number): Promise<void> {
+  if (rejections.length === 0) return
+  const written = Promise.all(rejections.map((rejection) => rejection.written))
+  const all = await within(withinMs, written, notWritten)
+  if (!all.every(Boolean)) throw notWritten()
+}
+
+function notWritten(): ApiError {
+  return unavailable('what is wrong with it could not be noted, please send it again')
+}
+
+/** The app is told 503, whatever the reason. */
+function later(reason: RejectionError, message: string, seconds: number): ApiError {
+  return new ApiError(reason, message, { headers: { 'Retry-After': String(seconds) } })
+}

@@ -1,0 +1,96 @@
+import { RESULT_OK, type App, type AppRequest, type Said, type SentPoint } from './apps/app.ts'
+import { jsonObjectIn } from './apps/json-in.ts'
+import { timeIn } from './apps/times.ts'
+import { isSent, measure, measureBattery, objectIn, textIn, type Measured } from './apps/values.ts'
+
+const LIMIT_BYTES = 2 * 1024 * 1024
+
+/** Overland's batches of GeoJSON features (https://github.com/aaronpk/Overland-iOS#api). */
+export const overland: App = {
+  name: 'overland',
+  limitBytes: LIMIT_BYTES,
+  read: ({ body }) => readBatch(body),
+  answer: () => RESULT_OK,
+}
+
+/** The same as Dawarich takes it, which answers 201; some of its clients wait for nothing else. */
+export const dawarichOverland: App = {
+  ...overland,
+  name: 'dawarich-overland',
+  answer: () => ({ ...RESULT_OK, status: 201 }),
+}
+
+/** @param named the device, where the request tells it outside of the body. */
+export function readBatch(
+  body: AppRequest['body'],
+  { named }: { named?: string | undefined } = {},
+): readonly Said[] {
+  const parsed = jsonObjectIn(body)
+  if ('malformed' in parsed) return [parsed.malformed]
+  const { locations, current, device_id: envelopeId } = parsed.fields
+  if (!Array.isArray(locations)) {
+    return [malformed('the body must be {"locations":[…]}', parsed.fields)]
+  }
+  const device = textIn(envelopeId) ?? named
+  const said: Said[] = []
+  const living = new Set<string | undefined>()
+  const placed = new Set<string | undefined>()
+  let strange = 0
+  const features: readonly unknown[] = isSent(current) ? locations.concat([current]) : locations
+  for (const location of features) {
+    const feature = objectIn(location)
+    const properties = objectIn(feature?.['properties']) ?? NOTHING
+    const deviceId = deviceIdOf(properties, device)
+    const point = feature && pointOf(feature, { properties, deviceId })
+    if (point === undefined) strange += 1
+    else if (point === 'action') living.add(deviceId)
+    else {
+      placed.add(deviceId)
+      said.push(point)
+    }
+  }
+  if (strange > 0)
+    said.push(malformed(`${strange} of the locations are no GeoJSON points`, locations))
+  if (said.length === 0 && living.size === 0) living.add(device)
+  for (const deviceId of living) if (!placed.has(deviceId)) said.push({ kind: 'seen', deviceId })
+  return said
+}
+
+type Properties = Readonly<Record<string, unknown>>
+const NOTHING: Properties = {}
+
+/** 'action' without a geometry: it tells what the app did. Undefined if it is no point. */
+function pointOf(
+  feature: Properties,
+  { properties, deviceId }: { properties: Properties; deviceId: string | undefined },
+): SentPoint | 'action' | undefined {
+  const { geometry } = feature
+  if (geometry === undefined || geometry === null) return 'action'
+  const coordinates: unknown = objectIn(geometry)?.['coordinates']
+  if (!Array.isArray(coordinates) || coordinates.length < 2) return undefined
+  const measured: Measured = {}
+  measure(measured, 'accuracy', properties['horizontal_accuracy'])
+  measure(measured, 'altitude', properties['altitude'])
+  measure(measured, 'speed', properties['speed'])
+  measure(measured, 'heading', properties['course'])
+  measureBattery(measured, properties['battery_level'])
+  const { timestamp } = properties
+  return {
+    kind: 'point',
+    deviceId,
+    latitude: coordinates[1],
+    longitude: coordinates[0],
+    time: timeIn(timestamp),
+    sentTime: timestamp,
+    measured,
+    sent: feature,
+  }
+}
+
+function deviceIdOf(properties: Properties, device: string | undefined): string | undefined {
+  return textIn(properties['device_id']) ?? device ?? textIn(properties['unique_id'])
+}
+
+function malformed(message: string, sent: unknown): Said {
+  return { kind: 'malformed', message, sent }
+}

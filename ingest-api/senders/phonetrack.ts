@@ -1,0 +1,146 @@
+import {
+  EMPTY,
+  EMPTY_LIST,
+  RESULT_OK,
+  type App,
+  type AppAnswer,
+  type AppRequest,
+  type Said,
+} from './apps/app.ts'
+import type { Fields } from './apps/fields.ts'
+import { gprmcIn } from './apps/gprmc.ts'
+import { jsonObjectIn } from './apps/json-in.ts'
+import { timeIn } from './apps/times.ts'
+import { isSent, measure, METRES_PER_SECOND, textIn, type Measured } from './apps/values.ts'
+import { formAndQuery, isJson, readOsmand } from './osmand.ts'
+import { readBatch } from './overland.ts'
+import { readOwntracks } from './owntracks.ts'
+
+const LIMIT_BYTES = 2 * 1024 * 1024
+/** What PhoneTrack's pages have in the URL for whoever is to put a name there. */
+const PLACEHOLDERS: ReadonlySet<string> = new Set(['yourname', 'devicename', 'name'])
+
+type Sent = Readonly<Record<string, unknown>>
+type Named = { readonly named: string | undefined }
+
+/**
+ * The logging URLs of Nextcloud's PhoneTrack, with the key in place of the session's token, so that
+ * a phone that reports there needs another host only. The last part of the path names the device.
+ */
+export const phonetrack: App = {
+  name: 'phonetrack',
+  limitBytes: LIMIT_BYTES,
+  read: (request) => (READERS[request.parameters['app'] ?? ''] ?? readAny)(request, named(request)),
+  answer: ({ parameters }) => ANSWERS[parameters['app'] ?? ''] ?? EMPTY,
+}
+
+type Reader = (request: AppRequest, named: Named) => readonly Said[]
+
+/** Of the loggers whose fields are not simply named; of the others below. */
+const READERS: Readonly<Record<string, Reader | undefined>> = {
+  owntracks: readOwntracks,
+  traccar: readOsmand,
+  overland: ({ body }, named) => readBatch(body, named),
+  opengts: readOpengts,
+  multiple: readMultiple,
+}
+
+const DONE: AppAnswer = { status: 200, body: '{"done":1,"friends":[]}' }
+
+const ANSWERS: Readonly<Record<string, AppAnswer | undefined>> = {
+  get: DONE,
+  post: DONE,
+  multiple: DONE,
+  owntracks: EMPTY_LIST,
+  overland: RESULT_OK,
+  ulogger: { status: 200, body: '{"error":false,"trackid":1}' },
+  traccar: { status: 200, body: '{"status":"success"}' },
+  opengts: { status: 200, body: 'true' },
+}
+
+function named({ parameters: { device } }: { parameters: Fields }): Named {
+  const name = textIn(device)
+  return { named: name !== undefined && PLACEHOLDERS.has(name) ? undefined : name }
+}
+
+/** OsmAnd, GPSLogger, Locus Map, μlogger, PhoneTrack's own app and whatever else can be set up. */
+function readAny(request: AppRequest, { named: deviceId }: Named): readonly Said[] {
+  const parsed = isJson(request) ? jsonObjectIn(request.body) : formAndQuery(request)
+  if ('malformed' in parsed) return [parsed.malformed]
+  const fields: Sent = parsed.fields
+  const { lat, lon } = fields
+  if (!isSent(lat) && !isSent(lon)) return [{ kind: 'seen', deviceId }]
+  const time = firstOf(fields, ['timestamp', 'tst', 'time', 'datetime'])
+  return [pointOf(fields, { deviceId, latitude: lat, longitude: lon, time, sent: fields })]
+}
+
+/** `points`, each a list: latitude, longitude, time, altitude, accuracy, battery, …, speed, bearing. */
+function readMultiple({ body }: AppRequest, { named: deviceId }: Named): readonly Said[] {
+  const parsed = jsonObjectIn(body)
+  if ('malformed' in parsed) return [parsed.malformed]
+  const { points } = parsed.fields
+  const sent = parsed.fields
+  if (!Array.isArray(points) || !points.every(Array.isArray)) {
+    return [{ kind: 'malformed', deviceId, message: 'points must be a list of lists', sent }]
+  }
+  if (points.length === 0) return [{ kind: 'seen', deviceId }]
+  return points.map((point: unknown[]) => {
+    const [latitude, longitude, time, alt, acc, bat, , , speed, bearing] = point
+    const fields = { alt, acc, bat, speed, bearing }
+    return pointOf(fields, { deviceId, latitude, longitude, time, sent: point })
+  })
+}
+
+function readOpengts(request: AppRequest, { named }: Named): readonly Said[] {
+  const form = formAndQuery(request)
+  if ('malformed' in form) return [form.malformed]
+  const { gprmc, id, dev, alt, batt } = form.fields
+  const deviceId = named ?? textIn(id) ?? textIn(dev)
+  if (!isSent(gprmc) || gprmc === undefined) return [{ kind: 'seen', deviceId }]
+  const { latitude, longitude, time, knots, course } = gprmcIn(gprmc)
+  const measured: Measured = {}
+  measure(measured, 'altitude', alt)
+  measure(measured, 'speed', knots, METRES_PER_SECOND.kn)
+  measure(measured, 'heading', course)
+  measure(measured, 'battery', batt, 0.01)
+  const sent = form.fields
+  return [{ kind: 'point', deviceId, latitude, longitude, time, sentTime: gprmc, measured, sent }]
+}
+
+function pointOf(
+  fields: Sent,
+  {
+    deviceId,
+    latitude,
+    longitude,
+    time,
+    sent,
+  }: {
+    deviceId: string | undefined
+    latitude: unknown
+    longitude: unknown
+    time: unknown
+    sent: unknown
+  },
+): Said {
+  const measured: Measured = {}
+  measure(measured, 'accuracy', firstOf(fields, ['acc', 'accuracy']))
+  measure(measured, 'altitude', firstOf(fields, ['alt', 'altitude']))
+  measure(measured, 'speed', fields['speed'])
+  measure(measured, 'heading', firstOf(fields, ['bearing', 'heading', 'cog']))
+  measure(measured, 'battery', firstOf(fields, ['bat', 'batt', 'battery']), 0.01)
+  return {
+    kind: 'point',
+    deviceId,
+    latitude,
+    longitude,
+    time: isSent(time) ? timeIn(time) : undefined,
+    sentTime: time,
+    measured,
+    sent,
+  }
+}
+
+function firstOf(fields: Sent, names: readonly string[]): unknown {
+  return fields[names.find((name) => isSent(fields[name])) ?? '']
+}

@@ -1,0 +1,47 @@
+import { type Said } from './apps/app.ts'
+import { jsonObjectIn } from './apps/json-in.ts'
+import { timeIn } from './apps/times.ts'
+import { isSent, measure, measureBattery, objectIn, textIn, type Measured } from './apps/values.ts'
+
+/**
+ * The JSON of Traccar Client 9. The coordinates stand in `coords`, or flat beside the time.
+ * @param named the device, where the request tells it outside of the body.
+ */
+export function readTraccarJson(
+  body: Buffer,
+  { named }: { named?: string | undefined } = {},
+): readonly Said[] {
+  const parsed = jsonObjectIn(body)
+  if ('malformed' in parsed) return [parsed.malformed]
+  const { fields } = parsed
+  const deviceId = named ?? textIn(fields['device_id'])
+  const location = objectIn(fields['location'])
+  if (location === undefined) {
+    if (!isSent(fields['location'])) return [{ kind: 'seen', deviceId }]
+    const message = 'location must be a JSON object'
+    return [{ kind: 'malformed', deviceId, message, sent: fields }]
+  }
+  const coords = objectIn(location['coords']) ?? location
+  const { latitude, longitude } = coords
+  if (!isSent(latitude) && !isSent(longitude)) return [{ kind: 'seen', deviceId }]
+  const measured: Measured = {}
+  measure(measured, 'accuracy', coords['accuracy'])
+  measure(measured, 'altitude', coords['altitude'])
+  measure(measured, 'speed', coords['speed'])
+  measure(measured, 'heading', coords['heading'])
+  const battery = objectIn(location['battery']) ?? objectIn(fields['battery'])
+  measureBattery(measured, battery?.['level'])
+  const { timestamp } = location
+  return [
+    {
+      kind: 'point',
+      deviceId,
+      latitude,
+      longitude,
+      time: isSent(timestamp) ? timeIn(timestamp) : undefined,
+      sentTime: timestamp,
+      measured,
+      sent: fields,
+    },
+  ]
+}

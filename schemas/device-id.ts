@@ -1,0 +1,37 @@
+import { isApiKey } from './api-key.ts'
+
+const MOST_UNITS = 128
+
+/** Of the device ids that are taken, those that need no closer look. */
+const PLAIN = /^(?!gps_)[\w:-][\w:.-]{0,127}$/
+
+const FAULTS = {
+  empty: 'deviceId must have 1 to 128 characters',
+  length: 'deviceId must have 1 to 128 characters',
+  control: 'deviceId must not contain control characters',
+  surrogate: 'deviceId must be well-formed Unicode, without lone surrogates',
+  space: 'deviceId must not begin or end with white space',
+  dots: 'deviceId must not be "." or ".."',
+  key: 'deviceId must not be an API key: send that in the header Authorization only',
+} as const
+
+/** What is wrong with a device id; undefined if it is taken. */
+export function deviceIdFault(text: string): string | undefined {
+  return isPlainDeviceId(text) ? undefined : faultOf(text)
+}
+
+/** Whether a device id is plainly right; false says nothing. */
+export function isPlainDeviceId(text: string): boolean {
+  return PLAIN.test(text)
+}
+
+function faultOf(text: string): string | undefined {
+  if (text === '') return FAULTS.empty
+  if (text.length > MOST_UNITS) return FAULTS.length
+  if (/\p{Cc}/u.test(text)) return FAULTS.control
+  if (!text.isWellFormed()) return FAULTS.surrogate
+  if (text.trim() !== text) return FAULTS.space
+  if (text === '.' || text === '..') return FAULTS.dots
+  // Probably two fields mixed up: the secret would be stored and shown to all operators.
+  return isApiKey(text) ? FAULTS.key : undefined
+}

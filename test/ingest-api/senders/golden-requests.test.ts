@@ -1,0 +1,41 @@
+import { beforeAll, expect, test } from '@jest/globals'
+import { ingestForAllTests, type IngestHarness } from '../ingest-harness.ts'
+import { compared, goldenRequests, requestsOf } from './golden-requests.ts'
+import { rejectionsOf } from './rejections-of.ts'
+
+let ingest: IngestHarness
+ingestForAllTests((given) => ({ ingest } = given))
+
+// Later than whatever the apps have sent.
+beforeAll(() => {
+  ingest.clock.time = Date.UTC(2026, 10, 22)
+})
+
+const cases = goldenRequests().map((golden) => [golden.id, golden] as const)
+
+test('there are cases of every app', () => {
+  expect(cases.length).toBeGreaterThan(20)
+})
+
+test.each(cases)('%s', async (_, golden) => {
+  // A key of its own tells what came of this case.
+  const { id: keyId, secret } = await ingest.createKey()
+  const { expect: expected } = golden
+  for (const { path, init } of requestsOf(golden, secret)) {
+    const { status, body } = await ingest.request(path, init)
+    if (expected.status === '2xx') expect(Math.floor(status / 100)).toBe(2)
+    else expect(status).toBe(expected.status)
+    if (expected.answer !== undefined) expect(body).toEqual(expected.answer)
+  }
+  const events = (await ingest.logged()).filter((event) => event.keyId === keyId)
+  const distinct = [...new Map(events.map((event) => [event.recordId, event])).values()]
+  expect(distinct).toHaveLength(expected.positions.length)
+  expected.positions.forEach((position, index) => {
+    const options = { fallback: keyId, now: ingest.clock.now() }
+    const { wanted, found } = compared(position, distinct[index]!, options)
+    expect(found).toEqual(wanted)
+  })
+  const rejected = await rejectionsOf(ingest, keyId)
+  expect(rejected).toHaveLength(expected.rejected ?? 0)
+  expect(JSON.stringify(rejected)).not.toContain(secret)
+})

@@ -1,0 +1,27 @@
+import { randomBytes } from 'node:crypto'
+import { ulid } from '../../../schemas/record-id.ts'
+import type { ReportRejected } from '../../../schemas/report-rejected.ts'
+import type { IngestHarness } from '../ingest-harness.ts'
+
+/** What is durable in the log of rejections of a key. Nothing is flushed for that. */
+export async function rejectionsOf(
+  { eventLog, clock }: Pick<IngestHarness, 'eventLog' | 'clock'>,
+  keyId: string,
+): Promise<ReportRejected[]> {
+  const found: ReportRejected[] = []
+  const receivedAt = clock.now()
+  const reading = new AbortController()
+  // Behind all that was there before.
+  const rejectionId = ulid(receivedAt, randomBytes(10))
+  const told = { accountId: 'acc-1', keyId: 'last', receivedAt, message: 'last', count: 1 }
+  await eventLog.appendRejections([{ ...told, rejectionId, error: 'FORBIDDEN' }])
+  await eventLog.subscribeRejections({
+    group: rejectionId,
+    signal: reading.signal,
+    async onBatch(events) {
+      found.push(...events)
+      if (events.some((event) => event.rejectionId === rejectionId)) reading.abort()
+    },
+  })
+  return found.filter((event) => event.keyId === keyId)
+}
