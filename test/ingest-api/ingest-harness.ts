@@ -136,16 +136,18 @@ export async function startIngest({
       return answer(await fetch(server.url + path, init), init.method ?? 'GET', path)
     },
 
-    /** Every event that has reached the log so far. */
+    /** Every position that has reached the log so far. */
     async logged(): Promise<PositionReported[]> {
       const { events } = await eventLog.lag('nobody')
       const found: PositionReported[] = []
       if (events === 0) return found
       const reading = new AbortController()
+      let read = 0
       for await (const item of eventLog.tail({ after: {}, signal: reading.signal })) {
         if (item.kind !== 'batch') continue
         for (const entry of item.entries) if (entry.kind === 'position') found.push(entry.event)
-        if (found.length >= events) reading.abort()
+        read += item.entries.length
+        if (read >= events) reading.abort()
       }
       return found
     },
