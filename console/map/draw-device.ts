@@ -2,6 +2,8 @@ import type { ShownStatus } from '../live/live-device.ts'
 import type { Palette } from './palette.ts'
 
 export const DEVICE_RADIUS = 7
+/** The ring around the selected one. */
+export const SELECTED_RADIUS = DEVICE_RADIUS + 7
 
 export type Drawn = {
   readonly status: ShownStatus
@@ -26,7 +28,7 @@ export function drawDevice(
   context.fillStyle = colour
   if (isSelected) {
     context.beginPath()
-    context.arc(x, y, DEVICE_RADIUS + 7, 0, 2 * Math.PI)
+    context.arc(x, y, SELECTED_RADIUS, 0, 2 * Math.PI)
     context.strokeStyle = palette.accent
     context.lineWidth = 3
     context.stroke()

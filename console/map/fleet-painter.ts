@@ -2,7 +2,14 @@ import type OlMap from 'ol/Map.js'
 import type { LiveDevice } from '../live/live-device.ts'
 import { labelOf } from '../live/live-device.ts'
 import { clusters, TILE_PIXELS, type Cluster } from './clusters.ts'
-import { clusterRadius, DEVICE_RADIUS, drawCluster, drawDevice } from './draw-device.ts'
+import {
+  clusterRadius,
+  DEVICE_RADIUS,
+  drawCluster,
+  drawDevice,
+  SELECTED_RADIUS,
+} from './draw-device.ts'
+import { movedAside } from './moved-aside.ts'
 import { drawLabel, LABEL_FONT, type Circle } from './draw-label.ts'
 import { MapCanvas, type MapView } from './map-canvas.ts'
 import { metre } from './mercator.ts'
@@ -64,6 +71,16 @@ export class FleetPainter {
     this.#placed = this.#clusters(zoom).flatMap((cluster) =>
       places(cluster, MARGIN_PIXELS).map(([x, y]) => ({ cluster, x, y })),
     )
+    const { selected } = this.#shown
+    if (selected === undefined) return
+    // Its mark would hide the number of a cluster beneath it.
+    for (const [x, y] of places(selected, MARGIN_PIXELS)) {
+      this.#placed = this.#placed.map((one) => {
+        const { length } = one.cluster.devices
+        if (length === 1) return one
+        return { ...one, ...movedAside(one, { x, y }, clusterRadius(length) + SELECTED_RADIUS) }
+      })
+    }
   }
 
   #clusters(zoom: number): Cluster<LiveDevice>[] {

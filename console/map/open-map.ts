@@ -122,9 +122,12 @@ export function fitPoints(
   if (box === undefined) return
   const [west, south] = toMap({ x: box.west, y: box.south })
   const [east, north] = toMap({ x: box.east, y: box.north })
+  const isOnePlace = box.west === box.east && box.north === box.south
   map.getView().fit([west, south, east, north], {
-    padding: [60, 60, 60, 60],
-    maxZoom: 16,
+    // Names stand to the right of devices, below the buttons.
+    padding: [60, 110, 60, 60],
+    // One place alone says nothing without the towns around it.
+    maxZoom: isOnePlace ? 12 : 16,
     duration: animated ? 250 : 0,
   })
 }

@@ -1,6 +1,7 @@
 import { api } from '../api/client.ts'
 import { isAdmin } from '../api/session.ts'
 import type { components } from '../api/schema.ts'
+import { Filters } from '../parts/filters.tsx'
 import { Field } from '../parts/form.tsx'
 import { Isolated } from '../parts/isolated.tsx'
 import { Page } from '../parts/page.tsx'
@@ -36,7 +37,7 @@ export function AuditPage() {
         </button>
       }
     >
-      {isAdmin.value && <Filters filter={filter} />}
+      {isAdmin.value && <AuditFilters filter={filter} />}
       <PagedList
         list={list}
         canRetry={isAdmin.value}
@@ -62,7 +63,7 @@ const TEXTS = [
   { name: 'subjectId', label: 'Id of the key, device or operator' },
 ] as const
 
-function Filters({ filter }: { filter: Filter }) {
+function AuditFilters({ filter }: { filter: Filter }) {
   const { operatorId = '' } = filter
   const { data } = useLoad(
     (signal) => api.get('/operators', { query: { limit: 1_000 }, signal }),
@@ -70,7 +71,7 @@ function Filters({ filter }: { filter: Filter }) {
   )
   const operators = data?.items ?? []
   return (
-    <div class="filters" role="search" aria-label="Which entries">
+    <Filters label="Which entries" isUsed={Object.keys(filter).length > 0}>
       <Field name="operatorId" label="Who">
         {(attributes) => (
           <select
@@ -105,7 +106,7 @@ function Filters({ filter }: { filter: Filter }) {
         </Field>
       ))}
       <RangeFields range={filter} />
-    </div>
+    </Filters>
   )
 }
 

@@ -70,6 +70,15 @@ describe('a list and the stream that was opened before it', () => {
     expect([...fleet.devices.keys()]).toEqual(['a'])
   })
 
+  test('where there are more than are held, those heard of least recently go', () => {
+    const fleet = new Fleet()
+    for (const seconds of [3, 1, 2]) fleet.position(record(`at ${seconds}`, seconds), NOW)
+    fleet.trim(2)
+    expect([...fleet.devices.keys()].sort()).toEqual(['at 2', 'at 3'])
+    fleet.trim(2)
+    expect(fleet.devices.size).toBe(2)
+  })
+
   test('a list that breaks off removes nothing', () => {
     const fleet = new Fleet()
     const first = fleet.list()

@@ -34,8 +34,15 @@ describe('rejections that come while the list is shown', () => {
     [{ keyId: 'other' }],
     [{ deviceId: 'van' }],
     [{ error: 'FORBIDDEN' }],
+    [{ from: '2026-01-31T12:00:00.001Z' }],
+    [{ to: '2026-01-31T12:00:00.000Z' }],
   ])('are left out where the filter %o leaves them out', (filter) => {
     expect(addRejection([], rejection('a'), filter)).toEqual([])
+  })
+
+  test('stay where the filter names their own time', () => {
+    const filter = { from: '2026-01-31T12:00:00.000Z', to: '2026-01-31T12:00:00.001Z' }
+    expect(addRejection([], rejection('a'), filter)).toHaveLength(1)
   })
 
   test('a count that has grown replaces the one before', () => {

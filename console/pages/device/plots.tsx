@@ -6,6 +6,7 @@ const HEIGHT = 120
 
 /** Speed and altitude over the day; a click moves the time cursor. */
 export function Plots(props: PlotProps) {
+  if (props.points.length < 2) return null
   const hasAltitude = props.points.some(({ altitude }) => altitude !== undefined)
   const hasSpeed = props.points.some(({ speed }) => speed !== undefined)
   return (

@@ -1,4 +1,5 @@
 import type { components } from '../../api/schema.ts'
+import { Filters } from '../../parts/filters.tsx'
 import { Field } from '../../parts/form.tsx'
 import { RangeFields } from '../../parts/range-fields.tsx'
 import { setQuery } from '../../parts/router.ts'
@@ -14,14 +15,15 @@ const ERRORS: readonly Rejection['error'][] = [
 ]
 
 export function RejectionFilters({
-  filter: { keyId, deviceId, error, ...range },
+  filter,
   keys,
 }: {
   filter: RejectionFilter
   keys: readonly Key[]
 }) {
+  const { keyId, deviceId, error, ...range } = filter
   return (
-    <div class="filters" role="search" aria-label="Which rejections">
+    <Filters label="Which rejections" isUsed={Object.keys(filter).length > 0}>
       <Field name="keyId" label="Key">
         {(attributes) => (
           <select
@@ -70,6 +72,6 @@ export function RejectionFilters({
         )}
       </Field>
       <RangeFields range={range} />
-    </div>
+    </Filters>
   )
 }

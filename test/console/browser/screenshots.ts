@@ -39,7 +39,7 @@ describeConsole('pictures', () => {
         headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
         body: JSON.stringify({
           deviceId: `van-00${index % 4}`,
-          latitude: 90 + index,
+          latitude: 91 + index,
           longitude: 1,
         }),
       })

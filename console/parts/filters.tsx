@@ -1,0 +1,24 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+
+/** What narrows a list. On a phone it is folded, unless something is chosen: the list is the point. */
+export function Filters({
+  label,
+  isUsed,
+  children,
+}: {
+  /** For screen readers. */
+  label: string
+  isUsed: boolean
+  children: ComponentChildren
+}) {
+  const [isOpen] = useState(() => isUsed || matchMedia('(width >= 45rem)').matches)
+  return (
+    <details class="filter-fold" open={isOpen}>
+      <summary>Filter</summary>
+      <div class="filters" role="search" aria-label={label}>
+        {children}
+      </div>
+    </details>
+  )
+}
