@@ -145,7 +145,7 @@ describeConsole('connecting a device', () => {
   })
 
   test('rejections are counted, and looked for by what they have in common and by time', async () => {
-    const { key } = await suite.made('/keys', { name: 'Of the gateway' })
+    const { key } = await suite.made('/keys', { name: 'Trackers' })
     for (const latitude of [91, 92])
       await submit(key, { deviceId: 'faulty', latitude, longitude: 1 })
     const page = await suite.signedIn('/rejections', { timezoneId: 'Europe/Vienna' })
@@ -159,8 +159,8 @@ describeConsole('connecting a device', () => {
     await page.getByLabel('From').blur()
     expect(new URL(page.url()).searchParams.get('from')).toBe('2026-01-31T11:30:00.000Z')
     await page.getByRole('row').filter({ hasText: 'faulty' }).first().waitFor()
-    await page.getByLabel('To').fill('2026-01-31T12:31')
-    await page.getByLabel('To').blur()
+    await page.getByLabel('To', { exact: true }).fill('2026-01-31T12:31')
+    await page.getByLabel('To', { exact: true }).blur()
     await page.getByText('Nothing of this kind was refused').waitFor()
     await submit(key, { deviceId: 'faulty', latitude: 93, longitude: 1 })
     await page.getByRole('button', { name: 'Show all' }).click()
