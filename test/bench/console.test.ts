@@ -1,0 +1,55 @@
+import { describe, expect, test } from '@jest/globals'
+import { parseConsoleOptions } from '../../bench/console/options.ts'
+import { consoleTable, growthIn10Minutes } from '../../bench/console/table.ts'
+import { measured } from '../../bench/result.ts'
+
+describe('the growth of the heap', () => {
+  const heap = (minutes: number, megabytes: readonly number[]) =>
+    growthIn10Minutes({ minutes, megabytes })
+
+  test('is told for ten minutes, however long it was watched', () => {
+    expect(heap(1, [10, 11, 12, 13, 14])).toBeCloseTo(40)
+    expect(heap(20, [10, 11, 12, 13, 14])).toBeCloseTo(2)
+  })
+
+  test('is none where it only goes up and down, falls, or has grown at the beginning alone', () => {
+    expect(heap(10, [12, 11, 12, 11, 12, 11, 12, 11])).toBeLessThan(0.5)
+    expect(heap(10, [14, 13, 12, 11])).toBe(0)
+    expect(heap(10, [5, 12, 12, 12, 12])).toBeCloseTo(0)
+  })
+})
+
+describe('the table', () => {
+  const result = {
+    ...{ weight: { all: 222, signIn: 24 }, firstMapMs: 900, dragP95: 17, wheelP95: 33 },
+    ...{ busyStill: 0.15, busyMoving: 0.4, dotMs: 150, dayMs: 900, trackMs: 700 },
+    ...{ heap: { minutes: 1, megabytes: [10, 10, 10] }, faults: [] },
+  }
+
+  test('says of each figure whether it is good enough', () => {
+    const table = consoleTable(measured(result, 1))
+    expect(table).toMatch(/p95 frame, dragging +17 ms +32 ms +20 ms +as wanted/)
+    expect(table).toMatch(/p95 frame, wheel +33 ms +32 ms +20 ms +MISSED/)
+    expect(table).toMatch(/main thread busy, still +15 % +20 % +20 % +as wanted/)
+  })
+
+  test('says why figures are void', () => {
+    const table = consoleTable(measured({ ...result, faults: ['a page threw: x'] }, 1))
+    expect(table).toContain('VOID: a page threw: x')
+    expect(table).not.toContain('as wanted')
+  })
+})
+
+describe('the command line', () => {
+  test('has defaults', () => expect(parseConsoleOptions([])).toEqual({ rounds: 3, minutes: 1 }))
+
+  test.each([
+    ['--rounds', '0'],
+    ['--rounds', '1.5'],
+    ['--minutes', 'x'],
+    ['--days', '1'],
+    ['more'],
+  ])('%s %s is refused with what to give', (...args) =>
+    expect(() => parseConsoleOptions(args)).toThrow(/must be|--help/),
+  )
+})
