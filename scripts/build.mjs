@@ -46,6 +46,7 @@ const site = {
     fingerprint(root, [
       'package-lock.json',
       ...sources(root, 'console').filter(isBundled),
+      ...sources(root, 'guides', ['.ts']),
       ...sources(root, 'schemas', ['.ts']),
     ]),
   async make(fresh) {

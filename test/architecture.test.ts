@@ -36,8 +36,10 @@ const allowed: Record<string, readonly string[]> = {
   client: [],
   simulate: ['client/', 'schemas/', 'runtime/'],
   bench: ['projector/', 'schemas/', 'runtime/', ...ports, 'test/'],
-  console: ['schemas/'],
+  guides: [],
+  console: ['guides/', 'schemas/'],
   scripts: [
+    'guides/',
     'schemas/',
     'runtime/',
     ...['ingest-api/openapi.ts', 'admin-api/openapi.ts', 'admin-api/app.ts'],

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { guideOf } from '../../../guides/guides.ts'
 import { api } from '../../api/client.ts'
 import { isAdmin } from '../../api/session.ts'
 import { Field } from '../../parts/form.tsx'
@@ -21,7 +22,7 @@ const NO_KEY = 'YOUR_KEY'
 
 /** From a key to the first position on the map. */
 export function ConnectPage() {
-  const { deviceId, sender, key, since } = draft.value
+  const { deviceId, sender: chosen, key, since } = draft.value
   const [secret, setSecret] = useState<string>()
   const [answer, setAnswer] = useState<TestAnswer>()
   const {
@@ -29,6 +30,9 @@ export function ConnectPage() {
     failure,
     reload,
   } = useLoad((signal) => api.get('/console', { signal }), [])
+  const { id: sender, load } = guideOf(chosen)
+  const guide = useLoad(load, [sender])
+  const arrivesAs = guide.data?.arrivesAs?.(deviceId) ?? deviceId
   useEffect(() => takeHandoff(setSecret), [])
 
   function choose(deviceId: string) {
@@ -61,12 +65,16 @@ export function ConnectPage() {
       </Step>
       <Step number={3} title="Set it up">
         {failure !== undefined && <FailedLine failure={failure} onRetry={reload} />}
+        {guide.failure !== undefined && (
+          <FailedLine failure={guide.failure} onRetry={guide.reload} />
+        )}
         {service !== undefined && (
           <AddressNotes address={service.ingestUrl} loopback={service.loopback} />
         )}
         <SenderSetup
           setup={{ address: service?.ingestUrl ?? NO_ADDRESS, key: secret ?? NO_KEY, deviceId }}
           sender={sender}
+          guide={guide.data}
           choose={(next) => changeDraft({ sender: next })}
           secret={secret}
         />
@@ -78,7 +86,7 @@ export function ConnectPage() {
             : 'Start the device: this page waits for it.'}
         </p>
         {secret !== undefined ? (
-          <SendTest secret={secret} deviceId={deviceId} onAnswer={setAnswer} />
+          <SendTest secret={secret} deviceId={arrivesAs} onAnswer={setAnswer} />
         ) : (
           isAdmin.value && (
             <div class="buttons">
@@ -89,7 +97,7 @@ export function ConnectPage() {
             </div>
           )
         )}
-        <Arrival deviceId={deviceId} keyId={key?.id} since={since} answer={answer} />
+        <Arrival deviceId={arrivesAs} keyId={key?.id} since={since} answer={answer} />
       </Step>
     </Page>
   )

@@ -1,7 +1,7 @@
+import { SAMPLE } from '../../../guides/guide.ts'
 import { api, serverNow } from '../../api/client.ts'
 import { Field, Form } from '../../parts/form.tsx'
 import type { TestAnswer } from './outcome.ts'
-import { SAMPLE } from './senders.ts'
 
 /** Sends a report as the device would. */
 export function SendTest({

@@ -1,7 +1,22 @@
 import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
+import type { Example, Guide } from '../../../guides/guide.ts'
+import { GUIDES } from '../../../guides/guides.ts'
+import { OWNTRACKS_ANDROID } from '../../../guides/owntracks.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite, deviceRow } from './console-harness.ts'
+
+/** What an `owntracks:` link holds. */
+function configurationIn(link: string): { url: string } {
+  const inline = decodeURIComponent(new URL(link).search.replace('?inline=', ''))
+  return JSON.parse(Buffer.from(inline, 'base64').toString('utf8')) as { url: string }
+}
+
+async function guideNamed(name: string): Promise<Guide> {
+  const entry = GUIDES.flatMap(({ guides }) => guides).find((one) => one.name === name)
+  if (entry === undefined) throw new Error(`no guide ${name}`)
+  return entry.load()
+}
 
 const MARKUP = '<img src=x onerror=alert(1)>'
 
@@ -49,6 +64,54 @@ describeConsole('connecting a device', () => {
     await arrival(page).getByText('arrived').waitFor()
   })
 
+  test('an app is set up by its link or by hand, and the page waits for it under its own id', async () => {
+    const page = await connecting()
+    const key = await secretOf(page)
+    await page.getByRole('textbox', { name: 'Device id' }).fill('phone 1')
+    await page.getByLabel('OwnTracks (Android)').check()
+    await page.getByRole('img', { name: 'QR code that sets up OwnTracks' }).waitFor()
+    const href = await page.getByRole('link', { name: 'set up OwnTracks' }).getAttribute('href')
+    const { url } = configurationIn(href ?? '')
+    expect(url).toBe(`${suite.ingestUrl}/api/v1/senders/owntracks`)
+    expect(await page.getByLabel('URL', { exact: true }).textContent()).toBe(url)
+    expect(await page.getByLabel('Password', { exact: true }).textContent()).toBe(key)
+    await arrival(page).getByText('owntracks/phone 1').waitFor()
+
+    const setup = { address: suite.ingestUrl, key, deviceId: 'phone 1' }
+    const place = { latitude: 95, longitude: 2, time: Math.floor(Date.now() / 1000) * 1000 }
+    const send = ({ url, ...request }: Example) => fetch(url, request)
+    expect((await send(OWNTRACKS_ANDROID.example(setup, place))).status).toBe(200)
+    await arrival(page).getByText('Refused').waitFor()
+    await arrival(page).getByText('atitude').first().waitFor()
+    await send(OWNTRACKS_ANDROID.example(setup, { ...place, latitude: 1 }))
+    await arrival(page).getByText('owntracks/phone 1 has arrived').waitFor()
+    expect(await arrival(page).getByRole('button', { name: 'Yes' }).count()).toBe(0)
+  })
+
+  test('every guide is shown with the address and the key, and what to do when nothing arrives', async () => {
+    const page = await connecting()
+    const key = await secretOf(page)
+    for (const { name } of GUIDES.flatMap(({ guides }) => guides)) {
+      await page.getByLabel(name, { exact: true }).check()
+      await page
+        .locator('.guide', { hasText: (await guideNamed(name)).about.slice(0, 20) })
+        .waitFor()
+      const shown = (await page.locator('.guide').textContent()) ?? ''
+      expect([name, shown.includes(key), shown.includes(suite.ingestUrl)]).toEqual([
+        name,
+        true,
+        true,
+      ])
+      await page.getByText('When nothing arrives').click()
+      await page.getByText('/healthz').waitFor()
+      const wide = await page.evaluate(`document.getElementById('content').scrollWidth`)
+      expect([name, wide]).toEqual([
+        name,
+        await page.evaluate(`document.getElementById('content').clientWidth`),
+      ])
+    }
+  })
+
   test('a refused report says why within two seconds, and a good one after it arrives', async () => {
     const page = await connecting()
     const key = await secretOf(page)
@@ -76,13 +139,13 @@ describeConsole('connecting a device', () => {
     const page = await connecting()
     const key = await secretOf(page)
     await page.getByRole('textbox', { name: 'Device id' }).fill('left alone')
-    await page.getByLabel('Python').check()
+    await page.getByLabel('Python', { exact: true }).check()
     await link(page, 'Keys').click()
     await page.getByRole('heading', { name: 'Keys' }).waitFor()
     await link(page, 'Connect a device').click()
     await page.getByText('its secret was shown once').waitFor()
     expect(await page.getByRole('textbox', { name: 'Device id' }).inputValue()).toBe('left alone')
-    expect(await page.getByLabel('Python').isChecked()).toBe(true)
+    expect(await page.getByLabel('Python', { exact: true }).isChecked()).toBe(true)
     expect(await page.content()).not.toContain(key)
     const kept = await page.evaluate('JSON.stringify([localStorage, sessionStorage, location])')
     expect(kept).not.toContain(key)
@@ -101,7 +164,7 @@ describeConsole('connecting a device', () => {
     const page = await suite.signedIn(`/connect#key=${key}&device=phone&sender=gpslogger`)
     expect(await secretOf(page)).toBe(key)
     expect(page.url()).toBe(`${suite.url}/connect`)
-    expect(await page.getByLabel('GPSLogger').isChecked()).toBe(true)
+    expect(await page.getByLabel('GPSLogger', { exact: true }).isChecked()).toBe(true)
     expect(await page.getByRole('textbox', { name: 'Device id' }).inputValue()).toBe('phone')
   })
 

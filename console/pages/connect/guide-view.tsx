@@ -1,0 +1,103 @@
+import type { Entry, Guide, Link, Setup } from '../../../guides/guide.ts'
+import { TROUBLES } from '../../../guides/guides.ts'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { Prose } from './prose.tsx'
+import { QrCode } from './qr-code.tsx'
+
+/** How one app is connected, filled in. */
+export function GuideView({
+  guide,
+  setup,
+  hasSecret,
+}: {
+  guide: Guide
+  setup: Setup
+  hasSecret: boolean
+}) {
+  const steps = guide.steps(setup)
+  return (
+    <div class="guide">
+      <p>
+        <Prose text={guide.about} />
+      </p>
+      {guide.link !== undefined && hasSecret && (
+        <ByLink link={guide.link(setup)} name={guide.name} />
+      )}
+      {guide.link !== undefined && <h3>By hand</h3>}
+      {!hasSecret && (
+        <p class="quiet">
+          Where <code>{setup.key}</code> stands, put in the secret.
+        </p>
+      )}
+      <ol class="steps">
+        {steps.map(({ text, entries = [] }) => (
+          <li key={text}>
+            <p>
+              <Prose text={text} />
+            </p>
+            {entries.length > 0 && (
+              <div class="snippets">
+                {entries.map((entry) => (
+                  <Snippet key={entry.title} {...entry} />
+                ))}
+              </div>
+            )}
+          </li>
+        ))}
+      </ol>
+      <details>
+        <summary>When nothing arrives</summary>
+        <ul class="troubles">
+          {[...guide.troubles, ...TROUBLES].map((trouble) => (
+            <li key={trouble}>
+              <Prose text={trouble} />
+            </li>
+          ))}
+        </ul>
+      </details>
+    </div>
+  )
+}
+
+function Snippet({ title, text }: Entry) {
+  return (
+    <figure class="snippet">
+      <figcaption>
+        <span>{title}</span>
+        <CopyButton text={text} what={title} />
+      </figcaption>
+      <pre dir="ltr" tabIndex={0} aria-label={title}>
+        <code>{text}</code>
+      </pre>
+    </figure>
+  )
+}
+
+function ByLink({ link: { text, url, onlyScanned }, name }: { link: Link; name: string }) {
+  return (
+    <>
+      <h3>By link</h3>
+      <div class="on-phone">
+        <QrCode text={url} label={`QR code that sets up ${name}`} />
+        <div>
+          <p>
+            <Prose text={text} />
+          </p>
+          {onlyScanned !== true && (
+            <p>
+              This page is open on that phone? Then tap{' '}
+              <a href={url} rel="noreferrer">
+                set up {name}
+              </a>
+              .
+            </p>
+          )}
+          <p class="quiet">Whoever photographs the code or gets the link has the key.</p>
+          <div class="buttons">
+            <CopyButton text={url} what="Link" />
+          </div>
+        </div>
+      </div>
+    </>
+  )
+}

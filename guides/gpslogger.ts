@@ -1,0 +1,52 @@
+import { isoTime, SUBMIT, type Guide, type Setup } from './guide.ts'
+
+export const GPSLOGGER: Guide = {
+  id: 'gpslogger',
+  name: 'GPSLogger',
+  about:
+    'GPSLogger for Android sends each point to an address of your own, in this service’s form.',
+  steps: (setup) => [
+    {
+      text: 'In GPSLogger open Logging details → Log to custom URL, switch it on and fill in these four. GPSLogger puts its values where a `%` stands.',
+      entries: [
+        { title: 'URL', text: setup.address + SUBMIT },
+        { title: 'HTTP method', text: 'POST' },
+        {
+          title: 'HTTP headers',
+          text: `Authorization: Bearer ${setup.key}\nContent-Type: application/json`,
+        },
+        { title: 'HTTP body', text: body(setup) },
+      ],
+    },
+    { text: 'Start logging.' },
+  ],
+  troubles: [
+    'Both headers are needed: GPSLogger says by itself neither who it is nor what the body is.',
+    'It tries three times and then drops the point. Where there is often no connection take its Dawarich mode (version 136 and later).',
+    'Exempt GPSLogger from battery optimisation, and allow location “all the time”.',
+  ],
+  example: (setup, { latitude, longitude, time }) => ({
+    method: 'POST',
+    url: setup.address + SUBMIT,
+    headers: { Authorization: `Bearer ${setup.key}`, 'Content-Type': 'application/json' },
+    body: body(setup)
+      .replace('%LAT', String(latitude))
+      .replace('%LON', String(longitude))
+      .replace('%TIME', isoTime(time))
+      .replace('%ACC', '12.0')
+      .replace('%ALT', '180.0'),
+  }),
+}
+
+function body({ deviceId }: Setup): string {
+  const fields = [
+    // A % of the id itself is none of GPSLogger's.
+    `"deviceId":${JSON.stringify(deviceId).replaceAll('%', '\\u0025')}`,
+    '"latitude":%LAT',
+    '"longitude":%LON',
+    '"timestamp":"%TIME"',
+    '"accuracy":%ACC',
+    '"altitude":%ALT',
+  ]
+  return `{${fields.join(',')}}`
+}

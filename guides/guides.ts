@@ -1,0 +1,109 @@
+import type { Guide } from './guide.ts'
+
+/** What a list of guides needs to know of one; the rest is loaded when it is looked at. */
+export type GuideEntry = {
+  readonly id: string
+  readonly name: string
+  readonly load: () => Promise<Guide>
+}
+
+/** Every guide, in the order in which they are offered. */
+export const GUIDES: readonly { readonly title: string; readonly guides: readonly GuideEntry[] }[] =
+  [
+    {
+      title: 'Programs and boards',
+      guides: [
+        { id: 'curl', name: 'curl', load: () => import('./home-made.ts').then(({ CURL }) => CURL) },
+        {
+          id: 'python',
+          name: 'Python',
+          load: () => import('./home-made.ts').then(({ PYTHON }) => PYTHON),
+        },
+        { id: 'node', name: 'Node', load: () => import('./home-made.ts').then(({ NODE }) => NODE) },
+        {
+          id: 'micropython',
+          name: 'MicroPython',
+          load: () => import('./boards.ts').then(({ MICROPYTHON }) => MICROPYTHON),
+        },
+        {
+          id: 'arduino',
+          name: 'Arduino / ESP32',
+          load: () => import('./boards.ts').then(({ ARDUINO }) => ARDUINO),
+        },
+      ],
+    },
+    {
+      title: 'Phone apps',
+      guides: [
+        {
+          id: 'owntracks-android',
+          name: 'OwnTracks (Android)',
+          load: () => import('./owntracks.ts').then(({ OWNTRACKS_ANDROID }) => OWNTRACKS_ANDROID),
+        },
+        {
+          id: 'owntracks-ios',
+          name: 'OwnTracks (iOS)',
+          load: () => import('./owntracks.ts').then(({ OWNTRACKS_IOS }) => OWNTRACKS_IOS),
+        },
+        {
+          id: 'overland',
+          name: 'Overland (iOS)',
+          load: () => import('./overland.ts').then(({ OVERLAND }) => OVERLAND),
+        },
+        {
+          id: 'traccar-client',
+          name: 'Traccar Client',
+          load: () => import('./osmand.ts').then(({ TRACCAR_CLIENT }) => TRACCAR_CLIENT),
+        },
+        {
+          id: 'gpslogger',
+          name: 'GPSLogger',
+          load: () => import('./gpslogger.ts').then(({ GPSLOGGER }) => GPSLOGGER),
+        },
+        {
+          id: 'gpslogger-dawarich',
+          name: 'GPSLogger (Dawarich)',
+          load: () => import('./overland.ts').then(({ GPSLOGGER_DAWARICH }) => GPSLOGGER_DAWARICH),
+        },
+        {
+          id: 'colota',
+          name: 'Colota (Android)',
+          load: () => import('./overland.ts').then(({ COLOTA }) => COLOTA),
+        },
+        {
+          id: 'osmand',
+          name: 'OsmAnd',
+          load: () => import('./osmand.ts').then(({ OSMAND }) => OSMAND),
+        },
+        {
+          id: 'phonetrack',
+          name: 'PhoneTrack',
+          load: () => import('./osmand.ts').then(({ PHONETRACK }) => PHONETRACK),
+        },
+      ],
+    },
+    {
+      title: 'Servers and networks',
+      guides: [
+        {
+          id: 'traccar-server',
+          name: 'Traccar server',
+          load: () => import('./osmand.ts').then(({ TRACCAR_SERVER }) => TRACCAR_SERVER),
+        },
+      ],
+    },
+  ]
+
+const FIRST = GUIDES[0]!.guides[0]!
+
+/** The one with that id, or the first. */
+export function guideOf(id: string): GuideEntry {
+  return GUIDES.flatMap(({ guides }) => guides).find((guide) => guide.id === id) ?? FIRST
+}
+
+/** What to look at for every sender. */
+export const TROUBLES: readonly string[] = [
+  'Open the address with `/healthz` behind it in the browser of the same phone or computer. If nothing answers, the address is not reached from there.',
+  'Look at Rejections in the console: what arrived and was refused is listed there with the reason.',
+  'A key that is revoked, expired or mistyped is listed nowhere: make another one, or ask Keys → Which key is this?',
+]

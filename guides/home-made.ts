@@ -1,0 +1,125 @@
+import { isoTime, json, SAMPLE, SUBMIT, type Guide, type Place, type Setup } from './guide.ts'
+
+const ANSWER = 'The answer says what is wrong: `message` names the field, or the key.'
+const REACH =
+  'No answer at all: the address is not reached from there, or a firewall is in between.'
+const AGAIN = 'After a time-out or a 503 send the same again: it is stored once.'
+
+export const CURL: Guide = {
+  id: 'curl',
+  name: 'curl',
+  about: 'One report from a terminal: the quickest way to see whether address and key are right.',
+  steps: (setup) => [
+    {
+      text: 'Paste this into a terminal (bash, zsh, Git Bash). It sends one report.',
+      entries: [{ title: 'Command', text: curl(setup) }],
+    },
+  ],
+  troubles: [ANSWER, REACH],
+  example: submit,
+}
+
+export const PYTHON: Guide = {
+  id: 'python',
+  name: 'Python',
+  about: 'A program in Python 3, with nothing to install.',
+  steps: (setup) => [
+    {
+      text: 'Save it as `report.py` and run it with `python3 report.py`.',
+      entries: [{ title: 'report.py', text: python(setup) }],
+    },
+  ],
+  troubles: [ANSWER, AGAIN, REACH],
+  example: submit,
+}
+
+export const NODE: Guide = {
+  id: 'node',
+  name: 'Node',
+  about:
+    'A program in JavaScript for Node 18 or later, with nothing to install. The package in `client/` retries and keeps reports while offline.',
+  steps: (setup) => [
+    {
+      text: 'Save it as `report.mjs` and run it with `node report.mjs`.',
+      entries: [{ title: 'report.mjs', text: node(setup) }],
+    },
+  ],
+  troubles: [ANSWER, AGAIN, REACH],
+  example: submit,
+}
+
+export function submit({ address, key, deviceId }: Setup, { latitude, longitude, time }: Place) {
+  return {
+    url: address + SUBMIT,
+    ...json(
+      { deviceId, latitude, longitude, timestamp: isoTime(time) },
+      { Authorization: `Bearer ${key}` },
+    ),
+  }
+}
+
+/** A string of JavaScript, Python and C++ alike: what JSON escapes, they read the same way. */
+export function quoted(text: string): string {
+  return JSON.stringify(text)
+}
+
+function curl({ address, key, deviceId }: Setup): string {
+  const body = JSON.stringify({ deviceId, ...SAMPLE })
+  return [
+    `curl ${shell(address + SUBMIT)} \\`,
+    `  -H ${shell(`Authorization: Bearer ${key}`)} \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -d ${shell(body)}`,
+  ].join('\n')
+}
+
+/** One word of a POSIX shell. */
+function shell(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+function node({ address, key, deviceId }: Setup): string {
+  return `const response = await fetch(${quoted(address + SUBMIT)}, {
+  method: 'POST',
+  headers: {
+    Authorization: ${quoted(`Bearer ${key}`)},
+    'Content-Type': 'application/json',
+  },
+  body: JSON.stringify({
+    deviceId: ${quoted(deviceId)},
+    latitude: ${SAMPLE.latitude},
+    longitude: ${SAMPLE.longitude},
+    timestamp: new Date().toISOString(),
+  }),
+})
+console.log(response.status, await response.text())
+`
+}
+
+function python({ address, key, deviceId }: Setup): string {
+  return `import json
+import urllib.error
+import urllib.request
+from datetime import datetime, timezone
+
+report = {
+    "deviceId": ${quoted(deviceId)},
+    "latitude": ${SAMPLE.latitude},
+    "longitude": ${SAMPLE.longitude},
+    "timestamp": datetime.now(timezone.utc).isoformat(),
+}
+request = urllib.request.Request(
+    ${quoted(address + SUBMIT)},
+    data=json.dumps(report).encode(),
+    headers={
+        "Authorization": ${quoted(`Bearer ${key}`)},
+        "Content-Type": "application/json",
+    },
+)
+try:
+    with urllib.request.urlopen(request, timeout=10) as response:
+        print(response.status, response.read().decode())
+except urllib.error.HTTPError as error:
+    print(error.code, error.read().decode())
+`
+}

@@ -1,0 +1,128 @@
+import { base64, isoTime, json, type Guide, type Place, type Setup } from './guide.ts'
+
+const PATH = '/api/v1/senders/overland'
+
+export const OVERLAND: Guide = {
+  id: 'overland',
+  name: 'Overland (iOS)',
+  about: 'Records an iPhone’s way in detail and sends it in batches. It keeps what it cannot send.',
+  link: ({ address, key, deviceId }) => ({
+    text: 'Scan this with the camera of the iPhone that has Overland, and open it there: address, token and device id are entered.',
+    url: `overland://setup?${query({ url: address + PATH, token: key, device_id: deviceId })}`,
+  }),
+  steps: ({ address, key, deviceId }) => [
+    {
+      text: 'In Overland open Settings and tap Receiver Endpoint.',
+      entries: [
+        { title: 'Endpoint', text: address + PATH },
+        { title: 'Device ID', text: deviceId },
+        { title: 'Access Token', text: key },
+      ],
+    },
+    { text: 'Leave the logging mode at all data; its OwnTracks mode works too.' },
+    { text: 'On the Tracker page switch tracking on and press Send Now.' },
+  ],
+  troubles: [
+    'Queued on the Tracker page tells how many points wait. If Send Now does not make them fewer, the key or the address is wrong.',
+    'The slider on the Tracker page must not stand at Off: then nothing is sent.',
+    'In iOS’s Settings allow Overland location “Always” and precise location.',
+  ],
+  example: (setup, place) => ({
+    url: setup.address + PATH,
+    ...json(
+      { locations: [feature(place, { device_id: setup.deviceId, battery_level: 0.8 })] },
+      { Authorization: `Bearer ${setup.key}` },
+    ),
+  }),
+}
+
+export const COLOTA: Guide = {
+  id: 'colota',
+  name: 'Colota (Android)',
+  about: 'Records and sends an Android phone’s way. It keeps what it cannot send.',
+  link: (setup) => ({
+    text: 'Scan this with the phone’s camera: Colota shows what it would set; tap Apply Configuration.',
+    url: `colota://setup?config=${encodeURIComponent(base64(JSON.stringify(colota(setup))))}`,
+  }),
+  steps: ({ address, key, deviceId }) => [
+    { text: 'In Colota open Settings → API Settings and choose the template `Overland`.' },
+    {
+      text: 'Enter the address and the device’s id, which stands among the custom fields.',
+      entries: [
+        { title: 'Endpoint', text: address + PATH },
+        { title: 'Custom field device_id', text: deviceId },
+      ],
+    },
+    {
+      text: 'Under authentication choose `Bearer`.',
+      entries: [{ title: 'Bearer token', text: key }],
+    },
+    { text: 'Choose a sync preset that sends batches (Balanced, say), and start tracking.' },
+  ],
+  troubles: [
+    'Instant sync does not go with the Overland template: choose a preset with an interval.',
+    'With the template Traccar add `speedUnit=mps` to the address: Colota sends metres per second.',
+    'Exempt Colota from battery optimisation, and allow location “all the time”.',
+  ],
+  example: (setup, place) => ({
+    url: setup.address + PATH,
+    ...json(
+      { locations: [feature(place, { battery_level: 0.8 })], device_id: setup.deviceId },
+      { Authorization: `Bearer ${setup.key}` },
+    ),
+  }),
+}
+
+export const GPSLOGGER_DAWARICH: Guide = {
+  id: 'gpslogger-dawarich',
+  name: 'GPSLogger (Dawarich)',
+  about: 'GPSLogger for Android from version 136 on sends batches by itself, as to Dawarich.',
+  steps: ({ address, key, deviceId }) => [
+    {
+      text: 'In GPSLogger open Logging details → Dawarich and switch it on.',
+      entries: [
+        { title: 'Base URL', text: address },
+        { title: 'API key', text: key },
+        { title: 'Device id', text: deviceId },
+      ],
+    },
+    { text: 'Start logging.' },
+  ],
+  troubles: [
+    'The base URL has no path and no slash at its end.',
+    'Before version 136, or to send each point at once: use GPSLogger with a custom URL.',
+    'Exempt GPSLogger from battery optimisation, and allow location “all the time”.',
+  ],
+  example: ({ address, key, deviceId }, place) => ({
+    url: `${address}/api/v1/overland/batches?${query({ api_key: key })}`,
+    ...json({ locations: [feature(place, { device_id: deviceId, battery_level: 80 })] }),
+  }),
+}
+
+function colota({ address, key, deviceId }: Setup) {
+  return {
+    endpoint: address + PATH,
+    ...{ apiTemplate: 'overland', httpMethod: 'POST', syncInterval: 60 },
+    customFields: [{ key: 'device_id', value: deviceId }],
+    auth: { type: 'bearer', bearerToken: key },
+  }
+}
+
+function feature({ latitude, longitude, time }: Place, more: object) {
+  return {
+    type: 'Feature',
+    geometry: { type: 'Point', coordinates: [longitude, latitude] },
+    properties: {
+      ...{ timestamp: isoTime(time), altitude: 180, speed: 10, course: 90 },
+      ...{ horizontal_accuracy: 12, vertical_accuracy: 5, battery_state: 'unplugged' },
+      ...more,
+    },
+  }
+}
+
+/** Not URLSearchParams: its `+` for a space is a plus to some apps. */
+function query(parameters: Readonly<Record<string, string>>): string {
+  return Object.entries(parameters)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('&')
+}

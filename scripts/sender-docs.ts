@@ -1,0 +1,26 @@
+// npm run docs:senders: writes docs/senders/ from guides/. With --check it only says what is out of date.
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pages } from '../guides/to-markdown.ts'
+
+const folder = join('docs', 'senders')
+const wanted = await pages()
+mkdirSync(folder, { recursive: true })
+const there = new Map(
+  readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]),
+)
+const stale = [...new Set([...wanted.keys(), ...there.keys()])].filter(
+  (name) => wanted.get(name) !== there.get(name),
+)
+if (process.argv.includes('--check')) {
+  if (stale.length > 0) {
+    process.stderr.write(`out of date, run npm run docs:senders: ${stale.join(', ')}\n`)
+    process.exitCode = 1
+  }
+} else {
+  for (const name of stale) {
+    const text = wanted.get(name)
+    if (text === undefined) rmSync(join(folder, name))
+    else writeFileSync(join(folder, name), text)
+  }
+}

@@ -1,0 +1,113 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { SAMPLE, type Guide } from '../../guides/guide.ts'
+import { GUIDES, guideOf } from '../../guides/guides.ts'
+import { adminReader } from '../admin-reader.ts'
+import { createKey, operatorEnv, signIn } from '../deployments.ts'
+import { eventually } from '../eventually.ts'
+import { endPrograms, startEmbedded, temporaryDirectory, type Embedded } from '../programs.ts'
+import { ODD_ID } from './every-guide.ts'
+import { micropython } from './micropython.ts'
+
+const ALL = GUIDES.flatMap(({ guides }) => guides.map(({ id }) => id))
+const LORAWAN = ['the-things-stack', 'chirpstack']
+const place = { latitude: 47.5, longitude: -1.25, time: Math.floor(Date.now() / 1000) * 1000 }
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+let service: Embedded
+let key: string
+let reader: ReturnType<typeof adminReader>
+
+beforeAll(async () => {
+  directory = await temporaryDirectory()
+  service = await startEmbedded(directory.path, operatorEnv())
+  key = await createKey(service.adminUrl)
+  reader = adminReader({ adminUrl: service.adminUrl, key })
+}, 120_000)
+
+afterAll(async () => {
+  await endPrograms()
+  await directory.remove()
+})
+
+/** Where the device has been, once it has been somewhere. */
+function history(deviceId: string) {
+  return eventually(
+    async () => {
+      const found = await reader.positionsIfAny(deviceId)
+      return found.length > 0 && found
+    },
+    { withinMs: 15_000, everyMs: 50 },
+  )
+}
+
+describe('what an app sends, once it is set up as its guide says, is stored', () => {
+  test.each(ALL)('%s', async (id) => {
+    const guide: Guide = await guideOf(id).load()
+    const deviceId = LORAWAN.includes(id) ? '70B3D57ED0001234' : `${id} ${ODD_ID}`
+    const { url, ...request } = guide.example({ address: service.ingestUrl, key, deviceId }, place)
+    const answer = await fetch(url, request)
+    expect([await answer.text(), answer.ok]).toEqual([expect.any(String), true])
+    const positions = await history(guide.arrivesAs?.(deviceId) ?? deviceId)
+    expect(positions).toHaveLength(1)
+    const { latitude, longitude } = place
+    expect(positions[0]).toMatchObject({
+      ...{ latitude, longitude, timestamp: new Date(place.time).toISOString() },
+    })
+    // What the examples say of these is the same in every app's own unit.
+    const told: Record<string, unknown> = { ...positions[0] }
+    for (const [name, value] of Object.entries({
+      speed: 10,
+      heading: 90,
+      battery: 0.8,
+      altitude: 180,
+    })) {
+      if (told[name] !== undefined)
+        expect([name, told[name]]).toEqual([name, expect.closeTo(value, 3)])
+    }
+  })
+
+  test('a rejected one is told with its reason', async () => {
+    const guide = await guideOf('owntracks-android').load()
+    const setup = { address: service.ingestUrl, key, deviceId: 'jane/phone' }
+    const { url, ...request } = guide.example(setup, { ...place, latitude: 95 })
+    expect((await fetch(url, request)).ok).toBe(true)
+    const { call } = await signIn(service.adminUrl)
+    const [rejection] = await eventually(async () => {
+      const { items } = await call<{ items: object[] }>('GET', '/rejections?deviceId=jane%2Fphone')
+      return items.length > 0 && items
+    })
+    expect(rejection).toMatchObject({
+      error: 'INVALID_PARAMS',
+      message: expect.stringContaining('latitude'),
+    })
+  })
+})
+
+describe('the programs run', () => {
+  const PROGRAMS = {
+    curl: () => ({ program: 'sh', options: ['-c'] }),
+    node: () => ({ program: process.execPath, options: ['--input-type=module', '-e'] }),
+    python: () => ({ program: 'python3', options: ['-c'] }),
+    micropython,
+  }
+
+  test.each(Object.entries(PROGRAMS))('%s', async (id, runner) => {
+    const found = runner()
+    // CI has them all; a developer's machine may lack one.
+    const isThere = found !== undefined && !spawnSync(found.program, ['--version']).error
+    if (process.env['CI'] === undefined && !isThere) return
+    const { program, options } = found ?? { program: id, options: [] }
+    const deviceId = `program ${id} ${ODD_ID}`
+    const [step] = (await guideOf(id).load()).steps({ address: service.ingestUrl, key, deviceId })
+    const text = step?.entries?.[0]?.text ?? ''
+    const run = spawn(program, [...options, text], { stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    for (const stream of [run.stdout, run.stderr])
+      stream.on('data', (part: Buffer) => (output += part.toString()))
+    const [code] = (await once(run, 'close')) as [number]
+    expect([code, output]).toEqual([0, expect.stringContaining('Position accepted')])
+    expect(await history(deviceId)).toMatchObject([SAMPLE])
+  })
+})
