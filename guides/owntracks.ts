@@ -68,7 +68,7 @@ function identity(deviceId: string): { user: string; device: string } {
 
 function topicOf(deviceId: string): string {
   const { user, device } = identity(deviceId)
-  return `${user}/${device}`.split('/').filter(Boolean).slice(-2).join('/')
+  return `owntracks/${user}/${device}`.split('/').filter(Boolean).slice(-2).join('/')
 }
 
 function identification(
