@@ -1,6 +1,7 @@
 import type { CandidateName } from './candidates/candidate.ts'
 import type { ProjectorRow } from './projector/measure.ts'
 import type { Parts } from './measured.ts'
+import type { SenderRow } from './senders/measure.ts'
 import type { ShapeName } from './submit/measure.ts'
 import type { SubmitRow } from './submit/summary.ts'
 
@@ -38,6 +39,9 @@ const pacedP99 = (candidate: CandidateName) => (parts: Parts) =>
 const projectorRatio = (store: ProjectorRow['store']) => (parts: Parts) =>
   parts.projector?.rows.find((one) => one.store === store)?.ratio
 
+const senderRatio = (sender: SenderRow['sender']) => (parts: Parts) =>
+  parts.senders?.rows.find((one) => one.sender === sender)?.ratio
+
 function lastPositionGrowth({ growth }: Parts): number | undefined {
   const among = (count: number) =>
     growth?.stores.find(({ devices }) => devices === count)?.lastPositionMicros
@@ -72,6 +76,14 @@ const BOUNDS: readonly Bounds[] = [
     name: `ingest API on ${format}, batches of 100, per report ÷ bare request`,
     ...{ part: 'submit', must: 1, wanted: 0.6, read: ratio(format, 'batches of 100') },
   })),
+  {
+    name: 'a report of OsmAnd ÷ a native one',
+    ...{ part: 'senders', must: 1.3, wanted: 1.1, read: senderRatio('OsmAnd') },
+  },
+  {
+    name: 'a batch of 1000 of Overland ÷ a native one, per report',
+    ...{ part: 'senders', must: 1.3, wanted: 1.1, read: senderRatio('Overland') },
+  },
   {
     name: 'embedded, p99 at 70 % load',
     ...{ part: 'submit', unit: 'ms', must: 15, wanted: 5, read: pacedP99('embedded') },

@@ -1,6 +1,7 @@
 import type { GrowthResult, HistoryResult } from './growth/measure.ts'
 import type { ProjectorResult } from './projector/measure.ts'
 import type { ReadableResult } from './readable/measure.ts'
+import type { SendersResult } from './senders/measure.ts'
 import type { SubmitResult } from './submit/summary.ts'
 
 /** What was measured, when, and on what. */
@@ -15,6 +16,7 @@ export type Measured<Result = object> = Result & {
 /** The parts of the bench that have been measured. */
 export type Parts = {
   readonly submit?: Measured<SubmitResult>
+  readonly senders?: Measured<SendersResult>
   readonly readable?: Measured<ReadableResult>
   readonly projector?: Measured<ProjectorResult>
   readonly growth?: Measured<GrowthResult>

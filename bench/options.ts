@@ -3,6 +3,7 @@ import { parseArguments, UsageError } from '../runtime/arguments.ts'
 export const PARTS = [
   'embedded',
   'kafka',
+  'senders',
   'readable',
   'sqlite',
   'mongodb',
@@ -24,10 +25,11 @@ export const HELP = `Measures the service on this machine and prints a table. Li
 
   npm run bench -- [PART …] [--short] [--rounds N] [--seconds N] [--json FILE]
 
-Parts (default: submit readable projector)
+Parts (default: submit senders readable projector)
   submit       how reports are taken: embedded and kafka
   embedded       everything in one process
   kafka          the ingest API on Kafka, JSON and Avro
+  senders      what reports of OsmAnd and Overland cost beside ours, ingest API on Kafka
   readable     how soon a report can be read after its 200, embedded
   projector    how fast a log is projected: sqlite and mongodb
   sqlite         from the embedded log into SQLite
@@ -49,7 +51,7 @@ const GROUPS: Readonly<Record<string, readonly PartName[]>> = {
   submit: ['embedded', 'kafka'],
   projector: ['sqlite', 'mongodb'],
 }
-const DEFAULT = ['submit', 'readable', 'projector']
+const DEFAULT = ['submit', 'senders', 'readable', 'projector']
 
 const OPTIONS = {
   help: { type: 'boolean', short: 'h' },

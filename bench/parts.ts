@@ -15,9 +15,10 @@ import type { Progress } from './progress.ts'
 import { measureReadable } from './readable/measure.ts'
 import type { Parts } from './measured.ts'
 import { measured } from './result.ts'
+import { measureSenders } from './senders/measure.ts'
 import { runSubmit } from './submit/run.ts'
 
-const NEED_SERVERS: readonly PartName[] = ['kafka', 'mongodb', 'growth']
+const NEED_SERVERS: readonly PartName[] = ['kafka', 'senders', 'mongodb', 'growth']
 
 type Tools = {
   readonly openFiles: (directory: string) => EmbeddedFiles
@@ -49,6 +50,10 @@ async function onServers(
     ...((parts.has('embedded') || parts.has('kafka')) && {
       submit: measured(await submit(servers, options, tools), rounds),
     }),
+    ...(parts.has('senders') &&
+      servers !== undefined && {
+        senders: measured(await senders(servers, options, tools), rounds),
+      }),
     ...(parts.has('readable') && { readable: measured(await readable(options, tools), 1) }),
     ...((parts.has('sqlite') || parts.has('mongodb')) && {
       projector: measured(await projector(servers, options, tools), rounds),
@@ -75,6 +80,16 @@ async function submit(servers: Servers | undefined, options: Options, tools: Too
     return await runSubmit(services, { ...options, progress })
   } finally {
     for (const service of services) await service.stop()
+  }
+}
+
+async function senders(servers: Servers, options: Options, { progress, openTopics }: Tools) {
+  progress('starting: ingest API on Kafka, for senders')
+  const service = await startKafkaCandidate('JSON', servers, openTopics)
+  try {
+    return await measureSenders(service, { ...options, progress })
+  } finally {
+    await service.stop()
   }
 }
 

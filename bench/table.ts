@@ -4,13 +4,15 @@ import type { ProjectorResult } from './projector/measure.ts'
 import type { ReadableResult } from './readable/measure.ts'
 import type { Measured } from './measured.ts'
 import type { Result } from './result.ts'
+import type { SendersResult } from './senders/measure.ts'
 import type { SubmitResult } from './submit/summary.ts'
 
 /** Everything measured, as text. */
 export function tables({ parts, figures }: Result): string {
-  const { submit, readable, projector, growth, history } = parts
+  const { submit, senders, readable, projector, growth, history } = parts
   const sections = [
     ...section('Taking reports', submit, submitTable),
+    ...section('Reports of apps', senders, sendersTable),
     ...section('From the 200 to readable', readable, readableTable),
     ...section('Projecting a full log', projector, projectorTable),
     ...section('More and more devices', growth, growthTables),
@@ -55,6 +57,15 @@ function submitTable({ rows, batchless }: SubmitResult): string {
   ]
   const missing = batchless.map((name) => [name, 'batches of 100', 'not there'])
   return aligned([header, ...lines, ...missing])
+}
+
+function sendersTable({ rows }: SendersResult): string {
+  return aligned([
+    ['', 'reports at once', 'CPU µs/report', 'native', '÷ native'],
+    ...rows.map(({ sender, batch, cpuMicros, nativeCpuMicros, ratio }) => [
+      ...[sender, number(batch), number(cpuMicros), number(nativeCpuMicros), number(ratio)],
+    ]),
+  ])
 }
 
 function readableTable({ reportsPerSecond, latency, asked }: ReadableResult): string {

@@ -6,9 +6,14 @@ export type Target = {
   readonly batch: number
   /** How many devices report in turn; by default as many that each stays far below its limit. */
   readonly devices?: number
+  /** In whose format; ours if absent. */
+  readonly sender?: Sender
   /** Whether the devices drive about in many towns; by default they are anywhere. */
   readonly isFleet?: boolean
 }
+
+/** `OsmAnd` sends one report in the URL, `Overland` many. */
+export type Sender = 'native' | 'OsmAnd' | 'Overland'
 
 const DEVICES = 20_000
 
@@ -23,18 +28,29 @@ export function requestMaker({
   key,
   batch,
   devices = DEVICES,
+  sender = 'native',
   isFleet,
 }: Target): () => string {
   const { host } = new URL(url)
-  const path = batch === 1 ? '/api/v1/gps/submit' : '/api/v1/gps/batch'
-  const head =
+  if (sender === 'OsmAnd') {
+    return () => `GET ${osmandUrl(key, devices)} HTTP/1.1\r\nHost: ${host}\r\n\r\n`
+  }
+  const head = (path: string) =>
     `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n` +
     'Content-Type: application/json\r\nContent-Length: '
+  if (sender === 'Overland') {
+    const overland = head('/api/v1/senders/overland')
+    return () => {
+      const body = `{"locations":[${Array.from({ length: batch }, () => feature(devices)).join(',')}]}`
+      return `${overland}${body.length}\r\n\r\n${body}`
+    }
+  }
+  const native = head(batch === 1 ? '/api/v1/gps/submit' : '/api/v1/gps/batch')
   const placeOf = isFleet === true ? inTown : anywhere
   return () => {
     const body =
       batch === 1 ? report(devices, placeOf) : `{"reports":[${reports(batch, devices, placeOf)}]}`
-    return `${head}${body.length}\r\n\r\n${body}`
+    return `${native}${body.length}\r\n\r\n${body}`
   }
 }
 
@@ -56,9 +72,38 @@ function report(devices: number, placeOf: PlaceOf): string {
   )
 }
 
-function anywhere(n: number, devices: number): string {
+/** The same report as OsmAnd's protocol has it. */
+function osmandUrl(key: string, devices: number): string {
+  made += 1
+  const { latitude, longitude } = coordinates(made, devices)
+  return (
+    `/api/v1/senders/osmand/${key}?id=bench-${made % devices}&lat=${latitude}&lon=${longitude}` +
+    `&timestamp=${Date.now()}&accuracy=4.5&altitude=112.3&speed=27&bearing=271&batt=83`
+  )
+}
+
+/** The same report as Overland has it, with all else that it sends. */
+function feature(devices: number): string {
+  made += 1
+  const { latitude, longitude } = coordinates(made, devices)
+  return (
+    `{"type":"Feature","geometry":{"type":"Point","coordinates":[${longitude},${latitude}]},` +
+    `"properties":{"timestamp":"${new Date().toISOString()}","altitude":112.3,"speed":13.9,` +
+    '"course":271,"horizontal_accuracy":4.5,"vertical_accuracy":8,"motion":["driving"],' +
+    '"pauses":false,"activity":"automotive_navigation","desired_accuracy":100,"deferred":1000,' +
+    '"significant_change":"disabled","locations_in_payload":1,"battery_state":"charging",' +
+    `"battery_level":0.83,"wifi":"","unique_id":"","device_id":"bench-${made % devices}"}}`
+  )
+}
+
+function coordinates(n: number, devices: number) {
   const round = Math.floor(n / devices)
-  return `"latitude":${(round % 179_000) / 1000 - 89.4321},"longitude":${13 + (n % 1000) / 1000}`
+  return { latitude: (round % 179_000) / 1000 - 89.4321, longitude: 13 + (n % 1000) / 1000 }
+}
+
+function anywhere(n: number, devices: number): string {
+  const { latitude, longitude } = coordinates(n, devices)
+  return `"latitude":${latitude},"longitude":${longitude}`
 }
 
 const TOWNS = 200
