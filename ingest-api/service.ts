@@ -11,6 +11,7 @@ import { createIngestApp } from './app.ts'
 import { countRefused } from './count-refused.ts'
 import { KeyUsage } from './keys/key-usage.ts'
 import { Rejections } from './accept/rejections.ts'
+import { isOfApp } from './senders/apps/app-routes.ts'
 import { reportRates } from './report-rates.ts'
 
 const USAGE_FLUSH_MS = 60_000
@@ -74,6 +75,7 @@ export async function startIngestApi(
     port: config.ingestPort,
     graceMs: config.shutdownDeadlineMs / 2,
     overload: { load, onRefused: countRefused({ metrics, logger }) },
+    comesAgain: isOfApp,
   })
   lifecycle.onClose('ingest API', () => server.close())
   logger.info({ url: server.url }, 'ingest API listens')

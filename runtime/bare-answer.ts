@@ -45,6 +45,14 @@ export function refuseConnection(
 }
 
 function bareAnswer(identifier: ErrorIdentifier, message: string) {
+  const answer = withoutTime(identifier, message)
+  const isLater = identifier === 'SERVICE_UNAVAILABLE'
+  const headers = { ...answer.headers, ...(isLater && { 'Retry-After': retryAfterSeconds() }) }
+  return { ...answer, headers }
+}
+
+/** Of a 503 the time is missing after which to come back. */
+function withoutTime(identifier: ErrorIdentifier, message: string) {
   const body = JSON.stringify(errorEnvelope(new ApiError(identifier, message)))
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',
@@ -59,6 +67,6 @@ const OVERLOADED = overloaded()
 
 function overloaded() {
   const message = 'the service is overloaded, please send it again'
-  const { headers, ...rest } = bareAnswer('SERVICE_UNAVAILABLE', message)
+  const { headers, ...rest } = withoutTime('SERVICE_UNAVAILABLE', message)
   return { headers: Object.entries(headers).flat(), ...rest }
 }

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type Koa from 'koa'
@@ -38,6 +38,7 @@ export async function serveHttp({
   graceMs,
   unreadMs = UNREAD_MS,
   overload,
+  comesAgain = () => false,
 }: {
   app: Koa
   host: string
@@ -45,6 +46,8 @@ export async function serveHttp({
   graceMs: number
   unreadMs?: number
   overload?: Overload
+  /** Whether a request that does not arrive whole is to be sent again, for which it gets 503. */
+  comesAgain?: (request: IncomingMessage) => boolean
 }): Promise<HttpServer> {
   const server = createServer({
     headersTimeout: 10_000,
@@ -81,7 +84,11 @@ export async function serveHttp({
     const response = connections.underWay(socket).at(-1)
     if (response === undefined) return refuse(socket, error)
     if (response.headersSent) return void socket.destroy()
-    if (!response.req.complete) return refuse(socket, error)
+    if (!response.req.complete) {
+      if (!comesAgain(response.req)) return refuse(socket, error)
+      const message = 'the request did not arrive whole: send it again'
+      return refuseConnection(socket, 'SERVICE_UNAVAILABLE', message)
+    }
     // The fault follows a valid request on the same connection, which is answered first.
     response.once('close', () => refuse(socket, error))
   })

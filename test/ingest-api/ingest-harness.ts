@@ -7,6 +7,7 @@ import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { createIngestApp } from '../../ingest-api/app.ts'
 import { countRefused } from '../../ingest-api/count-refused.ts'
 import { KeyUsage } from '../../ingest-api/keys/key-usage.ts'
+import { isOfApp } from '../../ingest-api/senders/apps/app-routes.ts'
 import { Rejections } from '../../ingest-api/accept/rejections.ts'
 import type { Config } from '../../runtime/config/config.ts'
 import { serveHttp } from '../../runtime/http-server.ts'
@@ -33,6 +34,7 @@ export type IngestHarness = Awaited<ReturnType<typeof startIngest>>
 export async function startIngest({
   wrapLog = (log) => log,
   wrapKeys = (store) => store,
+  wrapRejections = (log) => log,
   rateLimits = {},
   trustProxy = 0,
   load = new Load(),
@@ -41,6 +43,7 @@ export async function startIngest({
 }: {
   wrapLog?: (log: EventLog) => Pick<EventLog, 'append' | 'ready'>
   wrapKeys?: (store: Store) => Pick<Keys, 'findGrant'>
+  wrapRejections?: (log: EventLog) => Pick<EventLog, 'appendRejections'>
   /** Those that are not given are off. */
   rateLimits?: Partial<RateLimits>
   trustProxy?: number
@@ -57,7 +60,13 @@ export async function startIngest({
   const stopping = new AbortController()
   const usage = new KeyUsage({ keys: store })
   const metrics = createMetrics()
-  const rejections = new Rejections({ eventLog, clock, steadyClock, metrics, logger })
+  const rejections = new Rejections({
+    eventLog: wrapRejections(eventLog),
+    clock,
+    steadyClock,
+    metrics,
+    logger,
+  })
   await store.createAccount({ id: 'acc-1', name: 'Fleet', suspended: false, createdAt: T0 })
   const server = await serveHttp({
     app: createIngestApp({
@@ -79,6 +88,7 @@ export async function startIngest({
     port: 0,
     graceMs: 500,
     overload: { load, onRefused: countRefused({ metrics, logger }) },
+    comesAgain: isOfApp,
   })
   let keys = 0
   let readings = 0

@@ -9,10 +9,12 @@ ingestForAllTests((given) => ({ ingest, key } = given))
 const body = '{"deviceId":"tug","latitude":1,"longitude":2}'
 
 /** The head of a report, with a valid key unless it is `anonymous`. */
-function head(headers: string, { anonymous = false } = {}): string {
+function head(headers: string, { anonymous = false, path = '/api/v1/gps/submit' } = {}): string {
   const authorization = anonymous ? '' : `Authorization: Bearer ${key}\r\n`
-  return `POST /api/v1/gps/submit HTTP/1.1\r\nHost: a\r\n${authorization}Content-Type: application/json\r\n${headers}\r\n`
+  return `POST ${path} HTTP/1.1\r\nHost: a\r\n${authorization}Content-Type: application/json\r\n${headers}\r\n`
 }
+
+const owntracks = { path: '/pub' }
 
 /** Sends text, then `drip` twice a second, until the server ends the connection. */
 function talk(text: string, drip?: string): Promise<{ received: string; seconds: number }> {
@@ -64,6 +66,14 @@ test('whatever is slow or lies about its length is answered in the envelope with
       undefined,
       400,
     ],
+    // Some apps throw away what is answered with a 4xx.
+    ['half a body of an app', head('Content-Length: 40\r\n', owntracks) + '{', undefined, 503],
+    [
+      'a bad chunk of an app',
+      head('Transfer-Encoding: chunked\r\n', owntracks) + 'x',
+      undefined,
+      503,
+    ],
     ['a negative length', head('Content-Length: -1\r\n') + body, undefined, 400],
     ['two lengths', head('Content-Length: 45\r\nContent-Length: 46\r\n') + body, undefined, 400],
     [
@@ -90,6 +100,7 @@ test('whatever is slow or lies about its length is answered in the envelope with
     const [, json = ''] = received.split('\r\n\r\n')
     expect(JSON.parse(json)).toMatchObject({ success: false, code: Number(received.split(' ')[1]) })
     expect(received).toMatch(/X-Request-Id: \S/i)
+    if (received.includes(' 503 ')) expect(received).toMatch(/Retry-After: [123]\r/)
   }
   expect(await ingest.logged()).toEqual([])
 }, 60_000)

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { dawarichTraccar, osmand } from '../osmand.ts'
 import { dawarichOverland, overland } from '../overland.ts'
 import { dawarichOwntracks, owntracks } from '../owntracks.ts'
@@ -83,10 +84,10 @@ function phonetrackRoute(path: string): AppRoute | undefined {
 }
 
 /** Whether an app reports with this request, to whom a 4xx may mean that its data are to go. */
-export function isOfApp({ method, url = '' }: { method?: string; url?: string }): boolean {
+export function isOfApp({ method = '', url = '' }: IncomingMessage): boolean {
   const [path = '', query = ''] = url.split('?', 2)
   const route = appRouteOf(path)
-  return route !== undefined && takes(route, { method: method ?? '', query })
+  return route !== undefined && takes(route, { method, query })
 }
 
 /** What names a position in the query of the root, which otherwise names the service. */

@@ -159,7 +159,8 @@ export function takeApps({
     } catch (thrown) {
       const error = toApiError(thrown)
       // An app that has gone sends it again.
-      if (error.status < 500 && !ctx.req.destroyed) return error
+      const isGone = ctx.req.destroyed && !ctx.req.complete
+      if (error.status < 500 && !isGone) return error
       tally.failed(error.status < 500 ? CUT_OFF : error, { reports: 1, app: name })
       throw error
     }

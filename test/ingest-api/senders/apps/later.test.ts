@@ -1,0 +1,146 @@
+import { afterEach, describe, expect, test } from '@jest/globals'
+import { Load } from '../../../../runtime/load.ts'
+import { eventually } from '../../../eventually.ts'
+import { DependencyError } from '../../../../runtime/errors.ts'
+import type { ApiKey } from '../../../../store/back-office.ts'
+import { T0 } from '../../../samples.ts'
+import { startIngest, type Answer, type IngestHarness } from '../../ingest-harness.ts'
+import { rejectionsOf } from '../rejections-of.ts'
+
+let ingest: IngestHarness
+let points = 0
+
+afterEach(() => ingest.close())
+
+async function start(
+  options: Parameters<typeof startIngest>[0] = {},
+  changes: Partial<ApiKey> = {},
+): Promise<{ id: string; secret: string }> {
+  ingest = await startIngest(options)
+  return ingest.createKey(changes)
+}
+
+function feature(deviceId = 'van', latitude = 54.3) {
+  points += 1
+  return {
+    geometry: { type: 'Point', coordinates: [10.1, latitude] },
+    properties: { device_id: deviceId, timestamp: T0 / 1000 + points },
+  }
+}
+
+function overland(secret: string, ...locations: unknown[]): Promise<Answer> {
+  const headers = { Authorization: `Bearer ${secret}` }
+  const body = JSON.stringify({ locations })
+  return ingest.request('/api/v1/senders/overland', { method: 'POST', headers, body })
+}
+
+/** Every path with a request of one position. */
+function everyApp(secret: string): Promise<Answer>[] {
+  const headers = { Authorization: `Bearer ${secret}` }
+  const post = (path: string, body: object) =>
+    ingest.request(path, { method: 'POST', headers, body: JSON.stringify(body) })
+  return [
+    overland(secret, feature()),
+    post('/pub', { _type: 'location', tid: 'van', lat: 1, lon: 2, tst: T0 / 1000 }),
+    post('/api/v1/senders/traccar', { device_id: 'van', location: { latitude: 1, longitude: 2 } }),
+    ingest.request(`/api/v1/senders/osmand/${secret}?id=van&lat=1&lon=2`),
+  ]
+}
+
+/** 503 with the time after which it may be sent again. */
+function expectLater(answer: Answer, retryAfter: RegExp): void {
+  expect(answer.status).toBe(503)
+  expect(answer.body).toMatchObject({ success: false, code: 503, error: 'SERVICE_UNAVAILABLE' })
+  expect(answer.headers.get('retry-after')).toMatch(retryAfter)
+}
+
+const devices = async () => (await ingest.logged()).map(({ deviceId }) => deviceId).sort()
+
+describe('what may succeed later gets 503, and what was acceptable is stored', () => {
+  test('a device that is not on the key’s list, which operators see', async () => {
+    const { id, secret } = await start({}, { deviceIds: ['van', 'tug-*'] })
+    expectLater(await overland(secret, feature(), feature('bus'), feature('tug-1')), /^60$/)
+    expect(await devices()).toEqual(['tug-1', 'van'])
+    expect(await rejectionsOf(ingest, id)).toMatchObject([
+      {
+        error: 'FORBIDDEN',
+        deviceId: 'bus',
+        message: 'this API key may not report for this deviceId',
+      },
+    ])
+    expect((await overland(secret, feature('tug-2'))).status).toBe(200)
+  })
+
+  test('a suspended account, which operators see', async () => {
+    const { id, secret } = await start()
+    await ingest.store.suspendAccount({ accountId: 'acc-1', suspended: true })
+    for (const answer of await Promise.all(everyApp(secret))) expectLater(answer, /^60$/)
+    await ingest.rejected(4)
+    const told = await rejectionsOf(ingest, id)
+    expect(told.map(({ message }) => message)).toEqual(Array(4).fill('the account is suspended'))
+  })
+
+  test('a log that takes nothing', async () => {
+    const append = () => Promise.reject(new DependencyError('away', { retriable: true }))
+    const { id, secret } = await start({ wrapLog: (log) => ({ append, ready: () => log.ready() }) })
+    for (const answer of await Promise.all(everyApp(secret))) expectLater(answer, /^[123]$/)
+    expect(await rejectionsOf(ingest, id)).toEqual([])
+  })
+
+  test('a fault of ours', async () => {
+    const append = () => Promise.reject(new TypeError('events is not iterable'))
+    const { secret } = await start({ wrapLog: (log) => ({ append, ready: () => log.ready() }) })
+    const answer = await overland(secret, feature())
+    expectLater(answer, /^[123]$/)
+    expect(JSON.stringify(answer.body)).not.toContain('iterable')
+  })
+
+  test('a store that cannot tell the key', async () => {
+    const { secret } = await start({
+      wrapKeys: () => ({ findGrant: () => Promise.reject(new Error('away')) }),
+    })
+    for (const answer of await Promise.all(everyApp(secret))) expectLater(answer, /^[123]$/)
+  })
+
+  test('too many failed authentications of an address', async () => {
+    await start({ rateLimits: { auth: { points: 2, seconds: 60 } } })
+    const answers = []
+    for (let n = 0; n < 4; n += 1) answers.push(await overland('none', feature()))
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 503, 503])
+    expect(Number(answers[3]?.headers.get('retry-after'))).toBeGreaterThan(3)
+  })
+
+  test('a device beyond its limit, beside another', async () => {
+    const { id, secret } = await start({ rateLimits: { device: { points: 1, seconds: 60 } } })
+    expect((await overland(secret, feature(), feature())).status).toBe(200)
+    expectLater(await overland(secret, feature(), feature('tug')), /^\d\d$/)
+    expect(await devices()).toEqual(['tug', 'van', 'van'])
+    // It comes again, so it is no rejection.
+    expect(await rejectionsOf(ingest, id)).toEqual([])
+    const { values } = await ingest.metrics.appReports.get()
+    expect(values).toContainEqual(
+      expect.objectContaining({ labels: { app: 'overland', outcome: 'RATE_LIMITED' }, value: 1 }),
+    )
+  })
+
+  test('more requests than can be carried, also with GET', async () => {
+    const load = new Load({ mostRequests: 0 })
+    const { secret } = await start({ load })
+    const answer = await ingest.request(`/api/v1/senders/osmand/${secret}?id=van&lat=1&lon=2`)
+    expectLater(answer, /^[123]$/)
+  })
+})
+
+describe('a batch larger than its key’s limit', () => {
+  test('is taken whole, and the rest owed', async () => {
+    const { secret } = await start({ rateLimits: { key: { points: 5, seconds: 1 } } })
+    const twenty = Array.from({ length: 20 }, () => feature())
+    expect((await overland(secret, ...twenty)).status).toBe(200)
+    const started = performance.now()
+    expect(await devices()).toHaveLength(20)
+    expectLater(await overland(secret, feature()), /^1$/)
+    await eventually(async () => (await overland(secret, feature())).status === 200)
+    // A second for the five that fitted, and three for those that did not.
+    expect(performance.now() - started).toBeGreaterThan(3_000)
+  })
+})
