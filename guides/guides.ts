@@ -1,4 +1,4 @@
-import type { Guide } from './guide.ts'
+import type { Guide, Setup } from './guide.ts'
 
 /** What a list of guides needs to know of one; the rest is loaded when it is looked at. */
 export type GuideEntry = {
@@ -102,8 +102,10 @@ export function guideOf(id: string): GuideEntry {
 }
 
 /** What to look at for every sender. */
-export const TROUBLES: readonly string[] = [
-  'Open the address with `/healthz` behind it in the browser of the same phone or computer. If nothing answers, the address is not reached from there.',
-  'Look at Rejections in the console: what arrived and was refused is listed there with the reason.',
-  'A key that is revoked, expired or mistyped is listed nowhere: make another one, or ask Keys → Which key is this?',
-]
+export function commonTroubles({ address }: Setup): readonly string[] {
+  return [
+    `Open \`${address}/healthz\` in the browser of the same phone or computer. If nothing answers, the service is not reached from there.`,
+    'Look at Rejections in the console: what arrived and was refused is listed there with the reason.',
+    'A key that is revoked, expired or mistyped is listed nowhere: make another one, or ask Keys → Which key is this?',
+  ]
+}

@@ -1,4 +1,4 @@
-import { GUIDES, TROUBLES } from './guides.ts'
+import { commonTroubles, GUIDES } from './guides.ts'
 import type { Entry, Guide, Setup } from './guide.ts'
 
 /** What stands in the pages for whatever is one's own. */
@@ -30,7 +30,7 @@ function contents(): string {
     'What to enter where, app by app. The console’s page “Connect a device” shows the same with your address and key filled in, with links and QR codes that set apps up, and waits for the first report.',
     ...lists,
     '## When nothing arrives',
-    list(TROUBLES),
+    list(commonTroubles(PLACEHOLDERS)),
   ])
 }
 
@@ -54,7 +54,7 @@ function page(guide: Guide): string {
       [`${index + 1}. ${text}`, ...entries.map(entry)].join('\n\n'),
     ),
     '## When nothing arrives',
-    list([...guide.troubles, ...TROUBLES]),
+    list([...guide.troubles, ...commonTroubles(PLACEHOLDERS)]),
   ])
 }
 

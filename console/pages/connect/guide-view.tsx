@@ -1,5 +1,5 @@
 import type { Entry, Guide, Link, Setup } from '../../../guides/guide.ts'
-import { TROUBLES } from '../../../guides/guides.ts'
+import { commonTroubles } from '../../../guides/guides.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Prose } from './prose.tsx'
 import { QrCode } from './qr-code.tsx'
@@ -48,7 +48,7 @@ export function GuideView({
       <details>
         <summary>When nothing arrives</summary>
         <ul class="troubles">
-          {[...guide.troubles, ...TROUBLES].map((trouble) => (
+          {[...guide.troubles, ...commonTroubles(setup)].map((trouble) => (
             <li key={trouble}>
               <Prose text={trouble} />
             </li>
