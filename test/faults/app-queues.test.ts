@@ -1,0 +1,57 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { APPS, type App } from '../app-queues/apps.ts'
+import { expectDelivered } from '../app-queues/expect-delivered.ts'
+import { recorded, runQueue, type QueueRun } from '../app-queues/run-queue.ts'
+import { eventually } from '../eventually.ts'
+import { describeWith } from '../services/describe-with.ts'
+import { startDistributedService, type DistributedService } from './distributed-service.ts'
+import { noteFault } from './table.ts'
+
+/** Shorter than all three tries of GPSLogger take, which then loses a point. */
+const AWAY_MS = 5_000
+
+await describeWith(['ownKafka', 'ownMongodb'], 'the queues of apps', (services) => {
+  let service: DistributedService
+  const stopping = new AbortController()
+  const runs: Record<string, QueueRun> = {}
+
+  beforeAll(async () => {
+    service = await startDistributedService(services)
+  }, 240_000)
+
+  afterAll(async () => {
+    stopping.abort()
+    await Promise.all(Object.values(runs).map(({ ended }) => ended))
+    await service?.close()
+  }, 60_000)
+
+  test('drain with impossible points in them, answers lost, Kafka away for a while and an ingest API stopped', async () => {
+    for (const [number, [name, app]] of Object.entries<App>(APPS).entries()) {
+      const part = number % 2 === 0 ? 'ingest-1' : 'ingest-2'
+      runs[name] = runQueue({
+        ...{ app, key: await service.createKey({ name }), items: recorded(app, 60, Date.now()) },
+        ...{ url: () => service.url(part), losesEvery: 9, signal: stopping.signal },
+      })
+    }
+    const all = Object.values(runs)
+    const failures = () => all.map((run) => run.failures.length)
+    await eventually(() => all.every(({ waiting, items }) => waiting() < items.length))
+
+    const before = failures()
+    service.kafkaLine.freeze()
+    await pause(AWAY_MS)
+    service.kafkaLine.thaw()
+    await eventually(() => failures().every((count, index) => count > before[index]!))
+
+    expect(all.filter(({ waiting }) => waiting() === 0)).toEqual([])
+    expect(await service.end('ingest-1', 'SIGTERM')).toBe(0)
+    await service.start('ingest-1')
+    await service.end('ingest-2', 'SIGKILL')
+    await service.start('ingest-2')
+
+    await expectDelivered(service, runs, { withinMs: 240_000 })
+    const failed = Object.entries(runs).map(([name, run]) => [name, run.failures.length])
+    noteFault('queues of apps', Object.fromEntries(failed) as Record<string, number>)
+  })
+})
