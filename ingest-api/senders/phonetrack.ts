@@ -96,7 +96,8 @@ function readOpengts(request: AppRequest, { named }: Named): readonly Said[] {
   if ('malformed' in form) return [form.malformed]
   const { gprmc, id, dev, alt, batt } = form.fields
   const deviceId = named ?? textIn(id) ?? textIn(dev)
-  if (!isSent(gprmc) || gprmc === undefined) return [{ kind: 'seen', deviceId }]
+  // V: the receiver has no fix.
+  if (gprmc === undefined || /,V,,/.test(gprmc)) return [{ kind: 'seen', deviceId }]
   const { latitude, longitude, time, knots, course } = gprmcIn(gprmc)
   const measured: Measured = {}
   measure(measured, 'altitude', alt)

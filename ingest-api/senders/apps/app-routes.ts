@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http'
+import { chirpstack } from '../chirpstack.ts'
 import { dawarichTraccar, osmand } from '../osmand.ts'
 import { dawarichOverland, overland } from '../overland.ts'
 import { dawarichOwntracks, owntracks } from '../owntracks.ts'
 import { phonetrack } from '../phonetrack.ts'
+import { theThingsStack } from '../the-things-stack.ts'
 import { traccarForward } from '../traccar-forward.ts'
 import type { App } from './app.ts'
 import { decoded, type Fields } from './fields.ts'
@@ -42,6 +44,8 @@ export const APP_PATHS: readonly AppPath[] = [
   // GET too, if the query has a position.
   { path: '/', methods: POST, app: osmand },
   { path: '/api/v1/senders/traccar-forward', methods: POST, app: traccarForward },
+  { path: '/api/v1/senders/the-things-stack', methods: POST, app: theThingsStack },
+  { path: '/api/v1/senders/chirpstack', methods: POST, app: chirpstack },
   { path: '/log/:app/:key', methods: GET_POST, app: phonetrack },
   { path: '/log/:app/:key/:device', methods: GET_POST, app: phonetrack },
 ]

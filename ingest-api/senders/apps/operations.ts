@@ -103,6 +103,18 @@ const TOLD: Readonly<Record<string, Told>> = {
     description: '`forward.type=json`: an object with `position` and `device`. At most 16 KiB.',
     mediaTypes: [JSON_TYPE],
   },
+  'the-things-stack': {
+    summary: 'Takes webhooks of The Things Stack',
+    description:
+      'The position is looked for in `decoded_payload` by its usual names (`latitude` and `longitude`, `lat` and `lng`, also inside of `gps_1` and the like); the device is the `dev_eui`. Without a position it lives. At most 64 KiB.',
+    mediaTypes: [JSON_TYPE],
+  },
+  chirpstack: {
+    summary: 'Takes events of ChirpStack’s HTTP integration',
+    description:
+      'In JSON. The position is looked for in `object` as of The Things Stack; the device is `deviceInfo.devEui`. Without a position it lives. At most 64 KiB.',
+    mediaTypes: [JSON_TYPE],
+  },
   phonetrack: {
     summary: 'Takes what reports to PhoneTrack of Nextcloud',
     description: `The logging URLs of PhoneTrack with the key in place of the session's token: \`app\` is osmand,

@@ -13,8 +13,17 @@ beforeAll(() => {
 
 const cases = goldenRequests().map((golden) => [golden.id, golden] as const)
 
+/** PhoneTrack's other paths are the same as `/log/…`, which the document tells. */
+const ALIAS = /^\/index\.php\/|^\/log[A-Z]|\/client\/index\.php$/
+
+async function request(path: string, init: RequestInit) {
+  if (!ALIAS.test(path.split('?')[0] ?? '')) return ingest.request(path, init)
+  const answer = await fetch(ingest.url + path, init)
+  return { status: answer.status, body: await answer.json() }
+}
+
 test('there are cases of every app', () => {
-  expect(cases.length).toBeGreaterThan(20)
+  expect(cases.length).toBeGreaterThan(60)
 })
 
 test.each(cases)('%s', async (_, golden) => {
@@ -22,13 +31,16 @@ test.each(cases)('%s', async (_, golden) => {
   const { id: keyId, secret } = await ingest.createKey()
   const { expect: expected } = golden
   for (const { path, init } of requestsOf(golden, secret)) {
-    const { status, body } = await ingest.request(path, init)
+    const { status, body } = await request(path, init)
     if (expected.status === '2xx') expect(Math.floor(status / 100)).toBe(2)
     else expect(status).toBe(expected.status)
     if (expected.answer !== undefined) expect(body).toEqual(expected.answer)
   }
   const events = (await ingest.logged()).filter((event) => event.keyId === keyId)
-  const distinct = [...new Map(events.map((event) => [event.recordId, event])).values()]
+  // Of several with one id the first counts.
+  const distinct = events.filter(
+    ({ recordId }, index) => events.findIndex((event) => event.recordId === recordId) === index,
+  )
   expect(distinct).toHaveLength(expected.positions.length)
   expected.positions.forEach((position, index) => {
     const options = { fallback: keyId, now: ingest.clock.now() }

@@ -1,0 +1,64 @@
+import { isSent, measure, objectIn, type Measured } from './values.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** How deep decoders nest what they have found. */
+const DEEPEST = 4
+
+// Names as decoders write them, without case and underscores, and what they say of GPS and units.
+const LATITUDE = /^(?:gps|position|pos|location)?lat(?:itude)?(?:deg|degrees)?$/
+const LONGITUDE = /^(?:gps|position|pos|location)?(?:lon|long|lng|longitude)(?:deg|degrees)?$/
+
+/** A position that a tracker's payload was decoded to. */
+export type DecodedPosition = {
+  readonly latitude: unknown
+  readonly longitude: unknown
+  readonly measured: Measured
+}
+
+/**
+ * Looks for a position in a decoded payload, by the names that decoders usually give it: `latitude`
+ * and `longitude`, `lat` and `lng`, `gpsLatitude`, `latitudeDeg`, also inside of `gps_1`, `position`
+ * and the like.
+ */
+export function positionIn(payload: unknown, depth = 0): DecodedPosition | undefined {
+  const fields = objectIn(payload)
+  if (fields === undefined || depth > DEEPEST) return undefined
+  const latitude = named(fields, LATITUDE)
+  const longitude = named(fields, LONGITUDE)
+  if (isSent(latitude) && isSent(longitude)) {
+    return { latitude, longitude, measured: measuredIn(fields) }
+  }
+  for (const value of Object.values(fields)) {
+    const found = positionIn(value, depth + 1)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function named(fields: Fields, name: RegExp): unknown {
+  const found = Object.keys(fields).find((key) =>
+    name.test(key.toLowerCase().replace(/[^a-z]/g, '')),
+  )
+  return found === undefined ? undefined : fields[found]
+}
+
+function measuredIn(fields: Fields): Measured {
+  const measured: Measured = {}
+  measure(measured, 'accuracy', fields['accuracy'] ?? fields['horizontalAccuracy'])
+  measure(measured, 'altitude', fields['altitude'] ?? fields['alt'])
+  measure(measured, 'heading', fields['heading'] ?? fields['headingDeg'] ?? fields['course'])
+  measure(measured, 'speed', fields['speedKmph'] ?? fields['speed_kmh'], 1 / 3.6)
+  return measured
+}
+
+/** Percent, where the name says so: `battery` alone is as often volts. */
+export function batteryPercentIn(payload: unknown): unknown {
+  const fields = objectIn(payload) ?? {}
+  const found = Object.keys(fields).find((key) =>
+    BATTERY_PERCENT.test(key.replace(/[^A-Za-z]/g, '')),
+  )
+  return found === undefined ? undefined : fields[found]
+}
+
+const BATTERY_PERCENT = /^bat(?:tery)?(?:level|percent|percentage|pct)$/i

@@ -1,0 +1,34 @@
+import { EMPTY, type App, type Said } from './apps/app.ts'
+import { batteryPercentIn, positionIn } from './apps/decoded-payload.ts'
+import { jsonObjectIn } from './apps/json-in.ts'
+import { timeIn } from './apps/times.ts'
+import { measure, objectIn, textIn, type Measured } from './apps/values.ts'
+
+/** With what each of many gateways has received. */
+const LIMIT_BYTES = 64 * 1024
+
+/** ChirpStack's HTTP integration, in JSON (https://www.chirpstack.io/docs/chirpstack/integrations/events.html). */
+export const chirpstack: App = {
+  name: 'chirpstack',
+  limitBytes: LIMIT_BYTES,
+  read: ({ body }) => [readEvent(body)],
+  answer: () => EMPTY,
+}
+
+/** Uplinks have what the codec made of the payload in `object`, resolved places `location`. */
+function readEvent(body: Buffer): Said {
+  const parsed = jsonObjectIn(body)
+  if ('malformed' in parsed) return parsed.malformed
+  const { fields } = parsed
+  const deviceId = textIn(objectIn(fields['deviceInfo'])?.['devEui'])
+  const position = positionIn(fields['object']) ?? positionIn(fields['location'])
+  if (position === undefined) return { kind: 'seen', deviceId }
+  const measured: Measured = { ...position.measured }
+  measure(measured, 'battery', batteryPercentIn(fields['object']), 0.01)
+  const { latitude, longitude } = position
+  const { time } = fields
+  return {
+    ...{ kind: 'point', deviceId, latitude, longitude },
+    ...{ time: timeIn(time), sentTime: time, measured, sent: fields },
+  }
+}
