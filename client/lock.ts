@@ -11,7 +11,7 @@ export async function lock(file: string): Promise<{ release(): Promise<void> }> 
   held.add(name)
   try {
     if (!(await make(name))) {
-      const owner = Number(await readFile(name, 'utf8'))
+      const owner = Number((await readFile(name, 'utf8')) || (await again(name)))
       if (isAlive(owner)) {
         throw new Error(
           `${file} is in use by process ${owner}; if that is another program, remove ${name}`,
@@ -33,6 +33,12 @@ export async function lock(file: string): Promise<{ release(): Promise<void> }> 
 }
 
 const held = new Set<string>()
+
+/** Whoever makes it needs a moment to write its number. */
+async function again(name: string): Promise<string> {
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  return readFile(name, 'utf8')
+}
 
 async function make(name: string): Promise<boolean> {
   try {
