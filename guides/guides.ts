@@ -90,6 +90,16 @@ export const GUIDES: readonly { readonly title: string; readonly guides: readonl
           name: 'Traccar server',
           load: () => import('./osmand.ts').then(({ TRACCAR_SERVER }) => TRACCAR_SERVER),
         },
+        {
+          id: 'the-things-stack',
+          name: 'The Things Stack',
+          load: () => import('./lorawan.ts').then(({ THE_THINGS_STACK }) => THE_THINGS_STACK),
+        },
+        {
+          id: 'chirpstack',
+          name: 'ChirpStack',
+          load: () => import('./lorawan.ts').then(({ CHIRPSTACK }) => CHIRPSTACK),
+        },
       ],
     },
   ]

@@ -11,7 +11,11 @@ import { ODD_ID } from './every-guide.ts'
 import { micropython } from './micropython.ts'
 
 const ALL = GUIDES.flatMap(({ guides }) => guides.map(({ id }) => id))
-const LORAWAN = ['the-things-stack', 'chirpstack']
+/** Of trackers, which have the ids of their radio. */
+const DEV_EUIS = new Map([
+  ['the-things-stack', '70B3D57ED0001234'],
+  ['chirpstack', '70b3d57ed0001235'],
+])
 const place = { latitude: 47.5, longitude: -1.25, time: Math.floor(Date.now() / 1000) * 1000 }
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>
@@ -45,7 +49,7 @@ function history(deviceId: string) {
 describe('what an app sends, once it is set up as its guide says, is stored', () => {
   test.each(ALL)('%s', async (id) => {
     const guide: Guide = await guideOf(id).load()
-    const deviceId = LORAWAN.includes(id) ? '70B3D57ED0001234' : `${id} ${ODD_ID}`
+    const deviceId = DEV_EUIS.get(id) ?? `${id} ${ODD_ID}`
     const { url, ...request } = guide.example({ address: service.ingestUrl, key, deviceId }, place)
     const answer = await fetch(url, request)
     expect([await answer.text(), answer.ok]).toEqual([expect.any(String), true])
