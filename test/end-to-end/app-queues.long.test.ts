@@ -25,7 +25,9 @@ test('the queues of all apps drain over a restart, with impossible points in the
     })
   }
   const all = Object.values(runs)
-  await eventually(() => all.every(({ waiting, items }) => waiting() < items.length))
+  await eventually(() => all.every(({ waiting, items }) => waiting() < items.length), {
+    withinMs: 30_000,
+  })
   const waiting = all.map((run) => run.waiting())
   service = deployment = await service.restart()
   // The queues were not empty before it.

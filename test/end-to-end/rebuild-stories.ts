@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { eventually } from '../eventually.ts'
 import { expectExactlyOnce } from '../faults/invariants.ts'
-import { startLoad, type Load } from '../faults/load.ts'
+import { acceptsAgain, devicesOf, startLoad, type Load } from '../faults/load.ts'
 import type { RunningProgram } from '../programs.ts'
 
 /** A running service and how `npm run rebuild` is started on its data. */
@@ -20,12 +20,20 @@ export function rebuildStories(
   test('rebuilds under load lose, double and hide nothing, also when one is killed', async () => {
     const service = await start()
     const loads: Load[] = []
+    const beating: ReturnType<typeof keepBeating>[] = []
     const startLoadAgain = async () => {
       const { ingestUrl, key } = service
       const load = startLoad({ urls: [ingestUrl], key, concurrency, pauseMs: 10 })
       loads.push(load)
       await eventually(() => load.acknowledged.length >= 500, { withinMs: 60_000 })
+      beating.push(keepBeating(service, devicesOf(load)))
       return load
+    }
+    /** What each device sent last is a position: its record tells when it was last seen. */
+    const stopLoad = async (load: Load) => {
+      for (const beats of beating) await beats.stop()
+      await acceptsAgain(load)
+      await load.stop()
     }
     const acknowledged = () => loads.flatMap((load) => load.acknowledged)
     const reading = keepReading(service, acknowledged)
@@ -42,7 +50,7 @@ export function rebuildStories(
       expect(await killed.ended).toBe('SIGKILL')
       const before = load.acknowledged.length
       await eventually(() => load.acknowledged.length > before + 100, { withinMs: 60_000 })
-      await load.stop()
+      await stopLoad(load)
 
       // Where its hold is a lease, the killed one counts as under way for a while.
       const next = await eventually(
@@ -55,10 +63,12 @@ export function rebuildStories(
       )
       await expectSwitched(next, 'Generation 4 is in use, generation 2 is removed')
 
-      await startLoadAgain()
+      const last = await startLoadAgain()
       await expectSwitched(service.rebuild(), 'Generation 5 is in use, generation 4 is removed')
+      await stopLoad(last)
     } finally {
       await reading.stop()
+      for (const beats of beating) await beats.stop()
       for (const load of loads) await load.stop()
     }
     const refused = loads.flatMap((load) => load.refused)
@@ -67,6 +77,7 @@ export function rebuildStories(
         `${reading.read()} read again and again, ${reading.vanished.length} vanished\n`,
     )
     expect(reading.vanished).toEqual([])
+    expect(beating.every((beats) => beats.taken() > 20)).toBe(true)
     expect(reading.read()).toBeGreaterThan(20)
     expect(refused.filter(({ status }) => status !== 429)).toEqual([])
     await expectExactlyOnce(service, {
@@ -81,6 +92,31 @@ async function expectSwitched(rebuild: RunningProgram, text: string): Promise<vo
     0,
     expect.stringContaining(`They are equal. ${text}`),
   ])
+}
+
+/** Heartbeats of devices, one after the other. */
+function keepBeating(
+  { ingestUrl, key }: Pick<Rebuildable, 'ingestUrl' | 'key'>,
+  devices: readonly string[],
+) {
+  let taken = 0
+  let stopped = false
+  const running = (async () => {
+    for (let turn = 0; !stopped; turn += 1) {
+      const id = devices[turn % devices.length]
+      const answer = await fetch(`${ingestUrl}/api/v1/senders/osmand?key=${key}&id=${id}`)
+      await answer.arrayBuffer()
+      if (answer.status === 200) taken += 1
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  })()
+  return {
+    taken: () => taken,
+    async stop() {
+      stopped = true
+      await running
+    },
+  }
 }
 
 /** Reads acknowledged records over and over; one that was there once has to be there for good. */

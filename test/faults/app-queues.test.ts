@@ -36,13 +36,17 @@ await describeWith(['ownKafka', 'ownMongodb'], 'the queues of apps', (services) 
     }
     const all = Object.values(runs)
     const failures = () => all.map((run) => run.failures.length)
-    await eventually(() => all.every(({ waiting, items }) => waiting() < items.length))
+    await eventually(() => all.every(({ waiting, items }) => waiting() < items.length), {
+      withinMs: 30_000,
+    })
 
     const before = failures()
     service.kafkaLine.freeze()
     await pause(AWAY_MS)
     service.kafkaLine.thaw()
-    await eventually(() => failures().every((count, index) => count > before[index]!))
+    await eventually(() => failures().every((count, index) => count > before[index]!), {
+      withinMs: 30_000,
+    })
 
     expect(all.filter(({ waiting }) => waiting() === 0)).toEqual([])
     expect(await service.end('ingest-1', 'SIGTERM')).toBe(0)
