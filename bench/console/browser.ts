@@ -56,12 +56,12 @@ export function painted(page: Page, ...selectors: readonly string[]): Promise<nu
   return page.evaluate(`bench.painted(${JSON.stringify(selectors)})`)
 }
 
-/** The share of the time that the page's main thread works, while `work` is done. */
+/** The share of a core that the page's main thread takes while `work` is done. */
 export async function busyShare(session: CDPSession, work: () => Promise<void>): Promise<number> {
   const begun = performance.now()
-  const busy = await taskSeconds(session)
+  const busy = await cpuSeconds(session)
   await work()
-  return ((await taskSeconds(session)) - busy) / ((performance.now() - begun) / 1_000)
+  return ((await cpuSeconds(session)) - busy) / ((performance.now() - begun) / 1_000)
 }
 
 /** What of its heap a page uses after a garbage collection, in MB. */
@@ -71,7 +71,7 @@ export async function heapMegabytes(session: CDPSession): Promise<number> {
   return usedSize / 1e6
 }
 
-async function taskSeconds(session: CDPSession): Promise<number> {
+async function cpuSeconds(session: CDPSession): Promise<number> {
   const { metrics } = await session.send('Performance.getMetrics')
-  return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? NaN
+  return metrics.find(({ name }) => name === 'ThreadTime')?.value ?? NaN
 }

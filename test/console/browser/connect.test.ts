@@ -161,7 +161,9 @@ describeConsole('connecting a device', () => {
 
   test('an address with a key in its fragment goes on with it, and no longer holds it', async () => {
     const { key } = await suite.made('/keys', { name: 'Phone' })
-    const page = await suite.signedIn(`/connect#key=${key}&device=phone&sender=gpslogger`)
+    const page = await suite.signedIn(`/connect#key=${key}&device=phone&sender=gpslogger`, {
+      byForm: true,
+    })
     expect(await secretOf(page)).toBe(key)
     expect(page.url()).toBe(`${suite.url}/connect`)
     expect(await page.getByLabel('GPSLogger', { exact: true }).isChecked()).toBe(true)

@@ -117,16 +117,25 @@ export function consoleSuite() {
     return `http://${PLAIN_HOST}:${new URL(service.adminUrl).port}`
   }
 
-  /** A page at the path, signed in; `window.painted` keeps what is painted in it. */
+  /**
+   * A page at the path, signed in; `window.painted` keeps what is painted in it.
+   * @param byForm for a session of its own, which may end.
+   */
   async function signedIn(
     path = '/',
-    { url = service.adminUrl, ...options }: Parameters<typeof open>[0] & { url?: string } = {},
+    {
+      url = service.adminUrl,
+      byForm = false,
+      ...options
+    }: Parameters<typeof open>[0] & { url?: string; byForm?: boolean } = {},
   ): Promise<Page> {
     const context = await open(options)
     await context.addInitScript(KEEP_PAINTED)
+    const [name = '', value = ''] = cookie.split('=')
+    if (!byForm) await context.addCookies([{ name, value, url }])
     const page = await context.newPage()
     await page.goto(url + path)
-    await fillSignIn(page)
+    if (byForm) await fillSignIn(page)
     await page.getByRole('navigation', { name: 'Console' }).waitFor()
     return page
   }

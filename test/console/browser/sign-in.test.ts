@@ -6,7 +6,7 @@ describeConsole('signing in', () => {
   const suite = consoleSuite()
 
   test('leads to the page that was asked for, and signing out back', async () => {
-    const page = await suite.signedIn('/audit')
+    const page = await suite.signedIn('/audit', { byForm: true })
     await page.getByRole('heading', { name: 'Audit' }).waitFor()
     await page.getByText('session.created').first().waitFor()
     await page.getByRole('button', { name: 'Your account' }).click()
@@ -69,7 +69,7 @@ describeConsole('signing in', () => {
   })
 
   test('out in one tab signs out the others', async () => {
-    const page = await suite.signedIn('/audit')
+    const page = await suite.signedIn('/audit', { byForm: true })
     const other = await page.context().newPage()
     await other.goto(`${suite.url}/audit`)
     await other.getByRole('heading', { name: 'Audit' }).waitFor()
