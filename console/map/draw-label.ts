@@ -16,7 +16,10 @@ const SIDES = [
   { align: 'center', x: 0, y: -26 },
 ] as const
 
-/** The name of the device at (x, y), at the first side where it covers nothing else, else to its right. */
+/**
+ * The name of the device at (x, y), at the first side where it covers nothing else, else to its right.
+ * The context's font is `LABEL_FONT`.
+ */
 export function drawLabel(
   context: CanvasRenderingContext2D,
   x: number,
@@ -25,7 +28,7 @@ export function drawLabel(
   palette: Palette,
 ): void {
   const shown = cut(text)
-  const { width } = context.measureText(shown)
+  const width = widthOf(context, shown)
   const near = obstacles.filter(
     (one) => Math.hypot(one.x - x, one.y - y) < width + FROM_MIDDLE + one.radius,
   )
@@ -45,6 +48,20 @@ export function drawLabel(
     const nearestY = Math.max(top, Math.min(circle.y, top + 2 * HALF_HEIGHT))
     return Math.hypot(circle.x - nearestX, circle.y - nearestY) < circle.radius + 2
   }
+}
+
+const widths = new Map<string, number>()
+const MOST_WIDTHS = 1_000
+
+/** In `LABEL_FONT`; measuring takes as long as painting, and labels are painted at each frame. */
+function widthOf(context: CanvasRenderingContext2D, text: string): number {
+  let width = widths.get(text)
+  if (width === undefined) {
+    if (widths.size >= MOST_WIDTHS) widths.clear()
+    width = context.measureText(text).width
+    widths.set(text, width)
+  }
+  return width
 }
 
 /** Isolated, so that letters that run to the left do not turn the label round. */
