@@ -127,7 +127,7 @@ export function fitPoints(
     // Names stand to the right of devices, below the buttons.
     padding: [60, 110, 60, 60],
     // One place alone says nothing without the towns around it.
-    maxZoom: isOnePlace ? 12 : 16,
+    maxZoom: isOnePlace ? 10 : 16,
     duration: animated ? 250 : 0,
   })
 }

@@ -60,7 +60,7 @@ export function AuditPage() {
 
 const TEXTS = [
   { name: 'action', label: 'What, such as key.created' },
-  { name: 'subjectId', label: 'Id of the key, device or operator' },
+  { name: 'subjectId', label: 'To what, its id' },
 ] as const
 
 function AuditFilters({ filter }: { filter: Filter }) {
