@@ -63,12 +63,12 @@ export async function toMessage(
     // Retention uses it; by the device's own time a late report could go before it is projected.
     timestamp: String(event.receivedAt),
     headers: {
+      'content-type': avro === undefined ? 'application/json' : 'application/avro',
       ...cloudEventHeaders({
         id: eventIdOf(event),
         type: eventTypeOf(event),
         time: event.receivedAt,
       }),
-      'content-type': avro === undefined ? 'application/json' : 'application/avro',
       ...(spooled && { [SPOOLED]: 'true' }),
     },
   }

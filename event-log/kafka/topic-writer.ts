@@ -150,7 +150,7 @@ export function topicWriter<Item>({
         unconfirmedSince ??= now()
         try {
           const messages = await Promise.all(
-            items.map(async ({ item, partition }) => ({ ...(await toMessage(item)), partition })),
+            items.map(async ({ item, partition }) => ({ partition, ...(await toMessage(item)) })),
           )
           for (const part of parts(messages)) await producer.send(part)
           unconfirmedSince = undefined

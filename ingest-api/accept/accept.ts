@@ -179,7 +179,7 @@ function limited(allowance: Allowance, tell: (allowance: Allowance) => string): 
 }
 
 function positionReported(
-  { timestamp, ...report }: PositionReport,
+  report: PositionReport,
   {
     key,
     idempotencyKey,
@@ -188,11 +188,10 @@ function positionReported(
   }: { key: ApiKey; idempotencyKey: string | undefined; receivedAt: number; byPlace: boolean },
 ): PositionReported {
   const { accountId } = key
-  const { deviceId, latitude, longitude } = report
-  const fields = byPlace ? { deviceId, latitude, longitude } : report
-  const identified = timestamp === undefined ? fields : { ...fields, timestamp }
+  const { deviceId, latitude, longitude, timestamp } = report
+  const place = { deviceId, latitude, longitude, ...(timestamp !== undefined && { timestamp }) }
   return {
-    recordId: recordIdFor(identified, { accountId, idempotencyKey, receivedAt }),
+    recordId: recordIdFor(byPlace ? place : report, { accountId, idempotencyKey, receivedAt }),
     accountId,
     keyId: key.id,
     ...report,

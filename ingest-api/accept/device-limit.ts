@@ -38,7 +38,7 @@ export class DeviceLimit {
     if (limit === undefined) return taken
     const note = (deviceId: string, count: Count) => {
       const exceeded = count.consumedPoints > limit.points
-      taken.set(deviceId, { ...allowance('device', limit, count), exceeded })
+      taken.set(deviceId, { exceeded, ...allowance('device', limit, count) })
     }
     const waiting: Promise<void>[] = []
     for (const deviceId of deviceIds) {

@@ -50,7 +50,7 @@ export class KeyLimit {
     }
     const count = await this.#countersOf(limit.seconds).add(id, positions)
     const over = Math.min(positions, Math.max(0, count.consumedPoints - limit.points))
-    return { ...allowance('key', limit, count), over }
+    return { over, ...allowance('key', limit, count) }
   }
 
   /**

@@ -22,7 +22,7 @@ export function submitPosition({
   return async function submitPosition(ctx) {
     const { grant, reports, withinMs, allowance } = await receive(ctx, {
       limitBytes: LIMIT_BYTES,
-      reportsIn: (body) => [{ ...body, ...idempotencyKey(ctx) }],
+      reportsIn: ({ json, chunks }) => [{ json, chunks, ...idempotencyKey(ctx) }],
     })
     const { outcomes, deviceAllowance } = await accept(grant, reports, { withinMs })
     const [outcome] = outcomes

@@ -47,8 +47,14 @@ export function projectEntries(
     const { accountId, deviceId } = event
     const before = statuses.find(event)
     const state = {
-      ...{ accountId, deviceId, before, after: before },
-      ...{ stored: [], seen: [], repeated: [], erased: [] },
+      accountId,
+      deviceId,
+      before,
+      after: before,
+      stored: [],
+      seen: [],
+      repeated: [],
+      erased: [],
       erasures: erasures.times(event),
     }
     devices.set(key, state)

@@ -23,9 +23,8 @@ export function judgePoint(
     (time === undefined || (time >= EARLIEST && time <= now + FURTHEST_AHEAD_MS)) &&
     deviceIdFault(deviceId) === undefined
   ) {
-    const place = { deviceId, latitude: latitude + 0, longitude: longitude + 0 }
-    const report = time === undefined ? place : { ...place, timestamp: time }
-    return { report: Object.assign(report, measured) }
+    const report = { deviceId, latitude: latitude + 0, longitude: longitude + 0, ...measured }
+    return { report: time === undefined ? report : { timestamp: time, ...report } }
   }
   const faults = [
     fault('deviceId', deviceIdFault(deviceId)),
