@@ -1,5 +1,5 @@
 import { EMPTY, EMPTY_LIST, type App, type AppRequest, type Said } from './apps/app.ts'
-import { fieldsIn, type Fields } from './apps/fields.ts'
+import { fieldsIn, NO_FIELDS, type Fields } from './apps/fields.ts'
 import { timeIn } from './apps/times.ts'
 import { isSent, measure, METRES_PER_SECOND, textIn, type Measured } from './apps/values.ts'
 import { readTraccarJson } from './traccar.ts'
@@ -54,7 +54,7 @@ export function formAndQuery({
     return { malformed: { kind: 'malformed', message, sent: undefined } }
   }
   const form = fieldsIn(body.toString('utf8'))
-  return { fields: Object.assign(Object.create(null) as object, query, form) }
+  return { fields: query === NO_FIELDS ? form : { ...query, ...form } }
 }
 
 function readFields(fields: Fields, { query }: AppRequest, named: string | undefined): Said {

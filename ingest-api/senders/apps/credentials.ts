@@ -53,9 +53,8 @@ function basicPassword(authorization: string): string | undefined {
 
 /** The query without the key. */
 export function withoutKey(query: Fields): Fields {
-  if (!('key' in query) && !('api_key' in query)) return query
-  const rest = Object.assign(Object.create(null) as Record<string, string>, query)
-  delete rest['key']
-  delete rest['api_key']
-  return rest
+  if (query['key'] === undefined && query['api_key'] === undefined) return query
+  return Object.fromEntries(
+    Object.entries(query).filter(([name]) => name !== 'key' && name !== 'api_key'),
+  )
 }

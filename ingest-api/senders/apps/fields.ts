@@ -1,21 +1,23 @@
 /** The fields of a query or a form; of one that comes twice the first. */
 export type Fields = Readonly<Record<string, string>>
 
+export const NO_FIELDS: Fields = {}
+
 /** What no device id and no number is. */
 const ILL_FORMED = '\ud800'
 
 /** Reads `a=1&b=2`. */
 export function fieldsIn(text: string): Fields {
-  // Without a prototype, so that a field called `constructor` is like any other.
-  const fields = Object.create(null) as Record<string, string>
-  if (text === '') return fields
+  if (text === '') return NO_FIELDS
+  const fields: Record<string, string> = {}
   for (let from = 0; from <= text.length;) {
     let to = text.indexOf('&', from)
     if (to === -1) to = text.length
     let equals = text.indexOf('=', from)
     if (equals === -1 || equals > to) equals = to
     const name = decoded(text.slice(from, equals))
-    if (!(name in fields)) fields[name] = decoded(text.slice(equals + 1, to))
+    // So nothing that every object has is overwritten either.
+    if (fields[name] === undefined) fields[name] = decoded(text.slice(equals + 1, to))
     from = to + 1
   }
   return fields

@@ -10,7 +10,7 @@ const odd = fc.oneof(
     ' ',
     -0,
     1e308,
-    1e999,
+    Infinity,
     95,
     -181,
     'NaN',
