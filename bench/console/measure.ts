@@ -33,6 +33,7 @@ const FLEET = ['.ol-layer canvas', '.fleet-canvas']
 const TRACK = ['.ol-layer canvas', '.track-map .fleet-canvas']
 const MOVING_MS = 4_000
 const STILL_MS = 8_000
+const AT_REST_MS = 4_000
 const DOTS = 10
 const HEAP_SAMPLES = 12
 
@@ -122,6 +123,7 @@ async function slowestDot(page: Page, service: Service): Promise<number> {
   await sail(0)
   await page.goto(`${service.adminUrl}/?device=${label}`)
   await page.getByRole('region', { name: 'Selected device' }).waitFor()
+  await page.getByRole('status', { name: 'Connection' }).getByText('live').waitFor()
   await page.waitForTimeout(1_000)
   const origin: number = await page.evaluate('performance.timeOrigin')
   let slowest = 0
@@ -146,6 +148,8 @@ async function drawDay(browser: ConsoleBrowser, { adminUrl }: Service, day: numb
   const before = new Date(day - 1).toISOString().slice(0, 10)
   await page.goto(`${adminUrl}/devices/a-day?day=${before}`)
   await page.getByText('No reports on this day').waitFor()
+  // The page also reads the list of all devices at first.
+  await page.waitForTimeout(AT_REST_MS)
   const answered = page.waitForResponse((response) => response.url().includes('/track?'))
   const begun: number = await page.evaluate('performance.now()')
   await page.getByRole('button', { name: 'The day after' }).click()
