@@ -84,6 +84,7 @@ export class FaultyDatabase extends RealDatabase implements DatabaseSyncInstance
       run: (...values: never[]) => meet(sql, () => run(...values)),
       get: (...values: never[]) => meet(sql, (): unknown => get(...values)),
       all: (...values: never[]) => meet(sql, (): unknown => all(...values)),
+      setReturnArrays: (asArrays: boolean) => statement.setReturnArrays(asArrays),
     } as unknown as StatementSyncInstance
   }
 }
