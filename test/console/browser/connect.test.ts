@@ -81,7 +81,10 @@ describeConsole('connecting a device', () => {
     const place = { latitude: 95, longitude: 2, time: Math.floor(Date.now() / 1000) * 1000 }
     const send = ({ url, ...request }: Example) => fetch(url, request)
     expect((await send(OWNTRACKS_ANDROID.example(setup, place))).status).toBe(200)
-    await arrival(page).getByText(/^Refused/).first().waitFor()
+    await arrival(page)
+      .getByText(/^Refused/)
+      .first()
+      .waitFor()
     await arrival(page).getByText('atitude').first().waitFor()
     await send(OWNTRACKS_ANDROID.example(setup, { ...place, latitude: 1 }))
     await arrival(page).getByText('owntracks/phone 1 has arrived').waitFor()
