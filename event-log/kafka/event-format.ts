@@ -57,20 +57,19 @@ export async function toMessage(
   { avro, spooled = false }: { avro?: AvroFormats | undefined; spooled?: boolean } = {},
 ): Promise<Message> {
   const format = isDeviceSeen(event) ? avro?.heartbeats : avro?.positions
+  const headers: Record<string, string> = cloudEventHeaders({
+    id: eventIdOf(event),
+    type: eventTypeOf(event),
+    time: event.receivedAt,
+  })
+  headers['content-type'] = avro === undefined ? 'application/json' : 'application/avro'
+  if (spooled) headers[SPOOLED] = 'true'
   return {
     key: deviceKey(event),
     value: format === undefined ? encodeEvent(event) : await format.encode(event),
     // Retention uses it; by the device's own time a late report could go before it is projected.
     timestamp: String(event.receivedAt),
-    headers: {
-      'content-type': avro === undefined ? 'application/json' : 'application/avro',
-      ...cloudEventHeaders({
-        id: eventIdOf(event),
-        type: eventTypeOf(event),
-        time: event.receivedAt,
-      }),
-      ...(spooled && { [SPOOLED]: 'true' }),
-    },
+    headers,
   }
 }
 

@@ -66,7 +66,7 @@ test('parts and rounds are taken from the command line', () => {
     rounds: 1,
   })
   expect(parseOptions([])).toMatchObject({
-    parts: new Set(['embedded', 'kafka', 'readable', 'sqlite', 'mongodb']),
+    parts: new Set(['embedded', 'kafka', 'senders', 'readable', 'sqlite', 'mongodb']),
     rounds: 5,
   })
   expect(() => parseOptions(['--rounds', '0'])).toThrow(UsageError)

@@ -116,8 +116,9 @@ export function heartbeatsContract(open: OpenStore): void {
           seen: [third],
         },
       ])
+      const [fourth, erased] = [heartbeat(4), erasure(10)]
       const [last, heard] = [position(11), heartbeat(12)]
-      expect(await project(heartbeat(4), erasure(10), last, heard)).toMatchObject([
+      expect(await project(fourth, erased, last, heard)).toMatchObject([
         { stored: [last], seen: [heard] },
       ])
     })

@@ -76,7 +76,10 @@ describe('a project with a console', () => {
 
   beforeEach(() => {
     mkdirSync(inProject('console'))
-    cpSync(join(root, 'console/vite.config.mjs'), inProject('console/vite.config.mjs'))
+    mkdirSync(inProject('guides'))
+    for (const file of ['console/vite.config.mjs', 'console/theme.js']) {
+      cpSync(join(root, file), inProject(file))
+    }
     write('console/index.html', '<script type="module" src="./main.tsx"></script>')
     write('console/main.tsx', `import './main.css'\ndocument.title = 'first'\n`)
     write('console/main.css', 'p { color: red }\n')
