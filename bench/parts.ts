@@ -85,7 +85,7 @@ async function submit(servers: Servers | undefined, options: Options, tools: Too
 
 async function senders(servers: Servers, options: Options, { progress, openTopics }: Tools) {
   progress('starting: ingest API on Kafka, for senders')
-  const service = await startKafkaCandidate('JSON', servers, openTopics)
+  const service = await startKafkaCandidate('JSON', servers, openTopics, 'bench-senders')
   try {
     return await measureSenders(service, { ...options, progress })
   } finally {

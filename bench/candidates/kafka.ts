@@ -16,8 +16,8 @@ export async function startKafkaCandidate(
   format: 'JSON' | 'Avro',
   { brokers, registryUrl, ...servers }: Servers,
   openTopics: OpenTopics,
+  topicPrefix = `bench-${format.toLowerCase()}`,
 ): Promise<Candidate> {
-  const topicPrefix = `bench-${format.toLowerCase()}`
   const env = {
     ...operatorEnv(),
     ...UNHINDERED,
