@@ -188,10 +188,9 @@ function positionReported(
   }: { key: ApiKey; idempotencyKey: string | undefined; receivedAt: number; byPlace: boolean },
 ): PositionReported {
   const { accountId } = key
-  const { deviceId, latitude, longitude, timestamp } = report
-  const place = { deviceId, latitude, longitude, ...(timestamp !== undefined && { timestamp }) }
+  const { timestamp } = report
   return {
-    recordId: recordIdFor(byPlace ? place : report, { accountId, idempotencyKey, receivedAt }),
+    recordId: recordIdFor(byPlace ? placeOf(report) : report, { accountId, idempotencyKey, receivedAt }),
     accountId,
     keyId: key.id,
     ...report,
@@ -199,6 +198,11 @@ function positionReported(
     timestampSource: timestamp === undefined ? 'server' : 'device',
     receivedAt,
   }
+}
+
+/** What identifies a report of an app. */
+function placeOf({ deviceId, latitude, longitude, timestamp }: PositionReport): PositionReport {
+  return { deviceId, latitude, longitude, ...(timestamp !== undefined && { timestamp }) }
 }
 
 function tooLate(): Error {
