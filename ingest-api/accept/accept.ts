@@ -190,7 +190,11 @@ function positionReported(
   const { accountId } = key
   const { timestamp } = report
   return {
-    recordId: recordIdFor(byPlace ? placeOf(report) : report, { accountId, idempotencyKey, receivedAt }),
+    recordId: recordIdFor(byPlace ? placeOf(report) : report, {
+      accountId,
+      idempotencyKey,
+      receivedAt,
+    }),
     accountId,
     keyId: key.id,
     ...report,
