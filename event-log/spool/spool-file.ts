@@ -78,20 +78,50 @@ export function openSpoolFile(
   )
   const remove = database.prepare('DELETE FROM waiting WHERE place <= ?')
   const probe = database.prepare('REPLACE INTO probe VALUES (1, randomblob(?))')
-  let { events: held, bytes } = sum.get(Number.MAX_SAFE_INTEGER) ?? { events: 0, bytes: 0 }
+  let held = 0
+  let bytes = 0
+  /** After a failure it is not known whether it was done all the same, until they are counted again. */
+  let isCounted = false
   let queued = 0
   let queuedBytes = 0
   let probedAt = -Infinity
 
+  count()
+
   const writer = gatheringWriter<Row>({
     async writeBatch(rows) {
-      database.transaction(() => {
-        for (const row of rows) insert.run(...row)
-      })
+      counting(() =>
+        database.transaction(() => {
+          for (const row of rows) insert.run(...row)
+        }),
+      )
       held += rows.length
       bytes += sizeOf(rows)
     },
   })
+
+  function count(): void {
+    const { events, bytes: size } = sumUpTo(Number.MAX_SAFE_INTEGER)
+    ;[held, bytes, isCounted] = [events, size, true]
+  }
+
+  function sumUpTo(place: number): { events: number; bytes: number } {
+    return sum.get(place) ?? { events: 0, bytes: 0 }
+  }
+
+  function counting(change: () => void): void {
+    try {
+      change()
+    } catch (error) {
+      isCounted = false
+      try {
+        count()
+      } catch {
+        // Whoever reads next counts.
+      }
+      throw error
+    }
+  }
 
   function oldestSeconds(): number {
     const first = held === 0 ? undefined : oldestTime.get()
@@ -115,9 +145,10 @@ export function openSpoolFile(
       }
     },
 
-    isEmpty: () => held + queued === 0,
+    isEmpty: () => isCounted && held + queued === 0,
 
     next() {
+      if (!isCounted) count()
       const rows = oldest.all(MAX_ENTRIES)
       const last = rows.at(-1)
       if (last === undefined) return undefined
@@ -126,8 +157,8 @@ export function openSpoolFile(
     },
 
     remove(upTo) {
-      const removed = sum.get(upTo) ?? { events: 0, bytes: 0 }
-      remove.run(upTo)
+      const removed = sumUpTo(upTo)
+      counting(() => remove.run(upTo))
       held -= removed.events
       bytes -= removed.bytes
     },

@@ -133,7 +133,7 @@ export function openSpool({
         if (file.isEmpty()) return endSpooling()
       } catch (error) {
         isBack = false
-        logger.warn({ err: error, ...file.depth() }, 'the spool cannot be drained yet')
+        logger.warn({ err: error }, 'the spool cannot be drained yet')
         release()
         await pauses.pause(closing.signal)
       }

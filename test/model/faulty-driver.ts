@@ -14,7 +14,7 @@ export type StatementFault =
   /** SQLite refuses the statement: another connection writes, or the disk is full. */
   | 'busy'
   | 'full'
-  /** The next commit is done, and the driver says that it is not. */
+  /** The next commit, of a transaction or of one statement, is done, and the driver says that it is not. */
   | 'done, but fails'
 
 const ERRCODES = { busy: 5, full: 13, 'done, but fails': 10 } as const
@@ -78,10 +78,11 @@ export class FaultyDatabase extends RealDatabase implements DatabaseSyncInstance
   override prepare(sql: string): StatementSyncInstance {
     const statement = meet('PREPARE', () => super.prepare(sql))
     const run = statement.run.bind(statement)
+    const isAlone = () => !this.isTransaction
     const get = statement.get.bind(statement)
     const all = statement.all.bind(statement)
     return {
-      run: (...values: never[]) => meet(sql, () => run(...values)),
+      run: (...values: never[]) => meet(sql, () => run(...values), isAlone),
       get: (...values: never[]) => meet(sql, (): unknown => get(...values)),
       all: (...values: never[]) => meet(sql, (): unknown => all(...values)),
       setReturnArrays: (asArrays: boolean) => statement.setReturnArrays(asArrays),
@@ -93,11 +94,11 @@ function isWrite(sql: string): boolean {
   return /^\s*(BEGIN IMMEDIATE|COMMIT|INSERT|REPLACE|UPDATE|DELETE)/.test(sql)
 }
 
-function meet<T>(sql: string, work: () => T): T {
+function meet<T>(sql: string, work: () => T, isAlone = () => sql === 'COMMIT'): T {
   if (dead) throw failure('busy', 'the process is dead')
   if (!isWrite(sql)) return work()
   countdown -= 1
-  if (countdown > 0 || (armed === 'done, but fails' && sql !== 'COMMIT')) return work()
+  if (countdown > 0 || (armed === 'done, but fails' && !isAlone())) return work()
   countdown = Infinity
   switch (armed) {
     case 'dies before':
