@@ -1,6 +1,6 @@
 import { EMPTY, EMPTY_LIST, type App, type AppRequest, type Said } from './apps/app.ts'
 import { fieldsIn, NO_FIELDS, type Fields } from './apps/fields.ts'
-import { timeIn } from './apps/times.ts'
+import { sentPoint } from './apps/point.ts'
 import { isSent, measure, METRES_PER_SECOND, textIn, type Measured } from './apps/values.ts'
 import { readTraccarJson } from './traccar.ts'
 
@@ -68,16 +68,7 @@ function readFields(fields: Fields, { query }: AppRequest, named: string | undef
   measure(measured, 'heading', fields['bearing'] ?? fields['heading'])
   measure(measured, 'battery', fields['batt'], 0.01)
   const { timestamp } = fields
-  return {
-    kind: 'point',
-    deviceId,
-    latitude,
-    longitude,
-    time: isSent(timestamp) ? timeIn(timestamp) : undefined,
-    sentTime: timestamp,
-    measured,
-    sent: fields,
-  }
+  return sentPoint({ deviceId, latitude, longitude, timestamp, measured, sent: fields })
 }
 
 /** `lat` and `lon`, or `location=lat,lon`. */

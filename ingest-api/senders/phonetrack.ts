@@ -10,7 +10,7 @@ import {
 import type { Fields } from './apps/fields.ts'
 import { gprmcIn } from './apps/gprmc.ts'
 import { jsonObjectIn } from './apps/json-in.ts'
-import { timeIn } from './apps/times.ts'
+import { sentPoint } from './apps/point.ts'
 import { isSent, measure, METRES_PER_SECOND, textIn, type Measured } from './apps/values.ts'
 import { formAndQuery, isJson, readOsmand } from './osmand.ts'
 import { readBatch } from './overland.ts'
@@ -30,33 +30,34 @@ type Named = { readonly named: string | undefined }
 export const phonetrack: App = {
   name: 'phonetrack',
   limitBytes: LIMIT_BYTES,
-  read: (request) => (READERS[request.parameters['app'] ?? ''] ?? readAny)(request, named(request)),
-  answer: ({ parameters }) => ANSWERS[parameters['app'] ?? ''] ?? EMPTY,
+  read: (request) =>
+    (READERS.get(request.parameters['app'] ?? '') ?? readAny)(request, named(request)),
+  answer: ({ parameters }) => ANSWERS.get(parameters['app'] ?? '') ?? EMPTY,
 }
 
 type Reader = (request: AppRequest, named: Named) => readonly Said[]
 
 /** Of the loggers whose fields are not simply named; of the others below. */
-const READERS: Readonly<Record<string, Reader | undefined>> = {
-  owntracks: readOwntracks,
-  traccar: readOsmand,
-  overland: ({ body }, named) => readBatch(body, named),
-  opengts: readOpengts,
-  multiple: readMultiple,
-}
+const READERS = new Map<string, Reader>([
+  ['owntracks', readOwntracks],
+  ['traccar', readOsmand],
+  ['overland', ({ body }, named) => readBatch(body, named)],
+  ['opengts', readOpengts],
+  ['multiple', readMultiple],
+])
 
 const DONE: AppAnswer = { status: 200, body: '{"done":1,"friends":[]}' }
 
-const ANSWERS: Readonly<Record<string, AppAnswer | undefined>> = {
-  get: DONE,
-  post: DONE,
-  multiple: DONE,
-  owntracks: EMPTY_LIST,
-  overland: RESULT_OK,
-  ulogger: { status: 200, body: '{"error":false,"trackid":1}' },
-  traccar: { status: 200, body: '{"status":"success"}' },
-  opengts: { status: 200, body: 'true' },
-}
+const ANSWERS = new Map<string, AppAnswer>([
+  ['get', DONE],
+  ['post', DONE],
+  ['multiple', DONE],
+  ['owntracks', EMPTY_LIST],
+  ['overland', RESULT_OK],
+  ['ulogger', { status: 200, body: '{"error":false,"trackid":1}' }],
+  ['traccar', { status: 200, body: '{"status":"success"}' }],
+  ['opengts', { status: 200, body: 'true' }],
+])
 
 function named({ parameters: { device } }: { parameters: Fields }): Named {
   const name = textIn(device)
@@ -68,10 +69,11 @@ function readAny(request: AppRequest, { named: deviceId }: Named): readonly Said
   const parsed = isJson(request) ? jsonObjectIn(request.body) : formAndQuery(request)
   if ('malformed' in parsed) return [parsed.malformed]
   const fields: Sent = parsed.fields
-  const { lat, lon } = fields
-  if (!isSent(lat) && !isSent(lon)) return [{ kind: 'seen', deviceId }]
-  const time = firstOf(fields, ['timestamp', 'tst', 'time', 'datetime'])
-  return [pointOf(fields, { deviceId, latitude: lat, longitude: lon, time, sent: fields })]
+  const { lat: latitude, lon: longitude } = fields
+  if (!isSent(latitude) && !isSent(longitude)) return [{ kind: 'seen', deviceId }]
+  const timestamp = firstOf(fields, ['timestamp', 'tst', 'time', 'datetime'])
+  const measured = measuredIn(fields)
+  return [sentPoint({ deviceId, latitude, longitude, timestamp, measured, sent: fields })]
 }
 
 /** `points`, each a list: latitude, longitude, time, altitude, accuracy, battery, …, speed, bearing. */
@@ -85,9 +87,9 @@ function readMultiple({ body }: AppRequest, { named: deviceId }: Named): readonl
   }
   if (points.length === 0) return [{ kind: 'seen', deviceId }]
   return points.map((point: unknown[]) => {
-    const [latitude, longitude, time, alt, acc, bat, , , speed, bearing] = point
-    const fields = { alt, acc, bat, speed, bearing }
-    return pointOf(fields, { deviceId, latitude, longitude, time, sent: point })
+    const [latitude, longitude, timestamp, alt, acc, bat, , , speed, bearing] = point
+    const measured = measuredIn({ alt, acc, bat, speed, bearing })
+    return sentPoint({ deviceId, latitude, longitude, timestamp, measured, sent: point })
   })
 }
 
@@ -108,38 +110,14 @@ function readOpengts(request: AppRequest, { named }: Named): readonly Said[] {
   return [{ kind: 'point', deviceId, latitude, longitude, time, sentTime: gprmc, measured, sent }]
 }
 
-function pointOf(
-  fields: Sent,
-  {
-    deviceId,
-    latitude,
-    longitude,
-    time,
-    sent,
-  }: {
-    deviceId: string | undefined
-    latitude: unknown
-    longitude: unknown
-    time: unknown
-    sent: unknown
-  },
-): Said {
+function measuredIn(fields: Sent): Measured {
   const measured: Measured = {}
   measure(measured, 'accuracy', firstOf(fields, ['acc', 'accuracy']))
   measure(measured, 'altitude', firstOf(fields, ['alt', 'altitude']))
   measure(measured, 'speed', fields['speed'])
   measure(measured, 'heading', firstOf(fields, ['bearing', 'heading', 'cog']))
   measure(measured, 'battery', firstOf(fields, ['bat', 'batt', 'battery']), 0.01)
-  return {
-    kind: 'point',
-    deviceId,
-    latitude,
-    longitude,
-    time: isSent(time) ? timeIn(time) : undefined,
-    sentTime: time,
-    measured,
-    sent,
-  }
+  return measured
 }
 
 function firstOf(fields: Sent, names: readonly string[]): unknown {

@@ -1,6 +1,6 @@
 import { type Said } from './apps/app.ts'
 import { jsonObjectIn } from './apps/json-in.ts'
-import { timeIn } from './apps/times.ts'
+import { sentPoint } from './apps/point.ts'
 import { isSent, measure, measureBattery, objectIn, textIn, type Measured } from './apps/values.ts'
 
 /**
@@ -32,16 +32,5 @@ export function readTraccarJson(
   const battery = objectIn(location['battery']) ?? objectIn(fields['battery'])
   measureBattery(measured, battery?.['level'])
   const { timestamp } = location
-  return [
-    {
-      kind: 'point',
-      deviceId,
-      latitude,
-      longitude,
-      time: isSent(timestamp) ? timeIn(timestamp) : undefined,
-      sentTime: timestamp,
-      measured,
-      sent: fields,
-    },
-  ]
+  return [sentPoint({ deviceId, latitude, longitude, timestamp, measured, sent: fields })]
 }

@@ -145,6 +145,12 @@ export const anyBody: fc.Arbitrary<Buffer> = fc.oneof(
   },
 )
 
+/** What stands in PhoneTrack's URLs for the app. */
+export const PHONETRACK_LOGGERS =
+  'osmand gpslogger owntracks ulogger traccar opengts overland multiple get x constructor'.split(
+    ' ',
+  )
+
 export const anyMediaType = fc.constantFrom(
   'application/json',
   'application/json; charset=utf-8',

@@ -5,7 +5,7 @@ import { fieldsIn } from '../../../../ingest-api/senders/apps/fields.ts'
 import { RANGES } from '../../../../schemas/plain-report.ts'
 import { DependencyError } from '../../../../runtime/errors.ts'
 import { startIngest, type IngestHarness } from '../../ingest-harness.ts'
-import { anyBody, anyHeaders, anyMediaType, anyQuery } from './any-request.ts'
+import { anyBody, anyHeaders, anyMediaType, anyQuery, PHONETRACK_LOGGERS } from './any-request.ts'
 
 const READ = 150
 const SENT = 40
@@ -33,15 +33,11 @@ beforeAll(async () => {
 afterAll(() => ingest.close())
 
 const apps = [...new Map(APP_PATHS.map(({ app }) => [app.name, app])).values()]
-const names = 'osmand gpslogger owntracks ulogger traccar opengts overland multiple get x'.split(
-  ' ',
-)
-
 describe.each(apps.map((app) => [app.name, app] as const))('%s', (_, app) => {
   test('reads whatever comes, and what it measures is in our ranges', () => {
     const seen = { point: 0, seen: 0, malformed: 0 }
     const parameters = fc.record({
-      app: fc.constantFrom(...names),
+      app: fc.constantFrom(...PHONETRACK_LOGGERS),
       device: fc.constantFrom('van', '', 'yourname'),
     })
     fc.assert(
@@ -97,7 +93,7 @@ test('any request gets an answer of the contract, and a 2xx leaves nothing behin
         const isGood = key === 'good'
         const url = path.path
           .replace(':key', isGood ? secret : 'x')
-          .replace(':app', names[body.length % names.length] ?? '')
+          .replace(':app', PHONETRACK_LOGGERS[body.length % PHONETRACK_LOGGERS.length] ?? '')
           .replace(':device', 'van')
         const answer = await fetch(`${ingest.url}${url}?${query.replace('#', '')}`, {
           method,

@@ -1,0 +1,23 @@
+import type { SentPoint } from './app.ts'
+import { timeIn } from './times.ts'
+import { isSent } from './values.ts'
+
+/** A point as the app's fields say. */
+export type GivenPoint = Omit<SentPoint, 'kind' | 'time' | 'sentTime'> & {
+  readonly timestamp: unknown
+}
+
+/** A point of an app that may leave the time out, which is then that of the receipt. */
+export function sentPoint(given: GivenPoint): SentPoint {
+  const { deviceId, latitude, longitude, timestamp, measured, sent } = given
+  return {
+    kind: 'point',
+    deviceId,
+    latitude,
+    longitude,
+    time: isSent(timestamp) ? timeIn(timestamp) : undefined,
+    sentTime: timestamp,
+    measured,
+    sent,
+  }
+}

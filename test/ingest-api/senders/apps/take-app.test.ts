@@ -1,0 +1,164 @@
+import { gzipSync } from 'node:zlib'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { T0 } from '../../../samples.ts'
+import { ingestForAllTests, startIngest, type IngestHarness } from '../../ingest-harness.ts'
+import { rejectionsOf } from '../rejections-of.ts'
+import {
+  batch,
+  bearer,
+  devicesOf,
+  feature,
+  location,
+  now,
+  OSMAND,
+  OVERLAND,
+  OWNTRACKS,
+  post,
+  query,
+} from './app-requests.ts'
+
+let ingest: IngestHarness
+ingestForAllTests((given) => ({ ingest } = given))
+
+beforeAll(async () => {
+  const stolen = { accountId: 'acc-1', deviceId: 'stolen', changedAt: T0, disabled: true }
+  await ingest.store.changeDeviceSettings(stolen)
+})
+
+describe('what can never be accepted gets a 2xx, and operators are told', () => {
+  const far = Math.floor(T0 / 1000) + 2 * 24 * 3600
+  test.each<[string, string, () => string | Uint8Array, string]>([
+    [
+      'a latitude',
+      OSMAND,
+      () => `id=van&lat=95&lon=10&timestamp=${now()}`,
+      'latitude "95" is not between -90 and 90',
+    ],
+    [
+      'a number that is none',
+      OSMAND,
+      () => `id=van&lat=invalid&lon=10`,
+      'latitude "invalid" is not a number',
+    ],
+    ['half a place', OSMAND, () => `id=van&lat=10`, 'longitude is missing'],
+    [
+      'before 2000',
+      OSMAND,
+      () => 'id=van&lat=1&lon=2&timestamp=456',
+      'timestamp "456" is before 2000',
+    ],
+    [
+      'tomorrow',
+      OWNTRACKS,
+      () => location({ tst: far }),
+      `timestamp ${far} is more than 24 hours in the future`,
+    ],
+    [
+      'no time',
+      OWNTRACKS,
+      () => location({ tst: undefined, created_at: far }),
+      'timestamp is missing',
+    ],
+    [
+      'another time',
+      OVERLAND,
+      () => batch({ ...feature(), properties: { timestamp: 'noon' } }),
+      'timestamp "noon" is not a time',
+    ],
+    [
+      'a device id',
+      OSMAND,
+      () => `id=${'x'.repeat(129)}&lat=1&lon=2`,
+      'deviceId must have 1 to 128 characters',
+    ],
+    [
+      'bytes that are no UTF-8 in a form',
+      OSMAND,
+      () => 'id=%ff&lat=1&lon=2',
+      'deviceId must be well-formed Unicode, without lone surrogates',
+    ],
+    [
+      'bytes that are no UTF-8',
+      OWNTRACKS,
+      () => Uint8Array.of(0x7b, 0xff, 0x7d),
+      'the body must be UTF-8',
+    ],
+    ['half a JSON', OWNTRACKS, () => '{"_type"', 'the body must be well-formed JSON'],
+    ['no object', OWNTRACKS, () => '[1]', 'the body must be a JSON object'],
+    [
+      'something encrypted',
+      OWNTRACKS,
+      () => '{"_type":"encrypted","data":"c2VjcmV0"}',
+      'the payload is encrypted: switch encryption off in the app',
+    ],
+    ['no batch', OVERLAND, () => '{}', 'the body must be {"locations":[…]}'],
+    [
+      'features that are none',
+      OVERLAND,
+      () => batch(1, { geometry: 2 }),
+      '2 of the locations are no GeoJSON points',
+    ],
+    [
+      'too much',
+      OSMAND,
+      () => `id=van&note=${'x'.repeat(17_000)}`,
+      'the body must not be larger than 16384 bytes',
+    ],
+    [
+      'a disabled device',
+      OSMAND,
+      () => query().replace('van', 'stolen'),
+      'this device is disabled',
+    ],
+  ])('%s', async (_, path, body, message) => {
+    const { id, secret } = await ingest.createKey()
+    expect((await post(ingest, path, body(), bearer(secret))).status).toBe(200)
+    // Nothing is flushed: it was durable before the answer.
+    expect((await rejectionsOf(ingest, id)).map((told) => told.message)).toEqual([message])
+    expect(await devicesOf(ingest, id)).toEqual([])
+  })
+
+  test('a coding that nobody knows, and one that is damaged', async () => {
+    const { id, secret } = await ingest.createKey()
+    const packed = gzipSync(location())
+    for (const [coding, bytes] of [
+      ['zstd', packed],
+      ['gzip', packed.subarray(0, 20)],
+    ] as const) {
+      const headers = { ...bearer(secret), 'Content-Encoding': coding }
+      expect((await post(ingest, OWNTRACKS, bytes, headers)).status).toBe(200)
+    }
+    expect(await rejectionsOf(ingest, id)).toHaveLength(2)
+    expect(
+      (await post(ingest, OWNTRACKS, packed, { ...bearer(secret), 'Content-Encoding': 'gzip' }))
+        .status,
+    ).toBe(200)
+    expect(await devicesOf(ingest, id)).toEqual(['JJ'])
+  })
+
+  test('many in a second are counted, durably', async () => {
+    const { id, secret } = await ingest.createKey()
+    ingest.clock.time += 1_000
+    const bad = Array.from({ length: 50 }, () => feature(95))
+    expect((await post(ingest, OVERLAND, batch(...bad, feature()), bearer(secret))).status).toBe(
+      200,
+    )
+    const counts = (await rejectionsOf(ingest, id)).map(({ count }) => count)
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(50)
+    expect(counts.length).toBeLessThanOrEqual(22)
+    expect(await devicesOf(ingest, id)).toEqual(['van'])
+    ingest.clock.time += 1_000
+  })
+
+  test('503 if the rejection cannot be written', async () => {
+    const away = await startIngest({
+      wrapRejections: () => ({ appendRejections: () => Promise.reject(new Error('away')) }),
+    })
+    const { secret } = await away.createKey()
+    const answer = await away.request(`${OSMAND}/${secret}?id=van&lat=95&lon=10`)
+    expect(answer.status).toBe(503)
+    expect(answer.headers.get('retry-after')).toMatch(/^[123]$/)
+    expect((await away.request(`${OSMAND}/${secret}?${query()}`)).status).toBe(200)
+    await away.close()
+  })
+})
