@@ -8,7 +8,7 @@ import { systemClock as clock } from '../runtime/clock.ts'
 import { runCommand } from '../runtime/command.ts'
 import type { Config } from '../runtime/config/config.ts'
 import { createLogger } from '../runtime/logger.ts'
-import { holdFile } from '../runtime/sqlite/hold-file.ts'
+import { holdStopped } from '../runtime/sqlite/hold-directory.ts'
 import { openMongoStore } from '../store/mongo/mongo-store.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import type { Store } from '../store/store.ts'
@@ -64,12 +64,8 @@ function openEmbedded(command: Command, directory: string): Opened {
   if (!existsSync(file)) {
     throw new Error(`there is no event log in ${directory}: set DATA_DIR to where it is`)
   }
-  const held = command === 'replay' ? holdFile(join(directory, 'in-use.lock'), { waitMs: 0 }) : null
-  if (held === undefined) {
-    throw new Error(
-      `the service is running on ${directory}: stop it, replay the dead letters, start it again`,
-    )
-  }
+  const held =
+    command === 'replay' ? holdStopped(directory, { task: 'replay the dead letters' }) : undefined
   const eventLog = openSqliteEventLog({ file, clock })
   const store = openSqliteStore({ directory })
   const close = async () => {

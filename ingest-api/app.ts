@@ -84,14 +84,15 @@ export function createIngestApp({
   const keyLimit = new KeyLimit({ limit: rateLimits.key, openCounters })
   const deviceLimit = new DeviceLimit({ limit: rateLimits.device, openCounters })
   const tally = new Tally({ metrics, rejections })
-  const receive = receiveReports({ grants, failures, usage, keyLimit, tally, load, clock })
+  const receiving = { grants, failures, usage, keyLimit, tally, load, clock }
+  const receive = receiveReports(receiving)
   const accept = acceptReports({ eventLog, keyLimit, deviceLimit, tally, clock })
   const endpoints = {
     '/api/v1/gps/submit': submitPosition({ receive, accept }),
     '/api/v1/gps/batch': submitBatch({ receive, accept }),
   }
   const reports = answerReports(endpoints, { metrics, logger })
-  const take = takeApps({ grants, failures, usage, keyLimit, tally, load, clock, accept })
+  const take = takeApps({ ...receiving, accept })
   const apps = answerApps({ take, metrics, logger })
   // Known to the router for its 405: what these take never comes so far.
   router.post(Object.keys(endpoints), reports)

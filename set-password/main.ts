@@ -4,7 +4,7 @@ import { systemClock as clock } from '../runtime/clock.ts'
 import { runCommand } from '../runtime/command.ts'
 import type { Config } from '../runtime/config/config.ts'
 import { createLogger } from '../runtime/logger.ts'
-import { holdFile } from '../runtime/sqlite/hold-file.ts'
+import { holdStopped } from '../runtime/sqlite/hold-directory.ts'
 import { whenReady } from '../runtime/when-ready.ts'
 import { openMongoStore } from '../store/mongo/mongo-store.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
@@ -50,12 +50,7 @@ function openEmbedded(directory: string): Opened {
   if (!existsSync(join(directory, 'accounts.sqlite'))) {
     throw new Error(`there are no accounts in ${directory}: set DATA_DIR to where they are`)
   }
-  const held = holdFile(join(directory, 'in-use.lock'), { waitMs: 0 })
-  if (held === undefined) {
-    throw new Error(
-      `the service is running on ${directory}: stop it, set the password, start it again`,
-    )
-  }
+  const held = holdStopped(directory, { task: 'set the password' })
   const store = openSqliteStore({ directory })
   const close = async () => {
     await store.close()

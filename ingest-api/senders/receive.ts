@@ -17,6 +17,17 @@ import { readJson, type JsonBody } from './read-json.ts'
 /** How long a request waits for store and log together; the answer must be sent within 6 s. */
 export const WAITS_MS = 5_400
 
+/** What every way of reporting uses of the app. */
+export type Receiving = {
+  readonly grants: Grants
+  readonly failures: AuthFailures
+  readonly usage: KeyUsage
+  readonly keyLimit: KeyLimit
+  readonly tally: Tally
+  readonly load: Load
+  readonly clock: Clock
+}
+
 /** A request whose key may report, and its reports. */
 export type ReportRequest = {
   readonly grant: KeyGrant
@@ -48,15 +59,7 @@ export function receiveReports({
   tally,
   load,
   clock,
-}: {
-  grants: Grants
-  failures: AuthFailures
-  usage: KeyUsage
-  keyLimit: KeyLimit
-  tally: Tally
-  load: Load
-  clock: Clock
-}): Receive {
+}: Receiving): Receive {
   return async function receive(ctx, { limitBytes, reportsIn }) {
     const chunks: Buffer[] = []
     let key: ApiKey | undefined

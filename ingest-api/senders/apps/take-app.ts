@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import type { Clock } from '../../../runtime/clock.ts'
 import { ApiError } from '../../../runtime/errors.ts'
 import {
   hasLongUnreadBody,
@@ -7,22 +6,17 @@ import {
   unavailable,
   type HttpContext,
 } from '../../../runtime/http.ts'
-import type { Load } from '../../../runtime/load.ts'
 import { within } from '../../../runtime/within.ts'
 import type { RejectionError } from '../../../schemas/report-rejected.ts'
 import type { ApiKey, KeyGrant } from '../../../store/back-office.ts'
 import type { Accept } from '../../accept/accept.ts'
-import { beyondKeyLimit, type KeyLimit } from '../../accept/key-limit.ts'
+import { beyondKeyLimit } from '../../accept/key-limit.ts'
 import type { Outcome } from '../../accept/outcome.ts'
 import type { Offered } from '../../accept/rejections.ts'
-import type { Tally } from '../../accept/tally.ts'
-import type { AuthFailures } from '../../keys/auth-failures.ts'
 import { grantBehind } from '../../keys/authenticate.ts'
-import type { Grants } from '../../keys/grants.ts'
-import type { KeyUsage } from '../../keys/key-usage.ts'
 import type { ReportState } from '../endpoint.ts'
 import { readBody } from '../read-body.ts'
-import { WAITS_MS } from '../receive.ts'
+import { WAITS_MS, type Receiving } from '../receive.ts'
 import type { App, AppAnswer, AppHead } from './app.ts'
 import type { AppRoute } from './app-routes.ts'
 import { credentialsIn, withoutKey, type Credentials } from './credentials.ts'
@@ -58,16 +52,7 @@ export function takeApps({
   load,
   clock,
   accept,
-}: {
-  grants: Grants
-  failures: AuthFailures
-  usage: KeyUsage
-  keyLimit: KeyLimit
-  tally: Tally
-  load: Load
-  clock: Clock
-  accept: Accept
-}): TakeApp {
+}: Receiving & { readonly accept: Accept }): TakeApp {
   return async function take(ctx, { app, parameters, keyInPath }) {
     const started = performance.now()
     const query = fieldsIn(ctx.querystring)
