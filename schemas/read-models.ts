@@ -15,6 +15,19 @@ export type AppliedEvents = Readonly<
 /** A stored position: its event and the event's origin. */
 export type PositionRecord = PositionReported & { readonly origin: Origin }
 
+/** What a track shows of a record; null: not reported. */
+export type TrackPoint = readonly [
+  timestamp: number,
+  latitude: number,
+  longitude: number,
+  accuracy: number | null,
+  altitude: number | null,
+  speed: number | null,
+  heading: number | null,
+  battery: number | null,
+  recordId: string,
+]
+
 /** The fields of a record that the device status shows. */
 export type LastPosition = Pick<
   PositionReported,

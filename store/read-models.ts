@@ -14,6 +14,7 @@ import type {
   DeviceStatus,
   Offsets,
   PositionRecord,
+  TrackPoint,
 } from '../schemas/read-models.ts'
 
 export type { ErasureEntry, PositionEntry, ProjectionEntry, ReportEntry, SeenEntry }
@@ -59,16 +60,11 @@ export interface ReadModels {
 
   findPosition(query: { accountId: string; recordId: string }): Promise<PositionRecord | undefined>
 
-  /** A device's records by (timestamp, recordId). `from` is inclusive, `to` exclusive. */
-  pagePositions(query: {
-    readonly accountId: string
-    readonly deviceId: string
-    readonly from?: number
-    readonly to?: number
-    readonly order: 'asc' | 'desc'
-    readonly limit: number
-    readonly after?: { readonly timestamp: number; readonly recordId: string }
-  }): Promise<PositionRecord[]>
+  /** A device's records by (timestamp, recordId). */
+  pagePositions(query: HistoryPage & { readonly order: 'asc' | 'desc' }): Promise<PositionRecord[]>
+
+  /** The same, ascending, with no more of a record than a map shows: a day may have 86 400. */
+  pageTrack(query: HistoryPage): Promise<TrackPoint[]>
 
   /**
    * How many records of a device have a timestamp from each of the ascending bounds up to the next
@@ -79,6 +75,17 @@ export interface ReadModels {
     readonly deviceId: string
     readonly bounds: readonly number[]
   }): Promise<number[]>
+}
+
+/** A page of a device's records from `from`, inclusive, to `to`, exclusive. */
+export type HistoryPage = {
+  readonly accountId: string
+  readonly deviceId: string
+  readonly from?: number
+  readonly to?: number
+  readonly limit: number
+  /** The last record of the page before. */
+  readonly after?: { readonly timestamp: number; readonly recordId: string }
 }
 
 export type ProjectionBatch = {

@@ -1,7 +1,8 @@
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
-import type { LastPosition } from '../../schemas/read-models.ts'
+import type { LastPosition, PositionRecord } from '../../schemas/read-models.ts'
 import type { Share } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
+import { placeOf } from '../devices/track/place.ts'
 import { ThinnedTrack } from '../devices/track/thinned-track.ts'
 import type { JsonSchema } from '../http/admin-route.ts'
 import { isoTime, TIME } from '../http/views.ts'
@@ -64,7 +65,7 @@ async function readTrail(
   { most, ...device }: { accountId: string; deviceId: string; from: number; most: number },
   store: Pick<Store, 'pagePositions'>,
 ) {
-  const track = new ThinnedTrack({ limit: TRAIL_POINTS, gapMs: Infinity })
+  const track = new ThinnedTrack<PositionRecord>({ limit: TRAIL_POINTS, gapMs: Infinity })
   let after: { timestamp: number; recordId: string } | undefined
   do {
     const limit = Math.min(READ_AT_ONCE, Math.ceil(most) - track.total)
@@ -72,7 +73,9 @@ async function readTrail(
       ...{ ...device, order: 'desc', limit },
       ...(after !== undefined && { after }),
     })
-    for (const record of page) track.add(record)
+    for (const record of page) {
+      track.add(record, record.timestamp, placeOf(record.latitude, record.longitude))
+    }
     after = page.length < limit ? undefined : page.at(-1)
     await endOfTurn()
   } while (after !== undefined && track.total < most)

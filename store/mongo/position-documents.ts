@@ -1,4 +1,4 @@
-import type { PositionRecord } from '../../schemas/read-models.ts'
+import type { PositionRecord, TrackPoint } from '../../schemas/read-models.ts'
 import type { PositionEntry } from '../read-models.ts'
 import type { PositionDocument } from './collections.ts'
 
@@ -20,6 +20,28 @@ export function positionRecord({ _id, ...fields }: PositionDocument): PositionRe
     timestamp: fields.timestamp.getTime(),
     receivedAt: fields.receivedAt.getTime(),
   }
+}
+
+/** The fields that a track shows; without `accountId` no record id could be read from `_id`. */
+export const TRACK_FIELDS = {
+  ...{ accountId: 1, timestamp: 1, latitude: 1, longitude: 1 },
+  ...{ accuracy: 1, altitude: 1, speed: 1, heading: 1, battery: 1 },
+} as const
+
+export type TrackDocument = Pick<PositionDocument, keyof typeof TRACK_FIELDS | '_id'>
+
+export function trackPoint(document: TrackDocument): TrackPoint {
+  const { _id, accountId, timestamp, latitude, longitude } = document
+  const {
+    accuracy = null,
+    altitude = null,
+    speed = null,
+    heading = null,
+    battery = null,
+  } = document
+  const recordId = _id.slice(accountId.length + 1)
+  const measurements = [accuracy, altitude, speed, heading, battery] as const
+  return [timestamp.getTime(), latitude, longitude, ...measurements, recordId]
 }
 
 /** Record ids are unique within an account; account ids contain no slash. */

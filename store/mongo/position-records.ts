@@ -1,6 +1,6 @@
-import type { Filter } from 'mongodb'
+import type { Filter, FindCursor, WithId } from 'mongodb'
 import { deviceKey } from '../../schemas/position-reported.ts'
-import type { PositionRecord } from '../../schemas/read-models.ts'
+import type { PositionRecord, TrackPoint } from '../../schemas/read-models.ts'
 import type { ReadModels } from '../read-models.ts'
 import {
   READ,
@@ -12,7 +12,13 @@ import {
 import type { DeviceName } from './device-documents.ts'
 import { erasedRecords, isErased } from './erased.ts'
 import { pendingErasures } from './hidden-devices.ts'
-import { positionRecord, recordKey } from './position-documents.ts'
+import {
+  positionRecord,
+  recordKey,
+  TRACK_FIELDS,
+  trackPoint,
+  type TrackDocument,
+} from './position-documents.ts'
 
 type Sources = ReadModelCollections & Pick<Collections, 'hiddenDevices'>
 
@@ -35,15 +41,36 @@ export async function findPosition(
   return erased === 'everything' || isErased(erased, record) ? undefined : record
 }
 
-/** One index scan by (account, device, timestamp, _id), in either direction. */
 export async function pagePositions(
   sources: Sources,
   query: Parameters<ReadModels['pagePositions']>[0],
   kept: Filter<PositionDocument>,
 ): Promise<PositionRecord[]> {
+  const documents = await find(sources, query, kept)
+  return documents?.map(positionRecord).toArray() ?? []
+}
+
+export async function pageTrack(
+  sources: Sources,
+  query: Parameters<ReadModels['pageTrack']>[0],
+  kept: Filter<PositionDocument>,
+): Promise<TrackPoint[]> {
+  const documents = await find(sources, { ...query, order: 'asc' }, kept)
+  return documents?.project<TrackDocument>(TRACK_FIELDS).map(trackPoint).toArray() ?? []
+}
+
+/**
+ * One index scan by (account, device, timestamp, _id), in either direction. Undefined where the device
+ * is being erased.
+ */
+async function find(
+  sources: Sources,
+  query: Parameters<ReadModels['pagePositions']>[0],
+  kept: Filter<PositionDocument>,
+): Promise<FindCursor<WithId<PositionDocument>> | undefined> {
   const { accountId, deviceId, from, to, order, limit, after } = query
   const erased = await erasedOf(sources, query)
-  if (erased === 'everything') return []
+  if (erased === 'everything') return undefined
   const ahead = order === 'asc' ? '$gt' : '$lt'
   const direction = order === 'asc' ? 1 : -1
   const bounds: Filter<PositionDocument>[] = [kept]
@@ -57,12 +84,10 @@ export async function pagePositions(
     bounds.push({ timestamp: { [`${ahead}e`]: timestamp } })
     bounds.push({ $or: [{ timestamp: { [ahead]: timestamp } }, { _id: { [ahead]: _id } }] })
   }
-  const documents = await sources.positions
+  return sources.positions
     .find({ accountId, deviceId, $and: bounds }, READ)
     .sort({ timestamp: direction, _id: direction })
     .limit(limit)
-    .toArray()
-  return documents.map(positionRecord)
 }
 
 /** One scan of the same index; the server puts each timestamp between its bounds. */

@@ -14,7 +14,7 @@ import type { Collections, Erased, ReadModelCollections } from './collections.ts
 import { foldStatuses, storedDevices } from './device-statuses.ts'
 import { eraseDevices } from './erase-devices.ts'
 import { isEntryErased } from './erased.ts'
-import { countPositions, findPosition, pagePositions } from './position-records.ts'
+import { countPositions, findPosition, pagePositions, pageTrack } from './position-records.ts'
 import type { Removal } from './remove-erased.ts'
 import { removeExpired, type Kept } from './retention.ts'
 import { storeRecords, withdrawRecords } from './store-records.ts'
@@ -50,6 +50,9 @@ export function mongoReadModels({
 
     pagePositions: async (query) =>
       pagePositions({ ...(await readModels()), hiddenDevices }, query, (await kept()).positions),
+
+    pageTrack: async (query) =>
+      pageTrack({ ...(await readModels()), hiddenDevices }, query, (await kept()).positions),
 
     countPositions: async (query) =>
       countPositions({ ...(await readModels()), hiddenDevices }, query, (await kept()).positions),

@@ -19,7 +19,9 @@ export function sqliteDevices({
   hidden: HiddenDevices
   /** Whether it is current and no other is being built. */
   isOnlyGeneration: (generation: number) => boolean
-}): Devices & Erasures & Pick<ReadModels, 'findPosition' | 'pagePositions' | 'countPositions'> {
+}): Devices &
+  Erasures &
+  Pick<ReadModels, 'findPosition' | 'pagePositions' | 'pageTrack' | 'countPositions'> {
   return {
     changeDeviceSettings: settings.changeDeviceSettings,
     forgetDeviceSettings: settings.forgetDeviceSettings,
@@ -72,6 +74,11 @@ export function sqliteDevices({
     async pagePositions(query) {
       const models = readModels.current()
       return hidden.isHidden(query, models) ? [] : models.pagePositions(query)
+    },
+
+    async pageTrack(query) {
+      const models = readModels.current()
+      return hidden.isHidden(query, models) ? [] : models.pageTrack(query)
     },
 
     async countPositions({ bounds, ...device }) {

@@ -19,7 +19,7 @@ import { rememberDevices } from './remembered-devices.ts'
 import { sqliteRecords, type Records } from './records.ts'
 
 /** One generation of the read models, in its own file. */
-export type SqliteReadModels = Pick<ReadModels, 'findPosition' | 'pagePositions'> & {
+export type SqliteReadModels = Pick<ReadModels, 'findPosition' | 'pagePositions' | 'pageTrack'> & {
   readonly statuses: Pick<DeviceStatuses, 'find' | 'page' | 'count'>
   readonly erasures: Pick<AppliedErasures, 'isApplied' | 'appliedUpTo' | 'begunUpTo' | 'times'>
   readonly countPositions: Records['count']
@@ -130,6 +130,7 @@ export function openReadModels(
     erasures,
     findPosition: records.findPosition,
     pagePositions: records.pagePositions,
+    pageTrack: records.pageTrack,
     countPositions: (device, from, to) => records.count(device, from, to),
     checkpoint,
     lastApplied: () =>

@@ -1,11 +1,11 @@
 import { MEASUREMENTS, type PositionReported } from '../../schemas/position-reported.ts'
-import type { Origin, PositionRecord } from '../../schemas/read-models.ts'
-import type { OriginBounds, ReadModels } from '../read-models.ts'
-import type { Database } from '../../runtime/sqlite/database.ts'
+import type { Origin, PositionRecord, TrackPoint } from '../../schemas/read-models.ts'
+import type { HistoryPage, OriginBounds, ReadModels } from '../read-models.ts'
+import type { Database, Value } from '../../runtime/sqlite/database.ts'
 import type { DeviceName } from './device-statuses.ts'
 import type { ErasureEntry } from './erasures.ts'
 
-export type Records = Pick<ReadModels, 'findPosition' | 'pagePositions'> & {
+export type Records = Pick<ReadModels, 'findPosition' | 'pagePositions' | 'pageTrack'> & {
   /** Whether the stored record of this id was made by this very event, now or earlier. */
   insert(entry: { origin: Origin; event: PositionReported }): boolean
   /** Removes some of those received before a time; false when none is left. */
@@ -68,14 +68,22 @@ const REMOVED_AT_ONCE = 1_000
 const PAGE_COLUMNS = `record_id, key_id, latitude, longitude, timestamp, timestamp_source, received_at,
   log_partition, log_offset, ${MEASUREMENTS.join(', ')}`
 
-/** The statements that read a page; the start is a single bound, so that both are index scans. */
+/** In the order of `TrackPoint`. */
+const TRACK_COLUMNS = `timestamp, latitude, longitude, ${MEASUREMENTS.join(', ')}, record_id`
+
+/** A page's rows; the start is a single bound, so that both are index scans. */
+const ASCENDING = `FROM records
+  WHERE account_id = ? AND device_id = ? AND (timestamp, record_id) > (?, ?) AND timestamp < ?
+  ORDER BY timestamp, record_id LIMIT ?`
+const DESCENDING = `FROM records
+  WHERE account_id = ? AND device_id = ? AND (timestamp, record_id) < (?, ?) AND timestamp >= ?
+  ORDER BY timestamp DESC, record_id DESC LIMIT ?`
+
+/** The statements that read a page. */
 export const PAGE = {
-  asc: `SELECT ${PAGE_COLUMNS} FROM records
-    WHERE account_id = ? AND device_id = ? AND (timestamp, record_id) > (?, ?) AND timestamp < ?
-    ORDER BY timestamp, record_id LIMIT ?`,
-  desc: `SELECT ${PAGE_COLUMNS} FROM records
-    WHERE account_id = ? AND device_id = ? AND (timestamp, record_id) < (?, ?) AND timestamp >= ?
-    ORDER BY timestamp DESC, record_id DESC LIMIT ?`,
+  asc: `SELECT ${PAGE_COLUMNS} ${ASCENDING}`,
+  desc: `SELECT ${PAGE_COLUMNS} ${DESCENDING}`,
+  track: `SELECT ${TRACK_COLUMNS} ${ASCENDING}`,
 }
 
 export const COUNT = `SELECT count(*) AS count FROM records
@@ -111,6 +119,7 @@ export function sqliteRecords(database: Database): Records {
     asc: database.prepare<PageRow>(PAGE.asc, { asArrays: true }),
     desc: database.prepare<PageRow>(PAGE.desc, { asArrays: true }),
   }
+  const track = database.prepare<TrackPoint>(PAGE.track, { asArrays: true })
   const count = database.prepare<{ count: number }>(COUNT)
   const removeSome = database.prepare(REMOVE_SOME)
   const removeErased = database.prepare(REMOVE_ERASED)
@@ -189,20 +198,29 @@ export function sqliteRecords(database: Database): Records {
       return row && record(row)
     },
 
-    async pagePositions({ accountId, deviceId, from, to, order, limit, after }) {
-      // No recordId is empty, so (from, '') is right before the first record of that time, and (to,
-      // '') right after the last one before it.
-      const first = from ?? -Infinity
-      const end = to ?? Infinity
-      const start = { timestamp: order === 'asc' ? first : end, recordId: '' }
-      const beyondStart =
-        after !== undefined && (order === 'asc' ? after.timestamp >= first : after.timestamp < end)
-      const { timestamp, recordId } = beyondStart ? after : start
-      const bound = order === 'asc' ? end : first
-      const rows = page[order].all(accountId, deviceId, timestamp, recordId, bound, limit)
-      return rows.map((row) => pageRecord(row, { accountId, deviceId }))
+    async pagePositions({ order, ...query }) {
+      const rows = page[order].all(...placeOf(query, order))
+      return rows.map((row) => pageRecord(row, query))
     },
+
+    pageTrack: async (query) => track.all(...placeOf(query, 'asc')),
   }
+}
+
+/** What the statement of a page takes. */
+function placeOf(
+  { accountId, deviceId, from, to, limit, after }: HistoryPage,
+  order: 'asc' | 'desc',
+): Value[] {
+  // No recordId is empty, so (from, '') is right before the first record of that time, and (to, '')
+  // right after the last one before it.
+  const first = from ?? -Infinity
+  const end = to ?? Infinity
+  const start = { timestamp: order === 'asc' ? first : end, recordId: '' }
+  const beyondStart =
+    after !== undefined && (order === 'asc' ? after.timestamp >= first : after.timestamp < end)
+  const { timestamp, recordId } = beyondStart ? after : start
+  return [accountId, deviceId, timestamp, recordId, order === 'asc' ? end : first, limit]
 }
 
 function erased({ origin, event }: ErasureEntry) {
@@ -226,8 +244,8 @@ function record(row: Row): PositionRecord {
     timestamp: row.timestamp,
     timestampSource: row.timestamp_source,
     receivedAt: row.received_at,
-    ...measurements,
     origin: { partition: row.log_partition, offset: row.log_offset },
+    ...measurements,
   }
 }
 
@@ -249,7 +267,7 @@ function pageRecord(row: PageRow, { accountId, deviceId }: DeviceName): Position
     timestamp: row[4],
     timestampSource: row[5],
     receivedAt: row[6],
-    ...measurements,
     origin: { partition: row[7], offset: row[8] },
+    ...measurements,
   }
 }

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import type { PositionRecord } from '../../schemas/read-models.ts'
+import { MEASUREMENTS } from '../../schemas/position-reported.ts'
+import type { PositionRecord, TrackPoint } from '../../schemas/read-models.ts'
 import { positionReported, T0 } from '../samples.ts'
 import type { OpenStore } from './store-contract.ts'
 import {
@@ -33,6 +34,44 @@ export function historyContract(open: OpenStore): void {
         limit: 99,
       })
       expect(desc).toEqual([...asc].reverse())
+    })
+
+    test('is a track in the order of time and recordId, page by page', async () => {
+      const wanted = await allPositions(shared.store, accountId, deviceId)
+      const seen: TrackPoint[] = []
+      for (let pages = 0; pages < 9; pages += 1) {
+        const [timestamp, , , , , , , , recordId] = seen.at(-1) ?? []
+        const after = recordId !== undefined && timestamp !== undefined && { timestamp, recordId }
+        const page = await shared.store.pageTrack({
+          ...{ accountId, deviceId, limit: 2 },
+          ...(after && { after }),
+        })
+        expect(page.length).toBeLessThanOrEqual(2)
+        seen.push(...page)
+      }
+      expect(seen).toEqual(wanted.map(trackPoint))
+      const range = { accountId, deviceId, from: T0 + 1, to: T0 + 3, limit: 99 }
+      const times = (await shared.store.pageTrack(range)).map(([timestamp]) => timestamp - T0)
+      expect(times).toEqual([1, 2, 2, 2])
+      expect(await shared.store.pageTrack({ ...range, accountId: newAccountId() })).toEqual([])
+    })
+
+    test('has each measurement at its place in a track', async () => {
+      const reader = newAccountId()
+      const all = { accuracy: 1, altitude: 2, speed: 3, heading: 4, battery: 0.5 }
+      const entries = [all, { speed: 0 }, {}].map((measured, n) =>
+        log.append(
+          positionReported({ accountId: reader, deviceId, timestamp: T0 + n, ...measured }),
+        ),
+      )
+      await shared.store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
+      const track = await shared.store.pageTrack({ accountId: reader, deviceId, limit: 9 })
+      expect(track).toEqual((await allPositions(shared.store, reader, deviceId)).map(trackPoint))
+      expect(track.map((point) => point.slice(3, 8))).toEqual([
+        [1, 2, 3, 4, 0.5],
+        [null, null, 0, null, null],
+        [null, null, null, null, null],
+      ])
     })
 
     test('goes from `from` inclusive to `to` exclusive', async () => {
@@ -149,4 +188,13 @@ export function historyContract(open: OpenStore): void {
 function byTime(a: PositionRecord, b: PositionRecord): number {
   if (a.timestamp !== b.timestamp) return a.timestamp - b.timestamp
   return a.recordId < b.recordId ? -1 : 1
+}
+
+function trackPoint(record: PositionRecord): readonly unknown[] {
+  const { timestamp, latitude, longitude, recordId } = record
+  return [
+    ...[timestamp, latitude, longitude],
+    ...MEASUREMENTS.map((name) => record[name] ?? null),
+    recordId,
+  ]
 }

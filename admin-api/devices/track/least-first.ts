@@ -19,9 +19,9 @@ export class LeastFirst {
 
   /** Puts a number in, or changes its priority. */
   set(item: number, priority: number): void {
-    const { [item]: before = 0 } = this.#priorities
+    const before = this.#priorities[item] as number
+    const rank = this.#ranks[item] as number
     this.#priorities[item] = priority
-    const rank = this.#rankOf(item)
     if (rank === NOWHERE) this.#up(item, this.#count++)
     else if (priority < before) this.#up(item, rank)
     else this.#down(item, rank)
@@ -30,67 +30,70 @@ export class LeastFirst {
   /** Undefined where none is in. */
   get least(): { readonly item: number; readonly priority: number } | undefined {
     if (this.#count === 0) return undefined
-    const item = this.#at(0)
-    return { item, priority: this.#priorityOf(item) }
+    const item = this.#heap[0] as number
+    return { item, priority: this.#priorities[item] as number }
   }
 
   /** Does nothing for a number that is not in. */
   remove(item: number): void {
-    const rank = this.#rankOf(item)
+    const rank = this.#ranks[item] as number
     if (rank === NOWHERE) return
     this.#ranks[item] = NOWHERE
     this.#count -= 1
-    const last = this.#at(this.#count)
+    const last = this.#heap[this.#count] as number
     if (last === item) return
-    if (this.#priorityOf(last) < this.#priorityOf(item)) this.#up(last, rank)
+    const isLess = (this.#priorities[last] as number) < (this.#priorities[item] as number)
+    if (isLess) this.#up(last, rank)
     else this.#down(last, rank)
   }
 
   /** Puts the number at the rank, or above it while it comes before what is there. */
   #up(item: number, from: number): void {
-    const priority = this.#priorityOf(item)
+    const priorities = this.#priorities
+    const heap = this.#heap
+    const ranks = this.#ranks
+    const priority = priorities[item] as number
     let rank = from
     while (rank > 0) {
-      const parent = this.#at((rank - 1) >> 1)
-      if (this.#priorityOf(parent) <= priority) break
-      this.#put(parent, rank)
-      rank = (rank - 1) >> 1
+      const above = (rank - 1) >> 1
+      const parent = heap[above] as number
+      if ((priorities[parent] as number) <= priority) break
+      heap[rank] = parent
+      ranks[parent] = rank
+      rank = above
     }
-    this.#put(item, rank)
+    heap[rank] = item
+    ranks[item] = rank
   }
 
+  /** Puts the number at the rank, or below it while what is there comes before it. */
   #down(item: number, from: number): void {
-    const priority = this.#priorityOf(item)
+    const priorities = this.#priorities
+    const heap = this.#heap
+    const ranks = this.#ranks
+    const count = this.#count
+    const priority = priorities[item] as number
     let rank = from
     for (;;) {
-      let child = 2 * rank + 1
-      if (child >= this.#count) break
-      const isRightLess =
-        child + 1 < this.#count &&
-        this.#priorityOf(this.#at(child + 1)) < this.#priorityOf(this.#at(child))
-      if (isRightLess) child += 1
-      const lesser = this.#at(child)
-      if (priority <= this.#priorityOf(lesser)) break
-      this.#put(lesser, rank)
-      rank = child
+      let below = 2 * rank + 1
+      if (below >= count) break
+      let child = heap[below] as number
+      let least = priorities[child] as number
+      if (below + 1 < count) {
+        const right = heap[below + 1] as number
+        const ofRight = priorities[right] as number
+        if (ofRight < least) {
+          below += 1
+          child = right
+          least = ofRight
+        }
+      }
+      if (priority <= least) break
+      heap[rank] = child
+      ranks[child] = rank
+      rank = below
     }
-    this.#put(item, rank)
-  }
-
-  #put(item: number, rank: number): void {
-    this.#heap[rank] = item
-    this.#ranks[item] = rank
-  }
-
-  #at(rank: number): number {
-    return this.#heap[rank] ?? NOWHERE
-  }
-
-  #rankOf(item: number): number {
-    return this.#ranks[item] ?? NOWHERE
-  }
-
-  #priorityOf(item: number): number {
-    return this.#priorities[item] ?? 0
+    heap[rank] = item
+    ranks[item] = rank
   }
 }

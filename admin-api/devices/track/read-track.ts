@@ -1,7 +1,8 @@
 import { endOfTurn } from '../../../runtime/end-of-turn.ts'
 import { SILENCE } from '../../../schemas/liveness.ts'
-import type { PositionRecord } from '../../../schemas/read-models.ts'
+import type { TrackPoint } from '../../../schemas/read-models.ts'
 import type { Store } from '../../../store/store.ts'
+import { placeOf } from './place.ts'
 import { ThinnedTrack } from './thinned-track.ts'
 import { TrackTotals } from './track-totals.ts'
 
@@ -15,18 +16,19 @@ const READ_AT_ONCE = 1_000
  */
 export async function readTrack(
   { points, expectedIntervalSeconds, ...range }: TrackQuery,
-  { store, isWanted }: { store: Pick<Store, 'pagePositions'>; isWanted: () => boolean },
-): Promise<{ readonly thinned: ThinnedTrack; readonly totals: TrackTotals }> {
+  { store, isWanted }: { store: Pick<Store, 'pageTrack'>; isWanted: () => boolean },
+): Promise<{ readonly thinned: ThinnedTrack<TrackPoint>; readonly totals: TrackTotals }> {
   let page = await read()
   const { intervals, leastMs } = SILENCE.idle
   const usualMs = (expectedIntervalSeconds ?? 0) * 1_000 || usualInterval(page)
   const gapMs = Math.max(intervals * usualMs, leastMs)
-  const thinned = new ThinnedTrack({ limit: points, gapMs })
+  const thinned = new ThinnedTrack<TrackPoint>({ limit: points, gapMs })
   const totals = new TrackTotals({ gapMs })
   for (;;) {
-    for (const record of page) {
-      thinned.add(record)
-      totals.add(record)
+    for (const point of page) {
+      const place = placeOf(point[1], point[2])
+      thinned.add(point, point[0], place)
+      totals.add(point, place)
     }
     const last = page.at(-1)
     if (last === undefined || page.length < READ_AT_ONCE || !isWanted()) return { thinned, totals }
@@ -35,15 +37,9 @@ export async function readTrack(
     page = await read(last)
   }
 
-  function read(after?: PositionRecord): Promise<PositionRecord[]> {
-    return store.pagePositions({
-      ...range,
-      order: 'asc',
-      limit: READ_AT_ONCE,
-      ...(after !== undefined && {
-        after: { timestamp: after.timestamp, recordId: after.recordId },
-      }),
-    })
+  function read(last?: TrackPoint): Promise<TrackPoint[]> {
+    const after = last && { timestamp: last[0], recordId: last[8] }
+    return store.pageTrack({ ...range, limit: READ_AT_ONCE, ...(after && { after }) })
   }
 }
 
@@ -57,10 +53,10 @@ export type TrackQuery = {
 }
 
 /** The median of the times between records, in milliseconds. */
-function usualInterval(records: readonly PositionRecord[]): number {
-  const intervals = records
+function usualInterval(points: readonly TrackPoint[]): number {
+  const intervals = points
     .slice(1)
-    .map(({ timestamp }, n) => timestamp - (records[n]?.timestamp ?? timestamp))
+    .map(([timestamp], n) => timestamp - (points[n]?.[0] ?? timestamp))
     .filter((ms) => ms > 0)
     .sort((a, b) => a - b)
   return intervals[intervals.length >> 1] ?? 0

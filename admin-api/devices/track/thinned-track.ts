@@ -1,6 +1,5 @@
-import type { PositionRecord } from '../../../schemas/read-models.ts'
 import { LeastFirst } from './least-first.ts'
-import { deviation, placeOf, type Place } from './place.ts'
+import { length, type Place } from './place.ts'
 
 const NONE = -1
 
@@ -13,16 +12,19 @@ type Gap = { readonly from: number; readonly to: number }
  * track least, at the time of each record left out, counting what was left out around it before.
  * Both ends of the track are kept, and those of its longest gaps.
  *
- * Each kept record has a number; what belongs to it stands in arrays, which takes a third of the time
- * of an object each.
+ * Each kept record has a number; what belongs to it stands in arrays of numbers, which takes a third
+ * of the time of an object each.
  */
-export class ThinnedTrack {
+export class ThinnedTrack<Kept> {
   /** How far from the shown track any record is at its time, in metres, at most. */
   tolerance = 0
   total = 0
   readonly #limit: number
-  readonly #records: PositionRecord[] = []
-  readonly #places: Place[] = []
+  readonly #records: Kept[] = []
+  readonly #times: Float64Array
+  readonly #xs: Float64Array
+  readonly #ys: Float64Array
+  readonly #zs: Float64Array
   readonly #before: Int32Array
   readonly #after: Int32Array
   /** The largest priority with which a record next to it was left out. */
@@ -43,6 +45,10 @@ export class ThinnedTrack {
     const size = limit + 1
     this.#limit = limit
     this.#gapMs = gapMs
+    this.#times = new Float64Array(size)
+    this.#xs = new Float64Array(size)
+    this.#ys = new Float64Array(size)
+    this.#zs = new Float64Array(size)
     this.#before = new Int32Array(size)
     this.#after = new Int32Array(size)
     this.#carried = new Float64Array(size)
@@ -51,11 +57,14 @@ export class ThinnedTrack {
   }
 
   /** Records are added in the order of time. */
-  add(record: PositionRecord): void {
+  add(record: Kept, timestamp: number, place: Place): void {
     const point = this.#free === NONE ? this.#records.length : this.#free
     const before = this.#last
     this.#records[point] = record
-    this.#places[point] = placeOf(record)
+    this.#times[point] = timestamp
+    this.#xs[point] = place.x
+    this.#ys[point] = place.y
+    this.#zs[point] = place.z
     this.#before[point] = before
     this.#after[point] = NONE
     this.#carried[point] = 0
@@ -71,16 +80,16 @@ export class ThinnedTrack {
     if (this.total > this.#limit) this.#leaveOut()
   }
 
-  records(): PositionRecord[] {
-    const records: PositionRecord[] = []
-    for (let point = this.#first; point !== NONE; point = this.#after[point] ?? NONE) {
+  records(): Kept[] {
+    const records: Kept[] = []
+    for (let point = this.#first; point !== NONE; point = this.#after[point] as number) {
       records.push(this.#record(point))
     }
     return records
   }
 
   /** The last record before each gap, and the first after it. */
-  gaps(): { from: PositionRecord; to: PositionRecord }[] {
+  gaps(): { from: Kept; to: Kept }[] {
     return this.#gaps.map(({ from, to }) => ({ from: this.#record(from), to: this.#record(to) }))
   }
 
@@ -89,11 +98,11 @@ export class ThinnedTrack {
     this.#countGapEnds(gap, 1)
     // So that of the records at least every other one can be left out.
     if (this.#gaps.length <= this.#limit / 4) return
-    const length = ({ from, to }: Gap) => this.#msBetween(from, to)
-    const lengths = this.#gaps.map(length).sort((a, b) => a - b)
+    const ms = ({ from, to }: Gap) => this.#msBetween(from, to)
+    const lengths = this.#gaps.map(ms).sort((a, b) => a - b)
     this.#gapMs = lengths[lengths.length >> 1] ?? this.#gapMs
-    const dropped = this.#gaps.filter((one) => length(one) <= this.#gapMs)
-    this.#gaps = this.#gaps.filter((one) => length(one) > this.#gapMs)
+    const dropped = this.#gaps.filter((one) => ms(one) <= this.#gapMs)
+    this.#gaps = this.#gaps.filter((one) => ms(one) > this.#gapMs)
     for (const one of dropped) {
       this.#countGapEnds(one, -1)
       this.#rank(one.from)
@@ -108,45 +117,62 @@ export class ThinnedTrack {
   #leaveOut(): void {
     const { item: point, priority } = this.#removable.least ?? { item: NONE, priority: 0 }
     if (point === NONE) throw new Error('a track has nothing but ends of gaps')
-    const [before = NONE, after = NONE] = [this.#before[point], this.#after[point]]
+    const before = this.#before[point] as number
+    const after = this.#after[point] as number
     this.tolerance = Math.max(this.tolerance, priority)
     this.#removable.remove(point)
     this.#free = point
     this.#after[before] = after
     this.#before[after] = before
-    for (const neighbour of [before, after]) {
-      this.#carried[neighbour] = Math.max(this.#carried[neighbour] ?? 0, priority)
-      this.#rank(neighbour)
-    }
+    this.#carry(before, priority)
+    this.#carry(after, priority)
+  }
+
+  #carry(point: number, priority: number): void {
+    if (priority > (this.#carried[point] as number)) this.#carried[point] = priority
+    this.#rank(point)
   }
 
   /** Puts a record in its place among those that may be left out, if it may. */
   #rank(point: number): void {
-    const [before = NONE, after = NONE] = [this.#before[point], this.#after[point]]
+    const before = this.#before[point] as number
+    const after = this.#after[point] as number
     if (before === NONE || after === NONE || this.#gapEnds[point] !== 0) {
       this.#removable.remove(point)
       return
     }
     const detour = this.#detour(point, before, after)
-    this.#removable.set(point, (this.#carried[point] ?? 0) + detour)
+    this.#removable.set(point, (this.#carried[point] as number) + detour)
   }
 
-  /** How far it is from where the way between its neighbours would be at its time. */
+  /** How far it is from where the straight way between its neighbours would be at its time. */
   #detour(point: number, before: number, after: number): number {
     const span = this.#msBetween(before, after)
     const part = span === 0 ? 0 : this.#msBetween(before, point) / span
-    return deviation(this.#place(point), this.#place(before), this.#place(after), part)
+    return length(
+      offWay(this.#xs, part, point, before, after),
+      offWay(this.#ys, part, point, before, after),
+      offWay(this.#zs, part, point, before, after),
+    )
   }
 
   #msBetween(from: number, to: number): number {
-    return this.#record(to).timestamp - this.#record(from).timestamp
+    return (this.#times[to] as number) - (this.#times[from] as number)
   }
 
-  #record(point: number): PositionRecord {
-    return this.#records[point] as PositionRecord
+  #record(point: number): Kept {
+    return this.#records[point] as Kept
   }
+}
 
-  #place(point: number): Place {
-    return this.#places[point] as Place
-  }
+/** By one coordinate, how far `point` is from that fraction of the way from `before` to `after`. */
+function offWay(
+  coordinates: Float64Array,
+  part: number,
+  point: number,
+  before: number,
+  after: number,
+): number {
+  const from = coordinates[before] as number
+  return (coordinates[point] as number) - from - part * ((coordinates[after] as number) - from)
 }

@@ -1,44 +1,52 @@
-import type { PositionRecord } from '../../../schemas/read-models.ts'
-import { distance, placeOf, type Place } from './place.ts'
+import type { TrackPoint } from '../../../schemas/read-models.ts'
+import { distance, type Place } from './place.ts'
 
 /** Slower than that, in metres per second, counts as standing still. */
 const MOVING = 0.5
+
+/** Where a point has its speed. */
+const SPEED = 5
 
 /** What a whole track amounts to; records are added in the order of time. */
 export class TrackTotals {
   distanceMetres = 0
   movingMs = 0
   readonly #gapMs: number
-  #last: { readonly record: PositionRecord; readonly place: Place } | undefined
-  #reportedSpeed: number | undefined
-  #computedSpeed: number | undefined
+  #last: TrackPoint | undefined
+  #lastPlace: Place | undefined
+  /** -1: none. */
+  #reportedSpeed = -1
+  #computedSpeed = -1
   readonly #bounds = new Bounds()
 
   constructor({ gapMs }: { gapMs: number }) {
     this.#gapMs = gapMs
   }
 
-  add(record: PositionRecord): void {
+  add(point: TrackPoint, place: Place): void {
     const last = this.#last
-    const place = placeOf(record)
-    this.#last = { record, place }
-    this.#bounds.add(record)
-    this.#reportedSpeed = greater(this.#reportedSpeed, record.speed)
-    if (last === undefined) return
-    const metres = distance(last.place, place)
-    const ms = record.timestamp - last.record.timestamp
+    const lastPlace = this.#lastPlace
+    const speed = point[SPEED]
+    this.#last = point
+    this.#lastPlace = place
+    this.#bounds.add(point[1], point[2])
+    if (speed !== null && speed > this.#reportedSpeed) this.#reportedSpeed = speed
+    if (last === undefined || lastPlace === undefined) return
+    const metres = distance(lastPlace, place)
+    const ms = point[0] - last[0]
     this.distanceMetres += metres
     if (ms === 0 || ms > this.#gapMs) return
     const computed = metres / (ms / 1_000)
-    this.#computedSpeed = greater(this.#computedSpeed, computed)
-    const [a, b] = [last.record.speed, record.speed]
-    const speed = a !== undefined && b !== undefined ? (a + b) / 2 : computed
-    if (speed >= MOVING) this.movingMs += ms
+    if (computed > this.#computedSpeed) this.#computedSpeed = computed
+    const before = last[SPEED]
+    const usual = before !== null && speed !== null ? (before + speed) / 2 : computed
+    if (usual >= MOVING) this.movingMs += ms
   }
 
   /** In metres per second: of the speeds reported, else of those between records. */
   get maxSpeed(): number | null {
-    return this.#reportedSpeed ?? this.#computedSpeed ?? null
+    if (this.#reportedSpeed >= 0) return this.#reportedSpeed
+    return this.#computedSpeed >= 0 ? this.#computedSpeed : null
   }
 
   get bounds() {
@@ -50,26 +58,26 @@ export class TrackTotals {
 class Bounds {
   #south = Infinity
   #north = -Infinity
-  readonly #across = { west: Infinity, east: -Infinity }
+  #west = Infinity
+  #east = -Infinity
   /** The same with longitudes from 0 to 360. */
-  readonly #acrossFrom0 = { west: Infinity, east: -Infinity }
+  #westFrom0 = Infinity
+  #eastFrom0 = -Infinity
 
-  add({ latitude, longitude }: PositionRecord): void {
+  add(latitude: number, longitude: number): void {
+    const from0 = longitude < 0 ? longitude + 360 : longitude
     this.#south = Math.min(this.#south, latitude)
     this.#north = Math.max(this.#north, latitude)
-    for (const [across, at] of [
-      [this.#across, longitude],
-      [this.#acrossFrom0, longitude < 0 ? longitude + 360 : longitude],
-    ] as const) {
-      across.west = Math.min(across.west, at)
-      across.east = Math.max(across.east, at)
-    }
+    this.#west = Math.min(this.#west, longitude)
+    this.#east = Math.max(this.#east, longitude)
+    this.#westFrom0 = Math.min(this.#westFrom0, from0)
+    this.#eastFrom0 = Math.max(this.#eastFrom0, from0)
   }
 
   box() {
     if (this.#south > this.#north) return null
-    const [plain, from0] = [this.#across, this.#acrossFrom0]
-    const { west, east } = from0.east - from0.west < plain.east - plain.west ? from0 : plain
+    const crosses = this.#eastFrom0 - this.#westFrom0 < this.#east - this.#west
+    const [west, east] = crosses ? [this.#westFrom0, this.#eastFrom0] : [this.#west, this.#east]
     return {
       west: west > 180 ? west - 360 : west,
       south: this.#south,
@@ -77,9 +85,4 @@ class Bounds {
       north: this.#north,
     }
   }
-}
-
-function greater(a: number | undefined, b: number | undefined): number | undefined {
-  if (a === undefined || b === undefined) return a ?? b
-  return Math.max(a, b)
 }

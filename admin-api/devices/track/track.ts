@@ -1,6 +1,6 @@
 import { succeed } from '../../../runtime/http.ts'
 import { MEASUREMENTS } from '../../../schemas/position-reported.ts'
-import type { PositionRecord } from '../../../schemas/read-models.ts'
+import type { TrackPoint } from '../../../schemas/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import {
   pathParameter,
@@ -24,6 +24,7 @@ const TRACK_PARAMETERS = {
     .described('How many records are shown at most'),
 }
 
+/** In the order of `TrackPoint`. */
 const COLUMNS = ['timestamp', 'latitude', 'longitude', ...MEASUREMENTS, 'recordId'] as const
 
 /** A device's track for a map, of however many records. */
@@ -42,21 +43,21 @@ export function trackRoute({ store }: { store: Store }): AdminRoute {
       { accountId, deviceId, expectedIntervalSeconds, ...query },
       { store, isWanted: () => !ctx.req.socket.destroyed },
     )
-    const records = thinned.records()
+    const points = thinned.records()
     succeed(ctx, {
       total: thinned.total,
-      shown: records.length,
+      shown: points.length,
       toleranceMetres: thinned.tolerance,
       distanceMetres: totals.distanceMetres,
       movingSeconds: totals.movingMs / 1_000,
       maxSpeed: totals.maxSpeed,
       bounds: totals.bounds,
       gaps: thinned.gaps().map(({ from, to }) => ({
-        from: isoTime(from.timestamp),
-        to: isoTime(to.timestamp),
+        from: isoTime(from[0]),
+        to: isoTime(to[0]),
       })),
       columns: COLUMNS,
-      rows: records.map(row),
+      rows: points.map(row),
     })
   }
 
@@ -80,10 +81,8 @@ the device was at the time of a record that is left out, and where a straight wa
 it would put it at that time, are at most \`toleranceMetres\` apart.
 `.trim()
 
-function row(record: PositionRecord): (string | number | null)[] {
-  return COLUMNS.map((column) =>
-    column === 'timestamp' ? isoTime(record.timestamp) : (record[column] ?? null),
-  )
+function row([timestamp, ...others]: TrackPoint): (string | number | null)[] {
+  return [isoTime(timestamp), ...others]
 }
 
 const NUMBER: JsonSchema = { type: 'number', minimum: 0 }

@@ -36,9 +36,9 @@ describe('what is asked of the SQLite store is a walk along an index, never a sc
 
   test('the history of a device', () => {
     const page = 'SEARCH records USING INDEX records_by_time (account_id=? AND device_id=? AND '
-    expect(plan('read-models-1', PAGE.asc)).toEqual([
-      `${page}(timestamp,record_id)>(?,?) AND timestamp<?)`,
-    ])
+    const ascending = [`${page}(timestamp,record_id)>(?,?) AND timestamp<?)`]
+    expect(plan('read-models-1', PAGE.asc)).toEqual(ascending)
+    expect(plan('read-models-1', PAGE.track)).toEqual(ascending)
     expect(plan('read-models-1', PAGE.desc)).toEqual([
       `${page}timestamp>? AND (timestamp,record_id)<(?,?))`,
     ])

@@ -1,18 +1,30 @@
 import { expect, test } from '@jest/globals'
+import { placeOf } from '../../../../admin-api/devices/track/place.ts'
 import { TrackTotals } from '../../../../admin-api/devices/track/track-totals.ts'
-import { positionReported, T0 } from '../../../samples.ts'
+import { T0 } from '../../../samples.ts'
 
-type Changes = NonNullable<Parameters<typeof positionReported>[0]>
+type Report = {
+  readonly timestamp: number
+  readonly latitude: number
+  readonly longitude: number
+  readonly speed?: number
+}
 
-function totals(...records: readonly Changes[]) {
+function totals(...reports: readonly Report[]) {
   const made = new TrackTotals({ gapMs: 300_000 })
-  for (const one of records) {
-    made.add({ ...positionReported(one), origin: { partition: 0, offset: 0 } })
+  for (const { timestamp, latitude, longitude, speed = null } of reports) {
+    const place = placeOf(latitude, longitude)
+    made.add([timestamp, latitude, longitude, null, null, speed, null, null, ''], place)
   }
   return made
 }
 
-const at = (seconds: number, latitude: number, longitude: number, more: Changes = {}): Changes => ({
+const at = (
+  seconds: number,
+  latitude: number,
+  longitude: number,
+  more: Pick<Report, 'speed'> = {},
+): Report => ({
   ...{ timestamp: T0 + seconds * 1_000, latitude, longitude },
   ...more,
 })
