@@ -195,7 +195,7 @@ export const APPS = {
   GPSLogger: {
     deviceId: 'gpslogger',
     has: ['point'],
-    triesAgainAfterMs: 4_000,
+    triesAgainAfterMs: 5_000,
     // After three tries a point is lost.
     queue() {
       let tries = 0

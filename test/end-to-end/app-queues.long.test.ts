@@ -1,23 +1,25 @@
-import { afterEach, expect, test } from '@jest/globals'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { expect, test } from '@jest/globals'
 import { APPS, type App } from '../app-queues/apps.ts'
 import { expectDelivered } from '../app-queues/expect-delivered.ts'
 import { recorded, runQueue, type QueueRun } from '../app-queues/run-queue.ts'
-import { signIn, startEmbeddedDeployment, type Deployment } from '../deployments.ts'
+import { operatorEnv, signIn } from '../deployments.ts'
+import { embeddedSuite } from '../embedded-suite.ts'
 import { eventually } from '../eventually.ts'
 
-let deployment: Deployment | undefined
-const stopping = new AbortController()
-const runs: Record<string, QueueRun> = {}
+/** How long the log takes nothing before the service is killed, which would wait longer for it. */
+const BLOCKED_MS = 1_000
 
-afterEach(async () => {
-  stopping.abort()
-  await Promise.all(Object.values(runs).map(({ ended }) => ended))
-  await deployment?.remove()
-})
+const suite = embeddedSuite()
 
-test('the queues of all apps drain over a restart, with impossible points in them and answers lost', async () => {
-  let service = (deployment = await startEmbeddedDeployment())
+test('the queues of all apps drain over a restart and a kill, with impossible points in them and answers lost', async () => {
+  let service = await suite.start(operatorEnv())
   const { createKey } = await signIn(service.adminUrl)
+  const { key } = await createKey()
+  const stopping = new AbortController()
+  const runs: Record<string, QueueRun> = {}
   for (const [name, app] of Object.entries<App>(APPS)) {
     runs[name] = runQueue({
       ...{ app, key: await createKey({ name }), items: recorded(app, 20, Date.now()) },
@@ -25,14 +27,30 @@ test('the queues of all apps drain over a restart, with impossible points in the
     })
   }
   const all = Object.values(runs)
-  await eventually(() => all.every(({ waiting, items }) => waiting() < items.length), {
-    withinMs: 30_000,
-  })
-  const waiting = all.map((run) => run.waiting())
-  service = deployment = await service.restart()
-  // The queues were not empty before it.
-  expect(waiting.every((items) => items > 0)).toBe(true)
-  await expectDelivered(service, runs, { withinMs: 90_000 })
+  try {
+    await eventually(() => all.every(({ waiting, items }) => waiting() < items.length), {
+      withinMs: 30_000,
+    })
+    // So what comes now interrupts all of them.
+    expect(all.every(({ waiting }) => waiting() > 0)).toBe(true)
+    service.process.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
+    service = await suite.start(operatorEnv())
+
+    const log = new DatabaseSync(join(suite.path, 'log.sqlite'), { timeout: 5_000 })
+    log.exec('BEGIN IMMEDIATE')
+    await pause(BLOCKED_MS)
+    // What it has taken since is written nowhere: nothing of it may have been acknowledged.
+    service.process.kill('SIGKILL')
+    await service.ended
+    log.close()
+    service = await suite.start(operatorEnv())
+
+    await expectDelivered({ ...service, key }, runs, { withinMs: 60_000 })
+  } finally {
+    stopping.abort()
+    await Promise.all(all.map(({ ended }) => ended))
+  }
   expect(all.flatMap(({ failures }) => failures).filter((one) => one === 'no answer')).not.toEqual(
     [],
   )

@@ -8,8 +8,9 @@ import { describeWith } from '../services/describe-with.ts'
 import { startDistributedService, type DistributedService } from './distributed-service.ts'
 import { noteFault } from './table.ts'
 
-/** Shorter than all three tries of GPSLogger take, which then loses a point. */
-const AWAY_MS = 5_000
+/** How long apps send to a service whose Kafka is away, until it is killed. */
+const AWAY_MS = 2_000
+const INGEST = ['ingest-1', 'ingest-2'] as const
 
 await describeWith(['ownKafka', 'ownMongodb'], 'the queues of apps', (services) => {
   let service: DistributedService
@@ -26,9 +27,9 @@ await describeWith(['ownKafka', 'ownMongodb'], 'the queues of apps', (services) 
     await service?.close()
   }, 60_000)
 
-  test('drain with impossible points in them, answers lost, Kafka away for a while and an ingest API stopped', async () => {
+  test('drain with impossible points in them, answers lost, ingest APIs killed while Kafka is away, and one stopped', async () => {
     for (const [number, [name, app]] of Object.entries<App>(APPS).entries()) {
-      const part = number % 2 === 0 ? 'ingest-1' : 'ingest-2'
+      const part = INGEST[number % 2]!
       runs[name] = runQueue({
         ...{ app, key: await service.createKey({ name }), items: recorded(app, 60, Date.now()) },
         ...{ url: () => service.url(part), losesEvery: 9, signal: stopping.signal },
@@ -43,6 +44,10 @@ await describeWith(['ownKafka', 'ownMongodb'], 'the queues of apps', (services) 
     const before = failures()
     service.kafkaLine.freeze()
     await pause(AWAY_MS)
+    // What they have taken since is written nowhere: nothing of it may have been acknowledged. They are
+    // back before GPSLogger has tried three times, after which it loses a point.
+    await Promise.all(INGEST.map((part) => service.end(part, 'SIGKILL')))
+    await Promise.all(INGEST.map((part) => service.start(part)))
     service.kafkaLine.thaw()
     await eventually(() => failures().every((count, index) => count > before[index]!), {
       withinMs: 30_000,
@@ -51,8 +56,6 @@ await describeWith(['ownKafka', 'ownMongodb'], 'the queues of apps', (services) 
     expect(all.filter(({ waiting }) => waiting() === 0)).toEqual([])
     expect(await service.end('ingest-1', 'SIGTERM')).toBe(0)
     await service.start('ingest-1')
-    await service.end('ingest-2', 'SIGKILL')
-    await service.start('ingest-2')
 
     await expectDelivered(service, runs, { withinMs: 240_000 })
     const failed = Object.entries(runs).map(([name, run]) => [name, run.failures.length])
