@@ -71,6 +71,9 @@ export async function serveHttp({
       const message = 'an HTTP/1.1 request needs a Host header'
       return refuseRequest(response, 'INVALID_PARAMS', message)
     }
+    if (!readTarget(request)) {
+      return refuseRequest(response, 'INVALID_PARAMS', 'the request line has no valid URL')
+    }
     if (overload?.load.isFull === true && request.method === 'POST') {
       connections.rest(request.socket, refuseOverload(response))
       return overload.onRefused()
@@ -119,6 +122,19 @@ export async function serveHttp({
       clearTimeout(cut)
     },
   }
+}
+
+/**
+ * Leaves path and query of an absolute URL, which a server has to take as well (RFC 9112, section
+ * 3.2.2). False if it is not valid: Koa would log it and Node warn of it, with any key in it.
+ */
+function readTarget(request: IncomingMessage): boolean {
+  const { url = '' } = request
+  if (url.startsWith('/') || url === '*') return true
+  if (!URL.canParse(url)) return false
+  const { pathname, search } = new URL(url)
+  request.url = pathname + search
+  return true
 }
 
 async function listen(server: Server, host: string, port: number): Promise<void> {

@@ -3,8 +3,9 @@ import { crc32 } from 'node:zlib'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const SHAPE = /^gps_[0-9A-Za-z]{38}$/
-const KEY = /gps_[0-9A-Za-z]{38}/g
-const KEY_OR_ITS_BEGINNING = /gps_[0-9A-Za-z]{38}|gps_[0-9A-Za-z]*$/g
+// In a URL the underscore may be percent-encoded, in a URL within one twice.
+const KEY = /gps(?:_|%(?:25)*5[Ff])[0-9A-Za-z]{38}/g
+const KEY_OR_ITS_BEGINNING = /gps(?:_|%(?:25)*5[Ff])(?:[0-9A-Za-z]{38}|[0-9A-Za-z]*$)/g
 
 /** Matches whole escapes, so that an escaped backslash does not begin another. */
 const ESCAPE = /\\(?:u00([0-9A-Fa-f]{2})|[^])/g
@@ -21,9 +22,14 @@ export function isApiKey(text: string): boolean {
   return SHAPE.test(text) && text.endsWith(checksum(text.slice(0, -6)))
 }
 
+/** Whether a valid API key stands anywhere in a text. */
+export function containsApiKey(text: string): boolean {
+  return text.includes('gps_') && (text.match(KEY) ?? []).some(isApiKey)
+}
+
 /**
- * Masks every API key in a text, also one hidden by JSON escapes (`\u0067ps_…`). `cut`: the text was
- * truncated, so its end may be the beginning of a key.
+ * Masks every API key in a text, also one hidden by JSON escapes (`\u0067ps_…`) or by a percent-encoded
+ * underscore. `cut`: the text was truncated, so its end may be the beginning of a key.
  */
 export function withoutApiKeys(text: string, { cut }: { cut: boolean }): string {
   const masked = text.replace(cut ? KEY_OR_ITS_BEGINNING : KEY, 'gps_…')

@@ -1,9 +1,9 @@
-import { isApiKey } from './api-key.ts'
+import { containsApiKey } from './api-key.ts'
 
 const MOST_UNITS = 128
 
 /** Of the device ids that are taken, those that need no closer look. */
-const PLAIN = /^(?!gps_)[\w:-][\w:.-]{0,127}$/
+const PLAIN = /^[\w:-][\w:.-]{0,127}$/
 
 const FAULTS = {
   empty: 'deviceId must have 1 to 128 characters',
@@ -12,7 +12,7 @@ const FAULTS = {
   surrogate: 'deviceId must be well-formed Unicode, without lone surrogates',
   space: 'deviceId must not begin or end with white space',
   dots: 'deviceId must not be "." or ".."',
-  key: 'deviceId must not be an API key: send that in the header Authorization only',
+  key: 'deviceId must not be or contain an API key: send that in the header Authorization only',
 } as const
 
 /** What is wrong with a device id; undefined if it is taken. */
@@ -22,7 +22,7 @@ export function deviceIdFault(text: string): string | undefined {
 
 /** Whether a device id is plainly right; false says nothing. */
 export function isPlainDeviceId(text: string): boolean {
-  return PLAIN.test(text)
+  return PLAIN.test(text) && !text.includes('gps_')
 }
 
 function faultOf(text: string): string | undefined {
@@ -32,6 +32,7 @@ function faultOf(text: string): string | undefined {
   if (!text.isWellFormed()) return FAULTS.surrogate
   if (text.trim() !== text) return FAULTS.space
   if (text === '.' || text === '..') return FAULTS.dots
-  // Probably two fields mixed up: the secret would be stored and shown to all operators.
-  return isApiKey(text) ? FAULTS.key : undefined
+  // Probably two fields mixed up, maybe one of several that make the id: the secret would be stored and
+  // shown to all operators.
+  return containsApiKey(text) ? FAULTS.key : undefined
 }

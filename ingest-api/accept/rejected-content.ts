@@ -41,11 +41,12 @@ function written(json: unknown): readonly Buffer[] {
 /** The beginning of a text body. Other bodies are not kept: API keys in them could not be masked. */
 function beginning(chunks: readonly Buffer[]): string {
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
-  // One byte more than is kept, to see whether the body continues.
+  // One byte more than is kept, which tells whether a character ends there.
   const bytes = Buffer.concat(chunks, Math.min(length, REJECTED_BODY_BYTES + 1))
   const kept = cutAtCharacter(bytes)
   if (!isText(kept)) return ''
-  const text = withoutApiKeys(kept.toString('utf8'), { cut: kept.length < bytes.length })
+  // What came may have been cut off itself.
+  const text = withoutApiKeys(kept.toString('utf8'), { cut: true })
   return cutAtCharacter(Buffer.from(text)).toString('utf8')
 }
 

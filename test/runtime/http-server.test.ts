@@ -73,6 +73,7 @@ describe('what never reaches the app is answered in the envelope', () => {
   test.each([
     ['no HTTP at all', 'hello there\r\n\r\n', 400, 'INVALID_PARAMS'],
     ['an unknown method', 'FETCH / HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'INVALID_PARAMS'],
+    ['an invalid URL', 'GET http://[a/ HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'INVALID_PARAMS'],
     ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400, 'INVALID_PARAMS'],
     [
       'lying about its length',

@@ -110,6 +110,7 @@ describe('a position report', () => {
     ['a dot', '.'],
     ['two dots', '..'],
     ['an API key', newApiKey()],
+    ['a text with an API key in it', `van:${newApiKey()}x`],
     ['an object', { $ne: '' }],
   ])('a device id must not be %s', (_what, deviceId) => {
     expect(faultyFields({ ...minimal, deviceId })).toEqual(['deviceId'])

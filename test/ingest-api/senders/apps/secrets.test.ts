@@ -1,8 +1,21 @@
+import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { pino } from 'pino'
 import { startIngest, type Answer, type IngestHarness } from '../../ingest-harness.ts'
 import { rejectionsOf } from '../rejections-of.ts'
-import { OSMAND, OVERLAND } from './app-requests.ts'
+import {
+  batch,
+  bearer,
+  devicesOf,
+  feature,
+  location,
+  now,
+  OSMAND,
+  OVERLAND,
+  OWNTRACKS,
+  post,
+  query,
+} from './app-requests.ts'
 
 let ingest: IngestHarness
 const logged: string[] = []
@@ -54,3 +67,78 @@ test('nothing of a key in a URL is seen again in logs, metrics, rejections, even
   expectNoneOf(secret, await seenOf(id, answers))
   expect(logged.length).toBeGreaterThan(10)
 })
+
+test('a device id with a key in it is refused, of positions and of heartbeats, and not kept', async () => {
+  const { id, secret } = await ingest.createKey()
+  const point = { lat: 1, lon: 2, tst: now() }
+  // Somebody has put the key into each field that was empty.
+  const answers = [
+    await post(ingest, OWNTRACKS, location({ topic: `owntracks/${secret}/phone` }), bearer(secret)),
+    await post(ingest, OWNTRACKS, JSON.stringify({ _type: 'location', ...point }), {
+      ...{ 'X-Limit-U': secret, 'X-Limit-D': 'phone' },
+      Authorization: `Basic ${btoa(`${secret}:${secret}`)}`,
+    }),
+    await post(ingest, OWNTRACKS, `{"_type":"lwt","topic":"owntracks/jane/x${secret}"}`, {
+      Authorization: `Basic ${secret}:`,
+    }),
+    await post(ingest, OVERLAND, batch(feature(54.3, `van ${secret}`)), bearer(secret)),
+    await ingest.request(`${OSMAND}/${secret}?${query().replace('van', `van-${secret}`)}`),
+    await ingest.request(`/log/get/${secret}/x${secret}x?${query()}`),
+    await ingest.submit({ deviceId: `van:${secret}`, latitude: 1, longitude: 2 }, { key: secret }),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual([...Array<number>(6).fill(200), 400])
+  await ingest.rejected(1)
+  expect((await rejectionsOf(ingest, id)).map(({ message }) => message)).toEqual(
+    Array(7).fill(expect.stringContaining('deviceId must not be or contain an API key')),
+  )
+  expectNoneOf(secret, await seenOf(id, answers))
+})
+
+test('a key in a body is not kept where its underscore is percent-encoded', async () => {
+  const { id, secret } = await ingest.createKey()
+  const answers = []
+  for (const underscore of ['%5f', '%5F', '%255F']) {
+    const encoded = secret.replace('_', underscore)
+    const form = `id=van&url=https%3A%2F%2Fgps.example%2F${encoded}&more=${'x'.repeat(17_000)}`
+    answers.push(await post(ingest, OSMAND, form, bearer(secret)))
+    const json = JSON.stringify({ _type: 'encrypted', url: `https://gps.example/?key=${encoded}` })
+    answers.push(await post(ingest, OWNTRACKS, json, bearer(secret)))
+  }
+  expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200))
+  expect(await rejectionsOf(ingest, id)).toHaveLength(6)
+  expectNoneOf(secret, await seenOf(id, answers))
+})
+
+test('a key in an address that is none is not in the log, and not in a warning of Node', async () => {
+  const warned: string[] = []
+  const note = ({ message }: Error) => void warned.push(message)
+  process.on('warning', note)
+  const { id, secret } = await ingest.createKey()
+  for (const address of [
+    `http://[${secret}/`,
+    `http://[::1${OSMAND}/${secret}?id=van&lat=1&lon=2`,
+    `http://host:port${OSMAND}/${secret}`,
+    `http://host:99999/?key=${secret}&id=van`,
+  ]) {
+    expect(await answerToLine(`GET ${address} HTTP/1.1`)).toMatch(
+      /^HTTP\/1\.1 400 .*"error":"INVALID_PARAMS"\}$/s,
+    )
+  }
+  // A proxy may be sent a whole one.
+  const whole = `http://${secret}:x@host:8080${OSMAND}/${secret}?${query()}`
+  expect(await answerToLine(`GET ${whole} HTTP/1.1`)).toMatch(/^HTTP\/1\.1 200 /)
+  expect(await devicesOf(ingest, id)).toEqual(['van'])
+  process.off('warning', note)
+  expectNoneOf(secret, (await seenOf(id, [])) + warned.join())
+})
+
+function answerToLine(line: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(ingest.url).port), '127.0.0.1', () => {
+      socket.write(`${line}\r\nHost: host\r\nConnection: close\r\n\r\n`)
+    })
+    let answer = ''
+    socket.on('data', (data: Buffer) => (answer += data.toString()))
+    socket.on('end', () => resolve(answer)).on('error', reject)
+  })
+}
