@@ -1,5 +1,5 @@
-// Compiles the services and bundles the console into dist/, each only if what it is made of has
-// changed. Programs that start at the same time wait for one build: it holds a lock on an SQLite
+// Makes the services' JavaScript and the console's bundle in dist/, each only if what it is made of has
+// changed. Types are not checked here: that takes ten times as long, and `npm run check` does it. Programs that start at the same time wait for one build: it holds a lock on an SQLite
 // file, which the operating system releases when the process ends.
 // Run by itself it also makes the console's base map, so that dist/ is all that an image needs.
 import { spawn } from 'node:child_process'
@@ -27,12 +27,15 @@ const services = {
   directory: dist,
   fingerprint: () =>
     fingerprint(root, [
-      ...['package-lock.json', 'tsconfig.json', 'tsconfig.build.json'],
-      ...sources(root, '', ['.ts']).filter((file) => !isBundled(file)),
+      'package-lock.json',
+      ...programs(),
       ...sources(root, 'schemas', ['.avsc']),
+      ...['scripts/javascript.mjs', 'scripts/transpile.mjs'],
     ]),
   async make(fresh) {
-    await run('typescript/bin/tsc', ['-p', 'tsconfig.build.json', '--outDir', fresh])
+    // Only here: where nothing has to be built, what builds may be missing.
+    const { transpile } = await import('./transpile.mjs')
+    transpile(root, programs(), fresh)
     for (const file of sources(root, 'schemas', ['.avsc']))
       cpSync(join(root, file), join(fresh, file))
   },
@@ -56,7 +59,7 @@ const site = {
   kept: [],
 }
 
-/** Brings dist/ up to date. Rejects if the sources do not compile; the compiler prints why. */
+/** Brings dist/ up to date. Rejects if the sources do not compile, with the place of the fault. */
 export async function build() {
   if (stale().length === 0) return
   const unlock = lock()
@@ -79,6 +82,11 @@ function stale() {
   return parts
     .map((part) => ({ ...part, wanted: part.fingerprint() }))
     .filter(({ directory, wanted }) => madeFrom(directory) !== wanted)
+}
+
+/** The TypeScript files that run in Node. */
+function programs() {
+  return sources(root, '', ['.ts']).filter((file) => !file.endsWith('.d.ts') && !isBundled(file))
 }
 
 /** Whether the file is part of the page; the maker of its base map runs in Node. */

@@ -11,7 +11,7 @@ if (program === undefined) {
 try {
   await build()
 } catch (error) {
-  process.stderr.write(`${error.message}\nIf TypeScript is not installed, run: npm ci\n`)
+  process.stderr.write(`${error.message}\nIf a package is missing, run: npm ci\n`)
   process.exit(1)
 }
 if (program === 'embedded/main' || program === 'admin-api/main') makeWorldMeanwhile()

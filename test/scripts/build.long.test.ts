@@ -22,7 +22,7 @@ let project: Awaited<ReturnType<typeof temporaryDirectory>>
 /** A project of one source and one schema, built by our own script. */
 beforeEach(async () => {
   project = await temporaryDirectory()
-  const copied = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json']
+  const copied = ['package.json', 'package-lock.json']
   for (const file of [...copied, 'scripts']) {
     const filter = (path: string) => !path.endsWith('.ts')
     cpSync(join(root, file), inProject(file), { recursive: true, filter })
@@ -59,8 +59,8 @@ test('a source or a schema that has changed is built anew, and nothing else is',
 
 test('sources that do not compile leave what was built before', async () => {
   await build()
-  write('schemas/answer.ts', 'export const answer: string = 2\n')
-  await expect(build()).rejects.toThrow('do not compile')
+  write('schemas/answer.ts', 'export const answer = \n')
+  await expect(build()).rejects.toThrow('schemas/answer.ts does not compile')
   expect(read('dist/schemas/answer.js')).toContain('answer = 1')
 }, 60_000)
 
