@@ -1,0 +1,82 @@
+import { expect } from '@jest/globals'
+import fc from 'fast-check'
+import type { Pool } from 'undici'
+import { APP_PATHS } from '../../ingest-api/senders/apps/app-routes.ts'
+import {
+  anyBody,
+  anyHeaders,
+  anyQuery,
+  PHONETRACK_LOGGERS,
+} from '../ingest-api/senders/apps/any-request.ts'
+import { packedBody, packing } from './packed.ts'
+
+/** What no app sends: larger than any takes, and nested as deeply as it fits in. */
+const monstrous = fc
+  .constantFrom(
+    'x'.repeat(70_000),
+    `{"locations":[${'0,'.repeat(100_000)}0]}`,
+    `{"locations":[${'{},'.repeat(5_000)}{}]}`,
+    `{"locations":[${'['.repeat(9_000)}${']'.repeat(9_000)}]}`,
+    `{"object":${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}}`,
+    `{"points":[${'[],'.repeat(5_000)}[1,2,3]]}`,
+    `a=1${'&a=1'.repeat(4_000)}`,
+    `{"_type":"location","image":"${'A'.repeat(300_000)}","lat":1,"lon":1,"tst":1767225600}`,
+  )
+  .map((text) => Buffer.from(text))
+
+/** Requests to every path of an app, in any coding, damaged or not. */
+export const hostileAppRequest = fc
+  .record({
+    path: fc.constantFrom(...APP_PATHS),
+    logger: fc.constantFrom(...PHONETRACK_LOGGERS),
+    device: fc.constantFrom('van', '%ff', '%', '..', 'x'.repeat(300)),
+    body: fc.oneof({ weight: 30, arbitrary: anyBody }, { weight: 1, arbitrary: monstrous }),
+    packing,
+    query: anyQuery,
+    headers: anyHeaders,
+    method: fc.constantFrom('POST', 'POST', 'POST', 'GET', 'HEAD'),
+    key: fc.constantFrom('good', 'good', 'good', 'good', 'none', 'wrong'),
+  })
+  .map(({ body: written, packing: how, headers: others, ...rest }) => {
+    const isSaid = how.coding !== '' && others['content-encoding'] === undefined
+    const headers = { ...others, ...(isSaid && { 'content-encoding': how.coding }) }
+    const body = packedBody(written, how)
+    // Of those without a key no more is read, and the answer may be lost with the connection.
+    return { ...rest, headers, body: rest.key === 'good' ? body : body.subarray(0, 16 * 1024) }
+  })
+type AppRequest = typeof hostileAppRequest extends fc.Arbitrary<infer R> ? R : never
+
+/**
+ * Its answer is what the app takes for done. Without a valid key it is 401 where the app keeps its data
+ * then, or 503 with Retry-After.
+ */
+export async function sendAsApp(
+  pool: Pool,
+  key: string,
+  { path: { path, app, methods }, key: kind, body, query, headers, ...request }: AppRequest,
+): Promise<number> {
+  const isTaken = request.method === 'HEAD' || methods.some((one) => one === request.method)
+  const method = isTaken ? request.method : 'POST'
+  const url = path
+    .replace(':key', kind === 'good' ? key : 'x')
+    .replace(':app', request.logger)
+    .replace(':device', request.device)
+  const answer = await pool.request({
+    method,
+    path: `${url}?${query.replace('#', '')}`,
+    headers: {
+      ...headers,
+      ...(kind !== 'none' && { authorization: `Bearer ${kind === 'good' ? key : 'gps_wrong'}` }),
+    },
+    ...(method === 'POST' && { body }),
+  })
+  const { statusCode } = answer
+  const text = await answer.body.text()
+  const isServed = kind === 'good' || method === 'HEAD'
+  const allowed = isServed ? [200, 201] : app.never4xx === true ? [503] : [401, 503]
+  expect(allowed).toContain(statusCode)
+  if (statusCode === 503) expect(answer.headers['retry-after']).toMatch(/^\d+$/)
+  if (text !== '') JSON.parse(text)
+  expect(answer.headers['x-request-id']).toBeDefined()
+  return statusCode
+}
