@@ -2,7 +2,8 @@ import { expect } from '@jest/globals'
 import fc from 'fast-check'
 import { armFault, type StatementFault } from './faulty-driver.ts'
 import { DEVICES, toSent, type Model, type Report } from './model.ts'
-import { LINES, type Line, type World } from './world.ts'
+import { LINES, type Line } from './line.ts'
+import type { World } from './world.ts'
 
 type Command = fc.AsyncCommand<Model, World>
 

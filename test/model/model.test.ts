@@ -23,7 +23,7 @@ jest.unstable_mockModule('@photostructure/sqlite', () => ({ DatabaseSync: Faulty
 const { commands, settle } = await import('./commands.ts')
 const { disarm } = await import('./faulty-driver.ts')
 const { Model } = await import('./model.ts')
-const { openWorlds } = await import('./world.ts')
+const { openWorlds } = await import('./worlds.ts')
 
 let worlds: ReturnType<typeof openWorlds>
 

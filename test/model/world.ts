@@ -1,28 +1,18 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { EventLog } from '../../event-log/event-log.ts'
-import { openSpool, type SpoolOptions } from '../../event-log/spool/spool.ts'
-import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
-import { acceptReports } from '../../ingest-api/accept/accept.ts'
-import { DeviceLimit } from '../../ingest-api/accept/device-limit.ts'
-import { KeyLimit } from '../../ingest-api/accept/key-limit.ts'
 import type { Outcome } from '../../ingest-api/accept/outcome.ts'
-import { Tally } from '../../ingest-api/accept/tally.ts'
 import { rebuildReadModels } from '../../rebuild/rebuild.ts'
 import { DependencyError } from '../../runtime/errors.ts'
-import { memoryRateCounters } from '../../runtime/rate-counters.ts'
 import type { ProjectionEntry } from '../../schemas/log-entry.ts'
 import { ulid } from '../../schemas/record-id.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
-import type { Store } from '../../store/store.ts'
 import { T0 } from '../samples.ts'
-import { away } from './away.ts'
 import { copyFiles, isDead, killProcess, newProcess } from './faulty-driver.ts'
+import type { Line } from './line.ts'
+import { closeProcess, startProcess, type Process } from './process.ts'
 import { logger, metrics, projectSome } from './project-some.ts'
 
 export const ACCOUNT = 'acc-1'
-const memory = '/dev/shm'
 const grant = {
   key: {
     ...{ id: 'key-1', accountId: ACCOUNT, name: 'model', hint: '', createdAt: T0 },
@@ -31,10 +21,6 @@ const grant = {
   accountSuspended: false,
   disabledDevices: new Set<string>(),
 }
-
-/** What happens to what the spool appends: its log is behind a line that can be cut. */
-export const LINES = ['up', 'down', 'hung', 'mute', 'answers lost'] as const
-export type Line = (typeof LINES)[number]
 
 /** Time runs faster here, and a busy machine is no fault. */
 const NEVER_MS = 1e8
@@ -45,44 +31,17 @@ export type Sent =
   | { readonly seen: string }
 export type Answer = Exclude<Outcome, { readonly kind: 'refused' }>
 
-type Process = {
-  readonly directory: string
-  readonly log: EventLog
-  readonly spool: ReturnType<typeof openSpool>
-  readonly accept: ReturnType<typeof acceptReports>
-  readonly letGo: () => void
-  store: Store
-}
-
-/** The folders of all runs of this test. */
-export function openWorlds() {
-  const base = mkdtempSync(join(existsSync(memory) ? memory : tmpdir(), 'gps-model-'))
-  let opened = 0
-  let empty: string | undefined
-  return {
-    /** Nothing has ever been reported there. */
-    async open() {
-      opened += 1
-      empty ??= await emptyFiles(join(base, 'empty'))
-      return openWorld(join(base, String(opened)), empty)
-    },
-    close: () => rmSync(base, { recursive: true, force: true }),
-  }
-}
-
 export type World = Awaited<ReturnType<typeof openWorld>>
 
 /**
  * The ingest API's way from reports to the log, by way of a spool, then projector, read models and
  * rebuild, on real files, in one process that may die at any statement.
  */
-async function openWorld(folder: string, empty: string) {
+export async function openWorld(folder: string, empty: string) {
   mkdirSync(folder)
   const clock = { time: T0 + 1_000_000, now: () => clock.time }
   let deaths = 0
-  let line: Line = 'up'
   let erasures = 0
-  let waiting: (() => void)[] = []
   copyFiles(empty, at(0))
   let process = start(at(0))
 
@@ -92,43 +51,7 @@ async function openWorld(folder: string, empty: string) {
 
   function start(directory: string): Process {
     newProcess(() => copyFiles(directory, at(deaths + 1)))
-    line = 'up'
-    waiting = []
-    const log = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
-    const options: SpoolOptions = {
-      ...{ directory: join(directory, 'spool'), clock, logger, directWithinMs: 2 },
-      ...{ maxBytes: 2 ** 20, maxAgeSeconds: 3600 },
-      eventLog: { ...log, append: throughTheLine(log) },
-    }
-    const spool = openSpool(options)
-    const openCounters = memoryRateCounters
-    return {
-      ...{ directory, log, spool },
-      letGo: () => waiting.splice(0).forEach((proceed) => proceed()),
-      accept: acceptReports({
-        eventLog: spool,
-        keyLimit: new KeyLimit({ limit: 'off', openCounters }),
-        deviceLimit: new DeviceLimit({ limit: 'off', openCounters }),
-        tally: new Tally({
-          metrics,
-          rejections: { offer: () => ({ written: Promise.resolve(true) }) },
-        }),
-        clock,
-      }),
-      store: openSqliteStore({ directory, clock }),
-    }
-  }
-
-  function throughTheLine(log: EventLog): EventLog['append'] {
-    return async (events, options) => {
-      const met = line
-      const silence = () => new Promise<void>((resolve) => waiting.push(resolve))
-      if (met === 'hung') await silence()
-      if (met === 'hung' || met === 'down') throw away()
-      await log.append(events, options)
-      if (met === 'mute' && line === met) await silence()
-      if (met !== 'up') throw away()
-    }
+    return startProcess({ directory, clock })
   }
 
   async function reopenStore(): Promise<void> {
@@ -138,11 +61,6 @@ async function openWorld(folder: string, empty: string) {
     })
     // A program that cannot open its store ends.
     if (!opened) killProcess()
-  }
-
-  async function close({ log, spool, store, letGo }: Process): Promise<void> {
-    letGo()
-    await Promise.allSettled([spool.close(), log.close(), store.close()])
   }
 
   return {
@@ -216,8 +134,7 @@ async function openWorld(folder: string, empty: string) {
     },
 
     becomes(state: Line): void {
-      line = state
-      process.letGo()
+      process.line.becomes(state)
     },
 
     kill: killProcess,
@@ -226,7 +143,7 @@ async function openWorld(folder: string, empty: string) {
     /** Starts it again if it has died. */
     async revive(): Promise<void> {
       if (!isDead()) return
-      await close(process)
+      await closeProcess(process)
       rmSync(process.directory, { recursive: true })
       deaths += 1
       process = start(at(deaths))
@@ -263,7 +180,7 @@ async function openWorld(folder: string, empty: string) {
 
     /** `keptIn`: a folder that gets the files. */
     async close({ keptIn }: { keptIn?: string } = {}): Promise<void> {
-      await close(process)
+      await closeProcess(process)
       if (keptIn !== undefined) {
         rmSync(keptIn, { recursive: true })
         copyFiles(process.directory, keptIn)
@@ -271,14 +188,6 @@ async function openWorld(folder: string, empty: string) {
       rmSync(folder, { recursive: true, force: true })
     },
   }
-}
-
-/** Making the files takes longer than copying them. */
-async function emptyFiles(directory: string): Promise<string> {
-  mkdirSync(join(directory, 'spool'), { recursive: true })
-  const world = await openWorld(`${directory}-made`, directory)
-  await world.close({ keptIn: directory })
-  return directory
 }
 
 /** False if it failed in a way that callers are told to try again. */

@@ -1,0 +1,36 @@
+import type { EventLog } from '../../event-log/event-log.ts'
+import { away } from './away.ts'
+
+/** What happens to what the spool appends: its log is behind a line that can be cut. */
+export const LINES = ['up', 'down', 'hung', 'mute', 'answers lost'] as const
+export type Line = (typeof LINES)[number]
+
+/** The line to a log; it is up at first. */
+export function lineTo(log: EventLog) {
+  let line: Line = 'up'
+  const waiting: (() => void)[] = []
+  const silence = () => new Promise<void>((resolve) => waiting.push(resolve))
+
+  const append: EventLog['append'] = async (events, options) => {
+    const met = line
+    if (met === 'hung') await silence()
+    if (met === 'hung' || met === 'down') throw away()
+    await log.append(events, options)
+    if (met === 'mute' && line === met) await silence()
+    if (met !== 'up') throw away()
+  }
+
+  /** Ends what waits for an answer. */
+  function letGo(): void {
+    waiting.splice(0).forEach((proceed) => proceed())
+  }
+
+  return {
+    append,
+    letGo,
+    becomes(state: Line): void {
+      line = state
+      letGo()
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openWorld } from './world.ts'
+
+const memory = '/dev/shm'
+
+/** The folders of all runs of this test. */
+export function openWorlds() {
+  const base = mkdtempSync(join(existsSync(memory) ? memory : tmpdir(), 'gps-model-'))
+  let opened = 0
+  let empty: string | undefined
+  return {
+    /** Nothing has ever been reported there. */
+    async open() {
+      opened += 1
+      empty ??= await emptyFiles(join(base, 'empty'))
+      return openWorld(join(base, String(opened)), empty)
+    },
+    close: () => rmSync(base, { recursive: true, force: true }),
+  }
+}
+
+/** Making the files takes longer than copying them. */
+async function emptyFiles(directory: string): Promise<string> {
+  mkdirSync(join(directory, 'spool'), { recursive: true })
+  const world = await openWorld(`${directory}-made`, directory)
+  await world.close({ keptIn: directory })
+  return directory
+}
