@@ -1,5 +1,7 @@
 import { eventually } from './eventually.ts'
-import { listens, startProgram, temporaryDirectory, type RunningProgram } from './programs.ts'
+import { listens, startProgram } from './programs.ts'
+import type { RunningProgram } from './running-programs.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
 
 const OPERATOR = { email: 'ops@example.com', password: 'correct horse battery staple' }
 

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach } from '@jest/globals'
-import { endPrograms, startEmbedded, temporaryDirectory, type Embedded } from './programs.ts'
+import { startEmbedded, type Embedded } from './programs.ts'
+import { endPrograms } from './running-programs.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
 
 /** Tests of `npm start`: each on data of its own, and what it starts ends with it. */
 export function embeddedSuite() {

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals'
-import { endPrograms, listens, startProgram } from './programs.ts'
+import { listens, startProgram } from './programs.ts'
+import { endPrograms } from './running-programs.ts'
 
 afterEach(endPrograms)
 
@@ -19,6 +20,12 @@ test('whatever a test has started and left ends with it', async () => {
   })
   await endPrograms()
   expect(await program.ended).toBe('SIGKILL')
+})
+
+test('programs are built before the tests that start them begin', async () => {
+  const program = startProgram('simulate/main', { args: ['--help'] })
+  expect(await program.ended).toBe(0)
+  expect(program.output()).not.toContain('building')
 })
 
 const FOREVER = `--import data:text/javascript,${encodeURIComponent(

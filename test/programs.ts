@@ -1,37 +1,18 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { build } from '../scripts/build.mjs'
 import { eventually } from './eventually.ts'
+import { endedWithTheTests, type RunningProgram } from './running-programs.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** A program of ours that runs in a process of its own, and what it has printed. */
-export type RunningProgram = {
-  readonly process: ChildProcess
-  readonly output: () => string
-  /** The exit code, or the signal that ended it. */
-  readonly ended: Promise<number | NodeJS.Signals>
-}
+// Before the tests that start programs begin, so that no time limit of theirs counts a build.
+await build()
 
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   scripts: Record<string, string>
-}
-
-const running = new Set<RunningProgram>()
-
-/** Ends at once whatever this test file has started and still runs. */
-export async function endPrograms(): Promise<void> {
-  for (const { process: child } of running) {
-    child.kill('SIGKILL')
-    // What it has started may hold them open: a compiler, say.
-    child.stdout?.destroy()
-    child.stderr?.destroy()
-  }
-  await Promise.all([...running].map(({ ended }) => ended))
 }
 
 /** Starts a program as its npm script does, built if needed, with only `env` set and `input` to read. */
@@ -53,25 +34,6 @@ export function startProgram(
   child.stdin.on('error', () => undefined)
   child.stdin.end(input)
   return endedWithTheTests(child)
-}
-
-/** Gathers what a process prints; `endPrograms` ends it at the latest. */
-export function endedWithTheTests(
-  child: ChildProcess & { readonly stdout: Readable; readonly stderr: Readable },
-): RunningProgram {
-  let output = ''
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  const ended = new Promise<number | NodeJS.Signals>((resolve) => {
-    child.on('close', (code, signal) => resolve(code ?? signal ?? 1))
-  })
-  const started = { process: child, output: () => output, ended }
-  running.add(started)
-  ended.then(
-    () => running.delete(started),
-    () => undefined,
-  )
-  return started
 }
 
 /** Those of node in the npm script of a program. */
@@ -124,10 +86,4 @@ export async function listens(
   })
   if (found === 'ended') throw new Error(`ended before it listened:\n${program.output()}`)
   return found
-}
-
-/** A folder for one test, gone with `remove`. */
-export async function temporaryDirectory(): Promise<{ path: string; remove: () => Promise<void> }> {
-  const path = await mkdtemp(join(tmpdir(), 'gps-'))
-  return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }

@@ -1,4 +1,5 @@
-import { startProgram, type RunningProgram } from '../../test/programs.ts'
+import { startProgram } from '../../test/programs.ts'
+import type { RunningProgram } from '../../test/running-programs.ts'
 
 /** Starts a program of the service that ends with the bench at the latest. */
 export function startServiceProgram(name: string, env: Record<string, string>): RunningProgram {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
-import { temporaryDirectory } from '../../test/programs.ts'
+import { temporaryDirectory } from '../../test/temporary-directory.ts'
 import { measureDevices, measureHistory } from './stores.ts'
 import type { StoreOrder } from './measure.ts'
 

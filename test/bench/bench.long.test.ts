@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { parseOptions } from '../../bench/options.ts'
 import type { Result } from '../../bench/result.ts'
 import { UsageError } from '../../runtime/arguments.ts'
-import { temporaryDirectory } from '../programs.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>
 

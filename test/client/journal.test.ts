@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { Journal } from '../../client/journal.ts'
-import { temporaryDirectory } from '../programs.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>
 let file: string

@@ -9,7 +9,7 @@ import { adminReader } from '../admin-reader.ts'
 import { createKey, operatorEnv } from '../deployments.ts'
 import { embeddedSuite } from '../embedded-suite.ts'
 import { eventually } from '../eventually.ts'
-import { endedWithTheTests } from '../programs.ts'
+import { endedWithTheTests } from '../running-programs.ts'
 import { numbered } from './numbered.ts'
 
 const ROUNDS = 6

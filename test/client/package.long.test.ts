@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { temporaryDirectory } from '../programs.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
 import { acknowledged, standInService } from './stand-in-service.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { openQueue, type OfflineQueue, type QueueOptions } from '../../client/queue.ts'
 import type { Refusal, Report } from '../../client/report.ts'
 import { eventually } from '../eventually.ts'
-import { temporaryDirectory } from '../programs.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
 import {
   jumpingTiming,
   refused,

@@ -5,7 +5,8 @@ import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { deviceStatus } from '../../projector/device-status.ts'
 import { holdFile } from '../../runtime/sqlite/hold-file.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
-import { startProgram, temporaryDirectory } from '../programs.ts'
+import { startProgram } from '../programs.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
 import { deviceErased, positionReported, T0 } from '../samples.ts'
 
 const clock = { now: () => T0 }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { deviceStatus } from '../../projector/device-status.ts'
 import { account } from '../contracts/store-samples.ts'
-import { temporaryDirectory } from '../programs.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
 import { deviceErased, positionReported, reportRejected, T0 } from '../samples.ts'
 
 const NORMAL = 1

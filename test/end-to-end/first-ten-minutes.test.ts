@@ -4,7 +4,8 @@ import { expect, test } from '@jest/globals'
 import { embeddedSuite } from '../embedded-suite.ts'
 import { eventually } from '../eventually.ts'
 import { freePort } from '../services/own-server.ts'
-import { endedWithTheTests, startProgram } from '../programs.ts'
+import { startProgram } from '../programs.ts'
+import { endedWithTheTests } from '../running-programs.ts'
 
 const run = promisify(execFile)
 const embedded = embeddedSuite()

@@ -6,7 +6,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { adminReader } from '../admin-reader.ts'
 import { eventually } from '../eventually.ts'
-import { startEmbedded, temporaryDirectory, type Embedded } from '../programs.ts'
+import { startEmbedded, type Embedded } from '../programs.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
 import { describeWith } from '../services/describe-with.ts'
 
 const execute = promisify(execFile)

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { eventually } from '../eventually.ts'
 import { expectExactlyOnce } from '../faults/invariants.ts'
 import { acceptsAgain, devicesOf, startLoad, type Load } from '../faults/load.ts'
-import type { RunningProgram } from '../programs.ts'
+import type { RunningProgram } from '../running-programs.ts'
 
 /** A running service and how `npm run rebuild` is started on its data. */
 export type Rebuildable = {

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { operatorEnv, ready, signIn } from '../deployments.ts'
-import { endPrograms, listens, startProgram } from '../programs.ts'
+import { listens, startProgram } from '../programs.ts'
+import { endPrograms } from '../running-programs.ts'
 import { describeWith } from '../services/describe-with.ts'
 import { urlOfDatabase } from '../store/mongo/database.ts'
 

@@ -1,5 +1,6 @@
 import { createKey, operatorEnv, ready, signIn } from '../deployments.ts'
-import { listens, startProgram, type RunningProgram } from '../programs.ts'
+import { listens, startProgram } from '../programs.ts'
+import type { RunningProgram } from '../running-programs.ts'
 import type { Services } from '../services/describe-with.ts'
 import { kafkaProxy } from '../services/kafka-proxy.ts'
 import { freePort } from '../services/own-server.ts'

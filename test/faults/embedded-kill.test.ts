@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { eventually } from '../eventually.ts'
-import { startEmbedded, temporaryDirectory, type Embedded } from '../programs.ts'
+import { startEmbedded, type Embedded } from '../programs.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
 import { expectExactlyOnce } from './invariants.ts'
 import { startLoad, type Acknowledged, type Sent } from './load.ts'
 import { noteFault } from './table.ts'

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { Pool } from 'undici'
 import { eventually } from '../eventually.ts'
-import { startEmbedded, startProgram, temporaryDirectory, type Embedded } from '../programs.ts'
+import { startEmbedded, type Embedded } from '../programs.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
 import { hostileAppRequest, sendAsApp } from './hostile-app-request.ts'
 import { hostileReport, sendReport } from './hostile-report.ts'
 import { noteFault, SHORT } from './table.ts'
@@ -21,8 +22,6 @@ let key: string
 
 beforeAll(async () => {
   directory = await temporaryDirectory()
-  // Builds if needed, for which the memory below is too little.
-  await startProgram('embedded/main', { args: ['--help'] }).ended
   service = await startEmbedded(directory.path, {
     RATE_LIMIT_KEY: 'off',
     NODE_OPTIONS: '--max-old-space-size=256',

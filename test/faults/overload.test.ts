@@ -4,7 +4,8 @@ import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { eventually } from '../eventually.ts'
-import { startEmbedded, startProgram, temporaryDirectory, type Embedded } from '../programs.ts'
+import { startEmbedded, type Embedded } from '../programs.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
 import { noteFault, SHORT } from './table.ts'
 
 /** One second of a flood. */
@@ -21,8 +22,6 @@ const generator = fork(fileURLToPath(new URL('flood.mjs', import.meta.url)))
 
 beforeAll(async () => {
   directory = await temporaryDirectory()
-  // Builds if needed, for which the memory below is too little.
-  await startProgram('embedded/main', { args: ['--help'] }).ended
   service = await startEmbedded(directory.path, {
     RATE_LIMIT_KEY: 'off',
     NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { operatorEnv, signIn } from '../deployments.ts'
-import { startEmbedded, temporaryDirectory, type Embedded } from '../programs.ts'
+import { startEmbedded, type Embedded } from '../programs.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
 import { describeWith } from '../services/describe-with.ts'
 import { runSchemathesis } from './run-schemathesis.ts'
 

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { operatorEnv, signIn } from '../deployments.ts'
-import { startEmbedded, startProgram, temporaryDirectory } from '../programs.ts'
+import { startEmbedded, startProgram } from '../programs.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
 import { statusOf } from './status-of.ts'
 
 const NEW = 'the new one, much longer'

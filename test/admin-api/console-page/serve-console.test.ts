@@ -15,7 +15,7 @@ import {
   succeed,
   type HttpState,
 } from '../../../runtime/http.ts'
-import { temporaryDirectory } from '../../programs.ts'
+import { temporaryDirectory } from '../../temporary-directory.ts'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 const SCRIPT = 'document.title = "console"\n'

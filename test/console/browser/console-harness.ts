@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
-import { endPrograms, startEmbedded, temporaryDirectory, type Embedded } from '../../programs.ts'
+import { startEmbedded, type Embedded } from '../../programs.ts'
+import { endPrograms } from '../../running-programs.ts'
+import { temporaryDirectory } from '../../temporary-directory.ts'
 import { chromiumPath } from './chromium-path.ts'
 import { KEEP_PAINTED } from './painted.ts'
 

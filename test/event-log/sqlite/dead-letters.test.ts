@@ -3,7 +3,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { openSqliteEventLog } from '../../../event-log/sqlite/sqlite-event-log.ts'
 import { POSITION_REPORTED } from '../../../schemas/position-reported.ts'
 import { deadLettersContract } from '../../contracts/dead-letters-contract.ts'
-import { temporaryDirectory } from '../../programs.ts'
+import { temporaryDirectory } from '../../temporary-directory.ts'
 import { T0 } from '../../samples.ts'
 
 deadLettersContract('SQLite', async () => {

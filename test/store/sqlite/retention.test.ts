@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import type { WantedRetention } from '../../../store/retention.ts'
-import { temporaryDirectory } from '../../programs.ts'
+import { temporaryDirectory } from '../../temporary-directory.ts'
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>
 
