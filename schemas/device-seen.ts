@@ -1,4 +1,5 @@
 import { accountIdOf, identifier, jsonObject, milliseconds, time, ulid } from './event-fields.ts'
+import { isoTime } from './iso-8601.ts'
 
 /**
  * The event in the log: a heartbeat, a device was heard of without a position. It has the device's
@@ -19,7 +20,7 @@ export const DEVICE_SEEN = 'DeviceSeen.v1'
 
 /** The event's value as JSON text, the time as ISO 8601 UTC with milliseconds. */
 export function encodeDeviceSeen({ eventId: _, receivedAt, ...device }: DeviceSeen): string {
-  return JSON.stringify({ ...device, receivedAt: new Date(receivedAt).toISOString() })
+  return JSON.stringify({ ...device, receivedAt: isoTime(receivedAt) })
 }
 
 /**

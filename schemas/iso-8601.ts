@@ -61,3 +61,25 @@ function daysIn(year: number, month: number): number {
   if (month !== 2) return [4, 6, 9, 11].includes(month) ? 30 : 31
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
 }
+
+const DAY_MS = 86_400_000
+const TWO_DIGITS = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'))
+const THREE_DIGITS = Array.from({ length: 1000 }, (_, n) => String(n).padStart(3, '0'))
+const lastDay = { begin: NaN, prefix: '' }
+
+/** What `Date.toISOString` gives, in a tenth of its time: most times are of the same day. */
+export function isoTime(milliseconds: number): string {
+  const time = milliseconds % DAY_MS
+  const begin = milliseconds - time
+  if (!(time >= 0) || !Number.isInteger(time)) return new Date(milliseconds).toISOString()
+  if (begin !== lastDay.begin) {
+    lastDay.prefix = new Date(begin).toISOString().slice(0, -'00:00:00.000Z'.length)
+    lastDay.begin = begin
+  }
+  const seconds = Math.floor(time / 1000)
+  const minutes = Math.floor(seconds / 60)
+  return (
+    `${lastDay.prefix}${TWO_DIGITS[Math.floor(minutes / 60)]}:${TWO_DIGITS[minutes % 60]}:` +
+    `${TWO_DIGITS[seconds % 60]}.${THREE_DIGITS[time % 1000]}Z`
+  )
+}

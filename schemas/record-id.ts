@@ -1,4 +1,5 @@
 import { hash, randomFillSync } from 'node:crypto'
+import { quoted } from './json-text.ts'
 import { MEASUREMENTS } from './position-reported.ts'
 import type { PositionReport } from './position-report.ts'
 
@@ -61,12 +62,14 @@ export function ulid(time: number, random: Uint8Array): string {
 
 /** Five bytes of `random`, 10 bits at a time. */
 function eightCharacters(random: Uint8Array, from: number): string {
-  const [a = 0, b = 0, c = 0, d = 0, e = 0] = random.subarray(from, from + 5)
+  const b = random[from + 1]!
+  const c = random[from + 2]!
+  const d = random[from + 3]!
   return (
-    pair((a << 2) | (b >> 6)) +
+    pair((random[from]! << 2) | (b >> 6)) +
     pair((b << 4) | (c >> 4)) +
     pair((c << 6) | (d >> 2)) +
-    pair((d << 8) | e)
+    pair((d << 8) | random[from + 4]!)
   )
 }
 
@@ -80,13 +83,13 @@ function pair(bits: number): string {
  * added to reports later does not change the ids of reports without it.
  */
 function identity(report: PositionReport, accountId: string, idempotencyKey: string | undefined) {
-  const parts: (string | number)[] = ['account', accountId, 'deviceId', report.deviceId]
-  if (idempotencyKey !== undefined) parts.push('idempotencyKey', idempotencyKey)
-  parts.push('latitude', report.latitude, 'longitude', report.longitude)
-  if (report.timestamp !== undefined) parts.push('timestamp', report.timestamp)
+  const { latitude, longitude, timestamp } = report
+  const device = `["account",${quoted(accountId)},"deviceId",${quoted(report.deviceId)}`
+  const key = idempotencyKey === undefined ? '' : `,"idempotencyKey",${quoted(idempotencyKey)}`
+  let measurements = ''
   for (const name of MEASUREMENTS) {
-    const value = report[name]
-    if (value !== undefined) parts.push(name, value)
+    if (report[name] !== undefined) measurements += `,"${name}",${report[name]}`
   }
-  return JSON.stringify(parts)
+  const time = timestamp === undefined ? '' : `,"timestamp",${timestamp}`
+  return `${device}${key},"latitude",${latitude},"longitude",${longitude}${time}${measurements}]`
 }

@@ -7,6 +7,7 @@ import {
   ulid,
   UndecodableEventError,
 } from './event-fields.ts'
+import { isoTime } from './iso-8601.ts'
 
 /** The error identifiers with which reports of known keys are rejected. */
 export const REJECTION_ERRORS = [
@@ -57,7 +58,7 @@ export const REJECTIONS_KEPT = 10_000
  */
 export function encodeReportRejected(event: ReportRejected): string {
   const checked = checkReportRejected(event)
-  return JSON.stringify({ ...checked, receivedAt: new Date(checked.receivedAt).toISOString() })
+  return JSON.stringify({ ...checked, receivedAt: isoTime(checked.receivedAt) })
 }
 
 /**

@@ -1,11 +1,10 @@
+import { isoTime } from '../../schemas/iso-8601.ts'
 import { MEASUREMENTS } from '../../schemas/position-reported.ts'
 import type { LastPosition } from '../../schemas/read-models.ts'
 import type { JsonSchema } from './admin-route.ts'
 
 /** A time as the API writes it: `YYYY-MM-DDTHH:mm:ss.sssZ`. */
-export function isoTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString()
-}
+export { isoTime }
 
 /** The OpenAPI schema of a time. */
 export const TIME: JsonSchema = { type: 'string', format: 'date-time' }

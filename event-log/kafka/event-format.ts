@@ -6,7 +6,7 @@ import {
   type DeviceErased,
 } from '../../schemas/device-erased.ts'
 import { UndecodableEventError, utf8 } from '../../schemas/event-fields.ts'
-import { parseIso8601 } from '../../schemas/iso-8601.ts'
+import { isoTime, parseIso8601 } from '../../schemas/iso-8601.ts'
 import {
   encodeEvent,
   eventIdOf,
@@ -94,7 +94,7 @@ export function cloudEventHeaders({ id, type, time }: { id: string; type: string
     ce_id: id,
     ce_source: SOURCE,
     ce_type: type,
-    ce_time: new Date(time).toISOString(),
+    ce_time: isoTime(time),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { HttpContext } from '../../runtime/http.ts'
+import { isoTime } from '../../schemas/iso-8601.ts'
 import type { Accept, GivenReport } from '../accept/accept.ts'
 import { rateLimitHeaders } from '../accept/allowance.ts'
 import type { Outcome } from '../accept/outcome.ts'
@@ -54,7 +55,7 @@ function result(outcome: Outcome, index: number) {
   switch (outcome.kind) {
     case 'accepted': {
       const { recordId, receivedAt } = outcome
-      return { index, recordId, receivedAt: new Date(receivedAt).toISOString() }
+      return { index, recordId, receivedAt: isoTime(receivedAt) }
     }
     case 'seen':
       throw new Error('a heartbeat is no report of a batch')

@@ -1,4 +1,5 @@
 import { ApiError } from '../../runtime/errors.ts'
+import { isoTime } from '../../schemas/iso-8601.ts'
 import type { Accept } from '../accept/accept.ts'
 import { rateLimitHeaders } from '../accept/allowance.ts'
 import type { Outcome, Refused } from '../accept/outcome.ts'
@@ -36,7 +37,7 @@ function answer(outcome: Outcome) {
   switch (outcome.kind) {
     case 'accepted': {
       const { recordId } = outcome
-      const receivedAt = new Date(outcome.receivedAt).toISOString()
+      const receivedAt = isoTime(outcome.receivedAt)
       return { message: 'Position accepted', data: { recordId, receivedAt } }
     }
     case 'seen':

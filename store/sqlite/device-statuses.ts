@@ -1,3 +1,4 @@
+import { measured } from '../../schemas/position-reported.ts'
 import type { DeviceStatus, LastPosition, Offsets } from '../../schemas/read-models.ts'
 import type { DeviceCounts, DevicePage, Devices } from '../read-models.ts'
 import type { Database, Statement } from '../../runtime/sqlite/database.ts'
@@ -93,7 +94,7 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
         status.firstSeenAt,
         status.lastSeenAt,
         status.reportCount,
-        JSON.stringify(status.lastPosition),
+        encoded(status.lastPosition),
         JSON.stringify(status.applied),
         status.lastPosition.latitude,
         status.lastPosition.longitude,
@@ -107,6 +108,15 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
     removeUnlessSeenSince: ({ accountId, deviceId }, time) =>
       removeUnlessSeenSince.run(accountId, deviceId, time) === 1,
   }
+}
+
+/** As `JSON.stringify` has it, in less than half its time. */
+function encoded(position: LastPosition): string {
+  const { recordId, latitude, longitude, timestamp, receivedAt } = position
+  return (
+    `{"recordId":"${recordId}","latitude":${latitude},"longitude":${longitude}` +
+    `,"timestamp":${timestamp},"receivedAt":${receivedAt}${measured(position)}}`
+  )
 }
 
 function status(row: Row): DeviceStatus {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { parseIso8601 } from '../../schemas/iso-8601.ts'
+import { isoTime, parseIso8601 } from '../../schemas/iso-8601.ts'
 
 describe('ISO 8601', () => {
   test.each([
@@ -94,4 +94,22 @@ describe('ISO 8601', () => {
       { numRuns: 5_000 },
     )
   })
+})
+
+test('a time is written as the engine writes it', () => {
+  const furthest = 8.64e15
+  const times = fc.oneof(
+    fc.integer({ min: -furthest, max: furthest }),
+    fc.integer({ min: 1_767_225_600_000, max: 1_767_225_600_000 + 3 * 86_400_000 }),
+    fc.double({ min: -furthest, max: furthest, noNaN: true }),
+    fc.constantFrom(-1, 0, -0, 86_399_999, 86_400_000, 253_402_300_799_999, 253_402_300_800_000),
+  )
+  fc.assert(
+    fc.property(times, (time) => {
+      expect(isoTime(time)).toBe(new Date(time).toISOString())
+    }),
+    { numRuns: 2_000 },
+  )
+  expect(() => isoTime(NaN)).toThrow(RangeError)
+  expect(() => isoTime(Infinity)).toThrow(RangeError)
 })

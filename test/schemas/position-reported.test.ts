@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { UndecodableEventError } from '../../schemas/event-fields.ts'
 import { decodePositionReported, encodePositionReported } from '../../schemas/position-reported.ts'
 import { positionReported, T0 } from '../samples.ts'
-import { anyIdentifier } from '../any-text.ts'
+import { anyIdentifier, anyText } from '../any-text.ts'
 
 describe('PositionReported as JSON', () => {
   test('writes times as ISO 8601 and leaves absent measurements out', () => {
@@ -28,6 +28,34 @@ describe('PositionReported as JSON', () => {
       fc.property(events, (changes) => {
         const event = positionReported(changes)
         expect(decodePositionReported(encodePositionReported(event))).toStrictEqual(event)
+      }),
+    )
+  })
+
+  test('is what JSON.stringify writes', () => {
+    const number = fc.double({ noNaN: true, noDefaultInfinity: true })
+    const events = fc.record(
+      {
+        ...{ accountId: fc.string(), keyId: fc.string(), deviceId: anyText() },
+        ...{ latitude: number, longitude: number, accuracy: number, altitude: number },
+        ...{ speed: number, heading: number, battery: number },
+      },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(events, (changes) => {
+        const event = positionReported(changes)
+        const written = encodePositionReported(event)
+        expect(JSON.parse(written)).toStrictEqual(
+          JSON.parse(
+            JSON.stringify({
+              ...event,
+              timestamp: new Date(event.timestamp),
+              receivedAt: new Date(event.receivedAt),
+            }),
+          ),
+        )
+        expect(JSON.stringify(JSON.parse(written))).toBe(written)
       }),
     )
   })

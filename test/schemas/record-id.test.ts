@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { recordIdFor, ulid } from '../../schemas/record-id.ts'
+import { anyText } from '../any-text.ts'
 import { T0 } from '../samples.ts'
 
 const report = { deviceId: 'tracker-1', latitude: 46.05, longitude: 14.5 }
@@ -18,6 +20,36 @@ describe('the id of a record', () => {
     expect(recordIdFor(full, context)).toBe('01KDVDNA00Z6JGGE5XXD5XW7P3')
     expect(recordIdFor(report, { ...context, idempotencyKey: 'trip-7' })).toBe(
       '72A1931J8XRJY7P1TYN7EX63SE',
+    )
+  })
+
+  test('comes from the JSON list of all that is present', () => {
+    const number = fc.double({ noNaN: true, noDefaultInfinity: true })
+    const measured = { accuracy: number, altitude: number, speed: number, heading: number }
+    const some = fc.record({ ...measured, battery: number }, { requiredKeys: [] })
+    const text = anyText()
+    const place = fc.record({ deviceId: text, latitude: number, longitude: number })
+    const key = fc.option(text, { nil: undefined })
+    fc.assert(
+      fc.property(
+        place,
+        some,
+        text,
+        key,
+        ({ deviceId, ...at }, more, accountId, idempotencyKey) => {
+          const named = [...Object.entries(at), ['timestamp', T0] as const]
+          for (const name of Object.keys(measured).concat('battery') as (keyof typeof more)[]) {
+            if (more[name] !== undefined) named.push([name, more[name]])
+          }
+          const header = idempotencyKey === undefined ? [] : ['idempotencyKey', idempotencyKey]
+          const list = ['account', accountId, 'deviceId', deviceId, ...header, ...named.flat()]
+          const digest = createHash('sha256').update(JSON.stringify(list)).digest()
+          const report = { deviceId, ...at, timestamp: T0, ...more }
+          expect(recordIdFor(report, { ...context, accountId, idempotencyKey })).toBe(
+            ulid(T0, digest),
+          )
+        },
+      ),
     )
   })
 
