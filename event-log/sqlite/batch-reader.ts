@@ -17,9 +17,10 @@ export function batchReader(database: Database): BatchReader {
   // Only what a position needs, and its value as text: to make a buffer of it, and another text of
   // that, takes longer than all the rest. A text ends at U+0000, and foreign bytes in it become U+FFFD.
   const selectNext = database.prepare<Row>(
-    `SELECT offset, type = '${POSITION_REPORTED}' AS isPosition, spooled,
-       CASE WHEN instr(value, x'00') = 0 THEN CAST(value AS TEXT) END AS json
+    `SELECT offset, spooled, length(value),
+       CASE type WHEN '${POSITION_REPORTED}' THEN CAST(value AS TEXT) END
      FROM events WHERE offset > ? ORDER BY offset LIMIT ?`,
+    { asArrays: true },
   )
   const selectWhole = database.prepare<WholeRow>(
     `SELECT type, id, received_at AS receivedAt, CAST(key AS BLOB) AS key, value
@@ -30,12 +31,11 @@ export function batchReader(database: Database): BatchReader {
     const rows = selectNext.all(after, MAX_ENTRIES)
     const last = rows.at(-1)
     if (last === undefined) return undefined
-    return { partition: PARTITION, lastOffset: last.offset, entries: rows.map(entry) }
+    return { partition: PARTITION, lastOffset: last[0], entries: rows.map(entry) }
   }
 
-  function entry({ offset, isPosition, json, spooled }: Row): LogEntry {
-    if (isPosition === 0 || json === null || json.includes('\uFFFD'))
-      return wholeEntry(offset, spooled)
+  function entry([offset, spooled, bytes, json]: Row): LogEntry {
+    if (json === null || !isWhole(json, bytes)) return wholeEntry(offset, spooled)
     try {
       return position(offset, json, spooled)
     } catch {
@@ -65,6 +65,11 @@ export function batchReader(database: Database): BatchReader {
   }
 }
 
+/** Whether a text has all that the bytes of a value said. */
+function isWhole(json: string, bytes: number | null): boolean {
+  return (json.length === bytes || Buffer.byteLength(json) === bytes) && !json.includes('\uFFFD')
+}
+
 function position(offset: number, json: string, spooled: number): LogEntry {
   const origin = { partition: PARTITION, offset }
   const event = decodePositionReported(json)
@@ -73,12 +78,7 @@ function position(offset: number, json: string, spooled: number): LogEntry {
     : { kind: 'position', origin, event }
 }
 
-type Row = {
-  readonly offset: number
-  readonly isPosition: number
-  readonly spooled: number
-  readonly json: string | null
-}
+type Row = readonly [offset: number, spooled: number, bytes: number | null, json: string | null]
 
 type WholeRow = {
   readonly type: string

@@ -8,7 +8,7 @@ import {
   eventTypeOf,
   type AppendedEvent,
 } from '../../schemas/appended-event.ts'
-import { deviceKey } from '../../schemas/position-reported.ts'
+import { deviceKey, POSITION_REPORTED } from '../../schemas/position-reported.ts'
 import type { EventLog } from '../event-log.ts'
 import { gatheringWriter } from '../gathering-writer.ts'
 import { PARTITION } from './batch-reader.ts'
@@ -50,7 +50,12 @@ export function sqliteLogWriter(
   const writer = gatheringWriter<Row>({
     async writeBatch(rows) {
       database.transaction(() => {
-        for (const row of rows) statements.insert.run(...row)
+        for (const row of rows) {
+          const [key, type, id, receivedAt, value, spooled] = row
+          if (type === POSITION_REPORTED && spooled === 0) {
+            statements.insertPosition.run(key, id, receivedAt, value)
+          } else statements.insert.run(...row)
+        }
       })
       onAppended()
     },
@@ -63,7 +68,7 @@ export function sqliteLogWriter(
       const rows = events.map((event) => toRow(event, spooled))
       await writer.write(
         rows,
-        rows.map(sizeOf).reduce((sum, bytes) => sum + bytes, 0),
+        rows.reduce((sum, row) => sum + sizeOf(row), 0),
       )
     },
 
@@ -137,7 +142,7 @@ type Row = [
   type: string,
   id: string,
   receivedAt: number,
-  value: Uint8Array | null,
+  value: string | null,
   spooled: 0 | 1,
 ]
 
@@ -147,7 +152,7 @@ function toRow(event: AppendedEvent, spooled: boolean): Row {
     eventTypeOf(event),
     eventIdOf(event),
     event.receivedAt,
-    Buffer.from(encodeEvent(event)),
+    encodeEvent(event),
     spooled ? 1 : 0,
   ]
 }
@@ -159,13 +164,20 @@ function toErasureRow(event: DeviceErased): Row {
 }
 
 function sizeOf([key, , , , value]: Row): number {
-  return ROW_OVERHEAD_BYTES + (value?.byteLength ?? key.length)
+  return ROW_OVERHEAD_BYTES + Buffer.byteLength(value ?? key)
 }
 
 function prepare(database: Database) {
   return {
+    // A text that becomes a blob there takes less time than a buffer of it.
     insert: database.prepare(
-      'INSERT INTO events (key, type, id, received_at, value, spooled) VALUES (?, ?, ?, ?, ?, ?)',
+      `INSERT INTO events (key, type, id, received_at, value, spooled)
+       VALUES (?, ?, ?, ?, CAST(? AS BLOB), ?)`,
+    ),
+    /** What nearly all of them are, with fewer values to bind. */
+    insertPosition: database.prepare(
+      `INSERT INTO events (key, type, id, received_at, value)
+       VALUES (?, '${POSITION_REPORTED}', ?, ?, CAST(? AS BLOB))`,
     ),
     oldest: database.prepare<{ offset: number; receivedAt: number }>(
       'SELECT offset, received_at AS receivedAt FROM events ORDER BY offset LIMIT ?',

@@ -26,9 +26,10 @@ type DeviceState = Pick<Change, 'accountId' | 'deviceId' | 'before'> & {
   seen: SeenEntry[]
   readonly repeated: ProjectionEntry[]
   readonly erased: ErasureEntry[]
-  /** Erasures applied so far. */
-  readonly erasures: ErasureTime[]
 }
+
+/** A device of the batch, and its erasures applied so far. */
+type Known = { readonly state: DeviceState; readonly erasures: ErasureTime[] }
 
 /**
  * Stores the entries' records and folds each newly stored one, and each heartbeat, into its device,
@@ -38,9 +39,9 @@ export function projectEntries(
   { entries, fold }: Pick<ProjectionBatch, 'entries' | 'fold'>,
   { records, statuses, erasures }: Tables,
 ): readonly Change[] {
-  const devices = new Map<string, DeviceState>()
+  const devices = new Map<string, Known>()
 
-  function stateOf({ event }: ProjectionEntry): DeviceState {
+  function deviceOf({ event }: ProjectionEntry): Known {
     const key = deviceKey(event)
     const known = devices.get(key)
     if (known !== undefined) return known
@@ -55,14 +56,14 @@ export function projectEntries(
       seen: [],
       repeated: [],
       erased: [],
-      erasures: erasures.times(event),
     }
-    devices.set(key, state)
-    return state
+    const device = { state, erasures: erasures.times(event) }
+    devices.set(key, device)
+    return device
   }
 
   function erase(entry: ErasureEntry): void {
-    const state = stateOf(entry)
+    const { state, erasures: applied } = deviceOf(entry)
     // Only the first of its copies in the log counts: the others would erase later reports.
     if (erasures.isApplied(entry.event.eventId)) {
       state.repeated.push(entry)
@@ -71,7 +72,7 @@ export function projectEntries(
     statuses.remove(entry.event)
     while (records.removeErased(entry)) continue
     erasures.apply(entry)
-    state.erasures.push({ partition: entry.origin.partition, erasedAt: entry.event.erasedAt })
+    applied.push({ partition: entry.origin.partition, erasedAt: entry.event.erasedAt })
     const before = state.after
     state.after = undefined
     state.stored = []
@@ -94,8 +95,8 @@ export function projectEntries(
       erase(entry)
       continue
     }
-    const state = stateOf(entry)
-    if (isErased(entry, state.erasures)) continue
+    const { state, erasures: applied } = deviceOf(entry)
+    if (isErased(entry, applied)) continue
     if (entry.kind === 'seen') {
       const after = fold(state.after, entry)
       if (after !== state.after) state.seen.push(entry)
@@ -109,10 +110,11 @@ export function projectEntries(
     state.stored.push(entry)
     state.after = fold(state.after, entry)
   }
-  for (const { before, after } of devices.values()) {
+  const changes = Array.from(devices.values(), ({ state }) => state)
+  for (const { before, after } of changes) {
     if (after !== undefined && after !== before) statuses.save(after)
   }
-  return Array.from(devices.values(), ({ erasures: _, ...change }) => change).filter(isTold)
+  return changes.filter(isTold)
 }
 
 /** A position from before an erasure is not reported, nor a heartbeat of no effect. */
