@@ -1,6 +1,7 @@
-// Makes the services' JavaScript and the console's bundle in dist/, each only if what it is made of has
-// changed. Types are not checked here: that takes ten times as long, and `npm run check` does it. Programs that start at the same time wait for one build: it holds a lock on an SQLite
-// file, which the operating system releases when the process ends.
+// Makes the services' JavaScript and the console's bundle in dist/, each only if what it is made of
+// has changed. Types are not checked here: that takes ten times as long, and `npm run check` does it.
+// Programs that start at the same time wait for one build: it holds a lock on an SQLite file, which the
+// operating system releases when the process ends.
 // Run by itself it also makes the console's base map, so that dist/ is all that an image needs.
 import { spawn } from 'node:child_process'
 import {
