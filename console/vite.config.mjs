@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
 
+const BASE = /console\/(live|parts)\/(?!time-plot)|console\/map\/(mercator|palette|draw-label)\./
+
 /** Built by scripts/build.mjs, which names the folder to write to. */
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
@@ -15,6 +17,10 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // By it the server tells browsers of operators who are signed in what they need next.
+    manifest: true,
+    // Small files that most pages share are one: each is a request before the page is there.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'base', test: BASE }] } } },
   },
 })
 

@@ -1,4 +1,5 @@
 import type { HttpContext, HttpMiddleware } from '../../runtime/http.ts'
+import { sessionToken } from '../http/session-cookie.ts'
 import { sendFile } from './send-file.ts'
 import type { Site, SiteFile } from './site-files.ts'
 
@@ -37,6 +38,8 @@ export function serveConsole({ site, maps, headers }: ConsolePage): HttpMiddlewa
     } else if (!OTHERS.test(ctx.path) && asksForPage(ctx)) {
       name(ctx, 'console')
       ctx.vary('Accept')
+      // Otherwise the page would ask for it only once it has been told who is signed in.
+      if (ctx.path === '/' && sessionToken(ctx) !== undefined) ctx.set('Link', site.mapLinks)
       answer(ctx, site.page, { ...headers, 'Cache-Control': 'no-cache' })
     } else {
       if (ctx.path === '/') ctx.vary('Accept')

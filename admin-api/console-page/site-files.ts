@@ -10,7 +10,26 @@ export type SiteFile = {
 }
 
 /** The built console: its page, and the files that the page loads, by path (`/assets/…`). */
-export type Site = { readonly page: SiteFile; readonly assets: ReadonlyMap<string, SiteFile> }
+export type Site = {
+  readonly page: SiteFile
+  readonly assets: ReadonlyMap<string, SiteFile>
+  /** A `Link` header (RFC 8288) with what the map takes, for browsers that will open it. */
+  readonly mapLinks: string
+}
+
+/** As Vite writes it: what each module became, and what that imports. */
+type Manifest = Readonly<
+  Record<
+    string,
+    {
+      readonly file: string
+      readonly imports?: readonly string[]
+      readonly css?: readonly string[]
+    }
+  >
+>
+
+const MAP_PAGE = 'pages/map.tsx'
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -28,7 +47,20 @@ export function readSite(folder: string): Site | undefined {
     const file = readFile(join(folder, 'assets'), name)
     if (file !== undefined) assets.set(`/assets/${name}`, file)
   }
-  return { page, assets }
+  return { page, assets, mapLinks: linksOf(MAP_PAGE, read(join(folder, '.vite', 'manifest.json'))) }
+}
+
+function linksOf(name: string, manifest: Buffer | undefined): string {
+  if (manifest === undefined) return ''
+  const modules = JSON.parse(manifest.toString()) as Manifest
+  const wanted = new Set([name])
+  // A set also gives what is added to it meanwhile.
+  for (const one of wanted) modules[one]?.imports?.forEach((other) => wanted.add(other))
+  const made = [...wanted].flatMap((one) => modules[one] ?? [])
+  return [
+    ...made.map(({ file }) => `</${file}>; rel=modulepreload`),
+    ...made.flatMap(({ css = [] }) => css).map((file) => `</${file}>; rel=preload; as=style`),
+  ].join(', ')
 }
 
 function readFile(folder: string, name: string): SiteFile | undefined {

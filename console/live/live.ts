@@ -36,6 +36,7 @@ const PAINT_EVERY_MS = 100
 const WORDS_EVERY_MS = 500
 const AGE_EVERY_MS = 1_000
 const PAGE = 1_000
+const FIRST_PAGE = { limit: PAGE, sort: '-lastSeenAt' } as const
 const RETRY_MS = 3_000
 
 type Listener = (name: string, data: unknown) => void
@@ -57,8 +58,10 @@ export function startLive(): void {
   effect(() => {
     if (operatorId.value === undefined) return undefined
     const stream = shareStream({ onEvent: take, onConnection: connected })
+    readAhead().catch(() => undefined)
     return () => {
       stream.close()
+      ahead?.abort()
       listing?.abort()
       fleet.devices.clear()
       isListed.value = false
@@ -71,6 +74,20 @@ export function startLive(): void {
     markChanged()
   }, AGE_EVERY_MS)
   document.addEventListener('visibilitychange', markChanged)
+}
+
+let ahead: AbortController | undefined
+
+/**
+ * Shows the latest devices before the stream is open. What changes between the two is not missed: the
+ * list is read again once the stream is open.
+ */
+async function readAhead(): Promise<void> {
+  ahead = new AbortController()
+  const list = fleet.list()
+  const { items } = await api.get('/devices', { query: FIRST_PAGE, signal: ahead.signal })
+  list.page(items, serverNow())
+  markChanged()
 }
 
 let lastOpened = ''
@@ -125,8 +142,10 @@ async function readListOnce(signal: AbortSignal): Promise<void> {
   let cursor: string | undefined
   let read = 0
   do {
-    const query = { limit: PAGE, sort: '-lastSeenAt', ...(cursor && { cursor }) } as const
+    const query = { ...FIRST_PAGE, ...(cursor && { cursor }) }
     const { items, nextCursor } = await api.get('/devices', { query, signal })
+    // What was read before the stream was open must not come after this.
+    ahead?.abort()
     list.page(items, serverNow())
     read += items.length
     cursor = nextCursor ?? undefined

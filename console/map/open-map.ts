@@ -8,6 +8,7 @@ import { PMTilesRasterSource, PMTilesVectorSource } from 'ol-pmtiles'
 import { PMTiles } from 'pmtiles'
 import { api } from '../api/client.ts'
 import type { components } from '../api/schema.ts'
+import { Archive } from './archive.ts'
 import { boundsOf } from './clusters.ts'
 import { HALF_WORLD } from './map-canvas.ts'
 import type { Point } from './mercator.ts'
@@ -16,9 +17,12 @@ import { worldStyle } from './world-style.ts'
 import { effect, signal } from '@preact/signals'
 
 export const MAX_ZOOM = 20
-const WORLD_URL = '/map/world.pmtiles'
 const LOOK_AGAIN_MS = 4_000
 const VECTOR_TILES = 1
+
+const world = new Archive('/map/world.pmtiles')
+// Whoever loads this module is about to open a map.
+world.start().catch(() => undefined)
 
 type ConsoleMap = NonNullable<components['schemas']['Console']['map']>
 
@@ -62,16 +66,16 @@ export function openMap(target: HTMLElement): { map: OlMap; close: () => void } 
 
 /** The base map is made while the service starts for the first time: until then it is not there. */
 async function addWorld(map: OlMap, closing: AbortSignal): Promise<void> {
-  while (!closing.aborted) {
-    const answer = await fetch(WORLD_URL, {
-      headers: { Range: 'bytes=0-0' },
-      signal: closing,
-    }).catch(() => undefined)
-    if (answer?.ok === true) break
+  const isThere = () =>
+    world.start().then(
+      () => true,
+      () => false,
+    )
+  while (!closing.aborted && !(await isThere())) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
   }
   if (closing.aborted) return
-  const layer = vectorLayer(WORLD_URL, { zIndex: 0, closing })
+  const layer = vectorLayer(world, { zIndex: 0, closing })
   map.getLayers().insertAt(0, layer)
   credit('Natural Earth')
   credit('GeoNames (CC BY 4.0)')
@@ -89,19 +93,20 @@ async function ownLayer({ kind, url, maxZoom }: ConsoleMap, closing: AbortSignal
   const zIndex = 1
   const most = maxZoom === null ? {} : { maxZoom }
   if (kind === 'tiles') return new TileLayer({ zIndex, source: new ImageTile({ url, ...most }) })
-  const { tileType } = await new PMTiles(url).getHeader()
-  if (Number(tileType) === VECTOR_TILES) return vectorLayer(url, { zIndex, closing, ...most })
+  const file = new Archive(url)
+  const { tileType } = await new PMTiles(file).getHeader()
+  if (Number(tileType) === VECTOR_TILES) return vectorLayer(file, { zIndex, closing, ...most })
   return new TileLayer({ zIndex, source: new PMTilesRasterSource({ url, ...most }) })
 }
 
 function vectorLayer(
-  url: string,
+  file: Archive,
   { zIndex, closing, ...most }: { zIndex: number; closing: AbortSignal; maxZoom?: number },
 ): VectorTileLayer {
   const layer = new VectorTileLayer({
     zIndex,
     declutter: true,
-    source: new PMTilesVectorSource({ url, ...most }),
+    source: new PMTilesVectorSource({ url: file, ...most }),
   })
   const restyle = effect(() => layer.setStyle(worldStyle(palette.value)))
   closing.addEventListener('abort', restyle)

@@ -20,6 +20,13 @@ import { temporaryDirectory } from '../../temporary-directory.ts'
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 const SCRIPT = 'document.title = "console"\n'
 const MAP = Buffer.from('0123456789')
+const MANIFEST = {
+  'index.html': { file: 'assets/main-x1.js', imports: ['_base.js'] },
+  '_base.js': { file: 'assets/base-x1.js' },
+  'pages/map.tsx': { file: 'assets/map-x1.js', imports: ['_ol.js'], css: ['assets/map-x1.css'] },
+  '_ol.js': { file: 'assets/ol-x1.js', imports: ['_base.js', 'pages/map.tsx'] },
+  'pages/keys.tsx': { file: 'assets/keys-x1.js' },
+}
 
 let folder: Awaited<ReturnType<typeof temporaryDirectory>>
 let server: Awaited<ReturnType<typeof serveHttp>>
@@ -31,6 +38,8 @@ beforeAll(async () => {
   writeFileSync(join(site, 'index.html'), '<!doctype html><title>console</title>')
   writeFileSync(join(site, 'assets', 'main-x1.js'), SCRIPT)
   writeFileSync(join(site, 'assets', 'main-x1.js.gz'), gzipSync(SCRIPT))
+  mkdirSync(join(site, '.vite'))
+  writeFileSync(join(site, '.vite', 'manifest.json'), JSON.stringify(MANIFEST))
   writeFileSync(join(folder.path, 'world.pmtiles'), MAP)
   const app = new Koa<HttpState>()
   app.use(identifyRequest())
@@ -71,6 +80,19 @@ describe('the page', () => {
       expect(await answer.text()).toContain('<title>console</title>')
     },
   )
+
+  test('tells a browser with a session at once what the map takes', async () => {
+    const Cookie = `gps_session=${'a'.repeat(22)}`
+    const answer = await get('/', { Accept: BROWSER, Cookie })
+    expect(answer.headers.get('link')?.split(', ')).toEqual([
+      '</assets/map-x1.js>; rel=modulepreload',
+      '</assets/ol-x1.js>; rel=modulepreload',
+      '</assets/base-x1.js>; rel=modulepreload',
+      '</assets/map-x1.css>; rel=preload; as=style',
+    ])
+    expect((await get('/', { Accept: BROWSER })).headers.get('link')).toBeNull()
+    expect((await get('/keys', { Accept: BROWSER, Cookie })).headers.get('link')).toBeNull()
+  })
 
   test.each(['*/*', 'application/json', ''])(
     'is not for programs that accept %p',
