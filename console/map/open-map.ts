@@ -106,7 +106,8 @@ function vectorLayer(
   const layer = new VectorTileLayer({
     zIndex,
     declutter: true,
-    source: new PMTilesVectorSource({ url: file, ...most }),
+    // It takes either; its type asks for both at once.
+    source: new PMTilesVectorSource({ url: file as Archive & string, ...most }),
   })
   const restyle = effect(() => layer.setStyle(worldStyle(palette.value)))
   closing.addEventListener('abort', restyle)
