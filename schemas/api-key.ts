@@ -3,9 +3,10 @@ import { crc32 } from 'node:zlib'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const SHAPE = /^gps_[0-9A-Za-z]{38}$/
-// In a URL the underscore may be percent-encoded, in a URL within one twice.
-const KEY = /gps(?:_|%(?:25)*5[Ff])[0-9A-Za-z]{38}/g
-const KEY_OR_ITS_BEGINNING = /gps(?:_|%(?:25)*5[Ff])(?:[0-9A-Za-z]{38}|[0-9A-Za-z]*$)/g
+// Whoever has the random characters can compute the checksum. In a URL the underscore may be
+// percent-encoded, in a URL within one twice.
+const KEY = /gps(?:_|%(?:25)*5[Ff])[0-9A-Za-z]{32,38}/g
+const KEY_OR_ITS_BEGINNING = /gps(?:_|%(?:25)*5[Ff])(?:[0-9A-Za-z]{32,38}|[0-9A-Za-z]*$)/g
 
 /** Matches whole escapes, so that an escaped backslash does not begin another. */
 const ESCAPE = /\\(?:u00([0-9A-Fa-f]{2})|[^])/g

@@ -78,6 +78,8 @@ describe('the kept body', () => {
       expect(body).toMatch(/^ +(gp?s?|gps_…?(".*)?)?$/)
     }
     expect(bodyOf(`${key}${key},x${key}y,gps_7,`)).toBe('gps_…gps_…,xgps_…y,gps_7,')
+    // Its checksum can be computed.
+    expect(bodyOf(`id=${key.slice(0, -6)}&lat=95`)).toBe('id=gps_…&lat=95')
     // The connection may have broken there.
     expect(bodyOf(`{"deviceId":"${key.slice(0, -1)}`)).toBe('{"deviceId":"gps_…')
     // What keys made room for is not filled with the beginning of another.
