@@ -103,23 +103,13 @@ export function adminRoutes(deps: AdminDependencies): AdminRoute[] {
  * @param trustProxy how many proxies to trust for X-Forwarded-* headers.
  */
 export function createAdminApp({
-  store,
-  eventLog,
-  clock,
-  logger,
-  mode,
-  ingest,
-  map,
-  pastedKeyLimit,
-  metrics,
-  stopping,
-  stream = {},
   trustProxy,
   callLimit,
   authLimit,
   ready,
   metricsElsewhere = false,
   console,
+  ...deps
 }: AdminDependencies & {
   trustProxy: number
   callLimit: RateLimit | 'off'
@@ -128,6 +118,7 @@ export function createAdminApp({
   metricsElsewhere?: boolean
   console?: ConsolePage
 }): Koa<HttpState> {
+  const { store, clock, logger, metrics, stopping } = deps
   const router = new Router<HttpState>({ strict: true })
   operationsRoutes(router, {
     name: 'gps-admin-api',
@@ -136,19 +127,6 @@ export function createAdminApp({
     ready,
     stopping,
   })
-  const deps = {
-    store,
-    eventLog,
-    clock,
-    logger,
-    mode,
-    ingest,
-    map,
-    pastedKeyLimit,
-    metrics,
-    stopping,
-    stream,
-  }
   const routes = adminRoutes(deps)
   documentRoutes(router, adminDocument(routes, { prefix: PREFIX }))
   const limits = callerLimits({ calls: callLimit })

@@ -14,6 +14,18 @@ beforeAll(async () => {
 
 afterAll(() => ingest.close())
 
+/** An ingest API whose store is away while the line is cut. */
+function startBehind(line: { readonly isCut: boolean }): Promise<IngestHarness> {
+  return startIngest({
+    wrapKeys: (store) => ({
+      findGrant: async (hash) => {
+        if (line.isCut) throw new DependencyError('the store is away', { retriable: true })
+        return store.findGrant(hash)
+      },
+    }),
+  })
+}
+
 async function refusal(authorization: string | undefined, body: unknown = minimal) {
   const {
     status,
@@ -138,15 +150,8 @@ describe('a secret from before a rotation', () => {
   })
 
   test('ends on time while the store is away', async () => {
-    let away = false
-    const cut = await startIngest({
-      wrapKeys: (store) => ({
-        findGrant: async (hash) => {
-          if (away) throw new DependencyError('the store is away', { retriable: true })
-          return store.findGrant(hash)
-        },
-      }),
-    })
+    const line = { isCut: false }
+    const cut = await startBehind(line)
     const { id, secret } = await cut.createKey()
     const next = newApiKey()
     await cut.store.rotateKey({
@@ -157,7 +162,7 @@ describe('a secret from before a rotation', () => {
       previousValidUntil: T0 + 600_000,
     })
     expect((await cut.submit(minimal, { key: secret })).status).toBe(200)
-    away = true
+    line.isCut = true
     cut.clock.time = T0 + 599_999
     expect((await cut.submit(minimal, { key: secret })).status).toBe(200)
     cut.clock.time = T0 + 600_000
@@ -191,19 +196,12 @@ test('a key’s last use is written to the store from time to time', async () =>
 
 describe('while the store is away', () => {
   test('a known key goes on for an hour, an unknown one gets 503 and never 401', async () => {
-    let away = false
-    const cut = await startIngest({
-      wrapKeys: (store) => ({
-        findGrant: async (hash) => {
-          if (away) throw new DependencyError('the store is away', { retriable: true })
-          return store.findGrant(hash)
-        },
-      }),
-    })
+    const line = { isCut: false }
+    const cut = await startBehind(line)
     const known = (await cut.createKey()).secret
     const other = (await cut.createKey()).secret
     expect((await cut.submit(minimal, { key: known })).status).toBe(200)
-    away = true
+    line.isCut = true
     cut.clock.time = T0 + 3_600_000
     expect((await cut.submit(minimal, { key: known })).status).toBe(200)
     const answer = await cut.submit(minimal, { key: other })
@@ -211,7 +209,7 @@ describe('while the store is away', () => {
     expect(answer.headers.get('retry-after')).toMatch(/^[123]$/)
     cut.clock.time = T0 + 3_600_001
     expect((await cut.submit(minimal, { key: known })).status).toBe(503)
-    away = false
+    line.isCut = false
     expect((await cut.submit(minimal, { key: known })).status).toBe(200)
     await cut.close()
   })
