@@ -54,7 +54,9 @@ const adapters = /^(event-log|store)\/(kafka|mongo|spool|sqlite)\/.+/
  */
 const ways: Record<string, readonly string[]> = {
   'ingest-api': ['senders', 'accept', 'keys'],
-  'admin-api': ['accounts', 'sign-in', 'keys', 'shares', 'stream', 'devices', 'http'],
+  'admin-api': [
+    ...['console-page', 'accounts', 'sign-in', 'keys', 'shares', 'stream', 'devices', 'http'],
+  ],
 }
 
 type Import = { readonly from: string; readonly to: string }
