@@ -8,18 +8,24 @@ import { palette } from '../../map/palette.ts'
 import { TrackPainter } from './track-painter.ts'
 import { placeAt, type Track } from './track.ts'
 
-/** The way of the day on a map. It is fitted once; after that only the operator moves it. */
+/**
+ * The way of a day on a map. It is fitted once for each day; after that only the operator moves it.
+ * @param track undefined while it is read: the map itself takes as long.
+ */
 export function TrackMap({
   track,
+  day,
   at,
   isFollowing,
 }: {
-  track: Track
+  track: Track | undefined
+  day: number
   at: number
   isFollowing: boolean
 }) {
   const target = useRef<HTMLDivElement>(null)
   const shown = useRef<{ map: OlMap; painter: TrackPainter }>(null)
+  const fittedTo = useRef<number | undefined>(undefined)
   const colours = palette.value
 
   useEffect(() => {
@@ -27,16 +33,19 @@ export function TrackMap({
     const { map, close } = openMap(target.current)
     shown.current = { map, painter: new TrackPainter(map) }
     map.updateSize()
-    fitPoints(map, track.points, { animated: false })
     return close
   }, [])
 
   useEffect(() => {
     const { map, painter } = shown.current ?? { map: undefined, painter: undefined }
+    if (map !== undefined && track !== undefined && fittedTo.current !== day) {
+      fittedTo.current = day
+      fitPoints(map, track.points, { animated: false })
+    }
     painter?.paint(track, at)
-    const here = isFollowing ? placeAt(track.points, at) : undefined
+    const here = isFollowing && track !== undefined ? placeAt(track.points, at) : undefined
     if (here !== undefined) map?.getView().setCenter(toMap(here))
-  }, [track, at, isFollowing, colours])
+  }, [track, day, at, isFollowing, colours])
 
   return (
     <div class="fleet-map track-map">

@@ -43,38 +43,38 @@ export function TrackView({
   const [isFollowing, setFollowing] = useState(false)
   useEffect(() => setCursor(undefined), [deviceId, from])
 
-  if (data === undefined) {
-    return failure === undefined ? (
-      <Loading what="Loading the day" />
-    ) : (
-      <Failed failure={failure} onRetry={reload} />
-    )
+  if (data === undefined && failure !== undefined) {
+    return <Failed failure={failure} onRetry={reload} />
   }
-  if (data.points.length === 0) {
+  if (data?.points.length === 0) {
     return (
       <Empty title={isToday ? 'No reports today' : 'No reports on this day'}>
         <p>Days with reports have a bar above: choose one of them.</p>
       </Empty>
     )
   }
-  const first = data.points[0]?.at ?? from
-  const last = data.points.at(-1)?.at ?? to
+  const first = data?.points[0]?.at ?? from
+  const last = data?.points.at(-1)?.at ?? to
   const at = Math.min(last, Math.max(first, cursor ?? last))
   return (
     <section class="track-view" aria-label="Track">
       {failure !== undefined && <FailedLine failure={failure} onRetry={reload} />}
-      <Summary track={data} />
-      <TrackMap key={`${deviceId} ${from}`} track={data} at={at} isFollowing={isFollowing} />
-      <Replay
-        {...{ first, last, at, zone, isFollowing }}
-        onMove={setCursor}
-        onFollow={setFollowing}
-      />
-      <Plots points={data.points} at={at} zone={zone} onMove={setCursor} />
-      <details>
-        <summary>Table</summary>
-        <PointTable points={data.points} at={at} zone={zone} onMove={setCursor} />
-      </details>
+      {data === undefined ? <Loading lines={1} what="Loading the day" /> : <Summary track={data} />}
+      <TrackMap key={deviceId} track={data} day={from} at={at} isFollowing={isFollowing} />
+      {data !== undefined && (
+        <>
+          <Replay
+            {...{ first, last, at, zone, isFollowing }}
+            onMove={setCursor}
+            onFollow={setFollowing}
+          />
+          <Plots points={data.points} at={at} zone={zone} onMove={setCursor} />
+          <details>
+            <summary>Table</summary>
+            <PointTable points={data.points} at={at} zone={zone} onMove={setCursor} />
+          </details>
+        </>
+      )}
       <p class="exports">
         <span class="quiet">Export the whole day:</span>
         {FORMATS.map((format) => (

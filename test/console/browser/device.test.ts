@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite, deviceRow } from './console-harness.ts'
 
@@ -127,6 +128,33 @@ describeConsole('the page of a device', () => {
     await page.getByRole('button', { name: 'Play', exact: true }).click()
     await page.getByRole('button', { name: 'Play', exact: true }).waitFor()
     expect(Number(await cursor.inputValue())).toBeGreaterThan(Number(before))
+  })
+
+  test('keeps its map from day to day, and fits it to each', async () => {
+    const day = (ago: number, latitude: number, longitude: number) =>
+      Array.from({ length: 20 }, (_, index) => ({
+        ...{ deviceId: 'van-7', latitude: latitude + index / 1_000, longitude },
+        timestamp: at(ago * 24 * HOUR - index * 1_000),
+      }))
+    await suite.report(...day(2, -33, 151), ...day(1, 48, 16))
+    const yesterday = at(24 * HOUR).slice(0, 10)
+    const page = await suite.signedIn(`/devices/van-7?day=${yesterday}`, { timezoneId: 'UTC' })
+    const drawn = () =>
+      eventually(() =>
+        page.evaluate<boolean>(`(() => {
+        const canvas = document.querySelector('.track-map .fleet-canvas')
+        if (canvas === null || canvas.width === 0) return false
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+        return data.some((value) => value !== 0)
+      })()`),
+      )
+    await drawn()
+    await page.evaluate(`document.querySelector('.track-map').dataset.seen = 'yes'`)
+    await page.getByRole('button', { name: 'The day before' }).click()
+    await page.waitForURL((url) => url.searchParams.get('day') !== yesterday)
+    await page.getByRole('slider', { name: 'Time' }).waitFor()
+    await drawn()
+    expect(await page.locator('.track-map').getAttribute('data-seen')).toBe('yes')
   })
 
   test('has no control that changes anything for a viewer', async () => {
