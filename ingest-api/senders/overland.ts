@@ -49,8 +49,9 @@ export function readBatch(
       said.push(point)
     }
   }
-  if (strange > 0)
-    said.push(malformed(`${strange} of the locations are no GeoJSON points`, locations))
+  if (strange > 0) {
+    said.push(malformed(`${strange} of the locations are no GeoJSON points`, undefined))
+  }
   if (said.length === 0 && living.size === 0) living.add(device)
   for (const deviceId of living) if (!placed.has(deviceId)) said.push({ kind: 'seen', deviceId })
   return said

@@ -1,4 +1,5 @@
 import { EMPTY_LIST, RESULT_OK, type App, type AppRequest, type Said } from './apps/app.ts'
+import { NO_FIELDS, type Fields } from './apps/fields.ts'
 import { jsonObjectIn } from './apps/json-in.ts'
 import { timeIn } from './apps/times.ts'
 import { isSent, measure, METRES_PER_SECOND, textIn, type Measured } from './apps/values.ts'
@@ -39,13 +40,21 @@ type Options = {
 }
 
 export function readOwntracks(request: AppRequest, options: Options = {}): readonly Said[] {
-  const others = options.dawarich === true ? request.query : {}
+  const others = options.dawarich === true ? request.query : NO_FIELDS
   const { body } = request
   // Apps have been seen to send nothing, and an empty text.
   if (body.length === 0 || body.equals(EMPTY_TEXT)) return [said(others, request, options)]
   const parsed = jsonObjectIn(body)
   if ('malformed' in parsed) return [parsed.malformed]
-  return [said({ ...others, ...parsed.fields }, request, options)]
+  return [said(completed(parsed.fields, others), request, options)]
+}
+
+/** The message itself is completed: to copy one of 8 MiB can take seconds. */
+function completed(message: Record<string, unknown>, others: Fields): Message {
+  for (const [name, value] of Object.entries(others)) {
+    if (!Object.hasOwn(message, name)) message[name] = value
+  }
+  return message
 }
 
 const EMPTY_TEXT = Buffer.from('""')

@@ -4,18 +4,23 @@ import type { GivenReport } from '../../accept/accept.ts'
 import type { Said } from './app.ts'
 import { judgePoint } from './judge-point.ts'
 
+const LARGE_BYTES = 16 * 1024
+
 /** What an app says, as reports: our fields, and a device for those that name none. */
 export function givenReports(
   said: readonly Said[],
   { key, now, chunks }: { key: ApiKey; now: number; chunks: readonly Buffer[] },
 ): GivenReport[] {
   const fallback = fallbackDeviceId(key)
+  const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+  // A rejection shows the beginning: to write all of it anew can take a second.
+  const whole = said.length === 1 && length > LARGE_BYTES ? { chunks } : {}
   return said.flatMap((one): GivenReport[] => {
     const deviceId = one.deviceId ?? fallback
     switch (one.kind) {
       case 'point': {
         const translated = judgePoint(one, { deviceId, now })
-        return [{ json: one.sent, deviceId, translated }]
+        return [{ json: one.sent, ...whole, deviceId, translated }]
       }
       case 'seen':
         // Else a device without a name of its own would wait for ever, and all its points behind it.
@@ -23,7 +28,7 @@ export function givenReports(
         return [{ seen: deviceId }]
       case 'malformed': {
         const translated = { faults: [{ field: 'body', message: one.message }] }
-        const sent = one.sent === undefined ? { chunks } : {}
+        const sent = one.sent === undefined ? { chunks } : whole
         return [{ json: one.sent, ...sent, deviceId: one.deviceId, translated }]
       }
     }

@@ -1,9 +1,16 @@
 import type { Said } from './app.ts'
 
+/** A larger body is one that has photos in it, or hundreds of points. */
+const LARGE_BYTES = 1024 * 1024
+/** Twice what the points of apps have in 2 MiB. */
+const MOST_PARTS = 200_000
+const [COMMA, BRACE, BRACKET] = [0x2c, 0x7b, 0x5b]
+
 /** The fields of a body that is a JSON object, or what to say of another one. */
 export function jsonObjectIn(
   body: Buffer,
-): { readonly fields: Readonly<Record<string, unknown>> } | { readonly malformed: Said } {
+): { readonly fields: Record<string, unknown> } | { readonly malformed: Said } {
+  if (hasTooManyParts(body)) return malformed('the body has too many parts', undefined)
   let json: unknown
   try {
     json = JSON.parse(body.toString('utf8'))
@@ -18,4 +25,15 @@ export function jsonObjectIn(
 
 function malformed(message: string, sent: unknown): { malformed: Said } {
   return { malformed: { kind: 'malformed', message, sent } }
+}
+
+/** To parse millions of them takes seconds, in which nobody else is answered. */
+function hasTooManyParts(body: Buffer): boolean {
+  if (body.length <= LARGE_BYTES) return false
+  let parts = 0
+  for (let index = 0; index < body.length; index += 1) {
+    const byte = body[index]
+    if (byte === COMMA || byte === BRACE || byte === BRACKET) parts += 1
+  }
+  return parts > MOST_PARTS
 }

@@ -105,6 +105,18 @@ describe('what can never be accepted gets a 2xx, and operators are told', () => 
       'the body must not be larger than 16384 bytes',
     ],
     [
+      'so many fields that nobody else would be answered meanwhile',
+      OWNTRACKS,
+      () => location(Object.fromEntries(Array.from({ length: 250_000 }, (_, n) => [`k${n}`, 1]))),
+      'the body has too many parts',
+    ],
+    [
+      'nothing within nothing, as deeply',
+      OVERLAND,
+      () => `{"locations":${'['.repeat(600_000)}${']'.repeat(600_000)}}`,
+      'the body has too many parts',
+    ],
+    [
       'a disabled device',
       OSMAND,
       () => query().replace('van', 'stolen'),
@@ -134,6 +146,16 @@ describe('what can never be accepted gets a 2xx, and operators are told', () => 
         .status,
     ).toBe(200)
     expect(await devicesOf(ingest, id)).toEqual(['JJ'])
+  })
+
+  test('a photo and a batch of thousands of points are not too much', async () => {
+    const { id, secret } = await ingest.createKey()
+    const photo = location({ image: 'A'.repeat(6 * 1024 * 1024), imagename: 'pier' })
+    expect((await post(ingest, OWNTRACKS, photo, bearer(secret))).status).toBe(200)
+    const points = Array.from({ length: 9_000 }, () => feature())
+    expect((await post(ingest, OVERLAND, batch(...points), bearer(secret))).status).toBe(200)
+    expect(await rejectionsOf(ingest, id)).toEqual([])
+    expect(await devicesOf(ingest, id)).toHaveLength(9_001)
   })
 
   test('many in a second are counted, durably', async () => {
