@@ -108,6 +108,31 @@ describeConsole('the map', () => {
     expect(await deviceRow(page, 'erased-while-lost').count()).toBe(0)
   })
 
+  test('shows devices while the stream is not open yet, and what has happened since', async () => {
+    await suite.report(
+      { deviceId: 'moves-before-stream', latitude: 3, longitude: 3 },
+      { deviceId: 'erased-before-stream', latitude: 3, longitude: 3 },
+    )
+    const page = await suite.signedIn('/system')
+    let open: () => void = () => undefined
+    const opened = new Promise<void>((resolve) => (open = resolve))
+    await page.route('**/api/v1/stream**', async (route) => {
+      await opened
+      await route.continue()
+    })
+    await page.getByRole('link', { name: 'Map' }).click()
+    await deviceRow(page, 'moves-before-stream').waitFor()
+    await deviceRow(page, 'erased-before-stream').waitFor()
+    const connection = page.getByRole('status', { name: 'Connection' })
+    expect(await connection.textContent()).toBe('connecting')
+    await suite.report({ deviceId: 'moves-before-stream', latitude: 4, longitude: 3, speed: 20 })
+    expect((await suite.call('DELETE', '/devices/erased-before-stream')).status).toBe(202)
+    open()
+    await connection.getByText('live').waitFor()
+    await deviceRow(page, 'moves-before-stream').getByText('72 km/h').waitFor()
+    await deviceRow(page, 'erased-before-stream').waitFor({ state: 'hidden' })
+  })
+
   test('is the same in eight tabs, which share one stream', async () => {
     const first = await suite.signedIn()
     await first.getByRole('status', { name: 'Connection' }).getByText('live').waitFor()
