@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { temporaryDirectory } from '../../test/temporary-directory.ts'
+import { progressOn } from '../progress.ts'
 import { measureDevices, measureHistory } from './stores.ts'
 import type { StoreOrder } from './measure.ts'
 
@@ -16,12 +17,13 @@ process.once('message', (order: StoreOrder) => {
 })
 
 async function answer(order: StoreOrder) {
+  const progress = progressOn(process.stderr, () => performance.now())
   const directory = await temporaryDirectory()
   const store = openSqliteStore({ directory: join(directory.path, 'store') })
   try {
     return await (order.kind === 'devices'
-      ? measureDevices(store, order)
-      : measureHistory(store, order))
+      ? measureDevices(store, { ...order, progress })
+      : measureHistory(store, { ...order, progress }))
   } finally {
     await store.close()
     await directory.remove()

@@ -5,6 +5,7 @@ import type { Generation, PositionEntry } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import { eventOf } from '../events.ts'
 import { median } from '../median.ts'
+import type { Progress } from '../progress.ts'
 import { stopwatch } from '../projector/speed.ts'
 import type { DevicesRow, HistoryRow } from './measure.ts'
 
@@ -14,15 +15,18 @@ const TIMED_EVENTS = 100_000
 const READS = 2_000
 const PAGE = 100
 const ACCOUNT = 'bench'
+/** A million take minutes. */
+const SAID_EVERY = 1_000_000
 
 /** So many devices have reported: how fast are more reports projected, how fast is one device found? */
 export async function measureDevices(
   store: Store,
-  { devices }: { devices: number },
+  { devices, progress }: { devices: number; progress: Progress },
 ): Promise<DevicesRow> {
-  const of = (n: number) => eventOf(n, { devices })
-  await fill(store, { from: 0, to: devices, of })
-  const { perSecond } = await fill(store, { from: devices, to: devices + TIMED_EVENTS, of })
+  const filling = { of: (n: number) => eventOf(n, { devices }), progress }
+  await fill(store, { from: 0, to: devices, ...filling })
+  const to = devices + TIMED_EVENTS
+  const { perSecond } = await fill(store, { from: devices, to, ...filling })
   const lastPositionMicros = await timed(READS, async () => {
     const deviceId = `bench-${Math.floor(Math.random() * devices)}`
     const found = await store.findDevice({ accountId: ACCOUNT, deviceId })
@@ -34,14 +38,14 @@ export async function measureDevices(
 /** So many records, a tenth of them of one device: how fast is a page of that one's history read? */
 export async function measureHistory(
   store: Store,
-  { records }: { records: number },
+  { records, progress }: { records: number; progress: Progress },
 ): Promise<HistoryRow> {
   const devices = Math.max(10, records / 1_000)
   const of = (n: number): PositionReported => {
     const event = eventOf(n, { devices })
     return n % 10 === 0 ? { ...event, deviceId: 'long' } : event
   }
-  const { perSecond } = await fill(store, { from: 0, to: records, of })
+  const { perSecond } = await fill(store, { from: 0, to: records, of, progress })
   const newest = of(records - 1).timestamp
   const oldest = of(0).timestamp
   const long = { accountId: ACCOUNT, deviceId: 'long', limit: PAGE } as const
@@ -59,7 +63,12 @@ export async function measureHistory(
 
 async function fill(
   store: Store,
-  { from, to, of }: { from: number; to: number; of: (n: number) => PositionReported },
+  {
+    from,
+    to,
+    of,
+    progress,
+  }: { from: number; to: number; of: (n: number) => PositionReported; progress: Progress },
 ) {
   const generation: Generation = await store.openGeneration(1)
   const watch = stopwatch()
@@ -76,6 +85,7 @@ async function fill(
     const lastOffset = next + count
     await generation.project({ partition: 0, lastOffset, entries, fold: deviceStatus })
     watch.count(count)
+    if (lastOffset % SAID_EVERY === 0) progress(`${lastOffset} of ${to} are in the store`)
     // Hears when the bench has ended.
     await endOfTurn()
   }
