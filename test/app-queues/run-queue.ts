@@ -30,8 +30,8 @@ export function runQueue({
   losesEvery,
   signal,
 }: Pick<QueueRun, 'app' | 'key' | 'items'> & {
-  /** Where the service listens now. */
-  readonly url: () => string
+  /** Where the service listens; while it is being started, apps wait: GPSLogger gives up after three tries. */
+  readonly url: () => Promise<string>
   readonly losesEvery: number
   readonly signal: AbortSignal
 }): QueueRun {
@@ -58,8 +58,9 @@ export function runQueue({
   async function send(sent: readonly Item[]): Promise<Answer> {
     requests += 1
     const { method = 'POST', path, headers = {}, body } = app.request(sent, key.key)
+    const to = (await url()) + path
     try {
-      const answer = await fetch(url() + path, {
+      const answer = await fetch(to, {
         method,
         headers,
         ...(body !== undefined && { body }),

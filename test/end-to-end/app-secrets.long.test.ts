@@ -32,7 +32,7 @@ test('a key that apps sent wherever they can stands in no log line and no file',
   expect(running.output()).not.toContain(core)
   const found = promisify(execFile)('grep', ['-r', '-F', '-l', '-a', core, suite.path])
   await expect(found).rejects.toMatchObject({ code: 1 })
-})
+}, 120_000)
 
 /** What people get wrong: the key stands in other places too, whole, in part or encoded. */
 function misplaced(path: string, init: RequestInit, key: string): [string, RequestInit][] {

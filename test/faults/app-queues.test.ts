@@ -16,6 +16,13 @@ await describeWith(['ownKafka', 'ownMongodb'], 'the queues of apps', (services) 
   let service: DistributedService
   const stopping = new AbortController()
   const runs: Record<string, QueueRun> = {}
+  let started: Promise<unknown> = Promise.resolve()
+
+  async function startedAnew(part: (typeof INGEST)[number], signal: NodeJS.Signals) {
+    const code = await service.end(part, signal)
+    await service.start(part)
+    return code
+  }
 
   beforeAll(async () => {
     service = await startDistributedService(services)
@@ -32,7 +39,11 @@ await describeWith(['ownKafka', 'ownMongodb'], 'the queues of apps', (services) 
       const part = INGEST[number % 2]!
       runs[name] = runQueue({
         ...{ app, key: await service.createKey({ name }), items: recorded(app, 60, Date.now()) },
-        ...{ url: () => service.url(part), losesEvery: 9, signal: stopping.signal },
+        ...{ losesEvery: 9, signal: stopping.signal },
+        url: async () => {
+          await started
+          return service.url(part)
+        },
       })
     }
     const all = Object.values(runs)
@@ -44,18 +55,17 @@ await describeWith(['ownKafka', 'ownMongodb'], 'the queues of apps', (services) 
     const before = failures()
     service.kafkaLine.freeze()
     await pause(AWAY_MS)
-    // What they have taken since is written nowhere: nothing of it may have been acknowledged. They are
-    // back before GPSLogger has tried three times, after which it loses a point.
-    await Promise.all(INGEST.map((part) => service.end(part, 'SIGKILL')))
-    await Promise.all(INGEST.map((part) => service.start(part)))
+    // What they have taken since is written nowhere: nothing of it may have been acknowledged.
+    started = Promise.all(INGEST.map((part) => startedAnew(part, 'SIGKILL')))
+    await started
     service.kafkaLine.thaw()
     await eventually(() => failures().every((count, index) => count > before[index]!), {
       withinMs: 30_000,
     })
 
     expect(all.filter(({ waiting }) => waiting() === 0)).toEqual([])
-    expect(await service.end('ingest-1', 'SIGTERM')).toBe(0)
-    await service.start('ingest-1')
+    started = startedAnew('ingest-1', 'SIGTERM')
+    expect(await started).toBe(0)
 
     await expectDelivered(service, runs, { withinMs: 240_000 })
     const failed = Object.entries(runs).map(([name, run]) => [name, run.failures.length])
