@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { Outcome } from '../../ingest-api/accept/outcome.ts'
 import { rebuildReadModels } from '../../rebuild/rebuild.ts'
 import { DependencyError } from '../../runtime/errors.ts'
@@ -157,11 +158,14 @@ export async function openWorld(folder: string, empty: string) {
     async device(deviceId: string) {
       const { store } = process
       const query = { accountId: ACCOUNT, deviceId }
-      const [device, records] = await Promise.all([
-        store.findDevice(query),
-        store.pagePositions({ ...query, order: 'asc', limit: 1000 }),
-      ])
-      return { status: device?.status, records }
+      let device = await store.findDevice(query)
+      // Readers look every 200 ms for a switch: in between, the two would be of different read models.
+      for (;;) {
+        const records = await store.pagePositions({ ...query, order: 'asc', limit: 1000 })
+        const again = await store.findDevice(query)
+        if (isDeepStrictEqual(again, device)) return { status: device?.status, records }
+        device = again
+      }
     },
 
     /** Everything in the log, in order. */
