@@ -76,7 +76,8 @@ export async function pace(
       for (; planned < total; planned += 1) {
         const dueAt = begin + (planned * 1000) / perSecond
         if (dueAt > now) break
-        const connection = idle.pop()
+        // In turn: one that rests for some seconds is closed by the service.
+        const connection = idle.shift()
         if (connection === undefined) due.push(dueAt)
         else send(connection, dueAt)
       }
