@@ -1,2 +1,2 @@
-/** Brings dist/ up to date. Rejects if the sources do not compile; the compiler prints why. */
+/** Brings dist/ up to date. Rejects if the sources do not compile, with the place of the fault. */
 export function build(): Promise<void>
