@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
-import type { Admin } from 'kafkajs'
 import type { EventLog } from '../../../event-log/event-log.ts'
 import type { Logger } from '../../../event-log/kafka/connection.ts'
 import { openKafkaEventLog } from '../../../event-log/kafka/kafka-event-log.ts'
@@ -9,21 +8,24 @@ import { eventually } from '../../eventually.ts'
 import { positionReported } from '../../samples.ts'
 import { describeWith } from '../../services/describe-with.ts'
 import type { KafkaCluster } from '../../services/kafka-cluster.ts'
-import { logOptions, plainKafka, silent, startReading, startTailing, whenReady } from './harness.ts'
+import {
+  createTopic,
+  logOptions,
+  silent,
+  startReading,
+  startTailing,
+  whenReady,
+} from './harness.ts'
 
 await describeWith(['ownKafkaCluster'], 'a log on several brokers', ({ ownKafkaCluster }) => {
   let cluster: KafkaCluster
-  let admin: Admin
   const closers: (() => Promise<unknown>)[] = []
 
   beforeAll(async () => {
     cluster = await ownKafkaCluster()
-    admin = plainKafka(cluster.brokers).admin()
-    await admin.connect()
   }, 120_000)
 
   afterAll(async () => {
-    await admin?.disconnect()
     await cluster?.kill()
   }, 60_000)
 
@@ -33,7 +35,7 @@ await describeWith(['ownKafkaCluster'], 'a log on several brokers', ({ ownKafkaC
 
   test('a partition without a leader fails alone; the others are written, read and measured', async () => {
     // One replica each: partition 0 on the first broker, 1 on the second, and so on in turn.
-    await createTopic('lone.position-reported', 12)
+    await createLoneTopic('lone.position-reported')
     const warnings: object[] = []
     const logger = { ...silent, warn: (fields: object) => void warnings.push(fields) }
     const log = openLog('lone', logger)
@@ -98,21 +100,14 @@ await describeWith(['ownKafkaCluster'], 'a log on several brokers', ({ ownKafkaC
     return log
   }
 
-  async function createTopic(topic: string, partitions: number): Promise<void> {
-    const replicaAssignment = Array.from({ length: partitions }, (_, partition) => ({
+  function createLoneTopic(topic: string): Promise<void> {
+    const replicaAssignment = Array.from({ length: 12 }, (_, partition) => ({
       partition,
       replicas: [1 + (partition % 3)],
     }))
     // The events are old: by Kafka's own retention they would go half a minute after a broker's start.
     const configEntries = [{ name: 'retention.ms', value: '-1' }]
-    await admin.createTopics({ topics: [{ topic, replicaAssignment, configEntries }] })
-    await eventually(
-      async () => {
-        const { topics } = await admin.fetchTopicMetadata({ topics: [topic] })
-        return topics[0]?.partitions.length === partitions
-      },
-      { withinMs: 30_000, everyMs: 100 },
-    )
+    return createTopic(cluster.brokers, { topic, replicaAssignment, configEntries })
   }
 })
 

@@ -3,6 +3,7 @@ import {
   Kafka,
   logLevel,
   PartitionAssigners,
+  type ITopicConfig,
   type KafkaMessage,
   type Message,
   type PartitionAssigner,
@@ -12,6 +13,7 @@ import {
   openKafkaEventLog,
   type KafkaEventLogOptions,
 } from '../../../event-log/kafka/kafka-event-log.ts'
+import { askPartitions } from '../../../event-log/kafka/partitions.ts'
 import type { Offsets } from '../../../schemas/read-models.ts'
 import type { OpenedEventLog } from '../../contracts/event-log-contract.ts'
 import { eventually } from '../../eventually.ts'
@@ -86,6 +88,30 @@ export async function whenReady(log: EventLog, withinMs = 30_000): Promise<void>
 /** A client that knows nothing of the adapter. */
 export function plainKafka(brokers: readonly string[]): Kafka {
   return new Kafka({ clientId: 'plain', brokers: [...brokers], logLevel: logLevel.NOTHING })
+}
+
+/**
+ * Creates a topic. Resolves when every broker knows it and the leader of each partition answers,
+ * so that no client meets it half made. What kafkajs offers for this gives up where a broker does
+ * not know the topic at once.
+ */
+export async function createTopic(brokers: readonly string[], config: ITopicConfig): Promise<void> {
+  const { topic } = config
+  const admins = brokers.map((broker) => plainKafka([broker]).admin())
+  await Promise.all(admins.map((admin) => admin.connect()))
+  const isNew = await admins[0]!.createTopics({ topics: [config], waitForLeaders: false })
+  if (!isNew) throw new Error(`${topic} is there already`)
+  for (const admin of admins) {
+    await eventually(
+      async () => {
+        const partitions = (await askPartitions(admin, [topic])).get(topic) ?? []
+        const offsets = await admin.fetchTopicOffsets(topic)
+        return partitions.length > 0 && offsets.length === partitions.length
+      },
+      { withinMs: 30_000, everyMs: 50 },
+    )
+  }
+  await Promise.all(admins.map((admin) => admin.disconnect()))
 }
 
 /** Writes one record behind the adapter's back. */

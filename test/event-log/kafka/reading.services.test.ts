@@ -8,6 +8,7 @@ import { eventually } from '../../eventually.ts'
 import { positionReported } from '../../samples.ts'
 import { describeWith } from '../../services/describe-with.ts'
 import {
+  createTopic,
   logOptions,
   occupyGroup,
   plainKafka,
@@ -74,13 +75,9 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
   test.each(['gzip', 'snappy', 'lz4', 'zstd'])('batches that are %s are read', async (codec) => {
     const topicPrefix = aPrefix()
     const topic = `${topicPrefix}.position-reported`
-    const admin = plainKafka(brokers).admin()
-    await admin.connect()
-    await admin.createTopics({
-      // The broker compresses anew what comes in another codec.
-      topics: [{ topic, configEntries: [{ name: 'compression.type', value: codec }] }],
-    })
-    await admin.disconnect()
+    // The broker compresses anew what comes in another codec.
+    const configEntries = [{ name: 'compression.type', value: codec }]
+    await createTopic(brokers, { topic, configEntries })
     const producer = plainKafka(brokers).producer()
     const events = Array.from({ length: 300 }, () => positionReported())
     await producer.connect()

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import { ConfigResourceTypes } from 'kafkajs'
 import { openKafkaEventLog } from '../../../event-log/kafka/kafka-event-log.ts'
 import { describeWith } from '../../services/describe-with.ts'
-import { logOptions, plainKafka, silent, whenReady } from './harness.ts'
+import { createTopic, logOptions, plainKafka, silent, whenReady } from './harness.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -44,22 +44,15 @@ await describeWith(['kafka'], 'the topics in Kafka', ({ kafka }) => {
   test('with weaker settings give one warning that names them', async () => {
     const topicPrefix = aPrefix()
     const topic = `${topicPrefix}.position-reported`
-    const admin = plainKafka(brokers).admin()
-    await admin.connect()
-    await admin.createTopics({
-      topics: [
-        {
-          topic,
-          numPartitions: 3,
-          configEntries: [
-            { name: 'retention.ms', value: String(7 * DAY_MS) },
-            { name: 'cleanup.policy', value: 'compact' },
-            { name: 'segment.ms', value: String(7 * DAY_MS) },
-          ],
-        },
+    await createTopic(brokers, {
+      topic,
+      numPartitions: 3,
+      configEntries: [
+        { name: 'retention.ms', value: String(7 * DAY_MS) },
+        { name: 'cleanup.policy', value: 'compact' },
+        { name: 'segment.ms', value: String(7 * DAY_MS) },
       ],
     })
-    await admin.disconnect()
     expect(await openOnce(topicPrefix)).toEqual([
       {
         topic,
