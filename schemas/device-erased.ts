@@ -64,9 +64,9 @@ export function decodeDeviceErased({
 /** @throws {UndecodableEventError} naming the first invalid field. */
 export function checkDeviceErased(fields: Record<string, unknown>): DeviceErased {
   return {
-    eventId: ulid(fields, 'eventId'),
-    accountId: accountIdOf(fields),
-    deviceId: identifier(fields, 'deviceId'),
-    erasedAt: milliseconds(fields, 'erasedAt'),
+    eventId: ulid(fields['eventId'], 'eventId'),
+    accountId: accountIdOf(fields['accountId']),
+    deviceId: identifier(fields['deviceId'], 'deviceId'),
+    erasedAt: milliseconds(fields['erasedAt'], 'erasedAt'),
   }
 }

@@ -29,7 +29,7 @@ export function encodeDeviceSeen({ eventId: _, receivedAt, ...device }: DeviceSe
  */
 export function decodeDeviceSeen(json: string, eventId: string | undefined): DeviceSeen {
   const fields = jsonObject(json)
-  fields['receivedAt'] = time(fields, 'receivedAt')
+  fields['receivedAt'] = time(fields['receivedAt'], 'receivedAt')
   return checkDeviceSeen(fields, eventId)
 }
 
@@ -42,10 +42,10 @@ export function checkDeviceSeen(
   eventId: string | undefined,
 ): DeviceSeen {
   return {
-    eventId: ulid({ eventId }, 'eventId'),
-    accountId: accountIdOf(fields),
-    deviceId: identifier(fields, 'deviceId'),
-    keyId: identifier(fields, 'keyId'),
-    receivedAt: milliseconds(fields, 'receivedAt'),
+    eventId: ulid(eventId, 'eventId'),
+    accountId: accountIdOf(fields['accountId']),
+    deviceId: identifier(fields['deviceId'], 'deviceId'),
+    keyId: identifier(fields['keyId'], 'keyId'),
+    receivedAt: milliseconds(fields['receivedAt'], 'receivedAt'),
   }
 }

@@ -35,10 +35,9 @@ export function jsonObject(json: string): Record<string, unknown> {
   return value as Record<string, unknown>
 }
 
-// Each takes one field by its name and throws an `UndecodableEventError` that names it.
+// Each takes a field's value, and throws an `UndecodableEventError` that gives its name.
 
-export function text(fields: Record<string, unknown>, name: string): string {
-  const value = fields[name]
+export function text(value: unknown, name: string): string {
   if (typeof value !== 'string' || value === '') {
     throw new UndecodableEventError(`${name} is not a text`)
   }
@@ -49,8 +48,8 @@ export function text(fields: Record<string, unknown>, name: string): string {
  * A text that every store keeps unchanged: UTF-8 cannot encode lone surrogates, some stores end a
  * text at a control character, and keys are limited in length.
  */
-export function identifier(fields: Record<string, unknown>, name: string): string {
-  const value = text(fields, name)
+export function identifier(field: unknown, name: string): string {
+  const value = text(field, name)
   if (USUAL_IDENTIFIER.test(value)) return value
   if (value.length > LONGEST_IDENTIFIER) {
     throw new UndecodableEventError(`${name} has more than ${LONGEST_IDENTIFIER} characters`)
@@ -61,27 +60,20 @@ export function identifier(fields: Record<string, unknown>, name: string): strin
 }
 
 /** Keys are `accountId/deviceId`, so an account id has no slash. */
-export function accountIdOf(fields: Record<string, unknown>): string {
-  const accountId = identifier(fields, 'accountId')
+export function accountIdOf(field: unknown): string {
+  const accountId = identifier(field, 'accountId')
   if (accountId.includes('/')) throw new UndecodableEventError('accountId holds a slash')
   return accountId
 }
 
-export function ulid(fields: Record<string, unknown>, name: string): string {
-  const value = fields[name]
+export function ulid(value: unknown, name: string): string {
   if (typeof value !== 'string' || !ULID.test(value)) {
     throw new UndecodableEventError(`${name} is not a ULID`)
   }
   return value
 }
 
-export function number(
-  fields: Record<string, unknown>,
-  name: string,
-  min = -Infinity,
-  max = Infinity,
-): number {
-  const value = fields[name]
+export function number(value: unknown, name: string, min = -Infinity, max = Infinity): number {
   if (typeof value !== 'number' || !Number.isFinite(value) || value < min || value > max) {
     throw new UndecodableEventError(`${name} is not a number in its range`)
   }
@@ -89,15 +81,14 @@ export function number(
 }
 
 /** Whole milliseconds since the epoch, up to the year 9999. */
-export function milliseconds(fields: Record<string, unknown>, name: string): number {
-  const value = number(fields, name, 0, LATEST)
+export function milliseconds(field: unknown, name: string): number {
+  const value = number(field, name, 0, LATEST)
   if (!Number.isInteger(value)) throw new UndecodableEventError(`${name} is not in milliseconds`)
   return value
 }
 
 /** An ISO 8601 time, as milliseconds. */
-export function time(fields: Record<string, unknown>, name: string): number {
-  const value = fields[name]
+export function time(value: unknown, name: string): number {
   const found = typeof value === 'string' ? parseIso8601(value) : undefined
   if (found === undefined) {
     throw new UndecodableEventError(`${name} is not an ISO 8601 time`)
@@ -106,13 +97,12 @@ export function time(fields: Record<string, unknown>, name: string): number {
 }
 
 export function oneOf<Known extends string>(
-  fields: Record<string, unknown>,
+  value: unknown,
   name: string,
   known: readonly Known[],
 ): Known {
-  const value = known.find((one) => one === fields[name])
-  if (value === undefined) {
+  if (!(known as readonly unknown[]).includes(value)) {
     throw new UndecodableEventError(`${name} is none of ${known.join(', ')}`)
   }
-  return value
+  return value as Known
 }

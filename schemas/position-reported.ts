@@ -83,8 +83,8 @@ export function measured(event: Pick<PositionReported, (typeof MEASUREMENTS)[num
  */
 export function decodePositionReported(json: string): PositionReported {
   const fields = jsonObject(json)
-  fields['timestamp'] = time(fields, 'timestamp')
-  fields['receivedAt'] = time(fields, 'receivedAt')
+  fields['timestamp'] = time(fields['timestamp'], 'timestamp')
+  fields['receivedAt'] = time(fields['receivedAt'], 'receivedAt')
   return checkPositionReported(fields)
 }
 
@@ -93,19 +93,26 @@ export function decodePositionReported(json: string): PositionReported {
  * @throws {UndecodableEventError} naming the first invalid field.
  */
 export function checkPositionReported(fields: Record<string, unknown>): PositionReported {
-  const event: Record<string, unknown> = {
-    recordId: ulid(fields, 'recordId'),
-    accountId: accountIdOf(fields),
-    keyId: identifier(fields, 'keyId'),
-    deviceId: identifier(fields, 'deviceId'),
-    latitude: number(fields, 'latitude', -90, 90),
-    longitude: number(fields, 'longitude', -180, 180),
-    timestamp: milliseconds(fields, 'timestamp'),
-    timestampSource: oneOf(fields, 'timestampSource', ['device', 'server']),
-    receivedAt: milliseconds(fields, 'receivedAt'),
+  const { accuracy, altitude, speed, heading, battery } = fields
+  const event: { -readonly [Name in keyof PositionReported]: PositionReported[Name] } = {
+    recordId: ulid(fields['recordId'], 'recordId'),
+    accountId: accountIdOf(fields['accountId']),
+    keyId: identifier(fields['keyId'], 'keyId'),
+    deviceId: identifier(fields['deviceId'], 'deviceId'),
+    latitude: number(fields['latitude'], 'latitude', -90, 90),
+    longitude: number(fields['longitude'], 'longitude', -180, 180),
+    timestamp: milliseconds(fields['timestamp'], 'timestamp'),
+    timestampSource: oneOf(fields['timestampSource'], 'timestampSource', ['device', 'server']),
+    receivedAt: milliseconds(fields['receivedAt'], 'receivedAt'),
   }
-  for (const name of MEASUREMENTS) {
-    if (fields[name] !== undefined && fields[name] !== null) event[name] = number(fields, name)
-  }
-  return event as PositionReported
+  if (isMeasured(accuracy)) event.accuracy = number(accuracy, 'accuracy')
+  if (isMeasured(altitude)) event.altitude = number(altitude, 'altitude')
+  if (isMeasured(speed)) event.speed = number(speed, 'speed')
+  if (isMeasured(heading)) event.heading = number(heading, 'heading')
+  if (isMeasured(battery)) event.battery = number(battery, 'battery')
+  return event
+}
+
+function isMeasured(value: unknown): boolean {
+  return value !== undefined && value !== null
 }

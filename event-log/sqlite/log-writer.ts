@@ -53,8 +53,8 @@ export function sqliteLogWriter(
         for (const row of rows) {
           const [key, type, id, receivedAt, value, spooled] = row
           if (type === POSITION_REPORTED && spooled === 0) {
-            statements.insertPosition.run(key, id, receivedAt, value)
-          } else statements.insert.run(...row)
+            statements.insertPosition.execute(key, id, receivedAt, value)
+          } else statements.insert.execute(...row)
         }
       })
       onAppended()

@@ -88,7 +88,7 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
     },
     accountAfter: (accountId) => accountAfter.get(accountId)?.next ?? undefined,
     save(status) {
-      save.run(
+      save.execute(
         status.accountId,
         status.deviceId,
         status.firstSeenAt,

@@ -83,7 +83,7 @@ export class FaultyDatabase extends RealDatabase implements DatabaseSyncInstance
     const all = statement.all.bind(statement)
     return {
       run: (...values: never[]) => meet(sql, () => run(...values), isAlone),
-      get: (...values: never[]) => meet(sql, (): unknown => get(...values)),
+      get: (...values: never[]) => meet(sql, (): unknown => get(...values), isAlone),
       all: (...values: never[]) => meet(sql, (): unknown => all(...values)),
       setReturnArrays: (asArrays: boolean) => statement.setReturnArrays(asArrays),
     } as unknown as StatementSyncInstance
