@@ -37,7 +37,7 @@ export function deviceStatus(
     }
   }
   if (includes(previous.applied, origin)) return previous
-  return {
+  const status = {
     accountId: previous.accountId,
     deviceId: previous.deviceId,
     firstSeenAt: Math.min(previous.firstSeenAt, event.receivedAt),
@@ -46,9 +46,10 @@ export function deviceStatus(
     lastPosition: isLater(event, previous.lastPosition)
       ? lastPosition(event)
       : previous.lastPosition,
-    ...(previous.heartbeats !== undefined && { heartbeats: previous.heartbeats }),
     applied: { ...previous.applied, [origin.partition]: origin.offset },
   }
+  const { heartbeats } = previous
+  return heartbeats === undefined ? status : { heartbeats, ...status }
 }
 
 function heard(previous: DeviceStatus, { origin, event }: Placed<DeviceSeen>): DeviceStatus {

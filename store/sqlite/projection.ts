@@ -10,14 +10,14 @@ import type {
   ReportEntry,
   SeenEntry,
 } from '../read-models.ts'
-import type { DeviceStatuses } from './device-statuses.ts'
 import type { AppliedErasures, ErasureTime } from './erasures.ts'
 import type { Records } from './records.ts'
+import type { KnownDevice, RememberedDevices } from './remembered-devices.ts'
 
 export type Tables = {
   readonly records: Records
-  readonly statuses: Pick<DeviceStatuses, 'find' | 'save' | 'remove'>
-  readonly erasures: Pick<AppliedErasures, 'isApplied' | 'times' | 'apply'>
+  readonly devices: Pick<RememberedDevices, 'find' | 'save' | 'remove' | 'apply'>
+  readonly erasures: Pick<AppliedErasures, 'isApplied'>
 }
 
 type DeviceState = Pick<Change, 'accountId' | 'deviceId' | 'before'> & {
@@ -29,7 +29,11 @@ type DeviceState = Pick<Change, 'accountId' | 'deviceId' | 'before'> & {
 }
 
 /** A device of the batch, and its erasures applied so far. */
-type Known = { readonly state: DeviceState; readonly erasures: ErasureTime[] }
+type InBatch = {
+  readonly state: DeviceState
+  readonly known: KnownDevice
+  erasures: readonly ErasureTime[]
+}
 
 /**
  * Stores the entries' records and folds each newly stored one, and each heartbeat, into its device,
@@ -37,16 +41,17 @@ type Known = { readonly state: DeviceState; readonly erasures: ErasureTime[] }
  */
 export function projectEntries(
   { entries, fold }: Pick<ProjectionBatch, 'entries' | 'fold'>,
-  { records, statuses, erasures }: Tables,
+  { records, devices, erasures }: Tables,
 ): readonly Change[] {
-  const devices = new Map<string, Known>()
+  const batch = new Map<string, InBatch>()
 
-  function deviceOf({ event }: ProjectionEntry): Known {
+  function deviceOf({ event }: ProjectionEntry): InBatch {
     const key = deviceKey(event)
-    const known = devices.get(key)
-    if (known !== undefined) return known
+    const met = batch.get(key)
+    if (met !== undefined) return met
     const { accountId, deviceId } = event
-    const before = statuses.find(event)
+    const known = devices.find(event, key)
+    const before = known.status
     const state = {
       accountId,
       deviceId,
@@ -57,22 +62,27 @@ export function projectEntries(
       repeated: [],
       erased: [],
     }
-    const device = { state, erasures: erasures.times(event) }
-    devices.set(key, device)
+    const device = { state, known, erasures: known.erasures }
+    batch.set(key, device)
     return device
   }
 
   function erase(entry: ErasureEntry): void {
-    const { state, erasures: applied } = deviceOf(entry)
+    const device = deviceOf(entry)
+    const { state } = device
     // Only the first of its copies in the log counts: the others would erase later reports.
     if (erasures.isApplied(entry.event.eventId)) {
       state.repeated.push(entry)
       return
     }
-    statuses.remove(entry.event)
+    devices.remove(entry.event)
     while (records.removeErased(entry)) continue
-    erasures.apply(entry)
-    applied.push({ partition: entry.origin.partition, erasedAt: entry.event.erasedAt })
+    devices.apply(entry)
+    const { origin, event } = entry
+    device.erasures = [
+      ...device.erasures,
+      { partition: origin.partition, erasedAt: event.erasedAt },
+    ]
     const before = state.after
     state.after = undefined
     state.stored = []
@@ -110,11 +120,13 @@ export function projectEntries(
     state.stored.push(entry)
     state.after = fold(state.after, entry)
   }
-  const changes = Array.from(devices.values(), ({ state }) => state)
-  for (const { before, after } of changes) {
-    if (after !== undefined && after !== before) statuses.save(after)
+  const changes: Change[] = []
+  for (const { state, known } of batch.values()) {
+    const { before, after } = state
+    if (after !== undefined && after !== before) devices.save(known, after)
+    if (isTold(state)) changes.push(state)
   }
-  return changes.filter(isTold)
+  return changes
 }
 
 /** A position from before an erasure is not reported, nor a heartbeat of no effect. */

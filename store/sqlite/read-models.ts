@@ -77,7 +77,7 @@ export function openReadModels(
   const records = sqliteRecords(database)
   const statuses = sqliteDeviceStatuses(database)
   const erasures = sqliteErasures(database)
-  const remembered = rememberDevices(database, { statuses, erasures })
+  const devices = rememberDevices(database, { statuses, erasures })
   const checkpoints = database.prepare<{ log_partition: number; last_offset: number }>(
     'SELECT log_partition, last_offset FROM checkpoints',
   )
@@ -105,19 +105,21 @@ export function openReadModels(
     for (const entry of entries) {
       if (entry.kind !== 'erasure' || erasures.isApplied(entry.event.eventId)) continue
       if (!records.erasesMany(entry)) continue
-      remembered.erasures.begin(entry)
+      devices.begin(entry)
       while (records.removeErased(entry)) await endOfTurn()
     }
   }
 
   function projectNow(batch: ProjectionBatch): readonly Change[] {
     return database.transaction(() => {
-      remembered.refresh()
+      devices.refresh()
       const done = checkpoint()[batch.partition] ?? -1
       if (batch.lastOffset <= done) return []
       const entries = batch.entries.filter(({ origin }) => origin.offset > done)
-      const tables = { records, ...remembered }
-      const changes = projectEntries({ entries, fold: batch.fold }, tables)
+      const changes = projectEntries(
+        { entries, fold: batch.fold },
+        { records, devices, erasures },
+      )
       const last = batch.entries.at(-1)
       const event = last && [last.origin.offset, eventIdOf(last.event)]
       moveCheckpoint.run(batch.partition, batch.lastOffset, ...(event ?? [null, null]))
@@ -167,7 +169,7 @@ export function openReadModels(
       try {
         return projectNow(batch)
       } catch (error) {
-        remembered.forget()
+        devices.forget()
         throw error
       }
     },
@@ -181,11 +183,11 @@ export function openReadModels(
         database.transaction(() => {
           forget(some.filter((device) => statuses.removeUnlessSeenSince(device, receivedBefore)))
         })
-        remembered.forget()
+        devices.forget()
         await endOfTurn()
       }
       if (!ended()) erasures.remove(receivedBefore)
-      remembered.forget()
+      devices.forget()
     },
 
     close: () => database.close(),
