@@ -1,7 +1,7 @@
 import { includes } from '../event-log/offsets.ts'
 import { isDeviceSeen, type AppendedEvent } from '../schemas/appended-event.ts'
 import type { DeviceSeen } from '../schemas/device-seen.ts'
-import { MEASUREMENTS, type PositionReported } from '../schemas/position-reported.ts'
+import type { PositionReported } from '../schemas/position-reported.ts'
 import type { DeviceStatus, LastPosition, Origin } from '../schemas/read-models.ts'
 
 type Placed<Event> = { readonly origin: Origin; readonly event: Event }
@@ -79,15 +79,19 @@ function isLater(a: LastPosition, b: LastPosition): boolean {
 }
 
 function lastPosition(event: PositionReported): LastPosition {
-  const position: Record<string, unknown> = {
+  const { accuracy, altitude, speed, heading, battery } = event
+  const position: { -readonly [Name in keyof LastPosition]: LastPosition[Name] } = {
     recordId: event.recordId,
     latitude: event.latitude,
     longitude: event.longitude,
     timestamp: event.timestamp,
     receivedAt: event.receivedAt,
   }
-  for (const name of MEASUREMENTS) {
-    if (event[name] !== undefined) position[name] = event[name]
-  }
-  return position as LastPosition
+  // Not a loop over their names, which takes several times as long.
+  if (accuracy !== undefined) position.accuracy = accuracy
+  if (altitude !== undefined) position.altitude = altitude
+  if (speed !== undefined) position.speed = speed
+  if (heading !== undefined) position.heading = heading
+  if (battery !== undefined) position.battery = battery
+  return position
 }

@@ -68,12 +68,16 @@ export function encodePositionReported(event: PositionReported): string {
   )
 }
 
+type Measurements = Pick<PositionReported, (typeof MEASUREMENTS)[number]>
+
 /** The measurements present, as the JSON of further fields. */
-export function measured(event: Pick<PositionReported, (typeof MEASUREMENTS)[number]>): string {
+export function measured({ accuracy, altitude, speed, heading, battery }: Measurements): string {
   let fields = ''
-  for (const name of MEASUREMENTS) {
-    if (event[name] !== undefined) fields += `,"${name}":${event[name]}`
-  }
+  if (accuracy !== undefined) fields += `,"accuracy":${accuracy}`
+  if (altitude !== undefined) fields += `,"altitude":${altitude}`
+  if (speed !== undefined) fields += `,"speed":${speed}`
+  if (heading !== undefined) fields += `,"heading":${heading}`
+  if (battery !== undefined) fields += `,"battery":${battery}`
   return fields
 }
 
