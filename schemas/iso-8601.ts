@@ -5,7 +5,8 @@ const SHAPES = [
 ]
 
 /** How JavaScript, and with it most senders, writes a time: 2026-01-31T23:59:59.123Z. */
-const USUAL = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{3})?Z$/
+const USUAL = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3})?Z$/
+const LONG = '2026-01-31T23:59:59.123Z'.length
 
 /**
  * Parses an ISO 8601 calendar date and time, extended or basic, seconds and fraction optional, with
@@ -13,15 +14,31 @@ const USUAL = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{3})?Z$/
  * anything else: a date alone, a number, a day that does not exist.
  */
 export function parseIso8601(text: string): number | undefined {
-  return (USUAL.test(text) ? parseUsual(text) : undefined) ?? parseAny(text)
+  return USUAL.test(text) ? parseUsual(text) : parseAny(text)
 }
 
-/** The engine's own parser is many times faster; it takes 30 February for 2 March. */
+const lastRead = { day: '', begin: 0 }
+
+/** Most times are of the same day, which is then read once. */
 function parseUsual(text: string): number | undefined {
-  const time = Date.parse(text)
-  if (Number.isNaN(time)) return undefined
-  const day = Number(text.slice(8, 10))
-  return day <= 28 || new Date(time).getUTCDate() === day ? time : undefined
+  const day = text.slice(0, 11)
+  if (day !== lastRead.day) {
+    const begin = parseAny(`${day}00:00:00Z`)
+    if (begin === undefined) return undefined
+    lastRead.day = day
+    lastRead.begin = begin
+  }
+  const minutes = twoDigits(text, 11) * 60 + twoDigits(text, 14)
+  const thousandths = text.length === LONG ? digit(text, 20) * 100 + twoDigits(text, 21) : 0
+  return lastRead.begin + (minutes * 60 + twoDigits(text, 17)) * 1000 + thousandths
+}
+
+function twoDigits(text: string, at: number): number {
+  return digit(text, at) * 10 + digit(text, at + 1)
+}
+
+function digit(text: string, at: number): number {
+  return text.charCodeAt(at) - 48
 }
 
 function parseAny(text: string): number | undefined {
@@ -65,21 +82,21 @@ function daysIn(year: number, month: number): number {
 const DAY_MS = 86_400_000
 const TWO_DIGITS = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'))
 const THREE_DIGITS = Array.from({ length: 1000 }, (_, n) => String(n).padStart(3, '0'))
-const lastDay = { begin: NaN, prefix: '' }
+const lastWritten = { begin: NaN, day: '' }
 
 /** What `Date.toISOString` gives, in a tenth of its time: most times are of the same day. */
 export function isoTime(milliseconds: number): string {
   const time = milliseconds % DAY_MS
   const begin = milliseconds - time
   if (!(time >= 0) || !Number.isInteger(time)) return new Date(milliseconds).toISOString()
-  if (begin !== lastDay.begin) {
-    lastDay.prefix = new Date(begin).toISOString().slice(0, -'00:00:00.000Z'.length)
-    lastDay.begin = begin
+  if (begin !== lastWritten.begin) {
+    lastWritten.day = new Date(begin).toISOString().slice(0, -'00:00:00.000Z'.length)
+    lastWritten.begin = begin
   }
   const seconds = Math.floor(time / 1000)
   const minutes = Math.floor(seconds / 60)
   return (
-    `${lastDay.prefix}${TWO_DIGITS[Math.floor(minutes / 60)]}:${TWO_DIGITS[minutes % 60]}:` +
+    `${lastWritten.day}${TWO_DIGITS[Math.floor(minutes / 60)]}:${TWO_DIGITS[minutes % 60]}:` +
     `${TWO_DIGITS[seconds % 60]}.${THREE_DIGITS[time % 1000]}Z`
   )
 }

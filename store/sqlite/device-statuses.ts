@@ -95,7 +95,7 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
         status.lastSeenAt,
         status.reportCount,
         encoded(status.lastPosition),
-        JSON.stringify(status.applied),
+        encodedOffsets(status.applied),
         status.lastPosition.latitude,
         status.lastPosition.longitude,
         status.heartbeats === undefined ? null : JSON.stringify(status.heartbeats),
@@ -117,6 +117,12 @@ function encoded(position: LastPosition): string {
     `{"recordId":"${recordId}","latitude":${latitude},"longitude":${longitude}` +
     `,"timestamp":${timestamp},"receivedAt":${receivedAt}${measured(position)}}`
   )
+}
+
+function encodedOffsets(offsets: Offsets): string {
+  let fields = ''
+  for (const partition in offsets) fields += `${fields && ','}"${partition}":${offsets[partition]}`
+  return `{${fields}}`
 }
 
 function status(row: Row): DeviceStatus {
