@@ -97,7 +97,6 @@ export function decodePositionReported(json: string): PositionReported {
  * @throws {UndecodableEventError} naming the first invalid field.
  */
 export function checkPositionReported(fields: Record<string, unknown>): PositionReported {
-  const { accuracy, altitude, speed, heading, battery } = fields
   const event: { -readonly [Name in keyof PositionReported]: PositionReported[Name] } = {
     recordId: ulid(fields['recordId'], 'recordId'),
     accountId: accountIdOf(fields['accountId']),
@@ -109,6 +108,7 @@ export function checkPositionReported(fields: Record<string, unknown>): Position
     timestampSource: oneOf(fields['timestampSource'], 'timestampSource', ['device', 'server']),
     receivedAt: milliseconds(fields['receivedAt'], 'receivedAt'),
   }
+  const { accuracy, altitude, speed, heading, battery } = fields
   if (isMeasured(accuracy)) event.accuracy = number(accuracy, 'accuracy')
   if (isMeasured(altitude)) event.altitude = number(altitude, 'altitude')
   if (isMeasured(speed)) event.speed = number(speed, 'speed')

@@ -67,21 +67,28 @@ export function encodeReportRejected(event: ReportRejected): string {
  */
 export function decodeReportRejected(json: string): ReportRejected {
   const fields = jsonObject(json)
-  return checkReportRejected({ ...fields, receivedAt: time(fields, 'receivedAt') })
+  return checkReportRejected({ ...fields, receivedAt: time(fields['receivedAt'], 'receivedAt') })
 }
 
 function checkReportRejected(fields: Record<string, unknown>): ReportRejected {
   const event: ReportRejected = {
-    rejectionId: ulid(fields, 'rejectionId'),
-    accountId: text(fields, 'accountId'),
-    keyId: text(fields, 'keyId'),
-    receivedAt: number(fields, 'receivedAt'),
-    error: oneOf(fields, 'error', REJECTION_ERRORS),
-    message: text(fields, 'message'),
-    count: count(fields),
+    rejectionId: ulid(fields['rejectionId'], 'rejectionId'),
+    accountId: text(fields['accountId'], 'accountId'),
+    keyId: text(fields['keyId'], 'keyId'),
+    receivedAt: number(fields['receivedAt'], 'receivedAt'),
+    error: oneOf(fields['error'], 'error', REJECTION_ERRORS),
+    message: text(fields['message'], 'message'),
+    count: count(fields['count']),
   }
-  const deviceId = upTo(REJECTED_DEVICE_ID_UNITS, fields, 'deviceId', (value) => value.length)
-  const body = upTo(REJECTED_BODY_BYTES, fields, 'body', (value) => Buffer.byteLength(value))
+  const deviceId = upTo(
+    REJECTED_DEVICE_ID_UNITS,
+    fields['deviceId'],
+    'deviceId',
+    (value) => value.length,
+  )
+  const body = upTo(REJECTED_BODY_BYTES, fields['body'], 'body', (value) =>
+    Buffer.byteLength(value),
+  )
   return {
     ...event,
     ...(deviceId !== undefined && { deviceId }),
@@ -89,8 +96,8 @@ function checkReportRejected(fields: Record<string, unknown>): ReportRejected {
   }
 }
 
-function count(fields: Record<string, unknown>): number {
-  const value = number(fields, 'count', 1)
+function count(field: unknown): number {
+  const value = number(field, 'count', 1)
   if (!Number.isSafeInteger(value)) throw new UndecodableEventError('count is not a whole number')
   return value
 }
@@ -98,11 +105,10 @@ function count(fields: Record<string, unknown>): number {
 /** A text given by a sender, possibly absent or empty. */
 function upTo(
   limit: number,
-  fields: Record<string, unknown>,
+  value: unknown,
   name: string,
   sizeOf: (value: string) => number,
 ): string | undefined {
-  const value = fields[name]
   if (value === undefined || value === null) return undefined
   if (typeof value !== 'string') throw new UndecodableEventError(`${name} is not a text`)
   if (sizeOf(value) > limit) throw new UndecodableEventError(`${name} is longer than ${limit}`)

@@ -10,6 +10,7 @@ const IOERR = 10
 const FULL = 13
 const CANTOPEN = 14
 const PROTOCOL = 15
+const CONSTRAINT_UNIQUE = 2067
 
 /** Errors caused by the machine or another process, not by the data: a retry may succeed. */
 const PASSING = new Set([PERM, BUSY, LOCKED, NOMEM, READONLY, IOERR, FULL, CANTOPEN, PROTOCOL])
@@ -35,6 +36,11 @@ export function isBusy(error: unknown): boolean {
   return primaryCode(error) === BUSY
 }
 
+/** Whether a row was refused because another one has the same unique values. */
+export function isNotUnique(error: unknown): boolean {
+  return error instanceof DependencyError && extendedCode(error.cause) === CONSTRAINT_UNIQUE
+}
+
 function dependencyError(what: string, error: unknown): DependencyError | undefined {
   const code = primaryCode(error)
   if (code !== undefined) {
@@ -49,11 +55,16 @@ function dependencyError(what: string, error: unknown): DependencyError | undefi
   return undefined
 }
 
-/** Checks fields, not instanceof: the driver's errors may come from another realm. */
 function primaryCode(error: unknown): number | undefined {
+  const code = extendedCode(error)
+  return code === undefined ? undefined : code & 0xff
+}
+
+/** Checks fields, not instanceof: the driver's errors may come from another realm. */
+function extendedCode(error: unknown): number | undefined {
   if (!isObject(error) || error['code'] !== 'ERR_SQLITE_ERROR') return undefined
   const code = error['errcode']
-  return typeof code === 'number' ? code & 0xff : undefined
+  return typeof code === 'number' ? code : undefined
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -116,10 +116,7 @@ export function openReadModels(
       const done = checkpoint()[batch.partition] ?? -1
       if (batch.lastOffset <= done) return []
       const entries = batch.entries.filter(({ origin }) => origin.offset > done)
-      const changes = projectEntries(
-        { entries, fold: batch.fold },
-        { records, devices, erasures },
-      )
+      const changes = projectEntries({ entries, fold: batch.fold }, { records, devices, erasures })
       const last = batch.entries.at(-1)
       const event = last && [last.origin.offset, eventIdOf(last.event)]
       moveCheckpoint.run(batch.partition, batch.lastOffset, ...(event ?? [null, null]))

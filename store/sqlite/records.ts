@@ -2,6 +2,7 @@ import { MEASUREMENTS, type PositionReported } from '../../schemas/position-repo
 import type { Origin, PositionRecord, TrackPoint } from '../../schemas/read-models.ts'
 import type { HistoryPage, OriginBounds, ReadModels } from '../read-models.ts'
 import type { Database, Value } from '../../runtime/sqlite/database.ts'
+import { isNotUnique } from '../../runtime/sqlite/sqlite-errors.ts'
 import type { DeviceName } from './device-statuses.ts'
 import type { ErasureEntry } from './erasures.ts'
 
@@ -111,8 +112,7 @@ export const NEXT = {
 
 export function sqliteRecords(database: Database): Records {
   const insert = database.prepare(
-    `INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (account_id, record_id) DO NOTHING`,
+    'INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   )
   const find = database.prepare<Row>('SELECT * FROM records WHERE account_id = ? AND record_id = ?')
   const page = {
@@ -142,27 +142,32 @@ export function sqliteRecords(database: Database): Records {
 
   return {
     insert({ origin, event }) {
-      const inserted = insert.run(
-        event.accountId,
-        event.recordId,
-        event.deviceId,
-        event.keyId,
-        event.latitude,
-        event.longitude,
-        event.timestamp,
-        event.timestampSource,
-        event.receivedAt,
-        event.accuracy ?? null,
-        event.altitude ?? null,
-        event.speed ?? null,
-        event.heading ?? null,
-        event.battery ?? null,
-        origin.partition,
-        origin.offset,
-      )
-      if (inserted === 1) return true
-      const stored = find.get(event.accountId, event.recordId)
-      return stored?.log_partition === origin.partition && stored.log_offset === origin.offset
+      try {
+        insert.execute(
+          event.accountId,
+          event.recordId,
+          event.deviceId,
+          event.keyId,
+          event.latitude,
+          event.longitude,
+          event.timestamp,
+          event.timestampSource,
+          event.receivedAt,
+          event.accuracy ?? null,
+          event.altitude ?? null,
+          event.speed ?? null,
+          event.heading ?? null,
+          event.battery ?? null,
+          origin.partition,
+          origin.offset,
+        )
+        return true
+      } catch (error) {
+        // Repeats are few: to be told of each is cheaper than to ask after each insert.
+        if (!isNotUnique(error)) throw error
+        const stored = find.get(event.accountId, event.recordId)
+        return stored?.log_partition === origin.partition && stored.log_offset === origin.offset
+      }
     },
 
     count: ({ accountId, deviceId }, from, to) =>
