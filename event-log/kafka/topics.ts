@@ -122,12 +122,21 @@ export async function askMinInSync(
   return inSync
 }
 
-/** Right after its creation a topic's partitions have no leader. */
+/** Right after its creation a broker may not know a topic yet, nor the leaders of its partitions. */
 async function untilLed(admin: Admin, topics: readonly string[]): Promise<void> {
   for (let tries = 0; tries < LEADER_TRIES; tries += 1) {
-    const found = [...(await askPartitions(admin, topics)).values()].flat()
-    if (found.every(({ leader }) => leader !== undefined)) return
+    if (await areLed(admin, topics)) return
     await pause(LEADER_PAUSE_MS)
+  }
+}
+
+async function areLed(admin: Admin, topics: readonly string[]): Promise<boolean> {
+  try {
+    const found = [...(await askPartitions(admin, topics)).values()].flat()
+    return found.every(({ leader }) => leader !== undefined)
+  } catch (error) {
+    if ((error as { type?: string }).type === 'UNKNOWN_TOPIC_OR_PARTITION') return false
+    throw error
   }
 }
 

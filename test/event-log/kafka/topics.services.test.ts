@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from '@jest/globals'
-import { ConfigResourceTypes } from 'kafkajs'
+import { ConfigResourceTypes, type Admin } from 'kafkajs'
 import { openKafkaEventLog } from '../../../event-log/kafka/kafka-event-log.ts'
+import { ensureTopics } from '../../../event-log/kafka/topics.ts'
 import { describeWith } from '../../services/describe-with.ts'
 import { createTopic, logOptions, plainKafka, silent, whenReady } from './harness.ts'
 
@@ -64,6 +65,23 @@ await describeWith(['kafka'], 'the topics in Kafka', ({ kafka }) => {
         ],
       },
     ])
+  })
+
+  test('that their broker does not know right after their creation are waited for', async () => {
+    const topicPrefix = aPrefix()
+    const admin = plainKafka(brokers).admin()
+    await admin.connect()
+    let asked = 0
+    const late: Admin = {
+      ...admin,
+      fetchTopicMetadata(request) {
+        asked += 1
+        return admin.fetchTopicMetadata(asked <= 2 ? { topics: ['not-there-yet'] } : request)
+      },
+    }
+    await ensureTopics(late, { topicPrefix }, silent)
+    expect(asked).toBe(3)
+    await admin.disconnect()
   })
 
   test('are created once when many processes open the log in the same moment', async () => {
