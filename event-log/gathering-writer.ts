@@ -125,7 +125,7 @@ export function gatheringWriter<Item>({
   }
 
   async function callWriteBatch(calls: readonly Call<Item>[]) {
-    await writeBatch(calls.length === 1 ? calls[0]!.items : calls.flatMap(({ items }) => items))
+    await writeBatch(calls[0]!.items.concat(...calls.slice(1).map(({ items }) => items)))
   }
 
   function takeBatch(): Call<Item>[] {
