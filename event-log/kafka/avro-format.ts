@@ -41,7 +41,14 @@ export async function openAvroFormat({
   const resolvers = new Map<number, ReturnType<AvroSchema['createResolver']>>()
 
   return {
-    encode: (fields) => registry.encode(id, fields),
+    encode(fields) {
+      const body = ours.toBuffer(fields)
+      const bytes = Buffer.allocUnsafe(WIRE_HEADER_BYTES + body.length)
+      bytes.writeUInt8(0)
+      bytes.writeInt32BE(id, 1)
+      bytes.set(body, WIRE_HEADER_BYTES)
+      return bytes
+    },
 
     async decode(bytes) {
       if (bytes.length <= WIRE_HEADER_BYTES) {

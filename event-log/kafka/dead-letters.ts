@@ -1,6 +1,7 @@
-import type { IHeaders, KafkaMessage, Message } from 'kafkajs'
+import type { IHeaders, KafkaMessage } from 'kafkajs'
 import type { DeadLetter, DeadLetters } from '../dead-letters.ts'
 import type { LogEntry, UnreadableEntry } from '../event-log.ts'
+import type { LogMessage } from './encoded-record.ts'
 import type { Bounds } from './offsets.ts'
 import type { TailItemOf } from './tail.ts'
 
@@ -22,7 +23,7 @@ export function toDeadLetter(
       partition: String(origin.partition),
       offset: String(origin.offset),
     },
-  } satisfies Message
+  } satisfies LogMessage
 }
 
 /** The original entry of a dead letter, and how it is read now. */
@@ -49,7 +50,7 @@ export async function fromDeadLetter(
 }
 
 /** The Kafka record to append again: the original entry, under its own key. */
-export function toReplay({ kept: { key, value, headers } }: DeadLetter): Message {
+export function toReplay({ kept: { key, value, headers } }: DeadLetter): LogMessage {
   return {
     key: key === null ? null : Buffer.from(key),
     value: value === null ? null : Buffer.from(value),

@@ -1,4 +1,4 @@
-import type { IHeaders, KafkaMessage, Message } from 'kafkajs'
+import type { IHeaders, KafkaMessage } from 'kafkajs'
 import {
   checkDeviceErased,
   decodeDeviceErased,
@@ -29,10 +29,11 @@ import {
 } from '../../schemas/position-reported.ts'
 import type { Origin } from '../../schemas/read-models.ts'
 import type { LogEntry, UnreadableEntry } from '../event-log.ts'
+import type { LogMessage } from './encoded-record.ts'
 
 /** Reads and writes the Avro form of one type of events. */
 export type AvroFormat = {
-  encode(fields: object): Promise<Buffer>
+  encode(fields: object): Buffer
   /**
    * @throws {UndecodableEventError} when the bytes are not of that type.
    * @throws {DependencyError} when their schema cannot be fetched now.
@@ -52,10 +53,10 @@ const AVRO_MAGIC_BYTE = 0
 export const MESSAGE_OVERHEAD_BYTES = 300
 
 /** The Kafka record of an event (CloudEvents 1.0 Kafka binding, binary mode, section 3.2). */
-export async function toMessage(
+export function toMessage(
   event: AppendedEvent,
   { avro, spooled = false }: { avro?: AvroFormats | undefined; spooled?: boolean } = {},
-): Promise<Message> {
+): LogMessage {
   const format = isDeviceSeen(event) ? avro?.heartbeats : avro?.positions
   const headers: Record<string, string> = cloudEventHeaders({
     id: eventIdOf(event),
@@ -66,9 +67,9 @@ export async function toMessage(
   if (spooled) headers[SPOOLED] = 'true'
   return {
     key: deviceKey(event),
-    value: format === undefined ? encodeEvent(event) : await format.encode(event),
+    value: format === undefined ? encodeEvent(event) : format.encode(event),
     // Retention uses it; by the device's own time a late report could go before it is projected.
-    timestamp: String(event.receivedAt),
+    time: event.receivedAt,
     headers,
   }
 }
@@ -77,12 +78,12 @@ export async function toMessage(
  * The Kafka record of an erasure, under the device's key and without a value.
  * @throws {UndecodableEventError} when it could not be read back.
  */
-export function toErasureMessage(event: DeviceErased): Message {
+export function toErasureMessage(event: DeviceErased): LogMessage {
   const { eventId, erasedAt } = checkDeviceErased(event)
   return {
     key: deviceKey(event),
     value: null,
-    timestamp: String(erasedAt),
+    time: erasedAt,
     headers: cloudEventHeaders({ id: eventId, type: DEVICE_ERASED, time: erasedAt }),
   }
 }

@@ -1,4 +1,4 @@
-import type { KafkaMessage, Message } from 'kafkajs'
+import type { KafkaMessage } from 'kafkajs'
 import { utf8 } from '../../schemas/event-fields.ts'
 import {
   decodeReportRejected,
@@ -8,6 +8,7 @@ import {
 } from '../../schemas/report-rejected.ts'
 import type { RejectionLog } from '../event-log.ts'
 import type { KafkaClient, Logger } from './connection.ts'
+import type { LogMessage } from './encoded-record.ts'
 import { cloudEventHeaders } from './event-format.ts'
 import { beGroupMember, type Chunk } from './group-member.ts'
 import { readAnew } from './read-anew.ts'
@@ -25,12 +26,12 @@ export function toRejectionMessage(event: ReportRejected) {
   return {
     key: `${accountId}/${keyId}`,
     value: encodeReportRejected(event),
-    timestamp: String(receivedAt),
+    time: receivedAt,
     headers: {
       ...cloudEventHeaders({ id: rejectionId, type: REPORT_REJECTED, time: receivedAt }),
       'content-type': 'application/json',
     },
-  } satisfies Message
+  } satisfies LogMessage
 }
 
 /**

@@ -1,16 +1,14 @@
-import type { Message } from 'kafkajs'
 import { gatheringWriter, waitingRoom, type GatheringWriter } from '../gathering-writer.ts'
 import { unavailable, type KafkaClient, type Logger } from './connection.ts'
+import { EncodedRecord, type LogMessage } from './encoded-record.ts'
 import { MESSAGE_OVERHEAD_BYTES } from './event-format.ts'
 import { partitionOf, type Partition } from './partitions.ts'
-import { batchProducer, type BatchProducer, type PlacedMessage } from './producer.ts'
+import { batchProducer, type BatchProducer } from './producer.ts'
 
 /** After this time a caller is told to try again. */
 const DEADLINE_MS = 5000
 /** How long after its last attempt a producer without confirmed writes still counts as stuck. */
 const STUCK_UNTIL_MS = 10_000
-/** kafkajs groups a batch in quadratic time, so a large one blocks the event loop. */
-const MAX_SEND_MESSAGES = 1000
 const MAX_SEND_BYTES = 900_000
 
 export type TopicWriter<Item> = {
@@ -37,7 +35,6 @@ export function topicWriter<Item>({
   partitions,
   minInSync,
   whenReady,
-  keyOf,
   sizeOf,
   toMessage,
   logger,
@@ -51,17 +48,16 @@ export function topicWriter<Item>({
   /** How many replicas must be in sync for a write. */
   minInSync: () => number
   whenReady: Promise<void>
-  keyOf: (item: Item) => string | Buffer | null
-  /** Approximate size in bytes. */
+  /** Approximate size in bytes, before it is a message. */
   sizeOf: (item: Item) => number
-  toMessage: (item: Item) => Message | Promise<Message>
+  toMessage: (item: Item) => LogMessage
   logger: Logger
   /** Monotonic, in milliseconds. */
   now: () => number
   bounds?: Parameters<typeof waitingRoom>[0]
 }): TopicWriter<Item> {
   const room = waitingRoom(bounds)
-  const lanes = new Map<number, Lane<Item>>()
+  const lanes = new Map<number, Lane>()
   let ready = false
   let closed = false
   whenReady.then(
@@ -75,11 +71,10 @@ export function topicWriter<Item>({
       const begun = now()
       if (!ready) await untilReady(items)
       const withinMs = DEADLINE_MS - (now() - begun)
-      const placed = byLeader(items)
       await Promise.all(
-        [...placed].map(([leader, some]) => {
-          return laneOf(leader).write(some, sum(some.map(({ item }) => sizeOf(item))), withinMs)
-        }),
+        Array.from(byLeader(items), ([leader, { records, bytes }]) =>
+          laneOf(leader).write(records, bytes, withinMs),
+        ),
       )
     },
 
@@ -113,25 +108,31 @@ export function topicWriter<Item>({
   }
 
   /** @throws {DependencyError} when an item's partition is unavailable. */
-  function byLeader(items: readonly Item[]): Map<number, Placed<Item>[]> {
+  function byLeader(items: readonly Item[]): Map<number, Placed> {
     const known = partitions()
     if (known.length === 0) throw unavailable(`the topic ${topic} is not there`)
-    const placed = new Map<number, Placed<Item>[]>()
+    const least = minInSync()
+    const placed = new Map<number, Placed>()
     for (const item of items) {
-      const partition = partitionOf(keyOf(item), known)
+      const message = toMessage(item)
+      const partition = partitionOf(message.key ?? null, known)
       const { leader, inSync = 0 } = known[partition] ?? {}
       if (leader === undefined) throw unavailable(`partition ${partition} has no leader`)
-      if (inSync < minInSync()) {
+      if (inSync < least) {
         throw unavailable(`partition ${partition} has too few replicas in sync`)
       }
+      const record = new EncodedRecord(message, partition)
       const together = placed.get(leader)
-      if (together === undefined) placed.set(leader, [{ item, partition }])
-      else together.push({ item, partition })
+      if (together === undefined) placed.set(leader, { records: [record], bytes: record.bytes })
+      else {
+        together.records.push(record)
+        together.bytes += record.bytes
+      }
     }
     return placed
   }
 
-  function laneOf(leader: number): Lane<Item> {
+  function laneOf(leader: number): Lane {
     const known = lanes.get(leader)
     if (known !== undefined) return known
     const lane = newLane(batchProducer({ newClient, topic, logger }))
@@ -139,20 +140,17 @@ export function topicWriter<Item>({
     return lane
   }
 
-  function newLane(producer: BatchProducer): Lane<Item> {
+  function newLane(producer: BatchProducer): Lane {
     let unconfirmedSince: number | undefined
     let triedAt = -Infinity
-    const writer = gatheringWriter<Placed<Item>>({
+    const writer = gatheringWriter<EncodedRecord>({
       room,
       deadlineMs: DEADLINE_MS,
-      async writeBatch(items) {
+      async writeBatch(records) {
         triedAt = Infinity
         unconfirmedSince ??= now()
         try {
-          const messages = await Promise.all(
-            items.map(async ({ item, partition }) => ({ partition, ...(await toMessage(item)) })),
-          )
-          for (const part of parts(messages)) await producer.send(part)
+          for (const part of parts(records)) await producer.send(part)
           unconfirmedSince = undefined
         } finally {
           triedAt = now()
@@ -160,7 +158,7 @@ export function topicWriter<Item>({
       },
     })
     return {
-      write: (items, bytes, withinMs) => writer.write(items, bytes, withinMs),
+      write: (records, bytes, withinMs) => writer.write(records, bytes, withinMs),
       unconfirmedMs() {
         if (now() - triedAt > STUCK_UNTIL_MS) return undefined
         return unconfirmedSince === undefined ? 0 : now() - unconfirmedSince
@@ -173,30 +171,29 @@ export function topicWriter<Item>({
   }
 }
 
-type Placed<Item> = { readonly item: Item; readonly partition: number }
-type Lane<Item> = GatheringWriter<Placed<Item>> & {
+/** What goes to one broker. */
+type Placed = { readonly records: EncodedRecord[]; bytes: number }
+type Lane = GatheringWriter<EncodedRecord> & {
   /** How long nothing has been confirmed; undefined when it has not tried lately. */
   unconfirmedMs(): number | undefined
 }
 
-function* parts(messages: readonly PlacedMessage[]): Generator<PlacedMessage[]> {
-  let part: PlacedMessage[] = []
+function* parts(records: readonly EncodedRecord[]): Generator<readonly EncodedRecord[]> {
+  let begin = 0
   let bytes = 0
-  for (const message of messages) {
-    const size = messageBytes(message)
-    if (part.length === MAX_SEND_MESSAGES || (part.length > 0 && bytes + size > MAX_SEND_BYTES)) {
-      yield part
-      part = []
+  for (const [at, record] of records.entries()) {
+    if (at > begin && bytes + record.bytes > MAX_SEND_BYTES) {
+      yield records.slice(begin, at)
+      begin = at
       bytes = 0
     }
-    part.push(message)
-    bytes += size
+    bytes += record.bytes
   }
-  if (part.length > 0) yield part
+  if (begin < records.length) yield records.slice(begin)
 }
 
 /** Approximate size of a message. */
-export function messageBytes({ key, value }: Message): number {
+export function messageBytes({ key, value }: LogMessage): number {
   return Buffer.byteLength(key ?? '') + Buffer.byteLength(value ?? '') + MESSAGE_OVERHEAD_BYTES
 }
 

@@ -1,9 +1,8 @@
-import type { Message } from 'kafkajs'
 import type { AppendedEvent } from '../../schemas/appended-event.ts'
-import { deviceKey } from '../../schemas/position-reported.ts'
 import type { UnreadableEntry } from '../event-log.ts'
 import type { KafkaClient, Logger } from './connection.ts'
 import { toDeadLetter } from './dead-letters.ts'
+import type { LogMessage } from './encoded-record.ts'
 import { sizeOfEntry, sizeOfEvent, toMessage } from './event-format.ts'
 import type { PreparedTopics } from './prepared-topics.ts'
 import { REJECTION_BOUNDS } from './rejections.ts'
@@ -12,12 +11,12 @@ import type { topicNames } from './topics.ts'
 
 /** An event, one that has waited in a spool, or a finished message. */
 export type WrittenEvent =
-  AppendedEvent | { readonly spooled: AppendedEvent } | { readonly message: Message }
+  AppendedEvent | { readonly spooled: AppendedEvent } | { readonly message: LogMessage }
 
 export type Writers = {
   readonly positions: TopicWriter<WrittenEvent>
   readonly deadLetters: TopicWriter<UnreadableEntry>
-  readonly rejections: TopicWriter<Message>
+  readonly rejections: TopicWriter<LogMessage>
 }
 
 /** A writer for each topic. None takes another's room, so refusals cannot displace positions. */
@@ -40,7 +39,6 @@ export function topicWriters({
   return {
     positions: topicWriter<WrittenEvent>({
       ...writingTo(topics.positions),
-      keyOf: (item) => ('message' in item ? (item.message.key ?? null) : deviceKey(eventIn(item))),
       sizeOf: (item) =>
         'message' in item ? messageBytes(item.message) : sizeOfEvent(eventIn(item)),
       toMessage: (item) =>
@@ -50,14 +48,12 @@ export function topicWriters({
     }),
     deadLetters: topicWriter({
       ...writingTo(topics.deadLetters),
-      keyOf: ({ key }) => (key === null ? null : Buffer.from(key)),
       sizeOf: sizeOfEntry,
       toMessage: (entry) => toDeadLetter(entry, topics.positions),
     }),
     rejections: topicWriter({
       ...writingTo(topics.rejections),
       bounds: REJECTION_BOUNDS,
-      keyOf: ({ key }) => key ?? null,
       sizeOf: messageBytes,
       toMessage: (message) => message,
     }),

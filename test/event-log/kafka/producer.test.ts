@@ -1,11 +1,17 @@
+import { createRequire } from 'node:module'
 import { describe, expect, test } from '@jest/globals'
 import type { Kafka, ProducerBatch, RecordMetadata } from 'kafkajs'
+import { EncodedRecord } from '../../../event-log/kafka/encoded-record.ts'
 import { batchProducer } from '../../../event-log/kafka/producer.ts'
 import { silent } from './harness.ts'
 
+const groupMessagesPerPartition = createRequire(import.meta.url)(
+  'kafkajs/src/producer/groupMessagesPerPartition',
+) as (options: object) => Record<string, unknown[]>
+
 const MESSAGES = [
-  { key: 'a', value: 'a', partition: 0 },
-  { key: 'b', value: 'b', partition: 3 },
+  new EncodedRecord({ key: 'a', value: 'a' }, 0),
+  new EncodedRecord({ key: 'b', value: 'b' }, 3),
 ]
 
 describe('a producer of batches', () => {
@@ -16,6 +22,24 @@ describe('a producer of batches', () => {
     expect(sent.map(({ topicMessages }) => topicMessages)).toEqual([
       [{ topic: 'positions', messages: MESSAGES }],
     ])
+  })
+
+  test('has kafkajs group the messages as it would by itself', async () => {
+    const { producer, sent } = standIn(() => answersFor(0, 1, 2))
+    const records = Array.from(
+      { length: 50 },
+      (_, n) => new EncodedRecord({ key: `k${n}`, value: `v${n}` }, (n * n) % 3),
+    )
+    await producer.send(records)
+    const { topic, messages } = sent[0]!.topicMessages![0]!
+    const options = {
+      ...{ topic, partitionMetadata: [{}], messages },
+      partitioner: ({ message }: { message: EncodedRecord }) => message.partition,
+    }
+    expect(messages).toEqual(records)
+    expect(groupMessagesPerPartition(options)).toEqual(
+      groupMessagesPerPartition({ ...options, messages: records }),
+    )
   })
 
   test('is replaced by a new one after a batch that failed or hangs', async () => {
