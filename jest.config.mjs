@@ -20,5 +20,6 @@ export default {
   setupFilesAfterEnv: ['<rootDir>/test/end-programs.ts'],
   // Much of the time is spent waiting: for the disk, for a limit to pass, for a program to start.
   maxWorkers: 3,
-  testTimeout: 40_000,
+  // Long, for a machine that does other things too; a hang is told apart from that all the same.
+  testTimeout: 120_000,
 }

@@ -7,5 +7,4 @@ export default {
   testMatch: ['<rootDir>/test/console/browser/**/*.test.ts'],
   // A browser and a server are a machine's work.
   maxWorkers: 1,
-  testTimeout: 120_000,
 }

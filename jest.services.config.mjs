@@ -5,8 +5,6 @@ export default {
   ...base,
   testPathIgnorePatterns: [],
   testMatch: ['**/*.services.test.ts'],
-  // The servers share the machine with the tests; a hang is told apart from that all the same.
-  testTimeout: 60_000,
   globalSetup: '<rootDir>/test/services/before-all.mjs',
   globalTeardown: '<rootDir>/test/services/after-all.mjs',
 }

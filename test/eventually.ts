@@ -4,7 +4,7 @@
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
-  { withinMs = 10_000, everyMs = 10 }: { withinMs?: number; everyMs?: number } = {},
+  { withinMs = 30_000, everyMs = 10 }: { withinMs?: number; everyMs?: number } = {},
 ): Promise<Truthy<T>> {
   const deadline = Date.now() + withinMs
   let last: unknown

@@ -30,9 +30,11 @@ export type SharedRateCounters = {
 export function openMongoRateCounters({
   url,
   logger,
+  answerMs = ANSWER_MS,
 }: {
   url: string
   logger: Logger
+  answerMs?: number
 }): SharedRateCounters {
   // Its own connections: key look-ups must not wait behind the counters of a large batch.
   const client = openClient(url, { writeConcern: { w: 1 }, readConcern: { level: 'local' } })
@@ -71,7 +73,7 @@ export function openMongoRateCounters({
     async function shareOr<T>(call: () => Promise<T>, otherwise: () => T | Promise<T>): Promise<T> {
       if (!shared) return otherwise()
       try {
-        return await answered(call(), ANSWER_MS)
+        return await answered(call(), answerMs)
       } catch (error) {
         if (shared) logger.warn({ err: error }, 'rate limits count in this process alone')
         shared = false

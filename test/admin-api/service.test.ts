@@ -1,5 +1,4 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
@@ -12,6 +11,7 @@ import { createLogger } from '../../runtime/logger.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { eventually } from '../eventually.ts'
+import { freePort } from '../services/own-server.ts'
 
 test('the admin API is ready once its first operator can sign in, and not before', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'gps-admin-service-'))
@@ -63,11 +63,3 @@ test('the admin API is ready once its first operator can sign in, and not before
   await eventLog.close()
   await rm(directory, { recursive: true })
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' ? (address?.port ?? 0) : 0
-}

@@ -43,16 +43,16 @@ export function eventLogSuite(open: OpenEventLog): EventLogSuite {
     next = openNext()
     // Whoever awaits it hears of a failure.
     next.catch(() => undefined)
-  }, 60_000)
+  })
 
   afterEach(async () => {
     await Promise.all(consumers.splice(0).map((consumer) => consumer.stop()))
     await given.opened.close()
-  }, 60_000)
+  })
 
   afterAll(async () => {
     await (await next)?.opened.close()
-  }, 60_000)
+  })
 
   return {
     promise(sentence, check) {

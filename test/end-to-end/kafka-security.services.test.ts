@@ -23,7 +23,7 @@ await describeWith(['ownKafka'], 'a broker that asks for TLS and a sign-in', ({ 
     running?.process.kill('SIGKILL')
     await broker?.kill()
     await folder?.remove()
-  }, 30_000)
+  })
 
   /** Starts an ingest API as the variables say and gives its address. */
   async function start(changes: Record<string, string>): Promise<string> {
@@ -53,7 +53,6 @@ await describeWith(['ownKafka'], 'a broker that asks for TLS and a sign-in', ({ 
         everyMs: 100,
       })
     },
-    60_000,
   )
 
   test('a wrong password keeps it from being ready, which says why and not with what', async () => {
@@ -73,5 +72,5 @@ await describeWith(['ownKafka'], 'a broker that asks for TLS and a sign-in', ({ 
     )
     expect(message).not.toContain(password)
     expect(running?.output()).not.toContain(password)
-  }, 60_000)
+  })
 })

@@ -25,7 +25,7 @@ export function rebuildStories(
       const { ingestUrl, key } = service
       const load = startLoad({ urls: [ingestUrl], key, concurrency, pauseMs: 10 })
       loads.push(load)
-      await eventually(() => load.acknowledged.length >= 500, { withinMs: 60_000 })
+      await eventually(() => load.acknowledged.length >= 500, { withinMs: 180_000 })
       beating.push(keepBeating(service, devicesOf(load)))
       return load
     }
@@ -84,7 +84,7 @@ export function rebuildStories(
       acknowledged: acknowledged(),
       sent: loads.flatMap((load) => load.sent),
     })
-  }, 300_000)
+  }, 600_000)
 }
 
 async function expectSwitched(rebuild: RunningProgram, text: string): Promise<void> {

@@ -53,7 +53,7 @@ describe('npm run rebuild', () => {
       )
     }
     await eventLog.close()
-  }, 60_000)
+  })
 
   afterAll(() => directory.remove())
 
@@ -117,15 +117,11 @@ describe('npm run rebuild', () => {
   test.each([
     [['--help'], 0, 'Usage: npm run rebuild'],
     [['--froce'], 2, 'unknown: --froce. There is only --force; see --help.'],
-  ])(
-    'with %j it ends with %d',
-    async (args, code, text) => {
-      const program = rebuild(...args)
-      expect(await program.ended).toBe(code)
-      expect(program.output()).toContain(text)
-    },
-    60_000,
-  )
+  ])('with %j it ends with %d', async (args, code, text) => {
+    const program = rebuild(...args)
+    expect(await program.ended).toBe(code)
+    expect(program.output()).toContain(text)
+  })
 
   test('makes no data where there are none', async () => {
     const elsewhere = join(directory.path, 'elsewhere')
@@ -135,5 +131,5 @@ describe('npm run rebuild', () => {
     expect(await program.ended).toBe(1)
     expect(program.output()).toContain('there is no event log in')
     expect(readdirSync(elsewhere)).toEqual(['a note'])
-  }, 60_000)
+  })
 })

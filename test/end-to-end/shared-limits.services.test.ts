@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { operatorEnv, ready, signIn } from '../deployments.ts'
+import { eventually } from '../eventually.ts'
 import { listens, startProgram } from '../programs.ts'
 import { endPrograms } from '../running-programs.ts'
 import { describeWith } from '../services/describe-with.ts'
@@ -23,30 +24,37 @@ await describeWith(['kafka', 'mongodb'], 'two ingest APIs', ({ kafka, mongodb })
     const admin = startProgram('admin-api/main', { env })
     const ingests = [1, 2].map(() => startProgram('ingest-api/main', { env }))
     const operator = await signIn(await listens(admin, 'admin API'))
-    const { key } = await operator.createKey()
     const urls = await Promise.all(ingests.map((ingest) => listens(ingest, 'ingest API')))
     await Promise.all(urls.map(ready))
 
-    const tell = async (n: number, deviceId: string) => {
-      const answer = await fetch(`${urls[n % 2]}/api/v1/gps/submit`, {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-        body: JSON.stringify({ deviceId, latitude: 46, longitude: 14 }),
-      })
-      await answer.text()
-      return `${answer.status} ${answer.headers.get('ratelimit')?.split(';t=')[0]}`
+    // Where MongoDB takes long to answer, as on a busy machine, each counts by itself for a while.
+    let rounds = 0
+    const countTogether = async () => {
+      const { key } = await operator.createKey()
+      const round = (rounds += 1)
+      const tell = async (n: number, deviceId: string) => {
+        const answer = await fetch(`${urls[n % 2]}/api/v1/gps/submit`, {
+          method: 'POST',
+          headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+          body: JSON.stringify({ deviceId: `${deviceId} ${round}`, latitude: 46, longitude: 14 }),
+        })
+        await answer.text()
+        return `${answer.status} ${answer.headers.get('ratelimit')?.split(';t=')[0]}`
+      }
+      const told: string[] = []
+      for (let n = 0; n < 7; n += 1) told.push(await tell(n, 'van'))
+      expect(told).toEqual([
+        ...[4, 3, 2, 1, 0].map((left) => `200 "device";r=${left}`),
+        ...['429 "device";r=0', '429 "device";r=0'],
+      ])
+      told.length = 0
+      for (let n = 0; n < 6; n += 1) told.push(await tell(n, `truck-${n}`))
+      expect(told.map((one) => one.slice(0, 9))).toEqual([
+        ...Array<string>(5).fill('200 "key"'),
+        '429 "key"',
+      ])
+      return true
     }
-    const told: string[] = []
-    for (let n = 0; n < 7; n += 1) told.push(await tell(n, 'van'))
-    expect(told).toEqual([
-      ...[4, 3, 2, 1, 0].map((left) => `200 "device";r=${left}`),
-      ...['429 "device";r=0', '429 "device";r=0'],
-    ])
-    told.length = 0
-    for (let n = 0; n < 6; n += 1) told.push(await tell(n, `truck-${n}`))
-    expect(told.map((one) => one.slice(0, 9))).toEqual([
-      ...Array<string>(5).fill('200 "key"'),
-      '429 "key"',
-    ])
+    await eventually(countTogether, { withinMs: 60_000, everyMs: 500 })
   })
 })

@@ -84,7 +84,7 @@ export function deploymentStories(mode: string, start: () => Promise<Deployment>
 
     test('SIGTERM ends every process with exit code 0', async () => {
       expect(new Set(await service.stop())).toEqual(new Set([0]))
-    }, 30_000)
+    })
 
     async function withHistory(device: { deviceId: string }) {
       return { device, positions: await adminReader(service).positions(device.deviceId) }

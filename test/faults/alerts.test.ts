@@ -50,7 +50,7 @@ await describeWith(['ownKafka', 'ownMongodb', 'prometheus'], 'the alerts', (serv
     await prometheus?.kill()
     await service?.close()
     await mongodbLine?.close()
-  }, 60_000)
+  })
 
   async function fires(alerts: readonly string[]): Promise<boolean> {
     return (await prometheus.firing()).join() === alerts.join()

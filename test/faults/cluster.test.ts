@@ -26,7 +26,7 @@ await describeWith(['ownKafkaCluster', 'ownMongodb'], 'a cluster of three broker
 
   afterAll(async () => {
     for (const close of closers.reverse()) await close()
-  }, 60_000)
+  })
 
   afterEach(() => running.stop())
 

@@ -33,7 +33,7 @@ await describeWith(['ownKafka', 'ownMongodb'], 'ingest APIs with a spool', (serv
   afterAll(async () => {
     await service?.close()
     await spools?.remove()
-  }, 60_000)
+  })
 
   function load(): Load {
     running = startLoad({ urls: service.ingestUrls, key: service.key, concurrency: 8, pauseMs: 80 })

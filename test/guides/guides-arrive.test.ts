@@ -44,7 +44,7 @@ function history(deviceId: string) {
       const found = await reader.positionsIfAny(deviceId)
       return found.length > 0 && found
     },
-    { withinMs: 15_000, everyMs: 50 },
+    { everyMs: 50 },
   )
 }
 

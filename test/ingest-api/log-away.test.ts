@@ -43,7 +43,7 @@ describe('without a log that takes it, no report is acknowledged', () => {
     expectRefused(await cut.submit(minimal, { key: secret }), 503, 'SERVICE_UNAVAILABLE')
     expect(performance.now() - started).toBeLessThan(6_000)
     await cut.close()
-  }, 20_000)
+  })
 
   test('500 for a fault of ours, which says nothing of our insides', async () => {
     const answer = await submitTo(async () => {

@@ -77,7 +77,7 @@ describe('a rebuild', () => {
     for (const recordId of seen) {
       expect(await here.store.findPosition({ accountId: 'acc-1', recordId })).toBeDefined()
     }
-  }, 60_000)
+  })
 
   test('brings the old read models up to date where no projector runs', async () => {
     await append(5)

@@ -178,7 +178,7 @@ test('a body that does not arrive in time is 408', async () => {
   expect(answer.status).toBe(408)
   expect(answer.body).toMatchObject({ error: 'REQUEST_TIMEOUT' })
   await server.close()
-}, 30_000)
+})
 
 describe('an answer that is not read', () => {
   const serve = (app: Koa<HttpState>, unreadMs: number) =>

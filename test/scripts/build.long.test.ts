@@ -55,14 +55,14 @@ test('a source or a schema that has changed is built anew, and nothing else is',
   write('schemas/answer.avsc', '"long"\n')
   await build()
   expect(read('dist/schemas/answer.avsc')).toContain('long')
-}, 60_000)
+})
 
 test('sources that do not compile leave what was built before', async () => {
   await build()
   write('schemas/answer.ts', 'export const answer = \n')
   await expect(build()).rejects.toThrow('schemas/answer.ts does not compile')
   expect(read('dist/schemas/answer.js')).toContain('answer = 1')
-}, 60_000)
+})
 
 describe('a project with a console', () => {
   const page = () => {
@@ -92,7 +92,7 @@ describe('a project with a console', () => {
     const compressed = page().names.find((name) => name.endsWith('.js.gz')) ?? ''
     const bytes = readFileSync(inProject(`dist/console/site/assets/${compressed}`))
     expect(gunzipSync(bytes).toString()).toBe(page().script)
-  }, 60_000)
+  })
 
   test('builds only the part whose sources have changed', async () => {
     await build()
@@ -124,5 +124,5 @@ describe('a project with a console', () => {
     write('console/main.tsx', 'const = ')
     await expect(build()).rejects.toThrow('do not compile')
     expect(page().script).toContain('first')
-  }, 60_000)
+  })
 })

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -80,12 +81,17 @@ export async function untilItAnswers(
   if (outcome === 'ended') throw new Error('it ended by itself')
 }
 
-/** A port on loopback that was free a moment ago. */
+/**
+ * A port on loopback that was free a moment ago. Not one of those that Linux gives to connections
+ * and servers that ask for any: until a server has started, or while it is away, they would take it.
+ */
 export async function freePort(): Promise<number> {
+  const port = randomInt(20_000, 32_768)
   const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
+  const isFree = await new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
+  })
+  if (!isFree) return freePort()
   await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('no free port')
-  return address.port
+  return port
 }

@@ -220,7 +220,7 @@ describe('looking for few among many', () => {
     }))
     await harness.project(...(changes as [Partial<PositionReported>]))
     await harness.project({ accountId: 'acc-2', deviceId: 'z-wanted' })
-  }, 60_000)
+  })
 
   async function page(query: string) {
     const { secret } = await harness.createKey({ accountId: 'acc-2' })

@@ -131,6 +131,11 @@ test('all streams end at once when the process stops, those that take nothing so
     positionReported({ deviceId: '€'.repeat(128) }),
   )
   for (let at = 0; at < 8_000; at += 500) await eventLog.append(events.slice(at, at + 500))
+  // What they have not read by then takes as long as the machine is slow.
+  await eventually(() => sources.slice(0, 2).every((source) => source.events.length === 8_000), {
+    withinMs: 30_000,
+  })
+  expect(await metric('gps_stream_readers')).toBe(4)
   const begin = performance.now()
   stopping.abort()
   await eventually(() => sources.every((source) => source.hasEnded()))

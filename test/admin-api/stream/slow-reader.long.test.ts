@@ -45,9 +45,9 @@ test('a reader that is too slow is cut off, and loses nothing when it comes back
   expect(await metric('gps_stream_cut_off_total')).toBe(1)
 
   const again = await listen({ lastEventId: slow.lastEventId() })
-  await eventually(() => again.of('position').length >= MANY - taken, { withinMs: 20_000 })
+  await eventually(() => again.of('position').length >= MANY - taken)
   expect([...slow.recordIds(), ...again.recordIds()]).toEqual(recordIds)
-}, 60_000)
+})
 
 test('a reader that takes nothing at all does not keep its place', async () => {
   const { listen, metric } = await start({ stream: { ringEntries: 600, stalledMs: 200 } })
@@ -56,7 +56,7 @@ test('a reader that takes nothing at all does not keep its place', async () => {
   await appendMany()
   await eventually(async () => (await metric('gps_stream_readers')) === 0)
   expect(await metric('gps_stream_cut_off_total')).toBe(1)
-}, 60_000)
+})
 
 test('readers of the past that take nothing leave turns to other accounts, and soon to their own', async () => {
   const { listen, open, metric, createKey } = await start({
@@ -84,7 +84,7 @@ test('readers of the past that take nothing leave turns to other accounts, and s
   expect(other.status).toBe(200)
   await eventually(async () => (await metric('gps_stream_cut_off_total')) === 2)
   await eventually(async () => (await open({ lastEventId: begin })).status === 200)
-}, 60_000)
+})
 
 test('readers that keep up do not wait for one that does not', async () => {
   const { listen } = await start({ stream: { ringEntries: MANY, ringBytes: 2 ** 27 } })
@@ -95,4 +95,4 @@ test('readers that keep up do not wait for one that does not', async () => {
   await eventually(() => quick.events.length === MANY)
   slow.resume()
   await eventually(() => slow.events.length === MANY)
-}, 60_000)
+})

@@ -93,6 +93,7 @@ export function consoleSuite() {
   async function open(options: Parameters<Browser['newContext']>[0] = {}): Promise<BrowserContext> {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
     contexts.push(context)
+    context.setDefaultTimeout(60_000)
     context.on('page', (page) => watch(page))
     return context
   }

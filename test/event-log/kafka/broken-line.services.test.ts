@@ -27,7 +27,7 @@ await describeWith(['ownKafka'], 'a broken line to Kafka', ({ ownKafka }) => {
     await log?.close()
     await proxy?.close()
     await broker?.kill()
-  }, 30_000)
+  })
 
   async function open() {
     await log?.close()
@@ -92,7 +92,7 @@ await describeWith(['ownKafka'], 'a broken line to Kafka', ({ ownKafka }) => {
     await log.append([positionReported()])
     await caughtUp(reader.group)
     await reader.stop()
-  }, 60_000)
+  })
 
   /** Resolves when the group has committed everything. */
   async function caughtUp(group: string): Promise<void> {

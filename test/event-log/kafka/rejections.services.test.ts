@@ -67,7 +67,7 @@ await describeWith(['kafka'], 'rejections in Kafka', ({ kafka }) => {
       return after.every(({ rejectionId }) => taken.has(rejectionId))
     }, SOON)
     await members[0]!.stop()
-  }, 60_000)
+  })
 
   test('a consumer that cannot go on begins anew, and the process goes on', async () => {
     const { topicPrefix, topic } = await open()

@@ -105,18 +105,19 @@ describe('a spool', () => {
   )
 
   test('answers what is under way when the log stops answering, in the order of the calls', async () => {
+    await reopen({ directWithinMs: 1_000 })
     harness.becomes('hung')
     const events = samples(20)
     const began = performance.now()
     await Promise.all(events.map((event) => spool.append([event])))
     const tookMs = performance.now() - began
-    expect(tookMs).toBeGreaterThan(150)
-    expect(tookMs).toBeLessThan(2000)
+    expect(tookMs).toBeGreaterThan(950)
+    expect(tookMs).toBeLessThan(10_000)
     // What follows does not wait for the log again.
     const later = positionReported()
     const beganLater = performance.now()
     await spool.append([later])
-    expect(performance.now() - beganLater).toBeLessThan(150)
+    expect(performance.now() - beganLater).toBeLessThan(950)
     harness.becomes('up')
     await drained()
     expect(await loggedIds()).toEqual([...events, later].map(({ recordId }) => recordId))
@@ -125,12 +126,13 @@ describe('a spool', () => {
   test('does not wait so long when the log is silent and very many are under way', async () => {
     await reopen({ directWithinMs: 60_000 })
     harness.becomes('hung')
-    const appends = samples(999).map((event) => spool.append([event]))
+    // One fewer than very many.
+    const appends = samples(299).map((event) => spool.append([event]))
     await new Promise(setImmediate)
     expect(spool.depth().events).toBe(0)
     await eventually(() => {
       appends.push(spool.append([positionReported()]))
-      return spool.depth().events >= 1000
+      return spool.depth().events >= 300
     })
     await Promise.all(appends)
     expect(spool.depth().events).toBe(appends.length)

@@ -120,7 +120,7 @@ await describeWith(['mongodb'], 'erasing in MongoDB', ({ mongodb }) => {
         expect(records).toHaveLength(2)
       }
     })
-  }, 60_000)
+  })
 
   test('a batch of 500 with a hundred erasures leaves what stands behind them', async () => {
     await withDatabase(mongodb, async (database) => {
@@ -144,7 +144,7 @@ await describeWith(['mongodb'], 'erasing in MongoDB', ({ mongodb }) => {
       const { positions } = openReadModels(database.db, 1)
       await eventually(async () => (await positions.countDocuments()) === 100)
     })
-  }, 60_000)
+  })
 
   test('of many erasures of a device none hides it again', async () => {
     await withDatabase(mongodb, async (database) => {

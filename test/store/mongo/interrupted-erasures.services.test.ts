@@ -37,7 +37,7 @@ await describeWith(['mongodb'], 'an erasing projector that is interrupted', ({ m
       })
       expect(calls).toBe(4)
     })
-  }, 60_000)
+  })
 
   test('whatever one that lost its partition does between two calls of an erasing projector, nothing comes back', async () => {
     await withDatabase(mongodb, async (database) => {
@@ -55,7 +55,7 @@ await describeWith(['mongodb'], 'an erasing projector that is interrupted', ({ m
       })
       expect(calls).toBeGreaterThanOrEqual(7)
     })
-  }, 60_000)
+  })
 
   test('a projector that dies at any call leaves an erasure that is whole once delivered again', async () => {
     await withDatabase(mongodb, async (database) => {
@@ -79,7 +79,7 @@ await describeWith(['mongodb'], 'an erasing projector that is interrupted', ({ m
       })
       expect(calls).toBeGreaterThanOrEqual(7)
     })
-  }, 60_000)
+  })
 })
 
 /** A device's reports before its erasure, and the batch that erases it and goes on. */

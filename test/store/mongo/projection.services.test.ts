@@ -132,7 +132,7 @@ await describeWith(['mongodb'], 'projecting into MongoDB', ({ mongodb }) => {
         await proxy.close()
       }
     })
-  }, 60_000)
+  })
 
   test('device ids that look like operators, paths or field names are only names', async () => {
     await withDatabase(mongodb, async (database) => {

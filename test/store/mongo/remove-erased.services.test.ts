@@ -114,7 +114,7 @@ await describeWith(['mongodb'], 'removing what is erased in MongoDB', ({ mongodb
       })
       expect(calls).toBeGreaterThanOrEqual(4)
     })
-  }, 60_000)
+  })
 
   test('an erasure delivered again looks for its records again', async () => {
     await withDatabase(mongodb, async (database) => {

@@ -58,5 +58,5 @@ await describeWith(['mongodbWithUsers'], 'the roles of the MongoDB user', (servi
     await expect(listening).rejects.toThrow('ended before it listened')
     expect(await projector.ended).toBe(1)
     expect(projector.output()).toContain(NEEDED)
-  }, 60_000)
+  })
 })
