@@ -1,6 +1,5 @@
 import { hash, randomFillSync } from 'node:crypto'
 import { quoted } from './json-text.ts'
-import { MEASUREMENTS } from './position-reported.ts'
 import type { PositionReport } from './position-report.ts'
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
@@ -88,13 +87,15 @@ function pair(bits: number): string {
  * added to reports later does not change the ids of reports without it.
  */
 function identity(report: PositionReport, accountId: string, idempotencyKey: string | undefined) {
-  const { latitude, longitude, timestamp } = report
+  const { latitude, longitude, timestamp, accuracy, altitude, speed, heading, battery } = report
   const device = `["account",${quoted(accountId)},"deviceId",${quoted(report.deviceId)}`
   const key = idempotencyKey === undefined ? '' : `,"idempotencyKey",${quoted(idempotencyKey)}`
-  let measurements = ''
-  for (const name of MEASUREMENTS) {
-    if (report[name] !== undefined) measurements += `,"${name}",${report[name]}`
-  }
-  const time = timestamp === undefined ? '' : `,"timestamp",${timestamp}`
-  return `${device}${key},"latitude",${latitude},"longitude",${longitude}${time}${measurements}]`
+  let list = `${device}${key},"latitude",${latitude},"longitude",${longitude}`
+  if (timestamp !== undefined) list += `,"timestamp",${timestamp}`
+  if (accuracy !== undefined) list += `,"accuracy",${accuracy}`
+  if (altitude !== undefined) list += `,"altitude",${altitude}`
+  if (speed !== undefined) list += `,"speed",${speed}`
+  if (heading !== undefined) list += `,"heading",${heading}`
+  if (battery !== undefined) list += `,"battery",${battery}`
+  return `${list}]`
 }
