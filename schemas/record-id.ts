@@ -28,7 +28,7 @@ export function recordIdFor(
     return ulid(receivedAt, nextRandom())
   }
   // As a text of one character a byte: to make a buffer takes as long as to hash.
-  const digest = hash('sha256', identity(report, accountId, idempotencyKey), 'latin1')
+  const digest = hash('sha256', identity(report, accountId, idempotencyKey), 'binary')
   for (let at = 0; at < DIGEST_BYTES; at += 1) digestBytes[at] = digest.charCodeAt(at)
   return ulid(report.timestamp ?? digestBytes.readUIntBE(RANDOM_BYTES, 6), digestBytes)
 }
