@@ -1,5 +1,6 @@
 import type { ShownStatus } from '../live/live-device.ts'
 import type { Palette } from './palette.ts'
+import { stamp } from './stamp.ts'
 
 export const DEVICE_RADIUS = 7
 /** The ring around the selected one. */
@@ -10,6 +11,11 @@ export type Drawn = {
   readonly heading?: number | undefined
   readonly isSelected?: boolean
 }
+
+/** Its tip moves by less than a pixel and a half from one to the next. */
+const HEADING_STEP = 5
+const ARROW_REACH = DEVICE_RADIUS + 9
+const LINE_REACH = 3
 
 /**
  * A device at (x, y): colour and shape tell its status, so that neither alone has to; an arrow where
@@ -22,13 +28,26 @@ export function drawDevice(
   { status, heading, isSelected = false }: Drawn,
   palette: Palette,
 ): void {
+  const turn = heading === undefined ? undefined : Math.round(heading / HEADING_STEP) * HEADING_STEP
+  const name = `${status} ${turn} ${isSelected}`
+  stamp(context, x, y, { name, reach: ARROW_REACH + LINE_REACH, palette }, (picture) =>
+    paintDevice(picture, { status, heading: turn, isSelected }, palette),
+  )
+}
+
+/** Around (0, 0). */
+function paintDevice(
+  context: CanvasRenderingContext2D,
+  { status, heading, isSelected }: Drawn,
+  palette: Palette,
+): void {
   const colour = palette.status[status]
   context.lineWidth = 2
   context.strokeStyle = palette.surface
   context.fillStyle = colour
-  if (isSelected) {
+  if (isSelected === true) {
     context.beginPath()
-    context.arc(x, y, SELECTED_RADIUS, 0, 2 * Math.PI)
+    context.arc(0, 0, SELECTED_RADIUS, 0, 2 * Math.PI)
     context.strokeStyle = palette.accent
     context.lineWidth = 3
     context.stroke()
@@ -36,11 +55,11 @@ export function drawDevice(
     context.strokeStyle = palette.surface
   }
   if (heading !== undefined) {
-    drawArrow(context, x, y, heading)
+    paintArrow(context, heading)
     context.stroke()
     context.fill()
   }
-  shape(context, x, y, status)
+  shape(context, status)
   context.stroke()
   if (status === 'disabled') {
     context.fillStyle = palette.surface
@@ -48,43 +67,40 @@ export function drawDevice(
     context.fill()
     context.stroke()
     context.beginPath()
-    context.moveTo(x - 4, y + 4)
-    context.lineTo(x + 4, y - 4)
+    context.moveTo(-4, 4)
+    context.lineTo(4, -4)
     context.stroke()
   } else context.fill()
 }
 
-function shape(context: CanvasRenderingContext2D, x: number, y: number, status: ShownStatus): void {
+function shape(context: CanvasRenderingContext2D, status: ShownStatus): void {
   context.beginPath()
   switch (status) {
     case 'online':
     case 'disabled':
-      context.arc(x, y, DEVICE_RADIUS, 0, 2 * Math.PI)
+      context.arc(0, 0, DEVICE_RADIUS, 0, 2 * Math.PI)
       return
     case 'idle':
-      context.moveTo(x, y - DEVICE_RADIUS - 1.5)
-      context.lineTo(x + DEVICE_RADIUS + 1.5, y)
-      context.lineTo(x, y + DEVICE_RADIUS + 1.5)
-      context.lineTo(x - DEVICE_RADIUS - 1.5, y)
+      context.moveTo(0, -DEVICE_RADIUS - 1.5)
+      context.lineTo(DEVICE_RADIUS + 1.5, 0)
+      context.lineTo(0, DEVICE_RADIUS + 1.5)
+      context.lineTo(-DEVICE_RADIUS - 1.5, 0)
       context.closePath()
       return
-    case 'offline':
-      context.rect(
-        x - DEVICE_RADIUS + 1,
-        y - DEVICE_RADIUS + 1,
-        2 * DEVICE_RADIUS - 2,
-        2 * DEVICE_RADIUS - 2,
-      )
+    case 'offline': {
+      const half = DEVICE_RADIUS - 1
+      context.rect(-half, -half, 2 * half, 2 * half)
+    }
   }
 }
 
 /** A tip outside the shape, towards where it is going. */
-function drawArrow(context: CanvasRenderingContext2D, x: number, y: number, heading: number): void {
+function paintArrow(context: CanvasRenderingContext2D, heading: number): void {
   const angle = (heading * Math.PI) / 180
   const at = (distance: number, turn: number) =>
-    [x + distance * Math.sin(angle + turn), y - distance * Math.cos(angle + turn)] as const
+    [distance * Math.sin(angle + turn), -distance * Math.cos(angle + turn)] as const
   context.beginPath()
-  context.moveTo(...at(DEVICE_RADIUS + 9, 0))
+  context.moveTo(...at(ARROW_REACH, 0))
   context.lineTo(...at(DEVICE_RADIUS + 2, 0.75))
   context.lineTo(...at(DEVICE_RADIUS + 2, -0.75))
   context.closePath()
@@ -92,8 +108,11 @@ function drawArrow(context: CanvasRenderingContext2D, x: number, y: number, head
 
 /** How large a cluster of so many is drawn, in pixels. */
 export function clusterRadius(count: number): number {
-  return Math.min(26, 13 + 3.2 * Math.log10(count) * 1.6)
+  return Math.round(Math.min(26, 13 + 3.2 * Math.log10(count) * 1.6))
 }
+
+/** So many are told apart of the shares that are online. */
+const SHARES = 48
 
 /** A number in a ring, whose coloured part is the share that is online. */
 export function drawCluster(
@@ -104,21 +123,35 @@ export function drawCluster(
   palette: Palette,
 ): void {
   const radius = clusterRadius(count)
+  // Neither none nor all unless it is so.
+  const share =
+    online === count ? SHARES : Math.min(SHARES - 1, Math.ceil((online / count) * SHARES))
+  const name = `ring ${radius} ${share}`
+  stamp(context, x, y, { name, reach: radius + LINE_REACH, palette }, (picture) =>
+    paintRing(picture, { radius, share: share / SHARES }, palette),
+  )
+  context.fillStyle = palette.text
+  context.fillText(shortNumber(count), x, y + 0.5)
+}
+
+/** Around (0, 0). */
+function paintRing(
+  context: CanvasRenderingContext2D,
+  { radius, share }: { readonly radius: number; readonly share: number },
+  palette: Palette,
+): void {
   context.beginPath()
-  context.arc(x, y, radius, 0, 2 * Math.PI)
+  context.arc(0, 0, radius, 0, 2 * Math.PI)
   context.fillStyle = palette.surface
   context.fill()
   context.lineWidth = 4
   context.strokeStyle = palette.status.offline
   context.stroke()
-  if (online > 0) {
-    context.beginPath()
-    context.arc(x, y, radius, -Math.PI / 2, -Math.PI / 2 + (online / count) * 2 * Math.PI)
-    context.strokeStyle = palette.status.online
-    context.stroke()
-  }
-  context.fillStyle = palette.text
-  context.fillText(shortNumber(count), x, y + 0.5)
+  if (share === 0) return
+  context.beginPath()
+  context.arc(0, 0, radius, -Math.PI / 2, -Math.PI / 2 + share * 2 * Math.PI)
+  context.strokeStyle = palette.status.online
+  context.stroke()
 }
 
 /** `999`, `1.2k`, `12k`. */

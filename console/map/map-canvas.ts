@@ -4,6 +4,9 @@ import type { Point } from './mercator.ts'
 /** Half the world in the units of the map's projection. */
 export const HALF_WORLD = 20_037_508.342789244
 
+/** Sharp on screens with smaller pixels; more than two a side costs more than it shows. */
+const MOST_RATIO = 2
+
 type Pixel = readonly [x: number, y: number]
 
 /** How the world lies on the canvas. It repeats to the east and the west. */
@@ -12,7 +15,7 @@ export type MapView = {
   readonly world: number
   /** Where a point is: of its copies the one nearest to the middle, or to the point `beside`. */
   readonly project: (point: Point, beside?: Point) => Pixel
-  /** Each place where a point is, up to `margin` pixels outside the canvas. */
+  /** Each place where a point is, up to `margin` pixels outside the canvas; on whole pixels of the screen. */
   readonly places: (point: Point, margin: number) => readonly Pixel[]
 }
 
@@ -38,12 +41,14 @@ export class MapCanvas {
     const resolution = this.#map.getView().getResolution()
     const center = this.#map.getView().getCenter()
     if (resolution === undefined || center === undefined) return
-    const context = prepare(this.#canvas, width, height)
+    const ratio = Math.min(MOST_RATIO, devicePixelRatio)
+    const context = prepare(this.#canvas, { width, height, ratio })
     if (context === null) return
     const world = (2 * HALF_WORLD) / resolution
     const middle = (center[0] ?? 0) / (2 * HALF_WORLD) + 0.5
     const top = (0.5 - (center[1] ?? 0) / (2 * HALF_WORLD)) * world - height / 2
     const left = middle * world - width / 2
+    const onPixel = (at: number) => Math.round(at * ratio) / ratio
     this.#draw(context, {
       world,
       project({ x, y }, beside) {
@@ -58,7 +63,7 @@ export class MapCanvas {
         const last = Math.floor((left + width + margin) / world - x)
         const found: Pixel[] = []
         for (let turn = first; turn <= last; turn += 1) {
-          found.push([(x + turn) * world - left, down])
+          found.push([onPixel((x + turn) * world - left), onPixel(down)])
         }
         return found
       },
@@ -66,13 +71,10 @@ export class MapCanvas {
   }
 }
 
-/** Sharp on screens with smaller pixels; more than two a side costs more than it shows. */
 function prepare(
   canvas: HTMLCanvasElement,
-  width: number,
-  height: number,
+  { width, height, ratio }: { width: number; height: number; ratio: number },
 ): CanvasRenderingContext2D | null {
-  const ratio = Math.min(2, devicePixelRatio)
   const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)]
   if (canvas.width !== across || canvas.height !== down) {
     canvas.width = across
