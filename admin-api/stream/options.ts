@@ -26,6 +26,7 @@ export const STREAM_OPTIONS: StreamOptions = {
   retryMs: 1_000,
   chunkBytes: 16 * 1024,
   heartbeatMs: 15_000,
+  gatherMs: 40,
   statusEveryMs: 3_000,
   rejectionsEveryMs: 500,
   pendingMs: 10_000,

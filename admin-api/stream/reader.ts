@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { hasReached, includes } from '../../event-log/offsets.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
@@ -15,6 +16,8 @@ import { eventFrame, retryLine, type ChosenEvent, type StreamEvent } from './sse
 export type ReaderOptions = {
   readonly chunkBytes: number
   readonly heartbeatMs: number
+  /** What comes so soon after a chunk is sent together: each costs the client as much as ten events. */
+  readonly gatherMs: number
   readonly retryMs: number
   /** How long a reader of the past waits for a pending erasure. */
   readonly pendingMs: number
@@ -58,7 +61,7 @@ export function streamReader({
   logger,
   metrics,
   signal,
-  options: { chunkBytes, heartbeatMs, retryMs, pendingMs },
+  options: { chunkBytes, heartbeatMs, gatherMs, retryMs, pendingMs },
 }: {
   showing: Showing
   resumeAfter?: Place
@@ -176,9 +179,14 @@ export function streamReader({
         inStep = true
       }
       const due = chunk === '' ? pulse.beat() : chunk
-      if (due !== undefined) yield due
-      else await pulse.heard()
+      if (due === undefined) await pulse.heard()
+      else yield due
+      if (chunk !== '' && cursor === feed.ring.end) await gather()
     }
+  }
+
+  async function gather(): Promise<void> {
+    await pause(gatherMs, undefined, { signal, ref: false }).catch(() => undefined)
   }
 
   function textOf(entry: RingEntry, at: Place, number: number): string {

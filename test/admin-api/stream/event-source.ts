@@ -23,10 +23,12 @@ export async function openEventSource(url: string, headers: Record<string, strin
   const parser = eventStreamParser()
   let ended = false
   let body = ''
+  let pieces = 0
   response.setEncoding('utf8')
   response.on('error', () => undefined)
   response.on('close', () => (ended = true))
   response.on('data', (text: string) => {
+    pieces += 1
     if (response.statusCode === 200) parser.take(text)
     else body += text
   })
@@ -38,6 +40,8 @@ export async function openEventSource(url: string, headers: Record<string, strin
     heartbeats: parser.heartbeats,
     lastEventId: () => parser.lastEventId(),
     retry: () => parser.retry(),
+    /** In how many pieces its text has come. */
+    pieces: () => pieces,
     hasEnded: () => ended,
     /** Whether the answer came to its end, and was not cut. */
     isComplete: () => response.complete,

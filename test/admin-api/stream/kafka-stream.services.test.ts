@@ -35,7 +35,7 @@ await describeWith(['kafka'], 'the stream on Kafka', ({ kafka }) => {
   })
 
   test('a reader that comes back misses nothing of any partition', async () => {
-    const { eventLog, listen } = await start({ ringEntries: 60, heartbeatMs: 50 })
+    const { eventLog, listen } = await start({ ringEntries: 60, heartbeatMs: 50, gatherMs: 0 })
     const first = await listen()
     const events = some(600)
     await appendInTurns(events.slice(0, 60))

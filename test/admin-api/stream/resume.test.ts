@@ -14,7 +14,7 @@ async function start(options: Parameters<typeof startStreaming>[0] = {}) {
 
 afterEach(() => harness.close())
 
-const SMALL = { ringEntries: 50, chunkBytes: 1024 }
+const SMALL = { ringEntries: 50, chunkBytes: 1024, gatherMs: 0 }
 
 describe('a reader that comes back', () => {
   test('goes on from the ring where it was', async () => {

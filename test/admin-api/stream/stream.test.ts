@@ -56,6 +56,17 @@ describe('what comes', () => {
     expect(later.recordIds()).toEqual([third.recordId])
   })
 
+  test('what comes soon after an event comes together', async () => {
+    const { eventLog, listen } = await start({ stream: { gatherMs: 500 } })
+    const source = await listen()
+    await eventLog.append([positionReported()])
+    await eventually(() => source.events.length === 1)
+    const before = source.pieces()
+    for (let more = 0; more < 5; more += 1) await eventLog.append([positionReported()])
+    await eventually(() => source.events.length === 6)
+    expect(source.pieces()).toBe(before + 1)
+  })
+
   test('a device id that looks like parts of a stream stays a text in the data', async () => {
     const { eventLog, listen } = await start()
     const source = await listen()
