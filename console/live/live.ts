@@ -57,7 +57,7 @@ export function startLive(): void {
   isStarted = true
   effect(() => {
     if (operatorId.value === undefined) return undefined
-    const stream = shareStream({ onEvent: take, onConnection: connected })
+    const stream = shareStream({ onEvents: take, onConnection: connected })
     readAhead().catch(() => undefined)
     return () => {
       stream.close()
@@ -158,14 +158,16 @@ async function readListOnce(signal: AbortSignal): Promise<void> {
   isListed.value = true
 }
 
-function take({ name, data }: { name: string; data: string }): void {
+function take(events: readonly { name: string; data: string }[]): void {
   const now = serverNow()
-  const value: unknown = JSON.parse(data)
-  if (name === 'position') fleet.position(value as ApiRecord, now)
-  else if (name === 'device-status') fleet.status(value as ApiDevice, now)
-  else if (name === 'device-erased') fleet.erased((value as { deviceId: string }).deviceId)
-  for (const listener of listeners) listener(name, value)
-  markChanged()
+  for (const { name, data } of events) {
+    const value: unknown = JSON.parse(data)
+    if (name === 'position') fleet.position(value as ApiRecord, now)
+    else if (name === 'device-status') fleet.status(value as ApiDevice, now)
+    else if (name === 'device-erased') fleet.erased((value as { deviceId: string }).deviceId)
+    for (const listener of listeners) listener(name, value)
+  }
+  if (events.length > 0) markChanged()
 }
 
 let painting: ReturnType<typeof setTimeout> | undefined

@@ -4,7 +4,8 @@ export type StreamOptions = {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
   readonly onOpen: () => void
-  readonly onEvent: (event: StreamEvent) => void
+  /** What has come at once, in its order. */
+  readonly onEvents: (events: readonly StreamEvent[]) => void
   /** The connection is gone or was refused, with this status (0: no answer); it is tried again. */
   readonly onLost: (status: number) => void
   /** Asked after a 401: whether it makes sense to go on. */
@@ -55,7 +56,7 @@ type Ended = {
 }
 
 async function connect(options: StreamOptions, closing: AbortSignal): Promise<Ended> {
-  const { url, headers = {}, onOpen, onEvent, silentMs = 40_000 } = options
+  const { url, headers = {}, onOpen, onEvents, silentMs = 40_000 } = options
   const silent = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
   const heard = () => {
@@ -79,14 +80,15 @@ async function connect(options: StreamOptions, closing: AbortSignal): Promise<En
     }
     wasOpen = true
     onOpen()
-    const read = eventReader(onEvent)
+    const read = eventReader()
     const reader = response.body.getReader()
     const decoder = new TextDecoder()
     for (;;) {
       const { value, done } = await reader.read()
       if (done) break
       heard()
-      read(decoder.decode(value, { stream: true }))
+      const events = read(decoder.decode(value, { stream: true }))
+      if (events.length > 0) onEvents(events)
     }
   } catch {
     // Broken off, silent, or closed: `run` knows which.

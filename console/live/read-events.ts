@@ -2,10 +2,11 @@
 export type StreamEvent = { readonly name: string; readonly data: string; readonly id: string }
 
 /**
- * Takes the text of an event stream as it arrives, in pieces of any size, and calls `tell` for each
- * whole event.
+ * Takes the text of an event stream as it arrives, in pieces of any size, and gives the events that
+ * are whole now.
  */
-export function eventReader(tell: (event: StreamEvent) => void): (text: string) => void {
+export function eventReader(): (text: string) => StreamEvent[] {
+  let whole: StreamEvent[] = []
   let rest = ''
   let name = ''
   let id = ''
@@ -13,7 +14,9 @@ export function eventReader(tell: (event: StreamEvent) => void): (text: string) 
 
   function readLine(line: string): void {
     if (line === '') {
-      if (data.length > 0) tell({ name: name === '' ? 'message' : name, data: data.join('\n'), id })
+      if (data.length > 0) {
+        whole.push({ name: name === '' ? 'message' : name, data: data.join('\n'), id })
+      }
       name = ''
       data = []
       return
@@ -27,8 +30,10 @@ export function eventReader(tell: (event: StreamEvent) => void): (text: string) 
   }
 
   return (text) => {
+    whole = []
     const lines = (rest + text).split(/\r\n|\n|\r(?!$)/)
     rest = lines.pop() ?? ''
     for (const line of lines) readLine(line)
+    return whole
   }
 }

@@ -13,7 +13,7 @@ type Told = { readonly name: string; readonly data: string }
 
 type Message =
   | ElectionMessage
-  | { readonly event: Told }
+  | { readonly events: readonly Told[] }
   | { readonly connection: Connection }
   | { readonly ask: 'connection' }
 
@@ -25,10 +25,10 @@ const LOOK_EVERY_MS = 5_000
  * connections to a server, so the seventh tab would wait for ever.
  */
 export function shareStream({
-  onEvent,
+  onEvents,
   onConnection,
 }: {
-  onEvent: (event: Told) => void
+  onEvents: (events: readonly Told[]) => void
   onConnection: (connection: Connection) => void
 }): { close(): void } {
   // Tabs of another operator, in the moments before they reload, have another channel.
@@ -53,10 +53,13 @@ export function shareStream({
         opened += 1
         tell({ kind: 'open', opened: `${id} ${opened}` })
       },
-      onEvent({ name, data }) {
-        // Heartbeats tell the others that this tab is awake.
-        channel.postMessage({ event: { name, data } } satisfies Message)
-        if (EVENTS.includes(name)) onEvent({ name, data })
+      onEvents(came) {
+        const events = came.flatMap(({ name, data }) =>
+          EVENTS.includes(name) ? { name, data } : [],
+        )
+        // Also where a heartbeat is all: it tells the others that this tab is awake.
+        channel.postMessage({ events } satisfies Message)
+        onEvents(events)
       },
       onLost() {
         if (connection.kind !== 'lost') tell({ kind: 'lost', since: Date.now() })
@@ -87,7 +90,7 @@ export function shareStream({
     if ('connection' in data) {
       connection = data.connection
       onConnection(connection)
-    } else if (EVENTS.includes(data.event.name)) onEvent(data.event)
+    } else onEvents(data.events)
   }
   onConnection(connection)
   channel.postMessage({ ask: 'connection' } satisfies Message)

@@ -20,9 +20,11 @@ describe('the text of a stream', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: TEXT.length })), (cuts) => {
         const told: StreamEvent[] = []
-        const read = eventReader((event) => told.push(event))
+        const read = eventReader()
         const places = [0, ...cuts.sort((a, b) => a - b), TEXT.length]
-        for (const [index, from] of places.entries()) read(TEXT.slice(from, places[index + 1]))
+        for (const [index, from] of places.entries()) {
+          told.push(...read(TEXT.slice(from, places[index + 1])))
+        }
         expect(told).toEqual(EVENTS)
       }),
     )
@@ -59,7 +61,7 @@ describe('a stream', () => {
     const stream = openStream({
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
       onOpen: () => (seen.opened += 1),
-      onEvent: ({ data }) => seen.events.push(data),
+      onEvents: (events) => seen.events.push(...events.map(({ data }) => data)),
       onLost: (status) => seen.lost.push(status),
       onUnauthorized: () => Promise.resolve(false),
       firstDelayMs: 5,

@@ -24,13 +24,14 @@ export function useShared(token: string): SharedState {
       onOpen: () => {
         read().catch(fail)
       },
-      onEvent({ name, data }) {
-        if (name !== 'position') return
-        const told = JSON.parse(data) as SharedDevice
+      onEvents(events) {
+        const told = events
+          .filter(({ name }) => name === 'position')
+          .map(({ data }) => JSON.parse(data) as SharedDevice)
         setState((before) =>
           before.shared === undefined
             ? before
-            : { ...before, shared: withPosition(before.shared, told) },
+            : { ...before, shared: told.reduce(withPosition, before.shared) },
         )
       },
       onLost(status) {
