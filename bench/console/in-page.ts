@@ -6,7 +6,6 @@ import { KEEP_PAINTED } from '../../test/console/browser/painted.ts'
  */
 export const IN_PAGE = `${KEEP_PAINTED}
 window.bench = (() => {
-  let isCounting = false
   let frames = []
 
   function everyFrame(look) {
@@ -44,18 +43,19 @@ window.bench = (() => {
 
   return {
     count() {
-      isCounting = true
-      frames = []
+      const counted = []
+      frames = counted
       let before
       everyFrame((now) => {
-        if (before !== undefined) frames.push(now - before)
+        if (before !== undefined) counted.push(now - before)
         before = now
-        return isCounting ? 'more' : 'enough'
+        return frames === counted ? 'more' : 'enough'
       })
     },
     counted() {
-      isCounting = false
-      return frames
+      const counted = frames
+      frames = []
+      return counted
     },
     /** When each of the canvases has something on it. */
     painted: (selectors) =>
