@@ -1,5 +1,6 @@
 import OlMap from 'ol/Map.js'
 import View from 'ol/View.js'
+import ViewHint from 'ol/ViewHint.js'
 import { defaults as standardInteractions } from 'ol/interaction/defaults.js'
 import ImageTile from 'ol/source/ImageTile.js'
 import TileLayer from 'ol/layer/Tile.js'
@@ -108,6 +109,12 @@ function vectorLayer(
     declutter: true,
     // It takes either; its type asks for both at once.
     source: new PMTilesVectorSource({ url: file as Archive & string, ...most }),
+  })
+  // While a zoom runs nobody sees the difference, and without a GPU smoothing takes a third of each frame.
+  layer.on('prerender', ({ context, frameState }) => {
+    const isZooming = (frameState?.viewHints[ViewHint.ANIMATING] ?? 0) > 0
+    if (isZooming && context !== undefined && 'imageSmoothingEnabled' in context)
+      context.imageSmoothingEnabled = false
   })
   const restyle = effect(() => layer.setStyle(worldStyle(palette.value)))
   closing.addEventListener('abort', restyle)

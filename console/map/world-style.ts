@@ -49,12 +49,16 @@ export function worldStyle(palette: Palette) {
         const size = Number(feature.get('size'))
         // A country that is narrower than its name waits; inside one its name is of no use.
         if (resolution < 1_200 || size < (resolution / 1_000) ** 2 * 6) return undefined
-        return named(country, String(feature.get('name')).toUpperCase(), 3e9 + size)
+        return named(
+          country,
+          String(feature.get('name')).toUpperCase(),
+          COUNTRIES_FIRST + step(size),
+        )
       }
       case 'towns': {
         const people = Number(feature.get('people'))
         if (people < leastPeople(resolution)) return undefined
-        return named(people > 500_000 ? city : town, String(feature.get('name')), people)
+        return named(people > 500_000 ? city : town, String(feature.get('name')), step(people))
       }
       default:
         return undefined
@@ -81,6 +85,17 @@ function label(font: string, colour: string, halo: string): Style {
       overflow: true,
     }),
   })
+}
+
+/** Above the steps of all towns. */
+const COUNTRIES_FIRST = 1_000
+
+/**
+ * Two for each doubling. Names of one step are drawn in the order of the tile, the largest first; each
+ * further step is a pass over all tiles at each frame.
+ */
+function step(size: number): number {
+  return Math.round(2 * Math.log2(Math.max(1, size)))
 }
 
 /** Styles are used one after the other, so one of a kind is enough. */
