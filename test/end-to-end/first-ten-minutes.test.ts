@@ -126,7 +126,7 @@ test('a SIGTERM for npm start itself ends the program too, cleanly', async () =>
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   )
-  await eventually(() => npm.output().includes('"msg":"started"'))
+  await eventually(() => npm.output().includes('"msg":"started"'), { withinMs: 60_000 })
   npm.process.kill('SIGTERM')
   await npm.ended
   expect(npm.output()).toContain('"msg":"stopped"')
@@ -143,7 +143,7 @@ test('it goes on, and stops when told to, after whoever read its output has gone
   shell.stderr.on('data', (chunk: Buffer) => (pid += chunk.toString()))
   const healthz = () => fetch(`http://127.0.0.1:${port}/healthz`)
   try {
-    await eventually(async () => (await healthz()).ok)
+    await eventually(async () => (await healthz()).ok, { withinMs: 60_000 })
     for (let request = 0; request < 20; request += 1) expect((await healthz()).status).toBe(200)
   } finally {
     process.kill(parseInt(pid), 'SIGTERM')

@@ -13,7 +13,7 @@ export function deploymentStories(mode: string, start: () => Promise<Deployment>
 
     beforeAll(async () => {
       service = await start()
-    }, 120_000)
+    }, 300_000)
 
     afterAll(() => service?.remove())
 
@@ -80,7 +80,7 @@ export function deploymentStories(mode: string, start: () => Promise<Deployment>
       const devices = await adminReader(service).devices()
       const known = devices.filter(({ deviceId }) => deviceId !== 'after-all')
       expect(await Promise.all(known.map(withHistory))).toEqual(before)
-    }, 180_000)
+    }, 300_000)
 
     test('SIGTERM ends every process with exit code 0', async () => {
       expect(new Set(await service.stop())).toEqual(new Set([0]))

@@ -136,7 +136,7 @@ describe('gathering writer', () => {
   })
 
   test('at its deadline a waiting call is rejected and dropped, and the slot stays taken', async () => {
-    const { writer, batches, settleNext } = heldWriter({ deadlineMs: 20 })
+    const { writer, batches, settleNext } = heldWriter({ deadlineMs: 1_000 })
     const outstanding = writer.write(['outstanding'], 1)
     await eventually(() => batches.length === 1)
     const dropped = writer.write(['dropped'], 1)
@@ -155,13 +155,13 @@ describe('gathering writer', () => {
   })
 
   test('dropped calls make room in the queue', async () => {
-    const { writer, batches } = heldWriter({ deadlineMs: 20, room: waitingRoom({ maxItems: 2 }) })
+    const { writer, batches } = heldWriter({ deadlineMs: 1_000, room: waitingRoom({ maxItems: 2 }) })
     const calls = [writer.write(['outstanding'], 1)]
     await eventually(() => batches.length === 1)
     calls.push(writer.write(['a', 'b'], 2))
     await expect(writer.write(['c'], 1)).rejects.toThrow('overloaded')
     await Promise.allSettled(calls)
-    await expect(writer.write(['d', 'e'], 2)).rejects.toThrow('within 20 ms')
+    await expect(writer.write(['d', 'e'], 2)).rejects.toThrow('within 1000 ms')
   })
 
   test('closing refuses new calls and waits until the earlier ones are answered', async () => {
@@ -184,7 +184,7 @@ describe('gathering writer', () => {
   })
 
   test('closing does not wait for a write that hangs beyond the deadline of its calls', async () => {
-    const { writer, batches } = heldWriter({ deadlineMs: 20 })
+    const { writer, batches } = heldWriter({ deadlineMs: 1_000 })
     const hanging = writer.write(['a'], 1)
     await eventually(() => batches.length === 1)
     const answers = await Promise.allSettled([hanging, writer.close()])

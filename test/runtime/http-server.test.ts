@@ -196,10 +196,10 @@ describe('an answer that is not read', () => {
 
   test('is cut off once its client has taken nothing for a time', async () => {
     const { app, open } = patientApp()
-    const server = await serve(app, 300)
+    const server = await serve(app, 1_000)
     const started = performance.now()
     await isCutOff(server, open)
-    expect(performance.now() - started).toBeGreaterThan(300)
+    expect(performance.now() - started).toBeGreaterThan(1_000)
     await server.close()
   })
 
@@ -222,12 +222,12 @@ describe('an answer that is not read', () => {
 
   test('that takes long to be made is not cut off, nor is a stream of events', async () => {
     const { app, waiting, open } = patientApp()
-    const server = await serve(app, 100)
+    const server = await serve(app, 1_000)
     const answered = fetch(`${server.url}/wait`)
     const stream = talk(server.url, 'GET /stream HTTP/1.1\r\nHost: a\r\n\r\n')
     stream.socket.pause()
     await eventually(() => open.has('/stream') && waiting.length === 1)
-    for (let others = 0; others < 4; others += 1) await isCutOff(server, open)
+    for (let others = 0; others < 2; others += 1) await isCutOff(server, open)
     waiting[0]?.()
     expect((await answered).status).toBe(200)
     expect([...open]).toEqual(['/stream'])
