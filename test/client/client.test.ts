@@ -32,7 +32,7 @@ async function client(
     answered: () => (seen.answers += 1),
     repeated: (reason: string) => seen.repeated.push(reason),
   }
-  const sender = gpsClient({ url, key: 'k', timing, timeoutMs: 500, observe, ...options })
+  const sender = gpsClient({ url, key: 'k', timing, timeoutMs: 2_000, observe, ...options })
   const submit = (sent: Report = report) => sender.submit(sent)
   return { sender, submit, received, timing, seen, standIn }
 }

@@ -239,7 +239,7 @@ describe('an answer that is not read', () => {
 describe('closing', () => {
   test('answers what has arrived, takes nothing new and cuts what never comes', async () => {
     const { app, waiting } = patientApp()
-    const server = await serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 300 })
+    const server = await serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 2_000 })
     const half = talk(
       server.url,
       'POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf',

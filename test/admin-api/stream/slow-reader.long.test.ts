@@ -62,7 +62,7 @@ test('readers of the past that take nothing leave turns to other accounts, and s
   const { listen, open, metric, createKey } = await start({
     stream: {
       ringEntries: 600,
-      stalledCatchingUpMs: 1_500,
+      stalledCatchingUpMs: 4_000,
       catchingUp: 3,
       catchingUpPerAccount: 2,
       heartbeatMs: 20,
