@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DependencyError } from '../../../runtime/errors.ts'
 import { Database } from '../../../runtime/sqlite/database.ts'
+import { isNotUnique } from '../../../runtime/sqlite/sqlite-errors.ts'
 
 const NOTES = ['CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT, size REAL) STRICT']
 
@@ -132,6 +133,25 @@ describe('a database file', () => {
     const insert = open().prepare('INSERT INTO notes VALUES (?, ?, ?)')
     insert.run(1, 'first', null)
     expect(thrownBy(() => insert.run(1, 'second', null))).toMatchObject({ retriable: false })
+    expect(thrownBy(() => insert.execute(1, 'second', null))).toMatchObject({ retriable: false })
+  })
+
+  test('a row that is there already is told from other broken constraints, and the transaction goes on', () => {
+    const database = open(['CREATE TABLE names (name TEXT NOT NULL UNIQUE) STRICT'])
+    const insert = database.prepare('INSERT INTO names VALUES (?)')
+    const refusal = (name: string | null) => {
+      try {
+        return insert.execute(name)
+      } catch (error) {
+        return isNotUnique(error) ? 'there already' : 'broken'
+      }
+    }
+    const refusals = database.transaction(() => ['one', 'one', null, 'two'].map(refusal))
+    expect(refusals).toEqual([undefined, 'there already', 'broken', undefined])
+    expect(database.prepare('SELECT name FROM names').all()).toEqual([
+      { name: 'one' },
+      { name: 'two' },
+    ])
   })
 
   test('what is asked after the end is refused', () => {
