@@ -99,7 +99,7 @@ describe('a stream', () => {
 
   test('that has died silently counts as lost', async () => {
     answers = [tell('first'), tell('second')]
-    const seen = open({ silentMs: 50 })
+    const seen = open({ silentMs: 1_000 })
     await eventually(() => seen.events.includes('second'))
     expect(seen.lost[0]).toBe(200)
   })
