@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { partitionOf } from '../../event-log/kafka/partitions.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
+import { eventually } from '../eventually.ts'
 import { describeWith } from '../services/describe-with.ts'
 import { startClusterService, type ClusterService } from './cluster-service.ts'
 import { expectExactlyOnce } from './invariants.ts'
@@ -52,8 +53,8 @@ await describeWith(['ownKafkaCluster', 'ownMongodb'], 'a cluster of three broker
     await acknowledges(running, 100)
     await Promise.all([service.broker(1).kill(), service.broker(2).kill()])
     // What the third was given before, and could not confirm, is answered by then.
-    await pause(1_000)
-    const before = running.acknowledged.length
+    let before = -1
+    await eventually(() => before === (before = running.acknowledged.length), { everyMs: 1_000 })
     await pause(SHORT ? 8_000 : 30_000)
     expect(running.acknowledged.length).toBe(before)
     expect(await readiness('ingest-1')).toBe(503)
