@@ -62,7 +62,7 @@ describeConsole('sharing', () => {
     const { token } = await suite.made('/shares', {
       name: 'For a moment',
       deviceIds: ['van'],
-      expiresAt: new Date(Date.now() + 4_000).toISOString(),
+      expiresAt: new Date(Date.now() + 12_000).toISOString(),
       trailMinutes: 0,
     })
     const guest = await (await suite.open()).newPage()
