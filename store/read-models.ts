@@ -1,13 +1,6 @@
 import type { DeviceErased } from '../schemas/device-erased.ts'
 import type { Liveness } from '../schemas/liveness.ts'
 import type {
-  ErasureEntry,
-  PositionEntry,
-  ProjectionEntry,
-  ReportEntry,
-  SeenEntry,
-} from '../schemas/log-entry.ts'
-import type {
   AppliedEvents,
   Device,
   DeviceSettings,
@@ -16,8 +9,16 @@ import type {
   PositionRecord,
   TrackPoint,
 } from '../schemas/read-models.ts'
+import type { Change, Fold, ProjectionBatch } from './projection-batch.ts'
 
-export type { ErasureEntry, PositionEntry, ProjectionEntry, ReportEntry, SeenEntry }
+export type {
+  ErasureEntry,
+  PositionEntry,
+  ProjectionEntry,
+  ReportEntry,
+  SeenEntry,
+} from '../schemas/log-entry.ts'
+export type { Change, Fold, ProjectionBatch }
 
 // The part of the store's port made from the log, and what is joined with it. Every method may
 // throw a `DependencyError`: `retriable` when the store is down or busy. Times are milliseconds
@@ -86,43 +87,6 @@ export type HistoryPage = {
   readonly limit: number
   /** The last record of the page before. */
   readonly after?: { readonly timestamp: number; readonly recordId: string }
-}
-
-export type ProjectionBatch = {
-  readonly partition: number
-  /** The last offset of the batch as read, even if no entry has it. */
-  readonly lastOffset: number
-  readonly entries: readonly ProjectionEntry[]
-  /** Pure; returns `previous` itself for an entry that is already applied. */
-  readonly fold: Fold
-}
-
-/** A position gives a status, a heartbeat alone none. */
-export type Fold = (
-  previous: DeviceStatus | undefined,
-  entry: ReportEntry,
-) => DeviceStatus | undefined
-
-/**
- * The effect of a batch on one device. A redelivered batch changes nothing and reports only
- * repeats.
- */
-export type Change = {
-  readonly accountId: string
-  readonly deviceId: string
-  /** Its status before and after the batch; undefined: none. */
-  readonly before: DeviceStatus | undefined
-  readonly after: DeviceStatus | undefined
-  /**
-   * Stored and counted now, in the order of the log; without what the batch itself erased. Counted
-   * decides: a projector that died before it counted may have stored the record already.
-   */
-  readonly stored: readonly PositionEntry[]
-  /** Heartbeats folded now; without those the batch itself erased, and those of no effect. */
-  readonly seen: readonly SeenEntry[]
-  /** Repeats of stored records, and of applied erasures: they had no effect. */
-  readonly repeated: readonly ProjectionEntry[]
-  readonly erased: readonly ErasureEntry[]
 }
 
 /** The read models exist in generations: one is current, a rebuild makes the next one beside it. */

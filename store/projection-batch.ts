@@ -1,0 +1,46 @@
+import type {
+  ErasureEntry,
+  PositionEntry,
+  ProjectionEntry,
+  ReportEntry,
+  SeenEntry,
+} from '../schemas/log-entry.ts'
+import type { DeviceStatus } from '../schemas/read-models.ts'
+
+/** Entries of one partition to project, in the order of the log. */
+export type ProjectionBatch = {
+  readonly partition: number
+  /** The last offset of the batch as read, even if no entry has it. */
+  readonly lastOffset: number
+  readonly entries: readonly ProjectionEntry[]
+  /** Pure; returns `previous` itself for an entry that is already applied. */
+  readonly fold: Fold
+}
+
+/** A position gives a status, a heartbeat alone none. */
+export type Fold = (
+  previous: DeviceStatus | undefined,
+  entry: ReportEntry,
+) => DeviceStatus | undefined
+
+/**
+ * The effect of a batch on one device. A redelivered batch changes nothing and reports only
+ * repeats.
+ */
+export type Change = {
+  readonly accountId: string
+  readonly deviceId: string
+  /** Its status before and after the batch; undefined: none. */
+  readonly before: DeviceStatus | undefined
+  readonly after: DeviceStatus | undefined
+  /**
+   * Stored and counted now, in the order of the log; without what the batch itself erased. Counted
+   * decides: a projector that died before it counted may have stored the record already.
+   */
+  readonly stored: readonly PositionEntry[]
+  /** Heartbeats folded now; without those the batch itself erased, and those of no effect. */
+  readonly seen: readonly SeenEntry[]
+  /** Repeats of stored records, and of applied erasures: they had no effect. */
+  readonly repeated: readonly ProjectionEntry[]
+  readonly erased: readonly ErasureEntry[]
+}
