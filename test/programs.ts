@@ -70,7 +70,7 @@ export async function startEmbedded(
 export async function listens(
   program: RunningProgram,
   what: string,
-  { withinMs = 60_000 }: { withinMs?: number } = {},
+  { withinMs = 120_000 }: { withinMs?: number } = {},
 ): Promise<string> {
   const line = new RegExp(`"url":"([^"]+)","msg":"${what} listens"`)
   let ended = false
