@@ -155,7 +155,10 @@ describe('gathering writer', () => {
   })
 
   test('dropped calls make room in the queue', async () => {
-    const { writer, batches } = heldWriter({ deadlineMs: 1_000, room: waitingRoom({ maxItems: 2 }) })
+    const { writer, batches } = heldWriter({
+      deadlineMs: 1_000,
+      room: waitingRoom({ maxItems: 2 }),
+    })
     const calls = [writer.write(['outstanding'], 1)]
     await eventually(() => batches.length === 1)
     calls.push(writer.write(['a', 'b'], 2))
