@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { AnyBulkWriteOperation } from 'mongodb'
+import type { AnyBulkWriteOperation, FindCursor, WithId } from 'mongodb'
 import { includes } from '../../event-log/offsets.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
@@ -15,6 +15,7 @@ import { duplicatesOf } from './driver-errors.ts'
 import { isEntryErased } from './erased.ts'
 
 type DeviceStatuses = ReadModelCollections['deviceStatuses']
+type Found = FindCursor<WithId<DeviceStatusDocument>>
 
 export type OnConflict = (attempt: number) => void
 
@@ -116,12 +117,12 @@ export async function changeDevices<Entry extends { readonly event: DeviceName }
     onConflict: OnConflict
   },
 ): Promise<void> {
+  if (entries.length === 0) return
   const devices = byDevice(entries)
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
-    const found = await storedDevices(
-      statuses,
-      [...devices.values()].flatMap((own) => own.slice(0, 1)).map(({ event }) => event),
-    )
+    const names = [...devices.values()].flatMap((own) => own.slice(0, 1)).map(({ event }) => event)
+    // Through whichever index: what it misses, being moved there meanwhile, is a conflict below.
+    const found = await byKey(find(statuses, names))
     const writes: AnyBulkWriteOperation<DeviceStatusDocument>[] = []
     for (const [key, own] of devices) {
       const before = found.get(key)
@@ -144,16 +145,22 @@ export async function storedDevices(
   devices: readonly DeviceName[],
 ): Promise<Map<string, StoredDevice>> {
   if (devices.length === 0) return new Map()
-  const found = await statuses
+  return byKey(find(statuses, devices).hint({ _id: 1 }))
+}
+
+function find(statuses: DeviceStatuses, devices: readonly DeviceName[]): Found {
+  return statuses
     .find({
       _id: { $in: devices.map(deviceKey) },
       accountId: { $in: [...new Set(devices.map(({ accountId }) => accountId))] },
       deviceId: { $in: [...new Set(devices.map(({ deviceId }) => deviceId))] },
     })
-    .hint({ _id: 1 })
     .maxTimeMS(READ.maxTimeMS)
-    .toArray()
-  return new Map(found.map((document) => [document._id, storedDevice(document)]))
+}
+
+async function byKey(found: Found): Promise<Map<string, StoredDevice>> {
+  const documents = await found.toArray()
+  return new Map(documents.map((document) => [document._id, storedDevice(document)]))
 }
 
 /** Whether all writes were made. */
