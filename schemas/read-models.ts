@@ -15,6 +15,15 @@ export type AppliedEvents = Readonly<
 /** A stored position: its event and the event's origin. */
 export type PositionRecord = PositionReported & { readonly origin: Origin }
 
+/** What a track is worked out from; null: not reported. */
+export type TrackStep = readonly [
+  timestamp: number,
+  latitude: number,
+  longitude: number,
+  speed: number | null,
+  recordId: string,
+]
+
 /** What a track shows of a record; null: not reported. */
 export type TrackPoint = readonly [
   timestamp: number,

@@ -8,6 +8,7 @@ import type {
   Offsets,
   PositionRecord,
   TrackPoint,
+  TrackStep,
 } from '../schemas/read-models.ts'
 import type { Change, Fold, ProjectionBatch } from './projection-batch.ts'
 
@@ -64,8 +65,15 @@ export interface ReadModels {
   /** A device's records by (timestamp, recordId). */
   pagePositions(query: HistoryPage & { readonly order: 'asc' | 'desc' }): Promise<PositionRecord[]>
 
-  /** The same, ascending, with no more of a record than a map shows: a day may have 86 400. */
-  pageTrack(query: HistoryPage): Promise<TrackPoint[]>
+  /** The same, ascending, with no more of a record than a track needs: a day may have 86 400. */
+  pageTrack(query: HistoryPage): Promise<TrackStep[]>
+
+  /** What a track shows of these records of a device, in this order, without those that are gone. */
+  findTrackPoints(query: {
+    readonly accountId: string
+    readonly deviceId: string
+    readonly recordIds: readonly string[]
+  }): Promise<TrackPoint[]>
 
   /**
    * How many records of a device have a timestamp from each of the ascending bounds up to the next

@@ -1,4 +1,4 @@
-import type { PositionRecord, TrackPoint } from '../../schemas/read-models.ts'
+import type { PositionRecord, TrackPoint, TrackStep } from '../../schemas/read-models.ts'
 import type { PositionEntry } from '../read-models.ts'
 import type { PositionDocument } from './collections.ts'
 
@@ -22,10 +22,26 @@ export function positionRecord({ _id, ...fields }: PositionDocument): PositionRe
   }
 }
 
-/** The fields that a track shows; without `accountId` no record id could be read from `_id`. */
+/** The fields that a track is worked out from; without `accountId` no record id could be read from `_id`. */
+export const STEP_FIELDS = {
+  accountId: 1,
+  timestamp: 1,
+  latitude: 1,
+  longitude: 1,
+  speed: 1,
+} as const
+
+export type StepDocument = Pick<PositionDocument, keyof typeof STEP_FIELDS | '_id'>
+
+export function trackStep(document: StepDocument): TrackStep {
+  const { _id, accountId, timestamp, latitude, longitude, speed = null } = document
+  return [timestamp.getTime(), latitude, longitude, speed, _id.slice(accountId.length + 1)]
+}
+
+/** Also those that a track shows. */
 export const TRACK_FIELDS = {
-  ...{ accountId: 1, timestamp: 1, latitude: 1, longitude: 1 },
-  ...{ accuracy: 1, altitude: 1, speed: 1, heading: 1, battery: 1 },
+  ...STEP_FIELDS,
+  ...{ accuracy: 1, altitude: 1, heading: 1, battery: 1 },
 } as const
 
 export type TrackDocument = Pick<PositionDocument, keyof typeof TRACK_FIELDS | '_id'>

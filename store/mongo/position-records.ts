@@ -1,6 +1,6 @@
 import type { Filter, FindCursor, WithId } from 'mongodb'
 import { deviceKey } from '../../schemas/position-reported.ts'
-import type { PositionRecord, TrackPoint } from '../../schemas/read-models.ts'
+import type { PositionRecord, TrackPoint, TrackStep } from '../../schemas/read-models.ts'
 import type { ReadModels } from '../read-models.ts'
 import {
   READ,
@@ -15,8 +15,11 @@ import { pendingErasures } from './hidden-devices.ts'
 import {
   positionRecord,
   recordKey,
+  STEP_FIELDS,
   TRACK_FIELDS,
   trackPoint,
+  trackStep,
+  type StepDocument,
   type TrackDocument,
 } from './position-documents.ts'
 
@@ -54,9 +57,30 @@ export async function pageTrack(
   sources: Sources,
   query: Parameters<ReadModels['pageTrack']>[0],
   kept: Filter<PositionDocument>,
-): Promise<TrackPoint[]> {
+): Promise<TrackStep[]> {
   const documents = await find(sources, { ...query, order: 'asc' }, kept)
-  return documents?.project<TrackDocument>(TRACK_FIELDS).map(trackPoint).toArray() ?? []
+  return documents?.project<StepDocument>(STEP_FIELDS).map(trackStep).toArray() ?? []
+}
+
+export async function findTrackPoints(
+  sources: Sources,
+  { accountId, deviceId, recordIds }: Parameters<ReadModels['findTrackPoints']>[0],
+  kept: Filter<PositionDocument>,
+): Promise<TrackPoint[]> {
+  const erased = await erasedOf(sources, { accountId, deviceId })
+  if (erased === 'everything') return []
+  const ids = recordIds.map((recordId) => recordKey({ accountId, recordId }))
+  const bounds: Filter<PositionDocument>[] = [kept, { _id: { $in: ids } }]
+  if (erased !== undefined) bounds.push({ $nor: erasedRecords(erased) })
+  const documents = await sources.positions
+    .find({ accountId, deviceId, $and: bounds }, READ)
+    .project<TrackDocument>(TRACK_FIELDS)
+    .toArray()
+  const found = new Map(documents.map((document) => [document._id, document]))
+  return ids.flatMap((id) => {
+    const document = found.get(id)
+    return document === undefined ? [] : [trackPoint(document)]
+  })
 }
 
 /**

@@ -14,7 +14,13 @@ import type { Collections, Erased, ReadModelCollections } from './collections.ts
 import { foldStatuses, storedDevices } from './device-statuses.ts'
 import { eraseDevices } from './erase-devices.ts'
 import { isEntryErased } from './erased.ts'
-import { countPositions, findPosition, pagePositions, pageTrack } from './position-records.ts'
+import {
+  countPositions,
+  findPosition,
+  findTrackPoints,
+  pagePositions,
+  pageTrack,
+} from './position-records.ts'
 import type { Removal } from './remove-erased.ts'
 import { removeExpired, type Kept } from './retention.ts'
 import { storeRecords, withdrawRecords } from './store-records.ts'
@@ -53,6 +59,9 @@ export function mongoReadModels({
 
     pageTrack: async (query) =>
       pageTrack({ ...(await readModels()), hiddenDevices }, query, (await kept()).positions),
+
+    findTrackPoints: async (query) =>
+      findTrackPoints({ ...(await readModels()), hiddenDevices }, query, (await kept()).positions),
 
     countPositions: async (query) =>
       countPositions({ ...(await readModels()), hiddenDevices }, query, (await kept()).positions),

@@ -4,6 +4,7 @@ import type { Devices, Erasures, ReadModels } from '../read-models.ts'
 import { DEFAULT_SETTINGS, type SettingsOfDevices } from './device-settings.ts'
 import type { FollowedReadModels } from './followed-read-models.ts'
 import type { HiddenDevices } from './hidden-devices.ts'
+import type { RecordReads } from './records.ts'
 
 /**
  * Devices and their records as operators see them: joined with their settings, without erased ones.
@@ -19,9 +20,7 @@ export function sqliteDevices({
   hidden: HiddenDevices
   /** Whether it is current and no other is being built. */
   isOnlyGeneration: (generation: number) => boolean
-}): Devices &
-  Erasures &
-  Pick<ReadModels, 'findPosition' | 'pagePositions' | 'pageTrack' | 'countPositions'> {
+}): Devices & Erasures & Pick<ReadModels, RecordReads | 'countPositions'> {
   return {
     changeDeviceSettings: settings.changeDeviceSettings,
     forgetDeviceSettings: settings.forgetDeviceSettings,
@@ -79,6 +78,11 @@ export function sqliteDevices({
     async pageTrack(query) {
       const models = readModels.current()
       return hidden.isHidden(query, models) ? [] : models.pageTrack(query)
+    },
+
+    async findTrackPoints(query) {
+      const models = readModels.current()
+      return hidden.isHidden(query, models) ? [] : models.findTrackPoints(query)
     },
 
     async countPositions({ bounds, ...device }) {

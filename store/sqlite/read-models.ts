@@ -16,10 +16,10 @@ import { sqliteErasures, type AppliedErasures } from './erasures.ts'
 import { projectEntries } from './projection.ts'
 import { READ_MODELS_SCHEMA } from './read-models-schema.ts'
 import { rememberDevices } from './remembered-devices.ts'
-import { sqliteRecords, type Records } from './records.ts'
+import { sqliteRecords, type RecordReads, type Records } from './records.ts'
 
 /** One generation of the read models, in its own file. */
-export type SqliteReadModels = Pick<ReadModels, 'findPosition' | 'pagePositions' | 'pageTrack'> & {
+export type SqliteReadModels = Pick<ReadModels, RecordReads> & {
   readonly statuses: Pick<DeviceStatuses, 'find' | 'page' | 'count'>
   readonly erasures: Pick<AppliedErasures, 'isApplied' | 'appliedUpTo' | 'begunUpTo' | 'times'>
   readonly countPositions: Records['count']
@@ -130,6 +130,7 @@ export function openReadModels(
     findPosition: records.findPosition,
     pagePositions: records.pagePositions,
     pageTrack: records.pageTrack,
+    findTrackPoints: records.findTrackPoints,
     countPositions: (device, from, to) => records.count(device, from, to),
     checkpoint,
     lastApplied: () =>

@@ -1,12 +1,12 @@
 import { MEASUREMENTS, type PositionReported } from '../../schemas/position-reported.ts'
-import type { Origin, PositionRecord, TrackPoint } from '../../schemas/read-models.ts'
+import type { Origin, PositionRecord, TrackPoint, TrackStep } from '../../schemas/read-models.ts'
 import type { HistoryPage, OriginBounds, ReadModels } from '../read-models.ts'
 import type { Database, Value } from '../../runtime/sqlite/database.ts'
 import { isNotUnique } from '../../runtime/sqlite/sqlite-errors.ts'
 import type { DeviceName } from './device-statuses.ts'
 import type { ErasureEntry } from './erasures.ts'
 
-export type Records = Pick<ReadModels, 'findPosition' | 'pagePositions' | 'pageTrack'> & {
+export type Records = Pick<ReadModels, RecordReads> & {
   /** Whether the stored record of this id was made by this very event, now or earlier. */
   insert(entry: { origin: Origin; event: PositionReported }): boolean
   /** Removes some of those received before a time; false when none is left. */
@@ -25,6 +25,9 @@ export type Records = Pick<ReadModels, 'findPosition' | 'pagePositions' | 'pageT
   next(accountId: string, after: RecordPlace, upTo: string | undefined): PositionRecord[]
   origins(receivedSince: number): Map<number, OriginBounds>
 }
+
+/** Those of the reads that are about records alone. */
+export type RecordReads = 'findPosition' | 'pagePositions' | 'pageTrack' | 'findTrackPoints'
 
 export type RecordPlace = Pick<PositionRecord, 'deviceId' | 'timestamp' | 'recordId'>
 
@@ -69,6 +72,9 @@ const REMOVED_AT_ONCE = 1_000
 const PAGE_COLUMNS = `record_id, key_id, latitude, longitude, timestamp, timestamp_source, received_at,
   log_partition, log_offset, ${MEASUREMENTS.join(', ')}`
 
+/** In the order of `TrackStep`. */
+const STEP_COLUMNS = 'timestamp, latitude, longitude, speed, record_id'
+
 /** In the order of `TrackPoint`. */
 const TRACK_COLUMNS = `timestamp, latitude, longitude, ${MEASUREMENTS.join(', ')}, record_id`
 
@@ -84,8 +90,11 @@ const DESCENDING = `FROM records
 export const PAGE = {
   asc: `SELECT ${PAGE_COLUMNS} ${ASCENDING}`,
   desc: `SELECT ${PAGE_COLUMNS} ${DESCENDING}`,
-  track: `SELECT ${TRACK_COLUMNS} ${ASCENDING}`,
+  track: `SELECT ${STEP_COLUMNS} ${ASCENDING}`,
 }
+
+export const TRACK_POINT = `SELECT ${TRACK_COLUMNS} FROM records
+  WHERE account_id = ? AND record_id = ? AND device_id = ?`
 
 export const COUNT = `SELECT count(*) AS count FROM records
   WHERE account_id = ? AND device_id = ? AND timestamp >= ? AND timestamp < ?`
@@ -119,7 +128,8 @@ export function sqliteRecords(database: Database): Records {
     asc: database.prepare<PageRow>(PAGE.asc, { asArrays: true }),
     desc: database.prepare<PageRow>(PAGE.desc, { asArrays: true }),
   }
-  const track = database.prepare<TrackPoint>(PAGE.track, { asArrays: true })
+  const track = database.prepare<TrackStep>(PAGE.track, { asArrays: true })
+  const trackPoint = database.prepare<TrackPoint>(TRACK_POINT, { asArrays: true })
   const count = database.prepare<{ count: number }>(COUNT)
   const removeSome = database.prepare(REMOVE_SOME)
   const removeErased = database.prepare(REMOVE_ERASED)
@@ -209,6 +219,11 @@ export function sqliteRecords(database: Database): Records {
     },
 
     pageTrack: async (query) => track.all(...placeOf(query, 'asc')),
+
+    async findTrackPoints({ accountId, deviceId, recordIds }) {
+      const found = recordIds.map((recordId) => trackPoint.get(accountId, recordId, deviceId))
+      return found.filter((point) => point !== undefined)
+    },
   }
 }
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { MEASUREMENTS } from '../../schemas/position-reported.ts'
-import type { PositionRecord, TrackPoint } from '../../schemas/read-models.ts'
+import type { PositionRecord, TrackStep } from '../../schemas/read-models.ts'
 import { positionReported, T0 } from '../samples.ts'
 import type { OpenStore } from './store-contract.ts'
 import {
@@ -38,9 +38,9 @@ export function historyContract(open: OpenStore): void {
 
     test('is a track in the order of time and recordId, page by page', async () => {
       const wanted = await allPositions(shared.store, accountId, deviceId)
-      const seen: TrackPoint[] = []
+      const seen: TrackStep[] = []
       for (let pages = 0; pages < 9; pages += 1) {
-        const [timestamp, , , , , , , , recordId] = seen.at(-1) ?? []
+        const [timestamp, , , , recordId] = seen.at(-1) ?? []
         const after = recordId !== undefined && timestamp !== undefined && { timestamp, recordId }
         const page = await shared.store.pageTrack({
           ...{ accountId, deviceId, limit: 2 },
@@ -49,7 +49,7 @@ export function historyContract(open: OpenStore): void {
         expect(page.length).toBeLessThanOrEqual(2)
         seen.push(...page)
       }
-      expect(seen).toEqual(wanted.map(trackPoint))
+      expect(seen).toEqual(wanted.map(trackStep))
       const range = { accountId, deviceId, from: T0 + 1, to: T0 + 3, limit: 99 }
       const times = (await shared.store.pageTrack(range)).map(([timestamp]) => timestamp - T0)
       expect(times).toEqual([1, 2, 2, 2])
@@ -65,13 +65,29 @@ export function historyContract(open: OpenStore): void {
         ),
       )
       await shared.store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
-      const track = await shared.store.pageTrack({ accountId: reader, deviceId, limit: 9 })
-      expect(track).toEqual((await allPositions(shared.store, reader, deviceId)).map(trackPoint))
+      const records = await allPositions(shared.store, reader, deviceId)
+      const steps = await shared.store.pageTrack({ accountId: reader, deviceId, limit: 9 })
+      expect(steps).toEqual(records.map(trackStep))
+      const recordIds = records.map(({ recordId }) => recordId)
+      const track = await shared.store.findTrackPoints({ accountId: reader, deviceId, recordIds })
+      expect(track).toEqual(records.map(trackPoint))
       expect(track.map((point) => point.slice(3, 8))).toEqual([
         [1, 2, 3, 4, 0.5],
         [null, null, 0, null, null],
         [null, null, null, null, null],
       ])
+    })
+
+    test('gives what a track shows in the order asked for, of this device, without what is not there', async () => {
+      const [first, second] = await allPositions(shared.store, accountId, deviceId)
+      const other = log.append(positionReported({ accountId, deviceId: 'another' }))
+      await shared.store.project(batchOf(other))
+      const ids = [second, first].map((record) => record?.recordId ?? '')
+      const recordIds = [ids[0] ?? '', 'nothing', other.event.recordId, ids[1] ?? '']
+      const points = await shared.store.findTrackPoints({ accountId, deviceId, recordIds })
+      expect(points.map((point) => point.at(-1))).toEqual(ids)
+      const foreign = { accountId: newAccountId(), deviceId, recordIds }
+      expect(await shared.store.findTrackPoints(foreign)).toEqual([])
     })
 
     test('goes from `from` inclusive to `to` exclusive', async () => {
@@ -188,6 +204,11 @@ export function historyContract(open: OpenStore): void {
 function byTime(a: PositionRecord, b: PositionRecord): number {
   if (a.timestamp !== b.timestamp) return a.timestamp - b.timestamp
   return a.recordId < b.recordId ? -1 : 1
+}
+
+function trackStep(record: PositionRecord): readonly unknown[] {
+  const { timestamp, latitude, longitude, speed = null, recordId } = record
+  return [timestamp, latitude, longitude, speed, recordId]
 }
 
 function trackPoint(record: PositionRecord): readonly unknown[] {

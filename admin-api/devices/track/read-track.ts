@@ -1,6 +1,6 @@
 import { endOfTurn } from '../../../runtime/end-of-turn.ts'
 import { SILENCE } from '../../../schemas/liveness.ts'
-import type { TrackPoint } from '../../../schemas/read-models.ts'
+import type { TrackPoint, TrackStep } from '../../../schemas/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import { placeOf } from './place.ts'
 import { ThinnedTrack } from './thinned-track.ts'
@@ -9,38 +9,64 @@ import { TrackTotals } from './track-totals.ts'
 /** Records held in memory at a time, besides those that are shown. */
 const READ_AT_ONCE = 1_000
 
+/** Of what a track is worked out from, and of what it shows. */
+type ReadableStore = Pick<Store, 'pageTrack' | 'findTrackPoints'>
+
 /**
  * Reads a device's track from `from` to `to`, page by page, into totals and at most `points`
  * records. A silence after which a device counts as offline is a gap, by its expected interval or,
  * without one, by the usual interval of the first page. Stops early when `isWanted` says so.
+ *
+ * All that is shown of a record is read only of those that are shown: of a long track most of the
+ * time goes into values handed over by the database.
  */
 export async function readTrack(
   { points, expectedIntervalSeconds, ...range }: TrackQuery,
-  { store, isWanted }: { store: Pick<Store, 'pageTrack'>; isWanted: () => boolean },
-): Promise<{ readonly thinned: ThinnedTrack<TrackPoint>; readonly totals: TrackTotals }> {
+  { store, isWanted }: { store: ReadableStore; isWanted: () => boolean },
+): Promise<ReadTrack> {
   let page = await read()
   const { intervals, leastMs } = SILENCE.idle
   const usualMs = (expectedIntervalSeconds ?? 0) * 1_000 || usualInterval(page)
   const gapMs = Math.max(intervals * usualMs, leastMs)
-  const thinned = new ThinnedTrack<TrackPoint>({ limit: points, gapMs })
+  const thinned = new ThinnedTrack<TrackStep>({ limit: points, gapMs })
   const totals = new TrackTotals({ gapMs })
   for (;;) {
-    for (const point of page) {
-      const place = placeOf(point[1], point[2])
-      thinned.add(point, point[0], place)
-      totals.add(point, place)
+    for (const step of page) {
+      const place = placeOf(step[1], step[2])
+      thinned.add(step, step[0], place)
+      totals.add(step, place)
     }
     const last = page.at(-1)
-    if (last === undefined || page.length < READ_AT_ONCE || !isWanted()) return { thinned, totals }
+    if (last === undefined || page.length < READ_AT_ONCE || !isWanted()) {
+      return { thinned, totals, points: await shown(thinned.records()) }
+    }
     // Otherwise one long track would keep all others waiting until the end.
     await endOfTurn()
     page = await read(last)
   }
 
-  function read(last?: TrackPoint): Promise<TrackPoint[]> {
-    const after = last && { timestamp: last[0], recordId: last[8] }
+  function read(last?: TrackStep): Promise<TrackStep[]> {
+    const after = last && { timestamp: last[0], recordId: last[4] }
     return store.pageTrack({ ...range, limit: READ_AT_ONCE, ...(after && { after }) })
   }
+
+  async function shown(steps: readonly TrackStep[]): Promise<TrackPoint[]> {
+    const { accountId, deviceId } = range
+    const points: TrackPoint[] = []
+    for (let at = 0; at < steps.length; at += READ_AT_ONCE) {
+      await endOfTurn()
+      const recordIds = steps.slice(at, at + READ_AT_ONCE).map((step) => step[4])
+      points.push(...(await store.findTrackPoints({ accountId, deviceId, recordIds })))
+    }
+    return points
+  }
+}
+
+export type ReadTrack = {
+  readonly thinned: ThinnedTrack<TrackStep>
+  readonly totals: TrackTotals
+  /** What is shown, without what has been erased meanwhile. */
+  readonly points: readonly TrackPoint[]
 }
 
 export type TrackQuery = {
@@ -53,7 +79,7 @@ export type TrackQuery = {
 }
 
 /** The median of the times between records, in milliseconds. */
-function usualInterval(points: readonly TrackPoint[]): number {
+function usualInterval(points: readonly TrackStep[]): number {
   const intervals = points
     .slice(1)
     .map(([timestamp], n) => timestamp - (points[n]?.[0] ?? timestamp))

@@ -1,18 +1,18 @@
-import type { TrackPoint } from '../../../schemas/read-models.ts'
+import type { TrackStep } from '../../../schemas/read-models.ts'
 import { distance, type Place } from './place.ts'
 
 /** Slower than that, in metres per second, counts as standing still. */
 const MOVING = 0.5
 
-/** Where a point has its speed. */
-const SPEED = 5
+/** Where a step has its speed. */
+const SPEED = 3
 
 /** What a whole track amounts to; records are added in the order of time. */
 export class TrackTotals {
   distanceMetres = 0
   movingMs = 0
   readonly #gapMs: number
-  #last: TrackPoint | undefined
+  #last: TrackStep | undefined
   #lastPlace: Place | undefined
   /** -1: none. */
   #reportedSpeed = -1
@@ -23,17 +23,17 @@ export class TrackTotals {
     this.#gapMs = gapMs
   }
 
-  add(point: TrackPoint, place: Place): void {
+  add(step: TrackStep, place: Place): void {
     const last = this.#last
     const lastPlace = this.#lastPlace
-    const speed = point[SPEED]
-    this.#last = point
+    const speed = step[SPEED]
+    this.#last = step
     this.#lastPlace = place
-    this.#bounds.add(point[1], point[2])
+    this.#bounds.add(step[1], step[2])
     if (speed !== null && speed > this.#reportedSpeed) this.#reportedSpeed = speed
     if (last === undefined || lastPlace === undefined) return
     const metres = distance(lastPlace, place)
-    const ms = point[0] - last[0]
+    const ms = step[0] - last[0]
     this.distanceMetres += metres
     if (ms === 0 || ms > this.#gapMs) return
     const computed = metres / (ms / 1_000)

@@ -39,11 +39,10 @@ export function trackRoute({ store }: { store: Store }): AdminRoute {
     const { settings } = await requireDevice(store, caller, deviceId)
     const { accountId } = caller
     const { expectedIntervalSeconds } = settings
-    const { thinned, totals } = await readTrack(
+    const { thinned, totals, points } = await readTrack(
       { accountId, deviceId, expectedIntervalSeconds, ...query },
       { store, isWanted: () => !ctx.req.socket.destroyed },
     )
-    const points = thinned.records()
     succeed(ctx, {
       total: thinned.total,
       shown: points.length,

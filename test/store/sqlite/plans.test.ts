@@ -7,7 +7,13 @@ import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { devicePage } from '../../../store/sqlite/device-page.ts'
 import { SETTINGS_OF_DEVICES } from '../../../store/sqlite/device-settings.ts'
 import { search } from '../../../store/sqlite/documents.ts'
-import { NEXT, PAGE, REMOVE_ERASED, REMOVE_SOME } from '../../../store/sqlite/records.ts'
+import {
+  NEXT,
+  PAGE,
+  REMOVE_ERASED,
+  REMOVE_SOME,
+  TRACK_POINT,
+} from '../../../store/sqlite/records.ts'
 import {
   ACCOUNTS,
   AUDIT,
@@ -39,6 +45,9 @@ describe('what is asked of the SQLite store is a walk along an index, never a sc
     const ascending = [`${page}(timestamp,record_id)>(?,?) AND timestamp<?)`]
     expect(plan('read-models-1', PAGE.asc)).toEqual(ascending)
     expect(plan('read-models-1', PAGE.track)).toEqual(ascending)
+    expect(plan('read-models-1', TRACK_POINT)).toEqual([
+      expect.stringMatching(/^SEARCH records USING INDEX .+ \(account_id=\? AND record_id=\?\)$/),
+    ])
     expect(plan('read-models-1', PAGE.desc)).toEqual([
       `${page}timestamp>? AND (timestamp,record_id)<(?,?))`,
     ])
