@@ -39,7 +39,9 @@ export function serveConsole({ site, maps, headers }: ConsolePage): HttpMiddlewa
       name(ctx, 'console')
       ctx.vary('Accept')
       // Otherwise the page would ask for it only once it has been told who is signed in.
-      if (ctx.path === '/' && sessionToken(ctx) !== undefined) ctx.set('Link', site.mapLinks)
+      if (ctx.path === '/' && sessionToken(ctx) !== undefined && site.mapLinks !== undefined) {
+        ctx.set('Link', site.mapLinks)
+      }
       answer(ctx, site.page, { ...headers, 'Cache-Control': 'no-cache' })
     } else {
       if (ctx.path === '/') ctx.vary('Accept')

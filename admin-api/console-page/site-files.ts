@@ -14,7 +14,7 @@ export type Site = {
   readonly page: SiteFile
   readonly assets: ReadonlyMap<string, SiteFile>
   /** A `Link` header (RFC 8288) with what the map takes, for browsers that will open it. */
-  readonly mapLinks: string
+  readonly mapLinks: string | undefined
 }
 
 /** As Vite writes it: what each module became, and what that imports. */
@@ -50,8 +50,8 @@ export function readSite(folder: string): Site | undefined {
   return { page, assets, mapLinks: linksOf(MAP_PAGE, read(join(folder, '.vite', 'manifest.json'))) }
 }
 
-function linksOf(name: string, manifest: Buffer | undefined): string {
-  if (manifest === undefined) return ''
+function linksOf(name: string, manifest: Buffer | undefined): string | undefined {
+  if (manifest === undefined) return undefined
   const modules = JSON.parse(manifest.toString()) as Manifest
   const wanted = new Set([name])
   // A set also gives what is added to it meanwhile.

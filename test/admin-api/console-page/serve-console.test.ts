@@ -41,6 +41,10 @@ beforeAll(async () => {
   mkdirSync(join(site, '.vite'))
   writeFileSync(join(site, '.vite', 'manifest.json'), JSON.stringify(MANIFEST))
   writeFileSync(join(folder.path, 'world.pmtiles'), MAP)
+  server = await serve(site)
+})
+
+async function serve(site: string): Promise<typeof server> {
   const app = new Koa<HttpState>()
   app.use(identifyRequest())
   app.use(answerInEnvelope({ logger: pino({ level: 'silent' }) }))
@@ -57,8 +61,8 @@ beforeAll(async () => {
   app.use((ctx) => {
     if (ctx.path === '/' || ctx.path === '/api/v1/devices') succeed(ctx, 'the API')
   })
-  server = await serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 500 })
-})
+  return serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 500 })
+}
 
 afterAll(async () => {
   await server.close()
@@ -92,6 +96,18 @@ describe('the page', () => {
     ])
     expect((await get('/', { Accept: BROWSER })).headers.get('link')).toBeNull()
     expect((await get('/keys', { Accept: BROWSER, Cookie })).headers.get('link')).toBeNull()
+  })
+
+  test('says nothing of the map where the build does not tell what it takes', async () => {
+    const site = join(folder.path, 'without-manifest')
+    mkdirSync(join(site, 'assets'), { recursive: true })
+    writeFileSync(join(site, 'index.html'), '<!doctype html>')
+    const other = await serve(site)
+    const Cookie = `gps_session=${'a'.repeat(22)}`
+    const { status, headers } = await fetch(other.url, { headers: { Accept: BROWSER, Cookie } })
+    await other.close()
+    expect(status).toBe(200)
+    expect(headers.get('link')).toBeNull()
   })
 
   test.each(['*/*', 'application/json', ''])(
