@@ -121,15 +121,20 @@ export async function changeDevices<Entry extends { readonly event: DeviceName }
   const devices = byDevice(entries)
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
     const names = [...devices.values()].flatMap((own) => own.slice(0, 1)).map(({ event }) => event)
-    // Through whichever index: what it misses, being moved there meanwhile, is a conflict below.
+    // Through whichever index: of a device that it misses, being moved there meanwhile, the write is
+    // a conflict, or there is none to make.
     const found = await byKey(find(statuses, names))
     const writes: AnyBulkWriteOperation<DeviceStatusDocument>[] = []
+    const absent: DeviceName[] = []
     for (const [key, own] of devices) {
       const before = found.get(key)
       const after = await change(before, own)
+      if (after === undefined && before === undefined) absent.push(own[0]!.event)
       if (after !== undefined && after !== before) writes.push(write(before, after))
     }
-    if (writes.length === 0 || (await writeAll(statuses, writes))) return
+    const missed = await storedDevices(statuses, absent)
+    const written = writes.length === 0 || (await writeAll(statuses, writes))
+    if (written && missed.size === 0) return
     onConflict(attempt)
     // The other process's write cannot be read before a majority has it.
     await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, 10 * 2 ** attempt))
@@ -139,7 +144,7 @@ export async function changeDevices<Entry extends { readonly event: DeviceName }
   })
 }
 
-/** The stored state of devices, by `accountId/deviceId`. */
+/** The stored state of devices, by `accountId/deviceId`; through the index that misses none. */
 export async function storedDevices(
   statuses: DeviceStatuses,
   devices: readonly DeviceName[],
