@@ -33,10 +33,15 @@ export class MapCanvas {
     this.#draw = draw
     this.#canvas.className = 'fleet-canvas'
     map.getTargetElement()?.append(this.#canvas)
-    map.on('postrender', () => this.paint())
+    map.on('postrender', () => this.#paintNow())
   }
 
   paint(): void {
+    // While a zoom runs each frame paints it anyway.
+    if (!this.#map.getView().getAnimating()) this.#paintNow()
+  }
+
+  #paintNow(): void {
     const [width = 0, height = 0] = this.#map.getSize() ?? []
     const resolution = this.#map.getView().getResolution()
     const center = this.#map.getView().getCenter()

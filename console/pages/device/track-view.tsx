@@ -9,7 +9,6 @@ import { Replay } from './replay.tsx'
 import { TrackMap } from './track-map.tsx'
 import { movingText, readTrack, type Track } from './track.ts'
 
-const POINTS = 4_000
 const FORMATS = ['gpx', 'geojson', 'csv', 'ndjson'] as const
 
 /** The way of a day: map, plots and table, with one time cursor for all of them. */
@@ -32,7 +31,7 @@ export function TrackView({
       readTrack(
         await api.get('/devices/{deviceId}/track', {
           path: { deviceId },
-          query: { ...range, points: POINTS },
+          query: range,
           signal,
         }),
       ),
