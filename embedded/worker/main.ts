@@ -1,3 +1,4 @@
+import { constants, getPriority, setPriority } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parentPort } from 'node:worker_threads'
 import { startAdminApi } from '../../admin-api/service.ts'
@@ -9,12 +10,19 @@ import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { joinThread, type Peer } from '../calls.ts'
 import type { MainThread, WorkerThread } from '../threads.ts'
 
+/** As `nice` has it: where threads wait for a processor, the one that answers the devices comes first. */
+const NICER = 10
+
 /**
  * The worker thread of the embedded process: projector, read models and admin API. It reads the log;
  * the main thread does its writes to the log.
  */
 await runProgram('gps', async (program) => {
   if (parentPort === null) throw new Error('this is no program: start embedded/main')
+  // Elsewhere it would be that of the whole process.
+  if (process.platform === 'linux') {
+    setPriority(Math.min(constants.priority.PRIORITY_LOW, getPriority() + NICER))
+  }
   const { config, logger, lifecycle, metrics } = program
   const directory = resolve(config.dataDir)
   let finish = () => {}

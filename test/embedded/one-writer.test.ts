@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { getPriority } from 'node:os'
 import { basename, join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { operatorEnv, signIn } from '../deployments.ts'
@@ -47,6 +48,16 @@ test('the log is written by the main thread alone, and each of its commits waits
     new Set([`main ${FULL}`]),
   )
 }, 90_000)
+
+const onLinux = process.platform === 'linux' ? test : test.skip
+
+onLinux('where processors are few, the main thread goes before the worker', async () => {
+  const { process: running } = await embedded.start()
+  const own = getPriority(running.pid)
+  const tasks = `/proc/${running.pid}/task`
+  const priorities = readdirSync(tasks).map((task) => getPriority(Number(task)))
+  expect(priorities.filter((priority) => priority !== own)).toEqual([Math.min(19, own + 10)])
+})
 
 test('a key revoked in the worker is refused by the main thread within 5 s', async () => {
   const running = await embedded.start(operatorEnv())
