@@ -24,7 +24,7 @@ async function print(args: readonly string[]): Promise<number> {
       return 0
     }
     const { file, assumptions } = options
-    const costs = costsOf(readParts(file), await bytesOfOne())
+    const costs = costsOf(readParts(file), bytesOfOne())
     const capacities = FLEETS.map((devices) => capacity(devices, costs, assumptions))
     process.stdout.write(capacityTable(capacities, costs, assumptions))
     return 0
@@ -35,9 +35,9 @@ async function print(args: readonly string[]): Promise<number> {
   }
 }
 
-async function bytesOfOne() {
+function bytesOfOne() {
   const event = { ...eventOf(1_234_567, { devices: 10_000 }), accountId: ID, keyId: ID }
-  const { key, value, headers } = await toMessage(event)
+  const { key, value, headers } = toMessage(event)
   const texts = [key, value, ...Object.entries(headers ?? {}).flat()]
   const eventBytes = texts.reduce((sum, text) => sum + Buffer.byteLength(String(text)), 0)
   const origin = { partition: 7, offset: 123_456_789 }

@@ -22,7 +22,7 @@ await describeWith(['schemaRegistry'], 'what the code writes as Avro', ({ schema
       [everyField, messages.positionReportedAvro, everyField],
       [heartbeat, messages.deviceSeenAvro, value],
     ] as const) {
-      const message = await toMessage(event, { avro })
+      const message = toMessage(event, { avro })
       expectEnvelope(message, described)
       const readerSchema = described.payload.schema
       const read: unknown = await new SchemaRegistry({ host: url }).decode(

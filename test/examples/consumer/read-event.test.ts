@@ -10,7 +10,7 @@ const AVRO_VALUE = Buffer.from([0, 0, 0, 0, 7, 1, 2, 3])
 
 test('a position in JSON is read, without the fields that this program does not know', async () => {
   const event = positionReported({ speed: 3.5, battery: 0 })
-  const { value, headers } = await written(event)
+  const { value, headers } = written(event)
   const newer = { ...(JSON.parse(String(value)) as object), satellites: 9, altitude: null }
   const message = { key: null, headers, value: Buffer.from(JSON.stringify(newer)) }
   expect(await readEvent(message, undefined)).toEqual({
@@ -20,14 +20,14 @@ test('a position in JSON is read, without the fields that this program does not 
     spooled: false,
   })
   expect(
-    await readEvent({ key: null, ...(await written(event, { spooled: true })) }, undefined),
+    await readEvent({ key: null, ...written(event, { spooled: true }) }, undefined),
   ).toMatchObject({ id: event.recordId, spooled: true })
 })
 
 test('a heartbeat is read, in JSON and in Avro', async () => {
   const { accountId, deviceId, receivedAt, ...rest } = deviceSeen({ deviceId: 'vän/2' })
   const heartbeat = { accountId, deviceId, receivedAt }
-  const json = await written({ ...heartbeat, ...rest }, { spooled: true })
+  const json = written({ ...heartbeat, ...rest }, { spooled: true })
   expect(await readEvent({ key: null, ...json }, undefined)).toEqual({
     ...{ kind: 'heartbeat', heartbeat, spooled: true },
   })
@@ -71,7 +71,7 @@ test.each([
   ['no time', JSON.stringify({ ...plain(), receivedAt: 'soon' })],
   ['Avro that ends before its schema id', '\0\0'],
 ])('%s is skipped', async (_, value) => {
-  const { headers } = await written(positionReported())
+  const { headers } = written(positionReported())
   const skipped = { kind: 'skipped', reason: expect.any(String) }
   const bytes = value === null ? null : Buffer.from(value)
   expect(await readEvent({ key: null, headers, value: bytes }, registry(plain()))).toEqual(skipped)
@@ -79,7 +79,7 @@ test.each([
 
 test('Avro is read with the schema that it names, its nulls left out', async () => {
   const event = positionReported({ heading: 90 })
-  const { headers } = await written(event)
+  const { headers } = written(event)
   const read = await readEvent(
     { key: null, headers, value: AVRO_VALUE },
     registry({ ...event, altitude: null }),
@@ -92,14 +92,14 @@ test('Avro is read with the schema that it names, its nulls left out', async () 
 })
 
 test('Avro is skipped without a registry, and where the registry does not know the schema', async () => {
-  const { headers } = await written(positionReported())
+  const { headers } = written(positionReported())
   const message = { headers, value: AVRO_VALUE }
   expect(await reasonFor(message)).toContain('--registry')
   expect(await reasonFor(message, failing(404))).toContain('schema 7')
 })
 
 test('while the registry does not answer nothing is skipped', async () => {
-  const { headers } = await written(positionReported())
+  const { headers } = written(positionReported())
   const reading = readEvent({ key: null, headers, value: AVRO_VALUE }, failing(503))
   await expect(reading).rejects.toThrow('no answer')
 })
@@ -116,8 +116,8 @@ function plain() {
 }
 
 /** As the service writes it, and as a consumer gets it: header values are bytes. */
-async function written(event: AppendedEvent, options: { spooled?: boolean } = {}) {
-  const { value, headers = {} } = await toMessage(event, options)
+function written(event: AppendedEvent, options: { spooled?: boolean } = {}) {
+  const { value, headers = {} } = toMessage(event, options)
   return { value: Buffer.from(value!), headers: inBytes(headers) }
 }
 
