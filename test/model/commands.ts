@@ -104,7 +104,7 @@ function rebuildDuring(batches: Report[][]): Command {
     await world.rebuild(async () => {
       for (const reports of batches) await sendTo(model, world, [reports])
       await world.project({ sizes: [2], back: 0, most: 1000 })
-      if (!world.isDead()) await model.check(world, { all: false })
+      await world.unlessItDies(() => model.check(world, { all: false }))
     })
   })
 }

@@ -141,6 +141,16 @@ export async function openWorld(folder: string, empty: string) {
     kill: killProcess,
     isDead,
 
+    /** Looks at it, as long as it lives: what goes on beside may meet its death at any moment. */
+    async unlessItDies(look: () => Promise<void>): Promise<void> {
+      if (isDead()) return
+      try {
+        await look()
+      } catch (error) {
+        if (!isDead() || !(error instanceof DependencyError)) throw error
+      }
+    },
+
     /** Starts it again if it has died. */
     async revive(): Promise<void> {
       if (!isDead()) return
