@@ -6,12 +6,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { eventually } from '../eventually.ts'
 import { startEmbedded, type Embedded } from '../programs.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
-import { noteFault, SHORT } from './table.ts'
+import { noteFault } from './table.ts'
 
 /** One second of a flood. */
 type Second = { sent: number; good: number; late: number; refused: number; other: number }
 
-const ROUNDS = SHORT ? 3 : 5
+const ROUNDS = 5
 const HEAP_MB = 256
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>
