@@ -119,8 +119,8 @@ export async function changeDevices<Entry extends { readonly event: DeviceName }
 ): Promise<void> {
   if (entries.length === 0) return
   const devices = byDevice(entries)
+  const names = Array.from(devices.values(), (own) => own[0]!.event)
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
-    const names = [...devices.values()].flatMap((own) => own.slice(0, 1)).map(({ event }) => event)
     // Through whichever index: of a device that it misses, being moved there meanwhile, the write is
     // a conflict, or there is none to make.
     const found = await byKey(find(statuses, names))
