@@ -175,8 +175,8 @@ export function rejectionsContract(open: OpenStore): void {
       const events = Array.from({ length: REJECTIONS_KEPT + 30 }, (_, n) =>
         rejected({ accountId, receivedAt: NOW + n }),
       )
-      for (let start = 0; start < events.length; start += 1_000) {
-        await shared.store.saveRejections(events.slice(start, start + 1_000))
+      for (let start = 0; start < events.length; start += 250) {
+        await shared.store.saveRejections(events.slice(start, start + 250))
       }
       const kept: ReportRejected[] = await all(accountId, {}, 1_000)
       expect(kept).toHaveLength(REJECTIONS_KEPT)

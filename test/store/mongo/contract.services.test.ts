@@ -1,3 +1,4 @@
+import type { Store } from '../../../store/store.ts'
 import { storeContract } from '../../contracts/store-contract.ts'
 import { describeWith } from '../../services/describe-with.ts'
 import { testDatabase } from './database.ts'
@@ -5,15 +6,36 @@ import { testDatabase } from './database.ts'
 await describeWith(['mongodb'], 'the MongoDB store on a server', ({ mongodb }) => {
   storeContract('MongoDB', async () => {
     const database = testDatabase(mongodb)
-    let store = await database.open()
+    let store = patient(await database.open())
     return {
       store,
       async reopen() {
         await store.close()
-        store = await database.open()
+        store = patient(await database.open())
         return store
       },
       close: () => database.drop(),
     }
   })
 })
+
+/**
+ * Asks again, as every caller does, when the server took too long: on a busy machine a stand-in stops
+ * for seconds.
+ */
+function patient(store: Store): Store {
+  const methods = Object.entries(store) as [string, (...args: unknown[]) => Promise<unknown>][]
+  const asking = methods.map(([name, method]) => [
+    name,
+    async (...args: unknown[]) => {
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await method(...args)
+        } catch (error) {
+          if (attempt === 5 || !/ did not answer within /.test(String(error))) throw error
+        }
+      }
+    },
+  ])
+  return Object.fromEntries(asking) as Store
+}
