@@ -71,10 +71,12 @@ export function gatheringWriter<Item>({
   room = waitingRoom(),
   deadlineMs,
 }: GatheringWriterOptions<Item>): GatheringWriter<Item> {
-  // Sets keep insertion order and delete in O(1): calls dropped at their deadline must not pile up
-  // while the outstanding batch hangs.
-  const queue = new Set<Call<Item>>()
-  const unanswered = new Set<Call<Item>>()
+  // Not a `Set`: one that is added to and deleted from without end leaves tables behind whose calls V8
+  // moves to the old generation.
+  let queue: Call<Item>[] = []
+  /** Of those in the queue. */
+  let expired = 0
+  let unanswered = 0
   let busy = false
   let closed = false
   let drained: (() => void) | undefined
@@ -87,10 +89,10 @@ export function gatheringWriter<Item>({
         return Promise.reject(unavailable('the event log is overloaded'))
       }
       return new Promise((resolve, reject) => {
-        const call: Call<Item> = { items, bytes, resolve, reject, timer: undefined }
+        const call: Call<Item> = { items, bytes, resolve, reject, timer: undefined, state: 'queued' }
         if (withinMs !== undefined) call.timer = setTimeout(expire, withinMs, call, withinMs)
-        unanswered.add(call)
-        queue.add(call)
+        unanswered += 1
+        queue.push(call)
         startBatch()
       })
     },
@@ -103,13 +105,13 @@ export function gatheringWriter<Item>({
           before?.()
           resolve()
         }
-        if (unanswered.size === 0) drained()
+        if (unanswered === 0) drained()
       })
     },
   }
 
   function startBatch() {
-    if (busy || queue.size === 0) return
+    if (busy || queue.length === 0) return
     busy = true
     setImmediate(() => {
       const calls = takeBatch()
@@ -132,31 +134,43 @@ export function gatheringWriter<Item>({
     const calls: Call<Item>[] = []
     let items = 0
     let bytes = 0
+    let taken = 0
     for (const call of queue) {
-      items += call.items.length
-      bytes += call.bytes
-      if (calls.length > 0 && (items > maxBatchItems || bytes > maxBatchBytes)) break
-      dequeue(call)
-      calls.push(call)
+      if (call.state === 'queued') {
+        items += call.items.length
+        bytes += call.bytes
+        if (calls.length > 0 && (items > maxBatchItems || bytes > maxBatchBytes)) break
+        call.state = 'taken'
+        room.leave(call.items.length, call.bytes)
+        calls.push(call)
+      } else expired -= 1
+      taken += 1
     }
+    if (taken === queue.length) queue = []
+    else queue.splice(0, taken)
     return calls
   }
 
-  function dequeue(call: Call<Item>) {
-    if (queue.delete(call)) room.leave(call.items.length, call.bytes)
-  }
-
   function expire(call: Call<Item>, withinMs: number) {
-    dequeue(call)
+    if (call.state === 'queued') {
+      room.leave(call.items.length, call.bytes)
+      expired += 1
+    }
     answer(call, unavailable(`the event log did not write within ${withinMs} ms`))
+    // They must not pile up while the outstanding batch hangs.
+    if (expired <= queue.length / 2) return
+    queue = queue.filter(({ state }) => state === 'queued')
+    expired = 0
   }
 
   function answer(call: Call<Item>, error: unknown) {
-    if (!unanswered.delete(call)) return
+    if (call.state === 'answered') return
+    call.state = 'answered'
+    unanswered -= 1
     clearTimeout(call.timer)
     if (error === undefined) call.resolve()
     else call.reject(error)
-    if (unanswered.size === 0) drained?.()
+    if (unanswered === 0) drained?.()
   }
 }
 
@@ -166,6 +180,7 @@ type Call<Item> = {
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
   timer: NodeJS.Timeout | undefined
+  state: 'queued' | 'taken' | 'answered'
 }
 
 function unavailable(message: string): DependencyError {

@@ -9,8 +9,11 @@ const AT_ONCE = 16
 const HELD_IN_ALL = 5_000
 
 type Connection = {
-  /** Answers in progress, in the order of the requests. */
-  readonly underWay: Set<ServerResponse>
+  /**
+   * Answers in progress, in the order of the requests. Not a `Set`: one that is added to and deleted
+   * from without end leaves tables behind whose answers V8 moves to the old generation.
+   */
+  readonly underWay: ServerResponse[]
   readonly held: (() => void)[]
   resting: boolean
 }
@@ -39,15 +42,15 @@ export class HttpConnections {
     const connection = this.#connections.get(socket) ?? this.#open(socket)
     const { underWay, held } = connection
     const begin = () => {
-      underWay.add(response)
+      underWay.push(response)
       this.#load.begin()
       response.once('close', () => {
-        if (underWay.delete(response)) this.#load.end()
+        if (removed(response, underWay)) this.#load.end()
         this.#beginHeld(connection, socket)
       })
       this.#begin(request, response)
     }
-    if (underWay.size < AT_ONCE) return begin()
+    if (underWay.length < AT_ONCE) return begin()
     // One piece of input can hold thousands, and a client that reads no answers leaves them waiting.
     if (this.#heldInAll >= HELD_IN_ALL) return void socket.destroy()
     this.#heldInAll += 1
@@ -69,21 +72,21 @@ export class HttpConnections {
 
   /** The answers in progress on a connection. */
   underWay(socket: Duplex): readonly ServerResponse[] {
-    return [...(this.#connections.get(socket)?.underWay ?? [])]
+    return this.#connections.get(socket)?.underWay ?? []
   }
 
   /** The last answer in progress on each connection. */
   last(): ServerResponse[] {
-    return [...this.#connections.values()].flatMap(({ underWay }) => [...underWay].slice(-1))
+    return [...this.#connections.values()].flatMap(({ underWay }) => underWay.slice(-1))
   }
 
   #open(socket: Socket): Connection {
-    const connection: Connection = { underWay: new Set(), held: [], resting: false }
+    const connection: Connection = { underWay: [], held: [], resting: false }
     this.#connections.set(socket, connection)
     socket.once('close', () => {
       // Node does not close the answers that wait behind the one that was being sent.
-      this.#load.end(connection.underWay.size)
-      connection.underWay.clear()
+      this.#load.end(connection.underWay.length)
+      connection.underWay.length = 0
       this.#heldInAll -= connection.held.length
       connection.held.length = 0
       this.#connections.delete(socket)
@@ -97,7 +100,7 @@ export class HttpConnections {
 
   #beginHeld({ underWay, held, resting }: Connection, socket: Socket): void {
     if (held.length === 0) return
-    while (underWay.size < AT_ONCE) {
+    while (underWay.length < AT_ONCE) {
       const begin = held.shift()
       if (begin === undefined) break
       this.#heldInAll -= 1
@@ -105,4 +108,13 @@ export class HttpConnections {
     }
     if (held.length === 0 && !resting) socket.resume()
   }
+}
+
+/** Whether it was there. Nearly always it is the only one. */
+function removed(response: ServerResponse, underWay: ServerResponse[]): boolean {
+  const at = underWay.indexOf(response)
+  if (at === -1) return false
+  if (at === 0) underWay.shift()
+  else underWay.splice(at, 1)
+  return true
 }
