@@ -89,7 +89,14 @@ export function gatheringWriter<Item>({
         return Promise.reject(unavailable('the event log is overloaded'))
       }
       return new Promise((resolve, reject) => {
-        const call: Call<Item> = { items, bytes, resolve, reject, timer: undefined, state: 'queued' }
+        const call: Call<Item> = {
+          items,
+          bytes,
+          resolve,
+          reject,
+          timer: undefined,
+          state: 'queued',
+        }
         if (withinMs !== undefined) call.timer = setTimeout(expire, withinMs, call, withinMs)
         unanswered += 1
         queue.push(call)

@@ -1,3 +1,7 @@
+import type { IncomingMessage } from 'node:http'
+import type Router from '@koa/router'
+import type Koa from 'koa'
+import type { HttpApp } from '../runtime/http-server.ts'
 import {
   errorEnvelope,
   EVERY_ANSWER,
@@ -7,7 +11,6 @@ import {
   requestObserver,
   successEnvelope,
   type HttpContext,
-  type HttpMiddleware,
 } from '../runtime/http.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
@@ -16,25 +19,55 @@ import type { Endpoint, ReportState } from './senders/endpoint.ts'
 const JSON_TYPE = 'application/json; charset=utf-8'
 const COMMON_HEADERS = Object.entries(EVERY_ANSWER).flat()
 
+type Endpoints = Readonly<Record<string, Endpoint>>
+type AnswerReport = (
+  ctx: HttpContext<ReportState>,
+  route: { readonly path: string; readonly endpoint: Endpoint },
+) => Promise<void>
+
 /**
- * Answers POST requests to the given paths, with everything that the app's middleware does for the
- * others. Paths are looked up and answers written in one piece here, because the router and Koa's
- * header by header each cost half as much again as a bare server (bench/README.md).
+ * The app with endpoints for reports, which take POST requests to their paths. They get a context of
+ * the app and nothing else of Koa: the router, answers written header by header, listeners for the end
+ * of a request and the chain of middleware cost a report as much again as a bare server (bench/README.md).
  */
-export function answerReports(
-  endpoints: Readonly<Record<string, Endpoint>>,
-  { metrics, logger }: { metrics: Metrics; logger: Logger },
-): HttpMiddleware<ReportState> {
+export function withReports(
+  { app, router }: { app: Koa<ReportState>; router: Router<ReportState> },
+  endpoints: Endpoints,
+  options: { metrics: Metrics; logger: Logger },
+): HttpApp & Pick<Koa<ReportState>, 'middleware'> {
+  const answer = answerReport(options)
+  const byPath = new Map(Object.entries(endpoints))
+  // Known to the router for its 405.
+  router.post([...byPath.keys()], () => {
+    throw new Error('a report has come to the router')
+  })
+
+  return {
+    middleware: app.middleware,
+    callback() {
+      const others = app.callback()
+      return (request, response) => {
+        const path = pathIn(request)
+        const endpoint = request.method === 'POST' ? byPath.get(path) : undefined
+        if (endpoint === undefined) return others(request, response)
+        const ctx = app.createContext<ReportState>(request, response)
+        return answer(ctx, { path, endpoint }).catch((error: Error) => ctx.onerror(error))
+      }
+    },
+  }
+}
+
+function pathIn({ url = '' }: IncomingMessage): string {
+  const end = url.search(/[?#]/)
+  return end === -1 ? url : url.slice(0, end)
+}
+
+/** Does for a report all that the app's middleware does for the others. */
+function answerReport({ metrics, logger }: { metrics: Metrics; logger: Logger }): AnswerReport {
   const observe = requestObserver({ service: 'ingest-api', metrics, logger })
   const failed = failureLog({ logger })
-  const byPath = new Map(Object.entries(endpoints))
 
-  return async function answerReports(ctx, next) {
-    const endpoint = byPath.get(ctx.path)
-    if (endpoint === undefined || ctx.method !== 'POST') {
-      await next()
-      return
-    }
+  return async function answerReport(ctx, { path, endpoint }) {
     const started = performance.now()
     const requestId = requestIdOf(ctx.req)
     const headers = ['X-Request-Id', requestId, ...COMMON_HEADERS, 'Content-Type', JSON_TYPE]
@@ -48,13 +81,12 @@ export function answerReports(
       if (hasLongUnreadBody(ctx.req)) headers.push('Connection', 'close')
       write(ctx, error.status, errorEnvelope(error))
     }
-    observe(ctx, { route: ctx.path, started })
+    observe(ctx, { route: path, started })
+    if (ctx.req.socket.destroyed) logger.debug({ requestId }, 'the caller has gone')
   }
 }
 
 function write(ctx: HttpContext<ReportState>, status: number, envelope: object): void {
-  // Koa leaves the answer to us.
-  ctx.respond = false
   const body = JSON.stringify(envelope)
   const { headers } = ctx.state
   headers.push('Content-Length', String(Buffer.byteLength(body)))

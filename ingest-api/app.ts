@@ -10,6 +10,7 @@ import {
   reportBrokenOff,
 } from '../runtime/http.ts'
 import { Load } from '../runtime/load.ts'
+import type { HttpApp } from '../runtime/http-server.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import { documentRoutes } from '../runtime/openapi/document-routes.ts'
@@ -21,7 +22,7 @@ import { DeviceLimit } from './accept/device-limit.ts'
 import { KeyLimit } from './accept/key-limit.ts'
 import type { Rejections } from './accept/rejections.ts'
 import { Tally } from './accept/tally.ts'
-import { answerReports } from './answer-reports.ts'
+import { withReports } from './answer-reports.ts'
 import { AuthFailures } from './keys/auth-failures.ts'
 import { Grants } from './keys/grants.ts'
 import type { KeyUsage } from './keys/key-usage.ts'
@@ -69,7 +70,7 @@ export function createIngestApp({
   /** Shared with the server, which refuses requests beyond it. */
   load?: Load
   metricsElsewhere?: boolean
-}): Koa<ReportState> {
+}): HttpApp & Pick<Koa<ReportState>, 'middleware'> {
   const grants = new Grants({ keys, clock: steadyClock, wallClock: clock, stopping })
   const failures = new AuthFailures({ limit: rateLimits.auth, openCounters })
   const router = new Router<ReportState>({ strict: true })
@@ -91,20 +92,17 @@ export function createIngestApp({
     '/api/v1/gps/submit': submitPosition({ receive, accept }),
     '/api/v1/gps/batch': submitBatch({ receive, accept }),
   }
-  const reports = answerReports(endpoints, { metrics, logger })
   const take = takeApps({ ...receiving, accept })
   const apps = answerApps({ take, metrics, logger })
-  // Known to the router for its 405: what these take never comes so far.
-  router.post(Object.keys(endpoints), reports)
+  // Known to the router for its 405: what it takes never comes so far.
   for (const { path, methods } of APP_PATHS) router.register(path, [...methods], apps)
 
   const app = new Koa<ReportState>({ proxy: trustProxy > 0, maxIpsCount: trustProxy })
-  app.use(reports)
   app.use(apps)
   app.use(identifyRequest())
   app.use(observeRequests({ service: 'ingest-api', metrics, logger }))
   app.use(answerInEnvelope({ logger }))
   app.use(router.routes())
   app.on('error', reportBrokenOff({ logger }))
-  return app
+  return withReports({ app, router }, endpoints, { metrics, logger })
 }

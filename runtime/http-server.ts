@@ -1,7 +1,6 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type Koa from 'koa'
 import { refuseConnection, refuseOverload, refuseRequest } from './bare-answer.ts'
 import { HttpConnections } from './http-connections.ts'
 import type { Load } from './load.ts'
@@ -20,6 +19,11 @@ export type HttpServer = {
   close(): Promise<void>
 }
 
+/** What a Koa app is for a server. */
+export type HttpApp = {
+  callback(): (request: IncomingMessage, response: ServerResponse) => Promise<void>
+}
+
 /** Beyond the load that it can carry, a server refuses requests that change something, with 503. */
 export type Overload = {
   readonly load: Load
@@ -28,7 +32,7 @@ export type Overload = {
 }
 
 /**
- * Serves a Koa app with limits against slow or hostile clients. Requests that the HTTP parser
+ * Serves an app with limits against slow or hostile clients. Requests that the HTTP parser
  * refuses are answered in the error envelope too.
  */
 export async function serveHttp({
@@ -40,7 +44,7 @@ export async function serveHttp({
   overload,
   comesAgain = () => false,
 }: {
-  app: Koa
+  app: HttpApp
   host: string
   port: number
   graceMs: number
