@@ -4,7 +4,12 @@ import type { Window } from './tally.ts'
 
 export type Order = { readonly target: Target; readonly connections: number } & (
   | { readonly kind: 'saturate'; readonly seconds: number }
-  | { readonly kind: 'pace'; readonly seconds: number; readonly perSecond: number }
+  | {
+      readonly kind: 'pace'
+      readonly seconds: number
+      readonly perSecond: number
+      readonly leadInSeconds?: number
+    }
 )
 
 export type Generator = {

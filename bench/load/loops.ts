@@ -42,11 +42,14 @@ export async function pace(
     connections,
     seconds,
     perSecond,
+    leadInSeconds = 0,
     onAnswer = () => undefined,
   }: {
     connections: number
     seconds: number
     perSecond: number
+    /** For so long before the `seconds` at the same rate; what is answered counts, how late does not. */
+    leadInSeconds?: number
     /** Called with each 200. */
     onAnswer?: (answer: Answer) => void
   },
@@ -55,8 +58,9 @@ export async function pace(
     const tally = new Tally(target.batch)
     const idle = [...open]
     const due: number[] = []
-    const total = Math.floor(perSecond * seconds)
+    const total = Math.floor(perSecond * (leadInSeconds + seconds))
     const begin = performance.now()
+    const timedFrom = begin + leadInSeconds * 1000
     let planned = 0
     let underWay = 0
 
@@ -64,7 +68,7 @@ export async function pace(
       underWay += 1
       connection.send(make(), (answer) => {
         underWay -= 1
-        tally.count(answer, dueAt)
+        tally.count(answer, dueAt >= timedFrom ? dueAt : undefined)
         if (answer?.status === 200) onAnswer(answer)
         const waiting = due.shift()
         if (waiting === undefined) idle.push(connection)

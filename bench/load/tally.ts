@@ -31,14 +31,14 @@ export class Tally {
     this.#batch = batch
   }
 
-  /** `since`: when the request was sent, or should have been. */
-  count(answer: Answer | undefined, since: number): void {
+  /** `since`: when the request was sent, or should have been; undefined if it is not timed. */
+  count(answer: Answer | undefined, since: number | undefined): void {
     if (answer === undefined || answer.status !== 200) {
       const status = answer === undefined ? 'none' : String(answer.status)
       this.#failed[status] = (this.#failed[status] ?? 0) + 1
       return
     }
-    this.#latencies.add(performance.now() - since)
+    if (since !== undefined) this.#latencies.add(performance.now() - since)
     this.#answers += 1
     this.#acknowledged += this.#batch === 1 ? 1 : acceptedOf(answer.body, this.#batch)
   }

@@ -95,4 +95,19 @@ describe('the load', () => {
     // 60 of the 200 were due in those 300 ms; only two could be sent before they were over.
     expect(latency.p99).toBeGreaterThan(250)
   })
+
+  test('what is late in the lead-in is answered and counted, but not charged', async () => {
+    let stopped = false
+    const target = await serve((request, response) => {
+      if (!stopped) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
+      stopped = true
+      answering(request, response)
+    })
+    const { latency, answers } = await pace(
+      { ...target, batch: 1 },
+      { connections: 2, seconds: 1, leadInSeconds: 1, perSecond: 200 },
+    )
+    expect(answers).toBe(400)
+    expect(latency.max).toBeLessThan(250)
+  })
 })
