@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, totalmem } from 'node:os'
+import { stolenShare } from './cpu-time.ts'
 import { figures, type Figure } from './figures.ts'
 import type { Measured, Parts } from './measured.ts'
 
@@ -53,10 +54,17 @@ export function writeResult(file: string, result: Result): void {
   writeFileSync(file, `${JSON.stringify(result, undefined, 2)}\n`)
 }
 
+/** As long as this runs. */
+const stolenHere = stolenShare()
+
 function machine(): string {
   const [{ model } = { model: 'unknown processor' }, ...others] = cpus()
   const gigabytes = Math.round(totalmem() / 2 ** 30)
   // Beyond the number of cores, others had a share of them: then only ratios say something.
   const load = Math.round(loadavg()[1] ?? 0)
-  return `${others.length + 1} × ${model.trim()}, ${gigabytes} GB, Node ${process.version}, load ${load}`
+  const stolen = Math.round(100 * stolenHere())
+  return (
+    `${others.length + 1} × ${model.trim()}, ${gigabytes} GB, Node ${process.version}, load ${load}` +
+    (stolen > 0 ? `, ${stolen} % stolen` : '')
+  )
 }
