@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import {
@@ -165,6 +167,25 @@ describe('gathering writer', () => {
     await expect(writer.write(['c'], 1)).rejects.toThrow('overloaded')
     await Promise.allSettled(calls)
     await expect(writer.write(['d', 'e'], 2)).rejects.toThrow('within 1000 ms')
+  })
+
+  test('dropped calls are forgotten while the outstanding batch hangs', async () => {
+    const { writer, batches } = heldWriter({ deadlineMs: 50 })
+    // Errors hold on to the timers that made them.
+    const write = (items: string[]) => writer.write(items, 1).catch(() => 'dropped')
+    const calls = [write(['outstanding'])]
+    await eventually(() => batches.length === 1)
+    const dropped = numbered(100).map((item) => {
+      const items = [item]
+      calls.push(write(items))
+      return new WeakRef(items)
+    })
+    await Promise.all(calls)
+    await turns(5)
+    setFlagsFromString('--expose-gc')
+    const collectGarbage = runInNewContext('gc') as () => void
+    collectGarbage()
+    expect(dropped.filter((items) => items.deref() !== undefined)).toEqual([])
   })
 
   test('closing refuses new calls and waits until the earlier ones are answered', async () => {
