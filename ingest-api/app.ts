@@ -35,7 +35,7 @@ import type { ReportState } from './senders/endpoint.ts'
 import { receiveReports } from './senders/receive.ts'
 import { submitPosition } from './senders/submit.ts'
 
-/** The ingest API as a Koa app. */
+/** The ingest API: a Koa app that reports pass by. */
 export function createIngestApp({
   eventLog,
   keys,

@@ -1,13 +1,8 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import {
-  gatheringWriter,
-  waitingRoom,
-  type GatheringWriterOptions,
-} from '../../event-log/gathering-writer.ts'
+import { gatheringWriter, waitingRoom } from '../../event-log/gathering-writer.ts'
 import { eventually } from '../eventually.ts'
+import { heldWriter, numbered, recordingWriter, turns } from './gathering-writers.ts'
 
 describe('gathering writer', () => {
   test('calls of one event-loop turn share a batch, in the order of the calls', async () => {
@@ -137,57 +132,6 @@ describe('gathering writer', () => {
     await expect(writer.write(['b'], 1)).rejects.toThrow('thrown')
   })
 
-  test('at its deadline a waiting call is rejected and dropped, and the slot stays taken', async () => {
-    const { writer, batches, settleNext } = heldWriter({ deadlineMs: 1_000 })
-    const outstanding = writer.write(['outstanding'], 1)
-    await eventually(() => batches.length === 1)
-    const dropped = writer.write(['dropped'], 1)
-    const late = { name: 'DependencyError', retriable: true }
-    await expect(outstanding).rejects.toMatchObject(late)
-    await expect(dropped).rejects.toMatchObject(late)
-
-    const next = writer.write(['next'], 1)
-    await turns(5)
-    expect(batches).toEqual([['outstanding']])
-    settleNext()
-    await eventually(() => batches.length === 2)
-    settleNext()
-    await next
-    expect(batches).toEqual([['outstanding'], ['next']])
-  })
-
-  test('dropped calls make room in the queue', async () => {
-    const { writer, batches } = heldWriter({
-      deadlineMs: 1_000,
-      room: waitingRoom({ maxItems: 2 }),
-    })
-    const calls = [writer.write(['outstanding'], 1)]
-    await eventually(() => batches.length === 1)
-    calls.push(writer.write(['a', 'b'], 2))
-    await expect(writer.write(['c'], 1)).rejects.toThrow('overloaded')
-    await Promise.allSettled(calls)
-    await expect(writer.write(['d', 'e'], 2)).rejects.toThrow('within 1000 ms')
-  })
-
-  test('dropped calls are forgotten while the outstanding batch hangs', async () => {
-    const { writer, batches } = heldWriter({ deadlineMs: 50 })
-    // Errors hold on to the timers that made them.
-    const write = (items: string[]) => writer.write(items, 1).catch(() => 'dropped')
-    const calls = [write(['outstanding'])]
-    await eventually(() => batches.length === 1)
-    const dropped = numbered(100).map((item) => {
-      const items = [item]
-      calls.push(write(items))
-      return new WeakRef(items)
-    })
-    await Promise.all(calls)
-    await turns(5)
-    setFlagsFromString('--expose-gc')
-    const collectGarbage = runInNewContext('gc') as () => void
-    collectGarbage()
-    expect(dropped.filter((items) => items.deref() !== undefined)).toEqual([])
-  })
-
   test('closing refuses new calls and waits until the earlier ones are answered', async () => {
     const { writer, batches, settleNext } = heldWriter()
     const answered: string[] = []
@@ -205,14 +149,6 @@ describe('gathering writer', () => {
     settleNext()
     await Promise.all([...calls, ...closed])
     expect(answered).toEqual(['a', 'many', 'closed', 'closed'])
-  })
-
-  test('closing does not wait for a write that hangs beyond the deadline of its calls', async () => {
-    const { writer, batches } = heldWriter({ deadlineMs: 1_000 })
-    const hanging = writer.write(['a'], 1)
-    await eventually(() => batches.length === 1)
-    const answers = await Promise.allSettled([hanging, writer.close()])
-    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
   })
 
   test('closing an idle writer is done at once', async () => {
@@ -279,40 +215,3 @@ describe('gathering writer', () => {
     )
   })
 })
-
-type Limits = Omit<GatheringWriterOptions<string>, 'writeBatch'>
-
-function recordingWriter(limits: Limits = {}) {
-  const batches: (readonly string[])[] = []
-  const writer = gatheringWriter<string>({
-    ...limits,
-    async writeBatch(items) {
-      batches.push(items)
-    },
-  })
-  return { writer, batches }
-}
-
-/** A writer whose batches settle only when the test says so. */
-function heldWriter(limits: Limits = {}) {
-  const batches: (readonly string[])[] = []
-  const held: ((error?: Error) => void)[] = []
-  const writer = gatheringWriter<string>({
-    ...limits,
-    writeBatch(items) {
-      batches.push(items)
-      return new Promise((resolve, reject) => {
-        held.push((error) => (error === undefined ? resolve() : reject(error)))
-      })
-    },
-  })
-  return { writer, batches, settleNext: (error?: Error) => held.shift()?.(error) }
-}
-
-function numbered(count: number): string[] {
-  return Array.from({ length: count }, (_, index) => String(index))
-}
-
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve))
-}
