@@ -32,16 +32,30 @@ export function writeDocuments(batches: readonly Documents[], file: string, like
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
   for (const sql of schemaOf(like)) database.exec(sql)
   const record = database.prepare(`INSERT INTO records VALUES (${places(16)})`)
-  const status = database.prepare(`REPLACE INTO device_statuses VALUES (${places(10)})`)
+  const status = database.prepare(
+    `INSERT INTO device_statuses VALUES (${places(18)}) ON CONFLICT (number) DO UPDATE SET
+       last_seen_at = excluded.last_seen_at, report_count = excluded.report_count,
+       record_id = excluded.record_id, latitude = excluded.latitude,
+       longitude = excluded.longitude, timestamp = excluded.timestamp,
+       received_at = excluded.received_at, accuracy = excluded.accuracy,
+       altitude = excluded.altitude, speed = excluded.speed, heading = excluded.heading,
+       battery = excluded.battery, applied = excluded.applied`,
+  )
   const checkpoint = database.prepare(`REPLACE INTO checkpoints VALUES (${places(4)})`)
+  const numbers = new Map<string, number>()
+  const numberOf = (deviceId: string) => {
+    const number = numbers.get(deviceId) ?? numbers.size + 1
+    numbers.set(deviceId, number)
+    return number
+  }
   const watch = stopwatch()
   for (const { records, statuses, partition, lastOffset } of batches) {
     database.exec('BEGIN IMMEDIATE')
     for (const r of records) {
       record.run(
-        r.accountId,
+        1,
+        numberOf(r.deviceId),
         r.recordId,
-        r.deviceId,
         r.keyId,
         r.latitude,
         r.longitude,
@@ -58,17 +72,25 @@ export function writeDocuments(batches: readonly Documents[], file: string, like
       )
     }
     for (const s of statuses) {
-      const { latitude, longitude } = s.lastPosition
+      const last = s.lastPosition
       status.run(
+        numberOf(s.deviceId),
         s.accountId,
         s.deviceId,
         s.firstSeenAt,
         s.lastSeenAt,
         s.reportCount,
-        JSON.stringify(s.lastPosition),
+        last.recordId,
+        last.latitude,
+        last.longitude,
+        last.timestamp,
+        last.receivedAt,
+        last.accuracy ?? null,
+        last.altitude ?? null,
+        last.speed ?? null,
+        last.heading ?? null,
+        last.battery ?? null,
         JSON.stringify(s.applied),
-        latitude,
-        longitude,
         s.heartbeats === undefined ? null : JSON.stringify(s.heartbeats),
       )
     }
@@ -88,7 +110,7 @@ function places(count: number): string {
 function schemaOf(file: string): string[] {
   const database = new DatabaseSync(file, { readOnly: true })
   const rows = database
-    .prepare('SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid')
+    .prepare(`SELECT sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY rowid`)
     .all() as { sql: string }[]
   database.close()
   return rows.map(({ sql }) => sql)

@@ -55,7 +55,15 @@ await runProgram('gps', async (program) => {
       main.call('deadLetter', entries),
     trim: (receivedBefore: number) => main.call('trim', receivedBefore),
   }
-  const store = openSqliteStore({ directory, retention: { wanted: config.retention } })
+  const store = openSqliteStore({
+    directory,
+    retention: { wanted: config.retention },
+    onMigration: (file) =>
+      logger.info(
+        { file },
+        'brings the store up to this version: a minute for ten million records',
+      ),
+  })
   lifecycle.onClose('store', () => store.close())
   lifecycle.onClose('what the main thread asks for', () => finished)
   lifecycle.stopping.addEventListener('abort', () => main.tell('ending'))

@@ -23,6 +23,8 @@ export type DatabaseOptions = {
   readonly readOnly?: boolean
   /** NORMAL loses the last commits at a power cut: only for data that can be rebuilt. */
   readonly synchronous?: 'FULL' | 'NORMAL'
+  /** Called before the file of an earlier version is brought up to date, which may take minutes. */
+  readonly onMigration?: ((file: string) => void) | undefined
 }
 
 /**
@@ -46,6 +48,7 @@ export class Database {
       busyTimeoutMs = 5_000,
       readOnly = false,
       synchronous = 'FULL',
+      onMigration,
     }: DatabaseOptions = {},
   ) {
     this.#called = called
@@ -60,7 +63,7 @@ export class Database {
         this.#driver.exec(`PRAGMA synchronous = ${synchronous}`)
         // Otherwise REPLACE would not fire triggers on deletion.
         this.#driver.exec('PRAGMA recursive_triggers = ON')
-        this.#migrate(file, migrations)
+        this.#migrate(file, migrations, onMigration)
       })
     } catch (error) {
       this.close()
@@ -141,8 +144,14 @@ export class Database {
     return translated(this.#called, work)
   }
 
-  #migrate(file: string, migrations: readonly string[]): void {
-    if (this.#version() === migrations.length) return
+  #migrate(
+    file: string,
+    migrations: readonly string[],
+    onMigration: DatabaseOptions['onMigration'],
+  ): void {
+    const before = this.#version()
+    if (before === migrations.length) return
+    if (before > 0 && before < migrations.length) onMigration?.(file)
     this.transaction(() => {
       const version = this.#version()
       if (version > migrations.length) {
@@ -155,6 +164,8 @@ export class Database {
       for (const migration of migrations.slice(version)) this.#driver.exec(migration)
       this.#driver.exec(`PRAGMA user_version = ${migrations.length}`)
     })
+    // All that was written is in the write-ahead log, which would stay as large.
+    if (before > 0) this.#driver.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   }
 
   #version(): number {

@@ -73,9 +73,9 @@ function walkById(where: string, direction: Direction): string {
 /** Finds the devices in the index alone, and looks up only those. */
 function walkByTime(where: string, direction: Direction): string {
   return `SELECT device_statuses.* FROM (
-      SELECT account_id, device_id, last_seen_at FROM device_statuses WHERE ${where}
+      SELECT number, device_id, last_seen_at FROM device_statuses WHERE ${where}
       ORDER BY last_seen_at ${direction}, device_id ${direction} LIMIT ?
-    ) AS page CROSS JOIN device_statuses USING (account_id, device_id)
+    ) AS page CROSS JOIN device_statuses USING (number)
     ORDER BY page.last_seen_at ${direction}, page.device_id ${direction}`
 }
 

@@ -1,60 +1,84 @@
-import { measured } from '../../schemas/position-reported.ts'
-import type { DeviceStatus, LastPosition, Offsets } from '../../schemas/read-models.ts'
+import type { DeviceStatus, Offsets } from '../../schemas/read-models.ts'
 import type { DeviceCounts, DevicePage, Devices } from '../read-models.ts'
-import type { Database, Statement } from '../../runtime/sqlite/database.ts'
+import type { Database, Statement, Value } from '../../runtime/sqlite/database.ts'
 import { deviceCounts, devicePage } from './device-page.ts'
+import { measurementsOf } from './measurement-columns.ts'
 
 export type DeviceName = { readonly accountId: string; readonly deviceId: string }
 
+/** A device's status, and the number that stands for the device in its records. */
+export type NumberedStatus = { readonly number: number; readonly status: DeviceStatus }
+
 export type DeviceStatuses = {
-  find(device: DeviceName): DeviceStatus | undefined
+  find(device: DeviceName): NumberedStatus | undefined
   /** A page without the devices in `hidden`. */
   page(query: DevicePage, hidden?: readonly string[]): DeviceStatus[]
   /** Those of an account, without the devices in `hidden`. */
   count(query: Parameters<Devices['countDevices']>[0], hidden: readonly string[]): DeviceCounts
   /** The next account after this one that has a status. */
   accountAfter(accountId: string): string | undefined
-  save(status: DeviceStatus): void
+  /** The greatest number that any device has ever had. */
+  greatestNumber(): number
+  /** An account's number, given now if it has none. */
+  accountNumber(accountId: string): number
+  insert(device: NumberedStatus): void
+  update(device: NumberedStatus): void
   notSeenSince(time: number): DeviceName[]
   remove(device: DeviceName): void
   /** Removes the status unless the device has been seen since. */
   removeUnlessSeenSince(device: DeviceName, time: number): boolean
 }
 
-type Row = {
-  readonly account_id: string
-  readonly device_id: string
-  readonly first_seen_at: number
-  readonly last_seen_at: number
-  readonly report_count: number
-  readonly last_position: string
-  readonly applied: string
-  readonly heartbeats: string | null
-}
+/** All columns, as an array: pages of many devices are read. */
+type Row = readonly [
+  number: number,
+  accountId: string,
+  deviceId: string,
+  firstSeenAt: number,
+  lastSeenAt: number,
+  reportCount: number,
+  recordId: string,
+  latitude: number,
+  longitude: number,
+  timestamp: number,
+  receivedAt: number,
+  accuracy: number | null,
+  altitude: number | null,
+  speed: number | null,
+  heading: number | null,
+  battery: number | null,
+  applied: string,
+  heartbeats: string | null,
+]
+const MEASURED_FROM = 11
 
 const NONE: DeviceCounts = { total: 0, online: 0, idle: 0, offline: 0, disabled: 0 }
 
 export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
   const find = database.prepare<Row>(
     'SELECT * FROM device_statuses WHERE account_id = ? AND device_id = ?',
+    { asArrays: true },
   )
   // One per kind of page requested; there are few.
   const pages = new Map<string, Statement<Row>>()
   const accountAfter = database.prepare<{ next: string | null }>(
     'SELECT min(account_id) AS next FROM device_statuses WHERE account_id > ?',
   )
-  // Not REPLACE, which removes the row and makes it anew.
-  const save = database.prepare(
-    `INSERT INTO device_statuses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET
-       first_seen_at = excluded.first_seen_at,
-       last_seen_at = excluded.last_seen_at,
-       report_count = excluded.report_count,
-       last_position = excluded.last_position,
-       applied = excluded.applied,
-       latitude = excluded.latitude,
-       longitude = excluded.longitude,
-       heartbeats = excluded.heartbeats`,
+  const greatestNumber = database.prepare<{ seq: number }>(
+    `SELECT seq FROM sqlite_sequence WHERE name = 'device_statuses'`,
+  )
+  const accountNumber = database.prepare<{ number: number }>(
+    `INSERT INTO account_numbers (account_id) VALUES (?)
+     ON CONFLICT DO UPDATE SET number = number RETURNING number`,
+  )
+  const insert = database.prepare(
+    'INSERT INTO device_statuses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  )
+  const update = database.prepare(
+    `UPDATE device_statuses SET first_seen_at = ?, last_seen_at = ?, report_count = ?, record_id = ?,
+       latitude = ?, longitude = ?, timestamp = ?, received_at = ?, accuracy = ?, altitude = ?,
+       speed = ?, heading = ?, battery = ?, applied = ?, heartbeats = ?
+     WHERE number = ?`,
   )
   const notSeenSince = database.prepare<DeviceName>(
     `SELECT account_id AS accountId, device_id AS deviceId FROM device_statuses
@@ -70,13 +94,13 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
   return {
     find({ accountId, deviceId }) {
       const row = find.get(accountId, deviceId)
-      return row && status(row)
+      return row && { number: row[0], status: status(row) }
     },
     page(query, hidden = []) {
       const { sql, values } = devicePage(query, hidden)
       let statement = pages.get(sql)
       if (statement === undefined) {
-        statement = database.prepare<Row>(sql)
+        statement = database.prepare<Row>(sql, { asArrays: true })
         pages.set(sql, statement)
       }
       return statement.all(...values).map(status)
@@ -87,19 +111,17 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
       return counts ?? NONE
     },
     accountAfter: (accountId) => accountAfter.get(accountId)?.next ?? undefined,
-    save(status) {
-      save.execute(
-        status.accountId,
-        status.deviceId,
-        status.firstSeenAt,
-        status.lastSeenAt,
-        status.reportCount,
-        encoded(status.lastPosition),
-        encodedOffsets(status.applied),
-        status.lastPosition.latitude,
-        status.lastPosition.longitude,
-        status.heartbeats === undefined ? null : JSON.stringify(status.heartbeats),
-      )
+    greatestNumber: () => greatestNumber.get()?.seq ?? 0,
+    accountNumber(accountId) {
+      const row = accountNumber.get(accountId)
+      if (row === undefined) throw new Error('an account got no number')
+      return row.number
+    },
+    insert({ number, status }) {
+      insert.execute(number, status.accountId, status.deviceId, ...changing(status))
+    },
+    update({ number, status }) {
+      update.execute(...changing(status), number)
     },
     remove({ accountId, deviceId }) {
       remove.run(accountId, deviceId)
@@ -110,13 +132,26 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
   }
 }
 
-/** As `JSON.stringify` has it, in less than half its time. */
-function encoded(position: LastPosition): string {
-  const { recordId, latitude, longitude, timestamp, receivedAt } = position
-  return (
-    `{"recordId":"${recordId}","latitude":${latitude},"longitude":${longitude}` +
-    `,"timestamp":${timestamp},"receivedAt":${receivedAt}${measured(position)}}`
-  )
+/** The values of all columns but those that name the device, in their order. */
+function changing(status: DeviceStatus): readonly Value[] {
+  const { lastPosition, heartbeats } = status
+  return [
+    status.firstSeenAt,
+    status.lastSeenAt,
+    status.reportCount,
+    lastPosition.recordId,
+    lastPosition.latitude,
+    lastPosition.longitude,
+    lastPosition.timestamp,
+    lastPosition.receivedAt,
+    lastPosition.accuracy ?? null,
+    lastPosition.altitude ?? null,
+    lastPosition.speed ?? null,
+    lastPosition.heading ?? null,
+    lastPosition.battery ?? null,
+    encodedOffsets(status.applied),
+    heartbeats === undefined ? null : JSON.stringify(heartbeats),
+  ]
 }
 
 function encodedOffsets(offsets: Offsets): string {
@@ -126,16 +161,24 @@ function encodedOffsets(offsets: Offsets): string {
 }
 
 function status(row: Row): DeviceStatus {
+  const heartbeats = row[17]
   return {
-    accountId: row.account_id,
-    deviceId: row.device_id,
-    firstSeenAt: row.first_seen_at,
-    lastSeenAt: row.last_seen_at,
-    reportCount: row.report_count,
-    lastPosition: JSON.parse(row.last_position) as LastPosition,
-    applied: JSON.parse(row.applied) as Offsets,
-    ...(row.heartbeats !== null && {
-      heartbeats: JSON.parse(row.heartbeats) as NonNullable<DeviceStatus['heartbeats']>,
+    accountId: row[1],
+    deviceId: row[2],
+    firstSeenAt: row[3],
+    lastSeenAt: row[4],
+    reportCount: row[5],
+    lastPosition: {
+      recordId: row[6],
+      latitude: row[7],
+      longitude: row[8],
+      timestamp: row[9],
+      receivedAt: row[10],
+      ...measurementsOf(row, MEASURED_FROM),
+    },
+    applied: JSON.parse(row[16]) as Offsets,
+    ...(heartbeats !== null && {
+      heartbeats: JSON.parse(heartbeats) as NonNullable<DeviceStatus['heartbeats']>,
     }),
   }
 }

@@ -29,8 +29,8 @@ export function sqliteDevices({
     async findDevice(device) {
       const models = readModels.current()
       if (hidden.isHidden(device, models)) return undefined
-      const status = models.statuses.find(device)
-      return status && { status, settings: settings.find(device) }
+      const found = models.statuses.find(device)
+      return found && { status: found.status, settings: settings.find(device) }
     },
 
     isDisabled: async (device) =>
@@ -42,8 +42,9 @@ export function sqliteDevices({
       const devices: Device[] = []
       for (const deviceId of new Set(deviceIds)) {
         const device = { accountId, deviceId }
-        const status = absent.has(deviceId) ? undefined : models.statuses.find(device)
-        if (status !== undefined) devices.push({ status, settings: settings.find(device) })
+        const found = absent.has(deviceId) ? undefined : models.statuses.find(device)
+        if (found === undefined) continue
+        devices.push({ status: found.status, settings: settings.find(device) })
       }
       return devices
     },

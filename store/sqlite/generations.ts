@@ -13,7 +13,11 @@ import {
 type Pointer = { readonly generation: number; readonly newest: number }
 
 /** The generations of the read models in `directory`; `accounts` says which one is current. */
-export function sqliteGenerations(accounts: Database, directory: string) {
+export function sqliteGenerations(
+  accounts: Database,
+  directory: string,
+  { onMigration }: Pick<OpenOptions, 'onMigration'> = {},
+) {
   const pointer = accounts.prepare<Pointer>('SELECT generation, newest FROM read_models')
   const begin = accounts.prepare('UPDATE read_models SET newest = newest + 1')
   const switchOver = accounts.prepare(
@@ -28,7 +32,10 @@ export function sqliteGenerations(accounts: Database, directory: string) {
   function openInUse(options?: OpenOptions): { generation: number; readModels: SqliteReadModels } {
     return accounts.transaction(() => {
       const { generation } = current()
-      return { generation, readModels: openReadModels(directory, generation, options) }
+      return {
+        generation,
+        readModels: openReadModels(directory, generation, { ...options, onMigration }),
+      }
     })
   }
 
@@ -40,7 +47,7 @@ export function sqliteGenerations(accounts: Database, directory: string) {
           retriable: true,
         })
       }
-      return openReadModels(directory, generation, options)
+      return openReadModels(directory, generation, { ...options, onMigration })
     })
   }
 

@@ -69,14 +69,14 @@ export function projectEntries(
 
   function erase(entry: ErasureEntry): void {
     const device = deviceOf(entry)
-    const { state } = device
+    const { state, known } = device
     // Only the first of its copies in the log counts: the others would erase later reports.
     if (erasures.isApplied(entry.event.eventId)) {
       state.repeated.push(entry)
       return
     }
-    devices.remove(entry.event)
-    while (records.removeErased(entry)) continue
+    devices.remove(known, entry.event)
+    while (records.removeErased(entry, known.number)) continue
     devices.apply(entry)
     const { origin, event } = entry
     device.erasures = [
@@ -89,7 +89,7 @@ export function projectEntries(
     state.seen = []
     state.erased.push(entry)
     // What remains came after the erasure, in another partition.
-    for (const left of records.ofDevice(entry.event)) {
+    for (const left of records.ofDevice(known.number, entry.event)) {
       state.after = fold(state.after, { kind: 'position', ...left })
     }
     state.after &&= withHeartbeatsOf(
@@ -105,7 +105,7 @@ export function projectEntries(
       erase(entry)
       continue
     }
-    const { state, erasures: applied } = deviceOf(entry)
+    const { state, known, erasures: applied } = deviceOf(entry)
     if (isErased(entry, applied)) continue
     if (entry.kind === 'seen') {
       const after = fold(state.after, entry)
@@ -113,7 +113,7 @@ export function projectEntries(
       state.after = after
       continue
     }
-    if (!records.insert(entry)) {
+    if (!records.insert(entry, known)) {
       state.repeated.push(entry)
       continue
     }

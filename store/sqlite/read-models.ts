@@ -10,7 +10,7 @@ import type {
   ProjectionBatch,
   ReadModels,
 } from '../read-models.ts'
-import { Database } from '../../runtime/sqlite/database.ts'
+import { Database, type DatabaseOptions } from '../../runtime/sqlite/database.ts'
 import { sqliteDeviceStatuses, type DeviceName, type DeviceStatuses } from './device-statuses.ts'
 import { sqliteErasures, type AppliedErasures } from './erasures.ts'
 import { projectEntries } from './projection.ts'
@@ -23,7 +23,7 @@ export type SqliteReadModels = Pick<ReadModels, RecordReads> & {
   readonly statuses: Pick<DeviceStatuses, 'find' | 'page' | 'count'>
   readonly erasures: Pick<AppliedErasures, 'isApplied' | 'appliedUpTo' | 'begunUpTo' | 'times'>
   readonly countPositions: Records['count']
-  /** The accounts that have a record or a status. */
+  /** The accounts that have a device. */
   accounts(): string[]
   scanRecords: Generation['scanRecords']
   origins(receivedSince: number): Map<number, OriginBounds>
@@ -57,17 +57,19 @@ export function removeReadModelsExcept(directory: string, kept: readonly number[
 export type OpenOptions = {
   /** The file with the devices' settings, for searching by them; read-only in that case. */
   readonly settingsFile?: string
+  readonly onMigration?: DatabaseOptions['onMigration']
 }
 
 /** Opens generation N of the read models, creating it if missing. */
 export function openReadModels(
   directory: string,
   generation: number,
-  { settingsFile }: OpenOptions = {},
+  { settingsFile, onMigration }: OpenOptions = {},
 ): SqliteReadModels {
   // What a power failure loses is projected again.
   const database = new Database(join(directory, fileOf(generation)), READ_MODELS_SCHEMA, {
     synchronous: 'NORMAL',
+    onMigration,
   })
   // An event of each device changes pages of its own, over and over: kept in memory, and copied from
   // the write-ahead log less often than by default, they are read and written less often.
@@ -104,9 +106,10 @@ export function openReadModels(
   async function removeLongHistories({ entries }: ProjectionBatch): Promise<void> {
     for (const entry of entries) {
       if (entry.kind !== 'erasure' || erasures.isApplied(entry.event.eventId)) continue
-      if (!records.erasesMany(entry)) continue
+      const number = statuses.find(entry.event)?.number
+      if (number === undefined || !records.erasesMany(entry, number)) continue
       devices.begin(entry)
-      while (records.removeErased(entry)) await endOfTurn()
+      while (records.removeErased(entry, number)) await endOfTurn()
     }
   }
 
@@ -138,15 +141,11 @@ export function openReadModels(
     origins: (receivedSince) => records.origins(receivedSince),
 
     accounts() {
-      const found = new Set<string>()
-      for (const models of [records, statuses]) {
-        const accountAfter = (id: string) => models.accountAfter(id)
-        // Account ids are never empty.
-        for (let last = accountAfter(''); last !== undefined; last = accountAfter(last)) {
-          found.add(last)
-        }
-      }
-      return [...found]
+      const found: string[] = []
+      // Account ids are never empty.
+      let last = statuses.accountAfter('')
+      for (; last !== undefined; last = statuses.accountAfter(last)) found.push(last)
+      return found
     },
 
     async *scanRecords({ accountId, after = '', upTo }) {

@@ -5,72 +5,59 @@ import type { Database, Value } from '../../runtime/sqlite/database.ts'
 import { isNotUnique } from '../../runtime/sqlite/sqlite-errors.ts'
 import type { DeviceName } from './device-statuses.ts'
 import type { ErasureEntry } from './erasures.ts'
+import { measurementsOf } from './measurement-columns.ts'
 
 export type Records = Pick<ReadModels, RecordReads> & {
   /** Whether the stored record of this id was made by this very event, now or earlier. */
-  insert(entry: { origin: Origin; event: PositionReported }): boolean
+  insert(entry: { origin: Origin; event: PositionReported }, numbers: Numbers): boolean
   /** Removes some of those received before a time; false when none is left. */
   removeSome(receivedBefore: number): boolean
   /** Removes some of those covered by an erasure; false when none is left. */
-  removeErased(erasure: ErasureEntry): boolean
+  removeErased(erasure: ErasureEntry, device: number): boolean
   /** Whether an erasure covers more than is removed at once. */
-  erasesMany(erasure: ErasureEntry): boolean
+  erasesMany(erasure: ErasureEntry, device: number): boolean
   /** Every record of a device by its origin, partition by partition. */
-  ofDevice(device: DeviceName): { origin: Origin; event: PositionReported }[]
+  ofDevice(device: number, name: DeviceName): { origin: Origin; event: PositionReported }[]
   /** How many records a device has with a timestamp from `from` up to `to`, exclusive. */
   count(device: DeviceName, from: number, to: number): number
-  /** The next account after this one that has a record. */
-  accountAfter(accountId: string): string | undefined
   /** The next records of an account by (device, timestamp, recordId), up to a device. */
   next(accountId: string, after: RecordPlace, upTo: string | undefined): PositionRecord[]
   origins(receivedSince: number): Map<number, OriginBounds>
 }
+
+/** What stands in a record for its device and the device's account. */
+export type Numbers = { readonly number: number; readonly account: number }
 
 /** Those of the reads that are about records alone. */
 export type RecordReads = 'findPosition' | 'pagePositions' | 'pageTrack' | 'findTrackPoints'
 
 export type RecordPlace = Pick<PositionRecord, 'deviceId' | 'timestamp' | 'recordId'>
 
-type Row = {
-  readonly account_id: string
-  readonly record_id: string
-  readonly device_id: string
-  readonly key_id: string
-  readonly latitude: number
-  readonly longitude: number
-  readonly timestamp: number
-  readonly timestamp_source: 'device' | 'server'
-  readonly received_at: number
-  readonly accuracy: number | null
-  readonly altitude: number | null
-  readonly speed: number | null
-  readonly heading: number | null
-  readonly battery: number | null
-  readonly log_partition: number
-  readonly log_offset: number
-}
-
-/** A row of a page, as an array: a long history is read page by page. */
-type PageRow = readonly [
+/** All columns, as an array: a long history is read page by page. */
+type Row = readonly [
+  account: number,
+  device: number,
   recordId: string,
   keyId: string,
   latitude: number,
   longitude: number,
   timestamp: number,
-  timestampSource: Row['timestamp_source'],
+  timestampSource: 'device' | 'server',
   receivedAt: number,
+  accuracy: number | null,
+  altitude: number | null,
+  speed: number | null,
+  heading: number | null,
+  battery: number | null,
   partition: number,
   offset: number,
-  ...measurements: (number | null)[],
 ]
 const MEASURED_FROM = 9
 
+type NamedRow = readonly [accountId: string, deviceId: string, ...Row]
+
 /** Few enough that a waiting writer does not notice one round of removal. */
 const REMOVED_AT_ONCE = 1_000
-
-/** In the order of `PageRow`; account and device are known. */
-const PAGE_COLUMNS = `record_id, key_id, latitude, longitude, timestamp, timestamp_source, received_at,
-  log_partition, log_offset, ${MEASUREMENTS.join(', ')}`
 
 /** In the order of `TrackStep`. */
 const STEP_COLUMNS = 'timestamp, latitude, longitude, speed, record_id'
@@ -78,58 +65,77 @@ const STEP_COLUMNS = 'timestamp, latitude, longitude, speed, record_id'
 /** In the order of `TrackPoint`. */
 const TRACK_COLUMNS = `timestamp, latitude, longitude, ${MEASUREMENTS.join(', ')}, record_id`
 
+/** The device of a record, by account and id. */
+const DEVICE = `device = (
+  SELECT number FROM device_statuses WHERE account_id = ?1 AND device_id = ?2)`
+
 /** A page's rows; the start is a single bound, so that both are index scans. */
 const ASCENDING = `FROM records
-  WHERE account_id = ? AND device_id = ? AND (timestamp, record_id) > (?, ?) AND timestamp < ?
+  WHERE ${DEVICE} AND (timestamp, record_id) > (?, ?) AND timestamp < ?
   ORDER BY timestamp, record_id LIMIT ?`
 const DESCENDING = `FROM records
-  WHERE account_id = ? AND device_id = ? AND (timestamp, record_id) < (?, ?) AND timestamp >= ?
+  WHERE ${DEVICE} AND (timestamp, record_id) < (?, ?) AND timestamp >= ?
   ORDER BY timestamp DESC, record_id DESC LIMIT ?`
 
 /** The statements that read a page. */
 export const PAGE = {
-  asc: `SELECT ${PAGE_COLUMNS} ${ASCENDING}`,
-  desc: `SELECT ${PAGE_COLUMNS} ${DESCENDING}`,
+  asc: `SELECT * ${ASCENDING}`,
+  desc: `SELECT * ${DESCENDING}`,
   track: `SELECT ${STEP_COLUMNS} ${ASCENDING}`,
 }
 
 export const TRACK_POINT = `SELECT ${TRACK_COLUMNS} FROM records
-  WHERE account_id = ? AND record_id = ? AND device_id = ?`
+  WHERE +${DEVICE} AND record_id = ?`
 
 export const COUNT = `SELECT count(*) AS count FROM records
-  WHERE account_id = ? AND device_id = ? AND timestamp >= ? AND timestamp < ?`
+  WHERE ${DEVICE} AND timestamp >= ? AND timestamp < ?`
+
+export const FIND = `SELECT account_id, device_id, records.*
+  FROM records CROSS JOIN device_statuses ON number = device
+  WHERE records.record_id = ?2 AND account = (SELECT number FROM account_numbers WHERE account_id = ?1)`
 
 export const REMOVE_SOME = `DELETE FROM records WHERE rowid IN
   (SELECT rowid FROM records WHERE received_at < ? ORDER BY received_at LIMIT ${REMOVED_AT_ONCE})`
 
-const ERASED = `account_id = ?1 AND device_id = ?2
-  AND ((log_partition = ?3 AND log_offset < ?4) OR (log_partition <> ?3 AND received_at <= ?5))`
+const ERASED = `device = ?1
+  AND ((log_partition = ?2 AND log_offset < ?3) OR (log_partition <> ?2 AND received_at <= ?4))`
 
 export const REMOVE_ERASED = `DELETE FROM records WHERE rowid IN
   (SELECT rowid FROM records WHERE ${ERASED} LIMIT ${REMOVED_AT_ONCE})`
 
 const READ_AT_ONCE = 1_000
 
+const AS_ARRAYS = { asArrays: true }
+
+/** The next records of an account: of a device from a place on, and of the devices after it. */
 export const NEXT = {
-  upTo: `SELECT * FROM records
-    WHERE account_id = ? AND (device_id, timestamp, record_id) > (?, ?, ?) AND device_id <= ?
-    ORDER BY device_id, timestamp, record_id LIMIT ${READ_AT_ONCE}`,
-  all: `SELECT * FROM records
-    WHERE account_id = ? AND (device_id, timestamp, record_id) > (?, ?, ?)
-    ORDER BY device_id, timestamp, record_id LIMIT ${READ_AT_ONCE}`,
+  ofDevice: `SELECT * FROM records WHERE ${DEVICE} AND (timestamp, record_id) > (?, ?)
+    ORDER BY timestamp, record_id LIMIT ${READ_AT_ONCE}`,
+  upTo: nextDevices('device_id <= ?'),
+  all: nextDevices('TRUE'),
+}
+
+function nextDevices(last: string): string {
+  return `SELECT device_statuses.account_id, device_statuses.device_id, records.*
+    FROM device_statuses CROSS JOIN records ON device = number
+    WHERE account_id = ? AND device_id > ? AND ${last}
+    ORDER BY device_id, records.timestamp, records.record_id LIMIT ${READ_AT_ONCE}`
 }
 
 export function sqliteRecords(database: Database): Records {
   const insert = database.prepare(
     'INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   )
-  const find = database.prepare<Row>('SELECT * FROM records WHERE account_id = ? AND record_id = ?')
+  const originOf = database.prepare<{ log_partition: number; log_offset: number }>(
+    'SELECT log_partition, log_offset FROM records WHERE record_id = ? AND account = ?',
+  )
+  const find = database.prepare<NamedRow>(FIND, AS_ARRAYS)
   const page = {
-    asc: database.prepare<PageRow>(PAGE.asc, { asArrays: true }),
-    desc: database.prepare<PageRow>(PAGE.desc, { asArrays: true }),
+    asc: database.prepare<Row>(PAGE.asc, AS_ARRAYS),
+    desc: database.prepare<Row>(PAGE.desc, AS_ARRAYS),
   }
-  const track = database.prepare<TrackStep>(PAGE.track, { asArrays: true })
-  const trackPoint = database.prepare<TrackPoint>(TRACK_POINT, { asArrays: true })
+  const track = database.prepare<TrackStep>(PAGE.track, AS_ARRAYS)
+  const trackPoint = database.prepare<TrackPoint>(TRACK_POINT, AS_ARRAYS)
   const count = database.prepare<{ count: number }>(COUNT)
   const removeSome = database.prepare(REMOVE_SOME)
   const removeErased = database.prepare(REMOVE_ERASED)
@@ -137,26 +143,24 @@ export function sqliteRecords(database: Database): Records {
     `SELECT rowid FROM records WHERE ${ERASED} LIMIT 1 OFFSET ${REMOVED_AT_ONCE}`,
   )
   const ofDevice = database.prepare<Row>(
-    `SELECT * FROM records WHERE account_id = ? AND device_id = ?
-     ORDER BY log_partition, log_offset`,
+    'SELECT * FROM records WHERE device = ? ORDER BY log_partition, log_offset',
+    AS_ARRAYS,
   )
-  const accountAfter = database.prepare<{ next: string | null }>(
-    'SELECT min(account_id) AS next FROM records WHERE account_id > ?',
-  )
-  const nextUpTo = database.prepare<Row>(NEXT.upTo)
-  const nextOfAll = database.prepare<Row>(NEXT.all)
+  const nextOfDevice = database.prepare<Row>(NEXT.ofDevice, AS_ARRAYS)
+  const nextUpTo = database.prepare<NamedRow>(NEXT.upTo, AS_ARRAYS)
+  const nextOfAll = database.prepare<NamedRow>(NEXT.all, AS_ARRAYS)
   const origins = database.prepare<{ part: number; least: number; greatest: number }>(
     `SELECT log_partition AS part, min(log_offset) AS least, max(log_offset) AS greatest
      FROM records WHERE received_at >= ? GROUP BY log_partition`,
   )
 
   return {
-    insert({ origin, event }) {
+    insert({ origin, event }, { account, number }) {
       try {
         insert.execute(
-          event.accountId,
+          account,
+          number,
           event.recordId,
-          event.deviceId,
           event.keyId,
           event.latitude,
           event.longitude,
@@ -175,7 +179,7 @@ export function sqliteRecords(database: Database): Records {
       } catch (error) {
         // Repeats are few: to be told of each is cheaper than to ask after each insert.
         if (!isNotUnique(error)) throw error
-        const stored = find.get(event.accountId, event.recordId)
+        const stored = originOf.get(event.recordId, account)
         return stored?.log_partition === origin.partition && stored.log_offset === origin.offset
       }
     },
@@ -183,12 +187,14 @@ export function sqliteRecords(database: Database): Records {
     count: ({ accountId, deviceId }, from, to) =>
       count.get(accountId, deviceId, from, to)?.count ?? 0,
 
-    accountAfter: (accountId) => accountAfter.get(accountId)?.next ?? undefined,
-
     next(accountId, { deviceId, timestamp, recordId }, upTo) {
-      const place = [accountId, deviceId, timestamp, recordId]
-      const rows = upTo === undefined ? nextOfAll.all(...place) : nextUpTo.all(...place, upTo)
-      return rows.map(record)
+      const more = nextOfDevice.all(accountId, deviceId, timestamp, recordId)
+      if (more.length > 0) return more.map((row) => record(row, { accountId, deviceId }))
+      const rows =
+        upTo === undefined
+          ? nextOfAll.all(accountId, deviceId)
+          : nextUpTo.all(accountId, deviceId, upTo)
+      return rows.map(namedRecord)
     },
 
     origins: (receivedSince) =>
@@ -198,30 +204,31 @@ export function sqliteRecords(database: Database): Records {
 
     removeSome: (receivedBefore) => removeSome.run(receivedBefore) === REMOVED_AT_ONCE,
 
-    removeErased: (erasure) => removeErased.run(...erased(erasure)) === REMOVED_AT_ONCE,
+    removeErased: (erasure, device) =>
+      removeErased.run(device, ...erased(erasure)) === REMOVED_AT_ONCE,
 
-    erasesMany: (erasure) => oneTooMany.get(...erased(erasure)) !== undefined,
+    erasesMany: (erasure, device) => oneTooMany.get(device, ...erased(erasure)) !== undefined,
 
-    ofDevice: ({ accountId, deviceId }) =>
-      ofDevice.all(accountId, deviceId).map((row) => {
-        const { origin, ...event } = record(row)
+    ofDevice: (device, name) =>
+      ofDevice.all(device).map((row) => {
+        const { origin, ...event } = record(row, name)
         return { origin, event }
       }),
 
     async findPosition({ accountId, recordId }) {
       const row = find.get(accountId, recordId)
-      return row && record(row)
+      return row && namedRecord(row)
     },
 
     async pagePositions({ order, ...query }) {
       const rows = page[order].all(...placeOf(query, order))
-      return rows.map((row) => pageRecord(row, query))
+      return rows.map((row) => record(row, query))
     },
 
     pageTrack: async (query) => track.all(...placeOf(query, 'asc')),
 
     async findTrackPoints({ accountId, deviceId, recordIds }) {
-      const found = recordIds.map((recordId) => trackPoint.get(accountId, recordId, deviceId))
+      const found = recordIds.map((recordId) => trackPoint.get(accountId, deviceId, recordId))
       return found.filter((point) => point !== undefined)
     },
   }
@@ -244,50 +251,25 @@ function placeOf(
 }
 
 function erased({ origin, event }: ErasureEntry) {
-  const { accountId, deviceId, erasedAt } = event
-  return [accountId, deviceId, origin.partition, origin.offset, erasedAt] as const
+  return [origin.partition, origin.offset, event.erasedAt] as const
 }
 
-function record(row: Row): PositionRecord {
-  const measurements: { -readonly [Name in (typeof MEASUREMENTS)[number]]?: number } = {}
-  for (const name of MEASUREMENTS) {
-    const value = row[name]
-    if (value !== null) measurements[name] = value
-  }
-  return {
-    recordId: row.record_id,
-    accountId: row.account_id,
-    keyId: row.key_id,
-    deviceId: row.device_id,
-    latitude: row.latitude,
-    longitude: row.longitude,
-    timestamp: row.timestamp,
-    timestampSource: row.timestamp_source,
-    receivedAt: row.received_at,
-    origin: { partition: row.log_partition, offset: row.log_offset },
-    ...measurements,
-  }
+function namedRecord([accountId, deviceId, ...row]: NamedRow): PositionRecord {
+  return record(row, { accountId, deviceId })
 }
 
-function pageRecord(row: PageRow, { accountId, deviceId }: DeviceName): PositionRecord {
-  const measurements: { -readonly [Name in (typeof MEASUREMENTS)[number]]?: number } = {}
-  let column = MEASURED_FROM
-  for (const name of MEASUREMENTS) {
-    const value = row[column] as number | null
-    if (value !== null) measurements[name] = value
-    column += 1
-  }
+function record(row: Row, { accountId, deviceId }: DeviceName): PositionRecord {
   return {
-    recordId: row[0],
+    recordId: row[2],
     accountId,
-    keyId: row[1],
+    keyId: row[3],
     deviceId,
-    latitude: row[2],
-    longitude: row[3],
-    timestamp: row[4],
-    timestampSource: row[5],
-    receivedAt: row[6],
-    origin: { partition: row[7], offset: row[8] },
-    ...measurements,
+    latitude: row[4],
+    longitude: row[5],
+    timestamp: row[6],
+    timestampSource: row[7],
+    receivedAt: row[8],
+    origin: { partition: row[14], offset: row[15] },
+    ...measurementsOf(row, MEASURED_FROM),
   }
 }

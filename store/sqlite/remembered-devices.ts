@@ -9,6 +9,9 @@ const REMEMBERED = 50_000
 
 /** What the tables say of a device. */
 export type KnownDevice = {
+  /** Of a device without a status: the one it gets with its first. */
+  readonly number: number
+  readonly account: number
   status: DeviceStatus | undefined
   readonly erasures: readonly ErasureTime[]
 }
@@ -17,7 +20,7 @@ export type RememberedDevices = {
   /** `key`: the device's. */
   find(device: DeviceName, key: string): KnownDevice
   save(known: KnownDevice, status: DeviceStatus): void
-  remove(device: DeviceName): void
+  remove(known: KnownDevice, device: DeviceName): void
   begin(erasure: ErasureEntry): void
   apply(erasure: ErasureEntry): void
   /** Call at the beginning of a write transaction. */
@@ -42,24 +45,53 @@ export function rememberDevices(
     sizeCalculation: () => 1,
   })
   let version: number | undefined
+  let greatest: number | undefined
+  const accounts = new Map<string, number>()
+
+  function newNumber(): number {
+    greatest = (greatest ?? statuses.greatestNumber()) + 1
+    return greatest
+  }
+
+  function accountNumber(accountId: string): number {
+    const number = accounts.get(accountId) ?? statuses.accountNumber(accountId)
+    accounts.set(accountId, number)
+    return number
+  }
+
+  function forget(): void {
+    devices.clear()
+    accounts.clear()
+    greatest = undefined
+  }
 
   return {
     find(device, key) {
       let known = devices.get(key)
       if (known === undefined) {
-        known = { status: statuses.find(device), erasures: erasures.times(device) }
+        const found = statuses.find(device)
+        const number = found?.number ?? newNumber()
+        known = {
+          number,
+          account: accountNumber(device.accountId),
+          status: found?.status,
+          erasures: erasures.times(device),
+        }
         devices.set(key, known)
       }
       return known
     },
 
     save(known, status) {
-      statuses.save(status)
+      const { number } = known
+      if (known.status === undefined) statuses.insert({ number, status })
+      else statuses.update({ number, status })
       known.status = status
     },
 
-    remove(device) {
+    remove(known, device) {
       statuses.remove(device)
+      known.status = undefined
       devices.delete(deviceKey(device))
     },
 
@@ -75,10 +107,10 @@ export function rememberDevices(
 
     refresh() {
       const now = dataVersion.get()?.data_version
-      if (now !== version) devices.clear()
+      if (now !== version) forget()
       version = now
     },
 
-    forget: () => devices.clear(),
+    forget,
   }
 }

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DependencyError } from '../../runtime/errors.ts'
 import { ACCOUNTS_SCHEMA } from './accounts-schema.ts'
-import { Database } from '../../runtime/sqlite/database.ts'
+import { Database, type DatabaseOptions } from '../../runtime/sqlite/database.ts'
 import { sqliteDeviceSettings } from './device-settings.ts'
 import { sqliteDevices } from './devices.ts'
 import { makeTables, sqliteDocuments } from './documents.ts'
@@ -37,15 +37,16 @@ export function openSqliteStore({
   directory,
   retention,
   clock = { now: () => Date.now() },
+  onMigration,
 }: {
   directory: string
   retention?: { wanted: WantedRetention }
   clock?: { now(): number }
-}): Store {
+} & Pick<DatabaseOptions, 'onMigration'>): Store {
   makeDirectory(directory)
   const opened: Database[] = []
   function open(name: string, schema: readonly string[]): Database {
-    const database = new Database(join(directory, name), schema)
+    const database = new Database(join(directory, name), schema, { onMigration })
     opened.push(database)
     return database
   }
@@ -55,7 +56,7 @@ export function openSqliteStore({
     if (retention !== undefined) sqliteRetention(accounts).claim(retention.wanted)
     const rejections = open('rejections.sqlite', REJECTIONS_SCHEMA)
     makeTables(rejections, [REJECTIONS])
-    return storeOn({ accounts, rejections, directory, clock })
+    return storeOn({ accounts, rejections, directory, clock, onMigration })
   } catch (error) {
     for (const database of opened) database.close()
     throw error
@@ -83,14 +84,15 @@ function storeOn({
   rejections,
   directory,
   clock,
+  onMigration,
 }: {
   accounts: Database
   rejections: Database
   directory: string
   clock: { now(): number }
-}): Store {
+} & Pick<DatabaseOptions, 'onMigration'>): Store {
   const settings = sqliteDeviceSettings(accounts)
-  const generations = sqliteGenerations(accounts, directory)
+  const generations = sqliteGenerations(accounts, directory, { onMigration })
   const hidden = sqliteHiddenDevices(accounts)
   const readModels = followedReadModels(generations, join(directory, ACCOUNTS_FILE))
 

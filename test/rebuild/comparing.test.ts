@@ -17,7 +17,11 @@ describe('a rebuild that compares', () => {
     ['a count is wrong', 'UPDATE device_statuses SET report_count = report_count + 1'],
     ['a record is changed', 'UPDATE records SET latitude = 0 WHERE rowid = 5'],
     ['a device is missing', `DELETE FROM device_statuses WHERE device_id = 'tracker-2'`],
-    ['all records of a device are missing', `DELETE FROM records WHERE device_id = 'tracker-2'`],
+    [
+      'all records of a device are missing',
+      `DELETE FROM records WHERE device IN
+        (SELECT number FROM device_statuses WHERE device_id = 'tracker-2')`,
+    ],
     ['a time is wrong', 'UPDATE device_statuses SET last_seen_at = last_seen_at - 1'],
   ])('finds that %s, and mends it when it is told to', async (_name, sql) => {
     await append(20)

@@ -7,6 +7,7 @@ import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { ACCOUNTS_SCHEMA } from '../../../store/sqlite/accounts-schema.ts'
 import { Database } from '../../../runtime/sqlite/database.ts'
 import { READ_MODELS_SCHEMA } from '../../../store/sqlite/read-models-schema.ts'
+import { MEASUREMENTS } from '../../../schemas/position-reported.ts'
 import type { Store } from '../../../store/store.ts'
 import {
   account,
@@ -34,17 +35,20 @@ describe('files of an earlier version', () => {
     rmSync(directory, { recursive: true })
   })
 
-  test('read models keep their devices, which are found by place and time', async () => {
+  test('read models keep their devices, which are found by place and time, and their records', async () => {
     const log = new LogOfOneSuite()
+    const measured = { accuracy: 4.5, altitude: -3, speed: 2, heading: 271, battery: 0 }
+    const place = { latitude: 60.2, longitude: 24.9 }
     const entries = [
       log.append(positionReported({ deviceId: 'a', latitude: -33.9, longitude: 18.4 })),
-      log.append(positionReported({ deviceId: 'b', latitude: 60.2, longitude: 24.9 })),
+      log.append(positionReported({ deviceId: 'b', ...place, ...measured })),
     ]
+    const elsewhere = log.append(positionReported({ accountId: 'acc-2', deviceId: 'b' }))
     const old = new Database(
       join(directory, 'read-models-1.sqlite'),
       READ_MODELS_SCHEMA.slice(0, 1),
     )
-    for (const { event, origin } of entries) {
+    for (const { event, origin } of [...entries, elsewhere]) {
       const { partition, offset } = origin
       const status = deviceStatus(undefined, { event, origin })
       old
@@ -52,7 +56,8 @@ describe('files of an earlier version', () => {
         .run(
           ...[event.accountId, event.recordId, event.deviceId, event.keyId, event.latitude],
           ...[event.longitude, event.timestamp, event.timestampSource, event.receivedAt],
-          ...[null, null, null, null, null, partition, offset],
+          ...MEASUREMENTS.map((name) => event[name] ?? null),
+          ...[partition, offset],
         )
       old
         .prepare('INSERT INTO device_statuses VALUES (?, ?, ?, ?, ?, ?, ?)')
@@ -77,9 +82,23 @@ describe('files of an earlier version', () => {
       order: 'desc',
     })
     expect(newest.map(({ status }) => status)).toEqual([statuses[1]])
-    expect(await store.checkpoint()).toEqual({ 0: 1 })
+    expect(await store.checkpoint()).toEqual({ 0: 2 })
+    for (const { event, origin } of [...entries, elsewhere]) {
+      const { accountId, deviceId, recordId } = event
+      const history = { accountId, deviceId, order: 'asc', limit: 9 } as const
+      expect(await store.pagePositions(history)).toEqual([{ ...event, origin }])
+      expect(await store.findPosition({ accountId, recordId })).toEqual({ ...event, origin })
+    }
+    const repeat = batchOf(log.append(entries[1]!.event))
+    expect((await store.project(repeat))[0]).toMatchObject({ stored: [], repeated: [{}] })
     await store.project(batchOf(log.erase(deviceErased({ deviceId: 'a' }))))
     expect((await allDevices(store, 'acc-1')).map(({ status }) => status)).toEqual([statuses[1]])
+    expect(await store.findPosition(entries[0]!.event)).toBeUndefined()
+    const other = log.append(positionReported({ deviceId: 'c' }))
+    await store.project(batchOf(other))
+    const ofOther = { accountId: 'acc-1', deviceId: 'c', order: 'asc', limit: 9 } as const
+    expect(await store.pagePositions(ofOther)).toHaveLength(1)
+    expect(await store.findPosition(entries[1]!.event)).toMatchObject({ deviceId: 'b' })
   })
 
   test.each([1, 2, 3])('accounts of version %i keep all that operators made', async (version) => {

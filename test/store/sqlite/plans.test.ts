@@ -8,6 +8,8 @@ import { devicePage } from '../../../store/sqlite/device-page.ts'
 import { SETTINGS_OF_DEVICES } from '../../../store/sqlite/device-settings.ts'
 import { search } from '../../../store/sqlite/documents.ts'
 import {
+  COUNT,
+  FIND,
   NEXT,
   PAGE,
   REMOVE_ERASED,
@@ -28,6 +30,13 @@ import {
 import type { Document, Kind, Query } from '../../../store/documents.ts'
 import type { DevicePage } from '../../../store/read-models.ts'
 
+/** How a device's statuses are found by account and id, and its number with them. */
+const BY_NAME = 'INDEX sqlite_autoindex_device_statuses_1'
+const ITS_DEVICE = [
+  'SCALAR SUBQUERY 1',
+  `SEARCH device_statuses USING COVERING ${BY_NAME} (account_id=? AND device_id=?)`,
+]
+
 type File = 'accounts' | 'read-models-1' | 'rejections'
 
 describe('what is asked of the SQLite store is a walk along an index, never a scan or a sort:', () => {
@@ -41,22 +50,46 @@ describe('what is asked of the SQLite store is a walk along an index, never a sc
   afterAll(() => rmSync(directory, { recursive: true }))
 
   test('the history of a device', () => {
-    const page = 'SEARCH records USING INDEX records_by_time (account_id=? AND device_id=? AND '
-    const ascending = [`${page}(timestamp,record_id)>(?,?) AND timestamp<?)`]
+    const page = 'SEARCH records USING INDEX records_by_time (device=? AND '
+    const ascending = [`${page}(timestamp,record_id)>(?,?) AND timestamp<?)`, ...ITS_DEVICE]
     expect(plan('read-models-1', PAGE.asc)).toEqual(ascending)
     expect(plan('read-models-1', PAGE.track)).toEqual(ascending)
-    expect(plan('read-models-1', TRACK_POINT)).toEqual([
-      expect.stringMatching(/^SEARCH records USING INDEX .+ \(account_id=\? AND record_id=\?\)$/),
-    ])
     expect(plan('read-models-1', PAGE.desc)).toEqual([
       `${page}timestamp>? AND (timestamp,record_id)<(?,?))`,
+      ...ITS_DEVICE,
+    ])
+    expect(plan('read-models-1', COUNT)).toEqual([
+      'SEARCH records USING COVERING INDEX records_by_time (device=? AND timestamp>? AND timestamp<?)',
+      ...ITS_DEVICE,
+    ])
+  })
+
+  test('a record', () => {
+    const byId = 'SEARCH records USING INDEX records_by_id (record_id=?'
+    expect(plan('read-models-1', TRACK_POINT)).toEqual([`${byId})`, ...ITS_DEVICE])
+    expect(plan('read-models-1', FIND)).toEqual([
+      `${byId} AND account=?)`,
+      'SCALAR SUBQUERY 1',
+      expect.stringMatching(/^SEARCH account_numbers USING .*INDEX .+ \(account_id=\?\)$/),
+      'SEARCH device_statuses USING INTEGER PRIMARY KEY (rowid=?)',
     ])
   })
 
   test('the records of an account, for a comparison', () => {
-    const scan = 'SEARCH records USING INDEX records_by_time (account_id=? AND '
-    expect(plan('read-models-1', NEXT.all)).toEqual([expect.stringContaining(scan)])
-    expect(plan('read-models-1', NEXT.upTo)).toEqual([expect.stringContaining(scan)])
+    const scan = 'SEARCH records USING INDEX records_by_time (device='
+    expect(plan('read-models-1', NEXT.ofDevice)).toEqual([
+      `${scan}? AND (timestamp,record_id)>(?,?))`,
+      ...ITS_DEVICE,
+    ])
+    for (const [sql, upTo] of [
+      [NEXT.all, ''],
+      [NEXT.upTo, ' AND device_id<?'],
+    ] as const) {
+      expect(plan('read-models-1', sql)).toEqual([
+        `SEARCH device_statuses USING COVERING ${BY_NAME} (account_id=? AND device_id>?${upTo})`,
+        `${scan}?)`,
+      ])
+    }
   })
 
   test('what goes by its age, or with its device', () => {
@@ -64,15 +97,15 @@ describe('what is asked of the SQLite store is a walk along an index, never a sc
       'SEARCH records USING COVERING INDEX records_by_age (received_at<?)',
     )
     expect(plan('read-models-1', REMOVE_ERASED)).toContain(
-      'SEARCH records USING INDEX records_by_time (account_id=? AND device_id=?)',
+      'SEARCH records USING INDEX records_by_time (device=?)',
     )
   })
 
   test.each([
-    [{}, 'PRIMARY KEY (account_id=?)'],
-    [{ seen: true }, 'PRIMARY KEY (account_id=?)'],
-    [{ order: 'desc', after: true }, 'PRIMARY KEY (account_id=? AND device_id<?)'],
-    [{ after: true, bbox: true, seen: true }, 'PRIMARY KEY (account_id=? AND device_id>?)'],
+    [{}, `${BY_NAME} (account_id=?)`],
+    [{ seen: true }, `${BY_NAME} (account_id=?)`],
+    [{ order: 'desc', after: true }, `${BY_NAME} (account_id=? AND device_id<?)`],
+    [{ after: true, bbox: true, seen: true }, `${BY_NAME} (account_id=? AND device_id>?)`],
     [
       { sort: 'lastSeenAt' },
       'COVERING INDEX device_statuses_by_time (account_id=? AND (last_seen_at',
@@ -102,15 +135,15 @@ describe('what is asked of the SQLite store is a walk along an index, never a sc
   })
 
   test.each([
-    [{}, 'PRIMARY KEY (account_id=?)'],
+    [{}, `${BY_NAME} (account_id=?)`],
     [
       { sort: 'lastSeenAt' },
       'COVERING INDEX device_statuses_by_time (account_id=? AND (last_seen_at',
     ],
-    [{ devices: ['a*'] }, 'PRIMARY KEY (account_id=? AND device_id>? AND device_id<?)'],
+    [{ devices: ['a*'] }, `${BY_NAME} (account_id=? AND device_id>? AND device_id<?)`],
     [
       { devices: ['a*'], sort: 'lastSeenAt' },
-      'PRIMARY KEY (account_id=? AND device_id>? AND device_id<?)',
+      `${BY_NAME} (account_id=? AND device_id>? AND device_id<?)`,
     ],
   ] as const)('a search of devices, %j', (asked, walk) => {
     const search = { mentions: 'čigra', status: { is: 'idle', now: 1 } } as const

@@ -71,5 +71,5 @@ function project(
 
 function reports(models: SqliteReadModels, deviceId: string): number | undefined {
   const { accountId } = entry(0, deviceId).event
-  return models.statuses.find({ accountId, deviceId })?.reportCount
+  return models.statuses.find({ accountId, deviceId })?.status.reportCount
 }

@@ -1,0 +1,15 @@
+import { MEASUREMENTS } from '../../schemas/position-reported.ts'
+
+type Measured = { [name in (typeof MEASUREMENTS)[number]]?: number }
+
+/** The measurements that a row has, from its column `first` on in their order; null where there is none. */
+export function measurementsOf(row: readonly unknown[], first: number): Readonly<Measured> {
+  const measurements: Measured = {}
+  let column = first
+  for (const name of MEASUREMENTS) {
+    const value = row[column] as number | null
+    if (value !== null) measurements[name] = value
+    column += 1
+  }
+  return measurements
+}
