@@ -27,7 +27,7 @@ export async function startServers(): Promise<Servers> {
   }
   try {
     const [kafka, registry, mongodb] = await Promise.all([
-      keep(startKafka()),
+      keep(startKafka({ isMeasured: true })),
       keep(startSchemaRegistry()),
       keep(startMongodb()),
     ])
