@@ -1,5 +1,6 @@
 import type { Candidate, CandidateName } from '../candidates/candidate.ts'
 import { cpuSeconds } from '../cpu-time.ts'
+import { keepAwake } from '../keep-awake.ts'
 import type { Generator } from '../load/generator.ts'
 import type { Window } from '../load/tally.ts'
 
@@ -52,12 +53,17 @@ export async function measure(
   }
   if (!paced) return sample
   const perSecond = (PACED_SHARE * saturated.answers) / saturated.seconds
-  const window = await generator.run({
-    kind: 'pace',
-    ...{ target, connections, perSecond },
-    leadInSeconds: LEAD_IN_SECONDS,
-    seconds: 2 * seconds,
-  })
-  await candidate.settled()
-  return { ...sample, paced: { perSecond, window } }
+  const letSleep = keepAwake()
+  try {
+    const window = await generator.run({
+      kind: 'pace',
+      ...{ target, connections, perSecond },
+      leadInSeconds: LEAD_IN_SECONDS,
+      seconds: 2 * seconds,
+    })
+    await candidate.settled()
+    return { ...sample, paced: { perSecond, window } }
+  } finally {
+    letSleep()
+  }
 }
