@@ -25,7 +25,7 @@ export type DeviceStatuses = {
   update(device: NumberedStatus): void
   notSeenSince(time: number): DeviceName[]
   remove(device: DeviceName): void
-  /** Removes the status unless the device has been seen since. */
+  /** Removes the status unless the device has been seen since, or has a record. */
   removeUnlessSeenSince(device: DeviceName, time: number): boolean
 }
 
@@ -51,6 +51,11 @@ type Row = readonly [
   heartbeats: string | null,
 ]
 const MEASURED_FROM = 11
+
+/** The status names the device of its records: one that was projected late keeps it. */
+export const REMOVE_SILENT = `DELETE FROM device_statuses
+  WHERE account_id = ? AND device_id = ? AND last_seen_at < ?
+    AND NOT EXISTS (SELECT 1 FROM records WHERE device = number)`
 
 const NONE: DeviceCounts = { total: 0, online: 0, idle: 0, offline: 0, disabled: 0 }
 
@@ -87,9 +92,7 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
   const remove = database.prepare(
     'DELETE FROM device_statuses WHERE account_id = ? AND device_id = ?',
   )
-  const removeUnlessSeenSince = database.prepare(
-    'DELETE FROM device_statuses WHERE account_id = ? AND device_id = ? AND last_seen_at < ?',
-  )
+  const removeUnlessSeenSince = database.prepare(REMOVE_SILENT)
 
   return {
     find({ accountId, deviceId }) {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { devicePage } from '../../../store/sqlite/device-page.ts'
+import { REMOVE_SILENT } from '../../../store/sqlite/device-statuses.ts'
 import { SETTINGS_OF_DEVICES } from '../../../store/sqlite/device-settings.ts'
 import { search } from '../../../store/sqlite/documents.ts'
 import {
@@ -98,6 +99,9 @@ describe('what is asked of the SQLite store is a walk along an index, never a sc
     )
     expect(plan('read-models-1', REMOVE_ERASED)).toContain(
       'SEARCH records USING INDEX records_by_time (device=?)',
+    )
+    expect(plan('read-models-1', REMOVE_SILENT)).toContain(
+      'SEARCH records USING COVERING INDEX records_by_time (device=?)',
     )
   })
 

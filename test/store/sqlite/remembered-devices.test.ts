@@ -55,6 +55,29 @@ describe('what the projection remembers of a device', () => {
   })
 })
 
+test('a record that is projected while old devices go keeps its device until it goes itself', async () => {
+  const old = Array.from({ length: 250 }, (_, n) =>
+    entry(n, `device-${String(n).padStart(3, '0')}`),
+  )
+  await project(first, old)
+  const last = old.at(-1)!.event
+  const late = entry(1_000, last.deviceId)
+  let projected: Promise<unknown> | undefined
+  await first.expire(T0 + 60_000, {
+    // Between the first devices that go and the others.
+    forget: () => {
+      projected ??= new Promise(setImmediate).then(() => project(second, [late]))
+    },
+  })
+  await projected
+  expect(await first.findPosition(late.event)).toMatchObject({ deviceId: last.deviceId })
+  expect(reports(first, last.deviceId)).toBe(2)
+
+  await first.expire(T0 + 60_000, { forget: () => undefined })
+  expect(await first.findPosition(late.event)).toBeUndefined()
+  expect(reports(first, last.deviceId)).toBeUndefined()
+})
+
 function entry(offset: number, deviceId: string): PositionEntry {
   const event = positionReported({ deviceId, timestamp: T0 + offset, receivedAt: T0 + offset })
   return { kind: 'position', origin: { partition: 0, offset }, event }
