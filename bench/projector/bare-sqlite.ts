@@ -44,9 +44,10 @@ export function writeDocuments(batches: readonly Documents[], file: string, like
   const checkpoint = database.prepare(`REPLACE INTO checkpoints VALUES (${places(4)})`)
   const numbers = new Map<string, number>()
   const numberOf = (deviceId: string) => {
-    const number = numbers.get(deviceId) ?? numbers.size + 1
-    numbers.set(deviceId, number)
-    return number
+    const known = numbers.get(deviceId)
+    if (known !== undefined) return known
+    numbers.set(deviceId, numbers.size + 1)
+    return numbers.size
   }
   const watch = stopwatch()
   for (const { records, statuses, partition, lastOffset } of batches) {

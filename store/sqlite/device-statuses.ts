@@ -2,7 +2,7 @@ import type { DeviceStatus, Offsets } from '../../schemas/read-models.ts'
 import type { DeviceCounts, DevicePage, Devices } from '../read-models.ts'
 import type { Database, Statement, Value } from '../../runtime/sqlite/database.ts'
 import { deviceCounts, devicePage } from './device-page.ts'
-import { measurementsOf } from './measurement-columns.ts'
+import { measurementsOf, type MeasurementColumns } from './measurement-columns.ts'
 
 export type DeviceName = { readonly accountId: string; readonly deviceId: string }
 
@@ -42,11 +42,7 @@ type Row = readonly [
   longitude: number,
   timestamp: number,
   receivedAt: number,
-  accuracy: number | null,
-  altitude: number | null,
-  speed: number | null,
-  heading: number | null,
-  battery: number | null,
+  ...measurements: MeasurementColumns,
   applied: string,
   heartbeats: string | null,
 ]

@@ -2,6 +2,15 @@ import { MEASUREMENTS } from '../../schemas/position-reported.ts'
 
 type Measured = { [name in (typeof MEASUREMENTS)[number]]?: number }
 
+/** A row's columns for them, in their order. */
+export type MeasurementColumns = readonly [
+  accuracy: number | null,
+  altitude: number | null,
+  speed: number | null,
+  heading: number | null,
+  battery: number | null,
+]
+
 /** The measurements that a row has, from its column `first` on in their order; null where there is none. */
 export function measurementsOf(row: readonly unknown[], first: number): Readonly<Measured> {
   const measurements: Measured = {}

@@ -5,7 +5,7 @@ import type { Database, Value } from '../../runtime/sqlite/database.ts'
 import { isNotUnique } from '../../runtime/sqlite/sqlite-errors.ts'
 import type { DeviceName } from './device-statuses.ts'
 import type { ErasureEntry } from './erasures.ts'
-import { measurementsOf } from './measurement-columns.ts'
+import { measurementsOf, type MeasurementColumns } from './measurement-columns.ts'
 
 export type Records = Pick<ReadModels, RecordReads> & {
   /** Whether the stored record of this id was made by this very event, now or earlier. */
@@ -44,11 +44,7 @@ type Row = readonly [
   timestamp: number,
   timestampSource: 'device' | 'server',
   receivedAt: number,
-  accuracy: number | null,
-  altitude: number | null,
-  speed: number | null,
-  heading: number | null,
-  battery: number | null,
+  ...measurements: MeasurementColumns,
   partition: number,
   offset: number,
 ]

@@ -69,7 +69,9 @@ describe('files of an earlier version', () => {
     }
     old.close()
 
-    store = openSqliteStore({ directory })
+    const told: string[] = []
+    store = openSqliteStore({ directory, onMigration: (file) => told.push(file) })
+    expect(told).toEqual([join(directory, 'read-models-1.sqlite')])
     const statuses = entries.map((entry) => deviceStatus(undefined, entry))
     expect((await allDevices(store, 'acc-1')).map(({ status }) => status)).toEqual(statuses)
     const bbox = { west: 24, south: 60, east: 25, north: 61 }

@@ -55,6 +55,15 @@ describe('what the projection remembers of a device', () => {
   })
 })
 
+test('a number is never given to a second device', async () => {
+  await project(first, [entry(1, 'a')])
+  const { event } = entry(1, 'a')
+  const before = first.statuses.find(event)?.number ?? NaN
+  await first.expire(T0 + 60_000, { forget: () => undefined })
+  await project(second, [entry(2, 'b')])
+  expect(second.statuses.find({ ...event, deviceId: 'b' })?.number).toBeGreaterThan(before)
+})
+
 test('a record that is projected while old devices go keeps its device until it goes itself', async () => {
   const old = Array.from({ length: 250 }, (_, n) =>
     entry(n, `device-${String(n).padStart(3, '0')}`),
