@@ -1,29 +1,23 @@
-import { spawn } from 'node:child_process'
-import { availableParallelism } from 'node:os'
+import { closeSync, openSync, writeSync } from 'node:fs'
 
-/** Ends with its parent. */
-const SPIN = `
-  const parent = process.ppid
-  while (process.ppid === parent) for (let n = 0; n < 1e7; n += 1);
-`
+/** Of power management, in every Linux: the least latency that an open file asks for counts. */
+const DEVICE = '/dev/cpu_dma_latency'
+
+/** Microseconds. */
+const NONE = new Int32Array([0])
 
 /**
- * Keeps the processors from halting until the function it gives is called: one that a virtual machine
- * has halted is given back by its host milliseconds after it is needed. Loops on every processor, of the
- * scheduling class SCHED_IDLE, which every other thread displaces at once.
+ * Keeps the processors from halting until the function it gives is called: idle ones poll, as if they were
+ * nobody else's. One that a virtual machine has halted is given back by its host milliseconds after it is
+ * needed. Does nothing for those who may not write `device`: only root may.
  */
-export function keepAwake(): () => void {
-  const spinners = Array.from({ length: availableParallelism() }, () =>
-    spawn('chrt', ['--idle', '0', process.execPath, '-e', SPIN], { stdio: 'ignore' }),
-  )
-  for (const spinner of spinners) {
-    spinner.once('error', (error) => {
-      throw new Error('the bench needs chrt, of the package util-linux: install it', {
-        cause: error,
-      })
-    })
+export function keepAwake(device = DEVICE): () => void {
+  let file: number
+  try {
+    file = openSync(device, 'r+')
+  } catch {
+    return () => undefined
   }
-  return () => {
-    for (const spinner of spinners) spinner.kill('SIGKILL')
-  }
+  writeSync(file, NONE)
+  return () => closeSync(file)
 }
