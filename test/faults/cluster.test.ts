@@ -144,6 +144,8 @@ await describeWith(['ownKafkaCluster', 'ownMongodb'], 'a cluster of three broker
   /** Acknowledged = in the topic = stored, counts exact, and nothing but 503 besides. */
   async function ends(fault: string, figures: Record<string, string | number>): Promise<void> {
     await running.stop()
+    // What was under way and not acknowledged may still come to the topic until it is given up.
+    await pause(REFUSED_WITHIN_MS)
     const odd = running.refused.filter(({ status, retryAfter }) => status !== 503 || !retryAfter)
     expect(odd).toEqual([])
     const devices = new Set(devicesOf(running))
