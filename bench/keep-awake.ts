@@ -7,9 +7,9 @@ const DEVICE = '/dev/cpu_dma_latency'
 const NONE = new Int32Array([0])
 
 /**
- * Keeps the processors from halting until the function it gives is called: idle ones poll, as if they were
- * nobody else's. One that a virtual machine has halted is given back by its host milliseconds after it is
- * needed. Does nothing for those who may not write `device`: only root may.
+ * Keeps the processors from halting until the function it gives is called: idle ones poll instead. One that a
+ * virtual machine has halted is given back by its host milliseconds after it is needed. Does nothing for
+ * those who may not write `device`: only root may.
  */
 export function keepAwake(device = DEVICE): () => void {
   let file: number

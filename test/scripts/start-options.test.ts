@@ -8,7 +8,7 @@ test('containers run the ingest API with the options of Node that npm runs it wi
   const [, options] = /^node (.+) scripts\/run\.mjs/.exec(scripts['start:ingest-api'] ?? '') ?? []
   // Without a bound V8 lets the heap grow far beyond what is used of it.
   expect(options).toMatch(/--max-old-space-size=1024\b/)
-  // With it V8 allocates some objects of each batch in the old generation, and all of the batch with them.
+  // With pretenuring V8 allocates some objects of each batch in the old generation, and all of the batch with them.
   expect(options).toContain('--no-allocation-site-pretenuring')
   const words = ['node', ...(options ?? '').split(' '), 'dist/ingest-api/main.js']
   expect(read('Dockerfile')).toContain(`CMD ${JSON.stringify(words).replaceAll(',', ', ')}`)
