@@ -21,6 +21,11 @@ export type GatheringWriterOptions<Item> = {
   /** A call larger than a batch is written whole, in a batch of its own. */
   readonly maxBatchItems?: number
   readonly maxBatchBytes?: number
+  /**
+   * So many calls are not gathered further but written in the middle of the turn: a turn can bring a
+   * thousand requests, and what they hold until they are answered is more than a processor's cache.
+   */
+  readonly promptCalls?: number
   /** Limits the queue behind the outstanding batch; calls beyond it are rejected at once. */
   readonly room?: WaitingRoom
   /**
@@ -68,6 +73,7 @@ export function gatheringWriter<Item>({
   writeBatch,
   maxBatchItems = 500,
   maxBatchBytes = 512 * 1024,
+  promptCalls = 256,
   room = waitingRoom(),
   deadlineMs,
 }: GatheringWriterOptions<Item>): GatheringWriter<Item> {
@@ -77,7 +83,8 @@ export function gatheringWriter<Item>({
   /** Of those in the queue. */
   let expired = 0
   let unanswered = 0
-  let busy = false
+  let scheduled: NodeJS.Immediate | undefined
+  let outstanding = false
   let closed = false
   let drained: (() => void) | undefined
 
@@ -100,7 +107,8 @@ export function gatheringWriter<Item>({
         if (withinMs !== undefined) call.timer = setTimeout(expire, withinMs, call, withinMs)
         unanswered += 1
         queue.push(call)
-        startBatch()
+        schedule()
+        if (scheduled !== undefined && queue.length - expired >= promptCalls) startBatch()
       })
     },
 
@@ -117,20 +125,24 @@ export function gatheringWriter<Item>({
     },
   }
 
+  function schedule() {
+    if (outstanding || queue.length === 0) return
+    scheduled ??= setImmediate(startBatch)
+  }
+
   function startBatch() {
-    if (busy || queue.length === 0) return
-    busy = true
-    setImmediate(() => {
-      const calls = takeBatch()
-      const settle = (error?: unknown) => {
-        for (const call of calls) answer(call, error)
-        busy = false
-        startBatch()
-      }
-      // Every call may have reached its deadline since the turn began.
-      if (calls.length === 0) settle()
-      else callWriteBatch(calls).then(() => settle(), settle)
-    })
+    clearImmediate(scheduled)
+    scheduled = undefined
+    outstanding = true
+    const calls = takeBatch()
+    const settle = (error?: unknown) => {
+      for (const call of calls) answer(call, error)
+      outstanding = false
+      schedule()
+    }
+    // Every call may have reached its deadline since the turn began.
+    if (calls.length === 0) settle()
+    else callWriteBatch(calls).then(() => settle(), settle)
   }
 
   async function callWriteBatch(calls: readonly Call<Item>[]) {

@@ -41,9 +41,26 @@ describe('gathering writer', () => {
 
   test('a batch holds up to 500 items', async () => {
     const { writer, batches } = recordingWriter()
-    await Promise.all(numbered(1200).map((item) => writer.write([item], 1)))
+    const fives = numbered(240).map((call) => numbered(5).map((item) => `${call}/${item}`))
+    await Promise.all(fives.map((items) => writer.write(items, 5)))
     expect(batches.map((batch) => batch.length)).toEqual([500, 500, 200])
-    expect(batches.flat()).toEqual(numbered(1200))
+    expect(batches.flat()).toEqual(fives.flat())
+  })
+
+  test('256 calls are written in the middle of a turn, unless a batch is outstanding', async () => {
+    const { writer, batches, settleNext } = heldWriter()
+    const answers = numbered(255).map((item) => writer.write([item], 1))
+    expect(batches).toEqual([])
+    answers.push(writer.write(['the 256th'], 1))
+    expect(batches).toEqual([[...numbered(255), 'the 256th']])
+    answers.push(...numbered(300).map((item) => writer.write([item], 1)))
+    await turns(3)
+    expect(batches.length).toBe(1)
+    settleNext()
+    await eventually(() => batches.length === 2)
+    expect(batches[1]).toEqual(numbered(300))
+    settleNext()
+    await Promise.all(answers)
   })
 
   test('a batch holds up to 512 KiB', async () => {
@@ -175,6 +192,7 @@ describe('gathering writer', () => {
           const writer = gatheringWriter<string>({
             maxBatchItems: 10,
             maxBatchBytes: 40,
+            promptCalls: 4,
             async writeBatch(items) {
               outstanding += 1
               expect(outstanding).toBe(1)
