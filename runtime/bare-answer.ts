@@ -16,16 +16,12 @@ export function refuseRequest(
   response.writeHead(status, own).end(body)
 }
 
-/**
- * 503 for a request that there is no room for; cheap, because such requests come in floods. Returns
- * the seconds after which the client was asked to come back.
- */
-export function refuseOverload(response: ServerResponse): number {
-  const retryAfter = retryAfterSeconds()
-  const headers = [...OVERLOADED.headers, 'X-Request-Id', randomUUID(), 'Retry-After', retryAfter]
+/** 503 for a request that there is no room for; cheap, because such requests come in floods. */
+export function refuseOverload(response: ServerResponse, seconds: number): void {
+  const own = ['X-Request-Id', randomUUID(), 'Retry-After', String(seconds)]
+  const headers = [...OVERLOADED.headers, ...own]
   if (hasLongUnreadBody(response.req)) headers.push('Connection', 'close')
   response.writeHead(OVERLOADED.status, headers).end(OVERLOADED.body)
-  return Number(retryAfter)
 }
 
 /** Answers on the bare socket, and leaves the client time to read before the connection closes. */

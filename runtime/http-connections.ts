@@ -1,12 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { retryAfterSeconds } from './http.ts'
 import { Load } from './load.ts'
 
 /** Requests of one connection that are handled at once; further ones wait. */
 const AT_ONCE = 16
 /** Requests that wait behind those, of all connections together. */
 const HELD_IN_ALL = 5_000
+const LONGEST_REST_SECONDS = 8
 
 type Connection = {
   /**
@@ -16,6 +18,9 @@ type Connection = {
   readonly underWay: ServerResponse[]
   readonly held: (() => void)[]
   resting: boolean
+  restSeconds: number
+  /** What is read now was sent before the end of the rest. */
+  readsEarly: boolean
 }
 
 /**
@@ -58,16 +63,28 @@ export class HttpConnections {
     socket.pause()
   }
 
-  /** Reads nothing more of a connection for a while, so that its client cannot flood the server. */
-  rest(socket: Socket, seconds: number): void {
+  /**
+   * Reads nothing more of a connection for a while, so that its client cannot flood the server. Returns
+   * for how many seconds: twice as many as the last time for a client that sent more before their end.
+   */
+  rest(socket: Socket): number {
+    const afresh = Number(retryAfterSeconds())
     const connection = this.#connections.get(socket)
-    if (connection === undefined || connection.resting) return
+    if (connection === undefined) return afresh
+    if (connection.resting) return connection.restSeconds
+    const { readsEarly, restSeconds } = connection
+    connection.restSeconds = readsEarly ? Math.min(2 * restSeconds, LONGEST_REST_SECONDS) : afresh
     connection.resting = true
     socket.pause()
     setTimeout(() => {
       connection.resting = false
-      if (connection.held.length === 0) socket.resume()
-    }, seconds * 1_000).unref()
+      if (connection.held.length > 0) return
+      socket.resume()
+      // What has come by now is read before the turn ends.
+      connection.readsEarly = true
+      setImmediate(() => (connection.readsEarly = false))
+    }, connection.restSeconds * 1_000).unref()
+    return connection.restSeconds
   }
 
   /** The answers in progress on a connection. */
@@ -81,7 +98,13 @@ export class HttpConnections {
   }
 
   #open(socket: Socket): Connection {
-    const connection: Connection = { underWay: [], held: [], resting: false }
+    const connection: Connection = {
+      underWay: [],
+      held: [],
+      resting: false,
+      restSeconds: 0,
+      readsEarly: false,
+    }
     this.#connections.set(socket, connection)
     socket.once('close', () => {
       // Node does not close the answers that wait behind the one that was being sent.

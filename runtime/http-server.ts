@@ -79,7 +79,7 @@ export async function serveHttp({
       return refuseRequest(response, 'INVALID_PARAMS', 'the request line has no valid URL')
     }
     if (overload?.load.isFull === true && request.method === 'POST') {
-      connections.rest(request.socket, refuseOverload(response))
+      refuseOverload(response, connections.rest(request.socket))
       return overload.onRefused()
     }
     if (closing) response.setHeader('Connection', 'close')

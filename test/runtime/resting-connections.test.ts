@@ -1,0 +1,64 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import Koa from 'koa'
+import { serveHttp, type HttpServer } from '../../runtime/http-server.ts'
+import { Load } from '../../runtime/load.ts'
+
+const CONNECTIONS = 20
+
+let server: HttpServer
+let sockets: Socket[]
+
+beforeEach(async () => {
+  sockets = []
+  // No request is so small that it could carry it.
+  const overload = { load: new Load({ mostRequests: 0 }), onRefused: () => undefined }
+  server = await serveHttp({ app: new Koa(), host: '127.0.0.1', port: 0, graceMs: 500, overload })
+})
+
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy()
+  await server.close()
+})
+
+const RETRY_AFTER = /retry-after: (\d+)\r/i
+
+/**
+ * The `Retry-After`, in seconds, of each of `requests` on one connection, of which the next follows
+ * `pauseMs` after the answer; and how many milliseconds after the one before it each was answered.
+ */
+async function refused(requests: number, pauseMs: (retryAfter: number) => number) {
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  sockets.push(socket)
+  const retryAfter: number[] = []
+  const gapsMs: number[] = []
+  for (let at: number | undefined; retryAfter.length < requests;) {
+    socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}')
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    if (at !== undefined) gapsMs.push(performance.now() - at)
+    at = performance.now()
+    const asked = Number(RETRY_AFTER.exec(answer.toString())?.[1])
+    retryAfter.push(asked)
+    await wait(pauseMs(asked))
+  }
+  return { retryAfter, gapsMs }
+}
+
+const onAll = <T>(act: () => Promise<T>) => Promise.all(Array.from({ length: CONNECTIONS }, act))
+
+test('a client that does not wait is read twice as late each time, after 8 s at most', async () => {
+  for (const { retryAfter, gapsMs } of await onAll(() => refused(3, () => 0))) {
+    const [first = 0, second = 0, third] = retryAfter
+    expect([1, 2, 3]).toContain(first)
+    expect([second, third]).toEqual([2 * first, Math.min(4 * first, 8)])
+    expect(gapsMs[0]).toBeGreaterThan(first * 1_000 - 20)
+    expect(gapsMs[1]).toBeGreaterThan(second * 1_000 - 20)
+  }
+})
+
+test('one that waits as it was asked to is not held longer', async () => {
+  const all = await onAll(() => refused(2, (retryAfter) => retryAfter * 1_000 + 200))
+  expect(Math.max(...all.flatMap(({ retryAfter }) => retryAfter))).toBe(3)
+})
