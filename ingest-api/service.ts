@@ -16,6 +16,8 @@ import { reportRates } from './report-rates.ts'
 
 const USAGE_FLUSH_MS = 60_000
 const REJECTIONS_FLUSH_MS = 250
+/** As many new connections are taken in one turn of the event loop. */
+const LISTENING_HANDLES = 32
 
 /** Starts the ingest API on an open log and store, until the lifecycle closes. Returns its URL. */
 export async function startIngestApi(
@@ -74,6 +76,7 @@ export async function startIngestApi(
     host: config.host,
     port: config.ingestPort,
     graceMs: config.shutdownDeadlineMs / 2,
+    handles: LISTENING_HANDLES,
     overload: { load, onRefused: countRefused({ metrics, logger }) },
     comesAgain: isOfApp,
   })

@@ -1,12 +1,14 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { refuseConnection, refuseOverload, refuseRequest } from './bare-answer.ts'
 import { HttpConnections } from './http-connections.ts'
+import { listen } from './listen.ts'
 import type { Load } from './load.ts'
 
 /** Node silently drops headers beyond its own cap, possibly X-Forwarded-For or the cookie. */
 const MOST_HEADERS = 100
+const MOST_CONNECTIONS = 10_000
 /** A client that reads nothing of its answer for this long is disconnected. */
 const UNREAD_MS = 20_000
 
@@ -41,6 +43,8 @@ export async function serveHttp({
   port,
   graceMs,
   unreadMs = UNREAD_MS,
+  mostConnections = MOST_CONNECTIONS,
+  handles = 1,
   overload,
   comesAgain = () => false,
 }: {
@@ -49,6 +53,10 @@ export async function serveHttp({
   port: number
   graceMs: number
   unreadMs?: number
+  /** Further ones are closed at once. */
+  mostConnections?: number
+  /** Of the listening socket: with more of them it accepts more connections in a turn. */
+  handles?: number
   overload?: Overload
   /** Whether a request that does not arrive whole is to be sent again, for which it gets 503. */
   comesAgain?: (request: IncomingMessage) => boolean
@@ -62,7 +70,12 @@ export async function serveHttp({
     requireHostHeader: false,
   })
   server.maxHeadersCount = 0
-  server.maxConnections = 10_000
+  let connected = 0
+  server.on('connection', (socket) => {
+    if (connected === mostConnections) return void socket.destroy()
+    connected += 1
+    socket.once('close', () => (connected -= 1))
+  })
   let closing = false
 
   const handle = app.callback()
@@ -112,7 +125,7 @@ export async function serveHttp({
     else socket.setTimeout(unreadMs)
   })
 
-  await listen(server, host, port)
+  const further = await listen(server, { host, port, handles })
   return {
     url: `http://${hostInUrl(host)}:${(server.address() as AddressInfo).port}`,
     async close() {
@@ -120,9 +133,12 @@ export async function serveHttp({
       for (const response of connections.last()) {
         if (!response.headersSent) response.setHeader('Connection', 'close')
       }
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       const cut = setTimeout(() => server.closeAllConnections(), graceMs)
-      await closed
+      await Promise.all(
+        [server, ...further].map(
+          (one) => new Promise<void>((resolve) => one.close(() => resolve())),
+        ),
+      )
       clearTimeout(cut)
     },
   }
@@ -139,16 +155,6 @@ function readTarget(request: IncomingMessage): boolean {
   const { pathname, search } = new URL(url)
   request.url = pathname + search
   return true
-}
-
-async function listen(server: Server, host: string, port: number): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const taken = error.code === 'EADDRINUSE'
-      reject(taken ? new Error(`port ${port} of ${host} is in use: choose another one`) : error)
-    })
-    server.listen({ host, port, backlog: 1024 }, resolve)
-  })
 }
 
 /** An IPv6 address stands in brackets. */

@@ -1,0 +1,64 @@
+import { spawn, type SendHandle } from 'node:child_process'
+import { createServer, type Server } from 'node:net'
+
+const BACKLOG = 1024
+/** It takes tens of milliseconds. A server without further handles is slower in a crowd, no more. */
+const HANDED_BACK_WITHIN_MS = 5_000
+
+/** Of a process that gives back a handle as many times as it is told to. */
+const HAND_BACK = `process.on('message', (times, handle) => {
+  for (let n = 0; n < times; n += 1) process.send('', handle)
+})`
+
+/**
+ * Listens with `handles` handles of one socket, and returns the servers of all but the first: they pass
+ * on their connections, and are to be closed with it.
+ *
+ * In each turn of the event loop libuv accepts one connection per handle. With one handle a server that
+ * works for long in each turn leaves new clients waiting for seconds, and those with a connection for
+ * each request share neither a turn nor a commit.
+ * @throws {Error} if the port is in use.
+ */
+export async function listen(
+  server: Server,
+  { host, port, handles }: { host: string; port: number; handles: number },
+): Promise<Server[]> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const taken = error.code === 'EADDRINUSE'
+      reject(taken ? new Error(`port ${port} of ${host} is in use: choose another one`) : error)
+    })
+    server.listen({ host, port, backlog: BACKLOG }, resolve)
+  })
+  return handles === 1 ? [] : duplicates(server, handles - 1)
+}
+
+/** Node makes a second handle of a socket only by sending it to another process. */
+function duplicates(server: Server, count: number): Promise<Server[]> {
+  const { _handle: handle } = server as unknown as { readonly _handle: SendHandle }
+  return new Promise((resolve) => {
+    const found: Server[] = []
+    const child = spawn(process.execPath, ['-e', HAND_BACK], {
+      env: {},
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    })
+    const done = () => {
+      clearTimeout(timer)
+      child.removeAllListeners('message').kill()
+      resolve(found)
+    }
+    const timer = setTimeout(done, HANDED_BACK_WITHIN_MS)
+    child.on('error', done).on('exit', done)
+    child.on('message', (_told, duplicate) => {
+      found.push(passingOn(server).listen(duplicate, BACKLOG))
+      if (found.length === count) done()
+    })
+    child.send(count, handle)
+  })
+}
+
+/** With the options of an HTTP server. */
+function passingOn(server: Server): Server {
+  const options = { allowHalfOpen: true, noDelay: true }
+  return createServer(options, (socket) => server.emit('connection', socket))
+}
