@@ -66,8 +66,8 @@ export function waitingRoom({
 
 /**
  * A batch starts at the end of the event-loop turn in which items arrived or the previous batch
- * settled. So requests of one turn share a batch, batches grow while a write is slow, and an idle
- * service adds no delay.
+ * settled, or in its middle once `promptCalls` wait. So requests of one turn share a batch, batches grow
+ * while a write is slow, and an idle service adds no delay.
  */
 export function gatheringWriter<Item>({
   writeBatch,
