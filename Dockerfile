@@ -19,4 +19,4 @@ EXPOSE 8080 8081 8082
 STOPSIGNAL SIGTERM
 # Whichever service runs here answers on its own one of the ports.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["node", "-e", "const { INGEST_PORT, ADMIN_PORT, PROJECTOR_PORT } = process.env; const ask = async (port) => { const { ok } = await fetch(`http://127.0.0.1:${port}/healthz`); if (!ok) throw new Error(`port ${port} does not answer 200`) }; Promise.any([INGEST_PORT, ADMIN_PORT, PROJECTOR_PORT].map(ask)).catch(({ errors }) => { console.error(errors.join('\\n')); process.exit(1) })"]
-CMD ["node", "--max-semi-space-size=32", "--max-old-space-size=1024", "--no-allocation-site-pretenuring", "dist/ingest-api/main.js"]
+CMD ["node", "--max-semi-space-size=32", "--v8-pool-size=1", "--max-old-space-size=1024", "--no-allocation-site-pretenuring", "dist/ingest-api/main.js"]
