@@ -26,6 +26,11 @@ export type GatheringWriterOptions<Item> = {
    * thousand requests, and what they hold until they are answered is more than a processor's cache.
    */
   readonly promptCalls?: number
+  /**
+   * The least time between the starts of two batches while calls come in a crowd. Each batch costs both
+   * ends something, however small it is.
+   */
+  readonly restMs?: number
   /** Limits the queue behind the outstanding batch; calls beyond it are rejected at once. */
   readonly room?: WaitingRoom
   /**
@@ -64,16 +69,20 @@ export function waitingRoom({
   }
 }
 
+/** So many calls in a batch are a crowd. Fewer senders would bring no more while they wait for their answers. */
+const CROWD = 4
+
 /**
- * A batch starts at the end of the event-loop turn in which items arrived or the previous batch
- * settled, or in its middle once `promptCalls` wait. So requests of one turn share a batch, batches grow
- * while a write is slow, and an idle service adds no delay.
+ * A batch starts at the end of the event-loop turn in which items arrived, the previous batch settled or
+ * its rest ended, or in the middle of a turn once `promptCalls` wait. So requests of one turn share a batch,
+ * batches grow while a write is slow, and an idle service adds no delay.
  */
 export function gatheringWriter<Item>({
   writeBatch,
   maxBatchItems = 500,
   maxBatchBytes = 512 * 1024,
   promptCalls = 256,
+  restMs = 3,
   room = waitingRoom(),
   deadlineMs,
 }: GatheringWriterOptions<Item>): GatheringWriter<Item> {
@@ -84,6 +93,9 @@ export function gatheringWriter<Item>({
   let expired = 0
   let unanswered = 0
   let scheduled: NodeJS.Immediate | undefined
+  let resting: NodeJS.Timeout | undefined
+  /** On the clock of `performance.now()`. */
+  let restsUntil = 0
   let outstanding = false
   let closed = false
   let drained: (() => void) | undefined
@@ -108,7 +120,7 @@ export function gatheringWriter<Item>({
         unanswered += 1
         queue.push(call)
         schedule()
-        if (scheduled !== undefined && queue.length - expired >= promptCalls) startBatch()
+        if (!outstanding && queue.length - expired >= promptCalls) startBatch()
       })
     },
 
@@ -127,14 +139,25 @@ export function gatheringWriter<Item>({
 
   function schedule() {
     if (outstanding || queue.length === 0) return
-    scheduled ??= setImmediate(startBatch)
+    if (scheduled !== undefined || resting !== undefined) return
+    const leftMs = restsUntil - performance.now()
+    // No timer is shorter than a millisecond.
+    if (leftMs >= 1) resting = setTimeout(startAtEndOfTurn, leftMs)
+    else startAtEndOfTurn()
+  }
+
+  function startAtEndOfTurn() {
+    resting = undefined
+    scheduled = setImmediate(startBatch)
   }
 
   function startBatch() {
     clearImmediate(scheduled)
-    scheduled = undefined
+    clearTimeout(resting)
+    scheduled = resting = undefined
     outstanding = true
     const calls = takeBatch()
+    if (calls.length >= CROWD) restsUntil = performance.now() + restMs
     const settle = (error?: unknown) => {
       for (const call of calls) answer(call, error)
       outstanding = false

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { gatheringWriter, waitingRoom } from '../../event-log/gathering-writer.ts'
@@ -61,6 +62,42 @@ describe('gathering writer', () => {
     expect(batches[1]).toEqual(numbered(300))
     settleNext()
     await Promise.all(answers)
+  })
+
+  test('after a batch of four calls the next waits, and takes all that came meanwhile', async () => {
+    const { writer, batches } = recordingWriter({ restMs: 300 })
+    await Promise.all(numbered(4).map((item) => writer.write([item], 1)))
+    const begun = performance.now()
+    const first = writer.write(['a'], 1)
+    await turns(5)
+    const second = writer.write(['b'], 1)
+    await Promise.all([first, second])
+    expect(performance.now() - begun).toBeGreaterThan(250)
+    expect(batches).toEqual([numbered(4), ['a', 'b']])
+    const after = performance.now()
+    await writer.write(['after two calls none waits'], 1)
+    expect(performance.now() - after).toBeLessThan(250)
+  })
+
+  test('a batch that took longer than the rest is followed at once', async () => {
+    const { writer, batches, settleNext } = heldWriter({ restMs: 30 })
+    const answers = numbered(4).map((item) => writer.write([item], 1))
+    await eventually(() => batches.length === 1)
+    await setTimeout(40)
+    answers.push(writer.write(['next'], 1))
+    settleNext()
+    await turns(3)
+    expect(batches).toEqual([numbered(4), ['next']])
+    settleNext()
+    await Promise.all(answers)
+  })
+
+  test('256 calls are not kept waiting', async () => {
+    const { writer, batches } = recordingWriter({ restMs: 60_000 })
+    await Promise.all(numbered(4).map((item) => writer.write([item], 1)))
+    const crowd = numbered(256)
+    await Promise.all(crowd.map((item) => writer.write([item], 1)))
+    expect(batches).toEqual([numbered(4), crowd])
   })
 
   test('a batch holds up to 512 KiB', async () => {
