@@ -1,4 +1,4 @@
-import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
+import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
 import { backOff } from '../../runtime/back-off.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import type { AvroRecord } from '../../schemas/avro-schemas.ts'
@@ -94,8 +94,25 @@ async function register(
       return await registry.register({ type: SchemaType.AVRO, schema }, { subject })
     } catch (cause) {
       if (!isConflict(cause) || tries === MAX_TRIES) throw registryAway(cause)
+      if (tries === MAX_TRIES - 1 && isUnset(cause)) await finishRegistration(registry, subject)
     }
     await pauses.pause()
+  }
+}
+
+/**
+ * A process that ends between registering a subject's first schema and setting its compatibility leaves it
+ * without one. Apicurio's registry then tells NONE, which the client takes for somebody's choice.
+ */
+async function finishRegistration(registry: SchemaRegistry, subject: string): Promise<void> {
+  // Of the client's own requests, one that it does not offer.
+  const { Subject } = registry['api'] as {
+    Subject: { updateConfig(request: { subject: string; body: object }): Promise<unknown> }
+  }
+  try {
+    await Subject.updateConfig({ subject, body: { compatibility: COMPATIBILITY.BACKWARD } })
+  } catch (cause) {
+    throw registryAway(cause)
   }
 }
 
@@ -112,7 +129,15 @@ function registryAway(cause: unknown): DependencyError {
 
 /** Another process is creating the same subject, or has not set its compatibility yet. */
 function isConflict(error: unknown): boolean {
-  if (statusOf(error) === CONFLICT) return true
+  return statusOf(error) === CONFLICT || isMismatch(error)
+}
+
+/** The subject's compatibility is none, and not another one. */
+function isUnset(error: unknown): boolean {
+  return isMismatch(error) && error.message.includes(`!= ${COMPATIBILITY.NONE})`)
+}
+
+function isMismatch(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ConfluentSchemaRegistryCompatibilityError'
 }
 

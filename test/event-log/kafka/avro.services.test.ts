@@ -63,6 +63,34 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
     }
   })
 
+  test('a process that ended after registering a schema and before setting its compatibility locks nobody out', async () => {
+    const options = anEmptySubject()
+    const { subject } = options
+    const registered = await fetch(`${schemaRegistry.url}/subjects/${subject}/versions`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/vnd.schemaregistry.v1+json' },
+      body: JSON.stringify({ schema: JSON.stringify(POSITION_REPORTED_AVRO) }),
+    })
+    expect(registered.status).toBe(200)
+    const format = await openAvroFormat(options)
+    const { id } = (await registered.json()) as { id: number }
+    expect(format.encode(positionReported()).readInt32BE(1)).toBe(id)
+    expect(await get(`/config/${subject}`)).toEqual({ compatibilityLevel: 'BACKWARD' })
+  })
+
+  test('a compatibility that somebody has chosen is left alone', async () => {
+    const options = anEmptySubject()
+    const { subject } = options
+    await openAvroFormat(options)
+    await fetch(`${schemaRegistry.url}/config/${subject}`, {
+      method: 'PUT',
+      headers: { 'Content-Type': 'application/vnd.schemaregistry.v1+json' },
+      body: JSON.stringify({ compatibility: 'FULL' }),
+    })
+    await expect(openAvroFormat(options)).rejects.toThrow('FULL')
+    expect(await get(`/config/${subject}`)).toEqual({ compatibilityLevel: 'FULL' })
+  })
+
   test('values are in the Confluent wire format, times in milliseconds', async () => {
     const { log, topic } = await open()
     const event = positionReported({ accuracy: 4.5 })
