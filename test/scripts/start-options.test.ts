@@ -3,14 +3,14 @@ import { expect, test } from '@jest/globals'
 
 const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
 
+const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+
 test('V8 has one helper thread: more of them take the processors of the thread that answers', () => {
-  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
   for (const name of ['start', 'start:ingest-api'])
     expect(scripts[name]).toContain('--v8-pool-size=1 ')
 })
 
 test('containers run the ingest API with the options of Node that npm runs it with', () => {
-  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
   const [, options] = /^node (.+) scripts\/run\.mjs/.exec(scripts['start:ingest-api'] ?? '') ?? []
   // Without a bound V8 lets the heap grow far beyond what is used of it.
   expect(options).toMatch(/--max-old-space-size=1024\b/)
