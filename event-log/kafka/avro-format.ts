@@ -102,7 +102,8 @@ async function register(
 
 /**
  * A process that ends between registering a subject's first schema and setting its compatibility leaves it
- * without one. Apicurio's registry then tells NONE, which the client takes for somebody's choice.
+ * without one. Apicurio's registry then tells NONE, which the client takes for somebody's choice; the two
+ * cannot be told apart.
  */
 async function finishRegistration(registry: SchemaRegistry, subject: string): Promise<void> {
   // Of the client's own requests, one that it does not offer.
