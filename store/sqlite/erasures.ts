@@ -28,7 +28,11 @@ export function sqliteErasures(database: Database): AppliedErasures {
   const isApplied = database.prepare<{ applied: number }>(
     'SELECT applied FROM erasures WHERE event_id = ? AND applied = 1',
   )
-  const save = database.prepare('REPLACE INTO erasures VALUES (?, ?, ?, ?, ?, ?, ?)')
+  // Another process may have applied it meanwhile; begun again, it stays applied.
+  const save = database.prepare(
+    `INSERT INTO erasures VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (event_id) DO UPDATE SET applied = max(applied, excluded.applied)`,
+  )
   const upTo = database.prepare<UpTo>(
     `SELECT log_partition, max(log_offset) AS up_to FROM erasures
      WHERE account_id = ? AND device_id = ? AND applied >= ? GROUP BY log_partition`,

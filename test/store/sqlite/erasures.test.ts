@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { countChanges } from '../../../projector/changes.ts'
 import { deviceStatus } from '../../../projector/device-status.ts'
+import { Database } from '../../../runtime/sqlite/database.ts'
+import { sqliteErasures } from '../../../store/sqlite/erasures.ts'
+import { READ_MODELS_SCHEMA } from '../../../store/sqlite/read-models-schema.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import type { Store } from '../../../store/store.ts'
 import {
@@ -117,6 +120,22 @@ describe('erasing on SQLite', () => {
     expect(await store.erasuresOf(asked)).toEqual(
       new Map([['tracker-1', { pending: false, upTo: { 0: erased.origin.offset }, erasedAt }]]),
     )
+  })
+
+  test('an erasure that another process applies while this one begins it stays applied', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'sqlite-erasures-'))
+    const databases = [1, 2].map(
+      () => new Database(join(directory, 'read-models.sqlite'), READ_MODELS_SCHEMA),
+    )
+    const [one, other] = databases.map((database) => sqliteErasures(database))
+    const event = deviceErased()
+    const erasure = { origin: { partition: 0, offset: 1 }, event }
+    one?.begin(erasure)
+    other?.apply(erasure)
+    one?.begin(erasure)
+    expect(other?.isApplied(event.eventId)).toBe(true)
+    for (const database of databases) database.close()
+    rmSync(directory, { recursive: true })
   })
 
   test('a copy of an erasure behind a long history takes nothing of it', async () => {
