@@ -31,11 +31,13 @@ function themeFirst() {
   return {
     name: 'theme-first',
     buildStart() {
-      this.emitFile({ type: 'asset', name, source })
+      if (this.environment.mode === 'build') this.emitFile({ type: 'asset', name, source })
     },
-    transformIndexHtml(_html, { bundle }) {
+    transformIndexHtml(_html, { bundle = {} }) {
       const file = Object.values(bundle).find(({ names }) => names?.includes(name))
-      return [{ tag: 'script', attrs: { src: `/${file.fileName}` }, injectTo: 'head-prepend' }]
+      // The development server has no bundle and serves the source itself.
+      const src = `/${file?.fileName ?? name}`
+      return [{ tag: 'script', attrs: { src }, injectTo: 'head-prepend' }]
     },
   }
 }

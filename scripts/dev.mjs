@@ -1,0 +1,61 @@
+// npm run dev: the embedded service, which starts again after each change of its sources, and the console
+// with live reload in front of its admin API.
+import { spawn } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createServer } from 'vite'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const { ADMIN_PORT = '8081', CONSOLE_DEV_PORT = '5173' } = process.env
+
+if (process.argv.length > 2) {
+  process.stdout.write(
+    'npm run dev takes no arguments. It starts the embedded service as npm start does (.env.example names its\n' +
+      'variables), starts it again after a change, and serves the console with live reload on port 5173\n' +
+      '(CONSOLE_DEV_PORT). Ctrl-C ends both.\n',
+  )
+  process.exit(process.argv[2] === '--help' ? 0 : 2)
+}
+
+/** Vite watches the console's sources by itself, and no program imports tests or the bench. */
+const unwatched = ['console', 'test', 'bench', 'docs', 'ops', 'node_modules', 'dist', 'data']
+const watched = readdirSync(root, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+  .filter(({ name }) => !unwatched.includes(name))
+
+const service = spawn(
+  process.execPath,
+  [
+    ...watched.map(({ name }) => `--watch-path=${join(root, name)}`),
+    '--watch-preserve-output',
+    '--enable-source-maps',
+    ...['--inspect', join(root, 'scripts', 'run.mjs'), 'embedded/main'],
+  ],
+  { stdio: 'inherit' },
+)
+service.on('exit', (code) => process.exit(code ?? 1))
+
+const target = `http://127.0.0.1:${ADMIN_PORT}`
+// Not /api and /map: folders of the console's sources are called so.
+const paths = [
+  '/api/v1',
+  '/docs',
+  '/openapi.json',
+  '/map/world.pmtiles',
+  '/map.pmtiles',
+  '/healthz',
+  '/readyz',
+]
+const site = await createServer({
+  configFile: join(root, 'console', 'vite.config.mjs'),
+  server: {
+    host: '127.0.0.1',
+    port: Number(CONSOLE_DEV_PORT),
+    strictPort: true,
+    proxy: Object.fromEntries(paths.map((path) => [path, { target }])),
+  },
+})
+await site.listen()
+process.stdout.write(`the console with live reload: http://127.0.0.1:${CONSOLE_DEV_PORT}/\n`)
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => service.kill(signal))
