@@ -20,7 +20,7 @@ import { DEFAULT_LIMIT, limitParameter, PAGE_PARAMETERS } from '../http/query.ts
 import { recordAction } from '../http/record-action.ts'
 import { requireChange } from '../http/require-change.ts'
 import { nameRule } from '../http/name-rule.ts'
-import { flag, numberAbove0, type InputOf } from '../http/rule.ts'
+import { flag, numberBetween, type InputOf } from '../http/rule.ts'
 import { isoTime, POSITION, positionView, TIME } from '../http/views.ts'
 
 const LONGEST_INTERVAL_SECONDS = 366 * 24 * 60 * 60
@@ -28,9 +28,10 @@ const LONGEST_INTERVAL_SECONDS = 366 * 24 * 60 * 60
 const CHANGES = {
   name: nameRule('name').orNull(),
   disabled: flag('disabled'),
-  expectedIntervalSeconds: numberAbove0({
+  expectedIntervalSeconds: numberBetween({
+    min: 1,
     max: LONGEST_INTERVAL_SECONDS,
-    expected: `expectedIntervalSeconds must be a number of seconds above 0, at most ${LONGEST_INTERVAL_SECONDS}, or null`,
+    expected: `expectedIntervalSeconds must be a number of seconds from 1 to ${LONGEST_INTERVAL_SECONDS}, or null`,
   }).orNull(),
 }
 

@@ -153,16 +153,14 @@ export function flag(field: string): Rule<boolean | undefined> {
   return rule(told(Joi.boolean(), { expected: `${field} must be true or false` }))
 }
 
-export function wholeNumber({
-  min,
-  max,
-  ...rest
-}: Told & { readonly min: number; readonly max: number }): Rule<number | undefined> {
+type Range = Told & { readonly min: number; readonly max: number }
+
+export function wholeNumber({ min, max, ...rest }: Range): Rule<number | undefined> {
   return rule(told(Joi.number().integer().min(min).max(max), rest))
 }
 
-export function numberAbove0({ max, ...rest }: Told & { max: number }): Rule<number | undefined> {
-  return rule(told(Joi.number().greater(0).max(max), rest))
+export function numberBetween({ min, max, ...rest }: Range): Rule<number | undefined> {
+  return rule(told(Joi.number().min(min).max(max), rest))
 }
 
 /** A list of one or more different items. */

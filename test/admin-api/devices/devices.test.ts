@@ -118,6 +118,13 @@ describe('changing a device', () => {
     expect((await harness.api('GET', path('truck'), { headers })).body.data).toEqual(bare)
   })
 
+  test.each([1, 31_622_400])('an interval of %d s may be expected', async (seconds) => {
+    const body = { expectedIntervalSeconds: seconds }
+    const answer = await harness.api('PATCH', path('truck'), { headers, body })
+    expect(answer.body.data).toMatchObject(body)
+    await harness.api('PATCH', path('truck'), { headers, body: { expectedIntervalSeconds: null } })
+  })
+
   test('changes that device and no other', async () => {
     await harness.api('PATCH', path('%'), { headers, body: { disabled: true } })
     const { body } = await harness.api('GET', '/devices', { headers })
@@ -134,6 +141,9 @@ describe('changing a device', () => {
     ['disabled', { disabled: null }],
     ['disabled', { disabled: { $ne: false } }],
     ['expectedIntervalSeconds', { expectedIntervalSeconds: 0 }],
+    ['expectedIntervalSeconds', { expectedIntervalSeconds: 1e-320 }],
+    ['expectedIntervalSeconds', { expectedIntervalSeconds: 0.999 }],
+    ['expectedIntervalSeconds', { expectedIntervalSeconds: 31_622_401 }],
     ['expectedIntervalSeconds', { expectedIntervalSeconds: '30' }],
     ['deviceId', { deviceId: 'other' }],
   ])('refuses a fault in %s: %j', async (field, body) => {
