@@ -1367,9 +1367,9 @@ export interface components {
             bounds: components["schemas"]["TrackBounds"];
             /** @description `timestamp`, `latitude`, `longitude`, `accuracy`, `altitude`, `speed`, `heading`, `battery`, `recordId` */
             columns: string[];
-            /** @description From record to record, gaps included */
+            /** @description From record to record, without steps that take more than an hour or are faster than 300 m/s */
             distanceMetres: number;
-            /** @description Silences after which the device counts as offline, by its expected interval or else by its usual one; at most a quarter of `points`, the longest. They lie between rows that follow one another */
+            /** @description Silences after which the device counts as offline, by its expected interval or else by its usual one, and steps faster than 300 m/s; at most a quarter of `points`, the longest. They lie between rows that follow one another */
             gaps: components["schemas"]["TrackGap"][];
             /** @description Metres per second: the greatest that was reported, or, where none was, the greatest between records */
             maxSpeed: number | null;

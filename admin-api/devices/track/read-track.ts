@@ -15,7 +15,8 @@ type ReadableStore = Pick<Store, 'pageTrack' | 'findTrackPoints'>
 /**
  * Reads a device's track from `from` to `to`, page by page, into totals and at most `points`
  * records. A silence after which a device counts as offline is a gap, by its expected interval or,
- * without one, by the usual interval of the first page. Stops early when `isWanted` says so.
+ * without one, by the usual interval of the first page; so is a leap, which cannot have been driven.
+ * Stops early when `isWanted` says so.
  *
  * All that is shown of a record is read only of those that are shown: of a long track most of the
  * time goes into values handed over by the database.
@@ -33,8 +34,7 @@ export async function readTrack(
   for (;;) {
     for (const step of page) {
       const place = placeOf(step[1], step[2])
-      thinned.add(step, step[0], place)
-      totals.add(step, place)
+      thinned.add(step, step[0], place, totals.add(step, place))
     }
     const last = page.at(-1)
     if (last === undefined || page.length < READ_AT_ONCE || !isWanted()) {

@@ -33,14 +33,16 @@ export class ThinnedTrack<Kept> {
   readonly #gapEnds: Int32Array
   /** By how far the shown track would deviate at most if the record were left out too. */
   readonly #removable: LeastFirst
-  #gapMs: number
+  readonly #gapMs: number
+  /** Gaps are longer than this; it grows when there are too many of them. */
+  #leastGapMs = 0
   #gaps: Gap[] = []
   #first = NONE
   #last = NONE
   /** The number of the record that was left out last. */
   #free = NONE
 
-  /** Longer silences than `gapMs` are gaps; when there are too many, only the longer ones are. */
+  /** Longer silences than `gapMs` and leaps are gaps; of too many, only the longer ones are. */
   constructor({ limit, gapMs }: { limit: number; gapMs: number }) {
     const size = limit + 1
     this.#limit = limit
@@ -56,8 +58,11 @@ export class ThinnedTrack<Kept> {
     this.#removable = new LeastFirst(size)
   }
 
-  /** Records are added in the order of time. */
-  add(record: Kept, timestamp: number, place: Place): void {
+  /**
+   * Records are added in the order of time.
+   * @param isLeap whether the way to it from the record before cannot have been driven.
+   */
+  add(record: Kept, timestamp: number, place: Place, isLeap = false): void {
     const point = this.#free === NONE ? this.#records.length : this.#free
     const before = this.#last
     this.#records[point] = record
@@ -74,7 +79,10 @@ export class ThinnedTrack<Kept> {
     if (before === NONE) this.#first = point
     else {
       this.#after[before] = point
-      if (this.#msBetween(before, point) > this.#gapMs) this.#mark({ from: before, to: point })
+      const ms = this.#msBetween(before, point)
+      if ((isLeap || ms > this.#gapMs) && ms > this.#leastGapMs) {
+        this.#mark({ from: before, to: point })
+      }
       this.#rank(before)
     }
     if (this.total > this.#limit) this.#leaveOut()
@@ -100,9 +108,9 @@ export class ThinnedTrack<Kept> {
     if (this.#gaps.length <= this.#limit / 4) return
     const ms = ({ from, to }: Gap) => this.#msBetween(from, to)
     const lengths = this.#gaps.map(ms).sort((a, b) => a - b)
-    this.#gapMs = lengths[lengths.length >> 1] ?? this.#gapMs
-    const dropped = this.#gaps.filter((one) => ms(one) <= this.#gapMs)
-    this.#gaps = this.#gaps.filter((one) => ms(one) > this.#gapMs)
+    this.#leastGapMs = lengths[lengths.length >> 1] ?? this.#leastGapMs
+    const dropped = this.#gaps.filter((one) => ms(one) <= this.#leastGapMs)
+    this.#gaps = this.#gaps.filter((one) => ms(one) > this.#leastGapMs)
     for (const one of dropped) {
       this.#countGapEnds(one, -1)
       this.#rank(one.from)

@@ -4,6 +4,12 @@ import { distance, type Place } from './place.ts'
 /** Slower than that, in metres per second, counts as standing still. */
 const MOVING = 0.5
 
+/** Faster than that, in metres per second, nothing can have been driven: it is a leap. */
+const LEAP = 300
+
+/** Nobody knows the way of a step that takes longer. */
+const LONGEST_STEP_MS = 60 * 60_000
+
 /** Where a step has its speed. */
 const SPEED = 3
 
@@ -23,7 +29,8 @@ export class TrackTotals {
     this.#gapMs = gapMs
   }
 
-  add(step: TrackStep, place: Place): void {
+  /** @returns whether the record is a leap away from the one before. */
+  add(step: TrackStep, place: Place): boolean {
     const last = this.#last
     const lastPlace = this.#lastPlace
     const speed = step[SPEED]
@@ -31,16 +38,20 @@ export class TrackTotals {
     this.#lastPlace = place
     this.#bounds.add(step[1], step[2])
     if (speed !== null && speed > this.#reportedSpeed) this.#reportedSpeed = speed
-    if (last === undefined || lastPlace === undefined) return
+    if (last === undefined || lastPlace === undefined) return false
     const metres = distance(lastPlace, place)
     const ms = step[0] - last[0]
+    // The clocks of many senders count whole seconds.
+    const isLeap = metres / ((ms || 1_000) / 1_000) > LEAP
+    if (isLeap || ms > LONGEST_STEP_MS) return isLeap
     this.distanceMetres += metres
-    if (ms === 0 || ms > this.#gapMs) return
+    if (ms === 0 || ms > this.#gapMs) return false
     const computed = metres / (ms / 1_000)
     if (computed > this.#computedSpeed) this.#computedSpeed = computed
     const before = last[SPEED]
     const usual = before !== null && speed !== null ? (before + speed) / 2 : computed
     if (usual >= MOVING) this.movingMs += ms
+    return false
   }
 
   /** In metres per second: of the speeds reported, else of those between records. */

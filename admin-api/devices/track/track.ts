@@ -105,7 +105,11 @@ const PROPERTIES: JsonSchema = {
   total: { ...COUNT, description: 'How many records the range has' },
   shown: { ...COUNT, description: 'How many of them are in `rows`' },
   toleranceMetres: NUMBER,
-  distanceMetres: { ...NUMBER, description: 'From record to record, gaps included' },
+  distanceMetres: {
+    ...NUMBER,
+    description:
+      'From record to record, without steps that take more than an hour or are faster than 300 m/s',
+  },
   movingSeconds: { ...NUMBER, description: 'At 0.5 m/s or more, gaps excluded' },
   maxSpeed: {
     type: ['number', 'null'],
@@ -116,7 +120,7 @@ const PROPERTIES: JsonSchema = {
   gaps: {
     type: 'array',
     description:
-      'Silences after which the device counts as offline, by its expected interval or else by its usual one; at most a quarter of `points`, the longest. They lie between rows that follow one another',
+      'Silences after which the device counts as offline, by its expected interval or else by its usual one, and steps faster than 300 m/s; at most a quarter of `points`, the longest. They lie between rows that follow one another',
     items: {
       title: 'TrackGap',
       type: 'object',

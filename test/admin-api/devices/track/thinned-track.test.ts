@@ -126,6 +126,19 @@ describe('a thinned track', () => {
     expect(lengths.sort((a, b) => b - a)).toEqual(longest.slice(0, gaps.length))
   })
 
+  test('keeps both ends of a leap, however short it is', () => {
+    const track = new ThinnedTrack<PositionRecord>({ limit: 100, gapMs: 300_000 })
+    const records = Array.from({ length: 400 }, (_, n) =>
+      record(T0 + n * 1_000, n < 200 ? 0 : 1, 0),
+    )
+    for (const [n, one] of records.entries()) track.add(one, one.timestamp, place(one), n === 200)
+    expect(track.gaps()).toEqual([{ from: records[199], to: records[200] }])
+    const shown = track.records()
+    expect(shown.indexOf(records[200] as PositionRecord)).toBe(
+      shown.indexOf(records[199] as PositionRecord) + 1,
+    )
+  })
+
   test('takes a day at 1 Hz in little time and little memory', () => {
     const track = new ThinnedTrack<PositionRecord>({ limit: 2_000, gapMs: Infinity })
     for (let second = 0; second < 86_400; second += 1) {

@@ -31,12 +31,28 @@ const at = (
 
 test('the way is measured along the surface, also over the 180th meridian and the pole', () => {
   const degree = 111_195
-  expect(totals(at(0, 0, 0), at(1, 0, 1)).distanceMetres).toBeCloseTo(degree, -1)
-  expect(totals(at(0, 0, 179.5), at(1, 0, -179.5)).distanceMetres).toBeCloseTo(degree, -1)
-  expect(totals(at(0, 89.5, 0), at(1, 89.5, 180)).distanceMetres).toBeCloseTo(degree, -1)
-  expect(totals(at(0, 0, 0), at(1, 0, 180)).distanceMetres).toBeCloseTo(180 * degree, -3)
+  expect(totals(at(0, 0, 0), at(400, 0, 1)).distanceMetres).toBeCloseTo(degree, -1)
+  expect(totals(at(0, 0, 179.5), at(400, 0, -179.5)).distanceMetres).toBeCloseTo(degree, -1)
+  expect(totals(at(0, 89.5, 0), at(400, 89.5, 180)).distanceMetres).toBeCloseTo(degree, -1)
   const [far, further] = [at(0, 0, 0), at(400, 0, 1)]
   expect(totals(far, further, at(401, 0, 1)).distanceMetres).toBeCloseTo(degree, -1)
+})
+
+test('a step that takes more than an hour, or is faster than 300 m/s, adds no distance', () => {
+  const metre = 1 / 111_195
+  const way = (...reports: Report[]) => totals(...reports).distanceMetres
+  expect(way(at(0, 0, 0), at(3_600, 0, 0.1))).toBeCloseTo(11_119, -1)
+  expect(way(at(0, 0, 0), at(3_601, 0, 0.1))).toBe(0)
+  expect(way(at(0, 0, 0), at(10, 0, 2_999 * metre))).toBeCloseTo(2_999, 0)
+  expect(way(at(0, 0, 0), at(10, 0, 3_001 * metre))).toBe(0)
+  // Clocks of many senders count whole seconds.
+  expect(way(at(0, 0, 0), at(0, 0, 20 * metre))).toBeCloseTo(20, 0)
+  expect(way(at(0, 0, 0), at(0, 0, 301 * metre))).toBe(0)
+})
+
+test('a leap counts neither as moving nor for the top speed', () => {
+  const leap = totals(at(0, 0, 0), at(10, 0, 1))
+  expect([leap.movingMs, leap.maxSpeed]).toEqual([0, null])
 })
 
 test('moving time is that at 0.5 m/s or more, by reported speeds where there are, without gaps', () => {
@@ -45,7 +61,7 @@ test('moving time is that at 0.5 m/s or more, by reported speeds where there are
   expect(
     totals(at(0, 0, 0, { speed: 0 }), at(10, 0, 9 * metre, { speed: 0.2 }), at(20, 0, 0)).movingMs,
   ).toBe(10_000)
-  expect(totals(at(0, 0, 0), at(300, 0, 1), at(601, 0, 2)).movingMs).toBe(300_000)
+  expect(totals(at(0, 0, 0), at(300, 0, 0.5), at(601, 0, 1)).movingMs).toBe(300_000)
 })
 
 test('the top speed is the greatest reported, else the greatest between records, else unknown', () => {

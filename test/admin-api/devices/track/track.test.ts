@@ -74,6 +74,27 @@ describe('the track of a device', () => {
     await harness.api('PATCH', '/devices/tug', { headers, body: { expectedIntervalSeconds: null } })
   })
 
+  test('has a gap, and no distance, where a way cannot have been driven', async () => {
+    // 500 km in 26 minutes.
+    const step = (n: number) => ({ timestamp: T0 + n * 60_000, longitude: 13 })
+    const tram = { deviceId: 'tram', timestamp: T0, latitude: 48, longitude: 13 }
+    await harness.project(
+      tram,
+      { ...tram, ...step(1), latitude: 48.01 },
+      { ...tram, ...step(27), latitude: 52.5 },
+      { ...tram, ...step(28), latitude: 52.51 },
+    )
+    const body = { expectedIntervalSeconds: 600 }
+    await harness.api('PATCH', '/devices/tram', { headers, body })
+    const { data } = (await find('', 'tram')).body
+    expect(data?.['distanceMetres']).toBeCloseTo(2 * 1_112, -1)
+    expect(data).toMatchObject({
+      ...{ total: 4, shown: 4, movingSeconds: 120 },
+      gaps: [{ from: iso(60_000), to: iso(27 * 60_000) }],
+    })
+    expect(data?.['maxSpeed']).toBeCloseTo(18.5, 1)
+  })
+
   test('of an unknown device, or one that is not the key’s, is a 404', async () => {
     expect((await find('', 'Tug')).status).toBe(404)
     const { secret } = await harness.createKey({ scopes: ['positions:read'], deviceIds: ['x'] })
