@@ -33,9 +33,6 @@ const row = (parts: Parts, candidate: CandidateName, shape: ShapeName): SubmitRo
 const ratio = (candidate: CandidateName, shape: ShapeName) => (parts: Parts) =>
   row(parts, candidate, shape)?.ratio
 
-const pacedP99 = (candidate: CandidateName) => (parts: Parts) =>
-  row(parts, candidate, '64 connections')?.paced?.latency.p99
-
 const projectorRatio = (store: ProjectorRow['store']) => (parts: Parts) =>
   parts.projector?.rows.find((one) => one.store === store)?.ratio
 
@@ -84,14 +81,6 @@ const BOUNDS: readonly Bounds[] = [
     name: 'a batch of 1000 of Overland ÷ a native one, per report',
     ...{ part: 'senders', must: 1.3, wanted: 1.1, read: senderRatio('Overland') },
   },
-  {
-    name: 'embedded, p99 at 70 % load',
-    ...{ part: 'submit', unit: 'ms', must: 15, wanted: 5, read: pacedP99('embedded') },
-  },
-  ...FORMATS.map((format): Bounds => ({
-    name: `ingest API on ${format}, p99 at 70 % load`,
-    ...{ part: 'submit', unit: 'ms', must: 25, wanted: 12, read: pacedP99(format) },
-  })),
   ...(['SQLite', 'MongoDB'] as const).map((store): Bounds => ({
     name: `projector into ${store} ÷ bare driver loop`,
     ...{ part: 'projector', must: 0.7, wanted: 0.9, large: true, read: projectorRatio(store) },

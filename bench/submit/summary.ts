@@ -24,7 +24,12 @@ export type SubmitRow = {
   readonly latency: Percentiles
   /** The load generator's share of a core. */
   readonly generatorCpu: number
-  readonly paced?: { readonly perSecond: number; readonly latency: Percentiles }
+  readonly paced?: {
+    readonly perSecond: number
+    readonly latency: Percentiles
+    /** The p99 ÷ that of the bare server at 70 % of its own throughput, same round. */
+    readonly p99Ratio: number
+  }
 }
 
 export function summary({
@@ -48,6 +53,7 @@ function row(own: readonly Sample[], bare: readonly Sample[]): SubmitRow {
   const { candidate, shape } = own[0] as Sample
   const of = (value: (sample: Sample) => number) => median(own.map(value))
   const paced = own.flatMap((sample) => sample.paced ?? [])
+  const p99 = (sample: Sample | undefined) => sample?.paced?.window.latency.p99 ?? NaN
   return {
     ...{ candidate, shape },
     perSecond: of(({ saturated }) => saturated.acknowledged / saturated.seconds),
@@ -59,6 +65,7 @@ function row(own: readonly Sample[], bare: readonly Sample[]): SubmitRow {
       paced: {
         perSecond: median(paced.map(({ perSecond }) => perSecond)),
         latency: percentiles(paced.map(({ window }) => window.latency)),
+        p99Ratio: median(own.map((sample, round) => p99(sample) / p99(bare[round]))),
       },
     }),
   }
