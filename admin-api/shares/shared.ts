@@ -122,7 +122,7 @@ export function sharedRoutes({
 }
 
 const DESCRIPTION = `Server-Sent Events: \`position\` with a device as in the call for the share, without its
-trail, and \`heartbeat\` every 15 s. They have no \`id\`: after a connection was lost, ask for the share
+trail, and \`heartbeat\` every 4 s. They have no \`id\`: after a connection was lost, ask for the share
 again. The stream ends when the share does, and when a device leaves it.`
 
 function devicesOf({ devices }: Share): string {

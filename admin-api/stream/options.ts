@@ -25,7 +25,7 @@ export const STREAM_OPTIONS: StreamOptions = {
   lingersMs: 60_000,
   retryMs: 1_000,
   chunkBytes: 16 * 1024,
-  heartbeatMs: 15_000,
+  heartbeatMs: 4_000,
   gatherMs: 40,
   statusEveryMs: 3_000,
   rejectionsEveryMs: 500,

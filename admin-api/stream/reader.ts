@@ -15,6 +15,7 @@ import { eventFrame, retryLine, type ChosenEvent, type StreamEvent } from './sse
 
 export type ReaderOptions = {
   readonly chunkBytes: number
+  /** Clients with a read time-out of 5 s must not give up between two. */
   readonly heartbeatMs: number
   /** What comes so soon after a chunk is sent together: each costs the client as much as ten events. */
   readonly gatherMs: number

@@ -551,7 +551,7 @@ export interface paths {
         /**
          * The positions of a share’s devices as they come
          * @description Server-Sent Events: `position` with a device as in the call for the share, without its
-         *     trail, and `heartbeat` every 15 s. They have no `id`: after a connection was lost, ask for the share
+         *     trail, and `heartbeat` every 4 s. They have no `id`: after a connection was lost, ask for the share
          *     again. The stream ends when the share does, and when a device leaves it.
          *
          *     For whoever has the token of a share.
@@ -630,7 +630,7 @@ export interface paths {
          *     | `device-status` | A device whose last position or status has changed, at most 10 s late. It has no `id` and is not replayed |
          *     | `rejection` | A refused report, as in the list of rejections. It has no `id` and is not replayed; one may come twice and is known by its `rejectionId`. For operators, and for API keys with the scope `admin` |
          *     | `device-erased` | `{deviceId}` of a device that an operator has erased. Its `id` is a mark like a position's |
-         *     | `heartbeat` | `{}`, at once and every 15 s. Its `id` moves the place in the log on |
+         *     | `heartbeat` | `{}`, at once and every 4 s. Its `id` moves the place in the log on |
          *     | `gap` | Events after the `Last-Event-ID` are no longer in the log: what there is follows |
          *     | `lagging` | The connection is too slow and ends: connect again with the last `id` |
          *
