@@ -41,6 +41,7 @@ import { liveStreams } from './stream/live-streams.ts'
 import { streamRoutes } from './stream/stream-route.ts'
 import { systemHistoryRoute } from './system-history.ts'
 import { systemRoutes, type Mode } from './system.ts'
+import { limitedLookUps } from './http/known-secrets.ts'
 import { shareCallers } from './http/share-callers.ts'
 import { callerLimits } from './http/caller-limits.ts'
 import { passwordTurns } from './sign-in/password-turns.ts'
@@ -97,7 +98,7 @@ export function adminRoutes(deps: AdminDependencies): AdminRoute[] {
 /**
  * The admin API as a Koa app, middleware in the order in which a request meets it.
  * @param callLimit how many calls a key, a session or, of shares, a client address may make.
- * @param authLimit how many unknown tokens of shares a client address may send.
+ * @param authLimit how many unknown keys, and tokens of shares, a client address may send.
  * @param console without it, browsers get the API's answers too.
  * @param ready rejects with a message that names what is missing.
  * @param trustProxy how many proxies to trust for X-Forwarded-* headers.
@@ -130,12 +131,13 @@ export function createAdminApp({
   const routes = adminRoutes(deps)
   documentRoutes(router, adminDocument(routes, { prefix: PREFIX }))
   const limits = callerLimits({ calls: callLimit })
+  const lookUp = limitedLookUps({ limit: authLimit, lacking: 'API key' })
   const identifyShare = shareCallers({ store, clock, limit: authLimit })
   for (const route of routes) {
     router.register(
       PREFIX + route.path,
       [route.method],
-      [authorized(route, { store, clock, logger, limits, identifyShare })],
+      [authorized(route, { store, clock, logger, limits, lookUp, identifyShare })],
     )
   }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { clientOf } from '../../runtime/client-address.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
@@ -23,7 +24,7 @@ import { PAGE_PARAMETERS } from '../http/query.ts'
 import { recordAction } from '../http/record-action.ts'
 import { nameRule } from '../http/name-rule.ts'
 import { flag, object, type InputOf } from '../http/rule.ts'
-import { clientOf, type PasswordTurns } from '../sign-in/password-turns.ts'
+import type { PasswordTurns } from '../sign-in/password-turns.ts'
 
 const NEW_ACCOUNT = {
   name: nameRule('name').required(),

@@ -1,3 +1,4 @@
+import { clientOf } from '../../runtime/client-address.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { succeed } from '../../runtime/http.ts'
 import type { Store } from '../../store/store.ts'
@@ -17,7 +18,7 @@ import { hashPassword } from '../sign-in/password.ts'
 import { recordAction } from '../http/record-action.ts'
 import { flag, type InputOf } from '../http/rule.ts'
 import { requireChange } from '../http/require-change.ts'
-import { clientOf, type PasswordTurns } from '../sign-in/password-turns.ts'
+import type { PasswordTurns } from '../sign-in/password-turns.ts'
 
 const CHANGES = {
   role: roleRule,

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { clientOf } from '../../runtime/client-address.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { succeed } from '../../runtime/http.ts'
 import { ulid } from '../../schemas/record-id.ts'
@@ -23,7 +24,7 @@ import { PAGE_PARAMETERS } from '../http/query.ts'
 import { roleRule } from './role-rule.ts'
 import { flag, type InputOf } from '../http/rule.ts'
 import { recordAction } from '../http/record-action.ts'
-import { clientOf, type PasswordTurns } from '../sign-in/password-turns.ts'
+import type { PasswordTurns } from '../sign-in/password-turns.ts'
 
 const NEW_OPERATOR = {
   email: emailRule('email').required(),

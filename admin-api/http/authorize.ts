@@ -1,4 +1,5 @@
 import { Stream } from 'node:stream'
+import { clientOf } from '../../runtime/client-address.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import type { HttpMiddleware } from '../../runtime/http.ts'
@@ -10,6 +11,7 @@ import { readBody } from './body.ts'
 import type { CallerLimits } from './caller-limits.ts'
 import { compressAnswer } from './compress.ts'
 import { callerId, identifyCaller, type Caller, type OperatorCaller } from './caller.ts'
+import type { LookUp } from './known-secrets.ts'
 import { onceAnswered } from './once-answered.ts'
 import { readQuery } from './query.ts'
 import type { ShareCaller } from './share-callers.ts'
@@ -22,6 +24,7 @@ export function authorized(
     clock: Clock
     logger: Logger
     limits: CallerLimits
+    lookUp: LookUp
     identifyShare: (ctx: AdminContext) => Promise<ShareCaller>
   },
 ): HttpMiddleware {
@@ -33,7 +36,7 @@ export function authorized(
     if (route.needs === 'share') {
       const share = await deps.identifyShare(ctx)
       const handle = async () => route.handle(ctx, share, await input(ctx))
-      return isEndless ? handle() : limited(ctx, `address ${ctx.ip}`, handle)
+      return isEndless ? handle() : limited(ctx, `address ${clientOf(ctx.ip)}`, handle)
     }
     const caller = await identifyCaller(ctx, deps)
     if (isEndless) return serve(ctx, route, caller)

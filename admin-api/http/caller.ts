@@ -11,6 +11,7 @@ import {
   type Session,
 } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
+import type { LookUp } from './known-secrets.ts'
 import { isSessionInForce, sessionToken } from './session-cookie.ts'
 
 /** An operator who has signed in. */
@@ -56,15 +57,16 @@ const NOTED_EVERY_MS = 60_000
 /**
  * Identifies the caller by `Authorization: Bearer`, else by the session cookie. Every invalid key
  * or session gets the same 401; a valid key of a suspended account gets 403, its sessions end.
+ * `lookUp`: see `limitedLookUps`; absent: without a limit.
  */
 export async function identifyCaller(
   ctx: HttpContext<HttpState>,
-  deps: { store: CallerStore; clock: Clock; logger: Logger },
+  deps: { store: CallerStore; clock: Clock; logger: Logger; lookUp?: LookUp },
 ): Promise<Caller> {
   const authorization = ctx.get('authorization')
   const token = /^bearer +([^\s]+) *$/i.exec(authorization)?.[1]
   const caller =
-    token !== undefined ? await keyCaller(token, deps) : await operatorCaller(ctx, deps)
+    token !== undefined ? await keyCaller(token, ctx.ip, deps) : await operatorCaller(ctx, deps)
   if (caller !== undefined) return caller
   const challenge = 'Bearer realm="gps"' + (authorization === '' ? '' : ', error="invalid_token"')
   throw new ApiError('UNAUTHORIZED', 'sign in, or send a valid API key as a Bearer token', {
@@ -74,11 +76,21 @@ export async function identifyCaller(
 
 async function keyCaller(
   token: string,
-  { store, clock, logger }: { store: CallerStore; clock: Clock; logger: Logger },
+  address: string,
+  {
+    store,
+    clock,
+    logger,
+    lookUp = (_, find) => find(),
+  }: { store: CallerStore; clock: Clock; logger: Logger; lookUp?: LookUp },
 ): Promise<KeyCaller | undefined> {
-  const grant = isApiKey(token) ? await store.findGrant(secretHash(token)) : undefined
+  const hash = secretHash(token)
+  const grant = await lookUp({ hash, address }, async () => {
+    const found = isApiKey(token) ? await store.findGrant(hash) : undefined
+    return found !== undefined && isInForce(found, clock.now()) ? found : undefined
+  })
+  if (grant === undefined) return undefined
   const now = clock.now()
-  if (grant === undefined || !isInForce(grant, now)) return undefined
   const { key } = grant
   if (grant.accountSuspended) throw new ApiError('FORBIDDEN', 'the account is suspended')
   if (now - (key.lastUsedAt ?? -Infinity) >= NOTED_EVERY_MS) {

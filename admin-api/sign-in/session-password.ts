@@ -1,3 +1,4 @@
+import { clientOf } from '../../runtime/client-address.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError, invalidParams } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
@@ -9,7 +10,7 @@ import { hashPassword, verifyPassword } from './password.ts'
 import type { InputOf } from '../http/rule.ts'
 import { recordAction } from '../http/record-action.ts'
 import type { SignInThrottle } from './sign-in-throttle.ts'
-import { clientOf, type PasswordTurns } from './password-turns.ts'
+import type { PasswordTurns } from './password-turns.ts'
 
 const PASSWORDS = {
   current: typedRule('current').required(),

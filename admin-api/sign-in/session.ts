@@ -1,3 +1,4 @@
+import { clientOf } from '../../runtime/client-address.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
@@ -27,7 +28,7 @@ import {
 } from '../http/session-cookie.ts'
 import { changePasswordRoute } from './session-password.ts'
 import { SignInThrottle } from './sign-in-throttle.ts'
-import { clientOf, type PasswordTurns } from './password-turns.ts'
+import type { PasswordTurns } from './password-turns.ts'
 
 const CREDENTIALS = {
   email: typedRule('email').required(),

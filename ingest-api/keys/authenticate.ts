@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import { isApiKey, secretHash } from '../../schemas/api-key.ts'
+import type { AuthFailures } from '../../runtime/auth-failures.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import type { HttpContext } from '../../runtime/http.ts'
 import { isInForce, type KeyGrant, type Scope } from '../../store/back-office.ts'
-import type { AuthFailures } from './auth-failures.ts'
 import type { Grants } from './grants.ts'
 import type { KeyUsage } from './key-usage.ts'
 

@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { get, type IncomingMessage } from 'node:http'
 import { afterEach, expect, test } from '@jest/globals'
 import { eventually } from '../../eventually.ts'
+import { newApiKey } from '../../../schemas/api-key.ts'
 import { positionReported } from '../../samples.ts'
 import { bearer, startAdmin, type Answer, type AdminHarness } from '../admin-harness.ts'
 
@@ -146,3 +147,32 @@ async function begin(url: string, headers: Record<string, string>): Promise<Inco
   response.on('error', () => undefined)
   return response.pause()
 }
+
+test('an address that sends unknown keys all the time is not looked up, but for a key that was good', async () => {
+  const looked: unknown[] = []
+  harness = await startAdmin({
+    authLimit: { points: 5, seconds: 60 },
+    wrapStore: (store) => ({
+      ...store,
+      findGrant(hash) {
+        looked.push(hash)
+        return store.findGrant(hash)
+      },
+    }),
+  })
+  const ask = async (key: string) =>
+    (await harness.api('GET', '/system', { headers: bearer(key) })).status
+  const good = await harness.createKey()
+  const fresh = await harness.createKey()
+  expect(await ask(good.secret)).toBe(200)
+  const unknown = await Promise.all(Array.from({ length: 40 }, () => ask(newApiKey())))
+  expect(unknown.filter((status) => status === 401)).toHaveLength(5)
+  expect(unknown.filter((status) => status === 429)).toHaveLength(35)
+  const before = looked.length
+  expect(await ask(fresh.secret)).toBe(429)
+  expect(await ask('malformed')).toBe(429)
+  expect(looked).toHaveLength(before)
+  expect(await ask(good.secret)).toBe(200)
+  const headers = await harness.createSession()
+  expect((await harness.api('GET', '/system', { headers })).status).toBe(200)
+})

@@ -13,7 +13,10 @@ let headers: Record<string, string>
 const iso = (afterMs: number) => new Date(harness.clock.now() + afterMs).toISOString()
 const create = (body: object) => harness.api('POST', '/shares', { headers, body })
 const usual = () => ({ name: 'Ferries', deviceIds: ['tug', 'ferry'], expiresAt: iso(DAY) })
-const shared = (token: string) => harness.api('GET', '/shared', { headers: bearer(token) })
+const shared = (token: string, from = '192.0.2.1') => {
+  const place = { 'X-Forwarded-For': from }
+  return harness.api('GET', '/shared', { headers: { ...bearer(token), ...place } })
+}
 
 async function newToken(body: object = {}): Promise<string> {
   const { data } = (await create({ ...usual(), ...body })).body
@@ -192,6 +195,21 @@ describe('what a share shows', () => {
     expect(refused.status).toBe(429)
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await shared(known)).status).toBe(200)
+  })
+
+  test('counts an IPv6 address by its first 64 bits, for unknown tokens and for calls', async () => {
+    const limit = { points: 3, seconds: 60 }
+    await startWithDevices({ trustProxy: 1, authLimit: limit })
+    const from = (host: number) => `2001:db8:1:2::${host}`
+    const statuses = []
+    for (let n = 0; n < 4; n += 1) statuses.push((await shared(newShareToken(), from(n))).status)
+    expect(statuses).toEqual([404, 404, 404, 429])
+    expect((await shared(newShareToken(), '2001:db8:1:3::1')).status).toBe(404)
+    await harness.close()
+    await startWithDevices({ trustProxy: 1, callLimit: limit })
+    const token = await newToken()
+    for (let n = 0; n < 3; n += 1) expect((await shared(token, from(n))).status).toBe(200)
+    expect((await shared(token, from(9))).status).toBe(429)
   })
 
   test('may be asked for as often by an address as by a key', async () => {

@@ -151,6 +151,16 @@ describe('the address', () => {
     expect(await statusOf('malformed', from('spoofed', '198.51.100.1', '192.0.2.1'))).toBe(429)
     expect(await statusOf('malformed', from('203.0.113.9', '198.51.100.2', '192.0.2.1'))).toBe(401)
   })
+
+  test('counts by the first 64 bits of IPv6, and as IPv4 where that is mapped', async () => {
+    await start({ trustProxy: 1 })
+    for (let host = 1; host <= 5; host += 1) await fail(1, from(`2001:db8:1:2::${host}`))
+    expect(await statusOf('malformed', from('2001:db8:1:2:ffff::9'))).toBe(429)
+    expect(await statusOf('malformed', from('2001:db8:1:3::1'))).toBe(401)
+    await fail(5, from('::ffff:192.0.2.1'))
+    expect(await statusOf('malformed', from('192.0.2.1'))).toBe(429)
+    expect(await statusOf('malformed', from('::ffff:192.0.2.2'))).toBe(401)
+  })
 })
 
 test('without a limit there is always a 401', async () => {

@@ -1,16 +1,22 @@
 import { expect, test } from '@jest/globals'
-import { clientOf } from '../../../admin-api/sign-in/password-turns.ts'
+import { clientOf } from '../../runtime/client-address.ts'
 
 test.each([
   ['192.0.2.1', '192.0.2.1'],
   ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['::FFFF:c000:201', '192.0.2.1'],
+  ['0:0:0:0:0:ffff:c000:0201', '192.0.2.1'],
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-  ['2001:db8:1:2::', '2001:db8:1:2::/64'],
+  ['2001:0DB8:1:2::', '2001:db8:1:2::/64'],
   ['2001:db8::5', '2001:db8:0:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64'],
   ['::1', '0:0:0:0::/64'],
+  ['::', '0:0:0:0::/64'],
   ['1::', '1:0:0:0::/64'],
   ['::3:4:5:6:7:8', '0:0:3:4::/64'],
   ['none', 'none'],
+  ['x'.repeat(100), 'x'.repeat(64)],
 ])('%s is the client %s', (address, client) => {
   expect(clientOf(address)).toBe(client)
 })

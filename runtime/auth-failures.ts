@@ -1,0 +1,53 @@
+import type { RateLimit } from './config/config.ts'
+import { clientOf } from './client-address.ts'
+import { ApiError } from './errors.ts'
+import {
+  countedLimit,
+  type Count,
+  type CountedLimit,
+  type OpenRateCounters,
+} from './rate-counters.ts'
+
+/** Counts failed authentications per client: see `clientOf`. */
+export class AuthFailures {
+  readonly #limit: CountedLimit | undefined
+  readonly #lacking: string
+
+  /** @param lacking what the requests are without, for the answer. */
+  constructor({
+    limit,
+    openCounters,
+    lacking = 'API key',
+  }: {
+    limit: RateLimit | 'off'
+    openCounters: OpenRateCounters
+    lacking?: string
+  }) {
+    this.#limit = countedLimit(limit, { kind: 'auth', openCounters })
+    this.#lacking = lacking
+  }
+
+  /** @throws {ApiError} 429 if the client has no failures left. */
+  async check(address: string): Promise<void> {
+    if (this.#limit === undefined) return
+    const count = await this.#limit.counters.get(clientOf(address))
+    if (count !== undefined && count.consumedPoints >= this.#limit.points) {
+      throw this.#tooMany(count, this.#limit)
+    }
+  }
+
+  /** Counts one failure, and returns a 429 if it was one too many. */
+  async count(address: string): Promise<ApiError | undefined> {
+    if (this.#limit === undefined) return undefined
+    const count = await this.#limit.counters.add(clientOf(address), 1)
+    return count.consumedPoints > this.#limit.points ? this.#tooMany(count, this.#limit) : undefined
+  }
+
+  #tooMany({ msBeforeNext }: Count, { seconds: window }: RateLimit): ApiError {
+    const seconds = Math.min(window, Math.max(1, Math.ceil(msBeforeNext / 1000)))
+    const what = `too many requests without a valid ${this.#lacking} came from this address`
+    return new ApiError('RATE_LIMITED', `${what}: try again in ${seconds} s`, {
+      headers: { 'Retry-After': String(seconds) },
+    })
+  }
+}
