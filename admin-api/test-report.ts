@@ -1,6 +1,9 @@
+import { TEST_REPORT_HEADER } from '../runtime/client-address.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { RateLimit } from '../runtime/config/config.ts'
-import { succeed, unavailable } from '../runtime/http.ts'
+import { ApiError } from '../runtime/errors.ts'
+import { errorEnvelope, succeed, unavailable } from '../runtime/http.ts'
+import { isInForce } from '../store/back-office.ts'
 import type { Store } from '../store/store.ts'
 import {
   route,
@@ -17,6 +20,9 @@ import { ownKeys, PASTED_KEY } from './keys/own-key.ts'
 
 /** Longer than the ingest API takes when the log does not answer. */
 const ANSWERS_WITHIN_MS = 8_000
+
+/** Not sent: the ingest API would count it as a failure of the address that all tests come from. */
+const NOT_IN_FORCE = new ApiError('UNAUTHORIZED', 'this API key is revoked, expired or replaced')
 
 const TEST = {
   key: PASTED_KEY,
@@ -45,15 +51,17 @@ export function reportTestRoutes({
     caller: Caller,
     { body: { key: secret, report } }: Input<object, InputOf<typeof TEST>>,
   ): Promise<void> {
-    const { id } = await ownKey(caller, secret)
+    const grant = await ownKey(caller, secret)
     if (ingest.internal === undefined) {
       throw unavailable(
         'this service does not know where the ingest API is: set INGEST_INTERNAL_URL',
       )
     }
     const url = `${ingest.internal}/api/v1/gps/submit`
-    const answer = await submit(url, { secret, report, requestId: ctx.state.requestId })
-    const subject = { kind: 'key', id } as const
+    const answer = isInForce(grant, clock.now())
+      ? await submit(url, { secret, report, requestId: ctx.state.requestId })
+      : { status: NOT_IN_FORCE.status, body: errorEnvelope(NOT_IN_FORCE) }
+    const subject = { kind: 'key', id: grant.key.id } as const
     const details = { status: answer.status }
     await recordAction(ctx, caller, { action: 'key.tested', subject, details }, { store, clock })
     succeed(ctx, answer)
@@ -76,7 +84,8 @@ export function reportTestRoutes({
 
 const DESCRIPTION = `
 Answers 200 with what the ingest API has answered, whatever that is. What it accepts is a report like
-any other. Unless the key is one of the account's, nothing is sent. 10 times in 60 s.
+any other. Unless the key is one of the account's, nothing is sent; nor with one that is revoked or
+expired, which is a 401. 10 times in 60 s.
 `.trim()
 
 const ANSWERED: JsonSchema = {
@@ -107,6 +116,7 @@ async function submit(
         Authorization: `Bearer ${secret}`,
         'Content-Type': 'application/json',
         'X-Request-Id': requestId,
+        [TEST_REPORT_HEADER]: '1',
       },
       body: JSON.stringify(report),
       // The key is for the ingest API alone.

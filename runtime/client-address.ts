@@ -4,6 +4,12 @@ import { isIPv6 } from 'node:net'
 const LONGEST = 64
 
 /**
+ * In a report that the admin API sends to test a key: the failures of its address are counted apart,
+ * or all who share that address could switch such tests off.
+ */
+export const TEST_REPORT_HEADER = 'x-test-report'
+
+/**
  * The client behind an address, wherever clients are counted: of IPv6 the first 64 bits, as one
  * client has all the rest; IPv4 in IPv6 as IPv4.
  */

@@ -27,7 +27,8 @@ export function identifyKeyRoute({
     caller: Caller,
     { body: { key: secret } }: Input<object, InputOf<typeof SECRET>>,
   ): Promise<void> {
-    succeed(ctx, keyView(await ownKey(caller, secret), clock.now()))
+    const { key } = await ownKey(caller, secret)
+    succeed(ctx, keyView(key, clock.now()))
   }
 
   return route({

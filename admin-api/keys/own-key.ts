@@ -1,7 +1,7 @@
 import type { RateLimit } from '../../runtime/config/config.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { isApiKey, secretHash } from '../../schemas/api-key.ts'
-import type { ApiKey, Keys } from '../../store/back-office.ts'
+import type { KeyGrant, Keys } from '../../store/back-office.ts'
 import { callRate } from '../http/call-rate.ts'
 import { actorId, type Caller } from '../http/caller.ts'
 import { text } from '../http/rule.ts'
@@ -25,10 +25,10 @@ export function ownKeys({
 }) {
   const rate = callRate(limit, 'such calls')
   /** @throws {ApiError} 404 for the key of another account as for none, or 429. */
-  return async function ownKey(caller: Caller, secret: string): Promise<ApiKey> {
+  return async function ownKey(caller: Caller, secret: string): Promise<KeyGrant> {
     await rate.count(actorId(caller))
     const grant = isApiKey(secret) ? await store.findGrant(secretHash(secret)) : undefined
-    if (grant?.key.accountId === caller.accountId) return grant.key
+    if (grant?.key.accountId === caller.accountId) return grant
     throw new ApiError('NOT_FOUND', 'no key of this account has this secret')
   }
 }

@@ -705,7 +705,8 @@ export interface paths {
         /**
          * Sends a report with an API key of the account, as a device would
          * @description Answers 200 with what the ingest API has answered, whatever that is. What it accepts is a report like
-         *     any other. Unless the key is one of the account's, nothing is sent. 10 times in 60 s.
+         *     any other. Unless the key is one of the account's, nothing is sent; nor with one that is revoked or
+         *     expired, which is a 401. 10 times in 60 s.
          *
          *     For operators with the role admin, and for API keys with the scope `admin`.
          */

@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { newApiKey } from '../../schemas/api-key.ts'
+import type { RateLimit } from '../../runtime/config/config.ts'
+import { newApiKey, secretHash } from '../../schemas/api-key.ts'
 import { T0 } from '../samples.ts'
 import { startIngest, type IngestHarness } from '../ingest-api/ingest-harness.ts'
 import { bearer, startAdmin, type AdminHarness } from './admin-harness.ts'
@@ -21,8 +22,9 @@ function startAt(internal: string | undefined) {
 }
 
 /** Both APIs, which know the same keys. */
-async function startBoth(): Promise<IngestHarness> {
+async function startBoth(auth: RateLimit | 'off' = 'off'): Promise<IngestHarness> {
   const ingest: IngestHarness = await startIngest({
+    rateLimits: { auth },
     wrapKeys: () => ({ findGrant: (hash) => harness.store.findGrant(hash) }),
   })
   closing.push(() => ingest.close())
@@ -75,6 +77,37 @@ describe('a test report', () => {
     const unknown = await send({ key: revoked.secret, report: REPORT })
     expect(unknown.body.data).toMatchObject({ status: 401, body: { error: 'UNAUTHORIZED' } })
     expect(await ingest.logged()).toEqual([])
+  })
+
+  test('with a key that is not in force is a 401 without being sent', async () => {
+    let asked = 0
+    const url = await somebodyElse((_, response) => {
+      asked += 1
+      response.end()
+    })
+    harness = await startAt(url)
+    const revoked = await harness.createKey({ revokedAt: T0 })
+    const expired = await harness.createKey({ expiresAt: T0 })
+    const rotated = await writing()
+    await harness.store.rotateKey({
+      ...{ accountId: 'acc-1', keyId: rotated.id, hint: 'gps_…' },
+      secretHash: secretHash(newApiKey()),
+      previousValidUntil: T0,
+    })
+    for (const { secret } of [revoked, expired, rotated]) {
+      const { body } = await send({ key: secret, report: REPORT })
+      expect(body.data).toMatchObject({ status: 401, body: { error: 'UNAUTHORIZED' } })
+    }
+    expect(asked).toBe(0)
+  })
+
+  test('is taken from an address whose other clients send unknown keys all the time', async () => {
+    const ingest = await startBoth({ points: 3, seconds: 60 })
+    const statuses = []
+    for (let n = 0; n < 4; n += 1) statuses.push((await ingest.submit(REPORT, { key: 'x' })).status)
+    expect(statuses).toEqual([401, 401, 401, 429])
+    const { secret } = await writing()
+    expect((await send({ key: secret, report: REPORT })).body.data).toMatchObject({ status: 200 })
   })
 
   test('with a key of another account, or none, is a 404 and goes nowhere', async () => {
