@@ -1,12 +1,14 @@
 import type { EventLog } from '../event-log/event-log.ts'
 import type { Clock } from '../runtime/clock.ts'
-import type { ReadModels } from '../store/read-models.ts'
+import type { Generations, ReadModels } from '../store/read-models.ts'
+import { projectorGroup } from './projector.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 /**
  * Removes what was received more than `retentionDays` ago: first from the log, so that a concurrent
- * rebuild brings nothing back, then from the read models.
+ * rebuild brings nothing back, then from the read models. Those know of devices only what has been
+ * projected: a device that was silent so long until then goes, one that may have reported since stays.
  */
 export async function applyRetention({
   eventLog,
@@ -15,8 +17,8 @@ export async function applyRetention({
   retentionDays,
   signal,
 }: {
-  eventLog: Pick<EventLog, 'trim'>
-  store: Pick<ReadModels, 'expire'>
+  eventLog: Pick<EventLog, 'trim' | 'lag'>
+  store: Pick<ReadModels, 'expire' | 'checkpoint'> & Pick<Generations, 'currentGeneration'>
   clock: Clock
   retentionDays: number
   /** Ends it between two steps; the rest goes the next time. */
@@ -24,5 +26,8 @@ export async function applyRetention({
 }): Promise<void> {
   const receivedBefore = clock.now() - retentionDays * DAY_MS
   await eventLog.trim(receivedBefore, signal)
-  if (!signal.aborted) await store.expire(receivedBefore, signal)
+  const group = projectorGroup(await store.currentGeneration())
+  const lag = await eventLog.lag(group, await store.checkpoint())
+  const seenBefore = receivedBefore - lag.seconds * 1_000
+  if (!signal.aborted) await store.expire(receivedBefore, { seenBefore, signal })
 }

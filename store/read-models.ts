@@ -49,10 +49,13 @@ export interface ReadModels {
   project(batch: ProjectionBatch): Promise<readonly Change[]>
 
   /**
-   * Removes records received before `receivedBefore`, and devices not seen since. Stops early when
-   * `signal` is aborted; the next call continues.
+   * Removes records received before `receivedBefore`, and devices last seen before `seenBefore` (by
+   * default the same). Stops early when `signal` is aborted; the next call continues.
    */
-  expire(receivedBefore: number, signal?: AbortSignal): Promise<void>
+  expire(
+    receivedBefore: number,
+    options?: { readonly seenBefore?: number; readonly signal?: AbortSignal },
+  ): Promise<void>
 
   /**
    * How many days after their receipt records go, as the projector has set it; undefined: never.

@@ -1,5 +1,11 @@
 import { DependencyError } from '../runtime/errors.ts'
 
+/**
+ * For so long an erasure is remembered after the records that it covers have expired: Kafka removes
+ * events in segments of a day, and one that waited in a spool is behind newer ones.
+ */
+export const ERASURES_KEPT_LONGER_MS = 2 * 24 * 60 * 60 * 1_000
+
 /** Days after their receipt that records are kept, or `off`: forever. Undefined: not set. */
 export type WantedRetention = number | 'off' | undefined
 

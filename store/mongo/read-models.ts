@@ -48,8 +48,8 @@ export function mongoReadModels({
   return {
     project: async (batch) => project(await readModels(), batch),
 
-    expire: async (receivedBefore, signal) =>
-      removeExpired(await readModels(), collections, receivedBefore, signal),
+    expire: async (receivedBefore, { seenBefore = receivedBefore, signal } = {}) =>
+      removeExpired(await readModels(), collections, { receivedBefore, seenBefore, signal }),
 
     findPosition: async (query) =>
       findPosition({ ...(await readModels()), hiddenDevices }, query, (await kept()).positions),

@@ -1,5 +1,5 @@
 import type { Collection, Filter } from 'mongodb'
-import { settledRetention, type WantedRetention } from '../retention.ts'
+import { ERASURES_KEPT_LONGER_MS, settledRetention, type WantedRetention } from '../retention.ts'
 import {
   READ,
   type Collections,
@@ -114,19 +114,24 @@ async function timeToLive(positions: Collection<PositionDocument>): Promise<numb
 }
 
 /**
- * Removes records received before a time, and devices not seen since, with their settings. A device
- * that reports meanwhile stays. Erasures that old are removed too: all the records they cover are
- * gone. Stops between two steps when `signal` is aborted.
+ * Removes records received before a time, and devices last seen before one, with their settings. A
+ * device that reports meanwhile stays. What is left of erased devices goes once their events have
+ * left the log too. Stops between two steps when `signal` is aborted.
  */
 export async function removeExpired(
   { positions, deviceStatuses }: ReadModelCollections,
   { deviceSettings, hiddenDevices }: Pick<Collections, 'deviceSettings' | 'hiddenDevices'>,
-  receivedBefore: number,
-  signal?: AbortSignal,
+  {
+    receivedBefore,
+    seenBefore,
+    signal,
+  }: { receivedBefore: number; seenBefore: number; signal: AbortSignal | undefined },
 ): Promise<void> {
   const ended = () => signal?.aborted === true
   const old = { $lt: new Date(receivedBefore) }
-  const notErasedSince = { $or: [{ erasedAt: { $exists: false } }, { erasedAt: old }] }
+  const notSeen = { $lt: new Date(seenBefore) }
+  const forgotten = { $lt: new Date(seenBefore - ERASURES_KEPT_LONGER_MS) }
+  const notErasedSince = { $or: [{ erasedAt: { $exists: false } }, { erasedAt: forgotten }] }
   await inChunks(positions, { receivedAt: old }, ended, async (names) => {
     await positions.deleteMany({
       _id: { $in: names.map(({ _id }) => _id) },
@@ -137,10 +142,10 @@ export async function removeExpired(
   })
   if (ended()) return
   // Before the documents that say which erasures are applied, or devices would be hidden again.
-  await hiddenDevices.deleteMany({ erasedAt: old })
-  await inChunks(deviceStatuses, { lastSeenAt: old }, ended, async (names) => {
+  await hiddenDevices.deleteMany({ erasedAt: notSeen })
+  await inChunks(deviceStatuses, { lastSeenAt: notSeen }, ended, async (names) => {
     for (const { _id, accountId, deviceId } of names) {
-      const silent = { _id, accountId, deviceId, lastSeenAt: old }
+      const silent = { _id, accountId, deviceId, lastSeenAt: notSeen }
       const isGone =
         (await deviceStatuses.deleteOne({ ...silent, ...notErasedSince })).deletedCount === 1 ||
         (await deviceStatuses.updateOne(silent, { $unset: REPORT_FIELDS })).modifiedCount === 1
@@ -149,10 +154,10 @@ export async function removeExpired(
   })
   if (ended()) return
   await deviceStatuses.updateMany(
-    { ...REPORTED, erasedAt: old },
+    { ...REPORTED, erasedAt: forgotten },
     { $unset: { erased: true, erasedAt: true } },
   )
-  const leftovers = { lastPosition: { $exists: false }, erasedAt: old }
+  const leftovers = { lastPosition: { $exists: false }, erasedAt: forgotten }
   await inChunks(deviceStatuses, leftovers, ended, async (names) => {
     await deviceStatuses.deleteMany({
       ...leftovers,

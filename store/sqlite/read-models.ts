@@ -11,6 +11,7 @@ import type {
   ReadModels,
 } from '../read-models.ts'
 import { Database, type DatabaseOptions } from '../../runtime/sqlite/database.ts'
+import { ERASURES_KEPT_LONGER_MS } from '../retention.ts'
 import { sqliteDeviceStatuses, type DeviceName, type DeviceStatuses } from './device-statuses.ts'
 import { sqliteErasures, type AppliedErasures } from './erasures.ts'
 import { projectEntries } from './projection.ts'
@@ -34,7 +35,11 @@ export type SqliteReadModels = Pick<ReadModels, RecordReads> & {
   /** `forget` is called with the devices whose statuses are about to be removed. */
   expire(
     receivedBefore: number,
-    options: { forget: (devices: readonly DeviceName[]) => void; signal?: AbortSignal },
+    options: {
+      seenBefore: number
+      forget: (devices: readonly DeviceName[]) => void
+      signal?: AbortSignal
+    },
   ): Promise<void>
   close(): void
 }
@@ -171,19 +176,19 @@ export function openReadModels(
       }
     },
 
-    async expire(receivedBefore, { forget, signal }) {
+    async expire(receivedBefore, { seenBefore, forget, signal }) {
       const ended = () => signal?.aborted === true
       while (!ended() && records.removeSome(receivedBefore)) await endOfTurn()
-      const silent = statuses.notSeenSince(receivedBefore)
+      const silent = statuses.notSeenSince(seenBefore)
       for (let start = 0; start < silent.length && !ended(); start += DEVICES_REMOVED_AT_ONCE) {
         const some = silent.slice(start, start + DEVICES_REMOVED_AT_ONCE)
         database.transaction(() => {
-          forget(some.filter((device) => statuses.removeUnlessSeenSince(device, receivedBefore)))
+          forget(some.filter((device) => statuses.removeUnlessSeenSince(device, seenBefore)))
         })
         devices.forget()
         await endOfTurn()
       }
-      if (!ended()) erasures.remove(receivedBefore)
+      if (!ended()) erasures.remove(seenBefore - ERASURES_KEPT_LONGER_MS)
       devices.forget()
     },
 

@@ -137,10 +137,11 @@ function storeOn({
 
     project: (batch) => withOwn((own) => own.project(batch)),
 
-    expire: (receivedBefore, signal) =>
+    expire: (receivedBefore, { seenBefore = receivedBefore, signal } = {}) =>
       withOwn(async (own) => {
-        hidden.remove(receivedBefore)
+        hidden.remove(seenBefore)
         await own.expire(receivedBefore, {
+          seenBefore,
           forget: (devices) => settings.remove(devices),
           ...(signal !== undefined && { signal }),
         })

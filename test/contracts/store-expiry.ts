@@ -49,14 +49,61 @@ export function expiryContract(open: OpenStore): void {
       })
     })
 
+    test('removes records, but no device that may have reported since it was projected', async () => {
+      await withStore(open, async (store) => {
+        const device = { accountId: 'acc-1', deviceId: 'back' }
+        const hidden = { accountId: 'acc-1', deviceId: 'hidden' }
+        const times = { receivedAt: T0 + 1_000 }
+        const [position, other] = [
+          entry(0, { ...device, ...times }),
+          entry(1, { ...hidden, ...times }),
+        ]
+        await store.project(batchOf(position, other))
+        await store.changeDeviceSettings({ ...device, name: 'buoy', changedAt: T0 })
+        await store.hideErased(deviceErased({ ...hidden, erasedAt: T0 + 1_500 }))
+        await store.expire(T0 + 2_000, { seenBefore: T0 + 1_000 })
+        expect(await allPositions(store, 'acc-1', 'back')).toEqual([])
+        expect(await allDevices(store, 'acc-1')).toMatchObject([
+          { status: { deviceId: 'back', reportCount: 1 }, settings: { name: 'buoy' } },
+        ])
+        await store.expire(T0 + 2_000, { seenBefore: T0 + 2_000 })
+        expect(await allDevices(store, 'acc-1')).toEqual([])
+      })
+    })
+
+    test('remembers an erasure two days longer than what it covers, as the log may', async () => {
+      await withStore(open, async (store) => {
+        const device = { accountId: 'acc-1', deviceId: 'erased' }
+        const erasure = deviceErased({ ...device, erasedAt: T0 })
+        const erased = {
+          kind: 'erasure',
+          origin: { partition: 0, offset: 0 },
+          event: erasure,
+        } as const
+        const back = entry(1, { ...device, receivedAt: T0 + 9 * DAY_MS })
+        await store.project(batchOf(erased, back))
+        const asked = { accountId: 'acc-1', deviceIds: ['erased'] }
+        await store.expire(T0 + 2 * DAY_MS)
+        const withdrawn: PositionEntry = {
+          ...entry(2, { ...device, receivedAt: T0 - 1 }),
+          spooled: true,
+        }
+        await store.project(batchOf(withdrawn))
+        expect(await store.findDevice(device)).toMatchObject({ status: { reportCount: 1 } })
+        expect((await store.erasuresOf(asked)).size).toBe(1)
+        await store.expire(T0 + 2 * DAY_MS + 1)
+        expect((await store.erasuresOf(asked)).size).toBe(0)
+      })
+    })
+
     test('stops early when it is told to, and goes on the next time', async () => {
       await withStore(open, async (store) => {
         const entries = [0, 1, 2].map((n) => entry(n, { deviceId: `old ${n}`, receivedAt: T0 }))
         await store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
-        await store.expire(T0 + 1, AbortSignal.abort())
+        await store.expire(T0 + 1, { signal: AbortSignal.abort() })
         expect(await allDevices(store, 'acc-1')).toHaveLength(3)
         expect(await allPositions(store, 'acc-1', 'old 0')).toHaveLength(1)
-        await store.expire(T0 + 1, new AbortController().signal)
+        await store.expire(T0 + 1, { signal: new AbortController().signal })
         expect(await allDevices(store, 'acc-1')).toEqual([])
         expect(await allPositions(store, 'acc-1', 'old 0')).toEqual([])
       })
@@ -118,6 +165,8 @@ export function expiryContract(open: OpenStore): void {
     })
   })
 }
+
+const DAY_MS = 24 * 60 * 60 * 1_000
 
 type Name = { readonly accountId: string; readonly deviceId: string }
 

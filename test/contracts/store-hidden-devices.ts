@@ -16,6 +16,8 @@ import {
   withStore,
 } from './store-samples.ts'
 
+const DAY_MS = 24 * 60 * 60 * 1_000
+
 export function hiddenDevicesContract(open: OpenStore): void {
   describe('a device that an operator had erased', () => {
     const shared = sharedStore(open)
@@ -151,9 +153,9 @@ export function hiddenDevicesContract(open: OpenStore): void {
         await store.project(batchOf(log.append(positionReported({ receivedAt: T0 }))))
         await store.hideErased(erasure)
         const erased = log.erase(erasure)
-        const after = log.append(positionReported({ receivedAt: T0 + 9_000 }))
+        const after = log.append(positionReported({ receivedAt: T0 + 3 * DAY_MS }))
         await store.project(batchOf(erased, after))
-        await store.expire(T0 + 5_000)
+        await store.expire(T0 + 2 * DAY_MS + 5_000)
         expect(await store.erasuresOf({ accountId: 'acc-1', deviceIds: [deviceId] })).toEqual(
           new Map(),
         )

@@ -248,6 +248,35 @@ test('retention takes what was received too long ago, and only that', async () =
   expect((await eventLog.lag('a new reader')).events).toBe(1)
 })
 
+test('retention leaves a device that has reported since its status was last projected', async () => {
+  const day = 86_400_000
+  const device = { accountId: 'acc-1', deviceId: 'tracker-1' }
+  const silent = { ...device, deviceId: 'silent' }
+  await eventLog.append([
+    positionReported({ ...silent, receivedAt: T0 }),
+    positionReported({ receivedAt: T0 + 4 * day }),
+  ])
+  await projectAll()
+  for (const one of [device, silent]) {
+    await store.changeDeviceSettings({ ...one, name: 'buoy', changedAt: T0 })
+  }
+  await eventLog.append([positionReported({ receivedAt: T0 + 8 * day })])
+  clock.time = T0 + 10 * day
+  const { signal } = new AbortController()
+  await applyRetention({ eventLog, store, clock, retentionDays: 5, signal })
+  expect(await store.findDevice(silent)).toBeUndefined()
+  const history = { ...device, order: 'asc', limit: 10 } as const
+  expect(await store.pagePositions(history)).toEqual([])
+  await projectAll()
+  expect(await store.findDevice(device)).toMatchObject({
+    status: { reportCount: 2, firstSeenAt: T0 + 4 * day },
+    settings: { name: 'buoy' },
+  })
+  expect(await store.pagePositions(history)).toHaveLength(1)
+  await applyRetention({ eventLog, store, clock, retentionDays: 1, signal })
+  expect(await store.findDevice(device)).toBeUndefined()
+})
+
 test('retention ends between two steps when the process stops, and goes on the next time', async () => {
   const day = 86_400_000
   await eventLog.append(Array.from({ length: 4_000 }, () => positionReported({ receivedAt: T0 })))

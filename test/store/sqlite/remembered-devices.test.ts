@@ -27,7 +27,7 @@ afterEach(() => {
 describe('what the projection remembers of a device', () => {
   test('is forgotten when another connection has written', async () => {
     await project(first, [entry(1, 'a')])
-    await second.expire(T0 + 60_000, { forget: () => undefined })
+    await second.expire(T0 + 60_000, { seenBefore: T0 + 60_000, forget: () => undefined })
     await project(first, [entry(2, 'a')])
     expect(reports(first, 'a')).toBe(1)
     await project(second, [entry(3, 'a')])
@@ -37,7 +37,7 @@ describe('what the projection remembers of a device', () => {
 
   test('is forgotten when the same connection has removed it', async () => {
     await project(first, [entry(1, 'a')])
-    await first.expire(T0 + 60_000, { forget: () => undefined })
+    await first.expire(T0 + 60_000, { seenBefore: T0 + 60_000, forget: () => undefined })
     await project(first, [entry(2, 'a')])
     expect(reports(first, 'a')).toBe(1)
   })
@@ -59,7 +59,7 @@ test('a number is never given to a second device', async () => {
   await project(first, [entry(1, 'a')])
   const { event } = entry(1, 'a')
   const before = first.statuses.find(event)?.number ?? NaN
-  await first.expire(T0 + 60_000, { forget: () => undefined })
+  await first.expire(T0 + 60_000, { seenBefore: T0 + 60_000, forget: () => undefined })
   await project(second, [entry(2, 'b')])
   expect(second.statuses.find({ ...event, deviceId: 'b' })?.number).toBeGreaterThan(before)
 })
@@ -73,6 +73,7 @@ test('a record that is projected while old devices go keeps its device until it 
   const late = entry(1_000, last.deviceId)
   let projected: Promise<unknown> | undefined
   await first.expire(T0 + 60_000, {
+    seenBefore: T0 + 60_000,
     // Between the first devices that go and the others.
     forget: () => {
       projected ??= new Promise(setImmediate).then(() => project(second, [late]))
@@ -82,7 +83,7 @@ test('a record that is projected while old devices go keeps its device until it 
   expect(await first.findPosition(late.event)).toMatchObject({ deviceId: last.deviceId })
   expect(reports(first, last.deviceId)).toBe(2)
 
-  await first.expire(T0 + 60_000, { forget: () => undefined })
+  await first.expire(T0 + 60_000, { seenBefore: T0 + 60_000, forget: () => undefined })
   expect(await first.findPosition(late.event)).toBeUndefined()
   expect(reports(first, last.deviceId)).toBeUndefined()
 })
