@@ -10,6 +10,8 @@ import { requireKnownDevice } from './devices.ts'
 import { recordAction } from '../http/record-action.ts'
 import { isoTime, TIME } from '../http/views.ts'
 
+type DeviceId = { readonly accountId: string; readonly deviceId: string }
+
 /** Erasing devices, with everything stored about them. */
 export function eraseDeviceRoutes({
   store,
@@ -21,20 +23,10 @@ export function eraseDeviceRoutes({
   clock: Clock
 }): AdminRoute[] {
   async function erase(ctx: AdminContext, caller: Caller): Promise<void> {
-    const { accountId } = caller
-    const deviceId = pathParameter(ctx, 'deviceId')
-    await requireKnownDevice(store, caller, deviceId)
-    const erasedAt = clock.now()
-    const erasure = {
-      eventId: ulid(erasedAt, randomBytes(10)),
-      accountId,
-      deviceId,
-      erasedAt,
-    }
-    // The log first: a device hidden but not erased would stay invisible forever.
-    await eventLog.erase(erasure)
-    await store.hideErased(erasure)
-    await store.unshareDevice(erasure)
+    const device = { accountId: caller.accountId, deviceId: pathParameter(ctx, 'deviceId') }
+    const erasedAt = (await cutShort(device)) ?? (await eraseKnown(caller, device))
+    const { deviceId } = device
+    await store.unshareDevice(device)
     await recordAction(
       ctx,
       caller,
@@ -46,6 +38,29 @@ export function eraseDeviceRoutes({
       { deviceId, erasedAt: isoTime(erasedAt) },
       { status: 202, message: 'the device and its records are gone from now on' },
     )
+  }
+
+  async function eraseKnown(caller: Caller, device: DeviceId): Promise<number> {
+    await requireKnownDevice(store, caller, device.deviceId)
+    const erasedAt = clock.now()
+    const erasure = { eventId: ulid(erasedAt, randomBytes(10)), ...device, erasedAt }
+    // The log first: a device hidden but not erased would stay invisible forever.
+    await eventLog.erase(erasure)
+    await store.hideErased(erasure)
+    return erasedAt
+  }
+
+  /**
+   * When the device was erased, if it is gone although that is not in the audit: the call was cut
+   * short, and this one, its repeat, does what is missing.
+   */
+  async function cutShort({ accountId, deviceId }: DeviceId): Promise<number | undefined> {
+    const erasures = await store.erasuresOf({ accountId, deviceIds: [deviceId] })
+    const from = erasures.get(deviceId)?.erasedAt
+    if (from === undefined) return undefined
+    if ((await store.findDevice({ accountId, deviceId })) !== undefined) return undefined
+    const done = { accountId, subjectId: deviceId, action: 'device.erased', from, limit: 1 }
+    return (await store.pageAudit(done)).length === 0 ? from : undefined
   }
 
   return [

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { DependencyError } from '../../../runtime/errors.ts'
+import { secretHash } from '../../../schemas/api-key.ts'
 import type { DeviceErased } from '../../../schemas/device-erased.ts'
 import { bearer, startAdmin, type AdminHarness } from '../admin-harness.ts'
 import type { Store } from '../../../store/store.ts'
@@ -7,7 +8,7 @@ import type { Store } from '../../../store/store.ts'
 let harness: AdminHarness
 let headers: Record<string, string>
 /** Which steps of the store fail. */
-const away = { hide: false }
+const away = { hide: false, unshare: false, audit: false }
 
 function wrapStore(store: Store): Store {
   return {
@@ -15,6 +16,14 @@ function wrapStore(store: Store): Store {
     async hideErased(erasure) {
       if (away.hide) throw new DependencyError('the store is away', { retriable: true })
       return store.hideErased(erasure)
+    },
+    async unshareDevice(device) {
+      if (away.unshare) throw new DependencyError('the store is away', { retriable: true })
+      return store.unshareDevice(device)
+    },
+    async appendAudit(entry) {
+      if (away.audit) throw new DependencyError('the store is away', { retriable: true })
+      return store.appendAudit(entry)
     },
   }
 }
@@ -25,7 +34,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness.close())
 beforeEach(() => {
-  away.hide = false
+  Object.assign(away, { hide: false, unshare: false, audit: false })
   harness.clock.time += 1000
 })
 
@@ -143,4 +152,31 @@ describe('erasing a device', () => {
     expect((await erase('again')).status).toBe(202)
     expect((await harness.api('GET', '/devices/again', { headers })).status).toBe(404)
   })
+
+  test.each(['unshare', 'audit'] as const)(
+    'that was cut short before its step "%s" is completed by a repeat',
+    async (step) => {
+      const deviceId = `cut short at ${step}`
+      await harness.project({ deviceId })
+      const expiresAt = new Date(harness.clock.time + 60_000).toISOString()
+      const body = { name: 'Ferry', deviceIds: [deviceId], expiresAt }
+      const created = await harness.api('POST', '/shares', { headers, body })
+      const token = created.body.data?.['token'] as string
+      away[step] = true
+      expect((await erase(deviceId)).status).toBe(503)
+      const erasedAt = harness.clock.time
+      const before = await erasures()
+      away[step] = false
+      harness.clock.time += 5_000
+      const repeat = await erase(deviceId)
+      expect(repeat.status).toBe(202)
+      expect(repeat.body.data).toEqual({ deviceId, erasedAt: new Date(erasedAt).toISOString() })
+      expect(await erasures()).toEqual(before)
+      const [entry] = await harness.store.pageAudit({ accountId: 'acc-1', limit: 1 })
+      expect(entry).toMatchObject({ action: 'device.erased', subject: { id: deviceId } })
+      expect((await erase(deviceId)).status).toBe(404)
+      const shared = await harness.store.findShare(secretHash(token))
+      expect(shared?.share.devices).toEqual([])
+    },
+  )
 })
