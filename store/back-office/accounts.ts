@@ -18,13 +18,14 @@ export function accountsOf({
 }): Accounts {
   return {
     /**
-     * The account goes first. A crash in between leaves an account without operators, which is
-     * harmless, and the admin's e-mail stays free. In the other order, the e-mail would be taken
-     * forever by an operator who cannot sign in.
+     * The account goes first, and already lists its admin. A crash in between leaves an account
+     * without operators, which is harmless, and the admin's e-mail stays free. Otherwise the e-mail
+     * could be taken forever by an operator who cannot sign in, or is no admin.
      */
     async createAccount(account, admin) {
       if (admin !== undefined && (await isEmailTaken(admin.email))) return false
-      const [added] = await accounts.insert([{ ...account, admins: [] }])
+      const admins = admin?.role === 'admin' ? [admin.id] : []
+      const [added] = await accounts.insert([{ ...account, admins }])
       if (added === undefined) return false
       if (admin === undefined || (await addOperator(admin))) return true
       await accounts.remove({ id: account.id })

@@ -16,7 +16,7 @@ export function hashText(hash: Uint8Array): string {
 }
 
 export type AccountDocument = Account & {
-  /** The ids of its admins; only this list makes an admin. Added after the operator exists. */
+  /** The ids of its admins; only this list makes an admin. One may not exist, or not yet. */
   readonly admins: readonly string[]
   /** How many suspensions have been lifted: sessions from before the last one are over. */
   readonly resumed?: number

@@ -52,6 +52,25 @@ describe('the rules that span documents', () => {
       expect(found?.role).toBe('viewer')
     })
 
+    test('a new account has its admin, or the e-mail is free for another try', async () => {
+      const store = process()
+      for (let calls = 0; ; calls += 1) {
+        const own = account()
+        const email = `${own.id}@example.org`
+        const admin = operator({ accountId: own.id, email, platform: false })
+        const died = await diesAfter(calls, (dying) => dying.createAccount(own, admin))
+        const made = await store.findOperatorByEmail(email)
+        if (made === undefined) {
+          const next = account()
+          const again = operator({ accountId: next.id, email, platform: false })
+          expect(await store.createAccount(next, again)).toBe(true)
+          expect(await adminsOf(store, next.id)).toEqual([again.id])
+        } else expect(await adminsOf(store, own.id)).toEqual([admin.id])
+        if (!died) break
+        expect(calls).toBeLessThan(50)
+      }
+    })
+
     test.each(['delete', 'demote'] as const)('an admin stays through a broken %s', async (kind) => {
       for (let calls = 0; ; calls += 1) {
         const { store, accountId, admins } = await accountWith(2)
