@@ -1,2 +1,25 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises'
+
+/** How long a piece of work may keep the others of its thread waiting. */
+const TURN_MS = 10
+/** To ask for the time costs something too. */
+const ASKED_EVERY = 32
+
 /** Yields to the event loop: resolves after the other pending work of this thread has had a turn. */
-export { setImmediate as endOfTurn } from 'node:timers/promises'
+export { endOfTurn }
+
+/** Maps a list, and yields to the event loop whenever that has taken 10 ms. */
+export async function mapInTurns<T, R>(
+  list: readonly T[],
+  map: (one: T, index: number) => R,
+): Promise<R[]> {
+  const mapped: R[] = []
+  let began = performance.now()
+  for (const [index, one] of list.entries()) {
+    mapped.push(map(one, index))
+    if (index % ASKED_EVERY !== ASKED_EVERY - 1 || performance.now() - began < TURN_MS) continue
+    await endOfTurn()
+    began = performance.now()
+  }
+  return mapped
+}

@@ -1,5 +1,6 @@
 import type { EventLog } from '../../event-log/event-log.ts'
 import type { Clock } from '../../runtime/clock.ts'
+import { mapInTurns } from '../../runtime/end-of-turn.ts'
 import { tellFaults } from '../../runtime/errors.ts'
 import { unavailable } from '../../runtime/http.ts'
 import { within } from '../../runtime/within.ts'
@@ -57,6 +58,9 @@ export type Accept = (
 /** A log takes no more at once. */
 const APPENDED_AT_ONCE = 1_000
 
+/** Many more, where each is faulty, would keep the others waiting. */
+const JUDGED_AT_ONCE = 50
+
 type Judged =
   | { readonly kind: 'good'; readonly event: AppendedEvent }
   | { readonly kind: 'refused'; readonly refused: Refused }
@@ -84,15 +88,18 @@ export function acceptReports({
         ? await keyLimit.take(key, reports.length - 1)
         : undefined
     const fitting = reports.length - (keyAllowance?.over ?? 0)
-    const judged = reports.map((report, index) =>
+    const began = performance.now()
+    const judgeAt = (report: GivenReport, index: number) =>
       index < fitting || keyAllowance === undefined
         ? judge(report, grant, receivedAt)
-        : limited(keyAllowance, beyondKeyLimit),
-    )
+        : limited(keyAllowance, beyondKeyLimit)
+    const judged =
+      reports.length > JUDGED_AT_ONCE ? await mapInTurns(reports, judgeAt) : reports.map(judgeAt)
     const devices = await limitDevices(judged, key)
     const events = judged.flatMap((found) => (found.kind === 'good' ? [found.event] : []))
     try {
-      if (events.length > 0) await within(withinMs, append(events), tooLate)
+      const leftMs = Math.max(0, withinMs - (performance.now() - began))
+      if (events.length > 0) await within(leftMs, append(events), tooLate)
     } catch (error) {
       tally.failed(error, { reports: reports.length, app })
       throw error

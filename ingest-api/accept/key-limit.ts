@@ -13,6 +13,21 @@ const OWN_WINDOW_SECONDS = 60
 /** What is left for a key, and how many positions (`over`) exceeded its limit. */
 export type KeyAllowance = Allowance & { readonly over: number }
 
+/** Positions of a request that were counted before it is known what becomes of it. */
+export type Charge = {
+  /** Nothing was counted, because other requests have used up the limit meanwhile. */
+  readonly exhausted?: Allowance
+  /**
+   * All of it was taken, whether it fitted or not. For what was beyond its limit the key takes
+   * nothing, after the end of its window, for as long as so much would have needed.
+   */
+  owe(): void
+  /** Nothing of it was taken: it comes again. */
+  giveBack(): Promise<void>
+}
+
+const NO_CHARGE: Charge = { owe: () => undefined, giveBack: () => Promise.resolve() }
+
 /**
  * Counts each key's positions against the key's own limit, or else `limit`. Positions beyond the
  * limit count too.
@@ -54,23 +69,33 @@ export class KeyLimit {
   }
 
   /**
-   * Counts positions that are taken whether they fit or not. For those beyond its limit the key
-   * takes nothing, after the end of its window, for as long as so many would have needed.
+   * Counts the other positions of a request whose first one was within the limit, however many they
+   * are.
    */
-  async owe(
+  async charge(
     { id, rateLimit: own }: Pick<ApiKey, 'id' | 'rateLimit'>,
     positions: number,
-  ): Promise<void> {
+  ): Promise<Charge> {
     const limit = this.#limitOf(own)
-    if (limit === 'off' || positions === 0) return
-    const { consumedPoints, msBeforeNext } = await this.#countersOf(limit.seconds).add(
-      id,
-      positions,
-    )
+    if (limit === 'off' || positions <= 0) return NO_CHARGE
+    const counters = this.#countersOf(limit.seconds)
+    const count = await counters.add(id, positions)
+    const { consumedPoints } = count
+    const endsAt = performance.now() + count.msBeforeNext
+    const giveBack = async () => {
+      if (performance.now() < endsAt) await counters.add(id, -positions)
+    }
+    if (consumedPoints - positions > limit.points) {
+      await giveBack()
+      return { ...NO_CHARGE, exhausted: allowance('key', limit, count) }
+    }
     const over = Math.min(positions, consumedPoints - limit.points)
-    if (over <= 0) return
-    const from = Math.max(this.#owing.get(id) ?? 0, performance.now() + msBeforeNext)
-    this.#owing.set(id, from + (over / limit.points) * limit.seconds * 1_000)
+    const owe = () => {
+      if (over <= 0) return
+      const from = Math.max(this.#owing.get(id) ?? 0, endsAt)
+      this.#owing.set(id, from + (over / limit.points) * limit.seconds * 1_000)
+    }
+    return { owe, giveBack }
   }
 
   #limitOf(own: number | undefined): RateLimit | 'off' {

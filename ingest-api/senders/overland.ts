@@ -1,4 +1,11 @@
-import { RESULT_OK, type App, type AppRequest, type Said, type SentPoint } from './apps/app.ts'
+import {
+  boundedPoints,
+  RESULT_OK,
+  type App,
+  type AppRequest,
+  type Said,
+  type SentPoint,
+} from './apps/app.ts'
 import { jsonObjectIn } from './apps/json-in.ts'
 import { timeIn } from './apps/times.ts'
 import { isSent, measure, measureBattery, objectIn, textIn, type Measured } from './apps/values.ts'
@@ -36,7 +43,8 @@ export function readBatch(
   const living = new Set<string | undefined>()
   const placed = new Set<string | undefined>()
   let strange = 0
-  const features: readonly unknown[] = isSent(current) ? locations.concat([current]) : locations
+  const { points, beyond } = boundedPoints(locations)
+  const features = isSent(current) ? points.concat([current]) : points
   for (const location of features) {
     const feature = objectIn(location)
     const properties = objectIn(feature?.['properties']) ?? NOTHING
@@ -52,6 +60,7 @@ export function readBatch(
   if (strange > 0) {
     said.push(malformed(`${strange} of the locations are no GeoJSON points`, undefined))
   }
+  said.push(...beyond)
   if (said.length === 0 && living.size === 0) living.add(device)
   for (const deviceId of living) if (!placed.has(deviceId)) said.push({ kind: 'seen', deviceId })
   return said

@@ -1,4 +1,5 @@
 import {
+  boundedPoints,
   EMPTY,
   EMPTY_LIST,
   RESULT_OK,
@@ -82,15 +83,27 @@ function readMultiple({ body }: AppRequest, { named: deviceId }: Named): readonl
   if ('malformed' in parsed) return [parsed.malformed]
   const { points } = parsed.fields
   const sent = parsed.fields
-  if (!Array.isArray(points) || !points.every(Array.isArray)) {
+  if (!Array.isArray(points)) {
     return [{ kind: 'malformed', deviceId, message: 'points must be a list of lists', sent }]
   }
   if (points.length === 0) return [{ kind: 'seen', deviceId }]
-  return points.map((point: unknown[]) => {
-    const [latitude, longitude, timestamp, alt, acc, bat, , , speed, bearing] = point
+  const bounded = boundedPoints(points)
+  const said: Said[] = []
+  let strange = 0
+  for (const point of bounded.points) {
+    if (!Array.isArray(point) || point.length < 2) {
+      strange += 1
+      continue
+    }
+    const [latitude, longitude, timestamp, alt, acc, bat, , , speed, bearing] = point as unknown[]
     const measured = measuredIn({ alt, acc, bat, speed, bearing })
-    return sentPoint({ deviceId, latitude, longitude, timestamp, measured, sent: point })
-  })
+    said.push(sentPoint({ deviceId, latitude, longitude, timestamp, measured, sent: point }))
+  }
+  if (strange > 0) {
+    const message = `${strange} of the points are no lists that begin with latitude and longitude`
+    said.push({ kind: 'malformed', deviceId, message, sent: undefined })
+  }
+  return said.concat(bounded.beyond)
 }
 
 function readOpengts(request: AppRequest, { named }: Named): readonly Said[] {

@@ -51,6 +51,21 @@ export const EMPTY: AppAnswer = { status: 200, body: '' }
 export const EMPTY_LIST: AppAnswer = { status: 200, body: '[]' }
 export const RESULT_OK: AppAnswer = { status: 200, body: '{"result":"ok"}' }
 
+/** Further points of a request are refused: to judge them all would keep everybody waiting. */
+const MOST_POINTS = 10_000
+
+/** The points of a request that are looked at, and what to say of the others. */
+export function boundedPoints(points: readonly unknown[]): {
+  readonly points: readonly unknown[]
+  readonly beyond: readonly Said[]
+} {
+  const more = points.length - MOST_POINTS
+  if (more <= 0) return { points, beyond: [] }
+  const message = `a request may have ${MOST_POINTS} points: ${more} more were sent`
+  const beyond = [{ kind: 'malformed', message, sent: undefined } as const]
+  return { points: points.slice(0, MOST_POINTS), beyond }
+}
+
 /** One way of sending. It only translates: who may report, limits and the log are others' work. */
 export type App = {
   /** In metrics. */

@@ -1,3 +1,4 @@
+import { mapInTurns } from '../../../runtime/end-of-turn.ts'
 import { isListed } from '../../../schemas/device-list.ts'
 import type { ApiKey } from '../../../store/back-office.ts'
 import type { GivenReport } from '../../accept/accept.ts'
@@ -7,15 +8,15 @@ import { judgePoint } from './judge-point.ts'
 const LARGE_BYTES = 16 * 1024
 
 /** What an app says, as reports: our fields, and a device for those that name none. */
-export function givenReports(
+export async function givenReports(
   said: readonly Said[],
   { key, now, chunks }: { key: ApiKey; now: number; chunks: readonly Buffer[] },
-): GivenReport[] {
+): Promise<GivenReport[]> {
   const fallback = fallbackDeviceId(key)
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
   // A rejection shows the beginning: to write all of it anew can take a second.
   const whole = said.length === 1 && length > LARGE_BYTES ? { chunks } : {}
-  return said.flatMap((one): GivenReport[] => {
+  const reportsOf = (one: Said): GivenReport[] => {
     const deviceId = one.deviceId ?? fallback
     switch (one.kind) {
       case 'point': {
@@ -32,7 +33,8 @@ export function givenReports(
         return [{ json: one.sent, ...sent, deviceId: one.deviceId, translated }]
       }
     }
-  })
+  }
+  return (await mapInTurns(said, reportsOf)).flat()
 }
 
 /** The only device that the key's list names, else one that is called like the key. */

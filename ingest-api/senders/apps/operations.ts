@@ -77,7 +77,7 @@ encoded, it is Overland in its OwnTracks mode, and the answer \`{"result":"ok"}\
 const OVERLAND = {
   summary: 'Takes a batch of Overland',
   description:
-    'GeoJSON features in `locations`, any number within 2 MiB, and `current`. Features without a geometry say only that the device lives.',
+    'GeoJSON features in `locations`, 10 000 within 2 MiB at most, and `current`. Features without a geometry say only that the device lives.',
   mediaTypes: [JSON_TYPE],
   answer: RESULT_OK,
 } as const satisfies Told
@@ -121,7 +121,7 @@ const TOLD: Readonly<Record<string, Told>> = {
     description: `The logging URLs of PhoneTrack with the key in place of the session's token: \`app\` is osmand,
 gpslogger, owntracks, ulogger, traccar, opengts, overland, locusmap or another one that sends \`lat\`, \`lon\` and
 \`timestamp\`. \`/logGet\`, \`/logPost\` and \`/logPostMultiple\` are taken too, with \`/apps/phonetrack\` before them or
-not. At most 2 MiB.`,
+not. At most 2 MiB, and 10 000 points.`,
     parameters: [
       field('lat', 'Degrees'),
       field('lon', 'Degrees'),

@@ -10,6 +10,7 @@ import { within } from '../../../runtime/within.ts'
 import type { RejectionError } from '../../../schemas/report-rejected.ts'
 import type { ApiKey, KeyGrant } from '../../../store/back-office.ts'
 import type { Accept } from '../../accept/accept.ts'
+import type { Allowance } from '../../accept/allowance.ts'
 import { beyondKeyLimit } from '../../accept/key-limit.ts'
 import type { Outcome } from '../../accept/outcome.ts'
 import type { Offered } from '../../accept/rejections.ts'
@@ -82,12 +83,20 @@ export function takeApps({
       return app.answer(head)
     }
     const said = app.read({ ...head, body })
-    await keyLimit.owe(key, said.length - 1)
-    const reports = givenReports(said, { key, now: clock.now(), chunks })
+    // Before the work, or requests at the same time would all be within the limit.
+    const charge = await keyLimit.charge(key, said.length - 1)
+    if (charge.exhausted !== undefined) throw exhausted(charge.exhausted, app)
+    const reports = await givenReports(said, { key, now: clock.now(), chunks })
     const options = { withinMs: left(), app: app.name }
-    const { outcomes, rejections } = await accept(grant, reports, options)
+    const { outcomes, rejections } = await accept(grant, reports, options).catch(
+      async (error: unknown) => {
+        await charge.giveBack()
+        throw error
+      },
+    )
     throwIfPostponed(outcomes)
     await durable([...rejections], left())
+    charge.owe()
     return app.answer(head)
   }
 
@@ -128,8 +137,12 @@ export function takeApps({
   async function takeFirst(key: ApiKey, app: App): Promise<void> {
     const allowance = await keyLimit.take(key, 1)
     if (allowance === undefined || allowance.over === 0) return
+    throw exhausted(allowance, app)
+  }
+
+  function exhausted(allowance: Allowance, app: App): ApiError {
     tally.postponed('RATE_LIMITED', app.name)
-    throw later('RATE_LIMITED', beyondKeyLimit(allowance), allowance.resetSeconds)
+    return later('RATE_LIMITED', beyondKeyLimit(allowance), allowance.resetSeconds)
   }
 
   /** The body, or why it can never be taken. */

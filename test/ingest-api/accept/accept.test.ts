@@ -150,6 +150,19 @@ describe('reports that come together', () => {
   })
 })
 
+test('others have their turn while thousands of reports are judged', async () => {
+  let turns = 0
+  const turn = () => {
+    turns += 1
+    waiting = setImmediate(turn)
+  }
+  let waiting = setImmediate(turn)
+  const faulty = Array.from({ length: 5_000 }, () => ({ json: { latitude: 'x' } }))
+  await accept(grant, faulty, { ...soon, app: 'overland' })
+  clearImmediate(waiting)
+  expect(turns).toBeGreaterThan(3)
+})
+
 test('reports of which none is good are not written', async () => {
   expect(await accept(grant, [{ json: {} }], soon)).toMatchObject([{ kind: 'refused' }])
   expect(appends).toEqual([])

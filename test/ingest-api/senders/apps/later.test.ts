@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { afterEach, describe, expect, jest, test } from '@jest/globals'
 import { Load } from '../../../../runtime/load.ts'
 import { eventually } from '../../../eventually.ts'
 import { DependencyError } from '../../../../runtime/errors.ts'
@@ -142,5 +142,64 @@ describe('a batch larger than its key’s limit', () => {
     await eventually(async () => (await overland(secret, feature())).status === 200)
     // A second for the five that fitted, and three for those that did not.
     expect(performance.now() - started).toBeGreaterThan(3_000)
+  })
+
+  test('is charged before it is worked on, so several at once are not all taken', async () => {
+    const load = new Load()
+    const { secret } = await start({ load, rateLimits: { key: { points: 5, seconds: 60 } } })
+    const begun = jest.spyOn(load, 'beginBody')
+    let letGo = () => {}
+    const going = new Promise<void>((resolve) => (letGo = resolve))
+    const sent = Array.from({ length: 4 }, () => {
+      const locations = Array.from({ length: 20 }, () => feature())
+      const body = new ReadableStream({
+        start: (controller) => controller.enqueue(Buffer.from('{"locations":')),
+        async pull(controller) {
+          await going
+          controller.enqueue(Buffer.from(`${JSON.stringify(locations)}}`))
+          controller.close()
+        },
+      })
+      const headers = { Authorization: `Bearer ${secret}` }
+      const init = { method: 'POST', headers, body, duplex: 'half' } as const
+      return ingest.request('/api/v1/senders/overland', init)
+    })
+    await eventually(() => begun.mock.calls.length === 4)
+    letGo()
+    const answers = await Promise.all(sent)
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 503, 503, 503])
+    expect(await devices()).toHaveLength(20)
+  })
+
+  test('owes nothing if the log did not take it', async () => {
+    let isAway = true
+    const { secret } = await start({
+      rateLimits: { key: { points: 5, seconds: 60 } },
+      wrapLog: (log) => ({
+        ready: () => log.ready(),
+        append: async (events) => {
+          if (isAway) throw new DependencyError('away', { retriable: true })
+          await log.append(events)
+        },
+      }),
+    })
+    const twenty = Array.from({ length: 20 }, () => feature())
+    for (let n = 0; n < 3; n += 1) expectLater(await overland(secret, ...twenty), /^[123]$/)
+    isAway = false
+    expect((await overland(secret, feature('tug'))).status).toBe(200)
+    expect((await overland(secret, ...twenty)).status).toBe(200)
+    expectLater(await overland(secret, feature()), /^60$/)
+  })
+
+  test('owes nothing as long as it comes again, for a device that is not on the key’s list', async () => {
+    const limit = { key: { points: 5, seconds: 1 } }
+    const { secret } = await start({ rateLimits: limit }, { deviceIds: ['van', 'tug'] })
+    const twenty = Array.from({ length: 20 }, () => feature())
+    expectLater(await overland(secret, ...twenty, feature('bus')), /^60$/)
+    const started = performance.now()
+    // It has used up the window, and nothing else.
+    await eventually(async () => (await overland(secret, feature('tug'))).status === 200)
+    expect(performance.now() - started).toBeLessThan(3_000)
+    expect(await devices()).toHaveLength(21)
   })
 })

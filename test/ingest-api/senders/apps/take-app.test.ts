@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { T0 } from '../../../samples.ts'
@@ -16,6 +17,12 @@ import {
   post,
   query,
 } from './app-requests.ts'
+
+/** Of Overland, as short as it can be. */
+const small = () => ({
+  geometry: { coordinates: [10.1, 54.3] },
+  properties: { device_id: 'van', timestamp: now() },
+})
 
 let ingest: IngestHarness
 ingestForAllTests((given) => ({ ingest } = given))
@@ -156,6 +163,41 @@ describe('what can never be accepted gets a 2xx, and operators are told', () => 
     expect((await post(ingest, OVERLAND, batch(...points), bearer(secret))).status).toBe(200)
     expect(await rejectionsOf(ingest, id)).toEqual([])
     expect(await devicesOf(ingest, id)).toHaveLength(9_001)
+  })
+
+  test.each<[string, string, (points: number) => string]>([
+    [
+      'PhoneTrack',
+      '/log/multiple',
+      (points) =>
+        JSON.stringify({ points: Array.from({ length: points }, () => [54.3, 10.1, now()]) }),
+    ],
+    ['Overland', OVERLAND, (points) => batch(...Array.from({ length: points }, () => small()))],
+  ])('more than 10 000 points of %s: those beyond them', async (_app, path, body) => {
+    const { id, secret } = await ingest.createKey()
+    const at = path.startsWith('/log') ? `${path}/${secret}/van` : path
+    expect((await post(ingest, at, body(10_002), bearer(secret))).status).toBe(200)
+    expect(await devicesOf(ingest, id)).toHaveLength(10_000)
+    expect((await rejectionsOf(ingest, id)).map(({ message }) => message)).toEqual([
+      'a request may have 10000 points: 2 more were sent',
+    ])
+  })
+
+  test('hundreds of thousands of points without a place, as one, and others need not wait', async () => {
+    const { id, secret } = await ingest.createKey()
+    const points = gzipSync(`{"points":[${'[],'.repeat(349_000)}[]]}`)
+    const headers = { 'Content-Encoding': 'gzip' }
+    const delays = monitorEventLoopDelay({ resolution: 5 })
+    delays.enable()
+    const answer = await post(ingest, `/log/multiple/${secret}/van`, points, headers)
+    delays.disable()
+    expect(answer.status).toBe(200)
+    // It was 2 s.
+    expect(delays.max / 1e6).toBeLessThan(250)
+    expect((await rejectionsOf(ingest, id)).map(({ message, count }) => [message, count])).toEqual([
+      ['10000 of the points are no lists that begin with latitude and longitude', 1],
+      ['a request may have 10000 points: 339001 more were sent', 1],
+    ])
   })
 
   test('many in a second are counted, durably', async () => {
