@@ -73,7 +73,8 @@ export interface EventLog extends RejectionLog {
   trim(receivedBefore: number, signal?: AbortSignal): Promise<void>
 
   /**
-   * Resolves when an append would now be durable.
+   * Resolves when an append would now be durable, and no entry was met that this process lacks a
+   * variable to read (`UnreadableEntry.missing`).
    * @throws {DependencyError} saying what is missing.
    */
   ready(): Promise<void>
@@ -151,6 +152,11 @@ export type UnreadableEntry = {
   readonly kind: 'unreadable'
   readonly origin: Origin
   readonly reason: string
+  /**
+   * The variable that this process lacks to read the entry. The entry itself is good, so it is no dead
+   * letter, and the log is not ready from then on.
+   */
+  readonly missing?: 'SCHEMA_REGISTRY_URL'
   readonly key: Uint8Array | null
   readonly value: Uint8Array | null
   /** Its headers, in logs that store them separately. */

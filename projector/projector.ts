@@ -1,5 +1,6 @@
 import type { EventLog, LogBatch, LogEntry, UnreadableEntry } from '../event-log/event-log.ts'
 import { includes } from '../event-log/offsets.ts'
+import { DependencyError } from '../runtime/errors.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Offsets } from '../schemas/read-models.ts'
 import type { Devices, Generation, ProjectionEntry } from '../store/read-models.ts'
@@ -71,12 +72,20 @@ export async function runProjector({
   if (refusal !== undefined) throw refusal
 }
 
-/** Dead letters come first, so that the checkpoint never passes one that is not durable. */
+/**
+ * Rejects a batch with entries that only this process cannot read: it waits, not ready, until it is
+ * started with the missing variable. Dead letters come first, so that the checkpoint never passes one
+ * that is not durable.
+ */
 async function projectBatch(
   { partition, lastOffset, entries }: LogBatch,
   { store, settings, keepDeadLetters, settingsForgottenUpTo = {}, metrics }: Projection,
 ): Promise<void> {
-  await keepDeadLetters(entries.filter(isUnreadable))
+  const unreadable = entries.filter(isUnreadable)
+  for (const { missing, reason } of unreadable) {
+    if (missing !== undefined) throw new DependencyError(reason, { retriable: true })
+  }
+  await keepDeadLetters(unreadable)
   const readable = entries.filter(isReadable)
   const erasures = readable.filter(isErasure)
   // Before the checkpoint passes the erasures, in case the projector is killed in between.

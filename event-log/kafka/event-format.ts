@@ -46,6 +46,7 @@ export type AvroFormats = { readonly positions: AvroFormat; readonly heartbeats:
 const SOURCE = 'gps-position-ingestion'
 /** Marks events that have waited in a spool. */
 const SPOOLED = 'ce_spooled'
+const AVRO_CONTENT_TYPE = 'application/avro'
 /** The first byte of a value in the Confluent wire format; JSON never starts with it. */
 const AVRO_MAGIC_BYTE = 0
 
@@ -63,7 +64,7 @@ export function toMessage(
     type: eventTypeOf(event),
     time: event.receivedAt,
   })
-  headers['content-type'] = avro === undefined ? 'application/json' : 'application/avro'
+  headers['content-type'] = avro === undefined ? 'application/json' : AVRO_CONTENT_TYPE
   if (spooled) headers[SPOOLED] = 'true'
   return {
     key: deviceKey(event),
@@ -128,8 +129,16 @@ export async function toEntry(
     return { kind: 'position', origin, event, ...(spooled && { spooled }) }
   } catch (error) {
     if (!(error instanceof UndecodableEventError)) throw error
-    const unreadable = { kind: 'unreadable', origin, reason: error.message, key, value } as const
-    return headers === undefined ? unreadable : { ...unreadable, headers }
+    return {
+      ...{ kind: 'unreadable', origin, reason: error.message, key, value },
+      ...(headers !== undefined && { headers }),
+      // Only what says that it is Avro: else any value that begins with a zero could stop the projector.
+      ...(avro === undefined &&
+        isAvro(value) &&
+        headerText(headers?.['content-type']) === AVRO_CONTENT_TYPE && {
+          missing: 'SCHEMA_REGISTRY_URL',
+        }),
+    }
   }
 }
 
@@ -153,7 +162,7 @@ function isAvro(value: Buffer | null): value is Buffer {
 
 async function fromAvro(value: Buffer, avro?: AvroFormat): Promise<Record<string, unknown>> {
   if (avro === undefined) {
-    throw new UndecodableEventError('the value is Avro, but no schema registry is configured')
+    throw new UndecodableEventError('the value is Avro, and SCHEMA_REGISTRY_URL is not set')
   }
   return avro.decode(value)
 }

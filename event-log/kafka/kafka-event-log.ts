@@ -136,6 +136,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog & Dea
 
     async ready() {
       prepared.require()
+      readers.requireVariables()
       if (positions.stuckMs() > STUCK_AFTER_MS) throw unavailable('Kafka confirms no writes')
       const found = await admin.ask(
         'answer',

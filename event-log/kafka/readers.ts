@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { KafkaMessage } from 'kafkajs'
-import type { EventLog, TailItem } from '../event-log.ts'
+import type { EventLog, TailItem, UnreadableEntry } from '../event-log.ts'
 import type { DeadLetter } from '../dead-letters.ts'
 import type { AdminClient } from './admin.ts'
-import type { KafkaClient, Logger } from './connection.ts'
+import { unavailable, type KafkaClient, type Logger } from './connection.ts'
 import { subscribe } from './consumer.ts'
 import { fromDeadLetter } from './dead-letters.ts'
 import { toEntry } from './event-format.ts'
@@ -15,6 +15,8 @@ import type { topicNames } from './topics.ts'
 
 export type Readers = Pick<EventLog, 'subscribe' | 'subscribeRejections' | 'tail'> & {
   tailDeadLetters(signal: AbortSignal): AsyncIterable<TailItemOf<DeadLetter>>
+  /** @throws {DependencyError} once an entry was met that this process lacks a variable to read. */
+  requireVariables(): void
   /** Resolves when every group member has ended. */
   ended(): Promise<void>
 }
@@ -48,6 +50,7 @@ export function topicReaders({
   logger: Logger
 }): Readers {
   const running = new Set<Promise<void>>()
+  let missing: UnreadableEntry['missing']
 
   return {
     async subscribe(subscription) {
@@ -95,6 +98,12 @@ export function topicReaders({
         bounds: boundsOf(topics.deadLetters),
       }),
 
+    requireVariables() {
+      if (missing !== undefined) {
+        throw unavailable(`the log holds events that cannot be read while ${missing} is not set`)
+      }
+    },
+
     async ended() {
       await Promise.allSettled(running)
     },
@@ -112,7 +121,9 @@ export function topicReaders({
     return { newClient: () => newClient({ retries: 5 }), groupId, topic, logger }
   }
 
-  function entryOf(message: Parameters<typeof toEntry>[0], partition: number) {
-    return toEntry(message, partition, prepared.avro())
+  async function entryOf(message: Parameters<typeof toEntry>[0], partition: number) {
+    const entry = await toEntry(message, partition, prepared.avro())
+    if (entry.kind === 'unreadable') missing ??= entry.missing
+    return entry
   }
 }

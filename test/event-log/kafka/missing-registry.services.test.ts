@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto'
+import { afterEach, expect, test } from '@jest/globals'
+import { openKafkaEventLog } from '../../../event-log/kafka/kafka-event-log.ts'
+import { serveOperations } from '../../../projector/operations.ts'
+import { startProjector } from '../../../projector/service.ts'
+import { loadConfig } from '../../../runtime/config/load-config.ts'
+import { Lifecycle } from '../../../runtime/lifecycle.ts'
+import { createLogger } from '../../../runtime/logger.ts'
+import { createMetrics } from '../../../runtime/metrics.ts'
+import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
+import { eventually } from '../../eventually.ts'
+import { positionReported } from '../../samples.ts'
+import { describeWith } from '../../services/describe-with.ts'
+import { freePort } from '../../services/own-server.ts'
+import { temporaryDirectory } from '../../temporary-directory.ts'
+import { logOptions, putRaw, startReading, startTailing, whenReady } from './harness.ts'
+
+await describeWith(['kafka', 'schemaRegistry'], 'Avro events, read', (services) => {
+  const { kafka, schemaRegistry } = services
+  const logger = createLogger({ level: 'silent', name: 'test' })
+  const closers: (() => Promise<unknown>)[] = []
+
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close()
+  })
+
+  test('without SCHEMA_REGISTRY_URL, every reader is told which variable is missing, and the log is not ready', async () => {
+    const { topicPrefix, writer } = await anAvroLog()
+    await writer.append([positionReported()])
+    for (const start of [startReading, (log: typeof writer) => startTailing(log, {})]) {
+      const log = await open({ topicPrefix })
+      const reader = start(log)
+      closers.push(() => reader.stop())
+      const entries = () =>
+        'entries' in reader
+          ? reader.entries
+          : reader.items.flatMap((item) => (item.kind === 'batch' ? item.entries : []))
+      await eventually(() => entries().length === 1, { withinMs: 30_000 })
+      expect(entries()).toMatchObject([{ kind: 'unreadable', missing: 'SCHEMA_REGISTRY_URL' }])
+      await expect(log.ready()).rejects.toThrow('SCHEMA_REGISTRY_URL')
+    }
+  })
+
+  test('a value that only begins like Avro is unreadable for every process', async () => {
+    const { topicPrefix } = await anAvroLog()
+    const log = await open({ topicPrefix })
+    const value = Buffer.from([0, 1, 2, 3, 4, 5, 6])
+    await putRaw(kafka.brokers, `${topicPrefix}.position-reported`, { key: 'a/b', value })
+    const reader = startReading(log)
+    closers.push(() => reader.stop())
+    await eventually(() => reader.entries.length === 1, { withinMs: 30_000 })
+    expect(reader.entries).toMatchObject([{ kind: 'unreadable' }])
+    expect(reader.entries[0]).not.toHaveProperty('missing')
+    await log.ready()
+  })
+
+  test('without SCHEMA_REGISTRY_URL, the projector waits, not ready, and dead-letters nothing; with it, it stores them', async () => {
+    const { topicPrefix, writer } = await anAvroLog()
+    const events = [positionReported(), positionReported({ deviceId: 'tracker-2' })]
+    await writer.append(events)
+    const { path: directory, remove } = await temporaryDirectory()
+    closers.push(remove)
+
+    const misconfigured = await projector({ topicPrefix, directory })
+    await eventually(
+      async () => (await misconfigured.readiness()).includes('SCHEMA_REGISTRY_URL'),
+      { withinMs: 30_000 },
+    )
+    expect(await writer.deadLetters()).toBe(0)
+    await misconfigured.stop()
+
+    const mended = await projector({ topicPrefix, directory, registry: schemaRegistry })
+    const { accountId } = events[0]!
+    for (const { recordId } of events) {
+      await eventually(() => mended.store.findPosition({ accountId, recordId }), {
+        withinMs: 30_000,
+      })
+    }
+    expect(await mended.readiness()).toContain('ready')
+    expect(await writer.deadLetters()).toBe(0)
+    await mended.stop()
+  })
+
+  async function anAvroLog() {
+    const topicPrefix = `${kafka.topicPrefix}.${randomBytes(4).toString('hex')}`
+    return { topicPrefix, writer: await open({ topicPrefix, registry: schemaRegistry }) }
+  }
+
+  async function open(options: { topicPrefix: string; registry?: { url: string } }) {
+    const log = openKafkaEventLog(logOptions({ brokers: kafka.brokers, ...options }))
+    closers.push(() => log.close())
+    await whenReady(log)
+    return log
+  }
+
+  async function projector({
+    directory,
+    ...options
+  }: {
+    topicPrefix: string
+    directory: string
+    registry?: { url: string }
+  }) {
+    const eventLog = await open(options)
+    const store = openSqliteStore({ directory })
+    const lifecycle = new Lifecycle({ logger, deadlineMs: 10_000 })
+    const port = await freePort()
+    const program = { config: loadConfig({}), logger, metrics: createMetrics(), lifecycle }
+    startProjector({ eventLog, store }, program)
+    await serveOperations(port, { eventLog, store }, program)
+    return {
+      store,
+      readiness: async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).text(),
+      async stop() {
+        await lifecycle.close()
+        await store.close()
+        await eventLog.close()
+      },
+    }
+  }
+})
