@@ -1,11 +1,6 @@
-import type { CandidateName } from './candidates/candidate.ts'
-import type { ProjectorRow } from './projector/measure.ts'
-import type { Parts } from './measured.ts'
-import type { SenderRow } from './senders/measure.ts'
-import type { ShapeName } from './submit/measure.ts'
-import type { SubmitRow } from './submit/summary.ts'
+import { valueIn, type Result } from './part.ts'
 
-/** A figure with the bounds that it is to keep. */
+/** A figure with the bounds that it must keep. */
 export type Figure = {
   readonly name: string
   /** Absent: not measured. */
@@ -16,104 +11,82 @@ export type Figure = {
   readonly verdict: 'as wanted' | 'good enough' | 'MISSED' | 'not measured' | 'void'
 }
 
-type Bounds = {
-  readonly name: string
+type Bounds = Pick<Figure, 'name' | 'must' | 'wanted'> & {
   readonly unit?: Figure['unit']
-  readonly must: number
-  readonly wanted: number
   /** The larger the better; otherwise the smaller. */
   readonly large?: true
-  readonly part: keyof Parts
-  readonly read: (parts: Parts) => number | undefined
+  readonly title: string
+  readonly column: string
+  readonly row: readonly string[]
+  /** The row whose value divides that of `row`. */
+  readonly dividedBy?: readonly string[]
 }
 
-const row = (parts: Parts, candidate: CandidateName, shape: ShapeName): SubmitRow | undefined =>
-  parts.submit?.rows.find((one) => one.candidate === candidate && one.shape === shape)
-
-const ratio = (candidate: CandidateName, shape: ShapeName) => (parts: Parts) =>
-  row(parts, candidate, shape)?.ratio
-
-const projectorRatio = (store: ProjectorRow['store']) => (parts: Parts) =>
-  parts.projector?.rows.find((one) => one.store === store)?.ratio
-
-const senderRatio = (sender: SenderRow['sender']) => (parts: Parts) =>
-  parts.senders?.rows.find((one) => one.sender === sender)?.ratio
-
-function lastPositionGrowth({ growth }: Parts): number | undefined {
-  const among = (count: number) =>
-    growth?.stores.find(({ devices }) => devices === count)?.lastPositionMicros
-  const [few, many] = [among(1e3), among(1e6)]
-  return few === undefined || many === undefined ? undefined : many / few
+const SUBMIT = { title: 'Taking reports', column: '÷ bare' }
+const SENDERS = { title: 'Reports of apps', column: '÷ native', must: 1.3, wanted: 1.1 }
+const PROJECTOR = { title: 'Projecting a full log', column: '÷ bare', must: 0.7, wanted: 0.9 }
+const READS = {
+  title: 'Reading SQLite',
+  row: ['10000000', '1000000'],
+  dividedBy: ['100000', '1000'],
 }
-
-/** Of the newest page and of one in the middle, the one that grows more. */
-function historyGrowth({ history }: Parts): number | undefined {
-  const at = (count: number) => history?.rows.find(({ records }) => records === count)
-  const [few, many] = [at(1e5), at(1e7)]
-  if (few === undefined || many === undefined) return undefined
-  return Math.max(many.pageMicros / few.pageMicros, many.newestPageMicros / few.newestPageMicros)
-}
-
 const FORMATS = ['Kafka, JSON', 'Kafka, Avro'] as const
 
 const BOUNDS: readonly Bounds[] = [
   {
     name: 'embedded, whole process, single submits, 64 connections ÷ bare',
-    ...{ part: 'submit', must: 4.5, wanted: 3.2, read: ratio('embedded', '64 connections') },
+    ...{ ...SUBMIT, row: ['embedded', '64 connections'], must: 4.5, wanted: 3.2 },
   },
-  ...FORMATS.map((format): Bounds => ({
+  ...FORMATS.map((format) => ({
     name: `ingest API on ${format}, single submits, 64 connections ÷ bare`,
-    ...{ part: 'submit', must: 4.5, wanted: 3, read: ratio(format, '64 connections') },
+    ...{ ...SUBMIT, row: [format, '64 connections'], must: 4.5, wanted: 3 },
   })),
   {
     name: 'embedded, batches of 100, per report ÷ bare request',
-    ...{ part: 'submit', must: 1.8, wanted: 1.2, read: ratio('embedded', 'batches of 100') },
+    ...{ ...SUBMIT, row: ['embedded', 'batches of 100'], must: 1.8, wanted: 1.2 },
   },
-  ...FORMATS.map((format): Bounds => ({
+  ...FORMATS.map((format) => ({
     name: `ingest API on ${format}, batches of 100, per report ÷ bare request`,
-    ...{ part: 'submit', must: 1, wanted: 0.6, read: ratio(format, 'batches of 100') },
+    ...{ ...SUBMIT, row: [format, 'batches of 100'], must: 1, wanted: 0.6 },
   })),
-  {
-    name: 'a report of OsmAnd ÷ a native one',
-    ...{ part: 'senders', must: 1.3, wanted: 1.1, read: senderRatio('OsmAnd') },
-  },
+  { name: 'a report of OsmAnd ÷ a native one', ...SENDERS, row: ['OsmAnd', '1'] },
   {
     name: 'a batch of 1000 of Overland ÷ a native one, per report',
-    ...{ part: 'senders', must: 1.3, wanted: 1.1, read: senderRatio('Overland') },
+    ...{ ...SENDERS, row: ['Overland', '1000'] },
   },
-  ...(['SQLite', 'MongoDB'] as const).map((store): Bounds => ({
+  ...['SQLite', 'MongoDB'].map((store) => ({
     name: `projector into ${store} ÷ bare driver loop`,
-    ...{ part: 'projector', must: 0.7, wanted: 0.9, large: true, read: projectorRatio(store) },
+    ...{ ...PROJECTOR, row: [store], large: true as const },
   })),
   {
     name: 'last position of one device among 10^6 ÷ among 10^3',
-    ...{ part: 'growth', must: 2, wanted: 1.3, read: lastPositionGrowth },
+    ...{ ...READS, column: 'last position µs', must: 2, wanted: 1.3 },
   },
-  {
-    name: 'history page at 10^7 records ÷ at 10^5',
-    ...{ part: 'history', must: 2, wanted: 1.3, read: historyGrowth },
-  },
+  ...['newest page', 'page in the middle'].map((page) => ({
+    name: `${page} of a history of 10^6 records ÷ of 10^4`,
+    ...{ ...READS, column: `${page} µs`, must: 2, wanted: 1.3 },
+  })),
   {
     name: 'resident memory of the ingest API on Kafka after 10^6 devices',
-    ...{ part: 'growth', unit: 'MB', must: 300, wanted: 200 },
-    read: ({ growth }) =>
-      growth?.services.find(
-        ({ candidate, devices }) => candidate === 'Kafka, JSON' && devices === 1e6,
-      )?.residentMB,
+    ...{ title: 'Taking reports of 1000000 devices', row: ['Kafka, JSON', '64 connections'] },
+    ...{ column: 'memory MB', unit: 'MB', must: 300, wanted: 200 },
   },
   {
     name: '200 → readable, p99, 200 reports/s evenly spread',
-    ...{ part: 'readable', unit: 'ms', must: 50, wanted: 20 },
-    read: ({ readable }) => readable?.latency.p99,
+    ...{ title: 'From the 200 to readable', column: 'p99 ms', row: ['embedded'] },
+    ...{ unit: 'ms', must: 50, wanted: 20 },
   },
 ]
 
-/** The figures that can be told from what was measured, each with its verdict. */
-export function figures(parts: Parts): Figure[] {
-  return BOUNDS.map(({ read, part, large, unit = '', ...bounds }) => {
-    const value = read(parts)
+/** The figures, each with its verdict. */
+export function figures(result: Result): Figure[] {
+  return BOUNDS.map(({ title, column, row, dividedBy, large, unit = '', ...bounds }) => {
+    const of = (texts: readonly string[]) => valueIn(result, { title, row: texts, column })
+    const [dividend, divisor] = [of(row), dividedBy === undefined ? 1 : of(dividedBy)]
+    const value = dividend === undefined || divisor === undefined ? undefined : dividend / divisor
     const figure = { ...bounds, unit, ...(value !== undefined && { value }) }
-    return { ...figure, verdict: verdict(figure, { large, faults: parts[part]?.faults ?? [] }) }
+    const { faults = [] } = result.find((part) => part.title === title) ?? {}
+    return { ...figure, verdict: verdict(figure, { large, faults }) }
   })
 }
 

@@ -1,45 +1,54 @@
 import { join } from 'node:path'
+import { BSON } from 'mongodb'
+import { toMessage } from '../event-log/kafka/event-format.ts'
 import { openKafkaEventLog } from '../event-log/kafka/kafka-event-log.ts'
 import { openSqliteEventLog } from '../event-log/sqlite/sqlite-event-log.ts'
 import { UsageError } from '../runtime/arguments.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
 import { createLogger } from '../runtime/logger.ts'
+import { positionDocument } from '../store/mongo/position-documents.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
+import { capacity, NotMeasuredError, type Bytes } from './capacity.ts'
 import type { EmbeddedFiles } from './candidates/embedded.ts'
 import type { OpenTopics } from './candidates/kafka.ts'
-import { HELP, parseOptions, type Options } from './options.ts'
+import { eventOf } from './events.ts'
+import { figures } from './figures.ts'
+import { HELP, parseOptions } from './options.ts'
+import { readResult, withMeasured, writeResult } from './part.ts'
 import { runParts } from './parts.ts'
 import { progressOn } from './progress.ts'
-import { readParts, resultOf, withMeasured, writeResult } from './result.ts'
 import { tables } from './table.ts'
 
 const logger = createLogger({ level: 'fatal', name: 'bench' })
+/** As long as a real one. */
+const ID = '01KDVDNA00Z6JGGE5XXD5XW7P3'
 
 // So that what has been started ends too.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
-process.exitCode = await bench(process.argv.slice(2))
+process.exitCode = await bench(process.argv.slice(2)).catch((error: unknown) => {
+  if (!(error instanceof UsageError || error instanceof NotMeasuredError)) throw error
+  process.stderr.write(`${error.message}\n`)
+  return 2
+})
 
 /** `npm run bench`. Returns the exit code. */
 async function bench(args: readonly string[]): Promise<number> {
-  let options: Options | 'help'
-  try {
-    options = parseOptions(args)
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    process.stderr.write(`${error.message}\n`)
-    return 2
-  }
+  const options = parseOptions(args)
   if (options === 'help') {
     process.stdout.write(HELP)
     return 0
   }
+  if (options.capacity !== undefined) {
+    process.stdout.write(capacity(readResult(options.file), bytesOfOne(), options.capacity))
+    return 0
+  }
   const progress = progressOn(process.stderr, () => performance.now())
-  const parts = await runParts(options, { openFiles, openTopics, progress })
-  const result = resultOf(withMeasured(readParts(options.file), parts))
+  const now = await runParts(options, { openFiles, openTopics, progress })
+  const result = withMeasured(readResult(options.file), now)
   writeResult(options.file, result)
-  process.stdout.write(tables(result))
+  process.stdout.write(tables(result, figures(result)))
   progress(`written to ${options.file}`)
-  return Object.values(parts).every(({ faults }) => faults.length === 0) ? 0 : 1
+  return now.every(({ faults }) => faults.length === 0) ? 0 : 1
 }
 
 function openFiles(directory: string): EmbeddedFiles {
@@ -56,4 +65,15 @@ function openTopics({ brokers, topicPrefix }: Parameters<OpenTopics>[0]) {
       throw error
     },
   })
+}
+
+function bytesOfOne(): Bytes {
+  const event = { ...eventOf(1_234_567, { devices: 10_000 }), accountId: ID, keyId: ID }
+  const { key, value, headers } = toMessage(event)
+  const texts = [key, value, ...Object.entries(headers ?? {}).flat()]
+  const origin = { partition: 7, offset: 123_456_789 }
+  return {
+    event: texts.reduce((sum, text) => sum + Buffer.byteLength(String(text)), 0),
+    document: BSON.calculateObjectSize(positionDocument({ kind: 'position', origin, event })),
+  }
 }

@@ -7,8 +7,7 @@ export const PARTS = [
   'readable',
   'sqlite',
   'mongodb',
-  'growth',
-  'history',
+  'reads',
 ] as const
 export type PartName = (typeof PARTS)[number]
 
@@ -18,33 +17,41 @@ export type Options = {
   readonly rounds: number
   /** Of one window. */
   readonly seconds: number
+  /** Undefined: as many that each stays far below its limit. */
+  readonly devices: number | undefined
   readonly file: string
+  /** Print what fleets need instead of measuring. */
+  readonly capacity:
+    { readonly intervalSeconds: number; readonly retentionDays: number } | undefined
 }
 
-export const HELP = `Measures the service on this machine and prints a table. Linux only.
+export const HELP = `Measures the service on this machine and prints tables. Linux only.
 
-  npm run bench -- [PART …] [--short] [--rounds N] [--seconds N] [--json FILE]
+  npm run bench -- [PART …] [--short] [--rounds N] [--seconds N] [--devices N] [--json FILE]
+  npm run bench -- --capacity [--interval N] [--retention N] [--json FILE]
 
 Parts (default: submit senders readable projector)
-  submit       how reports are taken: embedded and kafka
+  submit       taking reports: embedded and kafka
   embedded       everything in one process
   kafka          the ingest API on Kafka, JSON and Avro
-  senders      what reports of OsmAnd and Overland cost beside ours, ingest API on Kafka
+  senders      reports of OsmAnd and Overland beside ours, ingest API on Kafka
   readable     how soon a report can be read after its 200, embedded
-  projector    how fast a log is projected: sqlite and mongodb
+  projector    projecting a full log: sqlite and mongodb
   sqlite         from the embedded log into SQLite
   mongodb        from Kafka into MongoDB
-  growth       10^3, 10^5 and 10^6 devices: latency, memory, projection; about ten minutes
-  history      10^5 and 10^7 records, a tenth of them of one device; half an hour, 10 GB of disk
+  reads        reading SQLite with 10^5 and 10^7 records, of 10^3 and 10^6 devices: half an hour, 10 GB
 
-  --short      seconds instead of minutes, for a first look
-  --rounds N   how often everything is measured; the median counts (default 5, with --short 1)
-  --seconds N  how long one window of load is (default 3, with --short 0.7)
-  --json FILE  where the result goes; parts that are not measured now stay there as they are
-               (default .cache/bench.json)
+  --short        seconds instead of minutes, for a first look
+  --rounds N     how often everything is measured; the median counts (default 5, with --short 1)
+  --seconds N    duration of one window of load (default 3, with --short 0.7)
+  --devices N    submit: how many devices report in turn (default 20000); each has reported before
+  --json FILE    where the result is kept; tables that are not measured now stay (default .cache/bench.json)
+  --capacity     prints what 10^4, 10^6 and 10^8 devices need, from a result (default bench/result.json)
+  --interval N   with it: seconds between two reports of a device (default 10)
+  --retention N  with it: RETENTION_DAYS (default 30)
 
-Kafka, the schema registry and a MongoDB server are started as for the tests. Ends with code 1 if
-not every acknowledged report is stored: then the figures are void.
+Kafka, the schema registry and a MongoDB server are started as for the tests. Ends with code 1 if an
+acknowledged report is not stored: then the figures are void.
 `
 
 const GROUPS: Readonly<Record<string, readonly PartName[]>> = {
@@ -56,8 +63,12 @@ const DEFAULT = ['submit', 'senders', 'readable', 'projector']
 const OPTIONS = {
   help: { type: 'boolean', short: 'h' },
   short: { type: 'boolean' },
+  capacity: { type: 'boolean' },
   rounds: { type: 'string' },
   seconds: { type: 'string' },
+  devices: { type: 'string' },
+  interval: { type: 'string' },
+  retention: { type: 'string' },
   json: { type: 'string' },
 } as const
 
@@ -67,12 +78,35 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
   if (values.help === true) return 'help'
   const short = values.short === true
   const names = positionals.length === 0 ? DEFAULT : positionals
+  const numberOf = (
+    name: keyof typeof OPTIONS,
+    range: readonly [number, number],
+    isWhole = true,
+  ) => {
+    const text = values[name]
+    if (text === undefined) return undefined
+    const value = Number(text)
+    const [least, most] = range
+    if (value >= least && value <= most && (!isWhole || Number.isInteger(value))) return value
+    const kind = isWhole ? 'a whole number' : 'a number'
+    throw new UsageError(
+      `--${name} must be ${kind} from ${least} to ${most}, not "${String(text)}"`,
+    )
+  }
+  const isCapacity = values.capacity === true
   return {
     parts: new Set(names.flatMap(partsOf)),
     short,
-    rounds: values.rounds === undefined ? (short ? 1 : 5) : roundsOf(values.rounds),
-    seconds: values.seconds === undefined ? (short ? 0.7 : 3) : secondsOf(values.seconds),
-    file: values.json ?? '.cache/bench.json',
+    rounds: numberOf('rounds', [1, 100]) ?? (short ? 1 : 5),
+    seconds: numberOf('seconds', [0.1, 60], false) ?? (short ? 0.7 : 3),
+    devices: numberOf('devices', [1, 1e8]),
+    file: values.json ?? (isCapacity ? 'bench/result.json' : '.cache/bench.json'),
+    capacity: isCapacity
+      ? {
+          intervalSeconds: numberOf('interval', [0.01, 86_400], false) ?? 10,
+          retentionDays: numberOf('retention', [1, 3_650]) ?? 30,
+        }
+      : undefined,
   }
 }
 
@@ -80,16 +114,4 @@ function partsOf(name: string): readonly PartName[] {
   const parts = GROUPS[name] ?? PARTS.filter((part) => part === name)
   if (parts.length > 0) return parts
   throw new UsageError(`there is no part "${name}": --help lists them`)
-}
-
-function roundsOf(text: string): number {
-  const rounds = Number(text)
-  if (Number.isInteger(rounds) && rounds >= 1 && rounds <= 100) return rounds
-  throw new UsageError(`--rounds must be a whole number from 1 to 100, not "${text}"`)
-}
-
-function secondsOf(text: string): number {
-  const seconds = Number(text)
-  if (seconds >= 0.1 && seconds <= 60) return seconds
-  throw new UsageError(`--seconds must be a number from 0.1 to 60, not "${text}"`)
 }

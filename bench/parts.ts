@@ -2,23 +2,16 @@ import type { Candidate } from './candidates/candidate.ts'
 import { startEmbeddedCandidate, type EmbeddedFiles } from './candidates/embedded.ts'
 import { startKafkaCandidate, type OpenTopics } from './candidates/kafka.ts'
 import { startServers, type Servers } from './candidates/servers.ts'
-import {
-  measureService,
-  measureStore,
-  type DevicesRow,
-  type HistoryRow,
-  type MemoryRow,
-} from './growth/measure.ts'
 import type { Options, PartName } from './options.ts'
-import { measureProjector, type ProjectorOrder } from './projector/measure.ts'
+import { measured, type Measured, type Part, type Row } from './part.ts'
 import type { Progress } from './progress.ts'
-import { measureReadable } from './readable/measure.ts'
-import type { Parts } from './measured.ts'
-import { measured } from './result.ts'
-import { measureSenders } from './senders/measure.ts'
-import { runSubmit } from './submit/run.ts'
+import { measureProjector } from './projector/measure.ts'
+import { measureReadable } from './readable.ts'
+import { measureReads } from './reads/measure.ts'
+import { measureSenders } from './senders.ts'
+import { measureSubmit } from './submit.ts'
 
-const NEED_SERVERS: readonly PartName[] = ['kafka', 'senders', 'mongodb', 'growth']
+const NEED_SERVERS: readonly PartName[] = ['kafka', 'senders', 'mongodb']
 
 type Tools = {
   readonly openFiles: (directory: string) => EmbeddedFiles
@@ -26,74 +19,66 @@ type Tools = {
   readonly progress: Progress
 }
 
-/** Measures the chosen parts, one after the other; what they need runs meanwhile. */
-export async function runParts(options: Options, tools: Tools): Promise<Parts> {
-  if (!NEED_SERVERS.some((part) => options.parts.has(part))) {
-    return onServers(undefined, options, tools)
-  }
-  tools.progress('starting Kafka, a schema registry and a MongoDB server')
-  const servers = await startServers()
-  try {
-    return await onServers(servers, options, tools)
-  } finally {
-    await servers.stop()
-  }
-}
+type Order = Options & Tools & { readonly servers: () => Servers }
 
-async function onServers(
-  servers: Servers | undefined,
-  options: Options,
-  tools: Tools,
-): Promise<Parts> {
+/** Measures the chosen parts, one after the other; the servers that they need run meanwhile. */
+export async function runParts(options: Options, tools: Tools): Promise<Measured[]> {
   const { parts, rounds } = options
-  return {
-    ...((parts.has('embedded') || parts.has('kafka')) && {
-      submit: measured(await submit(servers, options, tools), rounds),
-    }),
-    ...(parts.has('senders') &&
-      servers !== undefined && {
-        senders: measured(await senders(servers, options, tools), rounds),
-      }),
-    ...(parts.has('readable') && { readable: measured(await readable(options, tools), 1) }),
-    ...((parts.has('sqlite') || parts.has('mongodb')) && {
-      projector: measured(await projector(servers, options, tools), rounds),
-    }),
-    ...(parts.has('growth') && { growth: measured(await growth(servers, options, tools), 1) }),
-    ...(parts.has('history') && { history: measured(await history(options, tools), 1) }),
+  let started: Servers | undefined
+  if (NEED_SERVERS.some((part) => parts.has(part))) {
+    tools.progress('starting Kafka, a schema registry and a MongoDB server')
+    started = await startServers()
+  }
+  const servers = () => {
+    if (started === undefined) throw new Error('this part needs servers')
+    return started
+  }
+  const order: Order = { ...options, ...tools, servers }
+  const has = (...names: readonly PartName[]) => names.some((name) => parts.has(name))
+  try {
+    return [
+      ...(has('embedded', 'kafka') ? [measured(await submit(order), rounds)] : []),
+      ...(has('senders') ? [measured(await senders(order), rounds)] : []),
+      ...(has('readable') ? [measured(await readable(order), 1)] : []),
+      ...(has('sqlite', 'mongodb') ? [measured(await projector(order), rounds)] : []),
+      ...(has('reads') ? [measured(await reads(order), 1)] : []),
+    ]
+  } finally {
+    await started?.stop()
   }
 }
 
-async function submit(servers: Servers | undefined, options: Options, tools: Tools) {
-  const { progress, openFiles, openTopics } = tools
+async function submit(order: Order): Promise<Part> {
+  const { parts, progress, openFiles, openTopics } = order
   const services: Candidate[] = []
   try {
-    if (options.parts.has('embedded')) {
+    if (parts.has('embedded')) {
       progress('starting: embedded')
       services.push(await startEmbeddedCandidate(openFiles))
     }
-    if (options.parts.has('kafka') && servers !== undefined) {
-      for (const format of ['JSON', 'Avro'] as const) {
-        progress(`starting: ingest API on Kafka, ${format}`)
-        services.push(await startKafkaCandidate(format, servers, openTopics))
-      }
+    for (const format of parts.has('kafka') ? (['JSON', 'Avro'] as const) : []) {
+      progress(`starting: ingest API on Kafka, ${format}`)
+      services.push(await startKafkaCandidate(format, order.servers(), openTopics))
     }
-    return await runSubmit(services, { ...options, progress })
+    return await measureSubmit(services, order)
   } finally {
     for (const service of services) await service.stop()
   }
 }
 
-async function senders(servers: Servers, options: Options, { progress, openTopics }: Tools) {
-  progress('starting: ingest API on Kafka, for senders')
-  const service = await startKafkaCandidate('JSON', servers, openTopics, 'bench-senders')
+async function senders(order: Order): Promise<Part> {
+  order.progress('starting: ingest API on Kafka, for senders')
+  const service = await startKafkaCandidate(
+    ...(['JSON', order.servers(), order.openTopics, 'bench-senders'] as const),
+  )
   try {
-    return await measureSenders(service, { ...options, progress })
+    return await measureSenders(service, order)
   } finally {
     await service.stop()
   }
 }
 
-async function readable({ seconds }: Options, { progress, openFiles }: Tools) {
+async function readable({ seconds, progress, openFiles }: Order): Promise<Part> {
   progress('starting: embedded, for how soon reports are readable')
   const service = await startEmbeddedCandidate(openFiles)
   try {
@@ -105,53 +90,32 @@ async function readable({ seconds }: Options, { progress, openFiles }: Tools) {
   }
 }
 
-async function projector(
-  servers: Servers | undefined,
-  { parts, short, rounds }: Options,
-  { progress }: Tools,
-) {
-  const orders: ProjectorOrder[] = []
+async function projector({ parts, short, rounds, progress, servers }: Order): Promise<Part> {
+  const rows: Row[] = []
   if (parts.has('sqlite')) {
-    orders.push({ store: 'SQLite', events: short ? 20_000 : 100_000, devices: 10_000, rounds })
+    const events = short ? 20_000 : 100_000
+    const order = { store: 'SQLite', events, devices: 10_000, rounds } as const
+    rows.push(await measureProjector(order, progress))
   }
-  if (parts.has('mongodb') && servers !== undefined) {
-    orders.push({
-      ...{ store: 'MongoDB', events: short ? 2_000 : 10_000, devices: 1_000, rounds },
-      ...{ brokers: servers.brokers, topicPrefix: 'bench-projector' },
-      mongodbUrl: servers.mongodbUrl(''),
-    })
-  }
-  const rows = []
-  for (const order of orders) rows.push(await measureProjector(order, progress))
-  return { rows, faults: [] }
-}
-
-async function growth(servers: Servers | undefined, { short, seconds }: Options, tools: Tools) {
-  const { progress, openFiles, openTopics } = tools
-  const counts = short ? [1e3, 1e4] : [1e3, 1e5, 1e6]
-  const stores: DevicesRow[] = []
-  for (const devices of counts) {
-    progress(`SQLite store: ${devices} devices`)
-    stores.push(await measureStore<DevicesRow>({ kind: 'devices', devices }))
-  }
-  const services: MemoryRow[] = []
-  const measure = async (service: Candidate) => {
-    try {
-      services.push(...(await measureService(service, counts, { seconds, progress })))
-    } finally {
-      await service.stop()
+  if (parts.has('mongodb')) {
+    const { brokers, ...started } = servers()
+    const order = {
+      ...({ store: 'MongoDB', devices: 1_000, rounds } as const),
+      events: short ? 2_000 : 10_000,
+      ...{ brokers, topicPrefix: 'bench-projector', mongodbUrl: started.mongodbUrl('') },
     }
+    rows.push(await measureProjector(order, progress))
   }
-  await measure(await startEmbeddedCandidate(openFiles))
-  if (servers !== undefined) await measure(await startKafkaCandidate('JSON', servers, openTopics))
-  return { stores, services, faults: [] }
+  return { title: 'Projecting a full log', rows, faults: [] }
 }
 
-async function history({ short }: Options, { progress }: Tools) {
-  const rows: HistoryRow[] = []
-  for (const records of short ? [1e4, 1e5] : [1e5, 1e7]) {
-    progress(`SQLite store: ${records} records`)
-    rows.push(await measureStore<HistoryRow>({ kind: 'history', records }))
-  }
-  return { rows, faults: [] }
+function reads({ short, progress }: Order): Promise<Part> {
+  const [few, many] = short ? [1e4, 1e5] : [1e5, 1e7]
+  return measureReads(
+    [
+      { records: few, devices: few / 100 },
+      { records: many, devices: many / 10 },
+    ],
+    progress,
+  )
 }

@@ -28,11 +28,6 @@ export function firstAnswer({ url, key }: Pick<Candidate, 'url' | 'key'>): Promi
   })
 }
 
-/** Whether the service takes batches: an older one does not know the path. */
-export async function takesBatches({ url, key }: Pick<Candidate, 'url' | 'key'>): Promise<boolean> {
-  return (await post(`${url}/api/v1/gps/batch`, key, { reports: [] })).status !== 404
-}
-
 function post(url: string, key: string, json: object): Promise<SampleAnswer> {
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
   return new Promise((resolve, reject) => {

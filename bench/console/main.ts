@@ -1,6 +1,5 @@
 import { UsageError } from '../../runtime/arguments.ts'
 import { progressOn } from '../progress.ts'
-import { measured } from '../result.ts'
 import { measureConsole } from './measure.ts'
 import { CONSOLE_HELP, parseConsoleOptions, type ConsoleOptions } from './options.ts'
 import { consoleTable } from './table.ts'
@@ -24,7 +23,7 @@ async function bench(args: readonly string[]): Promise<number> {
     return 0
   }
   const progress = progressOn(process.stderr, () => performance.now())
-  const result = measured(await measureConsole(options, progress), options.rounds)
-  process.stdout.write(consoleTable(result))
+  const result = await measureConsole(options, progress)
+  process.stdout.write(consoleTable(result, options.rounds))
   return result.faults.length === 0 ? 0 : 1
 }

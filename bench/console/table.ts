@@ -1,6 +1,6 @@
 import { verdict, type Figure } from '../figures.ts'
-import { aligned, number } from '../table.ts'
-import type { Measured } from '../measured.ts'
+import { measured } from '../part.ts'
+import { aligned, figureTable, heading, number } from '../table.ts'
 import type { ConsoleResult } from './measure.ts'
 
 type Bounds = Pick<Figure, 'name' | 'unit' | 'must'> & {
@@ -27,8 +27,8 @@ const BOUNDS: readonly Bounds[] = [
 ]
 
 /** Everything measured, as text. */
-export function consoleTable(result: Measured<ConsoleResult>): string {
-  const { at, machine, rounds, faults, busyMoving, trackMs, heap } = result
+export function consoleTable(result: ConsoleResult, rounds: number): string {
+  const { faults, busyMoving, trackMs, heap } = result
   const figures = BOUNDS.map(({ read, must, wanted = must, ...figure }) => {
     const value = read(result)
     return { ...figure, value, must, wanted, verdict: verdict({ value, must, wanted }, { faults }) }
@@ -38,16 +38,10 @@ export function consoleTable(result: Measured<ConsoleResult>): string {
     ['of the day at 1 Hz, until its track is answered', `${number(trackMs)} ms`],
     [`heap over ${number(heap.minutes)} minutes`, `${heap.megabytes.map(number).join(' ')} MB`],
   ]
-  const head = `The console, 10 000 devices, 200 reports/s (${machine}; ${at.slice(0, 16)}Z; median of ${rounds} rounds)`
+  const title = 'The console, 10 000 devices, 200 reports/s'
   return `${[
-    [head, ...faults.map((fault) => `VOID: ${fault}`)].join('\n'),
-    aligned([
-      ['', 'value', 'must', 'wanted', ''],
-      ...figures.map(({ name, unit, value, must, wanted, verdict }) => [
-        ...[name, `${number(value)} ${unit}`, `${number(must)} ${unit}`],
-        ...[`${number(wanted)} ${unit}`, verdict],
-      ]),
-    ]),
+    heading(measured({ title, rows: [], faults }, rounds)),
+    figureTable(figures),
     aligned(others),
   ].join('\n\n')}\n`
 }

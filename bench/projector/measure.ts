@@ -1,5 +1,6 @@
 import { forkTypescript } from '../fork.ts'
 import { median } from '../median.ts'
+import type { Row } from '../part.ts'
 import type { Progress } from '../progress.ts'
 import type { Speed } from './speed.ts'
 
@@ -20,30 +21,10 @@ export type ProjectorOrder = {
 
 export type ProjectorRound = { readonly projected: Speed; readonly bare: Speed }
 
-/** The projector into one store; every number is the median of the rounds. */
-export type ProjectorRow = {
-  readonly store: ProjectorOrder['store']
-  readonly events: number
-  readonly devices: number
-  readonly perSecond: number
-  readonly barePerSecond: number
-  /** CPU microseconds per event, of the projector's process. */
-  readonly cpuMicros: number
-  /** The projector's rate ÷ that of the bare driver loop. */
-  readonly ratio: number
-}
-
-export type ProjectorResult = {
-  readonly rows: readonly ProjectorRow[]
-  readonly faults: readonly string[]
-}
-
 type Message = { readonly round: ProjectorRound } | { readonly failed: string }
 
-export async function measureProjector(
-  order: ProjectorOrder,
-  progress: Progress,
-): Promise<ProjectorRow> {
+/** Projects a full log into one store; every number is the median of the rounds. */
+export async function measureProjector(order: ProjectorOrder, progress: Progress): Promise<Row> {
   const child = forkTypescript('projector/main.ts')
   const rounds: ProjectorRound[] = []
   try {
@@ -59,12 +40,12 @@ export async function measureProjector(
   } finally {
     await child.stop()
   }
-  const { store, events, devices } = order
   return {
-    ...{ store, events, devices },
-    perSecond: median(rounds.map(({ projected }) => projected.perSecond)),
-    barePerSecond: median(rounds.map(({ bare }) => bare.perSecond)),
-    cpuMicros: median(rounds.map(({ projected }) => projected.cpuMicros)),
-    ratio: median(rounds.map(({ projected, bare }) => projected.perSecond / bare.perSecond)),
+    into: order.store,
+    'events/s': median(rounds.map(({ projected }) => projected.perSecond)),
+    'bare driver loop': median(rounds.map(({ bare }) => bare.perSecond)),
+    '÷ bare': median(rounds.map(({ projected, bare }) => projected.perSecond / bare.perSecond)),
+    'CPU µs/event': median(rounds.map(({ projected }) => projected.cpuMicros)),
+    ...{ events: order.events, devices: order.devices },
   }
 }

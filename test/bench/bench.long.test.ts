@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { parseOptions } from '../../bench/options.ts'
-import type { Result } from '../../bench/result.ts'
+import { figures } from '../../bench/figures.ts'
+import { readResult } from '../../bench/part.ts'
 import { UsageError } from '../../runtime/arguments.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
@@ -34,18 +34,19 @@ test('a short run prints its tables, and everything acknowledged is stored', asy
     ...['embedded', 'readable', 'sqlite', '--short', '--seconds', '0.2', '--json', file],
   )
   if (code !== 0) throw new Error(`${output}\n${errors}`)
-  const { parts, figures } = JSON.parse(await readFile(file, 'utf8')) as Result
-  expect(Object.values(parts).map(({ faults }) => faults)).toEqual([[], [], []])
-  const candidates = new Set(parts.submit?.rows.map(({ candidate }) => candidate))
-  expect(candidates).toEqual(new Set(['bare node:http', 'embedded']))
-  for (const { perSecond, cpuMicros, latency } of parts.submit?.rows ?? []) {
-    expect(perSecond).toBeGreaterThan(0)
-    expect(cpuMicros).toBeGreaterThan(0)
-    expect(latency.p999).toBeGreaterThanOrEqual(latency.p50)
+  const result = readResult(file)
+  expect(result.map(({ faults }) => faults)).toEqual([[], [], []])
+  const [submit, readable, projector] = result
+  const services = submit?.rows.map((row) => row['service'])
+  expect(new Set(services)).toEqual(new Set(['bare node:http', 'embedded']))
+  for (const row of submit?.rows ?? []) {
+    for (const column of ['reports/s', 'CPU µs/report', 'p50 ms', 'memory MB']) {
+      expect(row[column]).toBeGreaterThan(0)
+    }
   }
-  expect(parts.readable?.asked).toBeGreaterThan(0)
-  expect(parts.projector?.rows).toEqual([expect.objectContaining({ store: 'SQLite' })])
-  for (const { name, verdict } of figures) {
+  expect(readable?.rows[0]?.['asked for']).toBeGreaterThan(0)
+  expect(projector?.rows).toEqual([expect.objectContaining({ into: 'SQLite' })])
+  for (const { name, verdict } of figures(result)) {
     expect(output).toContain(name)
     expect(output).toContain(verdict)
   }
@@ -73,4 +74,8 @@ test('parts and rounds are taken from the command line', () => {
   expect(parseOptions(['--seconds', '0.5'])).toMatchObject({ seconds: 0.5 })
   expect(() => parseOptions(['--seconds', '-1'])).toThrow(UsageError)
   expect(() => parseOptions(['--fast'])).toThrow(UsageError)
+  expect(parseOptions(['--capacity', '--retention', '365'])).toMatchObject({
+    file: 'bench/result.json',
+    capacity: { intervalSeconds: 10, retentionDays: 365 },
+  })
 })

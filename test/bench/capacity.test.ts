@@ -1,72 +1,66 @@
 import { describe, expect, test } from '@jest/globals'
-import { ASSUMPTIONS, capacity, type Costs } from '../../bench/capacity/capacity.ts'
-import { costsOf, NotMeasuredError } from '../../bench/capacity/costs.ts'
-import { parseCapacityOptions } from '../../bench/capacity/options.ts'
-import { capacityTable } from '../../bench/capacity/table.ts'
-import type { Parts } from '../../bench/measured.ts'
-import { UsageError } from '../../runtime/arguments.ts'
-import { readParts } from '../../bench/result.ts'
+import { capacity, NotMeasuredError } from '../../bench/capacity.ts'
+import { readResult, type Result } from '../../bench/part.ts'
 
-const COSTS: Costs = {
-  ...{ embedded: 100, ingest: 50, projector: 20 },
-  ...{ eventBytes: 600, documentBytes: 400 },
+const BYTES = { event: 600, document: 400 }
+const FLEET = { intervalSeconds: 10, retentionDays: 30 }
+
+function costing({ embedded = 100, ingest = 50, projector = 20, faults = [] as string[] }): Result {
+  const measured = { at: '2026-01-01T00:00:00.000Z', machine: 'a machine', rounds: 1 }
+  const report = (service: string, micros: number) => {
+    return { service, load: '64 connections', 'CPU µs/report': micros }
+  }
+  return [
+    {
+      ...{ ...measured, title: 'Taking reports', faults },
+      rows: [report('embedded', embedded), report('Kafka, JSON', ingest)],
+    },
+    {
+      ...{ ...measured, title: 'Projecting a full log', faults: [] },
+      rows: [{ into: 'MongoDB', 'CPU µs/event': projector }],
+    },
+  ]
 }
-const BYTES = { eventBytes: 600, documentBytes: 400 }
+
+/** The cells of a line for 10^4, 10^6 and 10^8 devices. */
+function line(name: string, result: Result): string[] {
+  const text = capacity(result, BYTES, FLEET)
+  const found = text.split('\n').find((one) => one.startsWith(name))
+  return (found ?? '').slice(name.length).trim().split(/ {2,}/)
+}
 
 describe('what a fleet needs', () => {
   test('follows from the cost of a report', () => {
-    // 100 000 reports/s, cores used to a half.
-    const million = capacity(1e6, COSTS, ASSUMPTIONS)
-    expect(million).toMatchObject({
-      reportsPerSecond: 100_000,
-      embeddedCores: undefined,
-      ingestCores: 10,
-      ingestMachines: 3,
-      projectorCores: 4,
-      projectors: 4,
-      partitions: 12,
-      // 180 MB/s with all copies.
-      brokers: 5,
-      shards: 10,
-      logBytesPerDay: 600 * 100_000 * 86_400,
-      storedBytes: 1000 * 100_000 * 86_400 * 30 * 3,
-    })
-    const dearer = capacity(1e6, { ...COSTS, ingest: 100 }, ASSUMPTIONS)
-    expect(dearer.ingestMachines).toBe(5)
-    expect(dearer.costPerMonth).toBeGreaterThan(million.costPerMonth)
+    const result = costing({})
+    expect(line('reports/s', result)).toEqual(['1 000', '100 000', '10 000 000'])
+    // Cores are used to a half.
+    expect(line('ingest APIs, cores', result)).toEqual(['0.1', '10', '1 000'])
+    expect(line('  machines of 4 cores', result)).toEqual(['2', '3', '250'])
+    expect(line('  machines of 4 cores', costing({ ingest: 100 }))).toEqual(['2', '5', '500'])
+    // 180 MB/s with all copies.
+    expect(line('  brokers', result)).toEqual(['3', '5', '450'])
+    expect(line('log a day, one copy', result)[1]).toBe('5.18 TB')
+    expect(line('stored, 30 days, 3 copies', result)[1]).toBe('778 TB')
   })
 
   test('is one process for a small one, and two of each service for any', () => {
-    expect(capacity(1e4, COSTS, ASSUMPTIONS)).toMatchObject({
-      embeddedCores: 0.2,
-      ...{ ingestMachines: 2, projectors: 2, partitions: 12, brokers: 3, shards: 1 },
-    })
-  })
-})
-
-describe('the costs of a result', () => {
-  test('the result that comes with the project has them all', () => {
-    const costs = costsOf(readParts('bench/result.json'), BYTES)
-    const capacities = [1e4, 1e6, 1e8].map((devices) => capacity(devices, costs, ASSUMPTIONS))
-    const table = capacityTable(capacities, costs, ASSUMPTIONS)
-    expect(table).toMatch(/^reports\/s +1 000 +100 000 +10 000 000$/m)
-    expect(table).not.toMatch(/NaN|undefined|\?/)
+    const result = costing({})
+    expect(line('one process (npm start), cores', result)).toEqual(['0.2', 'too many', 'too many'])
+    expect(line('  processes', result)[0]).toBe('2')
+    expect(line('Kafka: partitions', result)[0]).toBe('12')
+    expect(line('MongoDB: shards', result)).toEqual(['1', '10', '1 000'])
   })
 
-  test('what is void or was not measured is named', () => {
-    const { submit, projector } = readParts('bench/result.json')
-    if (submit === undefined || projector === undefined) throw new Error('no result')
-    const voided: Parts = { submit: { ...submit, faults: ['1 acknowledged, 0 stored'] }, projector }
-    expect(() => costsOf(voided, BYTES)).toThrow(NotMeasuredError)
-    expect(() => costsOf({ submit }, BYTES)).toThrow('npm run bench -- mongodb')
+  test('can be told from the result that comes with the project', () => {
+    const text = capacity(readResult('bench/result.json'), BYTES, FLEET)
+    expect(text).toMatch(/^reports\/s +1 000 +100 000 +10 000 000$/m)
+    expect(text).not.toMatch(/NaN|undefined|\?/)
   })
-})
 
-test('assumptions are taken from the command line', () => {
-  expect(parseCapacityOptions(['mine.json', '--retention', '365'])).toEqual({
-    file: 'mine.json',
-    assumptions: { ...ASSUMPTIONS, retentionDays: 365 },
+  test('is not computed from a void or missing measurement, which is named', () => {
+    const voided = costing({ faults: ['1 acknowledged, 0 stored'] })
+    expect(() => capacity(voided, BYTES, FLEET)).toThrow(NotMeasuredError)
+    const submitOnly = costing({}).slice(0, 1)
+    expect(() => capacity(submitOnly, BYTES, FLEET)).toThrow('npm run bench -- mongodb')
   })
-  expect(() => parseCapacityOptions(['--load', '0'])).toThrow(UsageError)
-  expect(() => parseCapacityOptions(['a', 'b'])).toThrow('only one FILE')
 })

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { parseConsoleOptions } from '../../bench/console/options.ts'
 import { consoleTable, growth } from '../../bench/console/table.ts'
-import { measured } from '../../bench/result.ts'
 
 describe('the growth of the heap', () => {
   test('is that from the first sample to the last', () => {
@@ -24,14 +23,14 @@ describe('the table', () => {
   }
 
   test('says of each figure whether it is good enough', () => {
-    const table = consoleTable(measured(result, 1))
+    const table = consoleTable(result, 1)
     expect(table).toMatch(/p95 frame, dragging +17 ms +32 ms +20 ms +as wanted/)
     expect(table).toMatch(/p95 frame, wheel +33 ms +32 ms +20 ms +MISSED/)
     expect(table).toMatch(/main thread busy, still +15 % +20 % +20 % +as wanted/)
   })
 
   test('says why figures are void', () => {
-    const table = consoleTable(measured({ ...result, faults: ['a page threw: x'] }, 1))
+    const table = consoleTable({ ...result, faults: ['a page threw: x'] }, 1)
     expect(table).toContain('VOID: a page threw: x')
     expect(table).not.toContain('as wanted')
   })

@@ -1,23 +1,31 @@
 import { describe, expect, test } from '@jest/globals'
 import { figures } from '../../bench/figures.ts'
 import { median } from '../../bench/median.ts'
-import type { Parts } from '../../bench/measured.ts'
-import { withMeasured } from '../../bench/result.ts'
+import { valueIn, withMeasured, type Measured, type Row } from '../../bench/part.ts'
 
 const measured = { at: '2026-01-01T00:00:00.000Z', machine: 'a machine', rounds: 1 }
 
-function projector(ratio: number, faults: string[] = []): Parts {
-  const speeds = { perSecond: 1, barePerSecond: 1, cpuMicros: 1, events: 1, devices: 1 }
-  return { projector: { ...measured, faults, rows: [{ store: 'SQLite', ratio, ...speeds }] } }
+function part(title: string, rows: readonly Row[], faults: readonly string[] = []): Measured {
+  return { ...measured, title, rows, faults }
 }
 
-function readable(p99: number): Parts {
-  const latency = { p50: 1, p99, p999: p99, max: p99 }
-  return { readable: { ...measured, faults: [], reportsPerSecond: 200, asked: 1, latency } }
+function projector(into: string, ratio: number, faults: readonly string[] = []): Measured {
+  return part('Projecting a full log', [{ into, '÷ bare': ratio }], faults)
 }
 
-function verdictOf(parts: Parts, name: string) {
-  return figures(parts).find((figure) => figure.name.startsWith(name))?.verdict
+function readable(p99: number): Measured {
+  return part('From the 200 to readable', [{ service: 'embedded', 'p99 ms': p99 }])
+}
+
+function reads(many: number): Measured {
+  const row = (records: string, devices: string, micros: number) => {
+    return { records, devices, 'last position µs': micros }
+  }
+  return part('Reading SQLite', [row('100000', '1000', 10), row('10000000', '1000000', many)])
+}
+
+function figureOf(one: Measured, name: string) {
+  return figures([one]).find((figure) => figure.name.startsWith(name))
 }
 
 describe('the verdict of a figure', () => {
@@ -27,7 +35,7 @@ describe('the verdict of a figure', () => {
     [0.89, 'good enough'],
     [0.69, 'MISSED'],
   ])('a rate of %d of the limit is %s', (ratio, verdict) => {
-    expect(verdictOf(projector(ratio), 'projector into SQLite')).toBe(verdict)
+    expect(figureOf(projector('SQLite', ratio), 'projector into SQLite')).toMatchObject({ verdict })
   })
 
   test.each([
@@ -35,19 +43,25 @@ describe('the verdict of a figure', () => {
     [21, 'good enough'],
     [51, 'MISSED'],
   ])('a latency of %d ms is %s', (p99, verdict) => {
-    expect(verdictOf(readable(p99), '200 → readable')).toBe(verdict)
+    expect(figureOf(readable(p99), '200 → readable')).toMatchObject({ verdict })
   })
 
-  test('a part in which something was not stored has none', () => {
-    expect(verdictOf(projector(0.95, ['3 acknowledged, 2 stored']), 'projector into SQLite')).toBe(
-      'void',
-    )
+  test('growth is the ratio of two rows', () => {
+    expect(figureOf(reads(15), 'last position')).toMatchObject({
+      value: 1.5,
+      verdict: 'good enough',
+    })
   })
 
-  test('what was not measured is no number', () => {
-    const [figure] = figures({}).filter(({ name }) => name.startsWith('projector into MongoDB'))
+  test('a table in which something was not stored has none', () => {
+    const voided = projector('SQLite', 0.95, ['3 acknowledged, 2 stored'])
+    expect(figureOf(voided, 'projector into SQLite')).toMatchObject({ verdict: 'void' })
+  })
+
+  test('a figure that was not measured has no value', () => {
+    const figure = figureOf(projector('SQLite', 1), 'projector into MongoDB')
     expect(figure).not.toHaveProperty('value')
-    expect(figure?.verdict).toBe('not measured')
+    expect(figure).toMatchObject({ verdict: 'not measured' })
   })
 })
 
@@ -58,20 +72,12 @@ test('the median of an even number of values is between the two in the middle', 
 })
 
 test('what is measured alone later replaces its own rows and no others', () => {
-  const both = withMeasured(projector(0.5), mongodb(1))
-  expect(ratios(both)).toEqual({ SQLite: 0.5, MongoDB: 1 })
-  expect(ratios(withMeasured(both, projector(0.8)))).toEqual({ SQLite: 0.8, MongoDB: 1 })
-  expect(withMeasured(readable(20), both)).toMatchObject({ ...readable(20), ...both })
+  const earlier = [projector('SQLite', 0.5), readable(20)]
+  const both = withMeasured(earlier, [projector('MongoDB', 1)])
+  const later = withMeasured(both, [projector('SQLite', 0.8)])
+  const ratio = (into: string) =>
+    valueIn(later, { title: 'Projecting a full log', row: [into], column: '÷ bare' })
+  expect([ratio('SQLite'), ratio('MongoDB')]).toEqual([0.8, 1])
+  expect(later.map(({ title }) => title)).toEqual(earlier.map(({ title }) => title))
+  expect(later[1]).toEqual(readable(20))
 })
-
-function mongodb(ratio: number): Parts {
-  const { projector: measured } = projector(ratio)
-  if (measured === undefined) throw new Error('no rows')
-  return {
-    projector: { ...measured, rows: measured.rows.map((row) => ({ ...row, store: 'MongoDB' })) },
-  }
-}
-
-function ratios({ projector: measured }: Parts) {
-  return Object.fromEntries(measured?.rows.map(({ store, ratio }) => [store, ratio]) ?? [])
-}

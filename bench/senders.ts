@@ -1,36 +1,21 @@
-import type { Candidate } from '../candidates/candidate.ts'
-import { cpuSeconds } from '../cpu-time.ts'
-import { startGenerator } from '../load/generator.ts'
-import type { Sender } from '../load/requests.ts'
-import { median } from '../median.ts'
-import type { Progress } from '../progress.ts'
-
-export type SendersResult = {
-  readonly rows: readonly SenderRow[]
-  readonly faults: readonly string[]
-}
-
-/** What reports cost that an app sends in its own format, beside ours in requests as large. */
-export type SenderRow = {
-  readonly sender: Sender
-  readonly batch: number
-  /** CPU microseconds per report. */
-  readonly cpuMicros: number
-  readonly nativeCpuMicros: number
-  /** The median of the rounds' ratios. */
-  readonly ratio: number
-}
+import type { Candidate } from './candidates/candidate.ts'
+import { cpuSeconds } from './cpu-time.ts'
+import { startGenerator } from './load/generator.ts'
+import type { Sender } from './load/requests.ts'
+import { median } from './median.ts'
+import type { Part, Row } from './part.ts'
+import type { Progress } from './progress.ts'
 
 const SHAPES = [
   { sender: 'OsmAnd', batch: 1, connections: 64 },
   { sender: 'Overland', batch: 1000, connections: 4 },
 ] as const
 
-/** Measures the senders of apps in rounds, each followed by ours. */
+/** Measures what reports cost in the formats of apps, in rounds, each followed by as many in ours. */
 export async function measureSenders(
   service: Candidate,
   { rounds, seconds, progress }: { rounds: number; seconds: number; progress: Progress },
-): Promise<SendersResult> {
+): Promise<Part> {
   const { url, key, pid } = service
   const generator = startGenerator()
   const faults: string[] = []
@@ -49,7 +34,7 @@ export async function measureSenders(
   }
 
   try {
-    const rows: SenderRow[] = []
+    const rows: Row[] = []
     for (const shape of SHAPES) {
       const { sender, batch } = shape
       const samples: { own: number; native: number }[] = []
@@ -63,15 +48,15 @@ export async function measureSenders(
         if (round > 0) samples.push(sample)
       }
       rows.push({
-        ...{ sender, batch },
-        cpuMicros: median(samples.map(({ own }) => own)),
-        nativeCpuMicros: median(samples.map(({ native }) => native)),
-        ratio: median(samples.map(({ own, native }) => own / native)),
+        ...{ app: sender, 'reports at once': String(batch) },
+        'CPU µs/report': median(samples.map(({ own }) => own)),
+        native: median(samples.map(({ native }) => native)),
+        '÷ native': median(samples.map(({ own, native }) => own / native)),
       })
     }
     const stored = await service.stored()
     if (stored !== acknowledged) faults.push(`${acknowledged} acknowledged, ${stored} stored`)
-    return { rows, faults }
+    return { title: 'Reports of apps', rows, faults }
   } finally {
     await generator.stop()
   }

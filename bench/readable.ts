@@ -1,17 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Candidate } from '../candidates/candidate.ts'
-import { Connection, type Answer } from '../load/connection.ts'
-import { Latencies, type Percentiles } from '../load/latencies.ts'
-import { pace } from '../load/loops.ts'
-
-export type ReadableResult = {
-  readonly reportsPerSecond: number
-  /** Milliseconds from the 200 to the answer of the admin API that has the record. */
-  readonly latency: Percentiles
-  /** How many reports were asked for. */
-  readonly asked: number
-  readonly faults: readonly string[]
-}
+import type { Candidate } from './candidates/candidate.ts'
+import { Connection, type Answer } from './load/connection.ts'
+import { Latencies } from './load/latencies.ts'
+import { pace } from './load/loops.ts'
+import type { Part } from './part.ts'
 
 const REPORTS_PER_SECOND = 200
 /** To ask for each one would keep the service busy with nothing else. */
@@ -19,11 +11,14 @@ const ONE_IN = 10
 const ASK_EVERY_MS = 1
 const GIVEN_UP_AFTER_MS = 5_000
 
-/** How long after its 200 a report can be read, with reports coming in evenly. */
+/**
+ * How long after its 200 a report can be read, with reports coming in evenly: until the admin API answers
+ * with the record.
+ */
 export async function measureReadable(
   { url, adminUrl, key }: Pick<Candidate, 'url' | 'key'> & { readonly adminUrl: string },
   { seconds }: { seconds: number },
-): Promise<ReadableResult> {
+): Promise<Part> {
   const latencies = new Latencies()
   const faults: string[] = []
   const asking: Promise<void>[] = []
@@ -45,12 +40,10 @@ export async function measureReadable(
   for (const [status, times] of Object.entries(window.failed)) {
     faults.push(`readable: ${times} answers with status ${status}`)
   }
-  return {
-    reportsPerSecond: REPORTS_PER_SECOND,
-    latency: latencies.read(),
-    asked: asking.length,
-    faults,
-  }
+  const { p50, p99, p999 } = latencies.read()
+  const counts = { 'reports/s': REPORTS_PER_SECOND, 'asked for': asking.length }
+  const row = { service: 'embedded', ...counts, 'p50 ms': p50, 'p99 ms': p99, 'p99.9 ms': p999 }
+  return { title: 'From the 200 to readable', rows: [row], faults }
 
   async function untilReadable({ body }: Answer): Promise<void> {
     const acknowledgedAt = performance.now()

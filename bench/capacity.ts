@@ -1,0 +1,104 @@
+import { valueIn, type Result } from './part.ts'
+import { aligned, number } from './table.ts'
+
+/** Bytes of one event in the topic, and of its document in MongoDB. */
+export type Bytes = { readonly event: number; readonly document: number }
+
+export type Fleet = { readonly intervalSeconds: number; readonly retentionDays: number }
+
+/** The result lacks a table, or one that is void. */
+export class NotMeasuredError extends Error {
+  override readonly name = 'NotMeasuredError'
+}
+
+const FLEETS = [1e4, 1e6, 1e8]
+
+/** One machine cannot tell these. The rest of each core is for peaks, and for an instance that is away. */
+const ASSUMED = { load: 0.5, coresPerMachine: 4, copies: 3 }
+/** Copies included. */
+const BYTES_A_BROKER = 40e6
+/** A new document and the device's status each. */
+const REPORTS_A_SHARD = 10_000
+/** A topic is created with so many, and a projector takes turns with two. */
+const FEWEST_PARTITIONS = 12
+const PARTITIONS_PER_PROJECTOR = 2
+/** An embedded process beyond that has no reserve: its projection is one thread. */
+const MOST_EMBEDDED_CORES = 1
+
+/**
+ * Computes what fleets of 10^4, 10^6 and 10^8 devices need, from what one report costs.
+ * @throws {NotMeasuredError} naming the part of the bench to run.
+ */
+export function capacity(
+  result: Result,
+  bytes: Bytes,
+  { intervalSeconds, retentionDays }: Fleet,
+): string {
+  const submit = (service: string, part: string) =>
+    cost(result, part, {
+      ...{ title: 'Taking reports', row: [service, '64 connections'], column: 'CPU µs/report' },
+    })
+  const embedded = submit('embedded', 'embedded')
+  const ingest = submit('Kafka, JSON', 'kafka')
+  const projector = cost(result, 'mongodb', {
+    ...{ title: 'Projecting a full log', row: ['MongoDB'], column: 'CPU µs/event' },
+  })
+  const { load, coresPerMachine, copies } = ASSUMED
+  const row = (name: string, value: (reportsPerSecond: number) => string) => [
+    name,
+    '',
+    ...FLEETS.map((devices) => value(devices / intervalSeconds)),
+  ]
+  const numbers = (name: string, value: (reportsPerSecond: number) => number) =>
+    row(name, (perSecond) => number(value(perSecond)))
+  const cores = (micros: number) => (perSecond: number) => (perSecond * micros) / 1e6 / load
+  // Two of each: one may be away.
+  const projectors = (perSecond: number) => Math.max(2, Math.ceil(cores(projector)(perSecond)))
+  const perDay = (size: number) => (perSecond: number) => perSecond * size * 86_400
+  const stored = (perSecond: number) =>
+    perDay(bytes.event + bytes.document)(perSecond) * retentionDays * copies
+  return `A report costs ${number(embedded)} µs of CPU embedded; on Kafka ${number(ingest)} µs in the
+ingest API and ${number(projector)} µs in the projector; ${number(bytes.event)} bytes in the log, ${number(bytes.document)} in MongoDB.
+
+${aligned([
+  [`devices, each reporting every ${intervalSeconds} s`, '', ...FLEETS.map(number)],
+  numbers('reports/s', (perSecond) => perSecond),
+  row('one process (npm start), cores', (perSecond) => {
+    const value = cores(embedded)(perSecond)
+    return value > MOST_EMBEDDED_CORES ? 'too many' : number(value)
+  }),
+  numbers('ingest APIs, cores', cores(ingest)),
+  numbers(`  machines of ${coresPerMachine} cores`, (perSecond) =>
+    Math.max(2, Math.ceil(cores(ingest)(perSecond) / coresPerMachine)),
+  ),
+  numbers('projectors, cores', cores(projector)),
+  numbers('  processes', projectors),
+  numbers('Kafka: partitions', (perSecond) =>
+    Math.max(FEWEST_PARTITIONS, projectors(perSecond) * PARTITIONS_PER_PROJECTOR),
+  ),
+  numbers('  brokers', (perSecond) =>
+    Math.max(copies, Math.ceil((perSecond * bytes.event * copies) / BYTES_A_BROKER)),
+  ),
+  numbers('MongoDB: shards', (perSecond) => Math.ceil(perSecond / REPORTS_A_SHARD)),
+  row('log a day, one copy', (perSecond) => amount(perDay(bytes.event)(perSecond))),
+  row('records a day, one copy', (perSecond) => amount(perDay(bytes.document)(perSecond))),
+  row(`stored, ${retentionDays} days, ${copies} copies`, (perSecond) => amount(stored(perSecond))),
+])}
+
+Cores are used to ${number(100 * load)} %. Assumed: ${number(BYTES_A_BROKER / 1e6)} MB/s a broker, copies included; ${number(REPORTS_A_SHARD)} reports/s
+a shard; nothing compressed.
+`
+}
+
+function cost(result: Result, part: string, place: Parameters<typeof valueIn>[1]): number {
+  const isVoid = result.some(({ title, faults }) => title === place.title && faults.length > 0)
+  const value = isVoid ? undefined : valueIn(result, place)
+  if (value !== undefined && value > 0) return value
+  throw new NotMeasuredError(`the result has no figures of: npm run bench -- ${part}`)
+}
+
+function amount(bytes: number): string {
+  const units = ['bytes', 'kB', 'MB', 'GB', 'TB', 'PB']
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
+  return `${number(bytes / 1000 ** power)} ${units[power]}`
+}

@@ -1,0 +1,85 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { cpus, loadavg, totalmem } from 'node:os'
+import { stolenShare } from './cpu-time.ts'
+
+/** A line of a table, columns by name. Its texts say which line it is, its numbers were measured. */
+export type Row = Readonly<Record<string, string | number>>
+
+/** One table of the bench. */
+export type Part = {
+  readonly title: string
+  readonly rows: readonly Row[]
+  /** Why its figures are void; none: they are not. */
+  readonly faults: readonly string[]
+}
+
+export type Measured = Part & {
+  readonly at: string
+  readonly machine: string
+  readonly rounds: number
+}
+
+/** Everything that has been measured, in the order of the tables; each title once. */
+export type Result = readonly Measured[]
+
+/** As long as this runs. */
+const stolenHere = stolenShare()
+
+export function measured(part: Part, rounds: number): Measured {
+  return { at: new Date().toISOString(), machine: machine(), rounds, ...part }
+}
+
+/** The earlier result; rows measured again replace their earlier ones. */
+export function withMeasured(earlier: Result, now: readonly Measured[]): Result {
+  const titles = new Set([...earlier, ...now].map(({ title }) => title))
+  return [...titles].flatMap((title) => {
+    const [before, after] = [earlier, now].map((one) => one.find((part) => part.title === title))
+    if (before === undefined || after === undefined) return before ?? after ?? []
+    const again = new Set(after.rows.map(textsOf))
+    const kept = before.rows.filter((row) => !again.has(textsOf(row)))
+    return [{ ...after, rows: [...kept, ...after.rows] }]
+  })
+}
+
+/** The number in a column of the row that has these texts. */
+export function valueIn(
+  result: Result,
+  { title, row, column }: { title: string; row: readonly string[]; column: string },
+): number | undefined {
+  const part = result.find((one) => one.title === title)
+  const found = part?.rows.find((one) => textsOf(one) === row.join())
+  const value = found?.[column]
+  return typeof value === 'number' ? value : undefined
+}
+
+function textsOf(row: Row): string {
+  return Object.values(row)
+    .filter((value) => typeof value === 'string')
+    .join()
+}
+
+/** The result in a file, an empty one if there is no file yet. */
+export function readResult(file: string): Result {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Result
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    throw error
+  }
+}
+
+export function writeResult(file: string, result: Result): void {
+  writeFileSync(file, `${JSON.stringify(result, undefined, 2)}\n`)
+}
+
+function machine(): string {
+  const [{ model } = { model: 'unknown processor' }, ...others] = cpus()
+  const gigabytes = Math.round(totalmem() / 2 ** 30)
+  // Beyond the number of cores, other programs had a share of them: then only ratios say something.
+  const load = Math.round(loadavg()[1] ?? 0)
+  const stolen = Math.round(100 * stolenHere())
+  return (
+    `${others.length + 1} × ${model.trim()}, ${gigabytes} GB, Node ${process.version}, load ${load}` +
+    (stolen > 0 ? `, ${stolen} % stolen` : '')
+  )
+}
