@@ -69,11 +69,14 @@ function isOver(end: number | undefined, now: number): boolean {
   return end !== undefined && now >= end
 }
 
+/** The last item of the page before, which may be gone by now. */
+export type PlaceByAge = { readonly id: string; readonly createdAt: number }
+
 export interface Keys {
   /** `secretHash`: SHA-256 of the secret; the secret itself never reaches the store. */
   createKey(key: ApiKey, secretHash: Uint8Array): Promise<void>
-  /** Newest first. `after` is the id of the last key seen. */
-  pageKeys(query: { accountId: string; limit: number; after?: string }): Promise<ApiKey[]>
+  /** Newest first. */
+  pageKeys(query: { accountId: string; limit: number; after?: PlaceByAge }): Promise<ApiKey[]>
   findKey(query: { accountId: string; keyId: string }): Promise<ApiKey | undefined>
   /** Returns the revoked key; an earlier revocation is kept. */
   revokeKey(query: {
@@ -140,8 +143,8 @@ export interface Operators {
   createOperator(operator: Operator): Promise<boolean>
   findOperator(query: { accountId: string; operatorId: string }): Promise<Operator | undefined>
   findOperatorByEmail(email: string): Promise<Operator | undefined>
-  /** Oldest first. `after` is the id of the last operator seen. */
-  pageOperators(query: { accountId: string; limit: number; after?: string }): Promise<Operator[]>
+  /** Oldest first. */
+  pageOperators(query: { accountId: string; limit: number; after?: PlaceByAge }): Promise<Operator[]>
   /** The account and the platform each keep an admin, even under concurrent changes. */
   changeOperator(change: {
     readonly accountId: string
@@ -159,8 +162,8 @@ export interface Operators {
   /** With its first admin, if given: creates both or, if the e-mail is taken (false), neither. */
   createAccount(account: Account, admin?: Operator): Promise<boolean>
   findAccount(accountId: string): Promise<Account | undefined>
-  /** Oldest first. `after` is the id of the last account seen. */
-  pageAccounts(query: { limit: number; after?: string }): Promise<Account[]>
+  /** Oldest first. */
+  pageAccounts(query: { limit: number; after?: PlaceByAge }): Promise<Account[]>
   /** A suspended account's keys and operators are refused; its data is kept. */
   suspendAccount(query: { accountId: string; suspended: boolean }): Promise<Account | undefined>
 
@@ -192,8 +195,8 @@ export type Share = {
 export interface Shares {
   /** `tokenHash`: SHA-256 of the token, which never reaches the store. */
   createShare(share: Share, tokenHash: Uint8Array): Promise<void>
-  /** Newest first, those that have expired for a week more. `after` is the id of the last seen. */
-  pageShares(query: { accountId: string; limit: number; after?: string }): Promise<Share[]>
+  /** Newest first, those that have expired for a week more. */
+  pageShares(query: { accountId: string; limit: number; after?: PlaceByAge }): Promise<Share[]>
   /** Also finds expired ones: the caller decides. */
   findShare(
     tokenHash: Uint8Array,

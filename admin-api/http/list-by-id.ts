@@ -1,11 +1,12 @@
+import type { PlaceByAge } from '../../store/back-office.ts'
 import type { AdminContext, Input } from './admin-route.ts'
 import { answerPage } from './answer-page.ts'
 import type { Caller } from './caller.ts'
 import { readCursor } from './cursor.ts'
 import type { PageQuery } from './query.ts'
 
-/** Answers a page of a list in the caller's account, after the id of the last item seen. */
-export function listById<Item extends { readonly id: string }>({
+/** Answers a page of a list in the caller's account, after the last item seen. */
+export function listById<Item extends PlaceByAge>({
   name,
   page,
   view,
@@ -15,7 +16,7 @@ export function listById<Item extends { readonly id: string }>({
   readonly page: (query: {
     readonly accountId: string
     readonly limit: number
-    readonly after?: string
+    readonly after?: PlaceByAge
   }) => Promise<readonly Item[]>
   readonly view: (item: Item) => object
 }) {
@@ -25,12 +26,12 @@ export function listById<Item extends { readonly id: string }>({
     { query: { limit, cursor } }: Input<PageQuery>,
   ): Promise<void> {
     const list = { name, accountId }
-    const [after] = readCursor(cursor, list, ['text']) ?? []
+    const [createdAt, id] = readCursor(cursor, list, ['number', 'text']) ?? []
     const items = await page({
       accountId,
       limit: limit + 1,
-      ...(after !== undefined && { after }),
+      ...(createdAt !== undefined && id !== undefined && { after: { id, createdAt } }),
     })
-    answerPage(ctx, { list, limit, items, placeOf: ({ id }) => [id], view })
+    answerPage(ctx, { list, limit, items, placeOf: ({ createdAt, id }) => [createdAt, id], view })
   }
 }

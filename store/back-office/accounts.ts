@@ -2,7 +2,6 @@ import type { Account, Operator, Operators } from '../back-office.ts'
 import type { Documents } from '../documents.ts'
 import { changed } from './changing.ts'
 import type { AccountDocument } from './kinds.ts'
-import { pageById } from './page-by-id.ts'
 
 type Accounts = Pick<Operators, 'createAccount' | 'findAccount' | 'pageAccounts' | 'suspendAccount'>
 
@@ -38,7 +37,8 @@ export function accountsOf({
     },
 
     async pageAccounts({ limit, after }) {
-      return (await pageById(accounts, { index: 'oldest', limit }, after)).map(accountOf)
+      const query = { index: 'oldest', limit, ...(after && { after }) } as const
+      return (await accounts.find(query)).map(accountOf)
     },
 
     /** Lifting a suspension ends earlier sessions, which may have gone unchecked since. */

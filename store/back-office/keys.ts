@@ -2,7 +2,6 @@ import type { ApiKey, Keys } from '../back-office.ts'
 import type { Documents, Found } from '../documents.ts'
 import { changed } from './changing.ts'
 import { hashText, type KeyDocument } from './kinds.ts'
-import { pageById } from './page-by-id.ts'
 
 export function keysOf(keys: Documents<KeyDocument>): Omit<Keys, 'findGrant'> {
   /** Changes a key of this account. */
@@ -23,7 +22,7 @@ export function keysOf(keys: Documents<KeyDocument>): Omit<Keys, 'findGrant'> {
 
     async pageKeys({ accountId, limit, after }) {
       const query = { index: 'oldest', where: { accountId }, order: 'desc', limit } as const
-      return (await pageById(keys, query, after)).map(apiKeyOf)
+      return (await keys.find({ ...query, ...(after && { after }) })).map(apiKeyOf)
     },
 
     async findKey({ accountId, keyId }) {

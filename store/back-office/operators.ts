@@ -4,7 +4,6 @@ import type { Documents } from '../documents.ts'
 import { changed, untilDone } from './changing.ts'
 import type { AccountDocument, OperatorDocument, SessionDocument } from './kinds.ts'
 import { byEmail, documentOf, operatorOf } from './operator-documents.ts'
-import { pageById } from './page-by-id.ts'
 import type { rightsOf } from './rights.ts'
 import { endSessions } from './sessions.ts'
 
@@ -68,7 +67,7 @@ export function operatorsOf({ accounts, operators, sessions, rights }: Sources):
     async pageOperators({ accountId, limit, after }) {
       const query = { index: 'oldest', where: { accountId }, limit } as const
       const [page, has] = await Promise.all([
-        pageById(operators, query, after),
+        operators.find({ ...query, ...(after && { after }) }),
         rights.of(accountId),
       ])
       return page.map((operator) => operatorOf(operator, has))

@@ -2,7 +2,6 @@ import type { Share, Shares } from '../back-office.ts'
 import type { Documents, Found } from '../documents.ts'
 import { changed } from './changing.ts'
 import { hashText, type AccountDocument, type ShareDocument } from './kinds.ts'
-import { pageById } from './page-by-id.ts'
 
 /** How long a share that has expired is still listed. */
 const LISTED_MS = 7 * 24 * 60 * 60 * 1_000
@@ -23,7 +22,7 @@ export function sharesOf({
 
     async pageShares({ accountId, limit, after }) {
       const query = { index: 'oldest', where: { accountId }, order: 'desc', limit } as const
-      return (await pageById(shares, query, after)).map(shareOf)
+      return (await shares.find({ ...query, ...(after && { after }) })).map(shareOf)
     },
 
     async findShare(tokenHash) {

@@ -129,7 +129,7 @@ export function keysContract(open: OpenStore): void {
       }
       const seen: ApiKey[] = []
       for (let pages = 0; pages < 20; pages += 1) {
-        const after = seen.at(-1)?.id
+        const after = seen.at(-1)
         const page = await shared.store.pageKeys({ accountId, limit: 2, ...(after && { after }) })
         seen.push(...page)
         if (page.length === 0) break

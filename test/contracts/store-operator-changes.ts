@@ -55,7 +55,7 @@ export function operatorChangesContract(open: OpenStore): void {
       }
       const seen: Operator[] = []
       for (let pages = 0; pages < 20; pages += 1) {
-        const after = seen.at(-1)?.id
+        const after = seen.at(-1)
         const page = await shared.store.pageOperators({
           accountId,
           limit: 2,
@@ -68,8 +68,16 @@ export function operatorChangesContract(open: OpenStore): void {
       expect(new Set(seen.map(({ id }) => id)).size).toBe(6)
       expect(new Set(seen.map((one) => one.accountId))).toEqual(new Set([accountId]))
       expect(await shared.store.pageOperators({ accountId: newAccountId(), limit: 2 })).toEqual([])
-      const foreign = { accountId: other, limit: 9, after: seen[0]?.id ?? '' }
-      expect(await shared.store.pageOperators(foreign)).toEqual([])
+    })
+
+    test('pages go on where an operator was who is gone', async () => {
+      const accountId = await newAccount()
+      for (const age of [0, 1, 2]) await add(accountId, { createdAt: T0 + age })
+      const [first, ...others] = await shared.store.pageOperators({ accountId, limit: 9 })
+      if (first === undefined) throw new Error('there are three')
+      await shared.store.deleteOperator({ accountId, operatorId: first.id })
+      const page = await shared.store.pageOperators({ accountId, limit: 9, after: first })
+      expect(page).toEqual(others)
     })
 
     test('what is named of an operator changes, the rest stays', async () => {
@@ -261,7 +269,7 @@ export function operatorChangesContract(open: OpenStore): void {
         for (const made of accounts) await store.createAccount(made)
         const seen: Account[] = []
         for (let pages = 0; pages < 20; pages += 1) {
-          const after = seen.at(-1)?.id
+          const after = seen.at(-1)
           const page = await store.pageAccounts({ limit: 2, ...(after && { after }) })
           seen.push(...page)
           if (page.length === 0) break

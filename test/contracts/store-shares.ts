@@ -33,7 +33,7 @@ export function sharesContract(open: OpenStore): void {
       expect(await store.findShare(token)).toEqual({ share: one, accountSuspended: true })
     })
 
-    test('are paged from the newest on, those of the account alone', async () => {
+    test('are paged from the newest on, those of the account alone, also after one that is gone', async () => {
       const accountId = newAccountId()
       const all = [3, 1, 2, 2].map((n) => share({ accountId, createdAt: T0 + n }))
       for (const one of all) await shared.store.createShare(one, secretHash(randomUUID()))
@@ -41,7 +41,9 @@ export function sharesContract(open: OpenStore): void {
       const sorted = [...all].sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
       const first = await shared.store.pageShares({ accountId, limit: 3 })
       expect(first).toEqual(sorted.slice(0, 3))
-      const after = first.at(-1)?.id ?? ''
+      const [after] = first.slice(-1) as [Share]
+      expect(await shared.store.pageShares({ accountId, limit: 3, after })).toEqual(sorted.slice(3))
+      await shared.store.deleteShare({ accountId, shareId: after.id })
       expect(await shared.store.pageShares({ accountId, limit: 3, after })).toEqual(sorted.slice(3))
     })
 

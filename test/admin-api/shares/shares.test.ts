@@ -101,6 +101,20 @@ describe('making shares', () => {
     expect(answer.body.details?.map((fault) => fault.field)).toEqual([field])
   })
 
+  test('the list goes on where a share was that is revoked meanwhile', async () => {
+    for (let made = 0; made < 3; made += 1) await create(usual())
+    const page = async (cursor = '') => {
+      const answer = await harness.api('GET', `/shares?limit=1${cursor}`, { headers })
+      return { id: answer.body.data?.items?.[0]?.['id'], next: answer.body.data?.nextCursor }
+    }
+    const first = await page()
+    const next = `&cursor=${first.next ?? ''}`
+    const second = await page(next)
+    await harness.api('DELETE', `/shares/${String(first.id)}`, { headers })
+    expect(second.id).toBeDefined()
+    expect(await page(next)).toEqual(second)
+  })
+
   test('may last 30 days', async () => {
     expect((await create({ ...usual(), expiresAt: iso(30 * DAY) })).status).toBe(201)
   })
