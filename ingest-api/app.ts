@@ -95,7 +95,10 @@ export function createIngestApp({
   const take = takeApps({ ...receiving, accept })
   const apps = answerApps({ take, metrics, logger })
   // Known to the router for its 405: what it takes never comes so far.
-  for (const { path, methods } of APP_PATHS) router.register(path, [...methods], apps)
+  for (const { path, methods, app } of APP_PATHS) {
+    router.register(path, [...methods], apps)
+    tally.begin(app.name)
+  }
 
   const app = new Koa<ReportState>({ proxy: trustProxy > 0, maxIpsCount: trustProxy })
   app.use(apps)

@@ -50,16 +50,14 @@ export function createMetrics() {
       labelNames: ['app', 'outcome'] as const,
       registers,
     }),
-    rejections: new Counter({
+    rejections: counterOf('outcome', ['kept', 'counted', 'dropped'], {
       name: 'gps_rejections_total',
       help: 'Refused reports of known keys: kept one by one, counted only, or dropped',
-      labelNames: ['outcome'] as const,
       registers,
     }),
-    projected: new Counter({
+    projected: counterOf('outcome', PROJECTED, {
       name: 'gps_projected_events_total',
       help: 'Log entries the projector dealt with: stored, seen (a heartbeat), repeated, erased, dead_lettered or skipped',
-      labelNames: ['outcome'] as const,
       registers,
     }),
     projectorLagEvents: measured({
@@ -88,10 +86,9 @@ export function createMetrics() {
       help: 'Readers of the live stream that are connected',
       registers,
     }),
-    streamEvents: new Counter({
+    streamEvents: counterOf('event', STREAMED, {
       name: 'gps_stream_events_total',
       help: 'Events written to readers of the live stream, by kind',
-      labelNames: ['event'] as const,
       registers,
     }),
     streamCutOff: new Counter({
@@ -100,6 +97,23 @@ export function createMetrics() {
       registers,
     }),
   }
+}
+
+const PROJECTED = ['stored', 'seen', 'repeated', 'erased', 'dead_lettered', 'skipped']
+const STREAMED = ['position', 'device-status', 'rejection', 'device-erased', 'gap', 'lagging']
+
+/**
+ * A counter whose series, one for each value of a label, all begin at 0: Prometheus sees no increase
+ * in a series that begins with its first burst, and an alert no rate in one that is missing.
+ */
+function counterOf<Label extends string>(
+  label: Label,
+  values: readonly string[],
+  configuration: { name: string; help: string; registers: Registry[] },
+): Counter<Label> {
+  const counter = new Counter({ ...configuration, labelNames: [label] })
+  for (const value of values) counter.labels(value).inc(0)
+  return counter
 }
 
 /** A gauge without a value until it is set, so that a process that never measures it exports none. */

@@ -35,6 +35,11 @@ export class Tally {
     for (const outcome of OUTCOMES) metrics.reports.inc({ outcome }, 0)
   }
 
+  /** Begins the series of an app, likewise. */
+  begin(app: string): void {
+    for (const outcome of OUTCOMES) this.#metrics.appReports.inc({ app, outcome }, 0)
+  }
+
   accepted(reports: number, app?: string): void {
     if (reports > 0) this.#count('accepted', { reports, app })
   }

@@ -145,6 +145,40 @@ describe('the table of metrics', () => {
   })
 })
 
+/** Counters whose labels have a fixed set of values, each with those that its explanation names. */
+const ENUMERATED = [
+  ['gps_rejections_total', 'outcome', 'kept counted dropped'],
+  ['gps_projected_events_total', 'outcome', 'stored seen repeated erased dead_lettered skipped'],
+  [
+    'gps_stream_events_total',
+    'event',
+    'position device-status rejection device-erased gap lagging',
+  ],
+] as const
+
+test.each(ENUMERATED)(
+  'every series of %s begins at 0, and is explained',
+  async (name, label, values) => {
+    const text = await createMetrics().registry.metrics()
+    const series = text.split('\n').filter((line) => line.startsWith(`${name}{`))
+    const expected = values.split(' ').map((value) => `${name}{${label}="${value}"} 0`)
+    expect(series.sort()).toEqual(expected.sort())
+    const row = read('README.md')
+      .split('\n')
+      .find((line) => line.startsWith(`| \`${name}\``))
+    for (const value of values.split(' ')) expect(row).toContain(`\`${value}\``)
+  },
+)
+
+test('every series of what apps report begins at 0', async () => {
+  const text = String((await ingest.request('/metrics')).body['text'])
+  for (const outcome of ['accepted', 'seen', 'INVALID_PARAMS', 'SERVICE_UNAVAILABLE']) {
+    for (const app of ['owntracks', 'phonetrack', 'osmand', 'chirpstack']) {
+      expect(text).toContain(`\ngps_app_reports_total{app="${app}",outcome="${outcome}"} 0\n`)
+    }
+  }
+})
+
 describe('the dashboard', () => {
   test('takes its data source from the variable, everywhere', () => {
     expect(dashboard.templating.list).toMatchObject([{ name: 'datasource', type: 'datasource' }])
