@@ -10,13 +10,30 @@ export type PlotData = readonly [
   values: readonly (number | null | undefined)[],
 ]
 
+const MINUTE = 60
+const HOUR = 60 * MINUTE
+
+/** Seconds between marks of the time axis. Below one second they would have the same labels. */
+const TIME_STEPS = [
+  ...[1, 5, 10, 15, 30],
+  ...[1, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
+  ...[1, 2, 3, 4, 6, 8, 12].map((hours) => hours * HOUR),
+]
+
+/** Between marks of counts, which have no halves: 1, 2, 5, 10 and so on. */
+const COUNT_STEPS = Array.from({ length: 10 }, (_, zeros) => 10 ** zeros).flatMap((unit) => [
+  unit,
+  2 * unit,
+  5 * unit,
+])
+
 /** A line over time in the operator's zone. */
 export function TimePlot({
   data,
   zone,
   height,
   label,
-  isFromZero = false,
+  isCount = false,
   cursor,
 }: {
   /** Made anew only where it is another one: the plot is then, too. */
@@ -25,7 +42,8 @@ export function TimePlot({
   height: number
   /** For screen readers. */
   label: string
-  isFromZero?: boolean
+  /** Values are whole numbers; the axis begins at 0. */
+  isCount?: boolean
   /** Where the time cursor stands, in milliseconds; a click moves it. */
   cursor?: { readonly at: number; readonly onMove: (at: number) => void }
 }) {
@@ -51,15 +69,18 @@ export function TimePlot({
         height,
         legend: { show: false },
         cursor: { show: hasCursor, y: false, drag: { x: false, y: false } },
-        scales: isFromZero ? { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } } : {},
+        scales: isCount ? { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } } : {},
         tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), zone),
         axes: [
           {
             ...axis,
             size: 30,
-            values: (_, marks) => marks.map((mark) => time(mark * 1_000, zone).slice(0, 5)),
+            space: 60,
+            incrs: TIME_STEPS,
+            values: (_, marks, __, ___, step) =>
+              marks.map((mark) => time(mark * 1_000, zone).slice(0, step < MINUTE ? 8 : 5)),
           },
-          { ...axis, size: 52 },
+          { ...axis, size: 52, ...(isCount && { incrs: COUNT_STEPS }) },
         ],
         series: [{}, { stroke: colours.accent, width: 1.5, points: { show: false } }],
       },
@@ -78,7 +99,7 @@ export function TimePlot({
       made.destroy()
       plot.current = null
     }
-  }, [data, zone, colours, height, isFromZero])
+  }, [data, zone, colours, height, isCount])
 
   const at = cursor?.at
   useEffect(() => {

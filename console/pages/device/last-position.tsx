@@ -9,10 +9,11 @@ import { dateTime, duration, offset } from '../../parts/times.ts'
 export function LastPosition({ position, zone }: { position: ApiPosition; zone: string }) {
   const { latitude, longitude, timestamp, receivedAt, heading } = position
   const at = Date.parse(timestamp)
+  const isUtc = offset(at, zone) === 'UTC'
   const coordinates = coordinatesText(position)
   const facts: readonly (readonly [string, string | undefined])[] = [
-    [zone.replaceAll('_', ' '), `${dateTime(at, zone)} ${offset(at, zone)}`],
-    ['UTC', zone === 'UTC' ? undefined : dateTime(at, 'UTC')],
+    [isUtc ? 'Time' : zone.replaceAll('_', ' '), `${dateTime(at, zone)} ${offset(at, zone)}`],
+    ['UTC', isUtc ? undefined : dateTime(at, 'UTC')],
     ['Received', receivedText(Date.parse(receivedAt) - at)],
     ['Speed', speedText(position.speed)],
     ['Heading', heading === undefined ? undefined : `${Math.round(heading)}°`],

@@ -61,7 +61,7 @@ function Plot({
         zone={shownZone()}
         height={HEIGHT}
         label={`${title} over the last hour: ${words}`}
-        isFromZero
+        isCount
       />
     </figure>
   )

@@ -37,6 +37,14 @@ describeConsole('the page of a device', () => {
     expect(body).toContain('lat="48.2"')
   })
 
+  test('calls the time of its last position “Time” where the chosen zone is UTC', async () => {
+    await suite.report({ deviceId: 'van-8', latitude: 48.3, longitude: 16.5 })
+    const page = await suite.signedIn('/devices/van-8', { timezoneId: 'UTC' })
+    const card = page.getByRole('region', { name: 'Last position' })
+    await card.waitFor()
+    expect(await card.getByRole('term').allTextContents()).toEqual(['Time', 'Received'])
+  })
+
   test('renames, disables and enables it', async () => {
     await suite.report({ deviceId: 'van-2', latitude: 1, longitude: 2 })
     const page = await suite.signedIn('/devices/van-2')
@@ -123,6 +131,11 @@ describeConsole('the page of a device', () => {
     await page.getByText('Table', { exact: true }).click()
     const here = page.getByRole('table').getByRole('button', { pressed: true })
     expect(await here.textContent()).toBe(await page.locator('.replay output').textContent())
+    // Of a minute: with hours and minutes alone all labels would be the same.
+    const painted = await page.evaluate<string[]>(`[...window.painted.keys()]`)
+    const times = painted.filter((text) => /^\d\d:\d\d/.test(text))
+    expect(times.length).toBeGreaterThan(3)
+    expect(times.filter((text) => !/^\d\d:\d\d:\d\d$/.test(text))).toEqual([])
     await page.getByRole('combobox', { name: 'Replay speed' }).selectOption('600')
     const before = await cursor.inputValue()
     await page.getByRole('button', { name: 'Play', exact: true }).click()
