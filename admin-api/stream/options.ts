@@ -9,7 +9,10 @@ export type StreamOptions = ChannelOptions &
   SeatLimits & {
     /** How long an answer waits for the log's end before it begins without it. */
     readonly beginsWithinMs: number
-    /** How often a reader's access and progress are checked. */
+    /**
+     * How often a reader’s access and progress are checked. With `sharedCheckMs` and the time to take
+     * the end of an answer, a stream ends within 5 s of what ends it.
+     */
     readonly checkEveryMs: number
     readonly shareCheckEveryMs: number
     /** How long an answer from the store is shared by all readers with the same secret. */
@@ -31,9 +34,9 @@ export const STREAM_OPTIONS: StreamOptions = {
   rejectionsEveryMs: 500,
   pendingMs: 10_000,
   beginsWithinMs: 1_000,
-  checkEveryMs: 5_000,
+  checkEveryMs: 3_000,
   shareCheckEveryMs: 2_000,
-  sharedCheckMs: 2_000,
+  sharedCheckMs: 1_000,
   stalledMs: 30_000,
   stalledCatchingUpMs: 5_000,
   readers: 1_000,

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals'
 import type { EventLog } from '../../../event-log/event-log.ts'
+import { STREAM_OPTIONS } from '../../../admin-api/stream/options.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
 import type { Store } from '../../../store/store.ts'
 import { eventually } from '../../eventually.ts'
@@ -67,6 +68,35 @@ test.each(ENDINGS)('a stream ends when %s', async (_, by, end) => {
   await eventually(() => source.hasEnded())
   expect(other.hasEnded()).toBe(false)
   await eventually(async () => (await metric('gps_stream_readers')) === 1)
+})
+
+test('a revoked key reads no stream for longer than 5 s, whenever each was opened', async () => {
+  // Five times as fast as the service.
+  const { checkEveryMs, sharedCheckMs } = STREAM_OPTIONS
+  const stream = { checkEveryMs: checkEveryMs / 5, sharedCheckMs: sharedCheckMs / 5 }
+  let asked = 0
+  const { createKey, listen, store } = await start({
+    stream,
+    wrapStore: (store) => ({
+      ...store,
+      async findGrant(hash) {
+        asked += 1
+        return store.findGrant(hash)
+      },
+    }),
+  })
+  const { id, secret } = await createKey({ scopes: ['positions:read'] })
+  const first = await listen({ headers: bearer(secret) })
+  // Its checks get answers that are as old as they may be.
+  await new Promise((resolve) => setTimeout(resolve, stream.sharedCheckMs * 0.8))
+  const second = await listen({ headers: bearer(secret) })
+  const before = asked
+  await eventually(() => asked > before, { everyMs: 1 })
+  await store.revokeKey({ accountId: 'acc-1', keyId: id, revokedAt: T0 })
+  const revoked = performance.now()
+  await eventually(() => first.hasEnded() && second.hasEnded(), { everyMs: 1 })
+  // One that takes nothing is cut off half a second later still.
+  expect(performance.now() - revoked).toBeLessThan((5_000 - 500) / 5)
 })
 
 test('watching keeps no session alive and is no use of a key', async () => {
