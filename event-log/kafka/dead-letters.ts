@@ -1,7 +1,7 @@
 import type { IHeaders, KafkaMessage } from 'kafkajs'
 import type { DeadLetter, DeadLetters } from '../dead-letters.ts'
 import type { LogEntry, UnreadableEntry } from '../event-log.ts'
-import type { LogMessage } from './encoded-record.ts'
+import type { LogMessage } from './kafkajs/encoded-record.ts'
 import type { Bounds } from './offsets.ts'
 import type { TailItemOf } from './tail.ts'
 

@@ -29,7 +29,7 @@ import {
 } from '../../schemas/position-reported.ts'
 import type { Origin } from '../../schemas/read-models.ts'
 import type { LogEntry, UnreadableEntry } from '../event-log.ts'
-import type { LogMessage } from './encoded-record.ts'
+import type { LogMessage } from './kafkajs/encoded-record.ts'
 
 /** Reads and writes the Avro form of one type of events. */
 export type AvroFormat = {

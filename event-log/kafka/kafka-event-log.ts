@@ -6,9 +6,7 @@ import { kafkaClient, unavailable, type ConnectionOptions } from './connection.t
 import { readDeadLetters, toReplay } from './dead-letters.ts'
 import { toErasureMessage } from './event-format.ts'
 import { eventIdsAt } from './event-ids.ts'
-import { restWhenIdle } from './idle-connections.ts'
-import { tolerateMissingLeaders } from './missing-leaders.ts'
-import { encodeInOnePass } from './produce-request.ts'
+import { patchKafkajs } from './kafkajs/patch.ts'
 import { bounds, committed, lag, trim } from './offsets.ts'
 import { askPartitions } from './partitions.ts'
 import { PARTITIONS_TOLD_WITHIN_MS, prepareTopics } from './prepared-topics.ts'
@@ -39,9 +37,7 @@ const STUCK_AFTER_MS = 4000
  */
 export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog & DeadLetterLog {
   registerCodecs()
-  tolerateMissingLeaders()
-  encodeInOnePass()
-  restWhenIdle()
+  patchKafkajs()
   const { topicPrefix, logger, clock, onFatal, registry } = options
   const { onReaderRenewed: onAnew = () => undefined, readersGivenUpAfterMs } = options
   const topics = topicNames(topicPrefix)

@@ -1,7 +1,7 @@
 import { Partitioners, type Producer, type RecordMetadata } from 'kafkajs'
 import { backOff } from '../../runtime/back-off.ts'
 import { kafkaFailure, RETRY, unavailable, type KafkaClient, type Logger } from './connection.ts'
-import type { EncodedRecord } from './encoded-record.ts'
+import type { EncodedRecord } from './kafkajs/encoded-record.ts'
 
 export type BatchProducer = {
   /**

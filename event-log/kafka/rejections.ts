@@ -8,7 +8,7 @@ import {
 } from '../../schemas/report-rejected.ts'
 import type { RejectionLog } from '../event-log.ts'
 import type { KafkaClient, Logger } from './connection.ts'
-import type { LogMessage } from './encoded-record.ts'
+import type { LogMessage } from './kafkajs/encoded-record.ts'
 import { cloudEventHeaders } from './event-format.ts'
 import { beGroupMember, type Chunk } from './group-member.ts'
 import { readAnew } from './read-anew.ts'

@@ -1,6 +1,6 @@
 import { gatheringWriter, waitingRoom, type GatheringWriter } from '../gathering-writer.ts'
 import { unavailable, type KafkaClient, type Logger } from './connection.ts'
-import { EncodedRecord, type LogMessage } from './encoded-record.ts'
+import { EncodedRecord, type LogMessage } from './kafkajs/encoded-record.ts'
 import { MESSAGE_OVERHEAD_BYTES } from './event-format.ts'
 import { partitionOf, type Partition } from './partitions.ts'
 import { batchProducer, type BatchProducer } from './producer.ts'

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import kafkajs, { type Admin } from 'kafkajs'
 import { REJECTIONS_KEPT_MS } from '../../schemas/report-rejected.ts'
 import type { Logger } from './connection.ts'
-import { allPartitions } from './missing-leaders.ts'
+import { allPartitions } from './kafkajs/missing-leaders.ts'
 import { askPartitions } from './partitions.ts'
 
 export type TopicOptions = {

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { describe, expect, test } from '@jest/globals'
 import type { Kafka, ProducerBatch, RecordMetadata } from 'kafkajs'
-import { EncodedRecord } from '../../../event-log/kafka/encoded-record.ts'
+import { EncodedRecord } from '../../../event-log/kafka/kafkajs/encoded-record.ts'
 import { batchProducer } from '../../../event-log/kafka/producer.ts'
 import { silent } from './harness.ts'
 

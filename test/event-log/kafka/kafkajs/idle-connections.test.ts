@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { expect, test } from '@jest/globals'
 import { setTimeout as pause } from 'node:timers/promises'
-import { restWhenIdle } from '../../../event-log/kafka/idle-connections.ts'
+import { patchKafkajs } from '../../../../event-log/kafka/kafkajs/patch.ts'
 
 type Queue = {
   pending: { send(): void; expectResponse: boolean }[]
@@ -20,7 +20,7 @@ function queue(): Queue {
 }
 
 test('a connection without waiting requests has no timer', () => {
-  restWhenIdle()
+  patchKafkajs()
   const idle = queue()
   idle.scheduleCheckPendingRequests()
   expect(idle.throttleCheckTimeoutId).toBeNull()
@@ -28,7 +28,7 @@ test('a connection without waiting requests has no timer', () => {
 })
 
 test('a request that a broker makes wait is sent once it may be', async () => {
-  restWhenIdle()
+  patchKafkajs()
   const throttled = queue()
   const sent = new Promise<void>((resolve) => {
     throttled.pending.push({ send: resolve, expectResponse: true })

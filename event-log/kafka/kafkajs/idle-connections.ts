@@ -1,20 +1,14 @@
-import { createRequire } from 'node:module'
-
 type RequestQueue = {
   readonly pending: readonly unknown[]
   scheduleCheckPendingRequests: (this: RequestQueue) => void
 }
 
-let taught = false
-
 /**
  * Makes kafkajs look after requests that wait only while there are any. Otherwise each of its
  * connections wakes the process a thousand times a second for ever, also when idle.
  */
-export function restWhenIdle(): void {
-  if (taught) return
-  taught = true
-  const { prototype } = createRequire(import.meta.url)('kafkajs/src/network/requestQueue') as {
+export function restWhenIdle(load: NodeJS.Require): void {
+  const { prototype } = load('kafkajs/src/network/requestQueue') as {
     prototype: RequestQueue
   }
   const schedule = prototype.scheduleCheckPendingRequests

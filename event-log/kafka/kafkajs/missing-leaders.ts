@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module'
 import type { PartitionMetadata } from 'kafkajs'
 
 type MetadataAnswer = {
@@ -12,19 +11,14 @@ const VERSIONS = [0, 1, 2, 3, 4, 5, 6]
 const NO_LEADER = new Set([5, 72])
 
 const leaderless = new WeakMap<readonly PartitionMetadata[], readonly PartitionMetadata[]>()
-let taught = false
-
 /**
  * Makes kafkajs continue with a topic's other partitions while one has no leader. Otherwise it
  * rejects the whole metadata response, and a client that refreshes it cannot use any partition.
  * Partitions without a leader are removed from the response.
  */
-export function tolerateMissingLeaders(): void {
-  if (taught) return
-  taught = true
-  const require = createRequire(import.meta.url)
+export function tolerateMissingLeaders(load: NodeJS.Require): void {
   for (const version of VERSIONS) {
-    const reader = require(
+    const reader = load(
       `kafkajs/src/protocol/requests/metadata/v${version}/response`,
     ) as AnswerReader
     const { parse } = reader

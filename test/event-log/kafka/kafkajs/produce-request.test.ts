@@ -2,7 +2,8 @@ import { createRequire } from 'node:module'
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { Message } from 'kafkajs'
-import { encodeInOnePass, produceRequest } from '../../../event-log/kafka/produce-request.ts'
+import { patchKafkajs } from '../../../../event-log/kafka/kafkajs/patch.ts'
+import { produceRequest } from '../../../../event-log/kafka/kafkajs/produce-request.ts'
 
 type Options = Parameters<typeof produceRequest>[0]
 type MakeRequest = (options: Options) => { encode: () => Promise<{ buffer: Buffer }> }
@@ -58,7 +59,7 @@ test('a produce request is what kafkajs makes of it, byte for byte', async () =>
 })
 
 test('kafkajs encodes what it produces in this way', async () => {
-  encodeInOnePass()
+  patchKafkajs()
   const { protocol } = require('kafkajs/src/protocol/requests/produce') as {
     protocol: (options: { version: number }) => (options: Options) => {
       request: ReturnType<MakeRequest>

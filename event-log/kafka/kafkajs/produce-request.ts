@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module'
 import type { Message } from 'kafkajs'
 import { recordBatch } from './record-batch.ts'
 
@@ -32,18 +31,13 @@ type Produce = {
 /** From this version on a request carries record batches; the fields we write stay the same up to 8. */
 const WITH_RECORD_BATCHES = 3
 
-let taught = false
-
 /**
  * Makes kafkajs encode what it produces in one pass over one buffer. Its own encoder makes a buffer
  * for each header of each record and several copies of all of it, which was the largest cost of a
  * report. The bytes are the same.
  */
-export function encodeInOnePass(): void {
-  if (taught) return
-  taught = true
-  const require = createRequire(import.meta.url)
-  const produce = require('kafkajs/src/protocol/requests/produce') as Produce
+export function encodeInOnePass(load: NodeJS.Require): void {
+  const produce = load('kafkajs/src/protocol/requests/produce') as Produce
   const { protocol } = produce
   produce.protocol = ({ version }) => {
     const make = protocol({ version })
