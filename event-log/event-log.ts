@@ -106,7 +106,7 @@ export interface RejectionLog {
 }
 
 export type AppendOptions = {
-  /** They have waited in a spool. Readers are told, because an erasure may stand before them. */
+  /** They may have waited in a spool. Readers are told, because an erasure may stand before them. */
   readonly spooled?: boolean
 }
 

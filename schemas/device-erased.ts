@@ -23,8 +23,8 @@ export type DeviceErased = {
 export const DEVICE_ERASED = 'DeviceErased.v1'
 
 /**
- * Whether an event was received before an erasure that it may follow in the log, because it waited in
- * a spool. Such an event has no effect, wherever it stands.
+ * Whether an event was received before an erasure that it may follow in the log, because it comes from
+ * an ingest API with a spool. Such an event has no effect, wherever it stands.
  */
 export function isWithdrawn(
   {

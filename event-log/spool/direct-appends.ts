@@ -1,11 +1,10 @@
 import { DependencyError } from '../../runtime/errors.ts'
 import type { AppendedEvent } from '../../schemas/appended-event.ts'
-import type { AppendOptions, EventLog } from '../event-log.ts'
+import type { EventLog } from '../event-log.ts'
 
 /** An append under way; only the first `resolve` or `reject` counts. */
 export type Append = {
   readonly events: readonly AppendedEvent[]
-  readonly options: AppendOptions | undefined
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
@@ -22,7 +21,8 @@ type Sent = { readonly append: Append; readonly sentAt: number }
 /**
  * Passes appends on to the log. When it refuses one for a passing reason, or has not confirmed one in
  * time, `onAway` gets all that are unconfirmed, in the order in which they were sent. The log may
- * still confirm them.
+ * still write and confirm them, behind an erasure that came after their acknowledgement: so each is marked
+ * as spooled from the start.
  */
 export function directAppends({
   eventLog,
@@ -43,7 +43,7 @@ export function directAppends({
       const sent = { append, sentAt: performance.now() }
       unconfirmed.add(sent)
       timer ??= setTimeout(look, withinMs)
-      eventLog.append(append.events, append.options).then(
+      eventLog.append(append.events, { spooled: true }).then(
         () => {
           confirmedAt = performance.now()
           unconfirmed.delete(sent)

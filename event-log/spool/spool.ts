@@ -36,8 +36,8 @@ type Logger = {
 /**
  * An event log that keeps positions on this machine's disk while the log behind it is away. Then
  * `append` resolves once they are on disk, and all later ones queue behind them; when the log is
- * back they are appended to it in order, marked as spooled. What the log had not confirmed in time
- * may be in it already, and then stands in it twice. Everything else goes to the log behind it,
+ * back they are appended to it in order. What the log had not confirmed in time may be in it already, or
+ * be written later still, and then stands in it twice: so all events are marked as spooled. Everything else goes to the log behind it,
  * rejections included. Closing it closes that log.
  * @throws {Error} when another process uses the folder.
  */
@@ -62,11 +62,11 @@ export function openSpool({
   return {
     ...eventLog,
 
-    append(events, options) {
+    append(events) {
       if (closing.signal.aborted) return Promise.reject(unavailable('the event log is closing'))
       if (events.length === 0) return Promise.resolve()
       const written = new Promise<void>((resolve, reject) => {
-        const append = { events, options, resolve, reject }
+        const append = { events, resolve, reject }
         if (held === undefined) begin(append)
         else held.appends.push(append)
       }).finally(() => pending.delete(written))

@@ -46,7 +46,7 @@ export function appendingContract({ promise }: EventLogSuite): void {
     expect(reader.events()).toEqual([full])
   })
 
-  promise('what has waited in a spool is told to be so', async ({ consume, log }) => {
+  promise('what has waited in a spool is told to be so', async ({ consume, log, opened }) => {
     const [before, spooled, after] = [sample(), sample(), sample()]
     await Promise.all([
       log.append([before]),
@@ -59,9 +59,9 @@ export function appendingContract({ promise }: EventLogSuite): void {
       .entries()
       .map((entry) => [recordId(entry), entry.kind === 'position' && entry.spooled])
     expect(told).toEqual([
-      [before.recordId, undefined],
+      [before.recordId, opened.marksAll],
       [spooled.recordId, true],
-      [after.recordId, undefined],
+      [after.recordId, opened.marksAll],
     ])
   })
 

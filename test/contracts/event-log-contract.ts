@@ -14,6 +14,8 @@ export type OpenedEventLog = {
   readonly log: EventLog
   /** Whether it keeps the offsets of groups; otherwise they keep their own. */
   readonly keepsOffsets: boolean
+  /** Whether all its events may have waited in a spool. */
+  readonly marksAll?: true
   /** Another instance on the same data; those before it may be closed by then or still open. */
   reopen(): Promise<EventLog>
   /**

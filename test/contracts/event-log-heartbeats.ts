@@ -26,15 +26,18 @@ export function heartbeatsContract({ promise }: EventLogSuite): void {
     expect(new Set(entries.map(({ origin }) => origin.partition)).size).toBe(1)
   })
 
-  promise('a heartbeat that has waited in a spool is told to be so', async ({ consume, log }) => {
-    const [direct, spooled] = [deviceSeen(), deviceSeen()]
-    await log.append([direct])
-    await log.append([spooled, sample()], { spooled: true })
-    const reader = consume(log)
-    await eventually(() => reader.entries().length >= 3, SOON)
-    const marks = reader.entries().filter(isSeen)
-    expect(marks.map((entry) => entry.spooled)).toEqual([undefined, true])
-  })
+  promise(
+    'a heartbeat that has waited in a spool is told to be so',
+    async ({ consume, log, opened }) => {
+      const [direct, spooled] = [deviceSeen(), deviceSeen()]
+      await log.append([direct])
+      await log.append([spooled, sample()], { spooled: true })
+      const reader = consume(log)
+      await eventually(() => reader.entries().length >= 3, SOON)
+      const marks = reader.entries().filter(isSeen)
+      expect(marks.map((entry) => entry.spooled)).toEqual([opened.marksAll, true])
+    },
+  )
 
   promise(
     'what was acknowledged of a device is there after the log is opened again',

@@ -15,6 +15,8 @@ export type Line =
   | 'down'
   /** Nothing is written, and nothing answers until it is something else. */
   | 'hung'
+  /** Nothing answers; written as soon as it is something else. */
+  | 'stalled'
   /** Written, and nothing answers. */
   | 'mute'
   /** Written, and then refused. */
@@ -55,6 +57,7 @@ function harness() {
         await new Promise<void>((resolve) => waiting.add(resolve))
         throw away()
       }
+      if (met === 'stalled') await new Promise<void>((resolve) => waiting.add(resolve))
       await log.append(events, options)
       if (met === 'up') return
       if (met === 'mute' && line === met) await new Promise<void>((resolve) => waiting.add(resolve))
