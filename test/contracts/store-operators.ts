@@ -128,8 +128,13 @@ export function operatorsContract(open: OpenStore): void {
       })
     })
 
-    test('an open store is ready', async () => {
-      await expect(shared.store.ready()).resolves.toBeUndefined()
+    test('a store is ready while it is open', async () => {
+      const opened = await open()
+      await opened.store.ready()
+      const next = await opened.reopen()
+      await expect(opened.store.ready()).rejects.toMatchObject({ name: 'DependencyError' })
+      await next.ready()
+      await opened.close()
     })
   })
 }

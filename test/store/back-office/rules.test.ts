@@ -146,6 +146,28 @@ describe('the rules that span documents', () => {
     ])
   })
 
+  test('a change that others are always quicker with is given up, and told as one to try again', async () => {
+    const { store, accountId, admins } = await accountWith(2)
+    const [ana, bo] = admins as [Operator, Operator]
+    const suspension = { accountId, suspended: false }
+    let attempts = 0
+    const late = process({
+      async before(call) {
+        if (call !== 'accounts.replace') return
+        attempts += 1
+        await store.suspendAccount(suspension)
+      },
+    })
+    await expect(leave(late, bo, 'demote')).rejects.toMatchObject({
+      name: 'DependencyError',
+      retriable: true,
+    })
+    expect(attempts).toBe(20)
+    expect(new Set(await adminsOf(store, accountId))).toEqual(new Set([ana.id, bo.id]))
+    expect(await leave(store, bo, 'demote')).toMatchObject({ role: 'viewer' })
+    expect(await leave(store, ana, 'delete')).toBe('last admin')
+  })
+
   /** A back office of its own on the same data; `slow`: others get turns between its calls. */
   function process({
     slow,

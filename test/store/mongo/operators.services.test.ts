@@ -29,33 +29,4 @@ await describeWith(['mongodb'], 'operators in MongoDB', ({ mongodb }) => {
       }
     })
   })
-
-  test('a change that others are always quicker with is given up, and told as one to try again', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const store = await database.open()
-      const own = account()
-      const accountId = own.id
-      await store.createAccount(own)
-      const [ana, bo] = ['ana', 'bo'].map((name) =>
-        operator({ accountId, platform: false, email: `${name}@example.org` }),
-      )
-      if (ana === undefined || bo === undefined) return
-      await store.createOperator(ana)
-      await store.createOperator(bo)
-      let isBusy = true
-      const accounts = database.db.collection<{ _id: string }>('back_office.accounts')
-      const busy = (async () => {
-        while (isBusy) await accounts.updateOne({ _id: accountId }, { $inc: { revision: 1 } })
-      })()
-      const demotion = { accountId, operatorId: bo.id, role: 'viewer' } as const
-      const outcome = await store.changeOperator(demotion).catch((error: unknown) => error)
-      isBusy = false
-      await busy
-      if (outcome instanceof Error) {
-        expect(outcome).toMatchObject({ name: 'DependencyError', retriable: true })
-      }
-      expect(await store.changeOperator(demotion)).toMatchObject({ role: 'viewer' })
-      expect(await store.deleteOperator({ accountId, operatorId: ana.id })).toBe('last admin')
-    })
-  })
 })

@@ -102,12 +102,6 @@ describe('the SQLite store', () => {
     expect(() => openSqliteStore({ directory: join(file, 'data') })).toThrow(DependencyError)
   })
 
-  test('rejects as not ready once it is closed', async () => {
-    const store = openSqliteStore({ directory: join(directory, 'closed') })
-    await store.close()
-    await expect(store.ready()).rejects.toThrow(DependencyError)
-  })
-
   test('processes that start at once on nothing make it once and share it', async () => {
     const processes = Array.from({ length: 4 }, startOpener)
     try {
