@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { openSqliteLogWriter } from '../event-log/sqlite/sqlite-event-log.ts'
@@ -41,6 +42,9 @@ await runProgram('gps', async (program) => {
   })
   lifecycle.onClose('event log', () => eventLog.close())
 
+  // Whichever thread first has something done beside it starts libuv's threads, with its own priority.
+  // They unpack what devices send, so they must not have the worker's.
+  await stat(directory)
   const thread = new Worker(new URL('./worker/main.js', import.meta.url))
   const worker = joinThread<MainThread, WorkerThread>(thread, {
     ...eventLog,

@@ -51,13 +51,16 @@ test('the log is written by the main thread alone, and each of its commits waits
 
 const onLinux = process.platform === 'linux' ? test : test.skip
 
-onLinux('where processors are few, the main thread goes before the worker', async () => {
-  const { process: running } = await embedded.start()
-  const own = getPriority(running.pid)
-  const tasks = `/proc/${running.pid}/task`
-  const priorities = readdirSync(tasks).map((task) => getPriority(Number(task)))
-  expect(priorities.filter((priority) => priority !== own)).toEqual([Math.min(19, own + 10)])
-})
+onLinux(
+  'where processors are few, the main thread and what works for it go before the worker',
+  async () => {
+    const { process: running } = await embedded.start()
+    const own = getPriority(running.pid)
+    const tasks = `/proc/${running.pid}/task`
+    const priorities = readdirSync(tasks).map((task) => getPriority(Number(task)))
+    expect(priorities.filter((priority) => priority !== own)).toEqual([Math.min(19, own + 10)])
+  },
+)
 
 test('a key revoked in the worker is refused by the main thread within 5 s', async () => {
   const running = await embedded.start(operatorEnv())
