@@ -151,18 +151,23 @@ test('a store that is away ends no stream', async () => {
   expect(logged.filter((line) => line.includes('"level":50'))).toEqual([])
 })
 
+/** Twice what the system's buffers take of an answer that nobody reads. */
+const EVENTS = 16_000
+
 test('all streams end at once when the process stops, those that take nothing soon after', async () => {
-  const { eventLog, listen, metric, open, stopping } = await start()
+  const { eventLog, listen, metric, open, stopping } = await start({
+    stream: { ringEntries: 2 * EVENTS },
+  })
   const reading = countTails(eventLog)
   const sources = await Promise.all([listen(), listen(), listen({ query: '?deviceId=a' })])
   const stuck = await listen()
   stuck.pause()
-  const events = Array.from({ length: 8_000 }, () =>
+  const events = Array.from({ length: EVENTS }, () =>
     positionReported({ deviceId: '€'.repeat(128) }),
   )
-  for (let at = 0; at < 8_000; at += 500) await eventLog.append(events.slice(at, at + 500))
+  for (let at = 0; at < EVENTS; at += 500) await eventLog.append(events.slice(at, at + 500))
   // What they have not read by then takes as long as the machine is slow.
-  await eventually(() => sources.slice(0, 2).every((source) => source.events.length === 8_000), {
+  await eventually(() => sources.slice(0, 2).every((source) => source.events.length === EVENTS), {
     withinMs: 30_000,
   })
   expect(await metric('gps_stream_readers')).toBe(4)
