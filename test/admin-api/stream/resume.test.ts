@@ -39,14 +39,17 @@ describe('a reader that comes back', () => {
       for (let at = 0; at < events.length; at += 20)
         await eventLog.append(events.slice(at, at + 20))
     })()
-    for (const share of [1, 7, 150, 900, 1_500, events.length]) {
+    const shares = [1, 7, 150, 900, 1_500]
+    while (received.length < events.length) {
       const source = await listen({ lastEventId })
-      const enough = Math.min(share, events.length - received.length)
-      await eventually(() => source.of('position').length >= enough, { everyMs: 1 })
+      const enough = Math.min(shares.shift() ?? Infinity, events.length - received.length)
+      // The service ends one that is slower than the log grows, which comes again like any other.
+      await eventually(() => source.of('position').length >= enough || source.hasEnded(), {
+        everyMs: 1,
+      })
       source.close()
-      const taken = [...source.events]
-      received.push(...taken.flatMap(({ data }) => data['recordId'] as string))
-      lastEventId = taken.at(-1)?.id ?? lastEventId
+      received.push(...source.recordIds())
+      lastEventId = source.events.at(-1)?.id ?? lastEventId
       expect(source.of('gap')).toEqual([])
     }
     await appending
