@@ -33,7 +33,7 @@ function written(json: unknown): readonly Buffer[] {
   try {
     return [Buffer.from(JSON.stringify(json))]
   } catch {
-    // Nested too deeply for JSON.stringify.
+    // Nested too deeply for JSON.stringify, which knows no such depth from Node 26 on.
     return []
   }
 }

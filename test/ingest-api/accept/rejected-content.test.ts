@@ -66,9 +66,16 @@ describe('the kept body', () => {
       deviceId: 'd',
       body: '{"deviceId":"d","note":[1]}',
     })
+  })
+
+  test('is the beginning of the report’s own JSON, or none where that is too deep to write', () => {
     let deep: unknown = []
-    for (let depth = 0; depth < 20_000; depth += 1) deep = [deep]
-    expect(rejectedContent({ json: deep })).toEqual({})
+    for (let depth = 1; depth < 500_000; depth += 1) {
+      deep = [deep]
+      if (depth !== 3_000 && depth !== 20_000 && depth !== 499_999) continue
+      expect([{}, { body: '['.repeat(2_048) }]).toContainEqual(rejectedContent({ json: deep }))
+    }
+    expect(rejectedContent({ json: Array(3_000).fill(0) }).body).toHaveLength(2_048)
   })
 
   test('shows no API key and no part of one, wherever it is cut', () => {
