@@ -14,6 +14,8 @@ const ports = [
   'store/back-office.ts',
 ]
 
+const forCommands = ['commands/command.ts', 'commands/when-ready.ts', 'schemas/', 'runtime/']
+
 const forAdapters = [
   'runtime/back-off.ts',
   'runtime/end-of-turn.ts',
@@ -30,11 +32,12 @@ const allowed: Record<string, readonly string[]> = {
   store: ['schemas/', 'event-log/offsets.ts', 'runtime/rate-counters.ts', ...forAdapters],
   ...Object.fromEntries(services.map((name) => [name, ['schemas/', 'runtime/', ...ports]])),
   embedded: [...services.map((name) => `${name}/`), 'schemas/', 'runtime/', ...ports],
-  'dead-letters': ['schemas/', 'runtime/', ...ports],
-  'set-password': ['admin-api/sign-in/', 'schemas/', 'runtime/', ...ports],
-  rebuild: ['projector/', 'schemas/', 'runtime/', ...ports],
+  commands: ['runtime/'],
+  'commands/dead-letters': [...forCommands, ...ports],
+  'commands/rebuild': ['projector/', ...forCommands, ...ports],
+  'commands/set-password': ['admin-api/sign-in/', ...forCommands, ...ports],
+  'commands/simulate': ['client/', ...forCommands],
   client: [],
-  simulate: ['client/', 'schemas/', 'runtime/'],
   bench: ['projector/', 'schemas/', 'runtime/', ...ports, 'test/'],
   guides: [],
   console: ['guides/', 'schemas/'],
@@ -61,10 +64,17 @@ const ways: Record<string, readonly string[]> = {
 
 type Import = { readonly from: string; readonly to: string }
 
+/** The files of a folder, without those of a folder in it that has rules of its own. */
 function sources(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length))
+    .filter((file) => ruledBy(file) === folder)
+}
+
+function ruledBy(file: string): string {
+  const folders = Object.keys(allowed).filter((folder) => file.startsWith(`${folder}/`))
+  return folders.sort((a, b) => b.length - a.length)[0] ?? ''
 }
 
 function importsOf(file: string): Import[] {
@@ -75,8 +85,8 @@ function importsOf(file: string): Import[] {
 }
 
 function isAllowed({ from, to }: Import): boolean {
-  const folder = from.split('/')[0] ?? ''
-  if (to.startsWith(`${folder}/`)) return !to.endsWith('/main.ts')
+  const folder = ruledBy(from)
+  if (ruledBy(to) === folder) return !to.endsWith('/main.ts')
   if (from.endsWith('/main.ts') && adapters.test(to)) return true
   return (allowed[folder] ?? []).some(
     (place) => to === place || (place.endsWith('/') && to.startsWith(place)),
@@ -176,7 +186,7 @@ describe('imports follow the way of a position', () => {
       .filter((file) => readFileSync(join(root, file), 'utf8').includes('process.env'))
     expect(readers.filter((file) => !file.startsWith('scripts/'))).toEqual([
       'runtime/config/load-config.ts',
-      'simulate/main.ts',
+      'commands/simulate/main.ts',
     ])
   })
 })

@@ -5,7 +5,7 @@ import { endPrograms } from './running-programs.ts'
 afterEach(endPrograms)
 
 test('a program that is given up before it listens does not go on', async () => {
-  const program = startProgram('simulate/main', {
+  const program = startProgram('commands/simulate/main', {
     args: ['--help'],
     env: { NODE_OPTIONS: FOREVER },
   })
@@ -14,7 +14,7 @@ test('a program that is given up before it listens does not go on', async () => 
 })
 
 test('whatever a test has started and left ends with it', async () => {
-  const program = startProgram('simulate/main', {
+  const program = startProgram('commands/simulate/main', {
     args: ['--help'],
     env: { NODE_OPTIONS: FOREVER },
   })
@@ -23,7 +23,7 @@ test('whatever a test has started and left ends with it', async () => {
 })
 
 test('programs are built before the tests that start them begin', async () => {
-  const program = startProgram('simulate/main', { args: ['--help'] })
+  const program = startProgram('commands/simulate/main', { args: ['--help'] })
   expect(await program.ended).toBe(0)
   expect(program.output()).not.toContain('building')
 })

@@ -147,7 +147,7 @@ describeContainers(SUITE, () => {
   /** As `npm run simulate` does; gives its exit code. */
   async function sendTrack(): Promise<number | string> {
     const args = ['--url', ingestUrl, '--gpx', track, '--device', 'walker', '--times', 'original']
-    return startProgram('simulate/main', { args, env: { GPS_KEY: key } }).ended
+    return startProgram('commands/simulate/main', { args, env: { GPS_KEY: key } }).ended
   }
 
   async function device() {

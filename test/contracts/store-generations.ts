@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { digestsOf, type Digest } from '../../rebuild/digest.ts'
+import { digestsOf, type Digest } from '../../commands/rebuild/digest.ts'
 import type { Generation, Rebuild } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import { eventually } from '../eventually.ts'

@@ -31,7 +31,7 @@ describe('npm run rebuild while npm start runs', () => {
       ...running,
       key: await eventually(() => /gps_[0-9A-Za-z]{38}/.exec(running.output())?.[0]),
       rebuild: (...args: string[]) =>
-        startProgram('rebuild/main', { args, env: { DATA_DIR: directory.path } }),
+        startProgram('commands/rebuild/main', { args, env: { DATA_DIR: directory.path } }),
     }
   }
 
@@ -58,7 +58,7 @@ describe('npm run rebuild', () => {
   afterAll(() => directory.remove())
 
   function rebuild(...args: string[]) {
-    return startProgram('rebuild/main', { args, env: { DATA_DIR: directory.path } })
+    return startProgram('commands/rebuild/main', { args, env: { DATA_DIR: directory.path } })
   }
 
   function generations() {
@@ -127,7 +127,7 @@ describe('npm run rebuild', () => {
     const elsewhere = join(directory.path, 'elsewhere')
     mkdirSync(elsewhere)
     writeFileSync(join(elsewhere, 'a note'), '')
-    const program = startProgram('rebuild/main', { env: { DATA_DIR: elsewhere } })
+    const program = startProgram('commands/rebuild/main', { env: { DATA_DIR: elsewhere } })
     expect(await program.ended).toBe(1)
     expect(program.output()).toContain('there is no event log in')
     expect(readdirSync(elsewhere)).toEqual(['a note'])

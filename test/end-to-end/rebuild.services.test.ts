@@ -22,7 +22,7 @@ await describeWith(['kafka', 'mongodb'], 'npm run rebuild of the three services'
       KAFKA_TOPIC_PREFIX: topicPrefix,
       MONGODB_URL: mongodbUrl,
     }
-    const rebuild = (...args: string[]) => startProgram('rebuild/main', { args, env })
+    const rebuild = (...args: string[]) => startProgram('commands/rebuild/main', { args, env })
     return { ...running, rebuild }
   }
 

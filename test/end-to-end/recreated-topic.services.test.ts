@@ -80,7 +80,7 @@ await describeWith(['kafka', 'mongodb'], 'a topic deleted and made again', (serv
   }
 
   function rebuild(...args: string[]): RunningProgram {
-    return startProgram('rebuild/main', { args, env })
+    return startProgram('commands/rebuild/main', { args, env })
   }
 
   /** One report of each device, again until it is accepted. */

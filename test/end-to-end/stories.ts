@@ -18,7 +18,7 @@ export function deploymentStories(mode: string, start: () => Promise<Deployment>
     afterAll(() => service?.remove())
 
     async function simulate(...args: string[]): Promise<string> {
-      const program = startProgram('simulate/main', {
+      const program = startProgram('commands/simulate/main', {
         args: ['--url', service.ingestUrl, ...args],
         env: { GPS_KEY: service.key },
       })

@@ -121,7 +121,7 @@ export async function startPrograms({
     url,
     start,
     end,
-    rebuild: () => startProgram('rebuild/main', { env }),
+    rebuild: () => startProgram('commands/rebuild/main', { env }),
     program: (part: Part) => running.get(part) as RunningProgram,
     close,
   }

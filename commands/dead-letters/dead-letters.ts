@@ -1,0 +1,102 @@
+import type { DeadLetter, DeadLetterLog } from '../../event-log/dead-letters.ts'
+import { includes } from '../../event-log/offsets.ts'
+import type { Erasures } from '../../store/read-models.ts'
+
+const SHOWN_CHARACTERS = 200
+
+/** The outcome of a dead letter in a replay. */
+type Fate =
+  | { readonly kind: 'replayed' | 'erased since' }
+  | { readonly kind: 'left'; readonly reason: string }
+
+/** Prints a paragraph about each dead letter, and their number at the end. */
+export async function listDeadLetters(
+  eventLog: Pick<DeadLetterLog, 'readDeadLetters'>,
+  write: (text: string) => void,
+): Promise<void> {
+  let all = 0
+  let readable = 0
+  for await (const { letters } of eventLog.readDeadLetters()) {
+    for (const letter of letters) {
+      all += 1
+      if (isReplayable(letter)) readable += 1
+      write(`${described(letter)}\n`)
+    }
+  }
+  write(`${all} dead letters, ${readable} of them can be replayed.\n`)
+}
+
+/**
+ * Appends the dead letters that this version can read to the log again, and prints the outcome of
+ * each of the others. Does not restore positions reported before their device was erased.
+ */
+export async function replayDeadLetters(
+  { eventLog, store }: { eventLog: DeadLetterLog; store: Pick<Erasures, 'erasuresOf'> },
+  write: (text: string) => void,
+): Promise<void> {
+  const counts = { replayed: 0, 'erased since': 0, left: 0 }
+  for await (const read of eventLog.readDeadLetters()) {
+    const fates = new Map<DeadLetter, Fate['kind']>()
+    for (const letter of read.letters) {
+      const fate = await fateOf(letter, store)
+      fates.set(letter, fate.kind)
+      counts[fate.kind] += 1
+      if (fate.kind === 'left') write(`left: ${place(letter)}: ${fate.reason}\n`)
+    }
+    const of = (kind: Fate['kind']) => read.letters.filter((letter) => fates.get(letter) === kind)
+    await eventLog.settleDeadLetters(read, { replay: of('replayed'), keep: of('left') })
+  }
+  write(
+    `${counts.replayed} replayed, ${counts['erased since']} removed because their device was ` +
+      `erased since, ${counts.left} left.\n`,
+  )
+}
+
+async function fateOf(
+  { kept, now }: DeadLetter,
+  store: Pick<Erasures, 'erasuresOf'>,
+): Promise<Fate> {
+  switch (now.kind) {
+    case 'position':
+    case 'seen': {
+      const { accountId, deviceId } = now.event
+      const erased = await store.erasuresOf({ accountId, deviceIds: [deviceId] })
+      const { pending = false, upTo = {} } = erased.get(deviceId) ?? {}
+      if (includes(upTo, kept.origin)) return { kind: 'erased since' }
+      if (!pending) return { kind: 'replayed' }
+      return { kind: 'left', reason: 'its device is being erased: try again' }
+    }
+    case 'erasure':
+      return { kind: 'left', reason: 'an erasure would take what was reported since' }
+    case 'unknown':
+      return { kind: 'left', reason: `events of the type ${now.type} are not known` }
+    case 'unreadable':
+      return { kind: 'left', reason: now.reason }
+  }
+}
+
+function isReplayable({ now: { kind } }: DeadLetter): boolean {
+  return kind === 'position' || kind === 'seen'
+}
+
+function described(letter: DeadLetter): string {
+  const { kept, now } = letter
+  const state = isReplayable(letter) ? 'can be replayed' : `now: ${now.kind}`
+  return [
+    `${place(letter)}: ${kept.reason} (${state})`,
+    `  key    ${shown(kept.key)}`,
+    `  value  ${shown(kept.value)}`,
+  ].join('\n')
+}
+
+function place({ kept: { origin } }: DeadLetter): string {
+  return `partition ${origin.partition}, offset ${origin.offset}`
+}
+
+/** As JSON text, so that control characters do not reach the terminal. */
+function shown(bytes: Uint8Array | null): string {
+  if (bytes === null) return 'none'
+  const text = Buffer.from(bytes).toString()
+  const part = text.slice(0, SHOWN_CHARACTERS)
+  return `${JSON.stringify(part)}${part === text ? '' : ` … (${bytes.byteLength} bytes)`}`
+}

@@ -1,0 +1,89 @@
+import { includes } from '../../event-log/offsets.ts'
+import { deviceStatus } from '../../projector/device-status.ts'
+import {
+  withHeartbeatsOf,
+  type DeviceStatus,
+  type Offsets,
+  type PositionRecord,
+} from '../../schemas/read-models.ts'
+import { canonicalRecord, canonicalStatus, UnorderedHash } from './canonical.ts'
+
+/** The part of the log and of the read models that is compared. */
+export type Cover = {
+  /** Only events up to here, by partition. */
+  readonly upTo: Offsets
+  /** Only records received since, in milliseconds: retention may have removed others from one side. */
+  readonly receivedSince: number
+  /**
+   * Whether retention has removed anything: counts, first times and heartbeats then cover removed
+   * records too, which a rebuild cannot count.
+   */
+  readonly partial: boolean
+}
+
+export type DeviceDigest = ReturnType<typeof deviceDigest>
+
+/**
+ * One device in a generation, as of `cover`: its records, and its status at that time. The stored
+ * status has moved on since. If it equals the fold of all the device's records and heartbeats, the
+ * digest uses the fold of the covered ones; otherwise it uses the stored status, so that the
+ * difference shows.
+ */
+export function deviceDigest(
+  stored: DeviceStatus | undefined,
+  { upTo, receivedSince, partial }: Cover,
+) {
+  const records = new UnorderedHash()
+  let all: DeviceStatus | undefined
+  let covered: DeviceStatus | undefined
+
+  return {
+    /** The added records that are covered. */
+    records,
+
+    add(record: PositionRecord): void {
+      if (record.receivedAt < receivedSince) return
+      const counts = includes(upTo, record.origin)
+      if (counts) records.add(canonicalRecord(record))
+      // Not yet applied when the status was read.
+      if (stored === undefined || !includes(stored.applied, record.origin)) return
+      all = folded(all, record)
+      if (counts) covered = folded(covered, record)
+    },
+
+    /** Whether a heartbeat beyond `upTo` has taken the place of covered ones. */
+    isHeardSince(): boolean {
+      return Object.entries(stored?.heartbeats ?? {}).some(
+        ([partition, { offset }]) => !includes(upTo, { partition: Number(partition), offset }),
+      )
+    },
+
+    /**
+     * The status as of `upTo`; undefined if none of the device is covered. `heartbeats`: whether
+     * they are to be compared.
+     */
+    status({ heartbeats }: { heartbeats: boolean }): DeviceStatus | undefined {
+      if (stored === undefined) return undefined
+      if (all === undefined) return isLeftOver(stored) ? undefined : stored
+      if (!agrees(stored, withHeartbeatsOf(stored, all), partial)) return stored
+      return covered && heartbeats && !partial ? withHeartbeatsOf(stored, covered) : covered
+    },
+  }
+
+  /** Whether its records may have gone, and heartbeats alone keep it. */
+  function isLeftOver({ lastSeenAt, heartbeats = {} }: DeviceStatus): boolean {
+    if (lastSeenAt < receivedSince) return true
+    return partial && Object.values(heartbeats).some(({ receivedAt }) => receivedAt === lastSeenAt)
+  }
+}
+
+function agrees(stored: DeviceStatus, all: DeviceStatus, partial: boolean): boolean {
+  if (!partial) return canonicalStatus(stored) === canonicalStatus(all)
+  return stored.lastSeenAt === all.lastSeenAt && stored.reportCount >= all.reportCount
+}
+
+/** Records come in any order and once each, so `applied` is left out. */
+function folded(previous: DeviceStatus | undefined, record: PositionRecord): DeviceStatus {
+  const { origin, ...event } = record
+  return deviceStatus(previous && { ...previous, applied: {} }, { origin, event })
+}

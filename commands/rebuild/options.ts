@@ -1,0 +1,29 @@
+import { UsageError } from '../../runtime/arguments.ts'
+
+export type Options = { readonly force: boolean }
+
+export const HELP = `Usage: npm run rebuild -- [--force]
+
+Builds new read models (stored positions, device statuses) from the event log, beside those in use,
+while the service runs. Then compares the two, as they stood when it began,
+and puts the new ones in use if they are equal. Works where \`npm start\` does (DATA_DIR), running or
+not, and with KAFKA_BROKERS and MONGODB_URL on the distributed service. However it ends before the
+switch, also by kill -9, the old read models stay in use; start it again.
+
+  --force   switch to the new read models although they differ from the old ones, or although the
+            log no longer holds everything that the old ones were made from. What only the old ones
+            hold is lost then.
+  --help    this text
+
+Exit code: 0 switched, 1 not switched (it says why), 2 the command line is wrong.
+`
+
+/** @throws {UsageError} naming what it does not know. */
+export function parseOptions(args: readonly string[]): Options | 'help' {
+  const unknown = args.filter((arg) => !['--force', '--help', '-h'].includes(arg))
+  if (unknown.length > 0) {
+    throw new UsageError(`unknown: ${unknown.join(' ')}. There is only --force; see --help.`)
+  }
+  if (args.includes('--help') || args.includes('-h')) return 'help'
+  return { force: args.includes('--force') }
+}

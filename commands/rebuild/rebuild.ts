@@ -1,0 +1,218 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { EventLog, Extent } from '../../event-log/event-log.ts'
+import { endOf, hasReached, noFurtherThan } from '../../event-log/offsets.ts'
+import { keepDeadLetters } from '../../projector/dead-letters.ts'
+import { runProjector } from '../../projector/projector.ts'
+import { whyOtherLog, type KnownLog } from '../../projector/same-log.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import type { Logger } from '../../runtime/logger.ts'
+import type { Metrics } from '../../runtime/metrics.ts'
+import type { Offsets } from '../../schemas/read-models.ts'
+import type {
+  Devices,
+  Generation,
+  Generations,
+  ReadModels,
+  Rebuild,
+} from '../../store/read-models.ts'
+import type { Cover } from './device-digest.ts'
+import { digestsOf, type Digest } from './digest.ts'
+import { showProgress, type Screen } from './progress.ts'
+import { eventsDone, standing, whatIsMissing } from './standing.ts'
+
+const HOUR_MS = 60 * 60 * 1_000
+const DAY_MS = 24 * HOUR_MS
+const LOOK_EVERY_MS = 200
+
+export type Outcome =
+  | { readonly kind: 'busy' }
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'log too short'; readonly reason: string }
+  | { readonly kind: 'different' | 'switched'; readonly compared: Compared }
+
+/** Two generations as of the beginning of the rebuild. */
+export type Compared = {
+  readonly from: number
+  readonly to: number
+  readonly before: Digest
+  readonly after: Digest
+  readonly equal: boolean
+}
+
+type Dependencies = {
+  readonly eventLog: Pick<EventLog, 'subscribe' | 'deadLetter' | 'committed'> & KnownLog
+  readonly store: Generations &
+    Pick<Devices, 'forgetDeviceSettings'> &
+    Pick<ReadModels, 'retentionDays'>
+  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly logger: Logger
+  readonly screen: Screen
+  readonly force: boolean
+  /** After this time every other process has followed a switch, in milliseconds. */
+  readonly followedAfterMs: number
+  /** Stops the rebuild, until the switch. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Builds a new generation of the read models from the log, compares it with the current one as of
+ * its beginning, and switches. Whatever happens before the switch, the old generation stays in use.
+ */
+export async function rebuildReadModels(dependencies: Dependencies): Promise<Outcome> {
+  const { store, signal } = dependencies
+  const rebuild = await store.beginRebuild()
+  if (rebuild === undefined) return { kind: 'busy' }
+  const stopped = AbortSignal.any([signal, rebuild.lost])
+  try {
+    return await build(rebuild, { ...dependencies, signal: stopped })
+  } catch (error) {
+    if (signal.aborted) return { kind: 'stopped' }
+    if (rebuild.lost.aborted) return { kind: 'busy' }
+    throw error
+  } finally {
+    await rebuild.end()
+  }
+}
+
+async function build(rebuild: Rebuild, dependencies: Dependencies): Promise<Outcome> {
+  const before = await dependencies.store.openGeneration(rebuild.from)
+  const after = await dependencies.store.openGeneration(rebuild.to)
+  try {
+    return await buildAndCompare(rebuild, { before, after }, dependencies)
+  } finally {
+    await before.close()
+    await after.close()
+  }
+}
+
+async function buildAndCompare(
+  rebuild: Rebuild,
+  { before, after }: { before: Generation; after: Generation },
+  dependencies: Dependencies,
+): Promise<Outcome> {
+  const { eventLog, store, clock, force, screen, signal } = dependencies
+  const retentionDays = await store.retentionDays()
+  // Leaves out records that retention may remove from one generation while the other is read.
+  const receivedSince =
+    retentionDays === undefined ? -Infinity : clock.now() + HOUR_MS - retentionDays * DAY_MS
+  const origins = await before.origins({ receivedSince })
+  const extent = await eventLog.extent()
+  const otherLog = await whyOtherLog(eventLog, await before.lastApplied())
+  const missing = otherLog ?? whatIsMissing(origins, extent)
+  if (missing !== undefined && !force) return { kind: 'log too short', reason: missing }
+
+  const cover: Cover = {
+    upTo: endOf(extent),
+    receivedSince,
+    partial: retentionDays !== undefined || extent.some(({ whole }) => !whole),
+  }
+  const old = { generation: rebuild.from, readModels: before }
+  const built = { generation: rebuild.to, readModels: after }
+  const building = startProjecting(built, { ...dependencies, knownUpTo: cover.upTo })
+  try {
+    await building.until(cover.upTo, { what: `building generation ${rebuild.to}`, extent })
+    // Never project a log into read models that were built from another one.
+    if (otherLog === undefined) await catchUp(old, cover.upTo, extent, dependencies)
+
+    screen.write('comparing the generations as they stood at the beginning\n')
+    const digests = await digestsOf({ before, after }, cover, signal)
+    const compared = { from: rebuild.from, to: rebuild.to, ...digests, equal: isEqual(digests) }
+    if (!compared.equal && !force) return { kind: 'different', compared }
+
+    await rebuild.settleErasures()
+    // After the switch no event that was visible before may be missing.
+    const shown = await standing(eventLog, before, rebuild.from)
+    await building.until(noFurtherThan(shown, endOf(await eventLog.extent())))
+    signal.throwIfAborted()
+    await rebuild.switchOver()
+    screen.write('switched, waiting until every process has followed\n')
+    await pause(dependencies.followedAfterMs)
+    return { kind: 'switched', compared }
+  } finally {
+    await building.stop()
+  }
+}
+
+type Numbered = { readonly generation: number; readonly readModels: Generation }
+
+/** Projects the log into a generation in the background. */
+function startProjecting(
+  { generation, readModels }: Numbered,
+  {
+    eventLog,
+    store,
+    metrics,
+    logger,
+    screen,
+    signal,
+    knownUpTo,
+  }: Dependencies & { knownUpTo: Offsets },
+) {
+  const stop = new AbortController()
+  const silent = logger.child({}, { level: 'silent' })
+  const projecting = runProjector({
+    eventLog,
+    store: readModels,
+    settings: store,
+    // The current generation handles erasures up to the beginning. Later ones the new generation may
+    // reach first, and be switched to before the current one has.
+    settingsForgottenUpTo: knownUpTo,
+    keepDeadLetters: keepDeadLetters({ eventLog, metrics, logger: silent, keptUpTo: knownUpTo }),
+    generation,
+    metrics,
+    signal: stop.signal,
+  })
+  const failed = projecting.then(() => new Promise<never>(() => undefined))
+  failed.catch(() => undefined)
+
+  return {
+    /** Resolves when the generation has reached `target`; optionally shows the progress. */
+    async until(target: Offsets, shown?: { what: string; extent: readonly Extent[] }) {
+      const now = () => performance.now()
+      const progress = shown && showProgress({ what: shown.what, screen, now })
+      try {
+        for (;;) {
+          signal.throwIfAborted()
+          const offsets = await standing(eventLog, readModels, generation)
+          progress?.show(eventsDone(offsets, shown?.extent ?? []))
+          if (hasReached(offsets, target)) return
+          await Promise.race([failed, pause(LOOK_EVERY_MS, undefined, { signal })])
+        }
+      } finally {
+        progress?.end()
+      }
+    },
+
+    async stop(): Promise<void> {
+      stop.abort()
+      await projecting.catch(() => undefined)
+    },
+  }
+}
+
+/** Brings the current generation up to date, in case no projector is running. */
+async function catchUp(
+  old: Numbered,
+  target: Offsets,
+  extent: readonly Extent[],
+  dependencies: Dependencies,
+): Promise<void> {
+  const offsets = await standing(dependencies.eventLog, old.readModels, old.generation)
+  if (hasReached(offsets, target)) return
+  const projecting = startProjecting(old, { ...dependencies, knownUpTo: {} })
+  try {
+    await projecting.until(target, {
+      what: `bringing generation ${old.generation} up to date`,
+      extent,
+    })
+  } finally {
+    await projecting.stop()
+  }
+}
+
+function isEqual({ before, after }: { before: Digest; after: Digest }): boolean {
+  return (['records', 'devices'] as const).every(
+    (what) => before[what].count === after[what].count && before[what].hash === after[what].hash,
+  )
+}

@@ -1,0 +1,32 @@
+import { parseArguments, UsageError } from '../../runtime/arguments.ts'
+
+export type Options = { readonly email: string }
+
+export const HELP = `Usage: npm run set-password -- --email admin@example.com
+
+Gives an operator of the back office a new password, for the time when nobody who knows one can do it
+there. All sessions of this operator end. The audit of its account says that this program did it.
+
+The new password is what comes on standard input, of 12 to 1024 characters:
+
+  npm run --silent set-password -- --email admin@example.com < file
+
+Where standard input is a terminal, a password is made up and written to standard output, once.
+
+  --email   whom it is for: the e-mail to sign in with
+  --help    this text
+
+Works where \`npm start\` does (DATA_DIR), while that is stopped, and with KAFKA_BROKERS and MONGODB_URL
+on the distributed service while it runs.
+
+Exit code: 0 done, 1 it could not be done, 2 the command line is wrong.
+`
+
+/** @throws {UsageError} naming what can be given. */
+export function parseOptions(args: readonly string[]): Options | 'help' {
+  const options = { email: { type: 'string' }, help: { type: 'boolean', short: 'h' } } as const
+  const { email, help } = parseArguments(args, { options }).values
+  if (help === true) return 'help'
+  if (!email) throw new UsageError('say whose password: --email admin@example.com; see --help')
+  return { email }
+}

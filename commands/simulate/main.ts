@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs'
+import { realTiming as timing } from '../../client/timing.ts'
+import { HELP } from './help.ts'
+import { UsageError } from '../../runtime/arguments.ts'
+import { parseOptions, type GpxSource, type Options } from './options.ts'
+import { movingDevices, replayedTrack, type DevicePlan } from './planned-report.ts'
+import { GpxError, readGpx } from './read-gpx.ts'
+import { runSimulation } from './run-simulation.ts'
+import { isFlawless, summary } from './summary.ts'
+import { timeTrack } from './track-times.ts'
+
+/** Shell and npm often both forward a signal; a second one within this time is ignored. */
+const SAME_SIGNAL_MS = 1_000
+
+process.exitCode = await simulate(process.argv.slice(2))
+
+/** `npm run simulate`. Returns the exit code. */
+async function simulate(args: readonly string[]): Promise<number> {
+  const startedAt = Math.floor(timing.now())
+  let options: Options | 'help'
+  let plans: DevicePlan[]
+  try {
+    options = parseOptions(args, process.env)
+    if (options === 'help') {
+      process.stdout.write(HELP)
+      return 0
+    }
+    plans = plan(options.source, startedAt)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    process.stderr.write(`${error.message}\n`)
+    return 2
+  }
+  const { source, ...target } = options
+  process.stderr.write(`${announcement(source, plans)}, to ${target.url.host}\n`)
+  const screen = process.stderr
+  const result = await runSimulation({ ...target, plans, timing, startedAt, screen, ...signals() })
+  process.stdout.write(summary(result))
+  return isFlawless(result) ? 0 : 1
+}
+
+function plan(source: Options['source'], startedAt: number): DevicePlan[] {
+  return source.kind === 'moving'
+    ? movingDevices({ ...source, startedAt })
+    : replayedTracks(source, startedAt)
+}
+
+function replayedTracks({ tracks, times, speedup }: GpxSource, now: number): DevicePlan[] {
+  return tracks.map(({ file, deviceId }) => {
+    try {
+      const points = timeTrack(readGpx(readFileSync(file, 'utf8')), { times, now })
+      return replayedTrack({ deviceId, points, ...(speedup !== undefined && { speedup }) })
+    } catch (error) {
+      if (error instanceof GpxError) throw new UsageError(`--gpx ${file}: ${error.message}`)
+      if (!(error instanceof Error && 'syscall' in error)) throw error
+      throw new UsageError(`--gpx must be a file that can be read: ${error.message}`)
+    }
+  })
+}
+
+function announcement(source: Options['source'], plans: readonly DevicePlan[]): string {
+  return source.kind === 'moving'
+    ? `${source.devices} devices, ${source.rate} reports a second each`
+    : plans.map(({ deviceId, count }) => `${deviceId}: ${count} points`).join(', ')
+}
+
+/** The first signal stops the run, the second aborts it. */
+function signals(): { stop: AbortSignal; cut: AbortSignal } {
+  const stop = new AbortController()
+  const cut = new AbortController()
+  let stoppedAt: number | undefined
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      stoppedAt ??= timing.now()
+      stop.abort()
+      if (timing.now() - stoppedAt > SAME_SIGNAL_MS) cut.abort()
+    })
+  }
+  return { stop: stop.signal, cut: cut.signal }
+}

@@ -1,0 +1,154 @@
+import { basename } from 'node:path'
+import type { parseArgs, ParseArgsConfig } from 'node:util'
+import { parseArguments, UsageError } from '../../runtime/arguments.ts'
+
+export type Options = {
+  readonly url: URL
+  readonly key: string
+  readonly giveUpMs: number
+  readonly verify?: { readonly adminUrl: URL; readonly readKey: string }
+  readonly source: MovingSource | GpxSource
+}
+
+export type MovingSource = {
+  readonly kind: 'moving'
+  readonly devices: number
+  /** Reports per second and device. */
+  readonly rate: number
+  /** Reports per device; Infinity: until the user stops the run. */
+  readonly count: number
+  readonly prefix: string
+  readonly seed: number
+}
+
+export type GpxSource = {
+  readonly kind: 'gpx'
+  readonly tracks: readonly { readonly file: string; readonly deviceId: string }[]
+  readonly times: 'original' | 'now'
+  /** Absent: as fast as the service takes them. */
+  readonly speedup?: number
+}
+
+const OPTIONS = {
+  help: { type: 'boolean', short: 'h' },
+  url: { type: 'string' },
+  key: { type: 'string' },
+  'give-up': { type: 'string' },
+  verify: { type: 'boolean' },
+  'admin-url': { type: 'string' },
+  'read-key': { type: 'string' },
+  devices: { type: 'string' },
+  rate: { type: 'string' },
+  duration: { type: 'string' },
+  count: { type: 'string' },
+  prefix: { type: 'string' },
+  seed: { type: 'string' },
+  gpx: { type: 'string', multiple: true },
+  device: { type: 'string', multiple: true },
+  times: { type: 'string' },
+  speedup: { type: 'string' },
+} as const satisfies ParseArgsConfig['options']
+
+type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values']
+type Name = keyof Values
+
+const ONLY_MOVING = ['devices', 'rate', 'duration', 'count', 'prefix', 'seed'] as const
+const ONLY_GPX = ['device', 'times', 'speedup'] as const
+const ONLY_VERIFY = ['admin-url', 'read-key'] as const
+
+/** Parses the command line. @throws {UsageError} for the first invalid argument. */
+export function parseOptions(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Options | 'help' {
+  const values: Values = parseArguments(args, { options: OPTIONS }).values
+  if (values.help === true) return 'help'
+  refuse(values, values.gpx === undefined ? ONLY_GPX : ONLY_MOVING, {
+    because: values.gpx === undefined ? 'goes with --gpx FILE only' : 'does not go with --gpx',
+  })
+  if (values.verify !== true) refuse(values, ONLY_VERIFY, { because: 'goes with --verify only' })
+  const key = secret(values.key ?? env['GPS_KEY'], '--key', 'an API key, or set GPS_KEY')
+  const readKey = values['read-key'] ?? env['GPS_READ_KEY'] ?? key
+  return {
+    url: url(values, 'url', 'http://localhost:8080'),
+    key,
+    giveUpMs: number(values, 'give-up', { fallback: 60, min: 0, max: 86_400 }) * 1000,
+    ...(values.verify === true && {
+      verify: {
+        adminUrl: url(values, 'admin-url', 'http://localhost:8081'),
+        readKey: secret(readKey, '--read-key', 'an API key with the scope positions:read'),
+      },
+    }),
+    source: values.gpx === undefined ? movingSource(values) : gpxSource(values, values.gpx),
+  }
+}
+
+function refuse(values: Values, names: readonly Name[], { because }: { because: string }): void {
+  const given = names.find((name) => values[name] !== undefined)
+  if (given !== undefined) throw new UsageError(`--${given} ${because}`)
+}
+
+function movingSource(values: Values): MovingSource {
+  const rate = number(values, 'rate', { fallback: 1, min: 0.001, max: 1000 })
+  const durationS = number(values, 'duration', { fallback: Infinity, min: 0.001, max: 1e7 })
+  const count = number(values, 'count', { fallback: Infinity, min: 1, max: 1e9, whole: true })
+  return {
+    kind: 'moving',
+    devices: number(values, 'devices', { fallback: 10, min: 1, max: 100_000, whole: true }),
+    rate,
+    count: Math.min(count, Math.ceil(durationS * rate)),
+    prefix: values.prefix ?? 'simulated-',
+    seed: number(values, 'seed', { fallback: 1, min: 0, max: 2 ** 32 - 1, whole: true }),
+  }
+}
+
+function gpxSource(values: Values, files: readonly string[]): GpxSource {
+  const ids = values.device ?? files.map((file) => basename(file).replace(/\.gpx$/i, ''))
+  if (ids.length !== files.length) {
+    throw new UsageError(`--device must be given once for each --gpx FILE, in the same order`)
+  }
+  const repeated = ids.find((id, index) => ids.indexOf(id) !== index)
+  if (repeated !== undefined) {
+    throw new UsageError(`--device must differ from file to file: "${repeated}" comes twice`)
+  }
+  const times = values.times ?? 'now'
+  if (times !== 'now' && times !== 'original') {
+    throw new UsageError(`--times must be original or now, not "${times}"`)
+  }
+  return {
+    kind: 'gpx',
+    tracks: files.map((file, index) => ({ file, deviceId: ids[index] ?? file })),
+    times,
+    ...(values.speedup !== undefined && {
+      speedup: number(values, 'speedup', { fallback: 1, min: 0.001, max: 1e6 }),
+    }),
+  }
+}
+
+function number(
+  values: Values,
+  name: Exclude<Name, 'help' | 'verify' | 'gpx' | 'device'>,
+  range: { fallback: number; min: number; max: number; whole?: boolean },
+): number {
+  const text = values[name]
+  if (text === undefined) return range.fallback
+  const value = Number(text)
+  const { min, max, whole = false } = range
+  if (text.trim() !== '' && value >= min && value <= max && (!whole || Number.isInteger(value))) {
+    return value
+  }
+  const what = whole ? 'a whole number' : 'a number'
+  throw new UsageError(`--${name} must be ${what} from ${min} to ${max}, not "${text}"`)
+}
+
+function url(values: Values, name: 'url' | 'admin-url', fallback: string): URL {
+  const text = values[name] ?? fallback
+  const parsed = URL.canParse(text) ? new URL(text) : undefined
+  if (parsed?.protocol === 'http:' || parsed?.protocol === 'https:') return parsed
+  throw new UsageError(`--${name} must be an http:// or https:// URL such as ${fallback}`)
+}
+
+function secret(value: string | undefined, name: string, expected: string): string {
+  if (value !== undefined && /^[\x21-\x7e]+$/.test(value)) return value
+  throw new UsageError(`${name} must be ${expected}`)
+}

@@ -1,0 +1,62 @@
+import { expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { deviceStatus } from '../../../projector/device-status.ts'
+import {
+  canonicalRecord,
+  canonicalStatus,
+  UnorderedHash,
+} from '../../../commands/rebuild/canonical.ts'
+import { MEASUREMENTS } from '../../../schemas/position-reported.ts'
+import { positionReported } from '../../samples.ts'
+
+const origin = { partition: 3, offset: 7 }
+
+test('where in the log something stands makes no difference, everything else does', () => {
+  const event = positionReported()
+  const text = canonicalRecord({ ...event, origin })
+  expect(canonicalRecord({ ...event, origin: { partition: 0, offset: 0 } })).toBe(text)
+  const others = [
+    { recordId: 'x' },
+    { accountId: 'x' },
+    { keyId: 'x' },
+    { deviceId: 'x' },
+    { latitude: event.latitude + 1e-13 },
+    { longitude: 0 },
+    { timestamp: event.timestamp + 1 },
+    { timestampSource: 'server' },
+    { receivedAt: event.receivedAt + 1 },
+    ...MEASUREMENTS.map((name) => ({ [name]: 0 })),
+  ] as const
+  const texts = others.map((changes) => canonicalRecord({ ...event, ...changes, origin }))
+  expect(new Set([text, ...texts]).size).toBe(others.length + 1)
+})
+
+test('a status is what it says of the device, not how far it was folded', () => {
+  const status = deviceStatus(undefined, { origin, event: positionReported() })
+  const text = canonicalStatus(status)
+  expect(canonicalStatus({ ...status, applied: {} })).toBe(text)
+  expect(canonicalStatus({ ...status, reportCount: 2 })).not.toBe(text)
+  expect(canonicalStatus({ ...status, firstSeenAt: 0 })).not.toBe(text)
+  expect(canonicalStatus({ ...status, lastSeenAt: 0 })).not.toBe(text)
+  const lastPosition = { ...status.lastPosition, speed: 1 }
+  expect(canonicalStatus({ ...status, lastPosition })).not.toBe(text)
+})
+
+test('a hash does not depend on the order, and tells how often something is there', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string(), { minLength: 1 }), fc.nat(), (texts, at) => {
+      const hash = hashOf(texts)
+      const turned = [...texts.slice(at % texts.length), ...texts.slice(0, at % texts.length)]
+      expect(hashOf(turned.reverse())).toEqual(hash)
+      expect(hashOf([...texts, texts[0] ?? ''])).not.toEqual(hash)
+      expect(hashOf([...texts, ...texts]).hash).not.toBe(hash.hash)
+    }),
+  )
+  expect(hashOf([])).toEqual({ count: 0, hash: '0'.repeat(64) })
+})
+
+function hashOf(texts: readonly string[]) {
+  const hash = new UnorderedHash()
+  for (const text of texts) hash.add(text)
+  return { count: hash.count, hash: hash.hash }
+}

@@ -1,0 +1,223 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { digestsOf } from '../../../commands/rebuild/digest.ts'
+import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
+import type { Generation, ProjectionEntry, Rebuild } from '../../../store/read-models.ts'
+import type { Store } from '../../../store/store.ts'
+import { batchOf, LogOfOneSuite } from '../../contracts/store-samples.ts'
+import { deviceErased, deviceSeen, positionReported, T0 } from '../../samples.ts'
+
+const HOUR_MS = 3_600_000
+
+let directory: string
+let store: Store
+let log: LogOfOneSuite
+let rebuild: Rebuild | undefined
+let before: Generation
+let after: Generation
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'gps-digest-'))
+  store = openSqliteStore({ directory })
+  log = new LogOfOneSuite()
+  rebuild = await store.beginRebuild()
+  before = await store.openGeneration(1)
+  after = await store.openGeneration(2)
+})
+
+afterEach(async () => {
+  await before.close()
+  await after.close()
+  await rebuild?.end()
+  await store.close()
+  await rm(directory, { recursive: true })
+})
+
+const report = (deviceId: string) => log.append(positionReported({ deviceId }))
+const erasure = (deviceId: string) => log.erase(deviceErased({ deviceId }))
+
+async function project(generation: Generation, entries: readonly ProjectionEntry[]): Promise<void> {
+  const [first, ...rest] = entries
+  if (first !== undefined) await generation.project(batchOf(first, ...rest))
+}
+
+/** Up to which entry the log is compared. */
+async function compare(
+  last: ProjectionEntry | undefined,
+  generations: { before: Generation; after: Generation } = { before, after },
+) {
+  const upTo = { 0: last?.origin.offset ?? -1 }
+  const cover = { upTo, receivedSince: -Infinity, partial: false }
+  const digests = await digestsOf(generations, cover, new AbortController().signal)
+  const { records, devices } = digests.after
+  const equal = JSON.stringify(digests.before) === JSON.stringify(digests.after)
+  return { equal, records: records.count, devices: devices.count }
+}
+
+describe('generations are compared as of a point in the log', () => {
+  test.each([
+    ['only the old one', true, false],
+    ['only the new one', false, true],
+    ['both', true, true],
+    ['none', false, false],
+  ])('when %s has applied an erasure beyond it', async (_name, oldHas, newHas) => {
+    const covered = [report('a'), report('b'), report('c'), report('b')]
+    const since = [erasure('b'), report('b'), report('a')]
+    await project(before, oldHas ? [...covered, ...since] : covered)
+    await project(after, newHas ? [...covered, ...since] : covered)
+    const left = oldHas || newHas ? { records: 2, devices: 2 } : { records: 4, devices: 3 }
+    expect(await compare(covered.at(-1))).toEqual({ equal: true, ...left })
+  })
+
+  test.each(['pageStatuses', 'scanRecords', 'erasedUpTo'] as const)(
+    'when one of them applies an erasure right before its %s',
+    async (method) => {
+      for (const name of ['before', 'after'] as const) {
+        const covered = [report('a'), report('b'), report('b')]
+        const since = [erasure('b'), report('b')]
+        await project(before, covered)
+        await project(after, covered)
+        const generations = { before, after }
+        const applies = generations[name]
+        const whole = await compare(covered.at(-1), {
+          ...generations,
+          [name]: doingFirst(applies, method, () => project(applies, since)),
+        })
+        expect(whole).toMatchObject({ equal: true })
+        await project(name === 'before' ? after : before, since)
+      }
+    },
+  )
+
+  test('when there are many devices, and many of them erased', async () => {
+    const covered = Array.from({ length: 450 }, (_, n) => report(`é${n % 10}-${n}`))
+    const since = covered
+      .filter((_entry, n) => n % 3 === 0)
+      .map(({ event: { deviceId } }) => erasure(deviceId))
+    const others = Array.from({ length: 250 }, (_, n) => report(`z${n}`))
+    await project(before, [...covered, ...since])
+    await project(after, [...covered, ...others])
+    expect(await compare(covered.at(-1))).toEqual({ equal: true, records: 300, devices: 300 })
+  })
+
+  test('and a record or a device that is missing beside an erased one makes them differ', async () => {
+    const [a, b, c, again] = [report('a'), report('b'), report('c'), report('c')]
+    const since = erasure('b')
+    await project(before, [a, b, c, again, since])
+    await project(after, [a, b, c, since])
+    expect(await compare(again)).toMatchObject({ equal: false, records: 2, devices: 2 })
+    expect(await compare(c)).toMatchObject({ equal: true, records: 2, devices: 2 })
+  })
+
+  test('and an account that only one of them has makes them differ', async () => {
+    const own = report('a')
+    const others = log.append(positionReported({ accountId: 'acc-2', deviceId: 'a' }))
+    await project(before, [own])
+    await project(after, [own, others])
+    expect(await compare(own)).toMatchObject({ equal: true, records: 1 })
+    expect(await compare(others)).toMatchObject({ equal: false, records: 2, devices: 2 })
+  })
+
+  test('and an erasure that is covered and was not applied makes them differ', async () => {
+    const [a, b, erased] = [report('a'), report('b'), erasure('b')]
+    await project(before, [a, b, erased])
+    await project(after, [a, b])
+    expect(await compare(erased)).toMatchObject({ equal: false, records: 2, devices: 2 })
+  })
+})
+
+describe('heartbeats are compared as of that point', () => {
+  const heard = (deviceId: string, receivedAt: number) =>
+    log.hear(deviceSeen({ deviceId, receivedAt }))
+
+  test('when both generations have them', async () => {
+    const covered = [report('a'), heard('a', T0 + 9 * HOUR_MS), heard('a', T0 + 8 * HOUR_MS)]
+    await project(before, covered)
+    await project(after, covered)
+    expect(await compare(covered.at(-1))).toEqual({ equal: true, records: 1, devices: 1 })
+  })
+
+  test('and one that only one of them has applied makes them differ', async () => {
+    const [a, b, heartbeat] = [report('a'), report('b'), heard('a', T0 + 9 * HOUR_MS)]
+    await project(before, [a, b, heartbeat])
+    await project(after, [a, b])
+    expect(await compare(heartbeat)).toMatchObject({ equal: false })
+    expect(await compare(b)).toMatchObject({ equal: true, devices: 2 })
+  })
+
+  test.each([
+    ['only the old one', true, false],
+    ['only the new one', false, true],
+    ['both', true, true],
+  ])('also when %s has applied later ones', async (_name, oldHas, newHas) => {
+    const covered = [report('a'), heard('a', T0 + 9 * HOUR_MS), report('b')]
+    const since = [heard('a', T0 + 10 * HOUR_MS), heard('b', T0 + 10 * HOUR_MS)]
+    await project(before, oldHas ? [...covered, ...since] : covered)
+    await project(after, newHas ? [...covered, ...since] : covered)
+    expect(await compare(covered.at(-1))).toEqual({ equal: true, records: 2, devices: 2 })
+  })
+
+  test('and a last sighting that is neither a record’s nor a heartbeat’s makes them differ', async () => {
+    const covered = [report('a'), heard('a', T0 + 9 * HOUR_MS)]
+    await project(before, covered)
+    await project(after, covered)
+    const damaged: Generation = {
+      ...after,
+      async pageStatuses(query) {
+        const page = await after.pageStatuses(query)
+        return page.map((status) => ({ ...status, lastSeenAt: status.lastSeenAt + 1 }))
+      },
+    }
+    expect(await compare(covered.at(-1), { before, after: damaged })).toMatchObject({
+      equal: false,
+    })
+  })
+
+  test('and a device that heartbeats alone keep is left out where retention has taken its records', async () => {
+    const [gone, heartbeat] = [report('gone'), heard('gone', T0 + 9 * HOUR_MS)]
+    const both = [report('a'), heard('a', T0 + 10 * HOUR_MS)]
+    await project(before, [gone, heartbeat, ...both])
+    await before.project(batchOf(report('b')))
+    await after.project(batchOf(heartbeat, ...both))
+    const taken: Generation = {
+      ...before,
+      async *scanRecords(query) {
+        for await (const chunk of before.scanRecords(query)) {
+          yield chunk.filter(({ deviceId }) => deviceId !== 'gone')
+        }
+      },
+    }
+    const cover = { upTo: { 0: 3 }, receivedSince: T0, partial: true }
+    const { signal } = new AbortController()
+    const digests = await digestsOf({ before: taken, after }, cover, signal)
+    expect(digests.before).toEqual(digests.after)
+    expect(digests.after.devices.count).toBe(1)
+  })
+})
+
+/** The same generation, with something that happens before the first call of a method. */
+function doingFirst(
+  generation: Generation,
+  method: 'pageStatuses' | 'scanRecords' | 'erasedUpTo',
+  first: () => Promise<void>,
+): Generation {
+  let done: Promise<void> | undefined
+  const once = () => (done ??= first())
+  return {
+    ...generation,
+    async pageStatuses(query) {
+      if (method === 'pageStatuses') await once()
+      return generation.pageStatuses(query)
+    },
+    async *scanRecords(query) {
+      if (method === 'scanRecords') await once()
+      yield* generation.scanRecords(query)
+    },
+    async erasedUpTo(query) {
+      if (method === 'erasedUpTo') await once()
+      return generation.erasedUpTo(query)
+    },
+  }
+}

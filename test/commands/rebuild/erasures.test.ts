@@ -1,0 +1,77 @@
+import { describe, expect, test } from '@jest/globals'
+import { eventually } from '../../eventually.ts'
+import { T0 } from '../../samples.ts'
+import { rebuildableForEachTest } from './rebuild-harness.ts'
+
+const here = rebuildableForEachTest()
+const { append, caughtUp, counts, erase, expectEvery, rebuild } = here
+
+describe('a rebuild', () => {
+  test('is not misled by devices that are erased before and meanwhile, and brings none back', async () => {
+    const erased = ['long before', 'just before', 'building', 'comparing', 'switched']
+    for (const deviceId of [...erased, 'stays']) await append(40, deviceId)
+    await erase('long before')
+    await caughtUp()
+    await append(3, 'just before')
+    await erase('just before')
+    // The projector of the generation in use may or may not have come to it before it ends.
+    const eraseAndRestart = async (deviceId: string) => {
+      await erase(deviceId)
+      await here.stopProjector()
+      here.startProjector()
+    }
+    const erasing = new Map<string, Promise<void>>()
+    const outcome = await rebuild({
+      screen: {
+        write(text) {
+          const step = erased.find((name) => text.startsWith(name))
+          if (step !== undefined && !erasing.has(step)) erasing.set(step, eraseAndRestart(step))
+        },
+      },
+    })
+    await Promise.all(erasing.values())
+    expect(erasing.size).toBe(3)
+    expect(outcome).toMatchObject({ kind: 'switched', compared: { equal: true } })
+    await caughtUp()
+    await eventually(async () => Object.keys(await counts()).join() === 'stays')
+    for (const deviceId of erased) await append(2, deviceId)
+    await caughtUp()
+    const afresh = Object.fromEntries(erased.map((deviceId) => [deviceId, [2, 2]]))
+    expect(await counts()).toEqual({ ...afresh, stays: [40, 40] })
+    expect(await rebuild()).toMatchObject({ kind: 'switched', compared: { equal: true } })
+    expect(await counts()).toEqual({ ...afresh, stays: [40, 40] })
+  })
+
+  test('that passes an erasure first lets go of what operators said of the device', async () => {
+    await append(1, 'before')
+    await append(1, 'meanwhile')
+    await caughtUp()
+    await here.stopProjector()
+    for (const deviceId of ['before', 'meanwhile', 'stays']) await expectEvery(deviceId, T0)
+    await erase('before')
+    let erasing: Promise<void> | undefined
+    const screen = {
+      write(text: string) {
+        if (text.startsWith('comparing')) erasing = erase('meanwhile')
+      },
+    }
+    // The new generation passes the erasure, which the old one never does.
+    const hold = () =>
+      eventually(async () => !(await here.store.devicesWithInterval('acc-1')).includes('meanwhile'))
+    expect(await rebuild({ screen, hold })).toMatchObject({ kind: 'switched' })
+    await erasing
+    here.startProjector()
+    await caughtUp()
+    expect(await here.store.devicesWithInterval('acc-1')).toEqual(['stays'])
+  })
+
+  test('leaves alone what operators said of a device when it passes an old erasure', async () => {
+    await append(1)
+    await erase('tracker-1')
+    await caughtUp()
+    // By a clock that is behind the one of who erased it.
+    await expectEvery('tracker-1', T0 - 1)
+    expect(await rebuild()).toMatchObject({ kind: 'switched' })
+    expect(await here.store.devicesWithInterval('acc-1')).toEqual(['tracker-1'])
+  })
+})

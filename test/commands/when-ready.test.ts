@@ -1,0 +1,30 @@
+import { expect, test } from '@jest/globals'
+import { whenReady } from '../../commands/when-ready.ts'
+
+const never = new AbortController().signal
+
+/** Ready at the third time of asking. */
+function slow() {
+  let asked = 0
+  return {
+    async ready() {
+      asked += 1
+      if (asked < 3) throw new Error('not reached yet')
+    },
+  }
+}
+
+test('what is not there yet is waited for', async () => {
+  await whenReady([slow(), { ready: async () => undefined }], { withinMs: 10_000, signal: never })
+})
+
+test('what does not come is named at the end of the wait, or when it is called off', async () => {
+  const away = {
+    async ready() {
+      throw new Error('the log is away')
+    },
+  }
+  await expect(whenReady([away], { withinMs: 300, signal: never })).rejects.toThrow('log is away')
+  const signal = AbortSignal.abort()
+  await expect(whenReady([away], { withinMs: 60_000, signal })).rejects.toThrow('log is away')
+})
