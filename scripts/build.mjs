@@ -50,7 +50,6 @@ const site = {
     fingerprint(root, [
       'package-lock.json',
       ...sources(root, 'console').filter(isBundled),
-      ...sources(root, 'guides', ['.ts']),
       ...sources(root, 'schemas', ['.ts']),
     ]),
   async make(fresh) {

@@ -1,7 +1,7 @@
-// npm run docs:senders: writes docs/senders/ from guides/. With --check it only says what is out of date.
+// npm run docs:senders: writes docs/senders/ from console/guides/. With --check it only says what is out of date.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pages } from '../guides/to-markdown.ts'
+import { pages } from '../console/guides/to-markdown.ts'
 
 const folder = join('docs', 'senders')
 const wanted = await pages()

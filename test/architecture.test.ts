@@ -39,15 +39,15 @@ const allowed: Record<string, readonly string[]> = {
   'commands/simulate': ['client/', ...forCommands],
   client: [],
   bench: ['projector/', 'schemas/', 'runtime/', ...ports, 'test/'],
-  guides: [],
-  console: ['guides/', 'schemas/'],
+  console: ['console/guides/', 'schemas/'],
+  'console/guides': [],
   scripts: [
-    'guides/',
+    'console/guides/',
     'schemas/',
     'runtime/',
     ...['ingest-api/openapi.ts', 'admin-api/openapi.ts', 'admin-api/app.ts'],
   ],
-  examples: [],
+  'docs/examples': [],
 }
 const adapters = /^(event-log|store)\/(kafka|mongo|spool|sqlite)\/.+/
 

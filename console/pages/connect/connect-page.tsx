@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { guideOf } from '../../../guides/guides.ts'
+import { guideOf } from '../../guides/guides.ts'
 import { api } from '../../api/client.ts'
 import { isAdmin } from '../../api/session.ts'
 import { Field } from '../../parts/form.tsx'

@@ -1,5 +1,5 @@
-import type { Entry, Guide, Link, Setup } from '../../../guides/guide.ts'
-import { commonTroubles } from '../../../guides/guides.ts'
+import type { Entry, Guide, Link, Setup } from '../../guides/guide.ts'
+import { commonTroubles } from '../../guides/guides.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Prose } from './prose.tsx'
 import { QrCode } from './qr-code.tsx'

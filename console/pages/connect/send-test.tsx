@@ -1,4 +1,4 @@
-import { SAMPLE } from '../../../guides/guide.ts'
+import { SAMPLE } from '../../guides/guide.ts'
 import { api, serverNow } from '../../api/client.ts'
 import { Field, Form } from '../../parts/form.tsx'
 import type { TestAnswer } from './outcome.ts'

@@ -1,5 +1,5 @@
-import type { Guide, Setup } from '../../../guides/guide.ts'
-import { GUIDES } from '../../../guides/guides.ts'
+import type { Guide, Setup } from '../../guides/guide.ts'
+import { GUIDES } from '../../guides/guides.ts'
 import { Loading } from '../../parts/states.tsx'
 import { GuideView } from './guide-view.tsx'
 import { handoffUrl } from './handoff.ts'

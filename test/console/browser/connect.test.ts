@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
-import type { Example, Guide } from '../../../guides/guide.ts'
-import { GUIDES } from '../../../guides/guides.ts'
-import { OWNTRACKS_ANDROID } from '../../../guides/owntracks.ts'
+import type { Example, Guide } from '../../../console/guides/guide.ts'
+import { GUIDES } from '../../../console/guides/guides.ts'
+import { OWNTRACKS_ANDROID } from '../../../console/guides/owntracks.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite, deviceRow } from './console-harness.ts'
 

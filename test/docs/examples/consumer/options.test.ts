@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { HELP, parseOptions, UsageError } from '../../../examples/consumer/options.ts'
-import { topicNames } from '../../../event-log/kafka/topics.ts'
+import { HELP, parseOptions, UsageError } from '../../../../docs/examples/consumer/options.ts'
+import { topicNames } from '../../../../event-log/kafka/topics.ts'
 
 test('brokers are enough to begin', () => {
   expect(parseOptions(['--brokers', 'one:9092, two:9093'])).toEqual({

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
-import { startProgram } from '../../programs.ts'
+import { startProgram } from '../../../programs.ts'
 
-const PROGRAM = 'examples/consumer/consume-positions'
+const PROGRAM = 'docs/examples/consumer/consume-positions'
 
 test('--help says how it is used, and a bad argument what is wrong with it', async () => {
   const help = startProgram(PROGRAM, { args: ['--help'] })

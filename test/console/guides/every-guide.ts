@@ -1,5 +1,5 @@
-import type { Guide } from '../../guides/guide.ts'
-import { GUIDES } from '../../guides/guides.ts'
+import type { Guide } from '../../../console/guides/guide.ts'
+import { GUIDES } from '../../../console/guides/guides.ts'
 
 /** Everything that a shell, a template or a string literal might take for its own. */
 export const ODD_ID = `van's "7" \\ $HOME \`id\` %LAT %s {0} a+b&c=d 🚚`

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, expect, test } from '@jest/globals'
-import { openKafkaEventLog } from '../../../event-log/kafka/kafka-event-log.ts'
-import { logOptions, putRaw, whenReady } from '../../event-log/kafka/harness.ts'
-import { eventually } from '../../eventually.ts'
-import { startProgram } from '../../programs.ts'
-import type { RunningProgram } from '../../running-programs.ts'
-import { deviceErased, deviceSeen, positionReported } from '../../samples.ts'
-import { describeWith } from '../../services/describe-with.ts'
+import { openKafkaEventLog } from '../../../../event-log/kafka/kafka-event-log.ts'
+import { logOptions, putRaw, whenReady } from '../../../event-log/kafka/harness.ts'
+import { eventually } from '../../../eventually.ts'
+import { startProgram } from '../../../programs.ts'
+import type { RunningProgram } from '../../../running-programs.ts'
+import { deviceErased, deviceSeen, positionReported } from '../../../samples.ts'
+import { describeWith } from '../../../services/describe-with.ts'
 
-const PROGRAM = 'examples/consumer/consume-positions'
+const PROGRAM = 'docs/examples/consumer/consume-positions'
 
 await describeWith(['kafka', 'schemaRegistry'], 'the example consumer', (services) => {
   const { brokers } = services.kafka

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { recentIds } from '../../../examples/consumer/recent-ids.ts'
+import { recentIds } from '../../../../docs/examples/consumer/recent-ids.ts'
 
 test('an id is known until as many others as the limit have come after it', () => {
   const ids = recentIds(3)

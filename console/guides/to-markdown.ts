@@ -8,7 +8,7 @@ export const PLACEHOLDERS: Setup = {
   deviceId: 'my-device',
 }
 
-const MADE = '<!-- Made by `npm run docs:senders` from guides/: change it there. -->'
+const MADE = '<!-- Made by `npm run docs:senders` from console/guides/: change it there. -->'
 
 /** The pages of docs/senders/, by file name. */
 export async function pages(): Promise<Map<string, string>> {

