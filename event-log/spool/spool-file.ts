@@ -1,5 +1,8 @@
+import { randomBytes } from 'node:crypto'
+import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { DependencyError } from '../../runtime/errors.ts'
 import { Database } from '../../runtime/sqlite/database.ts'
+import { isFull } from '../../runtime/sqlite/sqlite-errors.ts'
 import { utf8 } from '../../schemas/event-fields.ts'
 import type { SpoolDepth } from '../../schemas/instance-report.ts'
 import { encodeEvent, isDeviceSeen, type AppendedEvent } from '../../schemas/appended-event.ts'
@@ -25,6 +28,8 @@ const MAX_ENTRIES = 500
 /** More than a few appends need: a disk with room for just one page is full. */
 const PROBE_BYTES = 32 * 1024
 const PROBE_VALID_MS = 1000
+/** Removing writes too: to the write-ahead log, and from there to the file, which that may lengthen. */
+const BALLAST_BYTES = 8 * 1024 * 1024
 
 export type SpoolLimits = { readonly maxBytes: number; readonly maxAgeSeconds: number }
 
@@ -39,7 +44,10 @@ export type SpoolFile = {
   isEmpty(): boolean
   /** The oldest events; undefined while none are on disk. */
   next(): Waiting | undefined
-  /** Removes the events up to a place. */
+  /**
+   * Removes the events up to a place. Even if it throws, they are neither given nor counted any more while
+   * the file is open.
+   */
   remove(upTo: number): void
   depth(): SpoolDepth
   /** How much of the limits is used: 1 is full. */
@@ -67,17 +75,21 @@ export function openSpoolFile(
     'INSERT INTO waiting (received_at, value, heartbeat_id) VALUES (?, ?, ?)',
   )
   const oldest = database.prepare<Read>(
-    'SELECT place, value, heartbeat_id AS heartbeatId FROM waiting ORDER BY place LIMIT ?',
+    `SELECT place, value, heartbeat_id AS heartbeatId FROM waiting WHERE place > ?
+     ORDER BY place LIMIT ?`,
   )
   const oldestTime = database.prepare<{ receivedAt: number }>(
-    'SELECT received_at AS receivedAt FROM waiting ORDER BY place LIMIT 1',
+    'SELECT received_at AS receivedAt FROM waiting WHERE place > ? ORDER BY place LIMIT 1',
   )
   const sum = database.prepare<{ events: number; bytes: number }>(
     `SELECT count(*) AS events, coalesce(sum(length(value)), 0) AS bytes FROM waiting
-     WHERE place <= ?`,
+     WHERE place > ? AND place <= ?`,
   )
   const remove = database.prepare('DELETE FROM waiting WHERE place <= ?')
+  const ballast = `${file}.ballast`
   const probe = database.prepare('REPLACE INTO probe VALUES (1, randomblob(?))')
+  /** Up to here the log has confirmed them, whether or not they could be removed. */
+  let confirmed = 0
   let held = 0
   let bytes = 0
   /** After a failure it is not known whether it was done all the same, until they are counted again. */
@@ -87,14 +99,23 @@ export function openSpoolFile(
   let probedAt = -Infinity
 
   count()
+  keepBallast()
 
   const writer = gatheringWriter<Row>({
     async writeBatch(rows) {
-      counting(() =>
+      try {
         database.transaction(() => {
           for (const row of rows) insert.run(...row)
-        }),
-      )
+        })
+      } catch (error) {
+        isCounted = false
+        try {
+          count()
+        } catch {
+          // Whoever reads next counts.
+        }
+        throw error
+      }
       held += rows.length
       bytes += sizeOf(rows)
     },
@@ -106,25 +127,24 @@ export function openSpoolFile(
   }
 
   function sumUpTo(place: number): { events: number; bytes: number } {
-    return sum.get(place) ?? { events: 0, bytes: 0 }
+    return sum.get(confirmed, place) ?? { events: 0, bytes: 0 }
   }
 
-  function counting(change: () => void): void {
+  /** Room on the disk that a full one is given to remove events. */
+  function keepBallast(): void {
+    if (statSync(ballast, { throwIfNoEntry: false })?.size === BALLAST_BYTES) return
     try {
-      change()
-    } catch (error) {
-      isCounted = false
-      try {
-        count()
-      } catch {
-        // Whoever reads next counts.
-      }
-      throw error
+      if (held === 0) database.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)')
+      // Random, because a file system may compress.
+      writeFileSync(ballast, randomBytes(BALLAST_BYTES))
+    } catch {
+      // The disk is still too full; tried again when the spool is next empty.
+      rmSync(ballast, { force: true })
     }
   }
 
   function oldestSeconds(): number {
-    const first = held === 0 ? undefined : oldestTime.get()
+    const first = held === 0 ? undefined : oldestTime.get(confirmed)
     return first === undefined ? 0 : Math.max(0, (clock.now() - first.receivedAt) / 1000)
   }
 
@@ -149,7 +169,7 @@ export function openSpoolFile(
 
     next() {
       if (!isCounted) count()
-      const rows = oldest.all(MAX_ENTRIES)
+      const rows = oldest.all(confirmed, MAX_ENTRIES)
       const last = rows.at(-1)
       if (last === undefined) return undefined
       const events = rows.map(read)
@@ -158,9 +178,17 @@ export function openSpoolFile(
 
     remove(upTo) {
       const removed = sumUpTo(upTo)
-      counting(() => remove.run(upTo))
+      confirmed = upTo
       held -= removed.events
       bytes -= removed.bytes
+      try {
+        remove.run(upTo)
+      } catch (error) {
+        if (!isFull(error)) throw error
+        rmSync(ballast, { force: true })
+        remove.run(upTo)
+      }
+      if (held === 0) keepBallast()
     },
 
     depth: () => ({ events: held, bytes, oldestSeconds: oldestSeconds() }),

@@ -36,6 +36,11 @@ export function isBusy(error: unknown): boolean {
   return primaryCode(error) === BUSY
 }
 
+/** Whether a statement failed because the disk is full. */
+export function isFull(error: unknown): boolean {
+  return error instanceof DependencyError && primaryCode(error.cause) === FULL
+}
+
 /** Whether a row was refused because another one has the same unique values. */
 export function isNotUnique(error: unknown): boolean {
   return error instanceof DependencyError && extendedCode(error.cause) === CONSTRAINT_UNIQUE
