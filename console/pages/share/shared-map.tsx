@@ -29,6 +29,7 @@ export function SharedMap({ items }: { items: readonly SharedDevice[] }) {
   }, [])
 
   const colours = palette.value
+  const statuses = items.map((item) => statusOf(item, now.value)).join()
   useEffect(() => {
     const { current } = shown
     if (current === null) return
@@ -37,7 +38,7 @@ export function SharedMap({ items }: { items: readonly SharedDevice[] }) {
       fitPoints(current.map, items.map(pointOf), { animated: false })
     }
     current.canvas.paint()
-  }, [items, colours])
+  }, [items, statuses, colours])
 
   return (
     <div class="fleet-map">
@@ -74,12 +75,16 @@ function draw(
     return { item, x, y, radius: DEVICE_RADIUS }
   })
   for (const { item, x, y } of placed) {
-    const status = livenessOf({ lastSeenAt: Date.parse(item.timestamp) }, now.peek())
+    const status = statusOf(item, now.peek())
     drawDevice(context, x, y, { status, heading: item.heading }, colours)
   }
   for (const { item, x, y } of placed) {
     drawLabel(context, x, y, { text: item.name, obstacles: placed }, colours)
   }
+}
+
+function statusOf({ timestamp }: SharedDevice, at: number) {
+  return livenessOf({ lastSeenAt: Date.parse(timestamp) }, at)
 }
 
 function pointOf({ latitude, longitude }: { latitude: number; longitude: number }) {

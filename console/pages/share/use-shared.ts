@@ -9,51 +9,100 @@ export type SharedState = {
   readonly isLive: boolean
 }
 
+const RETRY_MS = 5_000
+const LONGEST_MS = 30_000
+/** A report may be in the stream before the share is read and be stored only afterwards. */
+const READ_AGAIN_MS = 60_000
+
 /** What a share shows, live: stream first, then the list, again after each loss. */
 export function useShared(token: string): SharedState {
   const [state, setState] = useState<SharedState>({ isLive: false })
   useEffect(() => {
     const headers = { Authorization: `Bearer ${token}` }
-    const fail = (thrown: unknown) =>
-      setState((before) => ({ ...before, isLive: false, failure: toFailure(thrown) }))
-    const read = () =>
-      readShared(headers).then((shared) => setState({ shared, isLive: true }), fail)
+    const closing = new AbortController()
+    let reading = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    /** The newest of each device since the stream was opened: what is read may be older. */
+    const told = new Map<string, SharedDevice>()
+
+    function read(): void {
+      clearTimeout(timer)
+      reading.abort()
+      reading = new AbortController()
+      const signal = AbortSignal.any([reading.signal, closing.signal])
+      readShared(headers, signal).then(
+        (shared) => {
+          if (signal.aborted) return
+          setState(({ isLive }) => ({
+            shared: [...told.values()].reduce(withPosition, shared),
+            isLive,
+          }))
+          timer = setTimeout(read, READ_AGAIN_MS)
+        },
+        (thrown: unknown) => {
+          if (signal.aborted) return
+          const failure = toFailure(thrown)
+          setState((before) => ({ ...before, failure }))
+          if (FINAL.includes(failure.status)) return
+          timer = setTimeout(read, Math.max(RETRY_MS, (failure.retryAt ?? 0) - Date.now()))
+        },
+      )
+    }
+
     const stream = openStream({
       url: '/api/v1/shared/stream',
       headers,
-      onOpen: () => {
-        read().catch(fail)
+      onOpen() {
+        setState((before) => ({ ...before, isLive: true }))
+        read()
       },
       onEvents(events) {
-        const told = events
+        const positions = events
           .filter(({ name }) => name === 'position')
           .map(({ data }) => JSON.parse(data) as SharedDevice)
-        setState((before) =>
-          before.shared === undefined
-            ? before
-            : { ...before, shared: told.reduce(withPosition, before.shared) },
-        )
+        for (const one of positions) {
+          const before = told.get(one.ref)
+          if (before === undefined || before.timestamp < one.timestamp) told.set(one.ref, one)
+        }
+        setState(({ shared, ...before }) => ({
+          ...before,
+          ...(shared && { shared: positions.reduce(withPosition, shared) }),
+        }))
       },
-      onLost(status) {
+      onLost() {
+        // A device may have left the share.
+        told.clear()
         setState((before) => ({ ...before, isLive: false }))
-        // Whether the share has ended or the network has gone.
-        if (status !== 429 && status !== 503) read().catch(fail)
+        // The share may have ended, or only its stream be refused.
+        read()
       },
       onUnauthorized: () => Promise.resolve(false),
-      final: [401, 404],
+      final: FINAL,
     })
-    return () => stream.close()
+    return () => {
+      stream.close()
+      closing.abort()
+      clearTimeout(timer)
+    }
   }, [token])
   return state
 }
 
+/** Statuses of a share that is unknown or has ended. */
+const FINAL = [401, 404]
+
 /** @throws {ApiFailure} 404 for a share that is unknown, expired or revoked. */
-async function readShared(headers: Readonly<Record<string, string>>): Promise<Shared> {
-  const response = await fetch('/api/v1/shared', { headers, credentials: 'omit' }).catch(
-    (cause: unknown) => {
-      throw unreachable(cause)
-    },
-  )
+async function readShared(
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Shared> {
+  const response = await fetch('/api/v1/shared', {
+    headers,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]),
+    credentials: 'omit',
+  }).catch((cause: unknown) => {
+    throw unreachable(cause)
+  })
   const body = (await response.json().catch(() => undefined)) as Record<string, unknown> | undefined
   if (!response.ok || body === undefined) throw failureOf(response, body)
   return body['data'] as Shared

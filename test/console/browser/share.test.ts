@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
 import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite } from './console-harness.ts'
@@ -71,6 +72,104 @@ describeConsole('sharing', () => {
     await guest.getByRole('button', { name: 'Zoom in' }).click()
     await guest.getByRole('heading', { name: 'This link shows nothing' }).waitFor()
     expect(await guest.getByText('Device 1').count()).toBe(0)
+  })
+
+  async function sharedPage(deviceId: string): Promise<{ page: Page; link: string }> {
+    await suite.report({ deviceId, latitude: 48.2, longitude: 16.4 })
+    const { token } = await suite.made('/shares', {
+      deviceIds: [deviceId],
+      name: 'Delivery',
+      expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
+      trailMinutes: 0,
+    })
+    // Nothing from before the share was made is shown.
+    await suite.report({ deviceId, latitude: 48.2, longitude: 16.4 })
+    const page = await (await suite.open()).newPage()
+    return { page, link: `${suite.url}/share#${token}` }
+  }
+
+  /** An open stream of the share; `told` resolves once it has told a text. */
+  async function openShared(token: string) {
+    const { body } = await fetch(`${suite.url}/api/v1/shared/stream`, {
+      headers: { Authorization: `Bearer ${token}` },
+    })
+    return {
+      async told(text: string): Promise<void> {
+        let all = ''
+        for await (const piece of body ?? []) {
+          all += Buffer.from(piece as Uint8Array).toString()
+          // Leaving the loop closes the stream.
+          if (all.includes(text)) return
+        }
+      },
+    }
+  }
+
+  const firstDevice = (page: Page) =>
+    page.getByRole('list', { name: 'Devices' }).getByText('Device 1')
+
+  test('a link shows its devices although the service was busy when it was opened', async () => {
+    const { page, link } = await sharedPage('busy')
+    const busy = { status: 503, headers: { 'Retry-After': '1' }, body: '' }
+    await page.route('**/api/v1/shared', (route) => route.fulfill(busy), { times: 1 })
+    await page.goto(link)
+    await page.getByRole('alert').waitFor()
+    await firstDevice(page).waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+  })
+
+  test('a link shows its devices although its stream is refused, and that it is not live', async () => {
+    const { page, link } = await sharedPage('refused')
+    const busy = { status: 503, headers: { 'Retry-After': '60' }, body: '' }
+    await page.route('**/api/v1/shared/stream', (route) => route.fulfill(busy))
+    await page.goto(link)
+    await firstDevice(page).waitFor()
+    const connection = page.getByRole('status', { name: 'Connection' })
+    expect(await connection.textContent()).toBe('lost, trying again')
+  })
+
+  test('a report that comes while a link is first read is shown', async () => {
+    const { page, link } = await sharedPage('early')
+    const timestamp = new Date(Date.now() + 1_000).toISOString()
+    await page.route(
+      '**/api/v1/shared',
+      async (route) => {
+        const response = await route.fetch()
+        const stream = await openShared(link.split('#')[1] ?? '')
+        await suite.report({ deviceId: 'early', latitude: 49, longitude: 16.4, timestamp })
+        await stream.told(timestamp)
+        await route.fulfill({ response })
+      },
+      { times: 1 },
+    )
+    await page.goto(link)
+    const time = firstDevice(page).locator('..').getByRole('time')
+    await time.waitFor()
+    expect(await time.getAttribute('datetime')).toBe(timestamp)
+  })
+
+  test('a device that falls silent does not stay online on the map of a link', async () => {
+    const { page, link } = await sharedPage('silent')
+    const painted = (colour: readonly number[]) =>
+      page.evaluate<boolean>(`(() => {
+        const canvas = document.querySelector('.fleet-canvas')
+        if (canvas === null || canvas.width === 0) return false
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+        for (let at = 0; at < data.length; at += 4) {
+          if (${JSON.stringify(colour)}.every((part, index) => data[at + index] === part)) return true
+        }
+        return false
+      })()`)
+    const [online, idle] = [
+      [0x17, 0x80, 0x3f],
+      [0xa8, 0x6a, 0x00],
+    ] as const
+    await page.goto(link)
+    await eventually(() => painted(online))
+    // Its stream goes on, so nothing but the time changes.
+    await page.clock.setSystemTime(Date.now() + 6 * 60_000)
+    await eventually(() => painted(idle))
+    expect(await painted(online)).toBe(false)
   })
 
   test.each(['/share', '/share#nonsense', '/share#%'])(
