@@ -15,6 +15,7 @@ import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import { documentRoutes } from '../runtime/openapi/document-routes.ts'
 import { operationsRoutes } from '../runtime/operations-routes.ts'
+import type { AuditEntry } from '../store/back-office.ts'
 import type { Store } from '../store/store.ts'
 import { accountRoutes } from './accounts/accounts.ts'
 import { serveConsole, type ConsolePage } from './console-page/serve-console.ts'
@@ -42,6 +43,7 @@ import { streamRoutes } from './stream/stream-route.ts'
 import { systemHistoryRoute } from './system-history.ts'
 import { systemRoutes, type Mode } from './system.ts'
 import { limitedLookUps } from './http/known-secrets.ts'
+import { lateEntries } from './http/late-entries.ts'
 import { shareCallers } from './http/share-callers.ts'
 import { callerLimits } from './http/caller-limits.ts'
 import { passwordTurns } from './sign-in/password-turns.ts'
@@ -110,7 +112,7 @@ export function createAdminApp({
   ready,
   metricsElsewhere = false,
   console,
-  ...deps
+  ...given
 }: AdminDependencies & {
   trustProxy: number
   callLimit: RateLimit | 'off'
@@ -119,7 +121,10 @@ export function createAdminApp({
   metricsElsewhere?: boolean
   console?: ConsolePage
 }): Koa<HttpState> {
-  const { store, clock, logger, metrics, stopping } = deps
+  const { clock, logger, metrics, stopping } = given
+  const late = lateEntries(given.store, { stopping })
+  const store = { ...given.store, appendAudit: (entry: AuditEntry) => late.appendAudit(entry) }
+  const deps = { ...given, store }
   const router = new Router<HttpState>({ strict: true })
   operationsRoutes(router, {
     name: 'gps-admin-api',
@@ -133,12 +138,12 @@ export function createAdminApp({
   const limits = callerLimits({ calls: callLimit })
   const lookUp = limitedLookUps({ limit: authLimit, lacking: 'API key' })
   const identifyShare = shareCallers({ store, clock, limit: authLimit })
+  const callers = {
+    ...{ store, clock, logger, limits, lookUp, identifyShare },
+    writeLateEntries: () => late.write(),
+  }
   for (const route of routes) {
-    router.register(
-      PREFIX + route.path,
-      [route.method],
-      [authorized(route, { store, clock, logger, limits, lookUp, identifyShare })],
-    )
+    router.register(PREFIX + route.path, [route.method], [authorized(route, callers)])
   }
 
   const app = new Koa<HttpState>({ proxy: trustProxy > 0, maxIpsCount: trustProxy })

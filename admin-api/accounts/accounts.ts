@@ -103,9 +103,12 @@ export function accountRoutes({
     { id, ...action }: { action: string; id: string; details?: Readonly<Record<string, unknown>> },
   ): Promise<void> {
     const subject = { kind: 'account', id } as const
-    for (const accountId of new Set([id, caller.accountId])) {
-      await recordAction(ctx, caller, { ...action, subject, accountId }, { store, clock })
-    }
+    const accountIds = [...new Set([id, caller.accountId])]
+    await Promise.all(
+      accountIds.map((accountId) =>
+        recordAction(ctx, caller, { ...action, subject, accountId }, { store, clock }),
+      ),
+    )
   }
 
   return [

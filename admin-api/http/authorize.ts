@@ -25,6 +25,7 @@ export function authorized(
     logger: Logger
     limits: CallerLimits
     lookUp: LookUp
+    writeLateEntries: () => Promise<void>
     identifyShare: (ctx: AdminContext) => Promise<ShareCaller>
   },
 ): HttpMiddleware {
@@ -32,6 +33,7 @@ export function authorized(
   const isEndless = route.answer.content?.['text/event-stream'] !== undefined
 
   return async function authorized(ctx) {
+    if (route.method !== 'GET') await deps.writeLateEntries()
     if (route.needs === 'nobody') return route.handle(ctx, await input(ctx))
     if (route.needs === 'share') {
       const share = await deps.identifyShare(ctx)

@@ -231,6 +231,42 @@ test('who is told that something is done finds it recorded: else the answer is a
   expect(signedIn.headers.getSetCookie()).toEqual([])
 })
 
+test('a change that could not be recorded is recorded before it is confirmed to who repeats it', async () => {
+  let away = false
+  await harness.close()
+  harness = await startAdmin({
+    operator: { platform: true },
+    wrapStore: (store) => ({
+      ...store,
+      appendAudit: async (entry) => {
+        if (away) throw new DependencyError('away', { retriable: true })
+        await store.appendAudit(entry)
+      },
+    }),
+  })
+  const session = await harness.createSession()
+  const key = await harness.createKey()
+  const [risen, gone] = [await harness.createOperator(), await harness.createOperator()]
+  const changes = [
+    ['POST', `/keys/${key.id}/revoke`, undefined, 'key.revoked', 200],
+    ['PATCH', `/operators/${risen.id}`, { role: 'admin' }, 'operator.changed', 200],
+    ['DELETE', `/operators/${gone.id}`, undefined, 'operator.deleted', 404],
+    ['PATCH', '/accounts/acc-2', { suspended: true }, 'account.suspended', 200],
+  ] as const
+  for (const [method, path, body, action, status] of changes) {
+    const change = () =>
+      harness.api(method, path, { headers: session, ...(body !== undefined && { body }) })
+    away = true
+    expect((await change()).status).toBe(503)
+    expect((await change()).status).toBe(503)
+    away = false
+    expect((await change()).status).toBe(status)
+    const entries = await harness.store.pageAudit({ accountId: 'acc-1', action, limit: 9 })
+    expect({ action, entries: entries.length }).toEqual({ action, entries: 1 })
+  }
+  expect(await harness.store.pageAudit({ accountId: 'acc-2', limit: 9 })).toHaveLength(1)
+})
+
 describe('the audit', () => {
   test('is found by operator, action, subject and time, in pages bound to what was asked', async () => {
     const first = await made('/keys', { name: 'first' })
