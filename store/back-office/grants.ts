@@ -19,13 +19,12 @@ export function grantsOf({
 
   async function byHash(secretHash: Uint8Array) {
     const hash = hashText(secretHash)
-    const [[current], [previous]] = await Promise.all([
-      keys.find({ index: 'secret', where: { secret: hash }, limit: 1 }),
-      keys.find({ index: 'previous', where: { previousSecret: hash }, limit: 1 }),
-    ])
-    return current === undefined
-      ? { key: previous, secretValidUntil: previous?.previousValidUntil }
-      : { key: current, secretValidUntil: undefined }
+    const [current] = await keys.find({ index: 'secret', where: { secret: hash }, limit: 1 })
+    if (current !== undefined) return { key: current, secretValidUntil: undefined }
+    // After the other: a rotation at the same moment would hide the secret from both.
+    const query = { index: 'previous', where: { previousSecret: hash }, limit: 1 } as const
+    const [previous] = await keys.find(query)
+    return { key: previous, secretValidUntil: previous?.previousValidUntil }
   }
 
   return {

@@ -4,7 +4,7 @@ import type { Operator } from '../../../store/back-office.ts'
 import type { Documents, OpenDocuments } from '../../../store/documents.ts'
 import { Database } from '../../../runtime/sqlite/database.ts'
 import { makeTables, sqliteDocuments } from '../../../store/sqlite/documents.ts'
-import { account, operator } from '../../contracts/store-samples.ts'
+import { account, apiKey, operator } from '../../contracts/store-samples.ts'
 
 type BackOffice = ReturnType<typeof openBackOffice>
 
@@ -166,6 +166,23 @@ describe('the rules that span documents', () => {
     expect(new Set(await adminsOf(store, accountId))).toEqual(new Set([ana.id, bo.id]))
     expect(await leave(store, bo, 'demote')).toMatchObject({ role: 'viewer' })
     expect(await leave(store, ana, 'delete')).toBe('last admin')
+  })
+
+  test('a good key is found however a rotation falls between the look-ups', async () => {
+    const store = process()
+    const own = account()
+    await store.createAccount(own)
+    const key = apiKey({ accountId: own.id })
+    const [hash, secretHash] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+    await store.createKey(key, hash)
+    const looking = held('keys.find')
+    const found = process(looking).findGrant(hash)
+    await looking.reached
+    await new Promise(setImmediate)
+    const rotation = { accountId: own.id, keyId: key.id, hint: 'gps_2', previousValidUntil: 9 }
+    await store.rotateKey({ ...rotation, secretHash })
+    await looking.release()
+    expect(await found).toMatchObject({ key: { id: key.id }, secretValidUntil: 9 })
   })
 
   /** A back office of its own on the same data; `slow`: others get turns between its calls. */
