@@ -12,6 +12,7 @@ import {
   successEnvelope,
   type HttpContext,
 } from '../runtime/http.ts'
+import type { Load } from '../runtime/load.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Endpoint, ReportState } from './senders/endpoint.ts'
@@ -20,6 +21,7 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 const COMMON_HEADERS = Object.entries(EVERY_ANSWER).flat()
 
 type Endpoints = Readonly<Record<string, Endpoint>>
+type Answering = { readonly metrics: Metrics; readonly logger: Logger; readonly load: Load }
 type AnswerReport = (
   ctx: HttpContext<ReportState>,
   route: { readonly path: string; readonly endpoint: Endpoint },
@@ -33,7 +35,7 @@ type AnswerReport = (
 export function withReports(
   { app, router }: { app: Koa<ReportState>; router: Router<ReportState> },
   endpoints: Endpoints,
-  options: { metrics: Metrics; logger: Logger },
+  options: Answering,
 ): HttpApp & Pick<Koa<ReportState>, 'middleware'> {
   const answer = answerReport(options)
   const byPath = new Map(Object.entries(endpoints))
@@ -63,7 +65,7 @@ function pathIn({ url = '' }: IncomingMessage): string {
 }
 
 /** Does for a report all that the app's middleware does for the others. */
-function answerReport({ metrics, logger }: { metrics: Metrics; logger: Logger }): AnswerReport {
+function answerReport({ metrics, logger, load }: Answering): AnswerReport {
   const observe = requestObserver({ service: 'ingest-api', metrics, logger })
   const failed = failureLog({ logger })
 
@@ -71,7 +73,7 @@ function answerReport({ metrics, logger }: { metrics: Metrics; logger: Logger })
     const started = performance.now()
     const requestId = requestIdOf(ctx.req)
     const headers = ['X-Request-Id', requestId, ...COMMON_HEADERS, 'Content-Type', JSON_TYPE]
-    Object.assign(ctx.state, { requestId, headers })
+    Object.assign(ctx.state, { requestId, headers, heldBytes: 0 })
     try {
       const { data, message } = await endpoint(ctx)
       write(ctx, 200, successEnvelope(data, { status: 200, message }))
@@ -80,6 +82,8 @@ function answerReport({ metrics, logger }: { metrics: Metrics; logger: Logger })
       headers.push(...Object.entries(error.headers).flat())
       if (hasLongUnreadBody(ctx.req)) headers.push('Connection', 'close')
       write(ctx, error.status, errorEnvelope(error))
+    } finally {
+      load.release(ctx.state.heldBytes)
     }
     observe(ctx, { route: path, started })
     if (ctx.req.socket.destroyed) logger.debug({ requestId }, 'the caller has gone')

@@ -93,7 +93,7 @@ export function createIngestApp({
     '/api/v1/gps/batch': submitBatch({ receive, accept }),
   }
   const take = takeApps({ ...receiving, accept })
-  const apps = answerApps({ take, metrics, logger })
+  const apps = answerApps({ take, load, metrics, logger })
   // Known to the router for its 405: what it takes never comes so far.
   for (const { path, methods, app } of APP_PATHS) {
     router.register(path, [...methods], apps)
@@ -107,5 +107,5 @@ export function createIngestApp({
   app.use(answerInEnvelope({ logger }))
   app.use(router.routes())
   app.on('error', reportBrokenOff({ logger }))
-  return withReports({ app, router }, endpoints, { metrics, logger })
+  return withReports({ app, router }, endpoints, { metrics, logger, load })
 }

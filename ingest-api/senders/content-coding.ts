@@ -1,19 +1,9 @@
-import { brotliDecompress, gunzip, inflate, type Zlib } from 'node:zlib'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { ApiError, invalidParams } from '../../runtime/errors.ts'
 
 /** How a body may be compressed (RFC 9110, section 8.4.1). */
-const CODINGS: Readonly<Record<Coding, Decompress>> = {
-  gzip: gunzip,
-  deflate: inflate,
-  br: brotliDecompress,
-}
-export type Coding = 'gzip' | 'deflate' | 'br'
-
-type Decompress = (
-  bytes: Buffer,
-  options: { maxOutputLength: number; info: true },
-  done: (error: NodeJS.ErrnoException | null, result: unknown) => void,
-) => void
+const CODINGS = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress }
+export type Coding = keyof typeof CODINGS
 
 /** Bodies that do not compress become a little larger: by frames, checksums and lengths of blocks. */
 export const MOST_OVERHEAD_BYTES = 1024
@@ -33,26 +23,27 @@ export function codingOf(header: string): Coding | 'identity' {
 }
 
 /**
- * Decompresses a body, and stops once it is larger than `limitBytes`.
- * @throws {ApiError} 400 if it is damaged, cut off, or continues after its end; `tooLarge()`.
+ * Decompresses a body piece by piece, until `collect` refuses one.
+ * @throws {ApiError} 400 if it is damaged, cut off, or continues after its end; what `collect` says.
  */
-export function inflated(
+export function inflate(
   bytes: Buffer,
-  {
-    coding,
-    limitBytes,
-    tooLarge,
-  }: { coding: Coding; limitBytes: number; tooLarge: () => ApiError },
-): Promise<Buffer> {
+  { coding, collect }: { coding: Coding; collect: (chunk: Buffer) => ApiError | undefined },
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    const done = (error: NodeJS.ErrnoException | null, result: unknown) => {
-      if (error?.code === 'ERR_BUFFER_TOO_LARGE') return reject(tooLarge())
-      if (error !== null) return reject(fault(`is damaged or not ${coding}`))
-      const { buffer, engine } = result as { buffer: Buffer; engine: Zlib }
-      if (engine.bytesWritten < bytes.length) return reject(fault('continues after its end'))
-      resolve(buffer)
-    }
-    CODINGS[coding](bytes, { maxOutputLength: limitBytes, info: true }, done)
+    const engine = CODINGS[coding]()
+    engine.on('data', (chunk: Buffer) => {
+      const error = collect(chunk)
+      if (error === undefined) return
+      engine.destroy()
+      reject(error)
+    })
+    engine.on('error', () => reject(fault(`is damaged or not ${coding}`)))
+    engine.on('end', () => {
+      if (engine.bytesWritten === bytes.length) resolve()
+      else reject(fault('continues after its end'))
+    })
+    engine.end(bytes)
   })
 }
 

@@ -3,6 +3,8 @@ import type { HttpContext, HttpState } from '../../runtime/http.ts'
 export type ReportState = HttpState & {
   /** Of the answer, also if the endpoint throws: names and values in turn. */
   readonly headers: string[]
+  /** Room that was taken for the request, and is given back once its work is done. */
+  heldBytes: number
 }
 
 /** Takes the reports of one request and tells what to answer in the envelope, with 200. */

@@ -1,81 +1,72 @@
 import { ApiError, invalidParams } from '../../runtime/errors.ts'
 import { unavailable, type HttpContext } from '../../runtime/http.ts'
 import type { Load } from '../../runtime/load.ts'
-import { codingOf, inflated, MOST_OVERHEAD_BYTES, type Coding } from './content-coding.ts'
+import { codingOf, inflate, MOST_OVERHEAD_BYTES, type Coding } from './content-coding.ts'
+import type { ReportState } from './endpoint.ts'
 
 const SMALL_BYTES = 16 * 1024
+
+type Context = HttpContext<ReportState>
+type Limit = { readonly limitBytes: number; readonly chunks: Buffer[]; readonly load: Load }
+/** Takes a piece of a body, or says why no more of it is taken. */
+type Collect = (chunk: Buffer) => ApiError | undefined
 
 /**
  * Reads a body of at most `limitBytes`, counted after decompression. The bytes go into `chunks`
  * as they arrive, so that the caller has them for a rejection.
  * @throws {ApiError} 415, 413 or 400; 503 if there is no room for it.
  */
-export function readBody(
-  ctx: HttpContext,
-  { limitBytes, chunks, load }: { limitBytes: number; chunks: Buffer[]; load: Load },
-): Promise<Buffer> {
+export function readBody(ctx: Context, limit: Limit): Promise<Buffer> {
   const coding = codingOf(ctx.get('content-encoding'))
-  const tooLarge = () =>
-    new ApiError('PAYLOAD_TOO_LARGE', `the body must not be larger than ${limitBytes} bytes`)
-  if (coding === 'identity') return readBytes(ctx, { limitBytes, chunks, load, tooLarge })
-  return readCompressed(ctx, { coding, limitBytes, chunks, load, tooLarge })
+  return coding === 'identity' ? readBytes(ctx, limit) : readCompressed(ctx, coding, limit)
 }
 
-type Limit = { limitBytes: number; chunks: Buffer[]; load: Load; tooLarge: () => ApiError }
-
-async function readCompressed(
-  ctx: HttpContext,
-  { coding, limitBytes, chunks, load, tooLarge }: Limit & { coding: Coding },
-): Promise<Buffer> {
+async function readCompressed(ctx: Context, coding: Coding, limit: Limit): Promise<Buffer> {
+  const { limitBytes, chunks } = limit
   const most = limitBytes + MOST_OVERHEAD_BYTES
-  const compressed = await readBytes(ctx, { limitBytes: most, chunks: [], load, tooLarge })
+  const compressed = await readBytes(ctx, { ...limit, limitBytes: most, chunks: [] }, limitBytes)
   if (compressed.length === 0) return compressed
-  const body = await inflated(compressed, { coding, limitBytes, tooLarge })
-  if (!hold(ctx, body.length, load)) throw overloaded()
-  chunks.push(body)
-  return body
+  await inflate(compressed, { coding, collect: collector(ctx, limit) })
+  return joined(chunks)
 }
 
 /** Collects the body in `chunks` and returns it as one buffer. */
-function readBytes(
-  ctx: HttpContext,
-  { limitBytes, chunks, load, tooLarge }: Limit,
-): Promise<Buffer> {
+function readBytes(ctx: Context, limit: Limit, toldBytes = limit.limitBytes): Promise<Buffer> {
+  const { limitBytes, chunks, load } = limit
   const request = ctx.req
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) {
-    return Promise.reject(tooLarge())
+    return Promise.reject(tooLarge(toldBytes))
   }
   // A small body has come with its headers.
   if (request.complete) {
     const bytes = (request.read() as Buffer | null) ?? Buffer.alloc(0)
     chunks.push(bytes)
-    return bytes.length > limitBytes ? Promise.reject(tooLarge()) : Promise.resolve(bytes)
+    if (bytes.length > limitBytes) return Promise.reject(tooLarge(toldBytes))
+    // The number of requests limits small ones.
+    const isHeld = bytes.length <= SMALL_BYTES || hold(ctx, bytes.length, load)
+    return isHeld ? Promise.resolve(bytes) : Promise.reject(overloaded())
   }
+  // Its client may have gone while the key was looked up, and nothing happens any more.
+  if (request.destroyed) return Promise.reject(cutOff())
   return new Promise((resolve, reject) => {
-    let length = 0
+    const collect = collector(ctx, limit, toldBytes)
     const onData = (chunk: Buffer) => {
-      if (!load.hold(chunk.length)) return giveUp(overloaded())
-      length += chunk.length
-      chunks.push(chunk)
-      if (length > limitBytes) giveUp(tooLarge())
-    }
-    const onEnd = () => {
-      stop()
-      if (!hold(ctx, length, load)) return reject(overloaded())
-      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
-    }
-    const onCut = () => {
-      stop()
-      reject(bodyFault('the body ended before it was complete'))
-    }
-    const giveUp = (error: ApiError) => {
+      const error = collect(chunk)
+      if (error === undefined) return
       stop()
       request.resume()
       reject(error)
     }
+    const onEnd = () => {
+      stop()
+      resolve(joined(chunks))
+    }
+    const onCut = () => {
+      stop()
+      reject(cutOff())
+    }
     const stop = () => {
       load.endBody()
-      load.release(length)
       request.off('data', onData).off('end', onEnd).off('close', onCut).off('error', onCut)
       request.on('error', () => undefined)
     }
@@ -84,25 +75,48 @@ function readBytes(
   })
 }
 
-/**
- * Holds the bytes of a body until it is answered. Small ones are held while they arrive only: later
- * the number of requests limits them.
- */
-function hold({ req: { socket }, res }: HttpContext, bytes: number, load: Load): boolean {
-  if (bytes <= SMALL_BYTES) return true
-  if (!load.hold(bytes)) return false
-  // Node does not close an answer that waits behind another one when the connection breaks.
-  const release = () => {
-    res.off('close', release)
-    socket.off('close', release)
-    load.release(bytes)
+/** Collects the pieces of a body in `chunks`, as far as it is small enough and there is room. */
+function collector(
+  ctx: Context,
+  { limitBytes, chunks, load }: Limit,
+  toldBytes = limitBytes,
+): Collect {
+  let length = 0
+  return (chunk) => {
+    if (!hold(ctx, chunk.length, load)) return overloaded()
+    length += chunk.length
+    chunks.push(chunk)
+    return length > limitBytes ? tooLarge(toldBytes) : undefined
   }
-  res.on('close', release)
-  socket.on('close', release)
+}
+
+/**
+ * Takes room for bytes of a request. Whoever answers the request gives it back when its work is
+ * done, whatever became of its client. False if there is none.
+ */
+export function hold({ state }: Context, bytes: number, load: Load): boolean {
+  if (!load.hold(bytes)) return false
+  state.heldBytes += bytes
   return true
 }
 
-function overloaded(): ApiError {
+/** One buffer in place of the pieces, which are not kept beside it. */
+function joined(chunks: Buffer[]): Buffer {
+  if (chunks.length === 1) return chunks[0] as Buffer
+  const whole = Buffer.concat(chunks)
+  chunks.splice(0, chunks.length, whole)
+  return whole
+}
+
+function tooLarge(limitBytes: number): ApiError {
+  return new ApiError('PAYLOAD_TOO_LARGE', `the body must not be larger than ${limitBytes} bytes`)
+}
+
+function cutOff(): ApiError {
+  return bodyFault('the body ended before it was complete')
+}
+
+export function overloaded(): ApiError {
   return unavailable('the service is overloaded, please send it again')
 }
 

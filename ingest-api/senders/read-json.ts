@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { ApiError } from '../../runtime/errors.ts'
 import type { HttpContext } from '../../runtime/http.ts'
 import type { Load } from '../../runtime/load.ts'
+import type { ReportState } from './endpoint.ts'
 import { bodyFault, readBody } from './read-body.ts'
 
 /** A parsed body and its bytes, decompressed. */
@@ -14,7 +15,7 @@ export type JsonBody = { readonly json: unknown; readonly chunks: readonly Buffe
  * @throws {ApiError} 415, 413 or 400; 503 if there is no room for it.
  */
 export async function readJson(
-  ctx: HttpContext,
+  ctx: HttpContext<ReportState>,
   { limitBytes, chunks, load }: { limitBytes: number; chunks: Buffer[]; load: Load },
 ): Promise<JsonBody> {
   const type = ctx.request.type.toLowerCase()

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { Load } from '../../runtime/load.ts'
 import { eventually } from '../eventually.ts'
 import { expectRefused } from './expect-refused.ts'
@@ -14,13 +14,19 @@ let sockets: Socket[]
 /** Ends the waits of the log, which are begun while this is set. */
 let letGo: (() => void) | undefined
 let appending: number
+let load: Load
+const ROOM = 10_000_000
+const TAKEN = ROOM - 100_000
 
 beforeEach(async () => {
   sockets = []
   appending = 0
   let going = Promise.resolve()
+  load = new Load({ mostRequests: 3, mostBytes: ROOM })
+  // Without what only the body that takes long to decompress needs.
+  load.hold(TAKEN)
   ingest = await startIngest({
-    load: new Load({ mostRequests: 3, mostBytes: 100_000 }),
+    load,
     wrapLog: (log) => ({
       ready: () => log.ready(),
       append: async (events) => {
@@ -50,11 +56,11 @@ async function fill(): Promise<{ answers: () => Promise<Answer[]> }> {
 }
 
 /** Begins a request whose body does not come to its end. */
-function beginBody(bytes: number, length: number, path = 'submit'): Socket {
+function beginBody(bytes: number, length: number, path = '/gps/submit', header = 'A: b'): Socket {
   const socket = connect(Number(new URL(ingest.url).port), '127.0.0.1')
   socket.on('error', () => undefined)
   socket.write(
-    `POST /api/v1/gps/${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n` +
+    `POST /api/v1${path} HTTP/1.1\r\nHost: a\r\n${header}\r\nAuthorization: Bearer ${key}\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${' '.repeat(bytes)}`,
   )
   sockets.push(socket)
@@ -140,6 +146,10 @@ describe('a server that holds as many bytes as it can', () => {
     expectRefused(await ingest.batch(large, { key }), 503, 'SERVICE_UNAVAILABLE')
     const packed = { key, headers: { 'Content-Encoding': 'gzip' } }
     expectRefused(await ingest.batch(gzipSync(large), packed), 503, 'SERVICE_UNAVAILABLE')
+    const headers = { Authorization: `Bearer ${key}` }
+    const points = JSON.stringify({ points: Array.from({ length: 50 }, () => [1, 2]) })
+    const app = { method: 'POST', headers, body: points }
+    expect((await ingest.request('/log/multiple/x/van', app)).status).toBe(503)
     const small = ingest.submit(minimal, { key })
     letGo?.()
     expect((await waiting).status).toBe(200)
@@ -149,7 +159,7 @@ describe('a server that holds as many bytes as it can', () => {
 
   test('counts what has arrived of a body, and forgets it with its connection', async () => {
     letGo?.()
-    const half = beginBody(90_000, 200_000, 'batch')
+    const half = beginBody(90_000, 200_000, '/gps/batch')
     await eventually(async () => {
       const body = { reports: [minimal], note: 'n'.repeat(15_000) }
       return (await ingest.batch(body, { key })).status === 503
@@ -159,5 +169,47 @@ describe('a server that holds as many bytes as it can', () => {
       const body = { reports: [minimal], note: 'n'.repeat(80_000) }
       return (await ingest.batch(body, { key })).status === 200
     })
+  })
+})
+
+/** Whether all room is free again, and no more than that was given back. */
+function isFree(bytes: number): boolean {
+  if (!load.hold(bytes)) return false
+  const isTooMuch = load.hold(1)
+  load.release(bytes)
+  if (isTooMuch) throw new Error('more room was given back than was taken')
+  return true
+}
+
+describe('the room of a request whose client goes is given back once', () => {
+  test('while it is worked on', async () => {
+    const large = JSON.stringify({ reports: [minimal], note: 'n'.repeat(60_000) })
+    const socket = beginBody(0, large.length, '/gps/batch')
+    socket.write(large)
+    await eventually(() => appending === 1)
+    socket.resetAndDestroy()
+    await eventually(async () => (await ingest.submit(minimal)).status === 401)
+    letGo?.()
+    await eventually(() => isFree(ROOM - TAKEN))
+  })
+
+  test('while its body is decompressed', async () => {
+    load.release(TAKEN)
+    const begun = jest.spyOn(load, 'beginBody')
+    const ended = jest.spyOn(load, 'endBody')
+    const packed = gzipSync(' '.repeat(8 * 1024 * 1024))
+    for (let n = 1; n <= 5; n += 1) {
+      const socket = beginBody(0, packed.length, '/owntracks/points', 'Content-Encoding: gzip')
+      await eventually(() => begun.mock.calls.length === n)
+      socket.write(packed)
+      await eventually(() => ended.mock.calls.length === n)
+      socket.resetAndDestroy()
+    }
+    await eventually(() => isFree(ROOM))
+  })
+
+  test('while its body arrives', async () => {
+    beginBody(60_000, 90_000, '/gps/batch').resetAndDestroy()
+    await eventually(() => isFree(ROOM - TAKEN))
   })
 })

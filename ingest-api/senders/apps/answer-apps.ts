@@ -9,6 +9,7 @@ import {
   type HttpContext,
   type HttpMiddleware,
 } from '../../../runtime/http.ts'
+import type { Load } from '../../../runtime/load.ts'
 import type { Logger } from '../../../runtime/logger.ts'
 import type { Metrics } from '../../../runtime/metrics.ts'
 import type { ReportState } from '../endpoint.ts'
@@ -21,10 +22,12 @@ const COMMON_HEADERS = Object.entries(EVERY_ANSWER).flat()
 /** Answers the requests of apps, each as the app needs it. */
 export function answerApps({
   take,
+  load,
   metrics,
   logger,
 }: {
   take: TakeApp
+  load: Load
   metrics: Metrics
   logger: Logger
 }): HttpMiddleware<ReportState> {
@@ -41,13 +44,15 @@ export function answerApps({
     const started = performance.now()
     const requestId = requestIdOf(ctx.req)
     const headers = ['X-Request-Id', requestId, ...COMMON_HEADERS]
-    Object.assign(ctx.state, { requestId, headers })
+    Object.assign(ctx.state, { requestId, headers, heldBytes: 0 })
     try {
       write(ctx, method === 'HEAD' ? EMPTY : await take(ctx, route))
     } catch (thrown) {
       const error = forApp(failed(thrown, ctx.state), route.app)
       headers.push(...Object.entries(error.headers).flat())
       write(ctx, { status: error.status, body: JSON.stringify(errorEnvelope(error)) })
+    } finally {
+      load.release(ctx.state.heldBytes)
     }
     observe(ctx, { route: route.path, started })
   }

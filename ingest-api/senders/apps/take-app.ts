@@ -16,7 +16,7 @@ import type { Outcome } from '../../accept/outcome.ts'
 import type { Offered } from '../../accept/rejections.ts'
 import { grantBehind } from '../../keys/authenticate.ts'
 import type { ReportState } from '../endpoint.ts'
-import { readBody } from '../read-body.ts'
+import { hold, overloaded, readBody } from '../read-body.ts'
 import { WAITS_MS, type Receiving } from '../receive.ts'
 import type { App, AppAnswer, AppHead } from './app.ts'
 import type { AppRoute } from './app-routes.ts'
@@ -26,6 +26,8 @@ import { givenReports } from './given-reports.ts'
 
 /** Of a body without a valid key, so much is read. */
 const UNKNOWN_BODY_BYTES = 16 * 1024
+/** What a point takes while it is worked on; the body's own bytes may be a hundredth of it. */
+const POINT_BYTES = 1024
 /** Until an operator has changed something. */
 const FORBIDDEN_SECONDS = 60
 const SCOPE = 'positions:write'
@@ -83,6 +85,10 @@ export function takeApps({
       return app.answer(head)
     }
     const said = app.read({ ...head, body })
+    if (said.length > 1 && !hold(ctx, said.length * POINT_BYTES, load)) {
+      tally.failed(overloaded(), { reports: 1, app: app.name })
+      throw overloaded()
+    }
     // Before the work, or requests at the same time would all be within the limit.
     const charge = await keyLimit.charge(key, said.length - 1)
     if (charge.exhausted !== undefined) throw exhausted(charge.exhausted, app)
@@ -105,7 +111,7 @@ export function takeApps({
     let grant: KeyGrant | undefined
     try {
       // The server asks this of requests with a body.
-      if (ctx.method === 'GET' && load.isFull) throw unavailable('the service is overloaded')
+      if (ctx.method === 'GET' && load.isFull) throw overloaded()
       grant = await grantBehind(credentials.hash, ctx.ip, { grants, failures, clock })
       if (grant === undefined) throw unauthorized(credentials)
     } catch (error) {

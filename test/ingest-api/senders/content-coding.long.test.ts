@@ -8,6 +8,7 @@ import {
   inflateSync,
 } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
+import { Load } from '../../../runtime/load.ts'
 import { expectRefused } from '../expect-refused.ts'
 import { ingestForAllTests, startIngest, type IngestHarness } from '../ingest-harness.ts'
 
@@ -100,6 +101,36 @@ describe.each(codings)('a body in %s', (coding, compress, decompress) => {
     expect(rejections.map(({ body }) => body)).toEqual(['{"deviceId":"tug"}', 'no JSON', undefined])
     await own.close()
   })
+})
+
+test('bodies that become very large at the same time take no more than there is room for', async () => {
+  const mebibytes = 1024 * 1024
+  const own = await startIngest({ load: new Load({ mostBytes: 20 * mebibytes }) })
+  const { secret } = await own.createKey()
+  const bomb = gzipSync(`{"image":"${'A'.repeat(8 * mebibytes - 100)}"}`)
+  const headers = { Authorization: `Bearer ${secret}`, 'Content-Encoding': 'gzip' }
+  const before = process.memoryUsage().arrayBuffers
+  let most = 0
+  const watching = setInterval(() => {
+    most = Math.max(most, process.memoryUsage().arrayBuffers - before)
+  }, 1)
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, () =>
+      own.request('/pub', { method: 'POST', headers, body: bomb as unknown as Blob }),
+    ),
+  )
+  clearInterval(watching)
+  const statuses = new Set(answers.map(({ status }) => status))
+  expect([...statuses].sort()).toEqual([200, 503])
+  // It was 480 MiB and more, for 480 MiB of bodies.
+  expect(most / mebibytes).toBeLessThan(150)
+  const after = await own.request('/pub', {
+    method: 'POST',
+    headers,
+    body: bomb as unknown as Blob,
+  })
+  expect(after.status).toBe(200)
+  await own.close()
 })
 
 test('a body that does not compress may be a little larger than what it becomes', async () => {

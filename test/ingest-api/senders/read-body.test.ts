@@ -78,3 +78,38 @@ test('a client that is gone in the middle of its body is one line for debugging'
   expect(spied).not.toHaveBeenCalled()
   spied.mockRestore()
 })
+
+test('a body that was cut off while its key was looked up ends its request', async () => {
+  let asked = 0
+  let letGo = () => {}
+  const going = new Promise<void>((resolve) => (letGo = resolve))
+  const wrapKeys = (store: Store) => ({
+    findGrant: async (hash: Uint8Array) => {
+      asked += 1
+      await going
+      return store.findGrant(hash)
+    },
+  })
+  const own = await startIngest({ wrapKeys })
+  const requests = () => own.metrics.httpRequests.get()
+  const { secret } = await own.createKey()
+  const gone: Promise<unknown>[] = []
+  for (const path of ['/api/v1/gps/submit', '/pub']) {
+    const socket = connect(Number(new URL(own.url).port), '127.0.0.1')
+    socket.on('error', () => undefined)
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${secret}\r\n` +
+        'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"deviceId"',
+    )
+    gone.push(eventually(() => asked > 0 && socket.resetAndDestroy()))
+  }
+  await Promise.all(gone)
+  // By the time that another one is answered, the server knows that they have gone.
+  expect((await own.request('/healthz')).status).toBe(200)
+  letGo()
+  await eventually(async () => {
+    const routes = (await requests()).values.map(({ labels }) => labels.route)
+    return routes.includes('/api/v1/gps/submit') && routes.includes('/pub')
+  })
+  await own.close()
+})
