@@ -30,7 +30,7 @@ export type SqliteReadModels = Pick<ReadModels, RecordReads> & {
   origins(receivedSince: number): Map<number, OriginBounds>
   checkpoint(): Offsets
   lastApplied(): AppliedEvents
-  /** May take many turns when it erases devices with a long history. */
+  /** May take many turns when it erases devices. */
   project: Generation['project']
   /** `forget` is called with the devices whose statuses are about to be removed. */
   expire(
@@ -104,17 +104,18 @@ export function openReadModels(
   }
 
   /**
-   * Removes long histories in small transactions before the batch's own, which blocks other work.
+   * Removes erased histories in small transactions before the batch's own, which blocks other work.
    * Their records are unwanted whatever becomes of the batch, and their devices are marked as
    * erased first.
    */
-  async function removeLongHistories({ entries }: ProjectionBatch): Promise<void> {
+  async function removeErasedHistories({ entries }: ProjectionBatch): Promise<void> {
     for (const entry of entries) {
       if (entry.kind !== 'erasure' || erasures.isApplied(entry.event.eventId)) continue
       const number = statuses.find(entry.event)?.number
-      if (number === undefined || !records.erasesMany(entry, number)) continue
+      if (number === undefined) continue
       devices.begin(entry)
-      while (records.removeErased(entry, number)) await endOfTurn()
+      do await endOfTurn()
+      while (records.removeErased(entry, number))
     }
   }
 
@@ -167,7 +168,7 @@ export function openReadModels(
     },
 
     async project(batch) {
-      await removeLongHistories(batch)
+      await removeErasedHistories(batch)
       try {
         return projectNow(batch)
       } catch (error) {

@@ -14,8 +14,6 @@ export type Records = Pick<ReadModels, RecordReads> & {
   removeSome(receivedBefore: number): boolean
   /** Removes some of those covered by an erasure; false when none is left. */
   removeErased(erasure: ErasureEntry, device: number): boolean
-  /** Whether an erasure covers more than is removed at once. */
-  erasesMany(erasure: ErasureEntry, device: number): boolean
   /** Every record of a device by its origin, partition by partition. */
   ofDevice(device: number, name: DeviceName): { origin: Origin; event: PositionReported }[]
   /** How many records a device has with a timestamp from `from` up to `to`, exclusive. */
@@ -132,9 +130,6 @@ export function sqliteRecords(database: Database): Records {
   const count = database.prepare<{ count: number }>(COUNT)
   const removeSome = database.prepare(REMOVE_SOME)
   const removeErased = database.prepare(REMOVE_ERASED)
-  const oneTooMany = database.prepare<{ rowid: number }>(
-    `SELECT rowid FROM records WHERE ${ERASED} LIMIT 1 OFFSET ${REMOVED_AT_ONCE}`,
-  )
   const ofDevice = database.prepare<Row>(
     'SELECT * FROM records WHERE device = ? ORDER BY log_partition, log_offset',
     AS_ARRAYS,
@@ -198,8 +193,6 @@ export function sqliteRecords(database: Database): Records {
 
     removeErased: (erasure, device) =>
       removeErased.run(device, ...erased(erasure)) === REMOVED_AT_ONCE,
-
-    erasesMany: (erasure, device) => oneTooMany.get(device, ...erased(erasure)) !== undefined,
 
     ofDevice: (device, name) =>
       ofDevice.all(device).map((row) => {

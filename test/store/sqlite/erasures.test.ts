@@ -19,6 +19,7 @@ import {
   LogOfOneSuite,
   type PositionEntry,
 } from '../../contracts/store-samples.ts'
+import type { ProjectionEntry } from '../../../store/read-models.ts'
 import type { OpenedStore } from '../../contracts/store-contract.ts'
 import { positionReported, T0 } from '../../samples.ts'
 import { openTemporaryStore } from './open-sqlite-store.ts'
@@ -89,6 +90,22 @@ describe('erasing on SQLite', () => {
     expect(turns).toBeGreaterThan(3)
     expect(await allPositions(store, 'acc-1', 'tracker-1')).toEqual([])
     await generation.close()
+  })
+
+  test('many erasures in one batch go in many turns too', async () => {
+    const devices = Array.from({ length: 20 }, (_, n) => `tracker-${n}`)
+    for (const deviceId of devices) await history(500, deviceId)
+    const erasures = devices.map((deviceId) => log.erase(deviceErased({ deviceId })))
+    let turns = 0
+    let ended = false
+    const others = (async () => {
+      for (; !ended; turns += 1) await new Promise(setImmediate)
+    })()
+    await store.project(batchOf(...(erasures as [ProjectionEntry, ...ProjectionEntry[]])))
+    ended = true
+    await others
+    expect(turns).toBeGreaterThan(devices.length)
+    expect(await allDevices(store, 'acc-1')).toEqual([])
   })
 
   test('a process that ends in the middle of a long one leaves the device hidden, and it is done again', async () => {
@@ -179,9 +196,9 @@ describe('erasing on SQLite', () => {
     )
   })
 
-  async function history(length: number): Promise<void> {
+  async function history(length: number, deviceId = DEVICE.deviceId): Promise<void> {
     for (let start = 0; start < length; start += 500) {
-      const entries = Array.from({ length: 500 }, () => log.append(positionReported()))
+      const entries = Array.from({ length: 500 }, () => log.append(positionReported({ deviceId })))
       await store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
     }
   }
