@@ -1,12 +1,12 @@
 # One image for every service; the command says which. It holds no secrets and needs none to build.
-FROM node:20-bookworm-slim AS build
+FROM node:26-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY . .
 RUN npm run build && npm prune --omit=dev && rm -rf node_modules/.cache
 
-FROM node:20-bookworm-slim
+FROM node:26-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 INGEST_PORT=8080 ADMIN_PORT=8081 PROJECTOR_PORT=8082
 WORKDIR /app
 COPY --from=build /app/package.json ./
