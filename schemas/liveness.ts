@@ -20,14 +20,23 @@ export type LastHeard = {
  * interval: online up to twice that (at least 60 s), offline after ten times that (at least 300 s).
  * The console goes by the same rule between two answers of the API.
  */
-export function livenessOf(
+export function livenessOf(heard: LastHeard, now: number): Liveness {
+  if (now <= lastMoment('online', heard)) return 'online'
+  return now <= lastMoment('idle', heard) ? 'idle' : 'offline'
+}
+
+/** Until when its liveness at `now` lasts if nothing more is heard. */
+export function livenessLastsUntil(heard: LastHeard, now: number): number {
+  const liveness = livenessOf(heard, now)
+  return liveness === 'offline' ? Infinity : lastMoment(liveness, heard)
+}
+
+function lastMoment(
+  liveness: keyof typeof SILENCE,
   { lastSeenAt, expectedIntervalSeconds: expected }: LastHeard,
-  now: number,
-): Liveness {
-  const silentMs = now - lastSeenAt
-  const mayBe = ({ longestMs, intervals, leastMs }: (typeof SILENCE)[keyof typeof SILENCE]) =>
-    silentMs <=
-    (expected === undefined ? longestMs : Math.max(intervals * 1_000 * expected, leastMs))
-  if (mayBe(SILENCE.online)) return 'online'
-  return mayBe(SILENCE.idle) ? 'idle' : 'offline'
+): number {
+  const { longestMs, intervals, leastMs } = SILENCE[liveness]
+  const mayBeSilentMs =
+    expected === undefined ? longestMs : Math.max(intervals * 1_000 * expected, leastMs)
+  return lastSeenAt + mayBeSilentMs
 }

@@ -234,7 +234,7 @@ export interface Devices {
   }): Promise<DeviceCounts>
 
   /** The devices with an expected interval set by operators, whether they have reported or not. */
-  devicesWithInterval(accountId: string): Promise<string[]>
+  devicesWithInterval(accountId: string): Promise<DeviceInterval[]>
 
   /** `null` clears a value; absent fields stay unchanged. `changedAt`: now, in milliseconds. */
   changeDeviceSettings(change: {
@@ -252,6 +252,11 @@ export interface Devices {
     readonly deviceId: string
     readonly changedUpTo: number
   }): Promise<void>
+}
+
+export type DeviceInterval = {
+  readonly deviceId: string
+  readonly expectedIntervalSeconds: number
 }
 
 export type DeviceCounts = Readonly<Record<Liveness | 'total' | 'disabled', number>>

@@ -3,9 +3,10 @@ import { LRUCache } from 'lru-cache'
 import { includes } from '../../event-log/offsets.ts'
 import type { PositionEntry, SeenEntry } from '../../event-log/event-log.ts'
 import type { Clock } from '../../runtime/clock.ts'
-import type { Liveness } from '../../schemas/liveness.ts'
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
+import { livenessLastsUntil, type Liveness } from '../../schemas/liveness.ts'
 import { liveness, type Device, type Origin } from '../../schemas/read-models.ts'
-import type { Devices } from '../../store/read-models.ts'
+import type { DeviceInterval, Devices } from '../../store/read-models.ts'
 import { deviceView } from '../devices/devices.ts'
 import type { LiveFeed } from './live-feed.ts'
 import { eventFrame } from './sse.ts'
@@ -20,14 +21,24 @@ export type StatusChanges = {
 
 type Report = { readonly origin: Origin; readonly listedAt: number }
 
+/** A device with an expected interval, as it was read last. */
+type Watched = {
+  readonly expectedIntervalSeconds: number
+  /** Undefined: it has not reported. */
+  readonly status: Liveness | undefined
+  readonly readAgainAt: number
+}
+
 const MOST_DEVICES = 10_000
-const ASKED_AT_ONCE = 500
+const ASKED_AT_ONCE = 250
 /** How long to wait for a report's change; a repeat changes nothing. */
 const LONGEST_LISTED_MS = 10 * 60_000
 /** A device that reported this shortly before the first reader may not be projected yet. */
 const JUST_NOW_MS = 60_000
 /** The silences after which a device without its own interval changes: see `liveness`. */
 const SILENCES_MS = [5 * 60_000, 60 * 60_000]
+/** A device's status may have changed without a report that was listed here. */
+const READ_AGAIN_MS = 60_000
 /** Many simultaneous changes are spread out, or they would push everything else out of the ring. */
 const PUSHED_AT_ONCE = 1_000
 const PUSH_PAUSE_MS = 100
@@ -48,7 +59,7 @@ export function statusChanges({
   const listed = new LRUCache<string, Report>({ max: MOST_DEVICES })
   /** What was last sent for a device. */
   const sent = new LRUCache<string, string>({ max: MOST_DEVICES })
-  let intervals: ReadonlyMap<string, Liveness> | undefined
+  let watched: Map<string, Watched> | undefined
   let lookedAt = clock.now()
   let seeded = false
   let pushed = 0
@@ -91,6 +102,7 @@ export function statusChanges({
       const { deviceId, applied } = device.status
       const report = reports.get(deviceId)
       await tell(device, now)
+      watch(watched, device, now)
       if (report === undefined || listed.peek(deviceId) !== report) return
       if (includes(applied, report.origin)) listed.delete(deviceId)
     })
@@ -117,23 +129,55 @@ export function statusChanges({
       }
       after = devices.at(-1)?.status
       if (devices.length < ASKED_AT_ONCE) return
+      await endOfTurn()
     }
   }
 
   async function lookAtIntervals(since: number, now: number): Promise<void> {
-    const deviceIds = await store.devicesWithInterval(accountId)
-    const still = new Set(deviceIds)
-    const before = intervals
-    const gone = [...(before?.keys() ?? [])].filter((deviceId) => !still.has(deviceId))
-    const found = new Map<string, Liveness>()
-    await forDevices([...deviceIds, ...gone], async (device) => {
-      const { deviceId } = device.status
-      const status = liveness(device, now)
-      const last = before === undefined ? liveness(device, since) : before.get(deviceId)
-      if (status !== last) await tell(device, now)
-      if (still.has(deviceId)) found.set(deviceId, status)
+    const before = watched
+    const found = new Map<string, Watched>()
+    const devices = await store.devicesWithInterval(accountId)
+    for (let start = 0; start < devices.length && !signal.aborted; start += ASKED_AT_ONCE) {
+      const due: string[] = []
+      for (const one of devices.slice(start, start + ASKED_AT_ONCE)) {
+        const { deviceId, expectedIntervalSeconds } = one
+        const known = before?.get(deviceId)
+        if (known !== undefined && !isDue(known, one, now)) found.set(deviceId, known)
+        else {
+          due.push(deviceId)
+          const readAgainAt = now + READ_AGAIN_MS
+          found.set(deviceId, { expectedIntervalSeconds, status: known?.status, readAgainAt })
+        }
+      }
+      await forDevices(due, async (device) => {
+        const { deviceId } = device.status
+        const last = before === undefined ? liveness(device, since) : found.get(deviceId)?.status
+        if (liveness(device, now) !== last) await tell(device, now)
+        watch(found, device, now)
+      })
+      await endOfTurn()
+    }
+    if (signal.aborted) return
+    const gone = [...(before?.entries() ?? [])].filter(([deviceId]) => !found.has(deviceId))
+    const statuses = new Map(gone)
+    await forDevices([...statuses.keys()], async (device) => {
+      const last = statuses.get(device.status.deviceId)?.status
+      if (liveness(device, now) !== last) await tell(device, now)
     })
-    if (!signal.aborted) intervals = found
+    watched = found
+  }
+
+  function watch(devices: Map<string, Watched> | undefined, device: Device, now: number): void {
+    const { deviceId, lastSeenAt } = device.status
+    const known = devices?.get(deviceId)
+    if (known === undefined) return
+    const { expectedIntervalSeconds } = known
+    const changesAt = livenessLastsUntil({ lastSeenAt, expectedIntervalSeconds }, now) + 1
+    devices?.set(deviceId, {
+      expectedIntervalSeconds,
+      status: liveness(device, now),
+      readAgainAt: Math.min(changesAt, now + READ_AGAIN_MS),
+    })
   }
 
   async function forDevices(
@@ -145,6 +189,7 @@ export function statusChanges({
       for (const device of await store.findDevices({ accountId, deviceIds: some })) {
         await work(device)
       }
+      await endOfTurn()
     }
   }
 
@@ -165,4 +210,8 @@ export function statusChanges({
     pushed += 1
     if (pushed % PUSHED_AT_ONCE === 0) await pause(PUSH_PAUSE_MS)
   }
+}
+
+function isDue(known: Watched, { expectedIntervalSeconds }: DeviceInterval, now: number): boolean {
+  return known.readAgainAt <= now || known.expectedIntervalSeconds !== expectedIntervalSeconds
 }

@@ -1,12 +1,13 @@
 import type { Collection } from 'mongodb'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { DeviceSettings } from '../../schemas/read-models.ts'
-import type { Devices } from '../read-models.ts'
+import type { DeviceInterval, Devices } from '../read-models.ts'
 import { namedValues } from './changes.ts'
 import { READ, type DeviceSettingsDocument } from './collections.ts'
 import { isDuplicateKey } from './driver-errors.ts'
 
 const READ_WITHIN_MS = 5_000
+const INTERVALS_AT_ONCE = 1_000
 
 /** The settings of a device that operators have not changed. */
 const DEFAULT_SETTINGS: DeviceSettings = { disabled: false }
@@ -17,13 +18,13 @@ export function mongoDeviceSettings({
   deviceSettings: Collection<DeviceSettingsDocument>
 }): Pick<Devices, 'devicesWithInterval' | 'changeDeviceSettings' | 'forgetDeviceSettings'> {
   return {
-    async devicesWithInterval(accountId) {
-      const found = await deviceSettings
+    devicesWithInterval: (accountId) =>
+      deviceSettings
         .find({ accountId, expectedIntervalSeconds: { $exists: true } }, READ)
-        .project<{ deviceId: string }>({ _id: 0, deviceId: 1 })
-        .toArray()
-      return found.map(({ deviceId }) => deviceId)
-    },
+        .project<DeviceInterval>({ _id: 0, deviceId: 1, expectedIntervalSeconds: 1 })
+        // Larger answers would be decoded in one turn of the event loop.
+        .batchSize(INTERVALS_AT_ONCE)
+        .toArray(),
 
     async changeDeviceSettings(change) {
       try {

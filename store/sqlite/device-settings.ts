@@ -1,5 +1,6 @@
 import type { DeviceSettings } from '../../schemas/read-models.ts'
-import type { Devices } from '../read-models.ts'
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
+import type { DeviceInterval, Devices } from '../read-models.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
 import type { DeviceName } from './device-statuses.ts'
 
@@ -17,6 +18,8 @@ export type SettingsOfDevices = Pick<
 
 /** The settings of a device that operators have not changed. */
 export const DEFAULT_SETTINGS: DeviceSettings = { disabled: false }
+
+const INTERVALS_AT_ONCE = 1_000
 
 type Row = {
   readonly device_id: string
@@ -38,9 +41,11 @@ export function sqliteDeviceSettings(database: Database): SettingsOfDevices {
   const disabled = database.prepare<{ device_id: string }>(
     'SELECT device_id FROM device_settings WHERE account_id = ? AND disabled = 1',
   )
-  const withInterval = database.prepare<{ device_id: string }>(
-    `SELECT device_id FROM device_settings
-     WHERE account_id = ? AND expected_interval_seconds IS NOT NULL`,
+  const withInterval = database.prepare<DeviceInterval>(
+    `SELECT device_id AS deviceId, expected_interval_seconds AS expectedIntervalSeconds
+     FROM device_settings
+     WHERE account_id = ? AND expected_interval_seconds IS NOT NULL AND device_id > ?
+     ORDER BY device_id LIMIT ${INTERVALS_AT_ONCE}`,
   )
   const save = database.prepare('REPLACE INTO device_settings VALUES (?, ?, ?, ?, ?, ?)')
   const remove = database.prepare(
@@ -99,8 +104,15 @@ export function sqliteDeviceSettings(database: Database): SettingsOfDevices {
       forget.run(accountId, deviceId, changedUpTo)
     },
 
-    devicesWithInterval: async (accountId) =>
-      withInterval.all(accountId).map(({ device_id }) => device_id),
+    async devicesWithInterval(accountId) {
+      const found: DeviceInterval[] = []
+      for (;;) {
+        const page = withInterval.all(accountId, found.at(-1)?.deviceId ?? '')
+        found.push(...page)
+        if (page.length < INTERVALS_AT_ONCE) return found
+        await endOfTurn()
+      }
+    },
   }
 }
 

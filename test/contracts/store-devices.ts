@@ -182,8 +182,26 @@ export function devicesContract(open: OpenStore): void {
         name: 'Buoy',
       })
       const devices = await shared.store.devicesWithInterval(accountId)
-      expect([...devices].sort()).toEqual(['ordered 😀', 'reported'])
+      expect(devices).toHaveLength(2)
+      expect(devices).toContainEqual({ deviceId: 'reported', expectedIntervalSeconds: 30 })
+      expect(devices).toContainEqual({ deviceId: 'ordered 😀', expectedIntervalSeconds: 0.5 })
       expect(await shared.store.devicesWithInterval(newAccountId())).toEqual([])
+    })
+
+    test('thousands of devices with an interval are all listed, and other work goes on meanwhile', async () => {
+      const accountId = newAccountId()
+      const deviceIds = Array.from({ length: 1_501 }, (_, index) => `buoy-${index}`)
+      const change = { accountId, changedAt: T0, expectedIntervalSeconds: 30 }
+      const save = (deviceId: string) => shared.store.changeDeviceSettings({ ...change, deviceId })
+      for (let at = 0; at < deviceIds.length; at += 50) {
+        await Promise.all(deviceIds.slice(at, at + 50).map(save))
+      }
+      let turns = 0
+      const counting = setInterval(() => (turns += 1), 0)
+      const devices = await shared.store.devicesWithInterval(accountId)
+      clearInterval(counting)
+      expect(devices.map(({ deviceId }) => deviceId).sort()).toEqual(deviceIds.sort())
+      expect(turns).toBeGreaterThan(0)
     })
 
     test('what operators said is forgotten, unless one said something later', async () => {

@@ -128,6 +128,6 @@ describe('an erased device', () => {
     stop.abort()
     await running
     await generation.close()
-    expect(await store.devicesWithInterval('acc-1')).toEqual(['tracker-1'])
+    expect(await store.devicesWithInterval('acc-1')).toMatchObject([{ deviceId: 'tracker-1' }])
   })
 })

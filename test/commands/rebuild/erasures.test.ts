@@ -57,12 +57,16 @@ describe('a rebuild', () => {
     }
     // The new generation passes the erasure, which the old one never does.
     const hold = () =>
-      eventually(async () => !(await here.store.devicesWithInterval('acc-1')).includes('meanwhile'))
+      eventually(async () =>
+        (await here.store.devicesWithInterval('acc-1')).every(
+          ({ deviceId }) => deviceId !== 'meanwhile',
+        ),
+      )
     expect(await rebuild({ screen, hold })).toMatchObject({ kind: 'switched' })
     await erasing
     here.startProjector()
     await caughtUp()
-    expect(await here.store.devicesWithInterval('acc-1')).toEqual(['stays'])
+    expect(await here.store.devicesWithInterval('acc-1')).toMatchObject([{ deviceId: 'stays' }])
   })
 
   test('leaves alone what operators said of a device when it passes an old erasure', async () => {
@@ -72,6 +76,6 @@ describe('a rebuild', () => {
     // By a clock that is behind the one of who erased it.
     await expectEvery('tracker-1', T0 - 1)
     expect(await rebuild()).toMatchObject({ kind: 'switched' })
-    expect(await here.store.devicesWithInterval('acc-1')).toEqual(['tracker-1'])
+    expect(await here.store.devicesWithInterval('acc-1')).toMatchObject([{ deviceId: 'tracker-1' }])
   })
 })

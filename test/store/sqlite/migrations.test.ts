@@ -131,7 +131,7 @@ describe('files of an earlier version', () => {
       accountSuspended: false,
       disabledDevices: new Set(['tracker-1']),
     })
-    expect(await store.devicesWithInterval('acc-1')).toEqual(['tracker-1'])
+    expect(await store.devicesWithInterval('acc-1')).toMatchObject([{ deviceId: 'tracker-1' }])
     await store.project(batchOf(log.append(positionReported())))
     const device = { accountId: 'acc-1', deviceId: 'tracker-1' }
     expect((await store.findDevice(device))?.settings).toEqual({
