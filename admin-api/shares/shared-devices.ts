@@ -42,7 +42,10 @@ export function sharedPosition(
   }
 }
 
-/** Where the devices of a share are, those that are there, and their trails if it has any. */
+/**
+ * Where the devices of a share are, and their trails if it has any: those that have been somewhere
+ * since it was made.
+ */
 export async function sharedDevices(share: Share, { store, now }: { store: Store; now: number }) {
   const { accountId, devices, trailMinutes, createdAt } = share
   const names = await sharedNames(share, store)
@@ -53,6 +56,7 @@ export async function sharedDevices(share: Share, { store, now }: { store: Store
   for (const { deviceId } of devices) {
     const [status, named] = [statuses.get(deviceId), names.get(deviceId)]
     if (status === undefined || named === undefined) continue
+    if (status.lastPosition.timestamp < createdAt) continue
     const device = { accountId, deviceId, from, most: RECORDS_READ / devices.length }
     const trail = trailMinutes > 0 ? { trail: await readTrail(device, store) } : {}
     items.push({ ...sharedPosition(named, status.lastPosition), ...trail })

@@ -18,8 +18,12 @@ const shared = (token: string, from = '192.0.2.1') => {
   return harness.api('GET', '/shared', { headers: { ...bearer(token), ...place } })
 }
 
-async function newToken(body: object = {}): Promise<string> {
-  const { data } = (await create({ ...usual(), ...body })).body
+/** Of a share that was made before its devices reported, or so long ago. */
+async function newToken(body: object = {}, agoMs = 5 * MINUTE): Promise<string> {
+  const wanted = { ...usual(), ...body }
+  harness.clock.time -= agoMs
+  const { data } = (await create(wanted)).body
+  harness.clock.time += agoMs
   return data?.['token'] as string
 }
 
@@ -148,14 +152,21 @@ describe('what a share shows', () => {
     expect(new Set([...refs, ...others]).size).toBe(4)
   })
 
+  test('is no place from before it was made', async () => {
+    await startWithDevices()
+    const token = await newToken({}, MINUTE)
+    const { items } = (await shared(token)).body.data ?? {}
+    expect(items).toMatchObject([{ name: 'Device 1', timestamp: iso(-MINUTE) }])
+  })
+
   test('has a trail of so many minutes, and nothing from before the share was made', async () => {
     await startWithDevices()
-    const token = await newToken({ trailMinutes: 2, deviceIds: ['tug'] })
+    const token = await newToken({ trailMinutes: 2, deviceIds: ['tug'] }, 0)
     const trail = async () => {
       const [item] = (await shared(token)).body.data?.items ?? []
       return (item?.['trail'] as { timestamp: string }[]).map(({ timestamp }) => timestamp)
     }
-    expect(await trail()).toEqual([])
+    expect((await shared(token)).body.data?.items).toEqual([])
     const begun = harness.clock.now()
     const times = [-1, 0, 60_000, 120_000, 180_000].map((ms) => begun + ms)
     harness.clock.time += 180_000
@@ -163,7 +174,7 @@ describe('what a share shows', () => {
       await harness.project({ deviceId: 'tug', timestamp, receivedAt: harness.clock.now() })
     }
     // Viewers get the same answer for a moment.
-    const again = await newToken({ trailMinutes: 2, deviceIds: ['tug'] })
+    const again = await newToken({ trailMinutes: 2, deviceIds: ['tug'] }, 0)
     expect((await shared(again)).body.data?.items).toMatchObject([{ trail: [{}] }])
     await new Promise((resolve) => setTimeout(resolve, 2_100))
     expect(await trail()).toEqual(times.slice(2).map((time) => new Date(time).toISOString()))

@@ -32,6 +32,7 @@ describeConsole('sharing', () => {
     await page.getByRole('button', { name: 'Make the link' }).click()
     const link = await page.getByRole('textbox', { name: 'Link' }).inputValue()
     await page.keyboard.press('Escape')
+    await suite.report({ deviceId: 'secret-id', latitude: 48.2, longitude: 16.4 })
 
     const guest = await (await suite.open({ viewport: { width: 360, height: 740 } })).newPage()
     await guest.goto(link)
