@@ -14,7 +14,7 @@ import { Rejections } from './accept/rejections.ts'
 import { isOfApp } from './senders/apps/app-routes.ts'
 import { reportRates } from './report-rates.ts'
 
-const USAGE_FLUSH_MS = 60_000
+const USAGE_FLUSH_MS = 10_000
 const REJECTIONS_FLUSH_MS = 250
 /** As many new connections are taken in one turn of the event loop. */
 const LISTENING_HANDLES = 32

@@ -15,10 +15,20 @@ import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { eventually } from '../eventually.ts'
 import { T0 } from '../samples.ts'
 
-test('the ingest API says that it lives, and writes what it refused before it ends', async () => {
+/** Tells how often its tasks are repeated. */
+class NotedLifecycle extends Lifecycle {
+  readonly periods = new Map<string, number>()
+
+  override every(what: string, everyMs: number, task: () => Promise<void>): void {
+    this.periods.set(what, everyMs)
+    super.every(what, everyMs, task)
+  }
+}
+
+test('the ingest API says that it lives, stores within 15 s that a key was used, and writes what it refused before it ends', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'gps-ingest-service-'))
   const logger = createLogger({ level: 'silent', name: 'test' })
-  const lifecycle = new Lifecycle({ logger, deadlineMs: 10_000 })
+  const lifecycle = new NotedLifecycle({ logger, deadlineMs: 10_000 })
   const eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
   const store = openSqliteStore({ directory })
   const account = { id: 'acc-1', name: 'Fleet', suspended: false, createdAt: T0 }
@@ -45,7 +55,11 @@ test('the ingest API says that it lives, and writes what it refused before it en
   const headers = { Authorization: `Bearer ${secret}`, 'Content-Type': 'application/json' }
   const sent = await fetch(`${url}/api/v1/gps/submit`, { method: 'POST', headers, body: '{' })
   expect(sent.status).toBe(400)
+  // The store has a few seconds to answer.
+  expect(lifecycle.periods.get('key usage')).toBeLessThanOrEqual(12_000)
   await lifecycle.close()
+  const query = { accountId: 'acc-1', keyId: 'key-1' }
+  expect((await store.findKey(query))?.lastUsedAt).toBeDefined()
 
   const rejected: ReportRejected[] = []
   const reading = new AbortController()
