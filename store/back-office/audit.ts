@@ -1,3 +1,4 @@
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Audit, AuditEntry, AuditQuery } from '../back-office.ts'
 import type { Documents, Query } from '../documents.ts'
 
@@ -19,7 +20,7 @@ export function auditOf(audit: Documents<AuditEntry>): Audit {
 
     async pageAudit(query) {
       const { action, operatorId, subjectId, limit } = query
-      const isPicked = action !== undefined || operatorId !== undefined
+      const isPicked = operatorId !== undefined || (action !== undefined && subjectId !== undefined)
       const size = isPicked ? Math.max(limit, LOOKED_AT_ONCE) : limit
       const found: AuditEntry[] = []
       let place = await placeOf(query)
@@ -40,6 +41,7 @@ export function auditOf(audit: Documents<AuditEntry>): Audit {
         const last = page.at(-1)
         if (last === undefined || page.length < size) break
         place = { at: last.at, id: last.id }
+        await endOfTurn()
       }
       return found.slice(0, limit)
     },
@@ -50,6 +52,7 @@ function indexFor({
   accountId,
   subjectId,
   operatorId,
+  action,
 }: AuditQuery): Pick<Query<AuditEntry>, 'index' | 'where'> {
   if (subjectId !== undefined) {
     return { index: 'subject', where: { accountId, 'subject.id': subjectId } }
@@ -57,6 +60,7 @@ function indexFor({
   if (operatorId !== undefined) {
     return { index: 'actor', where: { accountId, 'actor.id': operatorId } }
   }
+  if (action !== undefined) return { index: 'action', where: { accountId, action } }
   return { index: 'time', where: { accountId } }
 }
 

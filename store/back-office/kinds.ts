@@ -100,6 +100,7 @@ export const AUDIT: Kind<AuditEntry> = {
     time: { fields: ['accountId', 'at'] },
     subject: { fields: ['accountId', 'subject.id', 'at'] },
     actor: { fields: ['accountId', 'actor.id', 'at'] },
+    action: { fields: ['accountId', 'action', 'at'] },
   },
   appendOnly: true,
 }

@@ -116,6 +116,29 @@ export function auditContract(open: OpenStore): void {
       }
     })
 
+    test('leaves turns to others while it looks for a few among many', async () => {
+      const accountId = newAccountId()
+      const own = { kind: 'operator', id: 'busy', name: 'x' } as const
+      for (let n = 0; n < 2_000; n += 100) {
+        const some = Array.from({ length: 100 }, (_, k) =>
+          entry({ accountId, at: T0 + n + k, actor: own }),
+        )
+        await Promise.all(some.map((one) => shared.store.appendAudit(one)))
+      }
+      const rare = entry({ accountId, at: T0, actor: own, action: 'rare' })
+      await shared.store.appendAudit(rare)
+      let turns = 0
+      const count = () => {
+        turns += 1
+        counting = setImmediate(count)
+      }
+      let counting = setImmediate(count)
+      const query = { accountId, operatorId: 'busy', action: 'rare', limit: 9 }
+      expect(await shared.store.pageAudit(query)).toEqual([rare])
+      clearImmediate(counting)
+      expect(turns).toBeGreaterThanOrEqual(4)
+    })
+
     function page(accountId: string): Promise<AuditEntry[]> {
       return shared.store.pageAudit({ accountId, limit: 99 })
     }

@@ -168,6 +168,27 @@ describe('the rules that span documents', () => {
     expect(await leave(store, ana, 'delete')).toBe('last admin')
   })
 
+  test('what was done is found without looking at all that was done besides', async () => {
+    const store = process()
+    const done = (n: number, action: string) => ({
+      ...{ id: `${10_000 + n}`, accountId: 'acc-1', at: n, action, requestId: 'r', address: 'a' },
+      actor: { kind: 'operator', id: 'op-1', name: 'ana' } as const,
+      subject: { kind: 'key', id: `key-${n}` } as const,
+    })
+    const rare = done(0, 'rare')
+    await store.appendAudit(rare)
+    for (let n = 1; n <= 1_500; n += 1) await store.appendAudit(done(n, 'usual'))
+    const calls: string[] = []
+    const counted = process({
+      before: async (call) => {
+        calls.push(call)
+      },
+    })
+    const query = { accountId: 'acc-1', action: 'rare', limit: 5 }
+    expect(await counted.pageAudit(query)).toEqual([rare])
+    expect(calls).toEqual(['audit.find'])
+  })
+
   test('a good key is found however a rotation falls between the look-ups', async () => {
     const store = process()
     const own = account()

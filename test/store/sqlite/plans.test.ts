@@ -211,6 +211,7 @@ describe('what is asked of the SQLite store is a walk along an index, never a sc
       statement(SHARES, { index: 'token', where: { token: 't' } }),
       statement(SHARES, { index: 'oldest', where: own, order: 'desc', after }),
       statement(AUDIT, { index: 'time', where: own, from: 1, order: 'desc', after }),
+      statement(AUDIT, { index: 'action', where: { ...own, action: 'a' }, order: 'desc', after }),
       statement(SESSIONS, { index: 'operator', where: { operatorId: 'o' }, after }),
       statement(INSTANCES, { index: 'reported', from: 1 }),
     ]) {
