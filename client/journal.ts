@@ -23,6 +23,8 @@ export class Journal {
   #end = 0
   #settled = 0
   #size = 0
+  /** Whether the file's name is on disk. */
+  #isNamed = true
 
   private constructor(file: string, handle: FileHandle) {
     this.#file = file
@@ -98,7 +100,10 @@ export class Journal {
     const bytes = Buffer.from(text)
     try {
       await writeAt(this.#handle, bytes, this.#end)
-      if (durably) await this.#handle.datasync()
+      if (durably) {
+        await this.#handle.datasync()
+        if (!this.#isNamed) await this.#syncName()
+      }
     } catch (error) {
       await this.#handle.truncate(this.#end)
       throw error
@@ -110,20 +115,33 @@ export class Journal {
   async #compact(): Promise<void> {
     const name = `${this.#file}.new`
     const fresh = new Journal(this.#file, await open(name, 'w+', 0o600))
-    let text = ''
-    for await (const entry of this.#entries()) {
-      text += `${entry.text}\n`
-      if (text.length < CHUNK_BYTES) continue
-      await fresh.#write(text, { durably: false })
-      text = ''
+    try {
+      let text = ''
+      for await (const entry of this.#entries()) {
+        text += `${entry.text}\n`
+        if (text.length < CHUNK_BYTES) continue
+        await fresh.#write(text, { durably: false })
+        text = ''
+      }
+      await fresh.#write(text, { durably: true })
+      await rename(name, this.#file)
+    } catch (error) {
+      await fresh.close()
+      throw error
     }
-    await fresh.#write(text, { durably: true })
-    await rename(name, this.#file)
-    await syncFolder(this.#file)
-    await this.#handle.close()
+    // At once: from here on the old one has no name.
+    const old = this.#handle
     this.#handle = fresh.#handle
     this.#end = fresh.#end
     this.#settled = 0
+    this.#isNamed = false
+    await old.close()
+    await this.#syncName()
+  }
+
+  async #syncName(): Promise<void> {
+    await syncFolder(this.#file)
+    this.#isNamed = true
   }
 
   async *#entries(): AsyncGenerator<Entry> {

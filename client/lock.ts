@@ -1,68 +1,163 @@
-import { open, readFile, rm } from 'node:fs/promises'
+import { readdir, readFile, readlink, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import type { Timing } from './timing.ts'
+
+const TRIES = 6
+const BEAT_MS = 2_000
+const SILENT_MS = 20_000
+const LOOK_EVERY_MS = 500
 
 /**
- * Takes a file for this process alone, by a file beside it that names the process. What a killed process
- * has left behind is taken over.
+ * Takes a file for this process alone. Each process first makes a lock of its own beside the file and then
+ * looks for others, so two never both get it. A lock that an ended process has left is removed: at once,
+ * or after 20 s where its end cannot be seen because it was in another container.
  * @throws if another process, or this one, has it.
  */
-export async function lock(file: string): Promise<{ release(): Promise<void> }> {
-  const name = `${file}.lock`
-  if (held.has(name)) throw new Error(`${file} is already open in this process`)
-  held.add(name)
+export async function lock(
+  file: string,
+  { pause, jitter }: Pick<Timing, 'pause' | 'jitter'>,
+): Promise<{ release(): Promise<void> }> {
+  const path = resolve(file)
+  if (held.has(path)) throw new Error(`${file} is already open in this process`)
+  held.add(path)
   try {
-    if (!(await make(name))) {
-      const owner = Number((await readFile(name, 'utf8')) || (await again(name)))
-      if (isAlive(owner)) {
+    for (let tries = 1; ; tries += 1) {
+      const own = await announce(path)
+      const other = await livingBeside(path, { own, pause }).catch(async (error: unknown) => {
+        await own.remove()
+        throw error
+      })
+      if (other === undefined) {
+        return {
+          async release() {
+            await own.remove()
+            held.delete(path)
+          },
+        }
+      }
+      await own.remove()
+      if (tries === TRIES) {
         throw new Error(
-          `${file} is in use by process ${owner}; if that is another program, remove ${name}`,
+          `${file} is in use by process ${other.pid}; if that is another program, remove ${other.name}`,
         )
       }
-      await rm(name, { force: true })
-      if (!(await make(name))) throw new Error(`${file} is in use by another process`)
+      // Two that began together do not meet again each time.
+      await pause(jitter() * 100, NEVER)
     }
   } catch (error) {
-    held.delete(name)
+    held.delete(path)
     throw error
-  }
-  return {
-    async release() {
-      await rm(name, { force: true })
-      held.delete(name)
-    },
   }
 }
 
 const held = new Set<string>()
+const NEVER = new AbortController().signal
 
-/** Whoever makes it needs a moment to write its number. */
-async function again(name: string): Promise<string> {
-  await new Promise((resolve) => setTimeout(resolve, 200))
-  return readFile(name, 'utf8')
+type Lock = { readonly name: string; remove(): Promise<void> }
+
+type Owner = {
+  readonly pid: number
+  /** When it began: an id is given again, in a container most often 1. */
+  readonly start?: string | undefined
+  /** The processes among which the id means something. */
+  readonly where?: string | undefined
 }
 
-async function make(name: string): Promise<boolean> {
-  try {
-    const handle = await open(name, 'wx', 0o600)
-    await handle.writeFile(String(process.pid))
-    await handle.close()
-    return true
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false
-    throw error
+async function announce(path: string): Promise<Lock> {
+  const id = crypto.randomUUID()
+  const name = `${path}.lock.${id}`
+  const { pid } = process
+  const owner: Owner = { pid, start: await startOf(pid), where: await here() }
+  // Renamed, so that nobody reads half of it.
+  const unnamed = `${path}.${id}.new`
+  await writeFile(unnamed, JSON.stringify(owner), { mode: 0o600 })
+  await rename(unnamed, name)
+  const beat = setInterval(() => {
+    utimes(name, new Date(), new Date()).catch(() => undefined)
+  }, BEAT_MS)
+  beat.unref()
+  return {
+    name,
+    async remove() {
+      clearInterval(beat)
+      await rm(name, { force: true })
+    },
   }
 }
 
-/** This process does not hold it, so a lock of its own number is from before a restart. */
-function isAlive(pid: number): boolean {
-  if (!Number.isSafeInteger(pid) || pid <= 0 || pid === process.pid) return false
+/** Another lock, of a process that lives. Those of others are removed. */
+async function livingBeside(
+  path: string,
+  { own, pause }: { own: Lock; pause: Timing['pause'] },
+): Promise<{ readonly name: string; readonly pid: number | undefined } | undefined> {
+  for (const entry of await readdir(dirname(path))) {
+    const name = join(dirname(path), entry)
+    if (!entry.startsWith(`${basename(path)}.lock`) || name === own.name) continue
+    const owner = await ownerIn(name)
+    const isHere = owner !== undefined && owner.where === (await here())
+    if (isHere ? await isAlive(owner) : await isTouched(name, pause)) {
+      return { name, pid: owner?.pid }
+    }
+    await rm(name, { force: true })
+  }
+  return undefined
+}
+
+async function ownerIn(name: string): Promise<Owner | undefined> {
+  try {
+    const owner = JSON.parse(await readFile(name, 'utf8')) as Owner | number
+    // As version 0.1 wrote it.
+    return typeof owner === 'number' ? { pid: owner, where: await here() } : owner
+  } catch {
+    return undefined
+  }
+}
+
+async function isAlive({ pid, start }: Owner): Promise<boolean> {
+  if (start === undefined && pid === process.pid) return false
   try {
     process.kill(pid, 0)
-    return true
   } catch (error) {
-    return codeOf(error) === 'EPERM'
+    if ((error as { code?: unknown }).code !== 'EPERM') return false
+  }
+  return start === undefined || start === ((await startOf(pid)) ?? start)
+}
+
+/** Whether its process touches it. The clock of the other one may differ, so only a change counts. */
+async function isTouched(name: string, pause: Timing['pause']): Promise<boolean> {
+  const before = await touchedAt(name)
+  for (let waitedMs = 0; before !== undefined && waitedMs < SILENT_MS; waitedMs += LOOK_EVERY_MS) {
+    await pause(LOOK_EVERY_MS, NEVER)
+    const after = await touchedAt(name)
+    if (after !== before) return after !== undefined
+  }
+  return false
+}
+
+async function touchedAt(name: string): Promise<number | undefined> {
+  return stat(name).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => undefined,
+  )
+}
+
+/** Linux tells; elsewhere an id alone has to do. */
+async function startOf(pid: number): Promise<string | undefined> {
+  try {
+    const status = await readFile(`/proc/${pid}/stat`, 'utf8')
+    // After the program's name, which may hold blanks: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+    return status.slice(status.lastIndexOf(')') + 2).split(' ')[19]
+  } catch {
+    return undefined
   }
 }
 
-function codeOf(error: unknown): unknown {
-  return (error as { code?: unknown }).code
+/** The machine since its start, and the container; the same for all where neither can be told. */
+async function here(): Promise<string> {
+  try {
+    const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8')
+    return `${boot.trim()} ${await readlink('/proc/self/ns/pid')}`
+  } catch {
+    return ''
+  }
 }

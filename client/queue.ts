@@ -45,7 +45,7 @@ export type QueueOptions = Target & {
  */
 export async function openQueue(options: QueueOptions): Promise<OfflineQueue> {
   const { file, onRefused, onTrouble, timing = realTiming } = options
-  const held = await lock(file)
+  const held = await lock(file, timing)
   const journal = await Journal.open(file).catch(async (error: unknown) => {
     await held.release()
     throw error
@@ -54,6 +54,8 @@ export async function openQueue(options: QueueOptions): Promise<OfflineQueue> {
   const closing = new AbortController()
   const { signal } = closing
   let adding: Adding[] = []
+  /** Added, and not yet on disk. */
+  let unwritten = 0
   let draining: Adding[] = []
   let most = MOST_IN_BATCH
   let wake = () => {}
@@ -70,13 +72,15 @@ export async function openQueue(options: QueueOptions): Promise<OfflineQueue> {
       if (Buffer.byteLength(text) > MOST_REPORT_BYTES) {
         return Promise.reject(new RangeError('a report has at most 16 KiB'))
       }
+      unwritten += 1
       return new Promise((done, failed) => {
         adding.push({ text, done, failed })
         alone(writeAdded).catch(failed)
       })
     },
     drained() {
-      if (journal.size === 0 && adding.length === 0) return Promise.resolve()
+      if (isDrained()) return Promise.resolve()
+      if (signal.aborted) return Promise.reject(new Error(CLOSED))
       return new Promise((done, failed) => draining.push({ text: '', done, failed }))
     },
     async close() {
@@ -97,10 +101,16 @@ export async function openQueue(options: QueueOptions): Promise<OfflineQueue> {
     try {
       await journal.append(added.map(({ text }) => text))
       added.forEach(({ done }) => done())
-      wake()
     } catch (error) {
       added.forEach(({ failed }) => failed(error))
+    } finally {
+      unwritten -= added.length
+      wake()
     }
+  }
+
+  function isDrained(): boolean {
+    return journal.size === 0 && unwritten === 0
   }
 
   async function sendAll(): Promise<void> {
@@ -127,8 +137,10 @@ export async function openQueue(options: QueueOptions): Promise<OfflineQueue> {
   async function sendNext(): Promise<Trouble | undefined> {
     const entries = await alone(() => journal.first({ most, mostBytes: MOST_BATCH_BYTES }))
     if (entries.length === 0) {
-      draining.forEach(({ done }) => done())
-      draining = []
+      if (isDrained()) {
+        draining.forEach(({ done }) => done())
+        draining = []
+      }
       await new Promise<void>((resolve) => {
         wake = resolve
         if (journal.size > 0 || signal.aborted) resolve()
@@ -138,15 +150,20 @@ export async function openQueue(options: QueueOptions): Promise<OfflineQueue> {
     const body = `{"reports":[${entries.map(({ text }) => text).join(',')}]}`
     const attempt = await post(options, { path: BATCH, body, signal })
     if (!('status' in attempt)) return { reason: attempt.unanswered }
-    const { error, message, retryAfterMs } = attempt
+    const { status, error, message, retryAfterMs } = attempt
     const outcomes = outcomesIn(attempt, entries.length)
     if (outcomes !== undefined) {
       most = Math.min(MOST_IN_BATCH, most * 2)
       return settle(entries, outcomes)
     }
-    if (!FOR_ITS_CONTENT.has(error)) return { reason: `${error}: ${message}`, retryAfterMs }
-    if (entries.length === 1) return settle(entries, [{ kind: 'refused', error, message }])
-    // Something in it cannot even be read: smaller batches find out which.
+    const isRefused = FOR_ITS_CONTENT.has(error)
+    if (isRefused && entries.length === 1) {
+      return settle(entries, [{ kind: 'refused', error, message }])
+    }
+    if (!isRefused && (status !== TOO_LARGE || entries.length === 1)) {
+      return { reason: `${error}: ${message}`, retryAfterMs }
+    }
+    // Something in it cannot even be read, or a proxy takes less: smaller batches find out.
     most = Math.floor(entries.length / 2)
     return undefined
   }
@@ -185,6 +202,7 @@ type Trouble = { readonly reason: string; readonly retryAfterMs?: number | undef
 const CLOSED = 'the queue is closed'
 /** Refusals of a whole batch that are about what stands in it. */
 const FOR_ITS_CONTENT = new Set(['INVALID_PARAMS', 'PAYLOAD_TOO_LARGE'])
+const TOO_LARGE = 413
 
 function oneAtATime(): <Result>(task: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve()

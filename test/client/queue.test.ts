@@ -158,6 +158,33 @@ describe('an offline queue', () => {
     expect(refusals.map(({ report }) => report)).toEqual([at(13)])
   })
 
+  test('a batch that is too large for a proxy on the way is sent in smaller ones, and no report is refused for that', async () => {
+    const {
+      queue: sent,
+      refusals,
+      received,
+    } = await queue((request) =>
+      reportsIn(request).length > 3 ? { status: 413 } : results(request),
+    )
+    await Promise.all(Array.from({ length: 20 }, (_, n) => sent.add(at(n))))
+    await sent.drained()
+    const taken = received.map(reportsIn).filter(({ length }) => length <= 3)
+    expect(taken.flat()).toEqual(Array.from({ length: 20 }, (_, n) => at(n)))
+    expect(refusals).toEqual([])
+  })
+
+  test('a single report that is too large for a proxy on the way is kept and sent again', async () => {
+    const {
+      queue: sent,
+      refusals,
+      troubles,
+    } = await queue((request, index) => (index < 2 ? { status: 413 } : results(request)))
+    await sent.add(at(1))
+    await sent.drained()
+    expect(refusals).toEqual([])
+    expect(troubles).toHaveLength(2)
+  })
+
   test('a refusal is told again until it could be dealt with', async () => {
     let told = 0
     const { queue: sent } = await queue(
@@ -209,6 +236,27 @@ describe('an offline queue', () => {
     expect(after.size).toBe(2)
     await after.drained()
     expect(received.flatMap(reportsIn)).toEqual([at(1), at(2)])
+  })
+
+  test('it is drained once what is being written has been sent as well', async () => {
+    const { queue: sent, received } = await queue()
+    const added = sent.add(at(1))
+    // By now it is on its way to the disk.
+    await Promise.resolve()
+    await sent.drained()
+    expect(received.flatMap(reportsIn)).toEqual([at(1)])
+    await added
+  })
+
+  test('closed, it says so to whoever waits until it is drained, and is drained if it is empty', async () => {
+    const { queue: left } = await queue(() => 'hang-up')
+    await left.add(at(1))
+    await left.close()
+    await expect(left.drained()).rejects.toThrow('closed')
+    file = join(directory.path, 'other')
+    const { queue: empty } = await queue()
+    await empty.close()
+    await empty.drained()
   })
 
   test('a request in flight does not delay its end', async () => {

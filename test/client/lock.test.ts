@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process'
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { lock } from '../../client/lock.ts'
+import { realTiming } from '../../client/timing.ts'
+import { endedWithTheTests } from '../running-programs.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
+import { jumpingTiming } from './stand-in-service.ts'
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+let file: string
+
+beforeEach(async () => {
+  directory = await temporaryDirectory()
+  file = join(directory.path, 'queue')
+})
+afterEach(() => directory.remove())
+
+/** Of another container: there, too, the program has the process id 1, or the same as this one here. */
+async function lockElsewhere(pid: number): Promise<string> {
+  const name = `${file}.lock.elsewhere`
+  await writeFile(name, JSON.stringify({ pid, start: '1', where: 'another container' }))
+  return name
+}
+
+test('a file that a process of another container has stays its own, whatever its id, while that lives', async () => {
+  const name = await lockElsewhere(process.pid)
+  let seconds = 0
+  const beat = setInterval(() => {
+    utimes(name, (seconds += 1), seconds).catch(() => clearInterval(beat))
+  }, 50)
+  await expect(lock(file, realTiming)).rejects.toThrow(`in use by process ${process.pid}`)
+  clearInterval(beat)
+  expect(await readdir(directory.path)).toEqual(['queue.lock.elsewhere'])
+})
+
+test('one whose process elsewhere is silent for 20 s is taken over', async () => {
+  await lockElsewhere(1)
+  const timing = jumpingTiming()
+  const held = await lock(file, timing)
+  expect(timing.pauses.reduce((sum, ms) => sum + ms, 0)).toBe(20_000)
+  await held.release()
+  expect(await readdir(directory.path)).toEqual([])
+})
+
+const onLinux = process.platform === 'linux' ? test : test.skip
+
+onLinux('a process that ended is not taken for another that has its id now', async () => {
+  const running = await lock(file, realTiming)
+  const name = join(directory.path, (await readdir(directory.path))[0] ?? '')
+  const owner = JSON.parse(await readFile(name, 'utf8')) as object
+  await running.release()
+  await writeFile(name, JSON.stringify({ ...owner, pid: process.ppid, start: 'before' }))
+  const timing = jumpingTiming()
+  await (await lock(file, timing)).release()
+  expect(timing.pauses).toEqual([])
+})
+
+test('of two processes that take over what an ended one has left at once, only one gets it', async () => {
+  const takers = await Promise.all([taker(), taker()])
+  let taken = 0
+  for (let round = 0; round < 15; round += 1) {
+    await writeFile(`${file}.lock`, '999999999')
+    const answers = await Promise.all(takers.map((ask) => ask()))
+    const got = answers.filter((answer) => answer === 'taken')
+    expect(got.length).toBeLessThan(2)
+    taken += got.length
+    await Promise.all(takers.map((ask) => ask()))
+  }
+  expect(taken).toBeGreaterThan(10)
+})
+
+/** A process that tries to take the file, and then lets go of it, each time that it is asked. */
+async function taker(): Promise<() => Promise<string>> {
+  const child = spawn(
+    process.execPath,
+    ['--import', './bench/typescript.mjs', 'test/client/take-lock.ts', file],
+    { cwd: fileURLToPath(new URL('../..', import.meta.url)) },
+  )
+  endedWithTheTests(child)
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const answer = async () => String((await lines.next()).value)
+  expect(await answer()).toBe('ready')
+  return () => {
+    child.stdin.write('\n')
+    return answer()
+  }
+}
