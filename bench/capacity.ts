@@ -1,3 +1,4 @@
+import { UsageError } from '../commands/command.ts'
 import { valueIn, type Result } from './part.ts'
 import { aligned, number } from './table.ts'
 
@@ -5,11 +6,6 @@ import { aligned, number } from './table.ts'
 export type Bytes = { readonly event: number; readonly document: number }
 
 export type Fleet = { readonly intervalSeconds: number; readonly retentionDays: number }
-
-/** The result lacks a table, or one that is void. */
-export class NotMeasuredError extends Error {
-  override readonly name = 'NotMeasuredError'
-}
 
 const FLEETS = [1e4, 1e6, 1e8]
 
@@ -27,7 +23,7 @@ const MOST_EMBEDDED_CORES = 1
 
 /**
  * Computes what fleets of 10^4, 10^6 and 10^8 devices need, from what one report costs.
- * @throws {NotMeasuredError} naming the part of the bench to run.
+ * @throws {UsageError} naming the part of the bench to run first.
  */
 export function capacity(
   result: Result,
@@ -94,7 +90,7 @@ function cost(result: Result, part: string, place: Parameters<typeof valueIn>[1]
   const isVoid = result.some(({ title, faults }) => title === place.title && faults.length > 0)
   const value = isVoid ? undefined : valueIn(result, place)
   if (value !== undefined && value > 0) return value
-  throw new NotMeasuredError(`the result has no figures of: npm run bench -- ${part}`)
+  throw new UsageError(`the result has no figures of: npm run bench -- ${part}`)
 }
 
 function amount(bytes: number): string {

@@ -3,17 +3,17 @@ import { BSON } from 'mongodb'
 import { toMessage } from '../event-log/kafka/event-format.ts'
 import { openKafkaEventLog } from '../event-log/kafka/kafka-event-log.ts'
 import { openSqliteEventLog } from '../event-log/sqlite/sqlite-event-log.ts'
-import { UsageError } from '../runtime/arguments.ts'
+import { runCommand } from '../commands/command.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
 import { createLogger } from '../runtime/logger.ts'
 import { positionDocument } from '../store/mongo/position-documents.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
-import { capacity, NotMeasuredError, type Bytes } from './capacity.ts'
+import { capacity, type Bytes } from './capacity.ts'
 import type { EmbeddedFiles } from './candidates/embedded.ts'
 import type { OpenTopics } from './candidates/kafka.ts'
 import { eventOf } from './events.ts'
 import { figures } from './figures.ts'
-import { HELP, parseOptions } from './options.ts'
+import { HELP, parseOptions, type Options } from './options.ts'
 import { readResult, withMeasured, writeResult } from './part.ts'
 import { runParts } from './parts.ts'
 import { progressOn } from './progress.ts'
@@ -25,19 +25,13 @@ const ID = '01KDVDNA00Z6JGGE5XXD5XW7P3'
 
 // So that what has been started ends too.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
-process.exitCode = await bench(process.argv.slice(2)).catch((error: unknown) => {
-  if (!(error instanceof UsageError || error instanceof NotMeasuredError)) throw error
-  process.stderr.write(`${error.message}\n`)
-  return 2
+process.exitCode = await runCommand(process.argv.slice(2), {
+  help: HELP,
+  parse: parseOptions,
+  run: bench,
 })
 
-/** `npm run bench`. Returns the exit code. */
-async function bench(args: readonly string[]): Promise<number> {
-  const options = parseOptions(args)
-  if (options === 'help') {
-    process.stdout.write(HELP)
-    return 0
-  }
+async function bench(options: Options): Promise<number> {
   if (options.capacity !== undefined) {
     process.stdout.write(capacity(readResult(options.file), bytesOfOne(), options.capacity))
     return 0

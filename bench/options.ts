@@ -1,4 +1,4 @@
-import { parseArguments, UsageError } from '../runtime/arguments.ts'
+import { parseArguments, UsageError } from '../commands/command.ts'
 
 export const PARTS = [
   'embedded',

@@ -1,10 +1,29 @@
-import { UsageError } from '../runtime/arguments.ts'
-import { ConfigError, type Config } from '../runtime/config/config.ts'
-import { loadConfig } from '../runtime/config/load-config.ts'
+import { parseArgs, type ParseArgsConfig } from 'node:util'
+import { ConfigError } from '../runtime/config/config.ts'
+
+/** The command line is wrong; the message says what to give. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** Parses a command line. @throws {UsageError} for the first argument that does not fit. */
+export function parseArguments<Config extends ParseArgsConfig>(
+  args: readonly string[],
+  config: Config,
+): ReturnType<typeof parseArgs<Config>> {
+  try {
+    return parseArgs<Config>({ ...config, args: [...args] })
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    // A misplaced key must not be printed.
+    const [first = message] = message.replace(/gps_\w+/g, 'gps_…').split(/\. |\n/)
+    throw new UsageError(`${first.replace(/\.$/, '')}: --help lists what can be given`)
+  }
+}
 
 /**
- * Runs a command for operators. Gives its exit code: that of `run` (none: 0), 1 if it fails, 2 if the
- * command line is wrong. `afterFailure` is told besides the reason.
+ * Runs a command. Returns its exit code: that of `run` (none: 0), 1 if it fails, 2 if the command line is
+ * wrong. `afterFailure` is written after the reason.
  */
 export async function runCommand<Options>(
   args: readonly string[],
@@ -17,20 +36,20 @@ export async function runCommand<Options>(
     help: string
     /** @throws {UsageError} */
     parse: (args: readonly string[]) => Options | 'help'
-    run: (options: Exclude<Options, 'help'>, config: Config) => Promise<number | void>
+    /** @throws {UsageError} where only a look at files shows that the command line is wrong. */
+    run: (options: Exclude<Options, 'help'>) => Promise<number | void>
     afterFailure?: string
   },
 ): Promise<number> {
   try {
     const options = parse(args)
-    if (options !== 'help')
-      return (await run(options as Exclude<Options, 'help'>, loadConfig())) ?? 0
+    if (options !== 'help') return (await run(options as Exclude<Options, 'help'>)) ?? 0
     process.stdout.write(help)
     return 0
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    const isOurs = error instanceof UsageError || error instanceof ConfigError
-    process.stderr.write(isOurs ? `${reason}\n` : `Failed: ${reason}\n${afterFailure}`)
+    const isExpected = error instanceof UsageError || error instanceof ConfigError
+    process.stderr.write(isExpected ? `${reason}\n` : `Failed: ${reason}\n${afterFailure}`)
     return error instanceof UsageError ? 2 : 1
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
+const WITHIN_MS = 30_000
 const ASKED_EVERY_MS = 200
 
 type Dependency = { ready(): Promise<void> }
@@ -10,7 +11,7 @@ type Dependency = { ready(): Promise<void> }
  */
 export async function whenReady(
   dependencies: readonly Dependency[],
-  { withinMs, signal }: { withinMs: number; signal: AbortSignal },
+  { withinMs = WITHIN_MS, signal }: { withinMs?: number; signal?: AbortSignal } = {},
 ): Promise<void> {
   const deadline = performance.now() + withinMs
   for (;;) {
@@ -18,7 +19,7 @@ export async function whenReady(
       await Promise.all(dependencies.map((dependency) => dependency.ready()))
       return
     } catch (error) {
-      if (signal.aborted || performance.now() >= deadline) throw error
+      if (signal?.aborted === true || performance.now() >= deadline) throw error
       await pause(ASKED_EVERY_MS)
     }
   }

@@ -14,7 +14,10 @@ const ports = [
   'store/back-office.ts',
 ]
 
-const forCommands = ['commands/command.ts', 'commands/when-ready.ts', 'schemas/', 'runtime/']
+const forCommands = [
+  ...['command', 'open', 'progress', 'when-ready'].map((name) => `commands/${name}.ts`),
+  ...['schemas/', 'runtime/'],
+]
 
 const forAdapters = [
   'runtime/back-off.ts',
@@ -32,13 +35,13 @@ const allowed: Record<string, readonly string[]> = {
   store: ['schemas/', 'event-log/offsets.ts', 'runtime/rate-counters.ts', ...forAdapters],
   ...Object.fromEntries(services.map((name) => [name, ['schemas/', 'runtime/', ...ports]])),
   embedded: [...services.map((name) => `${name}/`), 'schemas/', 'runtime/', ...ports],
-  commands: ['runtime/'],
+  commands: ['runtime/', ...ports],
   'commands/dead-letters': [...forCommands, ...ports],
   'commands/rebuild': ['projector/', ...forCommands, ...ports],
   'commands/set-password': ['admin-api/sign-in/', ...forCommands, ...ports],
   'commands/simulate': ['client/', ...forCommands],
   client: [],
-  bench: ['projector/', 'schemas/', 'runtime/', ...ports, 'test/'],
+  bench: ['commands/command.ts', 'projector/', 'schemas/', 'runtime/', ...ports, 'test/'],
   console: ['console/guides/', 'schemas/'],
   'console/guides': [],
   scripts: [
@@ -87,7 +90,7 @@ function importsOf(file: string): Import[] {
 function isAllowed({ from, to }: Import): boolean {
   const folder = ruledBy(from)
   if (ruledBy(to) === folder) return !to.endsWith('/main.ts')
-  if (from.endsWith('/main.ts') && adapters.test(to)) return true
+  if ((from.endsWith('/main.ts') || folder === 'commands') && adapters.test(to)) return true
   return (allowed[folder] ?? []).some(
     (place) => to === place || (place.endsWith('/') && to.startsWith(place)),
   )

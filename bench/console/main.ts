@@ -1,4 +1,4 @@
-import { UsageError } from '../../runtime/arguments.ts'
+import { runCommand } from '../../commands/command.ts'
 import { progressOn } from '../progress.ts'
 import { measureConsole } from './measure.ts'
 import { CONSOLE_HELP, parseConsoleOptions, type ConsoleOptions } from './options.ts'
@@ -6,22 +6,13 @@ import { consoleTable } from './table.ts'
 
 // So that what has been started ends too.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
-process.exitCode = await bench(process.argv.slice(2))
+process.exitCode = await runCommand(process.argv.slice(2), {
+  help: CONSOLE_HELP,
+  parse: parseConsoleOptions,
+  run: bench,
+})
 
-/** `npm run bench:console`. Returns the exit code. */
-async function bench(args: readonly string[]): Promise<number> {
-  let options: ConsoleOptions | 'help'
-  try {
-    options = parseConsoleOptions(args)
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    process.stderr.write(`${error.message}\n`)
-    return 2
-  }
-  if (options === 'help') {
-    process.stdout.write(CONSOLE_HELP)
-    return 0
-  }
+async function bench(options: ConsoleOptions): Promise<number> {
   const progress = progressOn(process.stderr, () => performance.now())
   const result = await measureConsole(options, progress)
   process.stdout.write(consoleTable(result, options.rounds))

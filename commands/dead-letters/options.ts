@@ -1,6 +1,6 @@
-import { UsageError } from '../../runtime/arguments.ts'
+import { parseArguments, UsageError } from '../command.ts'
 
-export type Command = 'list' | 'replay' | 'help'
+export type Options = { readonly action: 'list' | 'replay' }
 
 export const HELP = `Usage: npm run dead-letters -- list|replay
 
@@ -20,10 +20,12 @@ as a repeat in the log, or among the dead letters. Start it again.
 Exit code: 0 done, 1 it could not be done, 2 the command line is wrong.
 `
 
-/** @throws {UsageError} for anything but one known command. */
-export function parseCommand(args: readonly string[]): Command {
-  const [command, ...rest] = args
-  if (command === '--help' || command === '-h') return 'help'
-  if (rest.length === 0 && (command === 'list' || command === 'replay')) return command
+/** @throws {UsageError} for anything but one known action. */
+export function parseOptions(args: readonly string[]): Options | 'help' {
+  const options = { help: { type: 'boolean', short: 'h' } } as const
+  const { values, positionals } = parseArguments(args, { options, allowPositionals: true })
+  if (values.help === true) return 'help'
+  const [action, ...more] = positionals
+  if (more.length === 0 && (action === 'list' || action === 'replay')) return { action }
   throw new UsageError('give list or replay: --help says more')
 }

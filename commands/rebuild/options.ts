@@ -1,4 +1,4 @@
-import { UsageError } from '../../runtime/arguments.ts'
+import { parseArguments } from '../command.ts'
 
 export type Options = { readonly force: boolean }
 
@@ -18,12 +18,9 @@ switch, also by kill -9, the old read models stay in use; start it again.
 Exit code: 0 switched, 1 not switched (it says why), 2 the command line is wrong.
 `
 
-/** @throws {UsageError} naming what it does not know. */
+/** @throws {UsageError} */
 export function parseOptions(args: readonly string[]): Options | 'help' {
-  const unknown = args.filter((arg) => !['--force', '--help', '-h'].includes(arg))
-  if (unknown.length > 0) {
-    throw new UsageError(`unknown: ${unknown.join(' ')}. There is only --force; see --help.`)
-  }
-  if (args.includes('--help') || args.includes('-h')) return 'help'
-  return { force: args.includes('--force') }
+  const options = { force: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const
+  const { force, help } = parseArguments(args, { options }).values
+  return help === true ? 'help' : { force: force === true }
 }

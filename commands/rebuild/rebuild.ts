@@ -17,7 +17,7 @@ import type {
 } from '../../store/read-models.ts'
 import type { Cover } from './device-digest.ts'
 import { digestsOf, type Digest } from './digest.ts'
-import { showProgress, type Screen } from './progress.ts'
+import { progressText, showProgress, type Screen } from '../progress.ts'
 import { eventsDone, standing, whatIsMissing } from './standing.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
@@ -170,17 +170,24 @@ function startProjecting(
     /** Resolves when the generation has reached `target`; optionally shows the progress. */
     async until(target: Offsets, shown?: { what: string; extent: readonly Extent[] }) {
       const now = () => performance.now()
-      const progress = shown && showProgress({ what: shown.what, screen, now })
+      const begun = now()
+      const progress = showProgress({ screen, now })
       try {
         for (;;) {
           signal.throwIfAborted()
           const offsets = await standing(eventLog, readModels, generation)
-          progress?.show(eventsDone(offsets, shown?.extent ?? []))
+          if (shown !== undefined) {
+            const events = eventsDone(offsets, shown.extent)
+            progress.show(
+              () => `${shown.what}: ${progressText({ ...events, elapsedMs: now() - begun })}`,
+              { isLast: events.done >= events.total },
+            )
+          }
           if (hasReached(offsets, target)) return
           await Promise.race([failed, pause(LOOK_EVERY_MS, undefined, { signal })])
         }
       } finally {
-        progress?.end()
+        progress.end()
       }
     },
 

@@ -1,5 +1,5 @@
 import type { Digest } from './digest.ts'
-import { count } from './progress.ts'
+import { count } from '../progress.ts'
 import type { Compared, Outcome } from './rebuild.ts'
 
 /** The outcome of a rebuild in words, and what to do next. */

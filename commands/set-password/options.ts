@@ -1,4 +1,4 @@
-import { parseArguments, UsageError } from '../../runtime/arguments.ts'
+import { parseArguments, UsageError } from '../command.ts'
 
 export type Options = { readonly email: string }
 

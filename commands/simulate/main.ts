@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { realTiming as timing } from '../../client/timing.ts'
 import { HELP } from './help.ts'
-import { UsageError } from '../../runtime/arguments.ts'
+import { runCommand, UsageError } from '../command.ts'
 import { parseOptions, type GpxSource, type Options } from './options.ts'
 import { movingDevices, replayedTrack, type DevicePlan } from './planned-report.ts'
 import { GpxError, readGpx } from './read-gpx.ts'
@@ -12,26 +12,15 @@ import { timeTrack } from './track-times.ts'
 /** Shell and npm often both forward a signal; a second one within this time is ignored. */
 const SAME_SIGNAL_MS = 1_000
 
-process.exitCode = await simulate(process.argv.slice(2))
+process.exitCode = await runCommand(process.argv.slice(2), {
+  help: HELP,
+  parse: (args) => parseOptions(args, process.env),
+  run: simulate,
+})
 
-/** `npm run simulate`. Returns the exit code. */
-async function simulate(args: readonly string[]): Promise<number> {
+async function simulate({ source, ...target }: Options): Promise<number> {
   const startedAt = Math.floor(timing.now())
-  let options: Options | 'help'
-  let plans: DevicePlan[]
-  try {
-    options = parseOptions(args, process.env)
-    if (options === 'help') {
-      process.stdout.write(HELP)
-      return 0
-    }
-    plans = plan(options.source, startedAt)
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    process.stderr.write(`${error.message}\n`)
-    return 2
-  }
-  const { source, ...target } = options
+  const plans = plan(source, startedAt)
   process.stderr.write(`${announcement(source, plans)}, to ${target.url.host}\n`)
   const screen = process.stderr
   const result = await runSimulation({ ...target, plans, timing, startedAt, screen, ...signals() })

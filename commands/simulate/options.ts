@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import type { parseArgs, ParseArgsConfig } from 'node:util'
-import { parseArguments, UsageError } from '../../runtime/arguments.ts'
+import { parseArguments, UsageError } from '../command.ts'
 
 export type Options = {
   readonly url: URL

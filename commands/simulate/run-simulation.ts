@@ -3,7 +3,8 @@ import { gpsClient } from '../../client/client.ts'
 import type { Timing } from '../../client/timing.ts'
 import { keptConnections } from './kept-connections.ts'
 import type { DevicePlan } from './planned-report.ts'
-import { showProgress, type Screen } from './progress.ts'
+import { showProgress, type Screen } from '../progress.ts'
+import { progressLine } from './progress-line.ts'
 import type { RunResult } from './summary.ts'
 import { count, newTally } from './tally.ts'
 import { readRecords } from './read-records.ts'
@@ -11,6 +12,7 @@ import { VisibilityCheck } from './visibility-check.ts'
 
 const MOST_CONNECTIONS = 256
 const READING_CONNECTIONS = 32
+const SHOWN_EVERY_MS = 200
 /** Node fires longer timers immediately. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
@@ -55,7 +57,10 @@ export async function runSimulation({
     verify &&
     new VisibilityCheck({ readRecord: readRecords({ ...verify, ...reading }), timing, cut })
   const expected = plans.reduce((sum, plan) => sum + plan.count, 0)
-  const stopShowing = showProgress({ screen, tally, expected, now: () => timing.now() })
+  const progress = showProgress({ screen, now: () => timing.now() })
+  const show = () =>
+    progress.show(() => progressLine({ tally, expected, elapsedMs: timing.now() - startedAt }))
+  const showing = setInterval(show, SHOWN_EVERY_MS)
 
   async function until(time: number): Promise<void> {
     for (let earlyMs = Infinity; earlyMs > 0 && !ended.aborted;) {
@@ -111,7 +116,8 @@ export async function runSimulation({
       ...(hopeless.signal.aborted && { endedBecause: 'the service does not accept the key' }),
     }
   } finally {
-    stopShowing()
+    clearInterval(showing)
+    progress.end()
     await Promise.all([sending.close(), reading.close()])
   }
 }

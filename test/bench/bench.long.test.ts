@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { parseOptions } from '../../bench/options.ts'
 import { figures } from '../../bench/figures.ts'
 import { readResult } from '../../bench/part.ts'
-import { UsageError } from '../../runtime/arguments.ts'
+import { UsageError } from '../../commands/command.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>

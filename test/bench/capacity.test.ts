@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { capacity, NotMeasuredError } from '../../bench/capacity.ts'
+import { capacity } from '../../bench/capacity.ts'
+import { UsageError } from '../../commands/command.ts'
 import { readResult, type Result } from '../../bench/part.ts'
 
 const BYTES = { event: 600, document: 400 }
@@ -59,7 +60,7 @@ describe('what a fleet needs', () => {
 
   test('is not computed from a void or missing measurement, which is named', () => {
     const voided = costing({ faults: ['1 acknowledged, 0 stored'] })
-    expect(() => capacity(voided, BYTES, FLEET)).toThrow(NotMeasuredError)
+    expect(() => capacity(voided, BYTES, FLEET)).toThrow(UsageError)
     const submitOnly = costing({}).slice(0, 1)
     expect(() => capacity(submitOnly, BYTES, FLEET)).toThrow('npm run bench -- mongodb')
   })

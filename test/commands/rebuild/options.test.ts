@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { HELP, parseOptions } from '../../../commands/rebuild/options.ts'
-import { UsageError } from '../../../runtime/arguments.ts'
+import { UsageError } from '../../../commands/command.ts'
 
 test('without arguments nothing is forced', () => {
   expect(parseOptions([])).toEqual({ force: false })

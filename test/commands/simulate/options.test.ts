@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { UsageError } from '../../../runtime/arguments.ts'
+import { UsageError } from '../../../commands/command.ts'
 import { parseOptions } from '../../../commands/simulate/options.ts'
 
 const KEY = 'gps_0123456789'

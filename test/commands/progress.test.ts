@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { progressText, showProgress } from '../../../commands/rebuild/progress.ts'
+import { progressText, showProgress } from '../../commands/progress.ts'
 
 test.each([
   [0, 0, 0, '0 of 0 events (100 %)'],
@@ -17,42 +17,38 @@ describe('progress', () => {
     const { written, at, progress } = started({ isTTY: false })
     for (let second = 0; second <= 11; second += 1) {
       at(second * 1_000)
-      progress.show({ done: second * 10, total: 115 })
+      progress.show(() => `second ${second}`)
     }
-    progress.show({ done: 115, total: 115 })
+    progress.show(() => 'done', { isLast: true })
     progress.end()
-    expect(written.map((line) => line.split(',')[0])).toEqual([
-      'building: 0 of 115 events (0 %)\n',
-      'building: 50 of 115 events (43 %)',
-      'building: 100 of 115 events (86 %)',
-      'building: 115 of 115 events (100 %)',
-    ])
-    expect(written.every((line) => line.endsWith('\n'))).toBe(true)
+    expect(written).toEqual(['second 0\n', 'second 5\n', 'second 10\n', 'done\n'])
   })
 
   test('is one line of a terminal, written again and again', () => {
     const { written, at, progress } = started({ isTTY: true })
-    progress.show({ done: 0, total: 10 })
+    progress.show(() => 'none')
     at(100)
-    progress.show({ done: 3, total: 10 })
+    progress.show(() => 'too soon')
     at(500)
-    progress.show({ done: 5, total: 10 })
+    progress.show(() => 'five')
     progress.end()
-    expect(written).toEqual([
-      '\r\u001b[Kbuilding: 0 of 10 events (0 %)',
-      '\r\u001b[Kbuilding: 5 of 10 events (50 %), 10/s, about 1 s left',
-      '\n',
-    ])
+    expect(written).toEqual(['\r\u001b[Knone', '\r\u001b[Kfive', '\n'])
+  })
+
+  test('is never wider than the terminal, which could not rewrite it', () => {
+    const { written, progress } = started({ isTTY: true, columns: 10 })
+    progress.show(() => 'more than ten characters')
+    expect(written).toEqual(['\r\u001b[Kmore than'])
   })
 })
 
-function started({ isTTY }: { isTTY: boolean }) {
+function started(terminal: { isTTY: boolean; columns?: number }) {
   const written: string[] = []
   let time = 0
-  const screen = { isTTY, write: (text: string) => written.push(text) }
+  const screen = { ...terminal, write: (text: string) => written.push(text) }
   return {
     written,
     at: (ms: number) => (time = ms),
-    progress: showProgress({ what: 'building', screen, now: () => time }),
+    progress: showProgress({ screen, now: () => time }),
   }
 }

@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { DeadLetterLog } from '../event-log/dead-letters.ts'
+import type { EventLog } from '../event-log/event-log.ts'
+import { openKafkaEventLog } from '../event-log/kafka/kafka-event-log.ts'
+import { openSqliteEventLog } from '../event-log/sqlite/sqlite-event-log.ts'
+import { systemClock as clock } from '../runtime/clock.ts'
+import type { Config } from '../runtime/config/config.ts'
+import { createLogger } from '../runtime/logger.ts'
+import { privateDirectory } from '../runtime/private-directory.ts'
+import { holdStopped } from '../runtime/sqlite/hold-directory.ts'
+import { openMongoStore } from '../store/mongo/mongo-store.ts'
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
+import type { Store } from '../store/store.ts'
+
+type Use = {
+  readonly config: Config
+  /** The command's name in logs and in Kafka. */
+  readonly name: string
+}
+
+/**
+ * Makes sure that an embedded service has its data where the configuration says; of services on Kafka and
+ * MongoDB it asks nothing. `task`: what a command does that works only while the embedded service is stopped,
+ * which is then kept from starting until `release`.
+ * @throws {Error} where there are no data, or where the service runs and must not.
+ */
+export function holdData(
+  { distributed, dataDir }: Config,
+  { task }: { task?: string | undefined } = {},
+): { release(): void } {
+  const nothing = { release: () => undefined }
+  if (distributed !== undefined) return nothing
+  const directory = resolve(dataDir)
+  if (!existsSync(join(directory, 'log.sqlite'))) {
+    throw new Error(`there is no event log in ${directory}: set DATA_DIR to where it is`)
+  }
+  return task === undefined ? nothing : holdStopped(directory, { task })
+}
+
+/** Opens the store of the service, on files or on MongoDB. */
+export async function openStore({ config, name }: Use): Promise<Store> {
+  const { distributed, logLevel, dataDir } = config
+  if (distributed === undefined) return openSqliteStore({ directory: resolve(dataDir) })
+  const logger = createLogger({ level: logLevel, name })
+  return openMongoStore({ url: distributed.mongodbUrl, clock, logger })
+}
+
+/** Opens the event log of the service, on a file or on Kafka. `onFatal`: it cannot be read any more. */
+export function openEventLog(
+  { config, name }: Use,
+  { onFatal = () => undefined }: { onFatal?: () => void } = {},
+): EventLog & DeadLetterLog {
+  const { distributed, logLevel, dataDir } = config
+  const logger = createLogger({ level: logLevel, name })
+  if (distributed === undefined) {
+    const directory = resolve(dataDir)
+    privateDirectory(directory, { logger })
+    return openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock, logger })
+  }
+  return openKafkaEventLog({
+    ...{ ...distributed.kafka, clientId: name, clock, logger },
+    onFatal(error) {
+      logger.fatal({ err: error }, 'the event log cannot go on')
+      onFatal()
+    },
+  })
+}
