@@ -1,3 +1,4 @@
+import { invalidParams } from '../../runtime/errors.ts'
 import type { HttpContext } from '../../runtime/http.ts'
 import { isoTime } from '../../schemas/iso-8601.ts'
 import type { Accept, GivenReport } from '../accept/accept.ts'
@@ -33,7 +34,7 @@ export function submitBatch({ receive, accept }: { receive: Receive; accept: Acc
 
 /**
  * The reports in a body, each with an Idempotency-Key of its own where there is one for all.
- * @throws {ApiError} 400 if the body is no batch.
+ * @throws {ApiError} 400 if the body is no batch, or the header is faulty.
  */
 function batch(ctx: HttpContext, json: unknown): GivenReport[] {
   const given =
@@ -44,10 +45,10 @@ function batch(ctx: HttpContext, json: unknown): GivenReport[] {
     throw bodyFault(`the body must be {"reports":[…]} with 1 to ${MOST_REPORTS} position reports`)
   }
   const { idempotencyKey: header, faults } = idempotencyKey(ctx)
+  if (faults !== undefined) throw invalidParams(faults)
   return given.map((report: unknown, index) => ({
     json: report,
     ...(header !== undefined && { idempotencyKey: `${header} ${index}` }),
-    ...(faults !== undefined && { faults }),
   }))
 }
 

@@ -117,14 +117,15 @@ describe('a batch', () => {
     expect(first).not.toContain((single.body['data'] as Result).recordId)
   })
 
-  test('with a bad Idempotency-Key has that as a fault of each report', async () => {
-    const headers = { 'Idempotency-Key': 'a b' }
-    const { results } = data(await ingest.batch({ reports: [report(1), {}] }, { key, headers }))
-    for (const { error, message } of results) {
-      expect(error).toBe('INVALID_PARAMS')
-      expect(message).toContain('Idempotency-Key')
+  test('with a bad Idempotency-Key is refused as a whole', async () => {
+    const before = (await ingest.logged()).length
+    for (const bad of ['a b', 'é', 'x'.repeat(256)]) {
+      const headers = { 'Idempotency-Key': bad }
+      const answer = await ingest.batch({ reports: [report(1), {}] }, { key, headers })
+      expectRefused(answer, 400, 'INVALID_PARAMS')
+      expect(answer.body['details']).toMatchObject([{ field: 'Idempotency-Key' }])
     }
-    expect(results[1]?.message).toContain('deviceId')
+    expect(await ingest.logged()).toHaveLength(before)
   })
 })
 
