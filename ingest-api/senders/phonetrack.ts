@@ -36,6 +36,9 @@ export const phonetrack: App = {
   answer: ({ parameters }) => ANSWERS.get(parameters['app'] ?? '') ?? EMPTY,
 }
 
+/** Of OwnTracks, which is the same app here as at its own paths. */
+export const phonetrackOwntracks: App = { ...phonetrack, never4xx: true }
+
 type Reader = (request: AppRequest, named: Named) => readonly Said[]
 
 /** Of the loggers whose fields are not simply named; of the others below. */
@@ -111,9 +114,9 @@ function readOpengts(request: AppRequest, { named }: Named): readonly Said[] {
   if ('malformed' in form) return [form.malformed]
   const { gprmc, id, dev, alt, batt } = form.fields
   const deviceId = named ?? textIn(id) ?? textIn(dev)
-  // V: the receiver has no fix.
-  if (gprmc === undefined || /,V,,/.test(gprmc)) return [{ kind: 'seen', deviceId }]
-  const { latitude, longitude, time, knots, course } = gprmcIn(gprmc)
+  if (gprmc === undefined) return [{ kind: 'seen', deviceId }]
+  const { isVoid, latitude, longitude, time, knots, course } = gprmcIn(gprmc)
+  if (isVoid) return [{ kind: 'seen', deviceId }]
   const measured: Measured = {}
   measure(measured, 'altitude', alt)
   measure(measured, 'speed', knots, METRES_PER_SECOND.kn)

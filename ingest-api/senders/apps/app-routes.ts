@@ -3,7 +3,7 @@ import { chirpstack } from '../chirpstack.ts'
 import { dawarichTraccar, osmand } from '../osmand.ts'
 import { dawarichOverland, overland } from '../overland.ts'
 import { dawarichOwntracks, owntracks } from '../owntracks.ts'
-import { phonetrack } from '../phonetrack.ts'
+import { phonetrack, phonetrackOwntracks } from '../phonetrack.ts'
 import { theThingsStack } from '../the-things-stack.ts'
 import { traccarForward } from '../traccar-forward.ts'
 import type { App } from './app.ts'
@@ -84,7 +84,8 @@ function phonetrackRoute(path: string): AppRoute | undefined {
     app: app ?? PHONETRACK_NAMES[own] ?? '',
     ...(device !== undefined && { device: decoded(device) }),
   }
-  return route && { ...route, parameters, keyInPath: decoded(key) }
+  const given = parameters.app === 'owntracks' ? phonetrackOwntracks : phonetrack
+  return route && { ...route, app: given, parameters, keyInPath: decoded(key) }
 }
 
 /** Whether an app reports with this request, to whom a 4xx may mean that its data are to go. */

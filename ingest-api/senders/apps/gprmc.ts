@@ -1,3 +1,4 @@
+import { parseIso8601 } from '../../../schemas/iso-8601.ts'
 import { numberIn } from './values.ts'
 
 /** Minutes behind the degrees: `4807.038` is 48° 7.038′. */
@@ -7,6 +8,8 @@ const DAY = /^(\d\d)(\d\d)(\d\d)$/
 
 /** A position from an NMEA 0183 RMC sentence; what cannot be read is undefined, or NaN as a time. */
 export type Gprmc = {
+  /** The receiver has no fix: what else is said is old, or made up. */
+  readonly isVoid: boolean
   readonly latitude: number | undefined
   readonly longitude: number | undefined
   readonly time: number
@@ -15,9 +18,10 @@ export type Gprmc = {
 }
 
 export function gprmcIn(sentence: string): Gprmc {
-  const [, clock = '', , latitude, south, longitude, west, knots, course, day = ''] =
+  const [, clock = '', status, latitude, south, longitude, west, knots, course, day = ''] =
     sentence.split(',')
   return {
+    isVoid: status === 'V',
     latitude: degrees(latitude, south === 'S'),
     longitude: degrees(longitude, west === 'W'),
     time: timeOf(clock, day),
@@ -37,6 +41,5 @@ function degrees(text: string | undefined, isNegative: boolean): number | undefi
 function timeOf(clock: string, day: string): number {
   const [, hours, minutes, seconds] = CLOCK.exec(clock) ?? []
   const [, date, month, year] = DAY.exec(day) ?? []
-  const text = `20${year}-${month}-${date}T${hours}:${minutes}:00Z`
-  return Date.parse(text) + Math.round(Number(seconds) * 1000)
+  return parseIso8601(`20${year}-${month}-${date}T${hours}:${minutes}:${seconds}Z`) ?? NaN
 }

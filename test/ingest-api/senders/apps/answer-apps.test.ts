@@ -95,6 +95,15 @@ describe('the answer', () => {
     expect(await devicesOf(ingest, id)).toEqual(['van'])
   })
 
+  test('to OwnTracks without a valid key is never a 4xx, at PhoneTrack’s paths either', async () => {
+    const prefixes = ['', '/apps/phonetrack', '/index.php/apps/phonetrack']
+    for (const path of prefixes.map((prefix) => `${prefix}/log/owntracks/none/van`)) {
+      const answer = await fetch(ingest.url + path, { method: 'POST', body: location() })
+      expect([answer.status, answer.headers.has('retry-after')]).toEqual([503, true])
+    }
+    expect((await post(ingest, '/log/osmand/none/van', query())).status).toBe(401)
+  })
+
   test('does not ask for a slash less', async () => {
     const { id, secret } = await ingest.createKey()
     const url = `${ingest.url}/api/v1/senders/traccar/${secret}/?${query()}`
