@@ -5,8 +5,14 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const SHAPE = /^gps_[0-9A-Za-z]{38}$/
 // Whoever has the random characters can compute the checksum. In a URL the underscore may be
 // percent-encoded, in a URL within one twice.
-const KEY = /gps(?:_|%(?:25)*5[Ff])[0-9A-Za-z]{32,38}/g
-const KEY_OR_ITS_BEGINNING = /gps(?:_|%(?:25)*5[Ff])(?:[0-9A-Za-z]{32,38}|[0-9A-Za-z]*$)/g
+// People break a key behind it, and in HTML it may be an entity.
+const UNDERSCORE = String.raw`(?:_|%(?:25)*5[Ff]|&(?:#0*95|#[xX]0*5[Ff]|lowbar);)`
+const BREAK = String.raw`(?:\s|\\[nrt]|%20|\+)*`
+const KEY = new RegExp(`gps${UNDERSCORE}${BREAK}[0-9A-Za-z]{32,38}`, 'g')
+const KEY_OR_ITS_BEGINNING = new RegExp(
+  `gps${UNDERSCORE}${BREAK}(?:[0-9A-Za-z]{32,38}|[0-9A-Za-z]*$)`,
+  'g',
+)
 
 /** Matches whole escapes, so that an escaped backslash does not begin another. */
 const ESCAPE = /\\(?:u00([0-9A-Fa-f]{2})|[^])/g

@@ -104,6 +104,21 @@ test('a key behind JSON’s escapes is found wherever the body is cut', () => {
     )
     expect(plain.replace(/\\(u.{0,3})?$/, '')).toMatch(/^ +(gp?s?|gps_…?(".*)?)?$/)
   }
+  // What people type, and what pages make of an underscore.
+  const rest = key.slice(4)
+  for (const underscore of [
+    '_ ',
+    '_\n',
+    '_\\n',
+    '_%20',
+    '&#95;',
+    '&#x5f;',
+    '&#x05F; ',
+    '&lowbar;',
+  ]) {
+    expect(bodyOf(`{"note":"gps${underscore}${rest}"}`)).toBe('{"note":"gps_…"}')
+    expect(bodyOf(`{"note":"gps${underscore}${rest.slice(0, 9)}`)).toBe('{"note":"gps_…')
+  }
   // An escaped backslash begins no other escape; what hides no key stays as it was.
   expect(bodyOf(`"\\\\u0067ps_ \\u0041"`)).toBe(`"\\\\u0067ps_ \\u0041"`)
 })
