@@ -120,6 +120,8 @@ const timestamp = Joi.any()
     'timestamp.late': 'timestamp must not be more than 24 hours in the future',
   })
 
+const OMIT_UNKNOWN = '; leave the field out when it is unknown'
+
 /** The rules of a report, field by field. */
 export const REPORT_RULES = {
   deviceId,
@@ -128,8 +130,9 @@ export const REPORT_RULES = {
   timestamp,
   accuracy: optional('accuracy', 'a number of metres, 0 or more'),
   altitude: optional('altitude', 'a number of metres from -12000 to 100000'),
-  speed: optional('speed', 'a number of metres per second, 0 or more'),
-  heading: optional('heading', 'a number of degrees from 0 to 360'),
+  // iOS says -1 where it does not know.
+  speed: optional('speed', 'a number of metres per second, 0 or more', OMIT_UNKNOWN),
+  heading: optional('heading', 'a number of degrees from 0 to 360', OMIT_UNKNOWN),
   battery: optional('battery', 'a fraction from 0 to 1'),
 }
 
@@ -141,7 +144,7 @@ function required(name: keyof typeof RANGES, expected: string) {
     .messages({ 'any.required': `${name} is required: ${expected}` })
 }
 
-function optional(name: keyof typeof RANGES, expected: string) {
+function optional(name: keyof typeof RANGES, expected: string, advice = '') {
   const [min, max] = RANGES[name]
   return Joi.number()
     .unsafe()
@@ -156,7 +159,7 @@ function optional(name: keyof typeof RANGES, expected: string) {
         description: expected,
       },
     })
-    .messages({ '*': `${name} must be ${expected}` })
+    .messages({ '*': `${name} must be ${expected}${advice}` })
 }
 
 function withoutNegativeZeros(report: PositionReport): PositionReport {

@@ -74,6 +74,26 @@ describe('a position report', () => {
     }
   })
 
+  test.each([
+    ['accuracy', 0, -1e-9],
+    ['altitude', -12_000, -12_000.001],
+    ['altitude', 100_000, 100_000.001],
+    ['heading', 360, 360.001],
+    ['heading', 0, -1],
+    ['speed', 0, -1],
+    ['battery', 1, 1.001],
+    ['battery', 0, -1e-9],
+  ])('%s may be %d and not %d', (field, last, beyond) => {
+    expect(parse({ ...minimal, [field]: last })).toEqual({ report: { ...minimal, [field]: last } })
+    expect(faultyFields({ ...minimal, [field]: beyond })).toEqual([field])
+  })
+
+  test.each(['speed', 'heading'])('a %s of −1 is to be left out, as the message says', (field) => {
+    expect(parse({ ...minimal, [field]: -1 })).toEqual({
+      faults: [{ field, message: expect.stringContaining('leave the field out') as unknown }],
+    })
+  })
+
   test('a timestamp may be 24 hours ahead and not a millisecond more', () => {
     const ahead = (ms: number) => new Date(NOW + 24 * 3_600_000 + ms).toISOString()
     expect(faultyFields({ ...minimal, timestamp: ahead(0) })).toEqual([])
