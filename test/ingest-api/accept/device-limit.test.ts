@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { loadConfig } from '../../../runtime/config/load-config.ts'
 import { startIngest, type Answer, type IngestHarness } from '../ingest-harness.ts'
 
 const report = (deviceId: string) => ({ deviceId, latitude: 54.3, longitude: 10.1 })
@@ -69,7 +70,8 @@ describe('a device', () => {
   })
 
   test('that reports once a second never meets the limit that is the default', async () => {
-    const own = await startIngest({ rateLimits: { device: { points: 300, seconds: 60 } } })
+    const { device } = loadConfig({}).rateLimits
+    const own = await startIngest({ rateLimits: { device } })
     const { secret } = await own.createKey()
     for (let second = 0; second < 61; second += 1) {
       expect((await own.submit(report('tug'), { key: secret })).status).toBe(200)
