@@ -64,17 +64,17 @@ test('of two processes that take over what an ended one has left at once, only o
   let taken = 0
   for (let round = 0; round < 15; round += 1) {
     await writeFile(`${file}.lock`, '999999999')
-    const answers = await Promise.all(takers.map((ask) => ask()))
+    const answers = await Promise.all(takers.map((ask) => ask('take')))
     const got = answers.filter((answer) => answer === 'taken')
     expect(got.length).toBeLessThan(2)
     taken += got.length
-    await Promise.all(takers.map((ask) => ask()))
+    await Promise.all(takers.map((ask) => ask('let go')))
   }
   expect(taken).toBeGreaterThan(10)
 })
 
-/** A process that tries to take the file, and then lets go of it, each time that it is asked. */
-async function taker(): Promise<() => Promise<string>> {
+/** A process that takes the file and lets go of it when it is asked to. */
+async function taker(): Promise<(request: 'take' | 'let go') => Promise<string>> {
   const child = spawn(
     process.execPath,
     ['--import', './bench/typescript.mjs', 'test/client/take-lock.ts', file],
@@ -84,8 +84,8 @@ async function taker(): Promise<() => Promise<string>> {
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const answer = async () => String((await lines.next()).value)
   expect(await answer()).toBe('ready')
-  return () => {
-    child.stdin.write('\n')
+  return (request) => {
+    child.stdin.write(`${request}\n`)
     return answer()
   }
 }
