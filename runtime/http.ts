@@ -178,7 +178,10 @@ export function retryAfterSeconds(): string {
 }
 
 type RouterContext = {
-  readonly matched?: readonly { readonly methods: readonly string[] }[]
+  readonly matched?: readonly {
+    readonly methods: readonly string[]
+    readonly paramNames: readonly unknown[]
+  }[]
   readonly routeMatched?: boolean
   readonly _matchedRoute?: string | RegExp
 }
@@ -188,7 +191,11 @@ function matchedRoute(ctx: HttpContext): string {
 }
 
 function unmatched(ctx: HttpContext): ApiError {
-  const methods = ((ctx as RouterContext).matched ?? []).flatMap((layer) => layer.methods)
+  const { matched = [] } = ctx as RouterContext
+  // A path that is written out is no value of another one's parameter.
+  const fewest = Math.min(...matched.map(({ paramNames }) => paramNames.length))
+  const own = matched.filter(({ paramNames }) => paramNames.length === fewest)
+  const methods = own.flatMap((layer) => layer.methods)
   if (methods.length === 0) {
     return new ApiError('NOT_FOUND', `there is nothing at this path: see the documentation`)
   }

@@ -249,6 +249,9 @@ export function accessMatrix(
     const answer = await harness.api('DELETE', '/keys')
     expect(answer.body.error).toBe('METHOD_NOT_ALLOWED')
     expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'HEAD', 'POST'])
+    // Not those of a device of that name.
+    const summary = await harness.api('PUT', '/devices/summary')
+    expect(summary.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'HEAD'])
   })
 
   test('a key in force wins over a cookie, and needs no X-Requested-With', async () => {
