@@ -53,6 +53,20 @@ export function historyCountsContract(open: OpenStore): void {
       expect(await count(bounds)).toEqual(counts)
     })
 
+    test('of a thousand hours are counted within the limit for an answer', async () => {
+      const deviceId = 'month'
+      const hour = 3_600_000
+      for (let start = 0; start < 4_000; start += 500) {
+        const some = Array.from({ length: 500 }, (_, n) => {
+          const timestamp = T0 + (start + n) * (hour / 4)
+          return log.append(positionReported({ accountId, deviceId, timestamp }))
+        })
+        await shared.store.project(batchOf(...(some as [PositionEntry, ...PositionEntry[]])))
+      }
+      const bounds = Array.from({ length: 1_001 }, (_, n) => n * hour)
+      expect(await count(bounds, deviceId)).toEqual(Array.from({ length: 1_000 }, () => 4))
+    })
+
     test('an unknown device has none', async () => {
       expect(await count([0, 10, 1_000], 'TUG')).toEqual([0, 0])
     })
