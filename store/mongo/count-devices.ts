@@ -1,18 +1,23 @@
-import { isListed } from '../../schemas/device-list.ts'
-import { SILENCE } from '../../schemas/liveness.ts'
-import { liveness, type Device } from '../../schemas/read-models.ts'
+import type { Filter } from 'mongodb'
+import { livenessOf, SILENCE } from '../../schemas/liveness.ts'
 import type { DeviceCounts, Devices } from '../read-models.ts'
-import { READ, type Collections, type ReadModelCollections } from './collections.ts'
+import {
+  READ,
+  type Collections,
+  type DeviceSettingsDocument,
+  type ReadModelCollections,
+} from './collections.ts'
 import { listed } from './device-search.ts'
-import { devicesThatDiffer } from './device-settings.ts'
 import type { Kept } from './retention.ts'
 
-/** Devices looked at individually, at a time. */
-const FOUND_AT_ONCE = 1_000
+/** Devices with settings that matter, looked at individually, at a time. */
+const LOOKED_AT_AT_ONCE = 1_000
+
+type Differing = Pick<DeviceSettingsDocument, 'deviceId' | 'disabled' | 'expectedIntervalSeconds'>
 
 /**
- * Counts devices by the time they were last seen, in the index alone, without a look-up of each
- * one's settings. Only devices whose settings matter are looked at individually.
+ * Counts devices by the time they were last seen, in the index alone, as if none had settings. Then
+ * those whose settings matter are looked at individually, and moved to where they belong.
  */
 export async function countDevices(
   { accountId, devices, now }: Parameters<Devices['countDevices']>[0],
@@ -20,22 +25,19 @@ export async function countDevices(
     collections: { deviceStatuses, deviceSettings },
     kept,
     hidden,
-    findDevices,
   }: {
     collections: Pick<Collections, 'deviceSettings'> & Pick<ReadModelCollections, 'deviceStatuses'>
     kept: Kept
     hidden: readonly string[]
-    findDevices: Devices['findDevices']
   },
 ): Promise<DeviceCounts> {
-  const differing = await devicesThatDiffer(deviceSettings, accountId)
   const seenSince = (name: keyof typeof SILENCE) => ({
     $cond: [{ $gte: ['$lastSeenAt', new Date(now - SILENCE[name].longestMs)] }, 1, 0],
   })
   const bounds = [
     // Erased devices have no time.
     { lastSeenAt: kept.deviceStatuses.lastSeenAt ?? { $gte: new Date(0) } },
-    { deviceId: { $nin: [...differing, ...hidden] } },
+    { deviceId: { $nin: hidden } },
     ...listed(devices),
   ]
   const [{ total, online, seen } = { total: 0, online: 0, seen: 0 }] = await deviceStatuses
@@ -55,20 +57,40 @@ export async function countDevices(
     )
     .toArray()
   const counts = { total, online, idle: seen - online, offline: total - seen, disabled: 0 }
-  const individually = differing.filter((deviceId) => isListed(devices, deviceId))
-  for (let start = 0; start < individually.length; start += FOUND_AT_ONCE) {
-    const deviceIds = individually.slice(start, start + FOUND_AT_ONCE)
-    addTo(counts, await findDevices({ accountId, deviceIds }), now)
+  const differing = deviceSettings
+    .find(
+      { accountId, $and: [DIFFERS, ...(listed(devices) as Filter<DeviceSettingsDocument>[])] },
+      READ,
+    )
+    .project<Differing>({ _id: 0, deviceId: 1, disabled: 1, expectedIntervalSeconds: 1 })
+    .batchSize(LOOKED_AT_AT_ONCE)
+  try {
+    while (await differing.hasNext()) await move(differing.readBufferedDocuments())
+  } finally {
+    await differing.close()
   }
+  // A device that reported in between was counted by its time before.
+  counts.online = Math.max(0, counts.online)
+  counts.idle = Math.max(0, counts.idle)
+  counts.offline = Math.max(0, counts.offline)
   return counts
+
+  async function move(some: readonly Differing[]): Promise<void> {
+    const settings = new Map(some.map((own) => [own.deviceId, own]))
+    const seen = await deviceStatuses
+      .find({ accountId, $and: [...bounds, { deviceId: { $in: [...settings.keys()] } }] }, READ)
+      .project<{ deviceId: string; lastSeenAt: Date }>({ _id: 0, deviceId: 1, lastSeenAt: 1 })
+      .toArray()
+    for (const { deviceId, lastSeenAt } of seen) {
+      const heard = { lastSeenAt: lastSeenAt.getTime() }
+      const { disabled, expectedIntervalSeconds } = settings.get(deviceId) ?? {}
+      counts[livenessOf(heard, now)] -= 1
+      counts[livenessOf({ ...heard, expectedIntervalSeconds }, now)] += 1
+      if (disabled === true) counts.disabled += 1
+    }
+  }
 }
 
-type Counts = { -readonly [Name in keyof DeviceCounts]: number }
-
-function addTo(counts: Counts, devices: readonly Device[], now: number): void {
-  for (const device of devices) {
-    counts.total += 1
-    counts[liveness(device, now)] += 1
-    if (device.settings.disabled) counts.disabled += 1
-  }
+const DIFFERS: Filter<DeviceSettingsDocument> = {
+  $or: [{ disabled: true }, { expectedIntervalSeconds: { $exists: true } }],
 }

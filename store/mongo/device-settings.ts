@@ -59,21 +59,6 @@ export async function disabledDevices(
   return found.map(({ deviceId }) => deviceId)
 }
 
-/** The ids of devices that are disabled, or that are expected at an interval of their own. */
-export async function devicesThatDiffer(
-  deviceSettings: Collection<DeviceSettingsDocument>,
-  accountId: string,
-): Promise<string[]> {
-  const found = await deviceSettings
-    .find(
-      { accountId, $or: [{ disabled: true }, { expectedIntervalSeconds: { $exists: true } }] },
-      READ,
-    )
-    .project<{ deviceId: string }>({ _id: 0, deviceId: 1 })
-    .toArray()
-  return found.map(({ deviceId }) => deviceId)
-}
-
 export function settingsOf(document: DeviceSettingsDocument | null | undefined): DeviceSettings {
   if (document === null || document === undefined) return DEFAULT_SETTINGS
   const { name, disabled, expectedIntervalSeconds } = document

@@ -111,7 +111,6 @@ export function mongoDevices({
         collections: { deviceStatuses, deviceSettings },
         kept: await kept(),
         hidden: [...pending.keys()],
-        findDevices,
       })
     },
 

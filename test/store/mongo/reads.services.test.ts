@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { BSON } from 'mongodb'
 import { batchOf, deviceErased, LogOfOneSuite } from '../../contracts/store-samples.ts'
-import { positionReported } from '../../samples.ts'
+import { positionReported, T0 } from '../../samples.ts'
 import { describeWith } from '../../services/describe-with.ts'
 import { withDatabase } from './database.ts'
 import { flakyProxy } from './flaky-proxy.ts'
@@ -49,7 +49,37 @@ await describeWith(['mongodb'], 'reading from MongoDB', ({ mongodb }) => {
       expect(reads.filter(({ maxTimeMS }) => maxTimeMS !== 5_000)).toEqual([])
     })
   })
+
+  test('devices are counted with small commands, however many have an interval of their own', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const proxy = await flakyProxy(database.url)
+      const store = await database.open({ url: proxy.url })
+      let longest = 0
+      try {
+        const accountId = 'acc-1'
+        const entry = new LogOfOneSuite().append(positionReported({ receivedAt: T0 }))
+        await store.project(batchOf(entry))
+        const settings = Array.from({ length: 3_000 }, (_, n) => {
+          const deviceId = n === 0 ? entry.event.deviceId : `${'d'.repeat(120)}-${n}`
+          return { _id: `${accountId}/${deviceId}`, accountId, deviceId, ...OWN_INTERVAL }
+        })
+        await database.db.collection<{ _id: string }>('device_settings').insertMany(settings)
+        proxy.watch((bytes) => {
+          if (bytes.length < 26 || bytes.readInt32LE(12) !== OP_MSG) return
+          longest = Math.max(longest, bytes.readInt32LE(0))
+        })
+        const counted = await store.countDevices({ accountId, now: T0 + 20 * 60_000 })
+        expect(counted).toEqual({ total: 1, online: 1, idle: 0, offline: 0, disabled: 0 })
+      } finally {
+        await store.close()
+        await proxy.close()
+      }
+      expect(longest).toBeLessThan(200_000)
+    })
+  })
 })
+
+const OWN_INTERVAL = { disabled: false, expectedIntervalSeconds: 3_600 }
 
 /** The command of a message of MongoDB's wire protocol, where the message is a command. */
 function commandIn(bytes: Buffer): BSON.Document | undefined {
