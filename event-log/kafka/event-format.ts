@@ -46,6 +46,8 @@ export type AvroFormats = { readonly positions: AvroFormat; readonly heartbeats:
 const SOURCE = 'gps-position-ingestion'
 /** Marks events that have waited in a spool. */
 const SPOOLED = 'ce_spooled'
+/** On heartbeats alone: predicates of Kafka Connect see names of headers, not `ce_type`'s value. */
+const HEARTBEAT = 'ce_heartbeat'
 const AVRO_CONTENT_TYPE = 'application/avro'
 /** The first byte of a value in the Confluent wire format; JSON never starts with it. */
 const AVRO_MAGIC_BYTE = 0
@@ -66,6 +68,7 @@ export function toMessage(
   })
   headers['content-type'] = avro === undefined ? 'application/json' : AVRO_CONTENT_TYPE
   if (spooled) headers[SPOOLED] = 'true'
+  if (isDeviceSeen(event)) headers[HEARTBEAT] = 'true'
   return {
     key: deviceKey(event),
     value: format === undefined ? encodeEvent(event) : format.encode(event),

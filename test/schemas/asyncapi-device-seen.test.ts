@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { toEntry, toMessage } from '../../event-log/kafka/event-format.ts'
+import { toEntry, toErasureMessage, toMessage } from '../../event-log/kafka/event-format.ts'
+import { toRejectionMessage } from '../../event-log/kafka/rejections.ts'
 import { DEVICE_SEEN_AVRO } from '../../schemas/avro-schemas.ts'
 import { decodeDeviceSeen } from '../../schemas/device-seen.ts'
-import { deviceSeen } from '../samples.ts'
+import { deviceErased, deviceSeen, positionReported, reportRejected } from '../samples.ts'
 import { checkerOf, document, expectEnvelope } from './asyncapi-document.ts'
 
 const { schemas, messages } = document.components
@@ -20,6 +21,18 @@ describe('a heartbeat in the AsyncAPI document', () => {
     const message = toMessage(deviceSeen(), { spooled: true })
     expectEnvelope(message, messages.deviceSeenJson)
     expect(message.headers).toMatchObject({ ce_spooled: 'true' })
+  })
+
+  test('is the only event with the header that tells it to programs that see names of headers only', () => {
+    expect(toMessage(deviceSeen()).headers).toMatchObject({ ce_heartbeat: 'true' })
+    expect(messages.deviceSeenJson.examples[0]!.headers).toMatchObject({ ce_heartbeat: 'true' })
+    for (const { headers } of [
+      toMessage(positionReported(), { spooled: true }),
+      toErasureMessage(deviceErased()),
+      toRejectionMessage(reportRejected()),
+    ]) {
+      expect(headers).not.toHaveProperty('ce_heartbeat')
+    }
   })
 
   test('has an example that the code reads', async () => {
