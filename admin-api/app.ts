@@ -147,6 +147,13 @@ export function createAdminApp({
   }
 
   const app = new Koa<HttpState>({ proxy: trustProxy > 0, maxIpsCount: trustProxy })
+  // Koa's own is the leftmost, which clients write themselves.
+  Object.defineProperty(app.request, 'protocol', {
+    get(this: Koa.Request) {
+      const said = this.get('x-forwarded-proto').split(',').slice(-trustProxy)[0]?.trim()
+      return trustProxy > 0 && said === 'https' ? 'https' : 'http'
+    },
+  })
   app.use(identifyRequest())
   app.use(observeRequests({ service: 'admin-api', metrics, logger }))
   app.use(answerInEnvelope({ logger }))

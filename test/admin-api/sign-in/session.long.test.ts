@@ -127,6 +127,22 @@ test('a cookie is Secure where a proxy that is trusted says that it speaks TLS',
   expect(answer.headers.getSetCookie()[0]).toMatch(/; secure/i)
 })
 
+test.each([
+  [1, 'https, http', false],
+  [1, 'http, https', true],
+  [2, 'http, https, http', true],
+  [2, 'https, http, http', false],
+  [2, 'https', true],
+])('behind %d proxies X-Forwarded-Proto counts from the right: %s', async (n, given, isSecure) => {
+  const behindProxies = await startAdmin({ trustProxy: n })
+  const body = { email: EMAIL, password: PASSWORD }
+  const headers = { 'X-Forwarded-Proto': given }
+  const answer = await behindProxies.api('POST', '/session', { body, headers })
+  await behindProxies.close()
+  expect(answer.status).toBe(200)
+  expect(/; secure/i.test(answer.headers.getSetCookie()[0] ?? '')).toBe(isSecure)
+})
+
 test('one client that asks to sign in all the time shuts nobody else out', async () => {
   const behindProxy = await startAdmin({ trustProxy: 1 })
   const attempt = async (address: string, email: string, password: string) => {
