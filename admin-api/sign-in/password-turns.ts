@@ -12,7 +12,8 @@ export function passwordTurns(): PasswordTurns {
   return new Turns({
     atOnce: 2,
     waiting: 50,
-    waitingEach: 10,
+    // As many as may fail from one address: see `SignInThrottle`.
+    waitingEach: 30,
     refusal: () => unavailable('too many are signing in right now, please try again'),
   })
 }

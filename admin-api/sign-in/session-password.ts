@@ -41,7 +41,8 @@ export function changePasswordRoute({
   ): Promise<void> {
     const { operator, accountId, session } = caller
     const client = clientOf(ctx.ip)
-    const passwordHash = await throttle.attempt({ client, email: operator.email }, () =>
+    const who = { client, email: operator.email, isKnown: true }
+    const passwordHash = await throttle.attempt(who, () =>
       turns.run(() => hashIfCurrent(caller, body), client),
     )
     // Not a 401: the session is valid, and a console would ask the user to sign in again.

@@ -82,8 +82,10 @@ export function sessionRoutes({
     { body: { email, password } }: Input<object, InputOf<typeof CREDENTIALS>>,
   ): Promise<void> {
     const client = clientOf(ctx.ip)
-    const signedIn = await throttle.attempt({ client, email }, () =>
-      turns.run(() => checkCredentials({ store, email, password }), client),
+    const operator = await store.findOperatorByEmail(email)
+    const who = { client, email, isKnown: operator !== undefined }
+    const signedIn = await throttle.attempt(who, () =>
+      turns.run(() => checkCredentials({ store, operator, password }), client),
     )
     const begun = signedIn && (await beginSession(ctx, signedIn))
     if (begun === undefined) {
@@ -166,14 +168,13 @@ export function sessionRoutes({
 /** Does the same work whether or not the e-mail is known, so that timing reveals nothing. */
 async function checkCredentials({
   store,
-  email,
+  operator,
   password,
 }: {
   store: Store
-  email: string
+  operator: Operator | undefined
   password: string
 }): Promise<SignedIn | undefined> {
-  const operator = await store.findOperatorByEmail(email)
   const matches = await verifyPassword(password, operator?.passwordHash ?? NOBODYS_HASH)
   if (operator === undefined || !matches) return undefined
   const account = await store.findAccount(operator.accountId)

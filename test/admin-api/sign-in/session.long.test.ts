@@ -143,7 +143,32 @@ test.each([
   expect(/; secure/i.test(answer.headers.getSetCookie()[0] ?? '')).toBe(isSecure)
 })
 
-test('one client that asks to sign in all the time shuts nobody else out', async () => {
+test('an address from which all e-mails are tried is stopped, and shuts its good ones not out', async () => {
+  const flooded = await startAdmin()
+  const realHash = await hashPassword(PASSWORD)
+  const { email } = await flooded.createOperator({ passwordHash: realHash })
+  const attempt = async (body: object) => (await flooded.api('POST', '/session', { body })).status
+  let flooding = true
+  const flood = Array.from({ length: 40 }, async (_, connection) => {
+    const statuses: number[] = []
+    for (let turn = 0; flooding; turn += 1) {
+      const body = { email: `${connection}-${turn}@example.org`, password: 'wrong' }
+      statuses.push(await attempt(body))
+    }
+    return statuses
+  })
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  const good: number[] = []
+  while (good.length < 8) good.push(await attempt({ email, password: PASSWORD }))
+  flooding = false
+  const answers = (await Promise.all(flood)).flat()
+  await flooded.close()
+  expect(good).toEqual(Array<number>(8).fill(200))
+  expect(answers.filter((status) => status === 401).length).toBeLessThanOrEqual(30)
+  expect(new Set(answers)).toEqual(new Set([401, 429]))
+})
+
+test('clients that ask to sign in all the time shut nobody else out', async () => {
   const behindProxy = await startAdmin({ trustProxy: 1 })
   const attempt = async (address: string, email: string, password: string) => {
     const headers = { 'X-Forwarded-For': address }
@@ -154,7 +179,8 @@ test('one client that asks to sign in all the time shuts nobody else out', async
   const flood = Array.from({ length: 60 }, async (_, connection) => {
     const statuses: number[] = []
     for (let turn = 0; flooding; turn += 1) {
-      const address = `2001:db8::${(connection * 1000 + turn).toString(16)}`
+      const host = (connection * 1000 + turn).toString(16)
+      const address = `2001:db8:0:${connection % 3}::${host}`
       statuses.push(await attempt(address, `${connection}-${turn}@example.org`, 'wrong'))
     }
     return statuses

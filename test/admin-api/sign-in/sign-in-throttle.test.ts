@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { SignInThrottle } from '../../../admin-api/sign-in/sign-in-throttle.ts'
 import { eventually } from '../../eventually.ts'
 
@@ -6,8 +6,8 @@ const wrong = async () => undefined
 const right = async () => 'in'
 
 test('a window that is over opens the way again', async () => {
-  const throttle = new SignInThrottle({ failures: 2, windowSeconds: 1 })
-  const who = { client: '192.0.2.1', email: 'a@example.org' }
+  const throttle = new SignInThrottle({ failures: 2, seconds: 1 })
+  const who = { client: '192.0.2.1', email: 'a@example.org', isKnown: true }
   await throttle.attempt(who, wrong)
   await throttle.attempt(who, wrong)
   await expect(throttle.attempt(who, right)).rejects.toMatchObject({
@@ -19,17 +19,21 @@ test('a window that is over opens the way again', async () => {
 
 test('one e-mail is counted for each address by itself, whatever its case', async () => {
   const throttle = new SignInThrottle({ failures: 1 })
-  await throttle.attempt({ client: '192.0.2.1', email: 'a@example.org' }, wrong)
+  await throttle.attempt({ client: '192.0.2.1', email: 'a@example.org', isKnown: true }, wrong)
   await expect(
-    throttle.attempt({ client: '192.0.2.1', email: 'A@example.org' }, right),
+    throttle.attempt({ client: '192.0.2.1', email: 'A@example.org', isKnown: true }, right),
   ).rejects.toMatchObject({ status: 429 })
-  const elsewhere = { client: '192.0.2.2', email: 'a@example.org' }
+  const elsewhere = { client: '192.0.2.2', email: 'a@example.org', isKnown: true }
   expect(await throttle.attempt(elsewhere, right)).toBe('in')
 })
 
 test('at most so many counters are remembered, the oldest go first', async () => {
   const throttle = new SignInThrottle({ failures: 1, remembered: 3 })
-  const at = (host: number) => ({ client: `192.0.2.${host}`, email: 'a@example.org' })
+  const at = (host: number) => ({
+    client: `192.0.2.${host}`,
+    email: 'a@example.org',
+    isKnown: true,
+  })
   for (const host of [1, 2, 3, 4]) await throttle.attempt(at(host), wrong)
   expect(await throttle.attempt(at(1), right)).toBe('in')
   await expect(throttle.attempt(at(4), right)).rejects.toMatchObject({ status: 429 })
@@ -37,7 +41,7 @@ test('at most so many counters are remembered, the oldest go first', async () =>
 
 test('a check that fails for reasons of our own is no failed sign-in', async () => {
   const throttle = new SignInThrottle({ failures: 1 })
-  const who = { client: '192.0.2.1', email: 'a@example.org' }
+  const who = { client: '192.0.2.1', email: 'a@example.org', isKnown: true }
   const broken = async () => Promise.reject(new Error('broken'))
   await expect(throttle.attempt(who, broken)).rejects.toThrow('broken')
   expect(await throttle.attempt(who, right)).toBe('in')
@@ -45,13 +49,67 @@ test('a check that fails for reasons of our own is no failed sign-in', async () 
 
 test('attempts that never lead to a check push no failure out', async () => {
   const throttle = new SignInThrottle({ failures: 1, remembered: 3 })
-  const who = { client: '192.0.2.1', email: 'a@example.org' }
+  const who = { client: '192.0.2.1', email: 'a@example.org', isKnown: true }
   await throttle.attempt(who, wrong)
   for (let other = 0; other < 10; other += 1) {
     const email = `${other}@example.org`
     const full = async () => Promise.reject(new Error('too many are signing in'))
-    await expect(throttle.attempt({ client: '192.0.2.9', email }, full)).rejects.toThrow('too many')
-    await throttle.attempt({ client: '192.0.2.9', email }, right)
+    await expect(
+      throttle.attempt({ client: '192.0.2.9', email, isKnown: false }, full),
+    ).rejects.toThrow('too many')
+    await throttle.attempt({ client: '192.0.2.9', email, isKnown: false }, right)
   }
   await expect(throttle.attempt(who, right)).rejects.toMatchObject({ status: 429 })
+})
+
+describe('an address that has failed too often, whatever the e-mails,', () => {
+  const at = (email: string, isKnown = false) => ({ client: '192.0.2.1', email, isKnown })
+  const tooMany = { status: 429, headers: { 'Retry-After': expect.any(String) } }
+
+  async function failed(isKnown: boolean) {
+    const throttle = new SignInThrottle({ failuresOfClient: 3, answersAfterMs: 100 })
+    for (let n = 0; n < 3; n += 1) {
+      expect(await throttle.attempt(at(`${n}@example.org`, isKnown), wrong)).toBeUndefined()
+    }
+    return throttle
+  }
+
+  test('is only let in with the right password, and told nothing else', async () => {
+    const throttle = await failed(false)
+    let checks = 0
+    const checked = async () => {
+      checks += 1
+      return undefined
+    }
+    await expect(throttle.attempt(at('x@example.org'), checked)).rejects.toMatchObject(tooMany)
+    expect(checks).toBe(0)
+    await expect(throttle.attempt(at('a@example.org', true), checked)).rejects.toMatchObject(
+      tooMany,
+    )
+    expect(checks).toBe(1)
+    expect(await throttle.attempt(at('a@example.org', true), right)).toBe('in')
+    const other = { client: '192.0.2.2', email: 'x@example.org', isKnown: false }
+    expect(await throttle.attempt(other, wrong)).toBeUndefined()
+  })
+
+  test('is refused after the same time, whether there is such an operator or not', async () => {
+    const throttle = await failed(false)
+    for (const isKnown of [false, true]) {
+      const began = performance.now()
+      await expect(throttle.attempt(at('a@example.org', isKnown), wrong)).rejects.toThrow()
+      expect(performance.now() - began).toBeGreaterThanOrEqual(99)
+    }
+  })
+
+  test('tries no more passwords of operators', async () => {
+    const throttle = await failed(true)
+    await expect(throttle.attempt(at('a@example.org', true), right)).rejects.toMatchObject(tooMany)
+  })
+
+  test('has not failed by many good sign-ins at once', async () => {
+    const throttle = new SignInThrottle({ failuresOfClient: 3, answersAfterMs: 1 })
+    const good = Array.from({ length: 9 }, (_, n) => throttle.attempt(at(`${n}@x`, true), right))
+    await Promise.allSettled(good)
+    expect(await throttle.attempt(at('unknown@example.org'), wrong)).toBeUndefined()
+  })
 })
