@@ -1,7 +1,7 @@
-/** The result of a promise; rejects with `late()` after `ms`. */
+/** The result of a promise; rejects with `late()` after `ms`. A process that ends does not wait for that. */
 export function within<T>(ms: number, promise: Promise<T>, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(late()), ms)
+    const timer = setTimeout(() => reject(late()), ms).unref()
     promise.then(
       (result) => {
         clearTimeout(timer)

@@ -39,13 +39,14 @@ async function projectUntil(
   const { signal } = stop
   const options = { eventLog: log, store, metrics: createMetrics(), logger, signal }
   const projecting = projectInUse(options)
-  const failed = projecting.then(() => new Promise<never>(() => undefined))
-  failed.catch(() => undefined)
+  let ended = false
+  const noteEnd = () => (ended = true)
+  projecting.then(noteEnd, noteEnd)
   try {
-    await Promise.race([failed, eventually(done)])
+    await eventually(() => ended || done())
   } finally {
     stop.abort()
-    await projecting.catch(() => undefined)
+    await projecting
   }
 }
 

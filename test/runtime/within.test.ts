@@ -1,0 +1,16 @@
+import { expect, test } from '@jest/globals'
+import { within } from '../../runtime/within.ts'
+
+const late = () => new Error('late')
+const never = new Promise<void>(() => undefined)
+
+test('what does not come in time is given up', async () => {
+  await expect(within(1, never, late)).rejects.toThrow('late')
+})
+
+test('a process that ends does not wait for what may still come', () => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
+  const before = timers()
+  within(60_000, never, late).catch(() => undefined)
+  expect(timers()).toBe(before)
+})
