@@ -50,7 +50,7 @@ export class SignInThrottle {
     if (ofPair.isTooMany) throw tooMany(ofPair)
     const ofClient = await this.#ofClient.take(client)
     const guess = isKnown ? await this.#guesses.take(client) : undefined
-    const isTried = guess === undefined ? !ofClient.isTooMany : !guess.isTooMany
+    const isTried = !ofClient.isTooMany || guess?.isTooMany === false
     const answered = ofClient.isTooMany ? wait(this.#answersAfterMs) : undefined
     let failed = false
     try {
