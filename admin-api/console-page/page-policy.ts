@@ -1,3 +1,9 @@
+/** What the console never asks of a browser, nor may a script that gets into it. */
+const UNUSED = [
+  ...['accelerometer', 'camera', 'display-capture', 'geolocation', 'gyroscope', 'magnetometer'],
+  ...['microphone', 'midi', 'payment', 'serial', 'usb'],
+]
+
 /**
  * The headers of everything the console consists of. Scripts and styles come from files of this
  * origin alone; where text becomes markup, the browser insists on a Trusted Types policy.
@@ -27,6 +33,9 @@ export function pageHeaders({
   ]
   return {
     'Content-Security-Policy': policy.join('; '),
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'Permissions-Policy': UNUSED.map((feature) => `${feature}=()`).join(', '),
     'X-Content-Type-Options': 'nosniff',
     // Tile services ask who shows their map; paths, which name devices, are not their business.
     'Referrer-Policy': 'strict-origin-when-cross-origin',

@@ -162,6 +162,16 @@ describe('the page', () => {
     expect(headers.get('referrer-policy')).toBe('strict-origin-when-cross-origin')
   })
 
+  test('shares neither its window nor its files with pages of others, and asks for no devices', async () => {
+    const { headers } = await get('/', { Accept: BROWSER })
+    expect(headers.get('cross-origin-opener-policy')).toBe('same-origin')
+    expect(headers.get('cross-origin-resource-policy')).toBe('same-origin')
+    const denied = (headers.get('permissions-policy') ?? '').split(', ')
+    expect(denied).toEqual(expect.arrayContaining(['camera=()', 'geolocation=()', 'microphone=()']))
+    const asset = await get('/assets/main-x1.js')
+    expect(asset.headers.get('cross-origin-resource-policy')).toBe('same-origin')
+  })
+
   test('names the origins of a map that operators have configured, and no others', () => {
     const policy = pageHeaders({
       images: ['https://tiles.example.org'],
