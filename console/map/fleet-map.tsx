@@ -10,7 +10,8 @@ import { Icon } from '../parts/icon.tsx'
 import { isOneSpot } from './clusters.ts'
 import { FleetPainter } from './fleet-painter.ts'
 import { MapButtons } from './map-buttons.tsx'
-import { credits, fitPoints, MAX_ZOOM, openMap, toMap } from './open-map.ts'
+import { MapCredits } from './map-credits.tsx'
+import { fitPoints, MAX_ZOOM, openMap, toMap } from './open-map.ts'
 import { palette } from './palette.ts'
 
 /** Where the map was looked at last; it stays while other pages are open. */
@@ -104,7 +105,7 @@ export function FleetMap(props: FleetMapProps) {
           <Icon of={LocateFixed} />
         </button>
       </MapButtons>
-      <p class="map-credits">{credits.value.join(' · ')}</p>
+      <MapCredits />
     </div>
   )
 }

@@ -3,7 +3,8 @@ import '../../style/map.css'
 import { useEffect, useRef } from 'preact/hooks'
 import type OlMap from 'ol/Map.js'
 import { MapButtons } from '../../map/map-buttons.tsx'
-import { credits, fitPoints, openMap, toMap } from '../../map/open-map.ts'
+import { MapCredits } from '../../map/map-credits.tsx'
+import { fitPoints, openMap, toMap } from '../../map/open-map.ts'
 import { palette } from '../../map/palette.ts'
 import { TrackPainter } from './track-painter.ts'
 import { placeAt, type Track } from './track.ts'
@@ -57,7 +58,7 @@ export function TrackMap({
         aria-label="Track: arrow keys move the map, + and − zoom; the table holds the same points"
       />
       <MapButtons map={() => shown.current?.map} />
-      <p class="map-credits">{credits.value.join(' · ')}</p>
+      <MapCredits />
     </div>
   )
 }

@@ -6,8 +6,9 @@ import { DEVICE_RADIUS, drawDevice } from '../../map/draw-device.ts'
 import { drawLabel, LABEL_FONT } from '../../map/draw-label.ts'
 import { MapCanvas, type MapView } from '../../map/map-canvas.ts'
 import { toMercator } from '../../map/mercator.ts'
-import { credits, fitPoints, openMap } from '../../map/open-map.ts'
+import { fitPoints, openMap } from '../../map/open-map.ts'
 import { MapButtons } from '../../map/map-buttons.tsx'
+import { MapCredits } from '../../map/map-credits.tsx'
 import { palette } from '../../map/palette.ts'
 import { now } from '../../parts/clock.ts'
 import { livenessOf } from '../../../schemas/liveness.ts'
@@ -50,7 +51,7 @@ export function SharedMap({ items }: { items: readonly SharedDevice[] }) {
         aria-label="Map: arrow keys move it, + and − zoom; the list holds the same devices"
       />
       <MapButtons map={() => shown.current?.map} />
-      <p class="map-credits">{credits.value.join(' · ')}</p>
+      <MapCredits />
     </div>
   )
 }

@@ -170,6 +170,22 @@ describeConsole('the page of a device', () => {
     expect(await page.locator('.track-map').getAttribute('data-seen')).toBe('yes')
   })
 
+  test('credits OpenStreetMap with a link to its licence', async () => {
+    await suite.report({ deviceId: 'van-9', latitude: 48.2, longitude: 16.4 })
+    const page = await suite.signedIn()
+    const url = `${suite.url}/map/none/{z}/{x}/{y}.png`
+    await page.route('**/api/v1/console', async (route) => {
+      const response = await route.fetch()
+      const body = (await response.json()) as { data: object }
+      const map = { kind: 'tiles', url, attribution: '© OpenStreetMap contributors', maxZoom: 19 }
+      await route.fulfill({ response, json: { ...body, data: { ...body.data, map } } })
+    })
+    await page.goto(`${suite.url}/devices/van-9`)
+    const credit = page.getByRole('link', { name: 'OpenStreetMap' })
+    expect(await credit.getAttribute('href')).toBe('https://www.openstreetmap.org/copyright')
+    expect(await page.locator('.map-credits').textContent()).toContain('© OpenStreetMap contrib')
+  })
+
   test('has no control that changes anything for a viewer', async () => {
     const viewer = { email: 'vera@example.org', password: 'another correct horse', role: 'viewer' }
     await suite.made('/operators', viewer)

@@ -1,0 +1,23 @@
+import { credits } from './open-map.ts'
+
+const OPENSTREETMAP = 'OpenStreetMap'
+
+/** Whose data the map is made of. OpenStreetMap asks for a link to its licence. */
+export function MapCredits() {
+  return (
+    <p class="map-credits">
+      {credits.value
+        .join(' · ')
+        .split(new RegExp(`(${OPENSTREETMAP})`))
+        .map((text) =>
+          text === OPENSTREETMAP ? (
+            <a href="https://www.openstreetmap.org/copyright" target="_blank" rel="noreferrer">
+              {text}
+            </a>
+          ) : (
+            text
+          ),
+        )}
+    </p>
+  )
+}
