@@ -4,13 +4,13 @@ import { toast } from '../../parts/announcer.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Field, Form } from '../../parts/form.tsx'
 import { Isolated } from '../../parts/isolated.tsx'
-import { roleOf, type DialogOfOne } from './operator.ts'
+import type { DialogOfOne, Operator } from './operator.ts'
 import { RoleField } from './role-field.tsx'
 
 export function ChangeOperator({ of, onDone, onClose }: DialogOfOne) {
   async function change({ password = '', role, platform }: Readonly<Record<string, string>>) {
     const body = {
-      ...(roleOf(role) !== of.role && { role: roleOf(role) }),
+      ...(role !== of.role && { role: role as Operator['role'] }),
       ...(password !== '' && { password }),
       ...(isPlatform.value &&
         (platform === 'yes') !== of.platform && { platform: platform === 'yes' }),

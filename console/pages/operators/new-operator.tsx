@@ -3,7 +3,7 @@ import { isPlatform } from '../../api/session.ts'
 import { toast } from '../../parts/announcer.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Field, Form } from '../../parts/form.tsx'
-import { roleOf } from './operator.ts'
+import type { Operator } from './operator.ts'
 import { RoleField } from './role-field.tsx'
 
 export function NewOperator({ onDone, onClose }: { onDone: () => void; onClose: () => void }) {
@@ -14,7 +14,7 @@ export function NewOperator({ onDone, onClose }: { onDone: () => void; onClose: 
     platform,
   }: Readonly<Record<string, string>>) {
     const rights = {
-      role: roleOf(role),
+      role: role as Operator['role'],
       ...(isPlatform.value && { platform: platform === 'yes' }),
     }
     await api.post('/operators', { body: { email: email.trim(), password, ...rights } })

@@ -8,7 +8,9 @@ export type DialogOfOne = {
   readonly onClose: () => void
 }
 
-/** What a form says; the API refuses everything else. */
-export function roleOf(text: string | undefined): Operator['role'] {
-  return text === 'admin' ? 'admin' : 'viewer'
+export const ROLES: readonly string[] = ['viewer', 'admin']
+
+/** `Viewer`; a role that this console does not know is called as the API calls it. */
+export function roleName(role: string): string {
+  return ROLES.includes(role) ? role.charAt(0).toUpperCase() + role.slice(1) : role
 }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import { isAdmin, me } from '../../api/session.ts'
-import { Isolated } from '../../parts/isolated.tsx'
+import { Isolated, UnseenName } from '../../parts/isolated.tsx'
 import { Page } from '../../parts/page.tsx'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
@@ -9,7 +9,7 @@ import { Time } from '../../parts/time.tsx'
 import { usePages } from '../../parts/use-pages.ts'
 import { ChangeOperator } from './change-operator.tsx'
 import { NewOperator } from './new-operator.tsx'
-import type { Operator } from './operator.ts'
+import { roleName, type Operator } from './operator.ts'
 import { RemoveOperator } from './remove-operator.tsx'
 
 type Open =
@@ -66,7 +66,7 @@ const COLUMNS: readonly Column<Operator>[] = [
     title: 'Role',
     cell: ({ role, platform }) => (
       <>
-        {role === 'admin' ? 'Admin' : 'Viewer'}
+        {roleName(role)}
         {platform && <span class="quiet"> · of the platform</span>}
       </>
     ),
@@ -79,21 +79,17 @@ function actions(open: (dialog: Open) => void): Column<Operator> {
     title: 'Change',
     cell: (operator) => (
       <div class="row-actions">
-        <button
-          type="button"
-          class="small"
-          aria-label={`Edit ${operator.email}`}
-          onClick={() => open({ kind: 'change', operator })}
-        >
+        <button type="button" class="small" onClick={() => open({ kind: 'change', operator })}>
           Edit
+          <UnseenName>{operator.email}</UnseenName>
         </button>
         <button
           type="button"
           class="small danger"
-          aria-label={`Remove ${operator.email}`}
           onClick={() => open({ kind: 'remove', operator })}
         >
           Remove
+          <UnseenName>{operator.email}</UnseenName>
         </button>
       </div>
     ),

@@ -1,9 +1,10 @@
 import { isPlatform } from '../../api/session.ts'
 import { Field } from '../../parts/form.tsx'
-import type { Operator } from './operator.ts'
+import { roleName, ROLES, type Operator } from './operator.ts'
 
 /** What somebody may do. */
 export function RoleField({ of }: { of?: Operator }) {
+  const role = of?.role ?? 'viewer'
   return (
     <>
       <Field
@@ -12,13 +13,12 @@ export function RoleField({ of }: { of?: Operator }) {
         hint="Viewers see everything but the audit and the operators, and change nothing. Admins do everything."
       >
         {(attributes) => (
-          <select {...attributes} defaultValue={of?.role ?? 'viewer'}>
-            <option value="viewer" selected={of?.role !== 'admin'}>
-              Viewer
-            </option>
-            <option value="admin" selected={of?.role === 'admin'}>
-              Admin
-            </option>
+          <select {...attributes} defaultValue={role}>
+            {(ROLES.includes(role) ? ROLES : [role, ...ROLES]).map((one) => (
+              <option key={one} value={one} selected={one === role}>
+                {roleName(one)}
+              </option>
+            ))}
           </select>
         )}
       </Field>

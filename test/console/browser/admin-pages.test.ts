@@ -1,11 +1,16 @@
 import { expect, test } from '@jest/globals'
+import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
-import { consoleSuite } from './console-harness.ts'
+import { consoleSuite, EMAIL } from './console-harness.ts'
 
-describeConsole('the page System', () => {
+const PASSWORD = 'another correct horse'
+/** Letters that run to the left. */
+const HEBREW = 'שלום'
+
+describeConsole('the pages of admins', () => {
   const suite = consoleSuite()
 
-  test('shows how the service is doing, and the last hour in whole numbers', async () => {
+  test('System shows how the service is doing, and the last hour in whole numbers', async () => {
     await suite.report({ deviceId: 'van-1', latitude: 48.2, longitude: 16.4 })
     const page = await suite.signedIn('/system')
     const figure = (name: string) => page.locator('.figure').filter({ hasText: name })
@@ -17,5 +22,94 @@ describeConsole('the page System', () => {
     const painted = await page.evaluate<string[]>(`[...window.painted.keys()]`)
     expect(painted).toEqual(expect.arrayContaining(['0', '1']))
     expect(painted.filter((text) => /^\d*\.\d/.test(text))).toEqual([])
+  })
+
+  test('an operator is made, becomes an admin, and is removed and signed out', async () => {
+    const email = 'olga@example.org'
+    const page = await suite.signedIn('/operators')
+    const rows = page.getByRole('table', { name: 'Operators' }).getByRole('row')
+    await rows.filter({ hasText: `${EMAIL} you` }).waitFor()
+    await page.getByRole('button', { name: 'New operator' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('textbox', { name: 'E-mail' }).fill(email)
+    await dialog.getByLabel('Password').fill('short')
+    await dialog.getByRole('button', { name: 'Make the operator' }).click()
+    await dialog.getByText('password must', { exact: false }).waitFor()
+    await dialog.getByLabel('Password').fill(PASSWORD)
+    await dialog.getByRole('button', { name: 'Make the operator' }).click()
+    await page.getByRole('status').getByText('can sign in now').waitFor()
+    const row = rows.filter({ hasText: email })
+    await row.getByText('Viewer').waitFor()
+
+    const theirs = await (await suite.open()).newPage()
+    await theirs.goto(`${suite.url}/system`)
+    await suite.fillSignIn(theirs, PASSWORD, email)
+    await theirs.getByRole('heading', { name: 'System' }).waitFor()
+
+    await page.getByRole('button', { name: `Edit ${email}` }).click()
+    await dialog.getByRole('combobox', { name: 'Role' }).selectOption('Admin')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await row.getByText('Admin').waitFor()
+    await page.getByRole('button', { name: `Remove ${email}` }).click()
+    await dialog.getByRole('button', { name: 'Remove', exact: true }).click()
+    await row.waitFor({ state: 'hidden' })
+    await theirs.reload()
+    await theirs.getByRole('button', { name: 'Sign in' }).waitFor()
+  })
+
+  test('an operator whose role the console does not know keeps it when their password changes', async () => {
+    const page = await suite.signedIn()
+    const one = { id: 'op-9', email: 'dora@example.org', role: 'dispatcher', platform: false }
+    const items = [{ ...one, createdAt: new Date().toISOString() }]
+    const data = { items, nextCursor: null }
+    await page.route('**/api/v1/operators', (route) =>
+      route.fulfill({ json: { success: true, data } }),
+    )
+    const sent: unknown[] = []
+    await page.route('**/api/v1/operators/op-9', async (route) => {
+      sent.push(route.request().postDataJSON())
+      await route.fulfill({ json: { success: true, data: items[0] } })
+    })
+    await page.getByRole('link', { name: 'Operators' }).click()
+    await page.getByRole('row').getByText('dispatcher').waitFor()
+    await page.getByRole('button', { name: 'Edit dora@example.org' }).click()
+    const dialog = page.getByRole('dialog')
+    expect(await dialog.getByRole('combobox', { name: 'Role' }).inputValue()).toBe('dispatcher')
+    await dialog.getByLabel('New password').fill(PASSWORD)
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    expect(sent).toEqual([{ password: PASSWORD }])
+  })
+
+  test('an account is made, suspended and resumed, and nobody suspends their own', async () => {
+    const page = await suite.signedIn('/accounts')
+    const rows = page.getByRole('table', { name: 'Accounts' }).getByRole('row')
+    await rows.filter({ hasText: 'default yours' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Suspend' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'New account' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('textbox', { name: 'Name' }).fill(HEBREW)
+    await dialog.getByRole('textbox', { name: 'E-mail' }).fill('first@example.org')
+    await dialog.getByLabel('Password').fill(PASSWORD)
+    await dialog.getByRole('button', { name: 'Make the account' }).click()
+    const row = rows.filter({ hasText: HEBREW })
+    await row.getByText('Active').waitFor()
+
+    const theirs = await (await suite.open()).newPage()
+    await theirs.goto(`${suite.url}/keys`)
+    await suite.fillSignIn(theirs, PASSWORD, 'first@example.org')
+    await theirs.getByRole('button', { name: 'New key' }).waitFor()
+    expect(await theirs.getByRole('link', { name: 'Accounts' }).count()).toBe(0)
+
+    await page.getByRole('button', { name: `Suspend ${HEBREW}` }).click()
+    await dialog.getByRole('button', { name: 'Suspend' }).click()
+    await row.getByText('Suspended').waitFor()
+    await eventually(async () => {
+      await theirs.reload()
+      return (await theirs.getByRole('button', { name: 'Sign in' }).count()) > 0
+    })
+    await page.getByRole('button', { name: `Resume ${HEBREW}` }).click()
+    await dialog.getByRole('button', { name: 'Resume' }).click()
+    await row.getByText('Active').waitFor()
   })
 })

@@ -143,8 +143,8 @@ export function consoleSuite() {
     return page
   }
 
-  async function fillSignIn(page: Page, password = PASSWORD): Promise<void> {
-    await page.getByRole('textbox', { name: 'E-mail' }).fill(EMAIL)
+  async function fillSignIn(page: Page, password = PASSWORD, email = EMAIL): Promise<void> {
+    await page.getByRole('textbox', { name: 'E-mail' }).fill(email)
     await page.getByLabel('Password').fill(password)
     await page.getByRole('button', { name: 'Sign in' }).click()
   }
