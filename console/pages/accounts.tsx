@@ -5,7 +5,7 @@ import type { components } from '../api/schema.ts'
 import { toast } from '../parts/announcer.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Field, Form } from '../parts/form.tsx'
-import { Isolated } from '../parts/isolated.tsx'
+import { Isolated, UnseenName } from '../parts/isolated.tsx'
 import { Page } from '../parts/page.tsx'
 import { PagedList } from '../parts/paged-list.tsx'
 import { Table, type Column } from '../parts/table.tsx'
@@ -76,10 +76,10 @@ function actions(open: (dialog: Open) => void): Column<Account> {
         <button
           type="button"
           class={account.suspended ? 'small' : 'small danger'}
-          aria-label={`${word} ${account.name}`}
           onClick={() => open({ kind: 'suspend', account })}
         >
           {word}
+          <UnseenName>{account.name}</UnseenName>
         </button>
       )
     },

@@ -81,10 +81,12 @@ function AuditFilters({ filter }: { filter: Filter }) {
           >
             <option value="">All</option>
             {operatorId !== '' && !operators.some(({ id }) => id === operatorId) && (
-              <option value={operatorId}>{operatorId}</option>
+              <option dir="auto" value={operatorId}>
+                {operatorId}
+              </option>
             )}
             {operators.map(({ id, email }) => (
-              <option key={id} value={id}>
+              <option dir="auto" key={id} value={id}>
                 {email}
               </option>
             ))}

@@ -8,7 +8,7 @@ import { now } from '../parts/clock.ts'
 import { dayBounds, isDay } from '../parts/days.ts'
 import { Icon } from '../parts/icon.tsx'
 import { ShareLink } from '../parts/share-link.tsx'
-import { Isolated } from '../parts/isolated.tsx'
+import { isolate, Isolated } from '../parts/isolated.tsx'
 import { useTitle } from '../parts/page.tsx'
 import { shownZone } from '../parts/preferences.ts'
 import { place } from '../parts/router.ts'
@@ -39,7 +39,7 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
       }),
     [deviceId],
   )
-  useTitle(data?.name ?? deviceId)
+  useTitle(isolate(data?.name ?? deviceId))
   const live = fleet.devices.get(deviceId)
   const zone = shownZone()
   const asked = place.value.query.get('day') ?? ''

@@ -1,5 +1,5 @@
 import { isAdmin } from '../../api/session.ts'
-import { Isolated } from '../../parts/isolated.tsx'
+import { isolate, Isolated, IsolatedList, UnseenName } from '../../parts/isolated.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { Ago, Time } from '../../parts/time.tsx'
 import { scopeWords, STATUS_WORDS, type Key } from './key-words.ts'
@@ -51,9 +51,9 @@ function Rights({ of: { scopes, deviceIds, rateLimit } }: { of: Key }) {
         <div class="quiet">
           for{' '}
           {deviceIds.length <= 3 ? (
-            <Isolated>{deviceIds.join(', ')}</Isolated>
+            <IsolatedList>{deviceIds}</IsolatedList>
           ) : (
-            <span title={deviceIds.join('\n')}>{deviceIds.length} devices</span>
+            <span title={deviceIds.map(isolate).join('\n')}>{deviceIds.length} devices</span>
           )}
         </div>
       )}
@@ -73,10 +73,10 @@ function actions(open: (dialog: KeyDialog) => void): Column<Key> {
               key={kind}
               type="button"
               class={kind === 'revoke' ? 'small danger' : 'small'}
-              aria-label={`${WORDS[kind]} ${key.name}`}
               onClick={() => open({ kind, key })}
             >
               {WORDS[kind]}
+              <UnseenName>{key.name}</UnseenName>
             </button>
           ))}
         </div>

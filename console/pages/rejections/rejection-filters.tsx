@@ -1,6 +1,7 @@
 import type { components } from '../../api/schema.ts'
 import { Filters } from '../../parts/filters.tsx'
 import { Field } from '../../parts/form.tsx'
+import { isolate } from '../../parts/isolated.tsx'
 import { RangeFields } from '../../parts/range-fields.tsx'
 import { setQuery } from '../../parts/router.ts'
 import type { Rejection, RejectionFilter } from './merge-rejections.ts'
@@ -37,7 +38,7 @@ export function RejectionFilters({
             )}
             {keys.map(({ id, name, hint }) => (
               <option key={id} value={id}>
-                {`${name} (${hint})`}
+                {`${isolate(name)} (${hint})`}
               </option>
             ))}
           </select>

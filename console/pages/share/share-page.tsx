@@ -1,6 +1,6 @@
 import { Link2Off } from 'lucide'
 import { now } from '../../parts/clock.ts'
-import { Isolated } from '../../parts/isolated.tsx'
+import { isolate, Isolated } from '../../parts/isolated.tsx'
 import { useTitle } from '../../parts/page.tsx'
 import { place } from '../../parts/router.ts'
 import { Empty, Failed, FailedLine, Loading } from '../../parts/states.tsx'
@@ -12,7 +12,7 @@ import './share.css'
 /** What people with a link see: `/share#token`. */
 export function SharePage() {
   const { shared, failure, isLive } = useShared(place.value.hash.slice(1))
-  useTitle(shared?.name ?? 'Shared positions')
+  useTitle(shared === undefined ? 'Shared positions' : isolate(shared.name))
   const isOver =
     failure?.status === 404 ||
     failure?.status === 401 ||

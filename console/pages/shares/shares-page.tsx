@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { Share2 } from 'lucide'
 import { api } from '../../api/client.ts'
 import { isAdmin } from '../../api/session.ts'
-import { Isolated } from '../../parts/isolated.tsx'
+import { isolate, Isolated, IsolatedList, UnseenName } from '../../parts/isolated.tsx'
 import { Page } from '../../parts/page.tsx'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { place, setQuery } from '../../parts/router.ts'
@@ -75,9 +75,9 @@ const COLUMNS: readonly Column<Share>[] = [
     title: 'Devices',
     cell: ({ deviceIds }) =>
       deviceIds.length > 3 ? (
-        <span title={deviceIds.join('\n')}>{deviceIds.length} devices</span>
+        <span title={deviceIds.map(isolate).join('\n')}>{deviceIds.length} devices</span>
       ) : (
-        <Isolated>{deviceIds.join(', ')}</Isolated>
+        <IsolatedList>{deviceIds}</IsolatedList>
       ),
   },
   {
@@ -101,13 +101,9 @@ function actions(revoke: (share: Share) => void): Column<Share> {
     title: 'Change',
     cell: (share) =>
       share.status === 'expired' ? null : (
-        <button
-          type="button"
-          class="small danger"
-          aria-label={`Revoke ${share.name}`}
-          onClick={() => revoke(share)}
-        >
+        <button type="button" class="small danger" onClick={() => revoke(share)}>
           Revoke
+          <UnseenName>{share.name}</UnseenName>
         </button>
       ),
   }
