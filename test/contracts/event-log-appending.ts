@@ -65,8 +65,15 @@ export function appendingContract({ promise }: EventLogSuite): void {
     ])
   })
 
-  promise('appending nothing is done', async ({ log }) => {
+  promise('appending nothing changes nothing', async ({ log, consume }) => {
+    const before = await log.extent()
     await log.append([])
+    expect(await log.extent()).toEqual(before)
+    const [first] = samples(1)
+    await log.append([first!])
+    const reader = consume(log)
+    await eventually(() => reader.entries().length > 0, SOON)
+    expect(reader.events()).toEqual([first])
   })
 
   promise(
@@ -109,18 +116,17 @@ export function appendingContract({ promise }: EventLogSuite): void {
     },
   )
 
-  promise('a log that is open is ready', async ({ log }) => {
-    await log.ready()
-  })
-
-  promise('a closed log takes nothing more, and says that a retry may help', async ({ log }) => {
-    await log.ready()
-    await log.close()
-    const closed = { name: 'DependencyError', retriable: true }
-    await expect(log.append(samples(1))).rejects.toMatchObject(closed)
-    await expect(log.ready()).rejects.toMatchObject({ name: 'DependencyError' })
-    await log.close()
-  })
+  promise(
+    'a log is ready until it is closed, and then takes nothing more and says that a retry may help',
+    async ({ log }) => {
+      await log.ready()
+      await log.close()
+      const closed = { name: 'DependencyError', retriable: true }
+      await expect(log.append(samples(1))).rejects.toMatchObject(closed)
+      await expect(log.ready()).rejects.toMatchObject({ name: 'DependencyError' })
+      await log.close()
+    },
+  )
 
   promise('closing finishes what is queued', async ({ consume, log, opened }) => {
     const appends = Array.from({ length: 20 }, () => log.append(samples(30)))

@@ -205,8 +205,16 @@ describe('gathering writer', () => {
     expect(answered).toEqual(['a', 'many', 'closed', 'closed'])
   })
 
-  test('closing an idle writer is done at once', async () => {
-    await recordingWriter().writer.close()
+  test('closing an idle writer is done at once, and it takes nothing more', async () => {
+    const { writer, batches } = recordingWriter()
+    await writer.write(['a'], 1)
+    let isClosed = false
+    const closing = writer.close().then(() => (isClosed = true))
+    await Promise.resolve()
+    expect(isClosed).toBe(true)
+    await closing
+    await expect(writer.write(['b'], 1)).rejects.toThrow('closing')
+    expect(batches).toEqual([['a']])
   })
 
   test('whatever comes, each call is written once, whole, in order, and told of its own batch', async () => {
