@@ -64,6 +64,8 @@ export type AdminDependencies = {
   readonly metrics: Metrics
   /** Aborted when the process begins to shut down. */
   readonly stopping: AbortSignal
+  /** Gets the variable that this process lacks to read an entry of the log. */
+  readonly onMissing?: (variable: string) => void
   /** Overrides of the live stream's defaults. */
   readonly stream?: Partial<StreamOptions>
 }
@@ -124,13 +126,18 @@ export function createAdminApp({
   const { clock, logger, metrics, stopping } = given
   const late = lateEntries(given.store, { stopping })
   const store = { ...given.store, appendAudit: (entry: AuditEntry) => late.appendAudit(entry) }
-  const deps = { ...given, store }
+  let missing: string | undefined
+  const deps = { ...given, store, onMissing: (variable: string) => (missing = variable) }
   const router = new Router<HttpState>({ strict: true })
   operationsRoutes(router, {
     name: 'gps-admin-api',
     metrics,
     metricsElsewhere,
-    ready,
+    async ready() {
+      await ready()
+      if (missing === undefined) return
+      throw new Error(`the log holds events that cannot be read while ${missing} is not set`)
+    },
     stopping,
   })
   const routes = adminRoutes(deps)

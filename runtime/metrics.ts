@@ -91,6 +91,11 @@ export function createMetrics() {
       help: 'Events written to readers of the live stream, by kind',
       registers,
     }),
+    streamUnreadable: new Counter({
+      name: 'gps_stream_unreadable_total',
+      help: 'Log entries that the live stream skipped because they could not be read',
+      registers,
+    }),
     streamCutOff: new Counter({
       name: 'gps_stream_cut_off_total',
       help: 'Readers of the live stream that were cut off because they read too slowly',

@@ -8,6 +8,7 @@ import type { NotErased } from './erased.ts'
 import type { LiveFeed, ReadableLog } from './live-feed.ts'
 import type { Place } from './mark.ts'
 import type { Pulse } from './pulse.ts'
+import type { GapReason } from './ring.ts'
 
 /** How entries are rendered for a reader. */
 export type Shown = {
@@ -16,7 +17,7 @@ export type Shown = {
   /** `place` is the one after the entry. */
   position(entry: Pick<PositionEntry, 'event'>, place: Readonly<Place>): string
   erasure(entry: Pick<ErasureEntry, 'event'>, place: Readonly<Place>): string
-  gap(): string
+  gap(reason: GapReason): string
 }
 
 /**
@@ -84,14 +85,19 @@ export async function* catchUp({
 
   async function* take(item: TailItem): AsyncGenerator<string, void> {
     if (item.kind === 'batch') return yield* show(item)
-    if (!gapTold) yield shown.gap()
-    gapTold = true
+    yield* tellGap('expired')
     const extent = await eventLog.extent()
     const first = extent.find(({ partition }) => partition === item.partition)?.first ?? 0
     if (first > 0) place[item.partition] = Math.max(place[item.partition] ?? -1, first - 1)
   }
 
+  function* tellGap(reason: GapReason): Generator<string, void> {
+    if (!gapTold) yield shown.gap(reason)
+    gapTold = true
+  }
+
   async function* show(batch: LogBatch): AsyncGenerator<string, void> {
+    if (batch.entries.some(({ kind }) => kind === 'unreadable')) yield* tellGap('unreadable')
     const wanted = batch.entries.filter(
       (entry) => entry.kind === 'position' && shown.wantsPosition(entry.event),
     ) as readonly PositionEntry[]

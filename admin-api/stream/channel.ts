@@ -1,5 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts'
 import type { Logger } from '../../runtime/logger.ts'
+import type { Metrics } from '../../runtime/metrics.ts'
 import type { Erasures } from '../../store/read-models.ts'
 import type { Rejections } from '../../store/back-office.ts'
 import { accountWatch, type AccountWatch } from './account-watch.ts'
@@ -13,6 +14,8 @@ export type ChannelOptions = {
   readonly ringEntries: number
   readonly ringBytes: number
   readonly retryMs: number
+  /** How often readers and the log hear of entries that cannot be read. */
+  readonly unreadableEveryMs: number
   readonly statusEveryMs: number
   readonly rejectionsEveryMs: number
   /** How long the log is read after the last reader has left. */
@@ -42,13 +45,26 @@ export function channel({
   store,
   clock,
   logger,
+  metrics,
+  onMissing,
   stopping,
-  options: { ringEntries, ringBytes, retryMs, statusEveryMs, rejectionsEveryMs, lingersMs },
+  options: {
+    ringEntries,
+    ringBytes,
+    retryMs,
+    unreadableEveryMs,
+    statusEveryMs,
+    rejectionsEveryMs,
+    lingersMs,
+  },
 }: {
   eventLog: ReadableLog
   store: StatusStore & Pick<Erasures, 'erasuresOf'> & Pick<Rejections, 'pageRejections'>
   clock: Clock
   logger: Logger
+  metrics: Metrics
+  /** Gets the variable that this process lacks to read an entry of the log. */
+  onMissing?: ((variable: string) => void) | undefined
   stopping: AbortSignal
   options: ChannelOptions
 }): Channel {
@@ -67,6 +83,9 @@ export function channel({
       ringEntries,
       ringBytes,
       retryMs,
+      unreadableEveryMs,
+      onMissing,
+      metrics,
       onReport: (event, origin) => statuses.of(event.accountId)?.reported(event, origin),
     })
     const statuses = accountWatch({

@@ -4,6 +4,7 @@ import type { EventLog, LogBatch, PositionEntry, SeenEntry } from '../../event-l
 import { furthest, hasReached } from '../../event-log/offsets.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Logger } from '../../runtime/logger.ts'
+import type { Metrics } from '../../runtime/metrics.ts'
 import type { AppendedEvent } from '../../schemas/appended-event.ts'
 import { isWithdrawn } from '../../schemas/device-erased.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
@@ -11,6 +12,7 @@ import type { Origin } from '../../schemas/read-models.ts'
 import type { Erasures } from '../../store/read-models.ts'
 import type { Place } from './mark.ts'
 import { createRing, type Ring, type RingEntry } from './ring.ts'
+import { unreadableEntries } from './unreadable.ts'
 
 export type ReadableLog = Pick<EventLog, 'tail' | 'extent'>
 
@@ -47,7 +49,7 @@ const HEARTBEATS_REMEMBERED = 10_000
 /**
  * Reads the log until `signal` is aborted, starting shortly before its end, so that readers who
  * have just been disconnected can resume. `onReport` gets positions and heartbeats after it has caught
- * up.
+ * up; `onMissing` the variable that this process lacks to read an entry.
  */
 export function startLiveFeed({
   eventLog,
@@ -57,7 +59,10 @@ export function startLiveFeed({
   ringEntries,
   ringBytes,
   retryMs,
+  unreadableEveryMs,
   onReport,
+  onMissing,
+  metrics,
 }: {
   eventLog: ReadableLog
   store: Pick<Erasures, 'erasuresOf'>
@@ -66,7 +71,10 @@ export function startLiveFeed({
   ringEntries: number
   ringBytes: number
   retryMs: number
+  unreadableEveryMs: number
   onReport: (event: AppendedEvent, origin: Origin) => void
+  onMissing?: ((variable: string) => void) | undefined
+  metrics: Metrics
 }): LiveFeed {
   const upTo: Place = {}
   const listeners = new Set<() => void>()
@@ -74,6 +82,9 @@ export function startLiveFeed({
   const heartbeats = new LRUCache<string, SeenEntry>({ max: HEARTBEATS_REMEMBERED })
   const beginning = deferred()
   const catchingUp = deferred()
+  const unreadable = unreadableEntries({
+    ...{ everyMs: unreadableEveryMs, push, onMissing, logger, metrics, signal },
+  })
   let ring = createRing({ before: {}, maxEntries: ringEntries, maxBytes: ringBytes })
   let endAtBegin: Place = {}
   let caughtUp = false
@@ -170,7 +181,7 @@ export function startLiveFeed({
         ring.erase({ ...entry.event, origin })
         ring.push({ kind: 'device-erased', origin, event: entry.event })
         erasures.set(deviceKey(entry.event), { origin, erasedAt: entry.event.erasedAt })
-      }
+      } else if (entry.kind === 'unreadable') unreadable(entry)
     }
     upTo[partition] = lastOffset
     moved()
@@ -182,7 +193,7 @@ export function startLiveFeed({
     const first = extent.find((one) => one.partition === partition)?.first ?? 0
     const last = Math.max(first - 1, upTo[partition] ?? -1)
     if (last < 0) return
-    ring.push({ kind: 'gap', origin: { partition, offset: last } })
+    ring.push({ kind: 'gap', reason: 'expired', origin: { partition, offset: last } })
     upTo[partition] = last
     moved()
   }

@@ -22,6 +22,8 @@ export type StreamDependencies = {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly stopping: AbortSignal
+  /** Gets the variable that this process lacks to read an entry of the log. */
+  readonly onMissing?: (variable: string) => void
   /** Overrides of the service's defaults. */
   readonly stream?: Partial<StreamOptions>
 }

@@ -27,6 +27,7 @@ export const STREAM_OPTIONS: StreamOptions = {
   ringBytes: 32 * 1024 * 1024,
   lingersMs: 60_000,
   retryMs: 1_000,
+  unreadableEveryMs: 5_000,
   chunkBytes: 16 * 1024,
   heartbeatMs: 4_000,
   gatherMs: 40,

@@ -96,7 +96,7 @@ export function streamReader({
       frame('position', JSON.stringify(showing.record(event)), idAt(after)),
     erasure: ({ event: { deviceId } }, after) =>
       frame('device-erased', JSON.stringify({ deviceId }), idAt(after)),
-    gap: () => frame('gap', GAP),
+    gap: (reason) => frame('gap', GAPS[reason]),
   }
 
   return {
@@ -124,7 +124,7 @@ export function streamReader({
 
   async function* checked(claimed: Place): AsyncGenerator<string, Place> {
     const { place, beyond } = yield* placeInLog(claimed, { feed, eventLog, pulse, retryMs, logger })
-    if (beyond) yield shown.gap()
+    if (beyond) yield shown.gap('expired')
     return place
   }
 
@@ -196,11 +196,13 @@ export function streamReader({
       metrics.streamEvents.inc({ event: entry.kind })
       return entry.frame
     }
-    if (entry.origin === undefined) return ''
+    if (entry.origin === undefined) {
+      return entry.kind === 'gap' && number >= joined ? shown.gap(entry.reason) : ''
+    }
     const { partition, offset } = entry.origin
     if (includes(at, entry.origin)) return ''
     at[partition] = offset
-    if (entry.kind === 'gap') return shown.gap()
+    if (entry.kind === 'gap') return shown.gap(entry.reason)
     if (entry.kind === 'device-erased') {
       return shown.wantsErasure(entry.event) ? shown.erasure(entry, at) : ''
     }
@@ -217,9 +219,12 @@ export function streamReader({
   }
 }
 
-const GAP = JSON.stringify({
-  reason: 'events after the Last-Event-ID are no longer in the log: what there is follows',
-})
+const GAPS = {
+  expired: JSON.stringify({
+    reason: 'events after the Last-Event-ID are no longer in the log: what there is follows',
+  }),
+  unreadable: JSON.stringify({ reason: 'there are events that cannot be read: others follow' }),
+}
 const COME_AGAIN = JSON.stringify({
   reason: 'too much has come to be sent on this connection: connect again with the last id',
 })

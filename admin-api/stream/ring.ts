@@ -15,9 +15,11 @@ export type RingEntry =
   | (NotReplayed & { readonly kind: 'device-status' })
   | (NotReplayed & { readonly kind: 'rejection' })
   | { readonly kind: 'device-erased'; readonly origin: Origin; readonly event: DeviceErased }
-  /** Retention has overtaken the feed. */
-  | { readonly kind: 'gap'; readonly origin: Origin }
+  /** Retention has overtaken the feed, or it cannot read an entry; without origin: nor later ones. */
+  | { readonly kind: 'gap'; readonly reason: GapReason; readonly origin?: Origin }
   | { readonly kind: 'erased'; readonly origin?: Origin }
+
+export type GapReason = 'expired' | 'unreadable'
 
 /** It is not from the log, so it has no place there. */
 type NotReplayed = {

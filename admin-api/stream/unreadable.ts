@@ -1,0 +1,53 @@
+import type { UnreadableEntry } from '../../event-log/event-log.ts'
+import type { Logger } from '../../runtime/logger.ts'
+import type { Metrics } from '../../runtime/metrics.ts'
+import type { RingEntry } from './ring.ts'
+
+/**
+ * Tells readers and the log of entries that cannot be read: of the first at once, of those that
+ * follow every `everyMs`, because clients list everything again after a gap.
+ */
+export function unreadableEntries({
+  everyMs,
+  push,
+  onMissing,
+  logger,
+  metrics,
+  signal,
+}: {
+  everyMs: number
+  push: (gap: RingEntry) => void
+  onMissing?: ((variable: string) => void) | undefined
+  logger: Logger
+  metrics: Metrics
+  signal: AbortSignal
+}): (entry: UnreadableEntry) => void {
+  let count = 0
+  let waiting: NodeJS.Timeout | undefined
+  let last: UnreadableEntry | undefined
+  signal.addEventListener('abort', () => clearTimeout(waiting))
+
+  function tell(): void {
+    waiting = undefined
+    if (last === undefined) return
+    const { reason, origin } = last
+    logger.warn({ count, reason, origin }, 'entries of the log cannot be read for the live stream')
+    count = 0
+    last = undefined
+    waiting = setTimeout(() => {
+      const more = last !== undefined
+      tell()
+      if (more) push({ kind: 'gap', reason: 'unreadable' })
+    }, everyMs).unref()
+  }
+
+  return function unreadable(entry) {
+    metrics.streamUnreadable.inc()
+    if (entry.missing !== undefined) onMissing?.(entry.missing)
+    count += 1
+    last = entry
+    if (waiting !== undefined) return
+    push({ kind: 'gap', reason: 'unreadable', origin: entry.origin })
+    tell()
+  }
+}

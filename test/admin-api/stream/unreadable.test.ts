@@ -1,0 +1,109 @@
+import { afterEach, expect, test } from '@jest/globals'
+import type { EventLog, LogEntry } from '../../../event-log/event-log.ts'
+import { openSqliteEventLog } from '../../../event-log/sqlite/sqlite-event-log.ts'
+import { eventually } from '../../eventually.ts'
+import { positionReported } from '../../samples.ts'
+import { startStreaming, type StreamHarness } from './stream-harness.ts'
+
+let harness: StreamHarness
+
+afterEach(() => harness.close())
+
+/** What is reported of this device cannot be read. */
+const AVRO = { deviceId: 'avro' }
+
+async function start({
+  missing,
+  ...stream
+}: { missing?: 'SCHEMA_REGISTRY_URL'; ringEntries?: number; unreadableEveryMs?: number } = {}) {
+  const unread = (entry: LogEntry): LogEntry =>
+    entry.kind === 'position' && entry.event.deviceId === AVRO.deviceId
+      ? {
+          ...{ kind: 'unreadable', origin: entry.origin, reason: 'it is Avro' },
+          ...{ key: null, value: null, ...(missing !== undefined && { missing }) },
+        }
+      : entry
+  harness = await startStreaming({
+    stream,
+    openLog(options): EventLog {
+      const log = openSqliteEventLog(options)
+      return {
+        ...log,
+        async *tail(options) {
+          for await (const item of log.tail(options)) {
+            yield item.kind === 'batch' ? { ...item, entries: item.entries.map(unread) } : item
+          }
+        },
+      }
+    },
+  })
+  return harness
+}
+
+const kinds = ({ events }: { events: readonly { event: string }[] }) =>
+  events.map(({ event }) => event)
+
+test('an event that cannot be read is a gap in the stream, counted and logged', async () => {
+  const { eventLog, listen, logged, metric } = await start()
+  const source = await listen()
+  const other = await listen({ query: '?deviceId=tug' })
+  await eventLog.append([positionReported()])
+  await eventually(() => source.events.length === 1)
+  await eventLog.append([positionReported(AVRO)])
+  await eventually(() => source.events.length === 2 && other.events.length === 1)
+  await eventLog.append([positionReported()])
+  await eventually(() => source.events.length === 3)
+  expect(kinds(source)).toEqual(['position', 'gap', 'position'])
+  expect(source.events[1]?.data).toEqual({ reason: expect.stringContaining('cannot be read') })
+  expect(await metric('gps_stream_unreadable_total')).toBe(1)
+  const lines = logged.filter((line) => line.includes('it is Avro'))
+  expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+    { level: 40, count: 1, origin: { partition: 0, offset: 2 } },
+  ])
+})
+
+test('of many such events a reader hears at once and at the end, not of each', async () => {
+  const { eventLog, listen, logged, metric } = await start({ unreadableEveryMs: 300 })
+  const source = await listen()
+  for (let sent = 0; sent < 50; sent += 1) await eventLog.append([positionReported(AVRO)])
+  await eventually(async () => (await metric('gps_stream_unreadable_total')) === 50)
+  await eventLog.append([positionReported()])
+  await eventually(() => source.of('position').length === 1)
+  const logCounts = () =>
+    logged.flatMap((line) => {
+      const { count, reason } = JSON.parse(line) as { count?: number; reason?: string }
+      return reason === 'it is Avro' ? [count ?? 0] : []
+    })
+  await eventually(() => logCounts().reduce((sum, count) => sum + count, 0) === 50)
+  await eventually(() => kinds(source).at(-1) === 'gap')
+  expect(kinds(source).at(0)).toBe('gap')
+  expect(source.of('gap').length).toBeLessThan(10)
+})
+
+test('a reader that resumes hears of what could not be read meanwhile', async () => {
+  const { eventLog, listen } = await start({ ringEntries: 4 })
+  const first = await listen()
+  const begin = first.lastEventId()
+  await eventLog.append([positionReported(AVRO)])
+  await eventually(() => first.events.length === 1)
+  expect(kinds(first)).toEqual(['gap'])
+  const soon = await listen({ lastEventId: begin })
+  await eventually(() => soon.events.length === 1)
+  expect(kinds(soon)).toEqual(['gap'])
+  await eventLog.append(Array.from({ length: 20 }, () => positionReported()))
+  await eventually(() => first.of('position').length + first.of('lagging').length > 0)
+  const late = await listen({ lastEventId: begin })
+  await eventually(() => late.of('position').length === 20)
+  expect(kinds(late).filter((kind) => kind !== 'position')).toEqual(['gap'])
+})
+
+test('an admin API that met what it lacks a variable to read is not ready, and names it', async () => {
+  const { eventLog, listen, request } = await start({ missing: 'SCHEMA_REGISTRY_URL' })
+  const source = await listen()
+  expect((await request('GET', '/readyz')).status).toBe(200)
+  await eventLog.append([positionReported(AVRO)])
+  await eventually(() => source.of('gap').length === 1)
+  const { status, body } = await request('GET', '/readyz')
+  expect(status).toBe(503)
+  expect(body.message).toContain('SCHEMA_REGISTRY_URL')
+})
