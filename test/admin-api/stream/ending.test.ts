@@ -133,10 +133,11 @@ test('a store that is away ends no stream', async () => {
     wrapStore: (store) =>
       new Proxy(store, {
         get(target, name: keyof Store) {
-          if (!away) return Reflect.get(target, name)
-          return async () => {
+          const method = Reflect.get(target, name) as (...args: unknown[]) => unknown
+          return (...args: unknown[]) => {
+            if (!away) return method(...args)
             failures += 1
-            throw new DependencyError('the store is away', { retriable: true })
+            return Promise.reject(new DependencyError('the store is away', { retriable: true }))
           }
         },
       }),
