@@ -1,4 +1,4 @@
-import base from './jest.config.mjs'
+import base from './unit.mjs'
 
 /** The suites that need Kafka, the schema registry or MongoDB: `npm run test:services`. */
 export default {

@@ -1,4 +1,4 @@
-import base from './jest.services.config.mjs'
+import base from './services.mjs'
 
 /** The fault suites: slow by nature, one at a time, run by `npm run test:faults`. */
 export default {

@@ -1,4 +1,4 @@
-import base from './jest.config.mjs'
+import base from './unit.mjs'
 
 /** What needs nothing but Node and takes the processor for long: `npm run test:long`. */
 export default {

@@ -1,4 +1,4 @@
-import base from './jest.services.config.mjs'
+import base from './services.mjs'
 
 /** Requests made up from the OpenAPI documents: minutes, run by `npm run test:schemathesis`. */
 export default {

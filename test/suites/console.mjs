@@ -1,4 +1,4 @@
-import base from './jest.config.mjs'
+import base from './unit.mjs'
 
 /** The console in headless Chromium, against the real embedded server: `npm run test:console`. */
 export default {

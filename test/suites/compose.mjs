@@ -1,4 +1,4 @@
-import base from './jest.services.config.mjs'
+import base from './services.mjs'
 
 /** The containers, built and brought up for real: minutes, run by `npm run test:compose`. */
 export default {

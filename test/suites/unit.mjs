@@ -4,6 +4,7 @@
  * @type {import('jest').Config}
  */
 export default {
+  rootDir: '../..',
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
@@ -16,8 +17,8 @@ export default {
   ],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': '<rootDir>/scripts/javascript.mjs' },
-  testSequencer: '<rootDir>/test/slowest-first.mjs',
-  setupFilesAfterEnv: ['<rootDir>/test/end-programs.ts'],
+  testSequencer: '<rootDir>/test/suites/slowest-first.mjs',
+  setupFilesAfterEnv: ['<rootDir>/test/suites/end-programs.ts'],
   // Much of the time is spent waiting: for the disk, for a limit to pass, for a program to start.
   maxWorkers: 3,
   // Long, for a machine that does other things too; a hang is told apart from that all the same.
