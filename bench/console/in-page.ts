@@ -42,6 +42,13 @@ window.bench = (() => {
   }
 
   return {
+    /** As in a tab behind others: no frames. */
+    hide() {
+      Object.defineProperty(document, 'hidden', { get: () => true })
+      Object.defineProperty(document, 'visibilityState', { get: () => 'hidden' })
+      window.requestAnimationFrame = () => 0
+      document.dispatchEvent(new Event('visibilitychange'))
+    },
     count() {
       const counted = []
       frames = counted

@@ -1,4 +1,4 @@
-import type { CDPSession, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { paintedText } from '../../test/console/browser/painted.ts'
 import { median } from '../median.ts'
 import type { Progress } from '../progress.ts'
@@ -23,8 +23,12 @@ export type ConsoleResult = {
   /** From asking for a day with a report a second to its drawing; and to the API's answer alone. */
   readonly dayMs: number
   readonly trackMs: number
-  /** After garbage collections, in MB, evenly over the minutes. */
-  readonly heap: { readonly minutes: number; readonly megabytes: readonly number[] }
+  /** After garbage collections, in MB, evenly over the minutes; `hidden`: of a tab behind others. */
+  readonly heap: {
+    readonly minutes: number
+    readonly megabytes: readonly number[]
+    readonly hidden: readonly number[]
+  }
   /** Why the figures are void; none: they are not. */
   readonly faults: readonly string[]
 }
@@ -89,8 +93,10 @@ async function measureIn(
     add('day', dayMs)
   }
   progress(`watching the heap for ${minutes} minutes`)
-  const session = await page.context().newCDPSession(page)
-  const heap = { minutes, megabytes: await watchHeap(page, session, minutes) }
+  const hidden = await browser.fresh()
+  await firstMap(hidden, service.adminUrl)
+  await hidden.evaluate('bench.hide()')
+  const heap = { minutes, ...(await watchHeaps({ page, hidden }, minutes)) }
   const faults = [...(await stopLoad()), ...browser.faults]
   return {
     ...{ weight, heap, faults, firstMapMs: of('first map') },
@@ -161,11 +167,18 @@ async function drawDay(browser: ConsoleBrowser, { adminUrl }: Service, day: numb
   return { dayMs, trackMs: responseEnd }
 }
 
-async function watchHeap(page: Page, session: CDPSession, minutes: number): Promise<number[]> {
+async function watchHeaps(
+  { page, hidden: behind }: { readonly page: Page; readonly hidden: Page },
+  minutes: number,
+) {
   const megabytes: number[] = []
+  const hidden: number[] = []
+  const session = await page.context().newCDPSession(page)
+  const behindSession = await behind.context().newCDPSession(behind)
   for (let sample = 0; sample <= HEAP_SAMPLES; sample += 1) {
     if (sample > 0) await page.waitForTimeout((minutes * 60_000) / HEAP_SAMPLES)
     megabytes.push(await heapMegabytes(session))
+    hidden.push(await heapMegabytes(behindSession))
   }
-  return megabytes
+  return { megabytes, hidden }
 }

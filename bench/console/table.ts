@@ -24,6 +24,10 @@ const BOUNDS: readonly Bounds[] = [
     name: 'heap, growth while it is watched',
     ...{ unit: 'MB', must: 2, read: ({ heap }) => growth(heap.megabytes) },
   },
+  {
+    name: 'the same in a hidden tab',
+    ...{ unit: 'MB', must: 2, read: ({ heap }) => growth(heap.hidden) },
+  },
 ]
 
 /** Everything measured, as text. */
@@ -37,6 +41,7 @@ export function consoleTable(result: ConsoleResult, rounds: number): string {
     ['main thread busy, dragging', `${number(100 * busyMoving)} %`],
     ['of the day at 1 Hz, until its track is answered', `${number(trackMs)} ms`],
     [`heap over ${number(heap.minutes)} minutes`, `${heap.megabytes.map(number).join(' ')} MB`],
+    ['the same in a hidden tab', `${heap.hidden.map(number).join(' ')} MB`],
   ]
   const title = 'The console, 10 000 devices, 200 reports/s'
   return `${[

@@ -19,7 +19,7 @@ describe('the table', () => {
   const result = {
     ...{ weight: { all: 222, signIn: 24 }, firstMapMs: 900, dragP95: 17, wheelP95: 33 },
     ...{ busyStill: 0.15, busyMoving: 0.4, dotMs: 150, dayMs: 900, trackMs: 700 },
-    ...{ heap: { minutes: 1, megabytes: [10, 10, 10] }, faults: [] },
+    ...{ heap: { minutes: 1, megabytes: [10, 10, 10], hidden: [10, 13, 16] }, faults: [] },
   }
 
   test('says of each figure whether it is good enough', () => {
@@ -27,6 +27,12 @@ describe('the table', () => {
     expect(table).toMatch(/p95 frame, dragging +17 ms +32 ms +20 ms +as wanted/)
     expect(table).toMatch(/p95 frame, wheel +33 ms +32 ms +20 ms +MISSED/)
     expect(table).toMatch(/main thread busy, still +15 % +20 % +20 % +as wanted/)
+  })
+
+  test('says by how much the heap grows, of a tab in sight and of a hidden one', () => {
+    const table = consoleTable(result, 1)
+    expect(table).toMatch(/heap, growth while it is watched +0 MB +2 MB +2 MB +as wanted/)
+    expect(table).toMatch(/the same in a hidden tab +6 MB +2 MB +2 MB +MISSED/)
   })
 
   test('says why figures are void', () => {
