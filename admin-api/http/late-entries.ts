@@ -42,7 +42,9 @@ export function lateEntries(
       try {
         await audit.appendAudit(entry)
       } catch (error) {
-        if (error instanceof DependencyError && error.retriable) {
+        const isLater = error instanceof DependencyError && error.retriable
+        // An erasure that is not in the audit is completed and recorded by its own repeat.
+        if (isLater && entry.action !== 'device.erased') {
           late.add(entry)
           tryAgain().catch(() => undefined)
         }
