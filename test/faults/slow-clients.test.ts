@@ -1,0 +1,176 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { createKey, operatorEnv } from '../deployments.ts'
+import { eventually } from '../eventually.ts'
+import { startEmbedded, type Embedded } from '../programs.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
+import { noteFault } from './table.ts'
+
+const CLIENTS = 100
+/** More than the buffers of the operating system take, and fewer than a service holds for all clients. */
+const PIPELINED = 150
+/** As many as a key may have at once. */
+const STREAMS = 20
+/** A stream's reader that takes nothing is cut off once the ring has moved past it. */
+const BATCHES = 24
+/** Of connections that the test itself keeps open for its own calls. */
+const OWN_CONNECTIONS = 10
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+let service: Embedded
+let key: string
+
+beforeAll(async () => {
+  directory = await temporaryDirectory()
+  service = await startEmbedded(directory.path, {
+    ...operatorEnv(),
+    RATE_LIMIT_KEY: 'off',
+    NODE_OPTIONS: '--max-old-space-size=256',
+  })
+  key = await createKey(service.adminUrl)
+})
+
+afterAll(async () => {
+  service.process.kill('SIGKILL')
+  await service.ended
+  await directory.remove()
+})
+
+/** A client that sends `text`, then `drip` every second; without that it reads no more than the beginning. */
+type Slow = { readonly url: string; readonly text: string; readonly drip?: string }
+
+type Held = {
+  /** Until the service had closed all of them, after `meanwhile`. */
+  readonly seconds: number
+  readonly growthMb: number
+  readonly answers: readonly string[]
+}
+
+/**
+ * Holds connections of slow clients until the service closes them, and reports meanwhile as others do.
+ * `meanwhile` is what makes the service send something.
+ */
+async function holdAll(slow: readonly Slow[], meanwhile = async () => {}): Promise<Held> {
+  await report()
+  const [idle, before] = [openSockets(), residentMb()]
+  let most = before
+  const answers = slow.map(() => '')
+  const sockets = slow.map(({ url, text, drip }, index): Socket => {
+    const { port, hostname } = new URL(url)
+    const socket = connect(Number(port), hostname, () => socket.write(text))
+    socket.on('error', () => undefined)
+    socket.on('data', (chunk) => {
+      answers[index] += chunk.toString()
+      if (drip === undefined) socket.pause()
+    })
+    if (drip === undefined) return socket
+    const dripping = setInterval(() => socket.write(drip), 1_000)
+    return socket.on('close', () => clearInterval(dripping))
+  })
+  await eventually(() => openSockets() >= idle + slow.length)
+  await meanwhile()
+  const started = performance.now()
+  await eventually(
+    async () => {
+      expect(await report()).toBeLessThan(2_000)
+      most = Math.max(most, residentMb())
+      return openSockets() <= idle + OWN_CONNECTIONS
+    },
+    { withinMs: 90_000, everyMs: 500 },
+  )
+  const seconds = (performance.now() - started) / 1_000
+  await eventually(() => sockets.every((socket) => socket.isPaused() || socket.destroyed))
+  for (const socket of sockets) socket.destroy()
+  return { seconds, growthMb: most - before, answers }
+}
+
+/** Sends a report on a connection of its own, and gives how many milliseconds its answer took. */
+async function report(reports = [{ deviceId: 'tug', latitude: 1, longitude: 2 }]): Promise<number> {
+  const started = performance.now()
+  const answer = await fetch(`${service.ingestUrl}/api/v1/gps/batch`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ reports }),
+  })
+  expect(await answer.json()).toMatchObject({ data: { accepted: reports.length } })
+  return performance.now() - started
+}
+
+/** About 20 MB of events, of which the ring keeps the last 10 000. */
+async function reportMuch(): Promise<void> {
+  for (let batch = 0; batch < BATCHES; batch += 1) {
+    const reports = Array.from({ length: 1_000 }, (_, n) => {
+      const deviceId = `${n % 10}`.padEnd(128, '€')
+      return { deviceId, latitude: 1, longitude: batch + n / 1_000 }
+    })
+    await report(reports)
+  }
+}
+
+const onBothPorts = (slow: (url: string) => Omit<Slow, 'url'>, clients = CLIENTS): Slow[] =>
+  [service.ingestUrl, service.adminUrl].flatMap((url) =>
+    Array.from({ length: clients }, () => ({ url, ...slow(url) })),
+  )
+
+const bodyAt = (url: string) =>
+  url === service.ingestUrl
+    ? `POST /api/v1/gps/submit HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}`
+    : 'POST /api/v1/session HTTP/1.1\r\nHost: a\r\nX-Requested-With: console'
+
+test.each<[what: string, slow: (url: string) => Omit<Slow, 'url'>]>([
+  ['headers', () => ({ text: 'POST / HTTP/1.1\r\nHost: a\r\n', drip: 'X-A: b\r\n' })],
+  [
+    'bodies',
+    (url) => ({
+      text: `${bodyAt(url)}\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n\r\n{`,
+      drip: ' ',
+    }),
+  ],
+])('slow %s get 408 within 20 s on both ports, and little memory', async (what, slow) => {
+  const { seconds, growthMb, answers } = await holdAll(onBothPorts(slow))
+  noteFault(`slow ${what}`, { clients: answers.length, seconds: seconds.toFixed(1), growthMb })
+  for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 408 /)
+  expect(seconds).toBeLessThan(20)
+  expect(growthMb).toBeLessThan(50)
+})
+
+test('answers that are not read are cut off within 45 s on both ports, and take little memory', async () => {
+  const get = 'GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'
+  const unread = onBothPorts(() => ({ text: get.repeat(PIPELINED) }), CLIENTS / 4)
+  const { seconds, growthMb, answers } = await holdAll(unread)
+  for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+  noteFault('answers not read', { clients: unread.length, seconds: seconds.toFixed(1), growthMb })
+  // Node notices at its second look that nothing was taken.
+  expect(seconds).toBeLessThan(45)
+  expect(growthMb).toBeLessThan(150)
+})
+
+test('streams that are not read are cut off within 45 s of falling behind, and take little memory', async () => {
+  const get = `GET /api/v1/stream HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`
+  const slow = Array.from({ length: STREAMS }, () => ({ url: service.adminUrl, text: get }))
+  // What all that takes without them.
+  await reportMuch()
+  const { seconds, growthMb, answers } = await holdAll(slow, reportMuch)
+  for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+  noteFault('streams not read', { clients: STREAMS, seconds: seconds.toFixed(1), growthMb })
+  expect(seconds).toBeLessThan(45)
+  expect(growthMb).toBeLessThan(150)
+})
+
+/** The sockets that the service has open. */
+function openSockets(): number {
+  const folder = `/proc/${service.process.pid}/fd`
+  return readdirSync(folder).filter((fd) => {
+    try {
+      return readlinkSync(`${folder}/${fd}`).startsWith('socket:')
+    } catch {
+      return false
+    }
+  }).length
+}
+
+function residentMb(): number {
+  const status = readFileSync(`/proc/${service.process.pid}/status`, 'utf8')
+  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024)
+}
