@@ -123,6 +123,7 @@ decompression.`,
       properties: {
         reports: { type: 'array', minItems: 1, maxItems: MOST_REPORTS, items: REPORT },
       },
+      examples: [{ reports: REPORT['examples'] }],
     },
   },
   answer: {

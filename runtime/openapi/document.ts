@@ -82,6 +82,7 @@ function described({
   errors,
   security,
 }: Operation): JsonSchema {
+  const [example] = (body?.schema['examples'] ?? []) as readonly unknown[]
   const refusals = among([...ERRORS_OF_EVERY_CALL, ...errors])
   return {
     operationId,
@@ -95,7 +96,8 @@ function described({
         content: Object.fromEntries(
           (body.mediaTypes ?? ['application/json']).map((mediaType) => [
             mediaType,
-            { schema: body.schema },
+            // Postman's import looks for an example here only.
+            { schema: body.schema, ...(example !== undefined && { example }) },
           ]),
         ),
       },

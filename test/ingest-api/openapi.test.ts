@@ -30,6 +30,20 @@ test('every call that is served is told, and no other', () => {
   expect(callsToldBy(document)).toEqual(callsServedBy(app))
 })
 
+test.each(['/api/v1/gps/submit', '/api/v1/gps/batch'])(
+  'the body of %s has an example where Postman looks for it, as its schema says',
+  (path) => {
+    const { post } = document.paths[path] as {
+      post: { requestBody: { content: Record<string, { schema: object; example?: unknown }> } }
+    }
+    const { schema, example } = post.requestBody.content['application/json'] ?? { schema: {} }
+    expect(example).toBeDefined()
+    const { components } = document
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    expect(ajv.validate({ ...schema, components }, example)).toBe(true)
+  },
+)
+
 describe('the schema of a report', () => {
   const ajv = new Ajv2020({
     strict: false,
