@@ -59,7 +59,7 @@ export type Accept = (
 const APPENDED_AT_ONCE = 1_000
 
 /** Many more, where each is faulty, would keep the others waiting. */
-const JUDGED_AT_ONCE = 50
+const JUDGED_AT_ONCE = 100
 
 type Judged =
   | { readonly kind: 'good'; readonly event: AppendedEvent }
