@@ -40,7 +40,7 @@ export async function startIngestApi(
   lifecycle.lastly('last key usage', () => usage.flush())
   lifecycle.every('key usage', USAGE_FLUSH_MS, () => usage.flush())
   const rejections = new Rejections({ eventLog, clock, steadyClock, metrics, logger })
-  lifecycle.onClose('rejections', () => rejections.close())
+  lifecycle.lastly('last rejections', () => rejections.close())
   lifecycle.every('rejections', REJECTIONS_FLUSH_MS, () => rejections.flush())
   const save = (report: InstanceReport) => store.saveInstance(report)
   const rates = reportRates({ metrics, clock: steadyClock })

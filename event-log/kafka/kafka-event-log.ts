@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { DeadLetterLog } from '../dead-letters.ts'
 import type { EventLog } from '../event-log.ts'
 import { adminClient } from './admin.ts'
@@ -28,6 +29,8 @@ export type KafkaEventLogOptions = ConnectionOptions &
     readonly onFatal: (error: Error) => void
   }
 
+/** Refused reports that cannot be written do not keep a process from ending within its deadline. */
+const LAST_REJECTIONS_MS = 2000
 /** A write pending for this long is past its caller's deadline. */
 const STUCK_AFTER_MS = 4000
 
@@ -150,8 +153,9 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog & Dea
     close() {
       closed ??= (async () => {
         closing.abort()
+        const late = pause(LAST_REJECTIONS_MS, undefined, { ref: false })
         await Promise.all([
-          ...[positions.close(), rejections.close()],
+          ...[positions.close(), Promise.race([rejections.close(), late])],
           ...[readers.ended(), prepared.ended],
         ])
         await deadLetters.close()

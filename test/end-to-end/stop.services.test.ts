@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, expect, test } from '@jest/globals'
 import { MongoClient } from 'mongodb'
 import { createKey, operatorEnv, ready } from '../deployments.ts'
@@ -109,4 +110,48 @@ await describeWith(['kafka', 'mongodb'], 'SIGTERM', (services) => {
       expect(ended).toEqual({ code: 0, inTime: true })
     }
   }
+})
+
+await describeWith(['ownKafka', 'mongodb'], 'SIGTERM', ({ ownKafka, mongodb }) => {
+  test('the ingest API exits with 0 within the deadline while Kafka is away and reports are refused', async () => {
+    const kafka = await ownKafka()
+    const env = {
+      ...operatorEnv(),
+      ...{ INGEST_PORT: '0', ADMIN_PORT: '0' },
+      KAFKA_BROKERS: kafka.brokers.join(','),
+      MONGODB_URL: urlOfDatabase(mongodb.url, mongodb.database),
+      SHUTDOWN_DEADLINE_MS: String(DEADLINE_MS),
+    }
+    const ingest = startProgram('ingest-api/main', { env })
+    const ingestUrl = await listens(ingest, 'ingest API')
+    const adminUrl = await listens(startProgram('admin-api/main', { env }), 'admin API')
+    for (const url of [ingestUrl, adminUrl]) await ready(url)
+    const key = await createKey(adminUrl)
+    // An app gets its answer once it is durable why its report was refused.
+    const refused = async () => {
+      const answer = await fetch(`${ingestUrl}/api/v1/senders/owntracks`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+        body: '{"_type":"location","lat":200,"lon":1,"tst":1700000000,"tid":"aa"}',
+      })
+      return answer.status
+    }
+    expect(await refused()).toBe(200)
+    await kafka.kill()
+    let isSending = true
+    const sending = Array.from({ length: 10 }, async (_, index) => {
+      await pause(index * 500)
+      while (isSending) await refused().catch(() => 0)
+    })
+    await eventually(() => ingest.output().includes('refused reports are not kept'), {
+      withinMs: 30_000,
+    })
+    const begun = performance.now()
+    ingest.process.kill('SIGTERM')
+    const code = await ingest.ended
+    isSending = false
+    await Promise.all(sending)
+    expect([code, performance.now() - begun < DEADLINE_MS]).toEqual([0, true])
+    await kafka.stop()
+  })
 })
