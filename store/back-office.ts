@@ -144,7 +144,11 @@ export interface Operators {
   findOperator(query: { accountId: string; operatorId: string }): Promise<Operator | undefined>
   findOperatorByEmail(email: string): Promise<Operator | undefined>
   /** Oldest first. */
-  pageOperators(query: { accountId: string; limit: number; after?: PlaceByAge }): Promise<Operator[]>
+  pageOperators(query: {
+    accountId: string
+    limit: number
+    after?: PlaceByAge
+  }): Promise<Operator[]>
   /** The account and the platform each keep an admin, even under concurrent changes. */
   changeOperator(change: {
     readonly accountId: string

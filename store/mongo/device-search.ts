@@ -1,11 +1,85 @@
-import type { Document, Filter } from 'mongodb'
+import type { Collection, Document, Filter } from 'mongodb'
 import { SILENCE } from '../../schemas/liveness.ts'
-import type { DevicePage } from '../read-models.ts'
+import type { DeviceInterval, DevicePage } from '../read-models.ts'
 import { spellings, type Spelling } from '../spellings.ts'
-import type { DeviceStatusDocument } from './collections.ts'
+import { READ, type DeviceSettingsDocument, type DeviceStatusDocument } from './collections.ts'
 
-/** Pipeline stages that filter devices, including by their settings. */
-export function searched({ mentions, status }: DevicePage, settings: string): Document[] {
+/** Own intervals are named one by one up to so many devices of an account. */
+const NAMED = 1_000
+
+/** An account's devices with an expected interval of their own. */
+export type OwnIntervals = {
+  /** All of them, unless there are very many. */
+  readonly deviceIds: readonly string[] | undefined
+  /** The shortest and the longest; none where no device has one. */
+  readonly seconds: readonly number[]
+}
+
+export async function ownIntervals(
+  deviceSettings: Collection<DeviceSettingsDocument>,
+  accountId: string,
+): Promise<OwnIntervals> {
+  const find = (order: 1 | -1, limit: number) =>
+    deviceSettings
+      .find({ accountId, expectedIntervalSeconds: { $exists: true } }, READ)
+      .sort({ expectedIntervalSeconds: order })
+      .limit(limit)
+      .project<DeviceInterval>({ _id: 0, deviceId: 1, expectedIntervalSeconds: 1 })
+      .toArray()
+  const shortest = await find(1, NAMED + 1)
+  const isAll = shortest.length <= NAMED
+  const ends = [...shortest.slice(0, 1), ...(isAll ? shortest.slice(-1) : await find(-1, 1))]
+  return {
+    deviceIds: isAll ? shortest.map(({ deviceId }) => deviceId) : undefined,
+    seconds: ends.map(({ expectedIntervalSeconds }) => expectedIntervalSeconds),
+  }
+}
+
+/**
+ * Bounds for a status by the time of the last report, so that settings are joined of few devices:
+ * exact where no device has an interval of its own.
+ */
+export function seenAs(
+  status: NonNullable<DevicePage['status']>,
+  { deviceIds, seconds }: OwnIntervals,
+): Filter<DeviceStatusDocument> {
+  if (deviceIds === undefined) return seenWithin(status, [undefined, ...seconds])
+  const usual = seenWithin(status, [undefined])
+  if (deviceIds.length === 0) return usual
+  return { $or: [usual, { deviceId: { $in: [...deviceIds] }, ...seenWithin(status, seconds) }] }
+}
+
+function seenWithin(
+  { is, now }: NonNullable<DevicePage['status']>,
+  intervals: readonly (number | undefined)[],
+): Filter<DeviceStatusDocument> {
+  const silences = (name: keyof typeof SILENCE) => {
+    const { longestMs, intervals: times, leastMs } = SILENCE[name]
+    return intervals.map((own) =>
+      own === undefined ? longestMs : Math.max(own * times * 1_000, leastMs),
+    )
+  }
+  const since = (name: keyof typeof SILENCE) => ({
+    $gte: new Date(Math.max(0, Math.floor(now - Math.max(...silences(name))))),
+  })
+  const before = (name: keyof typeof SILENCE) => ({
+    $lt: new Date(Math.max(0, Math.ceil(now - Math.min(...silences(name))))),
+  })
+  switch (is) {
+    case 'online':
+      return { lastSeenAt: since('online') }
+    case 'idle':
+      return { lastSeenAt: { ...since('idle'), ...before('online') } }
+    case 'offline':
+      return { lastSeenAt: before('idle') }
+  }
+}
+
+/** Pipeline stages that filter devices, including by their settings; `status` as far as they decide it. */
+export function searched(
+  { mentions, status }: Pick<DevicePage, 'mentions' | 'status'>,
+  settings: string,
+): Document[] {
   if (mentions === undefined && status === undefined) return []
   return [
     { $lookup: { from: settings, localField: '_id', foreignField: '_id', as: 'settings' } },

@@ -10,7 +10,7 @@ import {
 } from './collections.ts'
 import { countDevices } from './count-devices.ts'
 import { deviceStatusOf } from './device-documents.ts'
-import { listed, searched } from './device-search.ts'
+import { listed, ownIntervals, searched, seenAs } from './device-search.ts'
 import { mongoDeviceSettings, settingsOf } from './device-settings.ts'
 import { pendingErasures } from './hidden-devices.ts'
 import type { Kept } from './retention.ts'
@@ -72,7 +72,7 @@ export function mongoDevices({
     },
 
     async pageDevices(page) {
-      const { accountId, limit, sort = 'deviceId', order = 'asc' } = page
+      const { accountId, limit, sort = 'deviceId', order = 'asc', status, ...filter } = page
       const { deviceStatuses } = await readModels()
       const pending = await pendingErasures({ hiddenDevices, deviceStatuses }, { accountId })
       const bounds = [
@@ -83,6 +83,12 @@ export function mongoDevices({
         ...listed(page.devices),
       ]
       if (pending.size > 0) bounds.push({ deviceId: { $nin: [...pending.keys()] } })
+      let joined: Pick<DevicePage, 'mentions' | 'status'> = page
+      if (status !== undefined) {
+        const own = await ownIntervals(deviceSettings, accountId)
+        bounds.push(seenAs(status, own))
+        if (own.seconds.length === 0) joined = filter
+      }
       const direction = order === 'asc' ? 1 : -1
       const documents = await deviceStatuses
         .aggregate<DeviceStatusDocument>(
@@ -94,7 +100,7 @@ export function mongoDevices({
                   ? { deviceId: direction }
                   : { lastSeenAt: direction, deviceId: direction },
             },
-            ...searched(page, deviceSettings.collectionName),
+            ...searched(joined, deviceSettings.collectionName),
             { $limit: limit },
           ],
           READ,

@@ -1,6 +1,12 @@
 import { expect, test } from '@jest/globals'
 import { BSON } from 'mongodb'
-import { batchOf, deviceErased, LogOfOneSuite } from '../../contracts/store-samples.ts'
+import type { Liveness } from '../../../schemas/liveness.ts'
+import {
+  batchOf,
+  deviceErased,
+  LogOfOneSuite,
+  type PositionEntry,
+} from '../../contracts/store-samples.ts'
 import { positionReported, T0 } from '../../samples.ts'
 import { describeWith } from '../../services/describe-with.ts'
 import { withDatabase } from './database.ts'
@@ -75,6 +81,51 @@ await describeWith(['mongodb'], 'reading from MongoDB', ({ mongodb }) => {
         await proxy.close()
       }
       expect(longest).toBeLessThan(200_000)
+    })
+  })
+
+  test('a search by status joins the settings of no device that it can tell without', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const proxy = await flakyProxy(database.url)
+      const store = await database.open({ url: proxy.url })
+      const [accountId, now] = ['acc-1', T0 + 20 * 60_000]
+      const settings = database.db.collection<{ _id: string }>('device_settings')
+      const find = async (is: Liveness) =>
+        (await store.pageDevices({ accountId, limit: 9, status: { is, now } })).map(
+          ({ status }) => status.deviceId,
+        )
+      const all = async () => [await find('online'), await find('idle'), await find('offline')]
+      const asked: BSON.Document[] = []
+      try {
+        const log = new LogOfOneSuite()
+        const silent = [0, 19, 20].map((minutes, n) =>
+          log.append(positionReported({ deviceId: `d-${n}`, receivedAt: now - minutes * 60_000 })),
+        )
+        await store.project(batchOf(...(silent as [PositionEntry, ...PositionEntry[]])))
+        proxy.watch((bytes) => {
+          const command = commandIn(bytes)
+          if (command?.['pipeline'] !== undefined) asked.push(command)
+        })
+        expect(await all()).toEqual([['d-0'], ['d-1', 'd-2'], []])
+        expect(asked).toHaveLength(3)
+        expect(JSON.stringify(asked)).not.toContain('$lookup')
+
+        await store.changeDeviceSettings({
+          ...{ accountId, deviceId: 'd-1', changedAt: T0, expectedIntervalSeconds: 600 },
+        })
+        await store.changeDeviceSettings({
+          ...{ accountId, deviceId: 'd-2', changedAt: T0, expectedIntervalSeconds: 10 },
+        })
+        expect(await all()).toEqual([['d-0', 'd-1'], [], ['d-2']])
+        const others = Array.from({ length: 1_100 }, (_, n) => ({
+          ...{ _id: `${accountId}/x-${n}`, accountId, deviceId: `x-${n}`, ...OWN_INTERVAL },
+        }))
+        await settings.insertMany(others)
+        expect(await all()).toEqual([['d-0', 'd-1'], [], ['d-2']])
+      } finally {
+        await store.close()
+        await proxy.close()
+      }
     })
   })
 })
