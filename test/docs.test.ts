@@ -41,18 +41,22 @@ test('the lines of consumers.md for browsers make a new EventSource once one is 
   runInNewContext(`${code}\nlisten()`, { EventSource, setTimeout })
   sources[0]?.onerror?.()
   expect(sources).toHaveLength(1)
-  Object.assign(sources[0] ?? {}, { readyState: EventSource.CLOSED }).onerror?.()
+  if (sources[0]) sources[0].readyState = EventSource.CLOSED
+  sources[0]?.onerror?.()
   expect(sources.map(({ url }) => url)).toEqual(['/api/v1/stream', '/api/v1/stream'])
 })
 
 test('the lines of consumers.md for pandas restore the texts of a CSV export', async () => {
   const deviceIds = ['=1+1', 'a;=1', '-a;+b;@c', '＝1', 'a;＠b', "a'b", 'a;b', 'tug']
-  const records = deviceIds.map((deviceId) => positionReported({ deviceId }))
+  const records = deviceIds.map((deviceId) => ({
+    ...positionReported({ deviceId }),
+    origin: { partition: 0, offset: 0 },
+  }))
   async function* pages() {
     yield records
   }
   let text = ''
-  for await (const piece of csv.write(pages(), {} as never)) text += piece
+  for await (const piece of csv.write(pages(), '')) text += piece
   const [header = [], ...rows] = ofCsv(text)
   const written = rows.map((row) => row[header.indexOf('deviceId')] ?? '')
   expect(written[0]).toBe("'=1+1")
