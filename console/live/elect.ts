@@ -7,8 +7,6 @@ export type ElectionMessage = {
 export type Election = {
   /** Takes a message of another tab. */
   hear(message: ElectionMessage): void
-  /** Asks whether the leader is still there; for a tab that has just become visible. */
-  check(): void
   /** Steps down and tells the others. */
   leave(): void
 }
@@ -77,7 +75,6 @@ export function elect({
           return ask()
       }
     },
-    check: ask,
     leave() {
       const wasLeading = state === 'leading'
       clearTimeout(answer)

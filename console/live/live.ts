@@ -1,5 +1,6 @@
 import { computed, effect, signal } from '@preact/signals'
 import { api, serverNow } from '../api/client.ts'
+import { toFailure, type ApiFailure } from '../api/failure.ts'
 import { me } from '../api/session.ts'
 import { Fleet, MOST_DEVICES } from './fleet.ts'
 import type { ApiDevice, ApiRecord } from './live-device.ts'
@@ -29,6 +30,9 @@ export function watchWords(): number {
 /** Whether a list has been read at all, so that an empty fleet is one without devices. */
 export const isListed = signal(false)
 
+/** Why the last try to read the list has failed; it is tried again by itself. */
+export const listFailure = signal<ApiFailure | undefined>(undefined)
+
 /** Whether there are more devices than are shown. */
 export const isCut = signal(false)
 
@@ -38,17 +42,25 @@ const AGE_EVERY_MS = 1_000
 const PAGE = 1_000
 const FIRST_PAGE = { limit: PAGE, sort: '-lastSeenAt' } as const
 const RETRY_MS = 3_000
+const LONGEST_RETRY_MS = 60_000
+/** A gap may follow a gap, and each of them asks for a list. */
+const LIST_EVERY_MS = 30_000
 
 type Listener = (name: string, data: unknown) => void
 const listeners = new Set<Listener>()
 
-/** Calls `listener` with each event of the stream until the returned function is called. */
+/**
+ * Calls `listener` with each event of the stream until the returned function is called, and with
+ * `opened` each time the stream has been opened: statuses and rejections before it may have been missed.
+ */
 export function onStreamEvent(listener: Listener): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)
 }
 
-const operatorId = computed(() => me.value?.operator.id)
+/** Counts how often the browser has brought the page back as it was left, with a stream long dead. */
+const returns = signal(0)
+const shownTo = computed(() => me.value && `${me.value.operator.id} ${returns.value}`)
 let isStarted = false
 
 /** Keeps the fleet up to date from the first call on, as long as somebody is signed in. */
@@ -56,16 +68,21 @@ export function startLive(): void {
   if (isStarted) return
   isStarted = true
   effect(() => {
-    if (operatorId.value === undefined) return undefined
+    if (!shownTo.value) return undefined
     const stream = shareStream({ onEvents: take, onConnection: connected })
-    readAhead().catch(() => undefined)
+    readAhead().catch(failed)
     return () => {
       stream.close()
       ahead?.abort()
       listing?.abort()
       fleet.devices.clear()
       isListed.value = false
+      opening = ''
+      listedSince = ''
     }
+  })
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) returns.value += 1
   })
   setInterval(() => {
     if (document.hidden) return
@@ -83,33 +100,57 @@ let ahead: AbortController | undefined
  * list is read again once the stream is open.
  */
 async function readAhead(): Promise<void> {
-  ahead = new AbortController()
+  const reading = new AbortController()
+  ahead = reading
   const list = fleet.list()
-  const { items } = await api.get('/devices', { query: FIRST_PAGE, signal: ahead.signal })
-  list.page(items, serverNow())
-  markChanged()
+  try {
+    const { items } = await api.get('/devices', { query: FIRST_PAGE, signal: reading.signal })
+    list.page(items, serverNow())
+    listFailure.value = undefined
+    markChanged()
+  } catch (thrown) {
+    if (!reading.signal.aborted) failed(thrown)
+  }
 }
 
-let lastOpened = ''
+function failed(thrown: unknown): void {
+  listFailure.value = toFailure(thrown)
+}
+
+/** Tries at once to read the list that could not be read. */
+export function retryList(): void {
+  if (listing?.signal.aborted !== false) readAhead().catch(failed)
+  else endPause?.()
+}
+
+/** The connection as it is known here, and the `wholeSince` that the list belongs to. */
+let opening = ''
+let wholeSince = ''
+let listedSince = ''
 let listing: AbortController | undefined
+let endPause: (() => void) | undefined
 
 function connected(connection: Connection): void {
   switch (connection.kind) {
     case 'connecting':
-      liveState.value = { kind: 'connecting' }
-      return
     case 'lost':
       listing?.abort()
+      opening = ''
       liveState.value = connection
       return
     case 'open':
-      if (connection.opened === lastOpened && isListed.peek()) {
-        liveState.value = { kind: 'live' }
-        return
-      }
-      lastOpened = connection.opened
-      readList().catch(() => undefined)
+      if (connection.wholeSince !== wholeSince || opening === '') follow(connection.wholeSince)
+      if (connection.opening === opening) return
+      opening = connection.opening
+      for (const listener of listeners) listener('opened', {})
   }
+}
+
+/** The stream is open: the list belongs to it, or is read. */
+function follow(since: string): void {
+  wholeSince = since
+  if (since === listedSince) liveState.value = { kind: 'live' }
+  else readList(since).catch(failed)
 }
 
 /** New devices come by the stream: many more than are held only after a while. */
@@ -120,21 +161,40 @@ function trim(): void {
 }
 
 /** Reads the whole list again and again until it succeeds or the stream is lost. */
-async function readList(): Promise<void> {
+async function readList(since: string): Promise<void> {
+  const isRepeated = listing?.signal.aborted === false
   listing?.abort()
   const reading = new AbortController()
   listing = reading
   const { signal } = reading
   liveState.value = { kind: 'catching up' }
+  let retryMs = RETRY_MS
+  if (isRepeated) await pause(Math.max(0, listedAt + LIST_EVERY_MS - Date.now()))
   while (!signal.aborted) {
     try {
+      listedAt = Date.now()
       await readListOnce(signal)
-      if (!signal.aborted) liveState.value = { kind: 'live' }
+      if (signal.aborted) return
+      listedSince = since
+      listFailure.value = undefined
+      liveState.value = { kind: 'live' }
       return
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+    } catch (thrown) {
+      if (signal.aborted) return
+      failed(thrown)
+      await pause(Math.max(retryMs, (listFailure.value?.retryAt ?? 0) - Date.now()))
+      retryMs = Math.min(LONGEST_RETRY_MS, retryMs * 2)
     }
   }
+}
+
+let listedAt = 0
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    endPause = resolve
+    setTimeout(resolve, ms)
+  })
 }
 
 async function readListOnce(signal: AbortSignal): Promise<void> {

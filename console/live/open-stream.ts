@@ -3,7 +3,8 @@ import { eventReader, type StreamEvent } from './read-events.ts'
 export type StreamOptions = {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly onOpen: () => void
+  /** `isResumed`: it goes on after the last event, so that nothing that has a mark was missed. */
+  readonly onOpen: (opening: { readonly isResumed: boolean }) => void
   /** What has come at once, in its order. */
   readonly onEvents: (events: readonly StreamEvent[]) => void
   /** The connection is gone or was refused, with this status (0: no answer); it is tried again. */
@@ -12,10 +13,18 @@ export type StreamOptions = {
   readonly onUnauthorized: () => Promise<boolean>
   /** Statuses after which it is not tried again. */
   readonly final?: readonly number[]
-  /** Without a sign of life for so long the connection counts as lost: a heartbeat comes every 15 s. */
+  /** The id of the event after which it goes on; without it, it begins with what comes now. */
+  readonly resumeAfter?: string | undefined
+  /** A mark older than this is not used: everything since then costs more than a list. */
+  readonly resumeMs?: number
+  /** Without a sign of life for so long the connection counts as lost: a heartbeat comes every 4 s. */
   readonly silentMs?: number
   readonly firstDelayMs?: number
+  /** An opening counts as a success once it has lasted so long: until then the delays grow. */
+  readonly settledMs?: number
 }
+
+export const RESUME_MS = 60_000
 
 const LONGEST_DELAY_MS = 30_000
 
@@ -31,10 +40,12 @@ export function openStream(options: StreamOptions): { close(): void } {
 }
 
 async function run(options: StreamOptions, closing: AbortSignal): Promise<void> {
-  const { firstDelayMs = 1_000, final = [] } = options
+  const { firstDelayMs = 1_000, settledMs = 30_000, resumeMs = RESUME_MS, final = [] } = options
+  const mark: Mark = { id: options.resumeAfter ?? '', at: Date.now() }
   let failures = 0
   while (!closing.aborted) {
-    const { status, wasOpen, retryAfterMs } = await connect(options, closing)
+    if (Date.now() - mark.at >= resumeMs) mark.id = ''
+    const { status, openMs, retryAfterMs } = await connect(options, mark, closing)
     if (closing.aborted) return
     options.onLost(status)
     if (final.includes(status)) return
@@ -42,21 +53,28 @@ async function run(options: StreamOptions, closing: AbortSignal): Promise<void> 
       if (!(await options.onUnauthorized())) return
       continue
     }
-    failures = wasOpen ? 1 : failures + 1
+    // A mark that the service does not take.
+    if (status === 400) mark.id = ''
+    failures = openMs >= settledMs ? 1 : failures + 1
     const delayMs = Math.min(LONGEST_DELAY_MS, firstDelayMs * 2 ** (failures - 1))
     // Many consoles are not to come back in the same moment.
     await pause(Math.max(retryAfterMs, delayMs * (0.5 + Math.random() / 2)), closing)
   }
 }
 
+/** The id of the last event, and when it came. */
+type Mark = { id: string; at: number }
+
 type Ended = {
   readonly status: number
-  readonly wasOpen: boolean
+  /** 0 where it was not opened. */
+  readonly openMs: number
   readonly retryAfterMs: number
 }
 
-async function connect(options: StreamOptions, closing: AbortSignal): Promise<Ended> {
-  const { url, headers = {}, onOpen, onEvents, silentMs = 40_000 } = options
+async function connect(options: StreamOptions, mark: Mark, closing: AbortSignal): Promise<Ended> {
+  const { url, headers = {}, onOpen, onEvents, silentMs = 15_000 } = options
+  const isResumed = mark.id !== ''
   const silent = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
   const heard = () => {
@@ -64,22 +82,26 @@ async function connect(options: StreamOptions, closing: AbortSignal): Promise<En
     timer = setTimeout(() => silent.abort(), silentMs)
   }
   let status = 0
-  let wasOpen = false
+  let openedAt: number | undefined
   let retryAfterMs = 0
   heard()
   try {
     const response = await fetch(url, {
-      headers: { Accept: 'text/event-stream', ...headers },
+      headers: {
+        Accept: 'text/event-stream',
+        ...(isResumed && { 'Last-Event-ID': mark.id }),
+        ...headers,
+      },
       signal: AbortSignal.any([closing, silent.signal]),
     })
     status = response.status
     retryAfterMs = (Number(response.headers.get('Retry-After')) || 0) * 1_000
     if (!response.ok || response.body === null) {
       await response.body?.cancel()
-      return { status, wasOpen, retryAfterMs }
+      return { status, openMs: 0, retryAfterMs }
     }
-    wasOpen = true
-    onOpen()
+    openedAt = performance.now()
+    onOpen({ isResumed })
     const read = eventReader()
     const reader = response.body.getReader()
     const decoder = new TextDecoder()
@@ -88,14 +110,19 @@ async function connect(options: StreamOptions, closing: AbortSignal): Promise<En
       if (done) break
       heard()
       const events = read(decoder.decode(value, { stream: true }))
-      if (events.length > 0) onEvents(events)
+      const last = events.at(-1)
+      if (last === undefined) continue
+      mark.at = Date.now()
+      if (last.id !== '') mark.id = last.id
+      onEvents(events)
     }
   } catch {
     // Broken off, silent, or closed: `run` knows which.
   } finally {
     clearTimeout(timer)
   }
-  return { status, wasOpen, retryAfterMs }
+  const openMs = openedAt === undefined ? 0 : performance.now() - openedAt
+  return { status, openMs, retryAfterMs }
 }
 
 function pause(ms: number, closing: AbortSignal): Promise<void> {

@@ -1,28 +1,29 @@
 import { askToSignIn, me } from '../api/session.ts'
 import { electByLock } from './elect-by-lock.ts'
-import { elect, type ElectionMessage } from './elect.ts'
-import { openStream } from './open-stream.ts'
+import { elect, type Election, type ElectionMessage } from './elect.ts'
+import { openStream, RESUME_MS } from './open-stream.ts'
 
-/** How the one stream of all tabs is doing. `opened` counts how often it has been opened. */
+/**
+ * How the one stream of all tabs is doing. `opening` names each time it was opened, `wholeSince` the
+ * opening since which no event with a mark was missed.
+ */
 export type Connection =
   | { readonly kind: 'connecting' }
-  | { readonly kind: 'open'; readonly opened: string }
+  | { readonly kind: 'open'; readonly opening: string; readonly wholeSince: string }
   | { readonly kind: 'lost'; readonly since: number }
 
 type Told = { readonly name: string; readonly data: string }
 
+/** `id`: the mark of the last of them. */
+type Events = { readonly events: readonly Told[]; readonly id: string }
 type Message =
-  | ElectionMessage
-  | { readonly events: readonly Told[] }
-  | { readonly connection: Connection }
-  | { readonly ask: 'connection' }
+  ElectionMessage | Events | { readonly connection: Connection } | { readonly ask: 'connection' }
 
 const EVENTS = ['position', 'device-status', 'rejection', 'device-erased']
-const LOOK_EVERY_MS = 5_000
 
 /**
- * The account's stream, opened by one tab and passed on to the others: a browser opens six
- * connections to a server, so the seventh tab would wait for ever.
+ * The account's stream, opened by one visible tab and passed on to the others: a browser opens six
+ * connections to a server, so the seventh tab would wait for ever. Where no tab is visible there is none.
  */
 export function shareStream({
   onEvents,
@@ -32,34 +33,61 @@ export function shareStream({
   onConnection: (connection: Connection) => void
 }): { close(): void } {
   // Tabs of another operator, in the moments before they reload, have another channel.
-  const channel = new BroadcastChannel(`gps-console-stream ${me.value?.operator.id ?? ''}`)
+  const channel = new BroadcastChannel(`gps-console-stream ${me.peek()?.operator.id ?? ''}`)
   const id = crypto.getRandomValues(new Uint32Array(4)).join('-')
   let connection: Connection = { kind: 'connecting' }
   let stream: { close(): void } | undefined
-  let heardAt = Date.now()
+  let election: Election | undefined
+  let openings = 0
+  let wholeSince: string | undefined
+  /** The mark of the last event that has come to any tab, and when. */
+  let mark = ''
+  let heardAt = 0
+
+  function learn(next: Connection): void {
+    connection = next
+    if (next.kind === 'open') wholeSince = next.wholeSince
+    onConnection(next)
+  }
 
   function tell(next: Connection): void {
-    connection = next
-    channel.postMessage({ connection } satisfies Message)
-    onConnection(connection)
+    channel.postMessage({ connection: next } satisfies Message)
+    learn(next)
+  }
+
+  function opened({ isWhole }: { isWhole: boolean }): void {
+    openings += 1
+    const opening = `${id} ${openings}`
+    tell({ kind: 'open', opening, wholeSince: (isWhole ? wholeSince : undefined) ?? opening })
+  }
+
+  function missed(): void {
+    openings += 1
+    if (connection.kind === 'open') tell({ ...connection, wholeSince: `${id} ${openings}` })
+  }
+
+  function take({ events, id: last }: Events): void {
+    heardAt = Date.now()
+    if (last !== '') mark = last
+    onEvents(events)
   }
 
   function lead(): void {
-    let opened = 0
-    tell({ kind: 'connecting' })
+    const isFresh = wholeSince !== undefined && Date.now() - heardAt < RESUME_MS
+    if (!isFresh && connection.kind !== 'lost') tell({ kind: 'connecting' })
     stream = openStream({
       url: `/api/v1/stream?events=${EVENTS.join(',')}`,
-      onOpen() {
-        opened += 1
-        tell({ kind: 'open', opened: `${id} ${opened}` })
-      },
+      resumeAfter: isFresh ? mark : '',
+      onOpen: ({ isResumed }) => opened({ isWhole: isResumed }),
       onEvents(came) {
         const events = came.flatMap(({ name, data }) =>
           EVENTS.includes(name) ? { name, data } : [],
         )
-        // Also where a heartbeat is all: it tells the others that this tab is awake.
-        channel.postMessage({ events } satisfies Message)
-        onEvents(events)
+        // Also where a heartbeat is all: its mark moves the others' on.
+        const message = { events, id: came.at(-1)?.id ?? '' }
+        channel.postMessage(message satisfies Message)
+        take(message)
+        if (came.some(({ name }) => name === 'gap')) missed()
       },
       onLost() {
         if (connection.kind !== 'lost') tell({ kind: 'lost', since: Date.now() })
@@ -73,42 +101,44 @@ export function shareStream({
     stream = undefined
   }
 
-  const candidate = { onLead: lead, onStepDown: stepDown }
-  const election =
-    isSecureContext && 'locks' in navigator
-      ? electByLock({ name: 'gps-console-stream', heardAt: () => heardAt, ...candidate })
-      : elect({ id, say: (message) => channel.postMessage(message), ...candidate })
+  function stand(): void {
+    if (document.hidden) return withdraw()
+    const candidate = { onLead: lead, onStepDown: stepDown }
+    election ??=
+      isSecureContext && 'locks' in navigator
+        ? electByLock({ name: 'gps-console-stream', ...candidate })
+        : elect({ id, say: (message) => channel.postMessage(message), ...candidate })
+  }
+
+  function withdraw(): void {
+    election?.leave()
+    election = undefined
+  }
 
   channel.onmessage = ({ data }: MessageEvent<Message>) => {
-    heardAt = Date.now()
-    if ('election' in data) return election.hear(data)
+    if ('election' in data) return election?.hear(data)
     if ('ask' in data) {
-      if (stream !== undefined) channel.postMessage({ connection } satisfies Message)
+      if (stream === undefined) return
+      channel.postMessage({ connection } satisfies Message)
+      // A tab that leads soon after goes on from here, too.
+      channel.postMessage({ events: [], id: mark } satisfies Message)
       return
     }
     if (stream !== undefined) return
-    if ('connection' in data) {
-      connection = data.connection
-      onConnection(connection)
-    } else onEvents(data.events)
+    if ('connection' in data) learn(data.connection)
+    else take(data)
   }
   onConnection(connection)
   channel.postMessage({ ask: 'connection' } satisfies Message)
-
-  const look = () => {
-    if (!document.hidden) election.check()
-  }
-  const timer = setInterval(look, LOOK_EVERY_MS)
-  document.addEventListener('visibilitychange', look)
-  const leave = () => election.leave()
-  addEventListener('pagehide', leave)
+  stand()
+  document.addEventListener('visibilitychange', stand)
+  addEventListener('pagehide', withdraw)
 
   return {
     close() {
-      document.removeEventListener('visibilitychange', look)
-      removeEventListener('pagehide', leave)
-      clearInterval(timer)
-      leave()
+      document.removeEventListener('visibilitychange', stand)
+      removeEventListener('pagehide', withdraw)
+      withdraw()
       channel.close()
     },
   }

@@ -36,13 +36,16 @@ describe('a stream', () => {
   let server: Server
   let answers: Answer[]
   let asked: number
+  let marks: unknown[]
   let close = () => undefined as void
 
   beforeEach(async () => {
     answers = []
     asked = 0
-    server = createServer((_request, response) => {
+    marks = []
+    server = createServer((request, response) => {
       asked += 1
+      marks.push(request.headers['last-event-id'])
       const answer = answers.shift()
       if (answer === undefined) response.writeHead(500).end()
       else answer(response)
@@ -57,10 +60,18 @@ describe('a stream', () => {
   })
 
   function open(options: Partial<StreamOptions> = {}) {
-    const seen = { opened: 0, lost: [] as number[], events: [] as string[] }
+    const seen = {
+      opened: 0,
+      resumed: [] as boolean[],
+      lost: [] as number[],
+      events: [] as string[],
+    }
     const stream = openStream({
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-      onOpen: () => (seen.opened += 1),
+      onOpen({ isResumed }) {
+        seen.opened += 1
+        seen.resumed.push(isResumed)
+      },
       onEvents: (events) => seen.events.push(...events.map(({ data }) => data)),
       onLost: (status) => seen.lost.push(status),
       onUnauthorized: () => Promise.resolve(false),
@@ -75,10 +86,12 @@ describe('a stream', () => {
     (status: number, headers = {}) =>
     (response: ServerResponse) =>
       void response.writeHead(status, headers).end()
-  const tell = (data: string) => (response: ServerResponse) =>
-    void response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(`data: ${data}\n\n`)
-  const tellAndEnd = (data: string) => (response: ServerResponse) => {
-    tell(data)(response)
+  const tell = (data: string, id?: string) => (response: ServerResponse) =>
+    void response
+      .writeHead(200, { 'Content-Type': 'text/event-stream' })
+      .write(`${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`)
+  const tellAndEnd = (data: string, id?: string) => (response: ServerResponse) => {
+    tell(data, id)(response)
     response.end()
   }
 
@@ -86,7 +99,53 @@ describe('a stream', () => {
     answers = [refuse(503), refuse(429), tellAndEnd('first'), tell('second')]
     const seen = open()
     await eventually(() => seen.events.length === 2)
-    expect(seen).toEqual({ opened: 2, lost: [503, 429, 200], events: ['first', 'second'] })
+    expect(seen).toMatchObject({
+      ...{ opened: 2, resumed: [false, false] },
+      ...{ lost: [503, 429, 200], events: ['first', 'second'] },
+    })
+  })
+
+  test('that ends after each opening is opened ever more seldom', async () => {
+    answers = Array.from({ length: 20 }, () => tellAndEnd('again'))
+    const begun = performance.now()
+    open()
+    await eventually(() => asked >= 8)
+    // Half of each delay is left to chance: 5, 10, 20 ... 320 ms.
+    expect(performance.now() - begun).toBeGreaterThan(310)
+  })
+
+  test('that was open for long is opened again at once', async () => {
+    answers = Array.from({ length: 20 }, () => tellAndEnd('again'))
+    open({ settledMs: 0 })
+    // With growing delays this would take a minute.
+    await eventually(() => asked >= 15)
+  })
+
+  test('goes on after the last event it has seen, and says so', async () => {
+    answers = [
+      tellAndEnd('first', 'mark-1'),
+      tellAndEnd('second'),
+      refuse(503),
+      tell('third', 'mark-2'),
+    ]
+    const seen = open()
+    await eventually(() => seen.events.length === 3)
+    expect(marks).toEqual([undefined, 'mark-1', 'mark-1', 'mark-1'])
+    expect(seen.resumed).toEqual([false, true, true])
+  })
+
+  test('begins anew where its mark is too old, or is not taken', async () => {
+    answers = [tellAndEnd('first', 'mark-1'), refuse(400), tell('second')]
+    const refused = open({ resumeAfter: 'mark-0' })
+    await eventually(() => refused.events.length === 2)
+    expect(marks).toEqual(['mark-0', 'mark-1', undefined])
+    expect(refused.resumed).toEqual([true, false])
+    close()
+    marks = []
+    answers = [tellAndEnd('first', 'mark-1'), tell('second')]
+    const late = open({ resumeMs: 0, firstDelayMs: 20 })
+    await eventually(() => late.events.length === 2)
+    expect(marks).toEqual([undefined, undefined])
   })
 
   test('waits as long as Retry-After says', async () => {

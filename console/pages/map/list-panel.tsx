@@ -1,10 +1,10 @@
 import { useRef, useState } from 'preact/hooks'
 import { ChevronUp, Search } from 'lucide'
 import { countByStatus, SORTS, STATUSES, type Sort } from '../../live/choose.ts'
-import { fleet, isCut, isListed, watchWords } from '../../live/live.ts'
+import { fleet, isCut, isListed, listFailure, retryList, watchWords } from '../../live/live.ts'
 import { MOST_DEVICES } from '../../live/fleet.ts'
 import { Icon } from '../../parts/icon.tsx'
-import { Empty, Loading } from '../../parts/states.tsx'
+import { Empty, Failed, FailedLine, Loading } from '../../parts/states.tsx'
 import { StatusShape } from '../../parts/status-shape.tsx'
 import { DeviceList } from './device-list.tsx'
 import { LiveBar } from './live-bar.tsx'
@@ -18,6 +18,7 @@ const SORT_WORDS: Record<Sort, string> = { name: 'Name', seen: 'Last seen', spee
 /** The map's equal in words; on a phone a sheet over it, in three heights. */
 export function ListPanel() {
   const [height, setHeight] = useState<(typeof HEIGHTS)[number]>('half')
+  watchWords()
   const drag = useRef<{ from: number; at: (typeof HEIGHTS)[number] }>(null)
 
   function step(by: number) {
@@ -44,6 +45,9 @@ export function ListPanel() {
       <LiveBar />
       <Filters />
       <SelectedCard />
+      {listFailure.value !== undefined && fleet.devices.size > 0 && (
+        <FailedLine failure={listFailure.value} onRetry={retryList} />
+      )}
       <Content />
     </section>
   )
@@ -99,7 +103,11 @@ function Filters() {
 function Content() {
   watchWords()
   if (fleet.devices.size === 0) {
-    if (!isListed.value) return <Loading what="Loading devices" />
+    if (!isListed.value) {
+      const failure = listFailure.value
+      if (failure === undefined) return <Loading what="Loading devices" />
+      return <Failed failure={failure} onRetry={retryList} />
+    }
     return (
       <Empty title="No device has reported yet">
         <p>Make an API key, put it into a device or an app, and see it appear here.</p>

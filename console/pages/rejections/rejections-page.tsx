@@ -87,17 +87,30 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
   )
 }
 
-/** What the stream has told since the filter was chosen. */
+/** What the stream has told since the filter was chosen, and what it may have missed. */
 function useNewest(filter: RejectionFilter): readonly Rejection[] {
   const [newest, setNewest] = useState<readonly Rejection[]>([])
   useEffect(() => {
+    const ending = new AbortController()
+    const add = (next: Rejection) => setNewest((before) => addRejection(before, next, filter))
     setNewest([])
     startLive()
-    return onStreamEvent((name, data) => {
+    const stop = onStreamEvent((name, data) => {
+      if (name === 'opened') {
+        // Rejections are not replayed. Where they cannot be read, the list says it.
+        api
+          .get('/rejections', { query: filter, signal: ending.signal })
+          .then(({ items }) => items.toReversed().forEach(add))
+          .catch(() => undefined)
+      }
       if (name !== 'rejection') return
-      setNewest((before) => addRejection(before, data as Rejection, filter))
+      add(data as Rejection)
       announce('A report was refused')
     })
+    return () => {
+      stop()
+      ending.abort()
+    }
   }, [JSON.stringify(filter)])
   return newest
 }

@@ -34,6 +34,8 @@ export function consoleSuite() {
     service = await startEmbedded(directory.path, ENV)
     browser = await chromium.launch({
       executablePath: chromiumPath ?? '',
+      // As people's browsers do, it brings pages back as they were left.
+      ignoreDefaultArgs: ['--disable-back-forward-cache'],
       args: ['--no-sandbox', '--disable-gpu', `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`],
     })
     await signIn()

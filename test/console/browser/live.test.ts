@@ -1,0 +1,151 @@
+import { expect, test } from '@jest/globals'
+import type { BrowserContext, Page } from 'playwright-core'
+import { eventually } from '../../eventually.ts'
+import { describeConsole } from './chromium.ts'
+import { consoleSuite, deviceRow } from './console-harness.ts'
+
+/** A stream that sends what the test tells it to. */
+const STREAM_BY_HAND = `const ask = window.fetch
+  window.fetch = (url, options) => {
+    if (!String(url).includes('/api/v1/stream')) return ask(url, options)
+    const body = new ReadableStream({
+      start(controller) {
+        const text = new TextEncoder()
+        window.send = (event) =>
+          controller.enqueue(text.encode('event: ' + event + '\\ndata: {}\\n\\n'))
+      },
+    })
+    return Promise.resolve(new Response(body))
+  }`
+
+describeConsole('what is live', () => {
+  const suite = consoleSuite()
+  const connection = (page: Page) => page.getByRole('status', { name: 'Connection' })
+  const isStream = (url: string) => url.includes('/api/v1/stream')
+
+  /** As the browser does where another tab or window covers the page. */
+  const hide = (page: Page, isHidden: boolean) =>
+    page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true })
+      document.dispatchEvent(new Event('visibilitychange'))`)
+
+  async function threeTabs(): Promise<{ context: BrowserContext; pages: Page[] }> {
+    const first = await suite.signedIn()
+    const context = first.context()
+    const pages = [first, await context.newPage(), await context.newPage()]
+    for (const page of pages.slice(1)) await page.goto(suite.url)
+    for (const page of pages) await connection(page).getByText('live').waitFor()
+    return { context, pages }
+  }
+
+  test('the map is live again after Back, and shows what was reported meanwhile', async () => {
+    await suite.report({ deviceId: 'before', latitude: 1, longitude: 1 })
+    const page = await suite.signedIn()
+    await deviceRow(page, 'before').waitFor()
+    await connection(page).getByText('live').waitFor()
+    await page.evaluate('window.kept = true')
+    await page.goto('about:blank')
+    await suite.report({ deviceId: 'meanwhile', latitude: 2, longitude: 2 })
+    await page.goBack({ waitUntil: 'commit' })
+    expect(await page.evaluate('window.kept')).toBe(true)
+    await deviceRow(page, 'meanwhile').waitFor({ timeout: 10_000 })
+    await suite.report({ deviceId: 'afterwards', latitude: 3, longitude: 3 })
+    await deviceRow(page, 'afterwards').waitFor({ timeout: 10_000 })
+    await connection(page).getByText('live').waitFor()
+  })
+
+  test('a stream that ends after each opening is resumed, and no tab lists again', async () => {
+    const { context, pages } = await threeTabs()
+    const marks: (string | undefined)[] = []
+    let lists = 0
+    context.on('request', (request) => {
+      if (request.url().includes('/api/v1/devices?')) lists += 1
+    })
+    let event = 0
+    await context.route('**/api/v1/stream**', async (route) => {
+      marks.push(
+        await route
+          .request()
+          .headerValue('Last-Event-ID')
+          .then((mark) => mark ?? undefined),
+      )
+      event += 1
+      const body = `event: heartbeat\nid: mark-${event}\ndata: {}\n\n`
+      await route.fulfill({ contentType: 'text/event-stream', body })
+    })
+    // Its stream goes with the tab that leads, and another one takes over.
+    await pages[0]?.close()
+    await eventually(() => marks.length >= 4)
+    expect(lists).toBe(0)
+    expect(marks[0]).toMatch(/.+/)
+    expect(marks.slice(1, 4)).toEqual(['mark-1', 'mark-2', 'mark-3'])
+  })
+
+  test('a gap makes a tab list again, but many of them not at once', async () => {
+    const page = await suite.signedIn()
+    await page.clock.install()
+    await page.addInitScript(STREAM_BY_HAND)
+    await page.reload()
+    const send = (event: string) => page.evaluate(`window.send(${JSON.stringify(event)})`)
+    await eventually(() => page.evaluate<boolean>(`window.send !== undefined`))
+    await connection(page).getByText('live').waitFor()
+    let lists = 0
+    page.on('request', (request) => (lists += request.url().includes('/api/v1/devices?') ? 1 : 0))
+    for (let times = 0; times < 10; times += 1) {
+      await send('gap')
+      await page.clock.runFor(100)
+    }
+    await connection(page).getByText('catching up').waitFor()
+    expect(lists).toBe(0)
+    await page.clock.runFor(30_000)
+    await connection(page).getByText('live').waitFor()
+    expect(lists).toBe(1)
+  })
+
+  test('only visible tabs have a stream, and a tab misses nothing while it is hidden', async () => {
+    const page = await suite.signedIn()
+    await connection(page).getByText('live').waitFor()
+    const ended = page.waitForEvent('requestfailed', (request) => isStream(request.url()))
+    await hide(page, true)
+    await ended
+    await suite.report({ deviceId: 'while-hidden', latitude: 2, longitude: 2 })
+    const resumed = page.waitForRequest((request) => isStream(request.url()))
+    await hide(page, false)
+    expect(await (await resumed).headerValue('Last-Event-ID')).toMatch(/.+/)
+    await deviceRow(page, 'while-hidden').waitFor()
+  })
+
+  test('of two visible windows one keeps asking while the service is away', async () => {
+    const context = (await suite.signedIn()).context()
+    await context.clock.install()
+    const pages = [await context.newPage(), await context.newPage()]
+    await context.pages()[0]?.close()
+    for (const page of pages) {
+      await page.goto(suite.url)
+      await connection(page).getByText('live').waitFor()
+    }
+    const askers = new Set<Page>()
+    await context.route('**/api/v1/stream**', async (route) => {
+      askers.add(route.request().frame().page())
+      await route.abort()
+    })
+    for (const page of pages) await page.evaluate('window.dispatchEvent(new Event("offline"))')
+    await context.setOffline(true)
+    for (let step = 0; step < 30; step += 1) await context.clock.runFor(5_000)
+    await eventually(() => askers.size > 0)
+    expect(askers.size).toBe(1)
+  })
+
+  test('a list that cannot be read says why, and is read once it is tried again', async () => {
+    await suite.report({ deviceId: 'listed', latitude: 1, longitude: 1 })
+    const page = await suite.signedIn('/system')
+    const answer = { status: 503, json: { error: 'SERVICE_UNAVAILABLE', message: 'no store' } }
+    await page.route('**/api/v1/devices?**', (route) => route.fulfill(answer))
+    await page.route('**/api/v1/stream**', (route) => route.fulfill({ status: 503 }))
+    await page.getByRole('link', { name: 'Map' }).click()
+    await page.getByRole('alert').getByText('No store').waitFor()
+    await page.unroute('**/api/v1/devices?**')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await deviceRow(page, 'listed').waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+  })
+})
