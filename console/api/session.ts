@@ -30,6 +30,12 @@ export async function startSession(): Promise<void> {
   await extend()
   setInterval(extendVisible, 30_000)
   document.addEventListener('visibilitychange', extendVisible)
+  addEventListener('pageshow', ({ persisted }) => {
+    if (!persisted) return
+    // Somebody else may have signed in since the browser put the page away, or it was signed out.
+    if (me.value) renewed().catch(() => undefined)
+    else location.reload()
+  })
 }
 
 /** @throws {ApiFailure} 401 for a wrong e-mail or password, 429 after too many. */
@@ -70,9 +76,12 @@ function settleRenewal(isRenewed: boolean): void {
   renewing.value = false
 }
 
+/** What the page knows belongs to the account: it ends with the page, and so does its address. */
 function leave(): void {
-  settleRenewal(false)
+  const isHere = Boolean(me.value)
   me.value = null
+  // The page of a link is the same whoever is signed in.
+  if (isHere && location.pathname !== '/share') location.replace('/')
 }
 
 /** @throws {ApiFailure} where the service does not answer. */
@@ -99,11 +108,16 @@ function extendVisible(): void {
   extend().catch(() => undefined)
 }
 
-/** Another tab has signed in, as this operator or another one. */
+/** Another tab may have signed in or out, as this operator or another one. */
 async function renewed(): Promise<void> {
   const before = me.value
-  const next = (await callOnce('get', '/session').catch(() => undefined)) as SignedIn | undefined
-  if (next === undefined) return
+  let next: SignedIn
+  try {
+    next = (await callOnce('get', '/session')) as SignedIn
+  } catch (failure) {
+    if (before && failure instanceof ApiFailure && failure.status === 401) leave()
+    return
+  }
   if (before && before.operator.id !== next.operator.id) return location.reload()
   me.value = next
   settleRenewal(true)

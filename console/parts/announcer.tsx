@@ -39,6 +39,15 @@ function dismiss(id: number): void {
   toasts.value = toasts.value.filter((one) => one.id !== id)
 }
 
+/** The same in an open dialog, which makes everything outside it inert: nothing is announced there. */
+export function Spoken() {
+  return (
+    <div class="unseen" role="status" aria-live="polite">
+      {[spoken.value, ...toasts.value.map(({ text }) => text)].join(' ')}
+    </div>
+  )
+}
+
 export function Announcer() {
   return (
     <>

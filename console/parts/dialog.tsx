@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { X } from 'lucide'
+import { Spoken } from './announcer.tsx'
 import { Icon } from './icon.tsx'
 
 /**
@@ -32,6 +33,12 @@ export function Dialog({
         event.preventDefault()
         onClose?.()
       }}
+      onClose={({ currentTarget }) => {
+        // Browsers let nobody be held: after a few times Esc closes it whatever the page says.
+        if (!currentTarget.isConnected) return
+        if (onClose === undefined) currentTarget.showModal()
+        else onClose()
+      }}
     >
       <header>
         <h2 id={heading}>{title}</h2>
@@ -42,6 +49,7 @@ export function Dialog({
         )}
       </header>
       <div class="dialog-body">{children}</div>
+      <Spoken />
     </dialog>
   )
 }

@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals'
+import { me } from '../../api/session.ts'
 import { fleet } from '../../live/live.ts'
 import { choose, SORTS, STATUSES, type Sort } from '../../live/choose.ts'
 import type { LiveDevice, ShownStatus } from '../../live/live-device.ts'
@@ -49,21 +50,28 @@ export function choice(): readonly LiveDevice[] {
   return choose(fleet.devices.values(), { statuses: statuses.value, text: searchText.value })
 }
 
-const pinnedText = kept('pinned', '[]', (text) => text)
+/** By account: several people may use one browser. */
+const pinnedText = kept('pinned', '{}', (text) => text)
+const accountId = computed(() => me.value?.account.id ?? '')
 
 export const pinned = computed<ReadonlySet<string>>(() => {
-  try {
-    const ids: unknown = JSON.parse(pinnedText.value)
-    return new Set(Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : [])
-  } catch {
-    return new Set()
-  }
+  const ids = pinnedByAccount()[accountId.value]
+  return new Set(Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : [])
 })
 
 export function togglePinned(deviceId: string): void {
   const next = new Set(pinned.value)
   if (!next.delete(deviceId)) next.add(deviceId)
-  pinnedText.value = JSON.stringify([...next])
+  pinnedText.value = JSON.stringify({ ...pinnedByAccount(), [accountId.value]: [...next] })
+}
+
+function pinnedByAccount(): Readonly<Record<string, unknown>> {
+  try {
+    const known: unknown = JSON.parse(pinnedText.value)
+    return typeof known === 'object' && known !== null ? { ...known } : {}
+  } catch {
+    return {}
+  }
 }
 
 /** Several devices at one spot, which the map cannot tell apart. */

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
 import { describeConsole } from './chromium.ts'
-import { consoleSuite, EMAIL, PASSWORD } from './console-harness.ts'
+import { consoleSuite, deviceRow, EMAIL, PASSWORD } from './console-harness.ts'
 
 describeConsole('signing in', () => {
   const suite = consoleSuite()
@@ -77,6 +78,64 @@ describeConsole('signing in', () => {
     await page.getByRole('button', { name: 'Sign out' }).click()
     await other.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
+
+  test('again cannot be left unanswered by pressing Esc', async () => {
+    const page = await suite.signedIn('/audit')
+    await page.getByRole('heading', { name: 'Audit' }).waitFor()
+    await page.context().clearCookies()
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
+    await dialog.waitFor()
+    for (let times = 0; times < 5; times += 1) await page.keyboard.press('Escape')
+    await dialog.getByLabel('Password').fill(PASSWORD)
+    await dialog.getByRole('button', { name: 'Sign in' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    await page.getByText('session.created').first().waitFor()
+  })
+
+  test('with another account shows nothing of the one before, not its pins either', async () => {
+    await suite.report(
+      { deviceId: 'van-of-a', latitude: 48.2, longitude: 16.4 },
+      { deviceId: 'lorry-of-a', latitude: 48.2, longitude: 16.4 },
+    )
+    const admin = { email: 'bob@example.org', password: 'another correct horse' }
+    const { id } = await suite.made('/accounts', { name: 'B', admin })
+    expect(id).toMatch(/.+/)
+    const page = await suite.signedIn('/?device=van-of-a', { byForm: true })
+    const pin = page.getByRole('button', { name: 'Pin to the top' })
+    await pin.click()
+    await page.getByRole('button', { name: 'Follow' }).click()
+    await signOut(page)
+    await suite.fillSignIn(page, admin.password, admin.email)
+    await page.getByText('No device has reported yet').waitFor()
+    expect(await page.content()).not.toContain('-of-a')
+    expect(page.url()).not.toContain('-of-a')
+
+    const keyB = await page.evaluate<string>(`fetch('/api/v1/keys', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-Requested-With': 'console' },
+      body: '{"name":"B"}',
+    }).then(async (answer) => (await answer.json()).data.key)`)
+    await fetch(`${suite.ingestUrl}/api/v1/gps/submit`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${keyB}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ deviceId: 'van-of-a', latitude: 1, longitude: 2 }),
+    })
+    await deviceRow(page, 'van-of-a').getByRole('button').click()
+    expect(await pin.getAttribute('aria-pressed')).toBe('false')
+    const follow = page.getByRole('button', { name: 'Follow' })
+    expect(await follow.getAttribute('aria-pressed')).toBe('false')
+    await signOut(page)
+    await suite.fillSignIn(page)
+    await deviceRow(page, 'van-of-a').getByRole('button').click()
+    expect(await pin.getAttribute('aria-pressed')).toBe('true')
+  })
+
+  async function signOut(page: Page): Promise<void> {
+    await page.getByRole('button', { name: 'Your account' }).click()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  }
 
   test.each(['/no/such/page', '/devices/%E0%A4', '/devices/%'])(
     'at %s shows a clear page',
