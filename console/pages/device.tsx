@@ -9,7 +9,7 @@ import { dayBounds, isDay } from '../parts/days.ts'
 import { Icon } from '../parts/icon.tsx'
 import { ShareLink } from '../parts/share-link.tsx'
 import { isolate, Isolated } from '../parts/isolated.tsx'
-import { useTitle } from '../parts/page.tsx'
+import { arriveAt, Page, useTitle } from '../parts/page.tsx'
 import { shownZone } from '../parts/preferences.ts'
 import { place } from '../parts/router.ts'
 import { Empty, Failed, Loading } from '../parts/states.tsx'
@@ -60,7 +60,7 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
           <Icon of={ArrowLeft} small />
         </a>
         <div class="device-title">
-          <h1 tabIndex={-1}>
+          <h1 ref={arriveAt} tabIndex={-1}>
             <Isolated>{data.name ?? deviceId}</Isolated>
           </h1>
           <p class="quiet">
@@ -88,13 +88,15 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
 
 function NoDevice({ deviceId }: { deviceId: string }) {
   return (
-    <Empty title="There is no such device" icon={MapPinOff}>
-      <p>
-        <Isolated class="strong">{deviceId}</Isolated> has been erased, or has not reported yet.
-      </p>
-      <a class="button primary" href="/">
-        To the map
-      </a>
-    </Empty>
+    <Page title="No such device">
+      <Empty title="There is no such device" icon={MapPinOff}>
+        <p>
+          <Isolated class="strong">{deviceId}</Isolated> has been erased, or has not reported yet.
+        </p>
+        <a class="button primary" href="/">
+          To the map
+        </a>
+      </Empty>
+    </Page>
   )
 }

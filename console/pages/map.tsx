@@ -6,7 +6,7 @@ import { startLive } from '../live/live.ts'
 import { labelOf } from '../live/live-device.ts'
 import { FleetMap, following } from '../map/fleet-map.tsx'
 import { Dialog } from '../parts/dialog.tsx'
-import { useTitle } from '../parts/page.tsx'
+import { arriveAt, useTitle } from '../parts/page.tsx'
 import { useShortcuts, type Shortcuts } from '../parts/shortcuts.tsx'
 import { DeviceRow } from './map/device-row.tsx'
 import { ListPanel } from './map/list-panel.tsx'
@@ -37,7 +37,9 @@ export function MapPage() {
   useShortcuts(shortcuts)
   return (
     <div class="map-page">
-      <h1 class="unseen">Map</h1>
+      <h1 ref={arriveAt} class="unseen" tabIndex={-1}>
+        Map
+      </h1>
       <ListPanel />
       <FleetMap
         devices={shownDevices}

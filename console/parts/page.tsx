@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { place } from './router.ts'
 
 /** A page: its heading, what can be done, its content. The heading gets the focus on arrival. */
@@ -15,16 +15,11 @@ export function Page({
   wide?: boolean
   children: ComponentChildren
 }) {
-  const heading = useRef<HTMLHeadingElement>(null)
   useTitle(title)
-  useEffect(() => {
-    if (arrived !== undefined && arrived !== place.value.path) heading.current?.focus()
-    arrived = place.value.path
-  }, [])
   return (
     <div class={wide ? 'page wide' : 'page'}>
       <header class="page-header">
-        <h1 ref={heading} tabIndex={-1}>
+        <h1 ref={arriveAt} tabIndex={-1}>
           {title}
         </h1>
         {actions !== undefined && <div class="actions">{actions}</div>}
@@ -32,6 +27,14 @@ export function Page({
       {children}
     </div>
   )
+}
+
+/** For the heading of a page (`ref`): it gets the focus when it appears on arrival. */
+export function arriveAt(heading: HTMLHeadingElement | null): void {
+  if (heading === null) return
+  // Back scrolls to where it was left.
+  if (arrived !== undefined && arrived !== place.value.path) heading.focus({ preventScroll: true })
+  arrived = place.value.path
 }
 
 export function useTitle(title: string): void {

@@ -4,7 +4,7 @@ import type { Paged } from './use-pages.ts'
 
 /** A list of the API: on its way, not to be had, without content, or its items and a way to more. */
 export function PagedList<T>({
-  list: { items, failure, isLoading, reload, more },
+  list: { items, failure, isLoading, retry, more },
   canRetry = true,
   empty,
   children,
@@ -17,11 +17,11 @@ export function PagedList<T>({
 }) {
   if (items === undefined) {
     if (failure === undefined) return <Loading />
-    return <Failed failure={failure} {...(canRetry && { onRetry: reload })} />
+    return <Failed failure={failure} {...(canRetry && { onRetry: retry })} />
   }
   return (
     <>
-      {failure !== undefined && <FailedLine failure={failure} onRetry={reload} />}
+      {failure !== undefined && <FailedLine failure={failure} onRetry={retry} />}
       {items.length === 0 ? empty : children(items)}
       {more !== undefined && (
         <p class="more">

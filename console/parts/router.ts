@@ -14,15 +14,77 @@ function readPlace(): Place {
   return { path: pathname, query: new URLSearchParams(search), hash }
 }
 
+/** How each entry of the history was left, as long as the page lives; the browser keeps their numbers. */
+const entries = new Map<number, Map<string, number>>()
+let entry = 0
+
+function entryHere(): Map<string, number> {
+  const known = entries.get(entry)
+  if (known !== undefined) return known
+  const made = new Map<string, number>()
+  entries.set(entry, made)
+  return made
+}
+
+/** What is kept of the place where the operator is, for when Back leads here again. */
+export const left = {
+  at: (name: string): number => entryHere().get(name) ?? 0,
+  keep: (name: string, value: number): void => void entryHere().set(name, value),
+}
+
 export function startRouter(): void {
-  addEventListener('popstate', () => (place.value = readPlace()))
+  const numberIn = (state: unknown) => (typeof state === 'number' ? state : 0)
+  // Entries of before a reload have numbers, too, and nothing that is kept.
+  entry = numberIn(history.state)
+  addEventListener('popstate', ({ state }) => {
+    entry = numberIn(state)
+    place.value = readPlace()
+    scrollTo(left.at('scroll'))
+  })
   document.addEventListener('click', followLink)
+  document.addEventListener('scroll', keepScroll, { capture: true, passive: true })
 }
 
 export function go(to: string, { replace = false }: { replace?: boolean } = {}): void {
-  if (replace) history.replaceState(null, '', to)
-  else history.pushState(null, '', to)
+  if (replace) {
+    history.replaceState(entry, '', to)
+  } else {
+    entry = Date.now()
+    history.pushState(entry, '', to)
+    scroller()?.scrollTo(0, 0)
+  }
   place.value = readPlace()
+}
+
+const scroller = () => document.getElementById('content')
+
+function keepScroll({ target }: Event): void {
+  if (target === scroller() && !isReturning) left.keep('scroll', scroller()?.scrollTop ?? 0)
+}
+
+const RETURNS_MS = 3_000
+let isReturning = false
+
+/** The content may come later than the address: it is tried until there is enough to scroll. */
+function scrollTo(top: number): void {
+  const returnedTo = entry
+  const until = performance.now() + RETURNS_MS
+  const hasMoved = new AbortController()
+  const move = () => hasMoved.abort()
+  for (const name of ['wheel', 'touchstart', 'keydown', 'pointerdown']) {
+    addEventListener(name, move, { signal: hasMoved.signal })
+  }
+  isReturning = true
+  const step = () => {
+    const element = scroller()
+    if (element !== null) element.scrollTop = top
+    const isDone = element !== null && Math.abs(element.scrollTop - top) <= 1 && top > 0
+    const isOver = performance.now() > until || entry !== returnedTo || hasMoved.signal.aborted
+    if (!isDone && !isOver && top > 0) return void requestAnimationFrame(step)
+    hasMoved.abort()
+    isReturning = false
+  }
+  requestAnimationFrame(step)
 }
 
 /** Sets parameters of the address without a new entry in the history; `undefined` removes one. */

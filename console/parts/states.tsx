@@ -83,13 +83,14 @@ function RequestId({ failure: { requestId, status } }: { failure: ApiFailure }) 
   )
 }
 
-function explained({ status, message }: ApiFailure): {
+function explained({ status, error, message }: ApiFailure): {
   title: string
   icon: IconNode
   advice: string
 } {
   const advice = sentence(message)
-  if (status === 0) return { title: 'No answer', icon: CloudOff, advice }
+  if (error === 'UNREACHABLE') return { title: 'No answer', icon: CloudOff, advice }
+  if (status === 0) return { title: 'The console has a fault', icon: CircleAlert, advice }
   if (status === 403) {
     const more = 'Ask an admin of your account to do it, or to give you the role.'
     return { title: 'Not allowed for you', icon: Lock, advice: `${advice} ${more}` }

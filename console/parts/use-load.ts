@@ -28,6 +28,7 @@ export function useLoad<T>(
   const [asked, setAsked] = useState(0)
   const key = JSON.stringify(inputs)
   const shown = useRef(key)
+  const isUnderWay = useRef(true)
   const reload = useCallback(() => setAsked((count) => count + 1), [])
   const set = useCallback((data: T) => setState({ data, isLoading: false }), [])
 
@@ -35,13 +36,17 @@ export function useLoad<T>(
     const ending = new AbortController()
     const isOther = shown.current !== key
     shown.current = key
+    isUnderWay.current = true
     setState((before) => ({ ...(isOther ? {} : before), isLoading: true }))
     read(ending.signal).then(
       (data) => {
-        if (!ending.signal.aborted) setState({ data, isLoading: false })
+        if (ending.signal.aborted) return
+        isUnderWay.current = false
+        setState({ data, isLoading: false })
       },
       (thrown: unknown) => {
         if (ending.signal.aborted) return
+        isUnderWay.current = false
         const failure = toFailure(thrown)
         setState(({ data }) => ({ data, failure, isLoading: false }))
       },
@@ -52,7 +57,8 @@ export function useLoad<T>(
   useEffect(() => {
     if (everyMs === undefined) return undefined
     const timer = setInterval(() => {
-      if (!document.hidden) reload()
+      // An answer that takes longer than the time between two of them would never be shown.
+      if (!document.hidden && !isUnderWay.current) reload()
     }, everyMs)
     return () => clearInterval(timer)
   }, [everyMs, reload])

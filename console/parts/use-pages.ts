@@ -1,5 +1,6 @@
-import { useCallback, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { toFailure, type ApiFailure } from '../api/failure.ts'
+import { left } from './router.ts'
 import { useLoad } from './use-load.ts'
 
 export type Page<T> = { readonly items: readonly T[]; readonly nextCursor: string | null }
@@ -9,39 +10,75 @@ export type Paged<T> = {
   readonly failure: ApiFailure | undefined
   readonly isLoading: boolean
   readonly reload: () => void
+  /** Does again what has failed. */
+  readonly retry: () => void
   /** Reads the next page; undefined where there is none. */
   readonly more: (() => void) | undefined
 }
 
-/** A list that the API gives in pages: the first one at once, each next one when asked for. */
+/**
+ * A list that the API gives in pages: the first one at once, each next one when asked for. Coming Back
+ * reads as many as were shown.
+ */
 export function usePages<T>(
   read: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<T>>,
   inputs: readonly unknown[],
 ): Paged<T> {
-  const { data, failure, isLoading, reload, set } = useLoad<Page<T>>(
-    (signal) => read(undefined, signal),
-    inputs,
-  )
+  const key = JSON.stringify(inputs)
+  const wanted = useRef(left.at(`rows ${key}`))
+  const { data, failure, isLoading, reload, set } = useLoad<Page<T>>(async (signal) => {
+    let page = await read(undefined, signal)
+    while (page.nextCursor !== null && page.items.length < wanted.current) {
+      const { items, nextCursor } = await read(page.nextCursor, signal)
+      page = { items: [...page.items, ...items], nextCursor }
+    }
+    wanted.current = 0
+    return page
+  }, inputs)
+  const shown = data?.items.length
+  useEffect(() => {
+    if (shown !== undefined) left.keep(`rows ${key}`, shown)
+  }, [key, shown])
+
   const [next, setNext] = useState<{ isLoading: boolean; failure?: ApiFailure }>({
     isLoading: false,
   })
+  const reading = useRef<AbortController>(null)
+  const forget = useCallback(() => {
+    reading.current?.abort()
+    setNext({ isLoading: false })
+  }, [])
+  // The next page of another list must not come into this one.
+  useEffect(() => forget, [key])
+
   const more = useCallback(() => {
     const cursor = data?.nextCursor
     if (data === undefined || typeof cursor !== 'string') return
+    forget()
+    const ending = new AbortController()
+    reading.current = ending
     setNext({ isLoading: true })
-    read(cursor, new AbortController().signal).then(
+    read(cursor, ending.signal).then(
       ({ items, nextCursor }) => {
+        if (ending.signal.aborted) return
         set({ items: [...data.items, ...items], nextCursor })
         setNext({ isLoading: false })
       },
-      (thrown: unknown) => setNext({ isLoading: false, failure: toFailure(thrown) }),
+      (thrown: unknown) => {
+        if (!ending.signal.aborted) setNext({ isLoading: false, failure: toFailure(thrown) })
+      },
     )
   }, [data])
+  const reloadAll = useCallback(() => {
+    forget()
+    reload()
+  }, [reload])
   return {
     items: data?.items,
     failure: failure ?? next.failure,
     isLoading: isLoading || next.isLoading,
-    reload,
+    reload: reloadAll,
+    retry: failure === undefined && next.failure !== undefined ? more : reloadAll,
     more: typeof data?.nextCursor === 'string' ? more : undefined,
   }
 }

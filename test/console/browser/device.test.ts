@@ -45,6 +45,17 @@ describeConsole('the page of a device', () => {
     expect(await card.getByRole('term').allTextContents()).toEqual(['Time', 'Received'])
   })
 
+  test('has the focus on its heading on arrival, and so has the map after Back', async () => {
+    await suite.report({ deviceId: 'van-8', latitude: 48.3, longitude: 16.5 })
+    const page = await suite.signedIn('/?device=van-8')
+    const focused = () => page.evaluate<string>('document.activeElement.textContent.trim()')
+    await page.getByRole('link', { name: 'History and settings' }).click()
+    await page.getByRole('heading', { name: 'van-8' }).waitFor()
+    await eventually(async () => (await focused()) === 'van-8')
+    await page.goBack()
+    await eventually(async () => (await focused()) === 'Map')
+  })
+
   test('renames, disables and enables it', async () => {
     await suite.report({ deviceId: 'van-2', latitude: 1, longitude: 2 })
     const page = await suite.signedIn('/devices/van-2')
