@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { guideOf } from '../../guides/guides.ts'
 import { api } from '../../api/client.ts'
 import { isAdmin } from '../../api/session.ts'
@@ -9,9 +9,9 @@ import { FailedLine } from '../../parts/states.tsx'
 import { useLoad } from '../../parts/use-load.ts'
 import { AddressNotes } from './address-notes.tsx'
 import { Arrival } from './arrival.tsx'
+import { BroughtKey } from './brought-key.tsx'
 import { ChooseKey } from './choose-key.tsx'
 import { changeDraft, draft } from './draft.ts'
-import { takeHandoff } from './take-handoff.ts'
 import type { TestAnswer } from './outcome.ts'
 import { SenderSetup } from './sender-setup.tsx'
 import { SendTest } from './send-test.tsx'
@@ -33,7 +33,6 @@ export function ConnectPage() {
   const { id: sender, load } = guideOf(chosen)
   const guide = useLoad(load, [sender])
   const arrivesAs = guide.data?.arrivesAs?.(deviceId) ?? deviceId
-  useEffect(() => takeHandoff(setSecret), [])
 
   function choose(deviceId: string) {
     changeDraft({ deviceId })
@@ -42,6 +41,7 @@ export function ConnectPage() {
 
   return (
     <Page title="Connect a device">
+      <BroughtKey onSecret={setSecret} />
       <Step number={1} title="Make a key">
         <ChooseKey secret={secret} onSecret={setSecret} />
       </Step>

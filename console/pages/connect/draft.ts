@@ -7,7 +7,7 @@ import { kept } from '../../parts/preferences.ts'
 export type Draft = {
   readonly deviceId: string
   readonly sender: string
-  readonly key?: { readonly id: string; readonly name: string; readonly hint: string }
+  readonly key?: { readonly id: string; readonly name: string; readonly hint: string } | undefined
   /** What came before this is not of interest, ISO 8601. */
   readonly since: string
 }
@@ -15,6 +15,8 @@ export type Draft = {
 /** The quickest way to see whether address and key are right. */
 const FIRST_SENDER = 'curl'
 const CLOCK_OFF_MS = 3_000
+/** When the console was opened, so that what has arrived since stays so. */
+const openedAt = justNow()
 const stored = kept('connect', '', (text) => text)
 
 /** Of the operator who is signed in. */
@@ -23,7 +25,7 @@ export const draft = computed<Draft>(() => {
   return {
     sender: FIRST_SENDER,
     deviceId: 'my-device',
-    since: justNow(),
+    since: openedAt,
     ...(of === owner() && known),
   }
 })

@@ -1,66 +1,54 @@
 import { useEffect, useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
-import { toFailure, type ApiFailure } from '../../api/failure.ts'
+import type { ApiFailure } from '../../api/failure.ts'
+import { fleet, listFailure, onStreamEvent, startLive, watchWords } from '../../live/live.ts'
+import type { LiveDevice } from '../../live/live-device.ts'
+import { useLoad } from '../../parts/use-load.ts'
 import type { Seen } from './outcome.ts'
 
-/** An arrival or refusal is to be seen within 2 s. */
-const LOOK_EVERY_MS = 1_000
+type Rejection = Seen['rejections'][number] & { readonly keyId?: string | undefined }
 
-const NOTHING: Seen = { devices: [], rejections: [] }
-
-/** Looks again and again for reports of a device and for refusals of a key, while the page is visible. */
+/** What the stream and the lists say of a device and of the refusals of a key. */
 export function useArrival(
   deviceId: string,
   keyId: string | undefined,
 ): { readonly seen: Seen; readonly failure: ApiFailure | undefined } {
-  const [state, setState] = useState<{ seen: Seen; failure?: ApiFailure }>({ seen: NOTHING })
+  const [told, setTold] = useState<Rejection>()
+  watchWords()
+  const { data, failure, reload } = useLoad(
+    async (signal) => {
+      if (keyId === undefined && deviceId === '') return []
+      const query = { limit: 1, ...(keyId === undefined ? { deviceId } : { keyId }) }
+      return (await api.get('/rejections', { query, signal })).items
+    },
+    [deviceId, keyId],
+  )
   useEffect(() => {
-    const ending = new AbortController()
-    const { signal } = ending
-    setState({ seen: NOTHING })
-    const look = async () => {
-      if (document.hidden) return
-      try {
-        const seen = await lookOnce(deviceId, keyId, signal)
-        if (!signal.aborted) setState({ seen })
-      } catch (thrown) {
-        if (!signal.aborted) setState(({ seen }) => ({ seen, failure: toFailure(thrown) }))
-      }
-    }
-    const again = async () => {
-      await look()
-      if (!signal.aborted) timer = setTimeout(again, LOOK_EVERY_MS)
-    }
-    let timer = setTimeout(again, 0)
-    return () => {
-      ending.abort()
-      clearTimeout(timer)
-    }
+    setTold(undefined)
+    startLive()
+    return onStreamEvent((name, value) => {
+      if (name === 'opened') return reload()
+      const rejection = value as Rejection
+      const isWanted =
+        keyId === undefined ? rejection.deviceId === deviceId : rejection.keyId === keyId
+      if (name === 'rejection' && isWanted) setTold(rejection)
+    })
   }, [deviceId, keyId])
-  return { seen: state.seen, failure: state.failure }
+  const rejections = [...(told === undefined ? [] : [told]), ...(data ?? [])]
+  return {
+    seen: { devices: seenDevices(deviceId), rejections },
+    failure: failure ?? listFailure.value,
+  }
 }
 
-/** Lists, because asking for a device that is not there yet would fail. */
-async function lookOnce(
-  deviceId: string,
-  keyId: string | undefined,
-  signal: AbortSignal,
-): Promise<Seen> {
-  const latest = { sort: '-lastSeenAt', limit: 10 } as const
-  const [named, newest, refused] = await Promise.all([
-    deviceId === ''
-      ? undefined
-      : api.get('/devices', { query: { ...latest, q: deviceId }, signal }),
-    api.get('/devices', { query: latest, signal }),
-    keyId === undefined && deviceId === ''
-      ? undefined
-      : api.get('/rejections', {
-          query: { limit: 1, ...(keyId === undefined ? { deviceId } : { keyId }) },
-          signal,
-        }),
-  ])
-  return {
-    devices: [...(named?.items ?? []), ...newest.items],
-    rejections: refused?.items ?? [],
+/** The device, and of the others the one that was new last. */
+function seenDevices(deviceId: string): Seen['devices'] {
+  let newest: LiveDevice | undefined
+  for (const device of fleet.devices.values()) {
+    if (device.deviceId === deviceId) continue
+    if (newest === undefined || device.firstSeenAt > newest.firstSeenAt) newest = device
   }
+  return [fleet.devices.get(deviceId), newest]
+    .filter((device) => device !== undefined)
+    .map((device) => ({ ...device, lastSeenAt: new Date(device.lastSeenMs).toISOString() }))
 }

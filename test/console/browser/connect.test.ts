@@ -173,6 +173,62 @@ describeConsole('connecting a device', () => {
     expect(await page.getByRole('textbox', { name: 'Device id' }).inputValue()).toBe('phone')
   })
 
+  test('a key of another account that a link brings is used only after a question', async () => {
+    const admin = { email: 'mallory@example.org', password: 'a foreign correct horse' }
+    await suite.made('/accounts', { name: 'Foreign', admin })
+    const foreign = await (await suite.open()).newPage()
+    await foreign.goto(`${suite.url}/connect`)
+    await suite.fillSignIn(foreign, admin.password, admin.email)
+    await foreign.getByRole('button', { name: 'Make a key' }).click()
+    const key = await secretOf(foreign)
+
+    const page = await suite.signedIn(`/connect#key=${key}&device=truck-7&sender=gpslogger`)
+    await page.getByRole('alert').getByText('It is no key of your account').waitFor()
+    expect(page.url()).toBe(`${suite.url}/connect`)
+    expect(await page.getByRole('main').innerHTML()).not.toContain(key)
+    expect(await page.getByRole('textbox', { name: 'Device id' }).inputValue()).toBe('my-device')
+    await page.getByRole('button', { name: 'Use it all the same' }).click()
+    expect(await secretOf(page)).toBe(key)
+    expect(await page.getByRole('textbox', { name: 'Device id' }).inputValue()).toBe('truck-7')
+  })
+
+  test('what has arrived stays so when the session is renewed, and few calls ask for it', async () => {
+    const page = await suite.signedIn('/connect')
+    await arrival(page).getByText('Waiting').waitFor()
+    let calls = 0
+    page.on('request', (request) => (calls += request.url().includes('/api/v1/') ? 1 : 0))
+    await suite.report({ deviceId: 'my-device', latitude: 1, longitude: 2 })
+    await arrival(page).getByText('has arrived').waitFor()
+    await arrival(page)
+      .getByText(/[4-9] s ago/)
+      .waitFor()
+    expect(calls).toBeLessThan(9)
+    const other = await page.context().newPage()
+    await other.goto(`${suite.url}/healthz`)
+    const renewed = page.waitForResponse((answer) => answer.url().endsWith('/api/v1/session'))
+    await other.evaluate(`new BroadcastChannel('gps-console-session').postMessage('begun')`)
+    await renewed
+    await page.evaluate(
+      'new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))',
+    )
+    await arrival(page).getByText('has arrived').waitFor({ timeout: 1_000 })
+  })
+
+  test('what is said while a dialog is open is said in it', async () => {
+    const page = await suite.signedIn('/keys')
+    await page.getByRole('button', { name: 'New key' }).click()
+    await page.getByRole('textbox', { name: 'Name' }).fill('Announced')
+    await page.getByRole('button', { name: 'Make the key' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Copy' }).first().click()
+    await dialog
+      .getByRole('status')
+      .getByText(/cop(ied|ied: select it)/)
+      .waitFor()
+    for (let times = 0; times < 5; times += 1) await page.keyboard.press('Escape')
+    expect(await secretOf(page)).toMatch(/^gps_/)
+  })
+
   test('keys are made, found, rotated and revoked, and markup in a name stays text', async () => {
     const page = await suite.signedIn('/keys')
     await page.getByRole('button', { name: 'New key' }).click()

@@ -1,0 +1,63 @@
+import { useEffect, useState } from 'preact/hooks'
+import { TriangleAlert } from 'lucide'
+import { ApiFailure, toFailure } from '../../api/failure.ts'
+import { api } from '../../api/client.ts'
+import { isAdmin } from '../../api/session.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { Isolated } from '../../parts/isolated.tsx'
+import { sentence } from '../../parts/states.tsx'
+import { go, place } from '../../parts/router.ts'
+import { changeDraft, justNow, type Draft } from './draft.ts'
+import { readHandoff, type Handoff } from './handoff.ts'
+
+/**
+ * The key that a link or QR code brings: used once the service says that it is one of this account,
+ * else only after a question. Anybody can make such a link, with a key of their own account.
+ */
+export function BroughtKey({ onSecret }: { onSecret: (secret: string) => void }) {
+  const [brought, setBrought] = useState<Handoff & { readonly why: string }>()
+  useEffect(() => {
+    const handoff = readHandoff(place.value.hash)
+    if (handoff === undefined) return
+    // The key must not stay in the address and the history.
+    go(place.value.path, { replace: true })
+    identify(handoff.key).then(
+      (key) => use(handoff, key),
+      (thrown: unknown) => setBrought({ ...handoff, why: reason(thrown) }),
+    )
+  }, [])
+
+  function use({ key: secret, deviceId, sender }: Handoff, key?: Draft['key']): void {
+    changeDraft({ deviceId, sender, since: justNow(), key })
+    onSecret(secret)
+    setBrought(undefined)
+  }
+
+  if (brought === undefined) return null
+  return (
+    <div class="notice warn" role="alert">
+      <Icon of={TriangleAlert} />
+      <p>
+        A link has brought a key to set up <Isolated class="strong">{brought.deviceId}</Isolated>.{' '}
+        {brought.why} With a foreign key the device reports to whoever made it, not to you.
+      </p>
+      <button type="button" class="primary" onClick={() => setBrought(undefined)}>
+        Do not use it
+      </button>
+      <button type="button" onClick={() => use(brought)}>
+        Use it all the same
+      </button>
+    </div>
+  )
+}
+
+async function identify(secret: string): Promise<Draft['key']> {
+  if (!isAdmin.value) throw new Error('only admins can see whose key it is')
+  const { id, name, hint } = await api.post('/keys/identify', { body: { key: secret } })
+  return { id, name, hint }
+}
+
+function reason(thrown: unknown): string {
+  if (thrown instanceof ApiFailure && thrown.status === 404) return 'It is no key of your account.'
+  return `Whether it is a key of your account is not known: ${sentence(toFailure(thrown).message)}`
+}
