@@ -10,7 +10,8 @@ const MIGRATIONS = [
     type TEXT NOT NULL,
     id TEXT NOT NULL,
     received_at INTEGER NOT NULL,
-    value BLOB
+    value BLOB,
+    spooled INTEGER NOT NULL DEFAULT 0
   ) STRICT;
 
   -- Events up to this offset are gone, or about to go.
@@ -28,8 +29,6 @@ const MIGRATIONS = [
   CREATE TRIGGER the_trim_mark_stays BEFORE DELETE ON trimmed
     BEGIN SELECT RAISE(ABORT, 'the log needs its trim mark'); END;
 
-  CREATE TABLE committed (consumer_group TEXT PRIMARY KEY, offset INTEGER NOT NULL) STRICT;
-
   CREATE TABLE dead_letters (
     partition INTEGER NOT NULL,
     offset INTEGER NOT NULL,
@@ -41,8 +40,7 @@ const MIGRATIONS = [
   ) STRICT;
 
   CREATE TABLE probe (write INTEGER PRIMARY KEY, filler BLOB NOT NULL) STRICT;
-  `,
-  `
+
   CREATE TABLE rejections (
     offset INTEGER PRIMARY KEY AUTOINCREMENT,
     received_at INTEGER NOT NULL,
@@ -55,9 +53,6 @@ const MIGRATIONS = [
     offset INTEGER NOT NULL
   ) STRICT;
   `,
-  // The read models keep their own checkpoint.
-  'DROP TABLE committed;',
-  'ALTER TABLE events ADD COLUMN spooled INTEGER NOT NULL DEFAULT 0;',
 ]
 
 /**

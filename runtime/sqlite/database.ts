@@ -157,7 +157,7 @@ export class Database {
       if (version > migrations.length) {
         throw new DependencyError(
           `${file} has schema version ${version}, this program knows up to ${migrations.length}: ` +
-            'it was written by a newer version; start that one',
+            'another version of the program wrote it; start that one',
           { retriable: false },
         )
       }

@@ -74,7 +74,7 @@ export type LockName = 'migration-lock' | 'rebuild-lock'
 export type MetaDocument = {
   readonly _id: 'schema' | 'read-models' | LockName
   readonly version?: number
-  /** The current generation, and the newest that a rebuild has begun (absent: none). */
+  /** The current generation, and the newest that a rebuild has begun. */
   readonly generation?: number
   readonly newest?: number
   /** The newest generation, while it may still become current. */

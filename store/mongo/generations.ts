@@ -156,7 +156,7 @@ async function nextGeneration(meta: Collections['meta']): Promise<{ from: number
   const { generation, newest } = await generationsOf(meta)
   const to = newest + 1
   const { matchedCount } = await meta.updateOne(
-    { _id: 'read-models', generation, $or: [{ newest }, { newest: { $exists: false } }] },
+    { _id: 'read-models', generation, newest },
     { $set: { newest: to, building: to } },
   )
   if (matchedCount === 0) throw takenOver()

@@ -1,7 +1,6 @@
-import { MongoServerError, type Db } from 'mongodb'
+import type { Db } from 'mongodb'
 import { DependencyError } from '../../runtime/errors.ts'
 import { ALL_KINDS } from '../back-office/open-back-office.ts'
-import { moveBackOffice } from './back-office-migration.ts'
 import {
   openCollections,
   openReadModels,
@@ -15,32 +14,14 @@ import { underLock, type Clock } from './lock.ts'
 type Meta = Collections['meta']
 
 const MIGRATION_LEASE_MS = 60_000
-const INDEX_NOT_FOUND = 27
-const NAMESPACE_NOT_FOUND = 26
 
 /** `MIGRATIONS[n]` leads from version n to n + 1; each can be restarted after a crash. */
 const MIGRATIONS: readonly ((db: Db, renewed: () => Promise<boolean>) => Promise<void>)[] = [
   async function useFirstReadModels(db) {
     const { meta } = openCollections(db)
-    const first = { $setOnInsert: { generation: 1 } }
+    const first = { $setOnInsert: { generation: 1, newest: 1 } }
     await meta.updateOne({ _id: 'read-models' }, first, { upsert: true })
   },
-
-  /**
-   * From here on status documents may have no last position, and keys a secret that ends: a program
-   * that does not know it must not start. Operators are now found by an index with their age.
-   */
-  async function letDevicesBeErased(db) {
-    await db
-      .collection('operators')
-      .dropIndex('account')
-      .catch((error: unknown) => {
-        const code = error instanceof MongoServerError ? error.code : undefined
-        if (code !== INDEX_NOT_FOUND && code !== NAMESPACE_NOT_FOUND) throw error
-      })
-  },
-
-  moveBackOffice,
 ]
 
 /**
@@ -72,8 +53,7 @@ export async function makeIndexes(db: Db, readModels: ReadModelCollections): Pro
 export async function generationsOf(
   meta: Meta,
 ): Promise<{ readonly generation: number; readonly newest: number }> {
-  const { generation = 1, newest = generation } =
-    (await meta.findOne({ _id: 'read-models' }, READ)) ?? {}
+  const { generation = 1, newest = 1 } = (await meta.findOne({ _id: 'read-models' }, READ)) ?? {}
   return { generation, newest }
 }
 
@@ -93,7 +73,7 @@ async function versionOf(meta: Meta): Promise<number> {
   if (version > MIGRATIONS.length) {
     throw new DependencyError(
       `the database has schema version ${version}, this program knows up to ` +
-        `${MIGRATIONS.length}: it was written by a newer version; start that one`,
+        `${MIGRATIONS.length}: another version of the program wrote it; start that one`,
       { retriable: false },
     )
   }

@@ -10,7 +10,6 @@ import { followedReadModels } from './followed-read-models.ts'
 import { sqliteGenerations } from './generations.ts'
 import { sqliteHiddenDevices } from './hidden-devices.ts'
 import type { SqliteReadModels } from './read-models.ts'
-import { REJECTIONS_SCHEMA } from './rejections-schema.ts'
 import { sqliteRetention } from './retention.ts'
 import {
   BACK_OFFICE,
@@ -23,6 +22,11 @@ import type { WantedRetention } from '../retention.ts'
 import type { Store } from '../store.ts'
 
 const ACCOUNTS_FILE = 'accounts.sqlite'
+/**
+ * A separate file: a flood of bad reports writes here endlessly, and must neither delay sign-ins and key
+ * changes, nor bloat the one file that cannot be rebuilt. `makeTables` makes all that is in it.
+ */
+const REJECTIONS_SCHEMA = ['']
 
 /**
  * The store in three SQLite files in `directory`, which is made if it is not there: what only

@@ -9,7 +9,7 @@ import { REJECTIONS_KEPT_MS, type ReportRejected } from '../../../schemas/report
 import { aGroup } from '../../contracts/event-log-suite.ts'
 import { readRejections } from '../../contracts/rejection-reader.ts'
 import { eventually } from '../../eventually.ts'
-import { positionReported, reportRejected, T0 } from '../../samples.ts'
+import { reportRejected, T0 } from '../../samples.ts'
 
 let folder: string
 let file: string
@@ -81,25 +81,6 @@ test('rejections of one event-loop turn share one commit, and wake who waits for
   expect(taken).toEqual([100])
   stop.abort()
   await subscription
-})
-
-test('a file from before there were rejections keeps its events and takes rejections', async () => {
-  const before = openLog()
-  const event = positionReported()
-  await before.append([event])
-  await before.close()
-  const database = new DatabaseSync(file)
-  database.exec(`DROP TABLE rejections; DROP TABLE rejections_committed;
-    ALTER TABLE events DROP COLUMN spooled;
-    CREATE TABLE committed (consumer_group TEXT PRIMARY KEY, offset INTEGER NOT NULL) STRICT;
-    PRAGMA user_version = 1`)
-  database.close()
-
-  const log = openLog()
-  expect(await log.lag('projector')).toMatchObject({ events: 1 })
-  const rejection = reportRejected()
-  await log.appendRejections([rejection])
-  expect(await readAll(log)).toEqual([rejection])
 })
 
 function openLog(): EventLog {

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DependencyError } from '../../../runtime/errors.ts'
-import { Database } from '../../../runtime/sqlite/database.ts'
+import { Database, type DatabaseOptions } from '../../../runtime/sqlite/database.ts'
 import { isNotUnique } from '../../../runtime/sqlite/sqlite-errors.ts'
 
 const NOTES = ['CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT, size REAL) STRICT']
@@ -34,7 +34,9 @@ describe('a database file', () => {
   test('is brought from any older schema version to the current one', () => {
     open(NOTES).prepare('INSERT INTO notes VALUES (?, ?, ?)').run(1, 'kept', null)
     const next = [...NOTES, 'ALTER TABLE notes ADD COLUMN author TEXT', 'CREATE TABLE more (n)']
-    const database = open(next)
+    const told: string[] = []
+    const database = open(next, { onMigration: (migrated) => told.push(migrated) })
+    expect(told).toEqual([file])
     expect(pragma(database, 'user_version')).toBe(3)
     expect(database.prepare('SELECT * FROM notes').all()).toMatchObject([
       { body: 'kept', author: null },
@@ -52,11 +54,11 @@ describe('a database file', () => {
     )
   })
 
-  test('is refused, in words, when a newer program has changed it', () => {
+  test('is refused, in words, when another version of the program wrote it', () => {
     open([...NOTES, 'CREATE TABLE more (n)'])
     expect(() => open(NOTES)).toThrow(
       `${file} has schema version 2, this program knows up to 1: ` +
-        'it was written by a newer version; start that one',
+        'another version of the program wrote it; start that one',
     )
   })
 
@@ -185,8 +187,8 @@ describe('a database file', () => {
     })
   })
 
-  function open(migrations: readonly string[] = NOTES): Database {
-    const database = new Database(file, migrations, { busyTimeoutMs: 50 })
+  function open(migrations: readonly string[] = NOTES, options: DatabaseOptions = {}): Database {
+    const database = new Database(file, migrations, { busyTimeoutMs: 50, ...options })
     opened.push(database)
     return database
   }

@@ -113,18 +113,6 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
     })
   })
 
-  test('a store of an earlier version of the program knows no newest generation yet', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const store = await database.open()
-      const meta = database.db.collection<{ _id: string }>('meta')
-      await meta.updateOne({ _id: 'read-models' }, { $set: { generation: 7 } })
-      const rebuild = await store.beginRebuild()
-      expect(rebuild).toMatchObject({ from: 7, to: 8 })
-      await rebuild?.end()
-      expect(await meta.findOne({ _id: 'read-models' })).toMatchObject({ generation: 7, newest: 8 })
-    })
-  })
-
   test('an erasure that the log no longer tells of hides nothing in the next generation', async () => {
     await withDatabase(mongodb, async (database) => {
       const store = await database.open()

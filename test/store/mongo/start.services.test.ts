@@ -17,7 +17,7 @@ await describeWith(['mongodb'], 'opening the MongoDB store', ({ mongodb }) => {
       const meta = await database.db.collection('meta').find().sort({ _id: 1 }).toArray()
       expect(meta).toEqual([
         { _id: 'read-models', generation: 1 },
-        { _id: 'schema', version: 3 },
+        { _id: 'schema', version: 1 },
       ])
     })
   })
@@ -29,7 +29,7 @@ await describeWith(['mongodb'], 'opening the MongoDB store', ({ mongodb }) => {
       await expect(database.open()).rejects.toMatchObject({
         name: 'DependencyError',
         retriable: false,
-        message: expect.stringContaining('schema version 4, this program knows up to 3'),
+        message: expect.stringContaining('schema version 2, this program knows up to 1'),
       })
     })
   })
