@@ -55,7 +55,7 @@ const NO_PARAMETERS: Fields = {}
 const KEYED = /^(\/api\/v1\/senders\/(?:osmand|traccar))\/([^/]+)$/
 /** PhoneTrack's own URLs, with what Nextcloud has before them and μlogger behind them. */
 const PHONETRACK =
-  /^(?:(?:\/index\.php)?\/apps\/phonetrack)?\/log(?:\/([a-z]+)|(Get|Post|PostMultiple))\/([^/]+)(?:\/([^/]+))?(?:\/client\/index\.php)?$/
+  /^(?:(?:\/index\.php)?\/apps\/phonetrack)?\/log(?:\/([^/]+)|(Get|Post|PostMultiple))\/([^/]+)(?:\/([^/]+))?(?:\/client\/index\.php)?$/
 const PHONETRACK_NAMES: Readonly<Record<string, string>> = {
   Get: 'get',
   Post: 'post',
@@ -81,7 +81,7 @@ function phonetrackRoute(path: string): AppRoute | undefined {
   const [, app, own = '', key = '', device] = match
   const route = byPath.get(device === undefined ? '/log/:app/:key' : '/log/:app/:key/:device')
   const parameters = {
-    app: app ?? PHONETRACK_NAMES[own] ?? '',
+    app: app?.toLowerCase() ?? PHONETRACK_NAMES[own] ?? '',
     ...(device !== undefined && { device: decoded(device) }),
   }
   const given = parameters.app === 'owntracks' ? phonetrackOwntracks : phonetrack

@@ -104,6 +104,13 @@ describe('the answer', () => {
     expect((await post(ingest, '/log/osmand/none/van', query())).status).toBe(401)
   })
 
+  test.each(['My-Logger2', '0'])('to PhoneTrack’s app %s is that of an app', async (app) => {
+    const { id, secret } = await ingest.createKey()
+    const url = `${ingest.url}/log/${app}/${secret}/tug?lat=45&lon=13&timestamp=${T0 / 1000}`
+    expect((await fetch(url)).status).toBe(200)
+    expect(await devicesOf(ingest, id)).toEqual(['tug'])
+  })
+
   test('does not ask for a slash less', async () => {
     const { id, secret } = await ingest.createKey()
     const url = `${ingest.url}/api/v1/senders/traccar/${secret}/?${query()}`
