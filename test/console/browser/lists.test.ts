@@ -54,9 +54,11 @@ describeConsole('a list in pages', () => {
     await page.getByLabel('What, such as key.created').fill('session.created')
     await page.getByLabel('What, such as key.created').blur()
     await eventually(async () => (await rows(page).count()) < 10)
-    const answer = page.waitForEvent('requestfinished', { timeout: 2_000 }).catch(() => undefined)
+    const predicate = (request: { url(): string }) => nextPage(new URL(request.url()))
+    const answer = page.waitForEvent('requestfinished', { predicate, timeout: 2_000 })
     await held?.continue().catch(() => undefined)
-    await answer
+    await answer.catch(() => undefined)
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 300))')
     expect(await rows(page).filter({ hasText: 'key.created' }).count()).toBe(0)
   })
 
