@@ -21,6 +21,8 @@ export default {
   setupFilesAfterEnv: ['<rootDir>/test/suites/end-programs.ts'],
   // Much of the time is spent waiting: for the disk, for a limit to pass, for a program to start.
   maxWorkers: 3,
+  // A worker keeps modules of all its files: at two gigabytes it takes longer to end than jest waits.
+  workerIdleMemoryLimit: '800MB',
   // Long, for a machine that does other things too; a hang is told apart from that all the same.
   testTimeout: 120_000,
 }
