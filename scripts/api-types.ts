@@ -5,15 +5,14 @@ import { adminDocument } from '../admin-api/openapi.ts'
 
 /**
  * Writes console/api/schema.ts: the types of the admin API's input and answers, which the console is
- * checked against. With `--print`, prints them instead.
+ * checked against. Git ignores the file; `npm run check` makes it anew each time.
  */
 const unopened = { stopping: new AbortController().signal } as AdminDependencies
 
 const document = adminDocument(adminRoutes(unopened), { prefix: PREFIX })
 const types = await openapiTS(JSON.stringify(withoutErrors(document)), { alphabetize: true })
 const text = `// Made by \`npm run console:types\` from the admin API's OpenAPI document.\n${astToString(types)}`
-if (process.argv.includes('--print')) process.stdout.write(text)
-else writeFileSync('console/api/schema.ts', text)
+writeFileSync('console/api/schema.ts', text)
 
 /** Every error has the same envelope, and headers are not read. */
 function withoutErrors(part: unknown): unknown {
