@@ -59,12 +59,12 @@ export type AdminDependencies = {
   readonly ingest: IngestAddresses
   /** How often a person or key may ask about a pasted key; absent: 10 in 60 s. */
   readonly pastedKeyLimit?: RateLimit | 'off' | undefined
-  /** A map over the console's own; absent: none. */
+  /** A map shown on top of the built-in one; absent: none. */
   readonly map?: MapConfig | undefined
   readonly metrics: Metrics
   /** Aborted when the process begins to shut down. */
   readonly stopping: AbortSignal
-  /** Gets the variable that this process lacks to read an entry of the log. */
+  /** Called with the variable that this process lacks to read a log entry. */
   readonly onMissing?: (variable: string) => void
   /** Overrides of the live stream's defaults. */
   readonly stream?: Partial<StreamOptions>
@@ -73,7 +73,7 @@ export type AdminDependencies = {
 /** The part of the log that the admin API uses: erasing devices, and tailing it for the stream. */
 export type AdminLog = Pick<EventLog, 'erase' | 'tail' | 'extent'>
 
-/** Every call under the prefix, and who may make it. */
+/** Every call under the prefix, with the access it requires. */
 export function adminRoutes(deps: AdminDependencies): AdminRoute[] {
   const turns = passwordTurns()
   const streams = liveStreams(deps)

@@ -21,7 +21,7 @@ const AUDIT_PARAMETERS = {
   ...rangeParameters('`at`'),
 }
 
-/** Who did what in an account. */
+/** The audit of an account: every action with its actor. */
 export function auditRoutes({ store }: { store: Audit }): AdminRoute[] {
   async function list(
     ctx: AdminContext,

@@ -3,10 +3,10 @@ import { succeed } from '../runtime/http.ts'
 import type { AdminContext, AdminRoute, JsonSchema } from './http/admin-route.ts'
 import { isLoopback, type IngestAddresses } from './ingest-addresses.ts'
 
-/** Where the service gives out a PMTiles file of its own. */
+/** The path of the PMTiles file that the service itself provides. */
 export const MAP_FILE_PATH = '/map.pmtiles'
 
-/** What the console's pages must know of how the service is set up. */
+/** The service settings that the console's pages need. */
 export function consoleRoutes({
   ingest,
   map,

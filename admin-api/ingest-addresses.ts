@@ -1,11 +1,11 @@
 import type { Config } from '../runtime/config/config.ts'
 import { hostInUrl } from '../runtime/http-server.ts'
 
-/** Where the ingest API is reached. */
+/** The addresses of the ingest API. */
 export type IngestAddresses = {
   /**
-   * What senders are told; undefined where the port is not known here. `asked`: the host that the
-   * caller reached this API under, for an ingest API that listens on every address.
+   * The address shown to senders; undefined if the port is not known here. `asked`: the host that
+   * the caller used to reach this API, for an ingest API that listens on every address.
    */
   forSenders(asked: string): string | undefined
   /** Where this process sends test reports. Never taken from a request. */
@@ -36,7 +36,7 @@ export function ingestAddresses(
   }
 }
 
-/** Whether only this machine reaches it. */
+/** Whether only this machine can reach the address. */
 export function isLoopback(url: string): boolean {
   return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
 }

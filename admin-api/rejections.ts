@@ -26,10 +26,10 @@ const FILTER_PARAMETERS = {
 
 const REJECTION_PARAMETERS = { ...PAGE_PARAMETERS, ...FILTER_PARAMETERS }
 
-/** The most that a summary names of keys and devices. */
+/** The maximum number of keys and of devices that a summary names. */
 const MOST_NAMED = 100
 
-/** Why reports do not arrive: refused reports of the account's keys. */
+/** The refused reports of the account's keys, with the reasons. */
 export function rejectionRoutes({ store }: { store: Store }): AdminRoute[] {
   async function list(
     ctx: AdminContext,
@@ -120,7 +120,7 @@ const REJECTION: JsonSchema = {
   additionalProperties: false,
 }
 
-/** A rejection as everywhere in the API. */
+/** A rejection as the API shows it everywhere. */
 export function rejectionView(rejection: ReportRejected) {
   const { rejectionId, receivedAt, keyId, deviceId, error, message, body, count } = rejection
   return {

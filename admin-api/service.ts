@@ -24,7 +24,7 @@ export async function startAdminApi(
     store: Store
     eventLog: AdminLog
     mode: Mode
-    /** Of the ingest API in the same process; absent: it runs elsewhere. */
+    /** The URL of the ingest API in the same process; absent: it runs elsewhere. */
     ingestUrl?: string
   },
   { config, logger, metrics, lifecycle }: Program,
@@ -66,7 +66,7 @@ export async function startAdminApi(
     ...(configured !== undefined && { configured }),
   })
   canSignIn = true
-  // Logged last: whoever waits for this line may sign in at once.
+  // Logged last: a client that waits for this line may sign in at once.
   logger.info({ url: server.url }, 'admin API listens')
   return { url: server.url, generated }
 }

@@ -21,7 +21,7 @@ const HISTORY_PARAMETERS = {
     .described('How far back; the last minute is the current one'),
 }
 
-/** How the service has been doing, minute by minute. */
+/** The state of the service over time, minute by minute. */
 export function systemHistoryRoute({
   store,
   clock,

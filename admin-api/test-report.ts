@@ -21,7 +21,10 @@ import { ownKeys, PASTED_KEY } from './keys/own-key.ts'
 /** Longer than the ingest API takes when the log does not answer. */
 const ANSWERS_WITHIN_MS = 8_000
 
-/** Not sent: the ingest API would count it as a failure of the address that all tests come from. */
+/**
+ * Such a key is not used: the ingest API would count it as a failure of the address that all tests
+ * come from.
+ */
 const NOT_IN_FORCE = new ApiError('UNAUTHORIZED', 'this API key is revoked, expired or replaced')
 
 const TEST = {
@@ -32,7 +35,7 @@ const TEST = {
   }).required(),
 }
 
-/** Sending a report as a device would, with a key of the account. */
+/** Sends a report as a device would, with a key of the account. */
 export function reportTestRoutes({
   store,
   clock,
@@ -104,7 +107,7 @@ const ANSWERED: JsonSchema = {
   additionalProperties: false,
 }
 
-/** @throws {ApiError} 503 if what answers is not the ingest API, or nothing does. */
+/** @throws {ApiError} 503 if something other than the ingest API answers, or nothing does. */
 async function submit(
   url: string,
   { secret, report, requestId }: { secret: string; report: object; requestId: string },
@@ -131,7 +134,7 @@ async function submit(
   }
 }
 
-/** Faults in it are not told: another server might repeat the key in its answer. */
+/** Parse errors are not passed on: another server might repeat the key in its answer. */
 function envelopeIn(text: string): object | undefined {
   try {
     const body: unknown = JSON.parse(text)

@@ -2,7 +2,7 @@ import { ROLES, type Account } from '../../store/back-office.ts'
 import type { JsonSchema } from '../http/admin-route.ts'
 import { isoTime, TIME } from '../http/views.ts'
 
-/** An account as operators of the platform see it. */
+/** An account as platform operators see it. */
 export function accountView({ id, name, suspended, createdAt }: Account) {
   return { id, name, suspended, createdAt: isoTime(createdAt) }
 }

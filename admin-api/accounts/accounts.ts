@@ -39,7 +39,7 @@ const NEW_ACCOUNT = {
 
 const SUSPENSION = { suspended: flag('suspended').required() }
 
-/** The tenants of the service. `turns` is for all password work. */
+/** Account management. `turns` limits all password work. */
 export function accountRoutes({
   store,
   clock,

@@ -26,7 +26,7 @@ const CHANGES = {
   platform: flag('platform'),
 }
 
-/** Changing an operator; new rights apply from the next request of the session. */
+/** Changes an operator; new rights apply from the next request of a session. */
 export function changeOperatorRoute({
   store,
   clock,

@@ -3,8 +3,9 @@ import type { OperatorKept } from '../../store/back-office.ts'
 import type { OperatorCaller } from '../http/caller.ts'
 
 /**
- * Making somebody an operator of the platform, or setting such an operator's password, is reserved
- * for operators of the platform: otherwise the admin of one account could take over all.
+ * Only platform operators may create a platform operator or set such an operator's password:
+ * otherwise the admin of one account could take over all of them.
+ *
  * @throws {ApiError} 403 saying what the caller may not do.
  */
 export function requirePlatformFor({ operator }: OperatorCaller, what: string): void {
@@ -12,18 +13,18 @@ export function requirePlatformFor({ operator }: OperatorCaller, what: string): 
   throw new ApiError('FORBIDDEN', `only an operator of the platform may ${what}`)
 }
 
-/** @throws {ApiError} 404 where the account has no such operator. */
+/** @throws {ApiError} 404 if the account has no such operator. */
 export function requireKnownOperator<Found>(found: Found | undefined): Found {
   if (found === undefined) throw new ApiError('NOT_FOUND', 'there is no operator with this id')
   return found
 }
 
-/** The answer where the e-mail belongs to an operator of any account. */
+/** The answer if the e-mail belongs to an operator of any account. */
 export function emailTaken(): ApiError {
   return new ApiError('CONFLICT', 'this e-mail is taken: send another one')
 }
 
-/** The answer where an operator must stay as it is. */
+/** The answer if an operator must not be changed. */
 export function kept(why: OperatorKept): ApiError {
   const left = why === 'last admin' ? 'the account without an admin' : 'the platform without one'
   return new ApiError('CONFLICT', `this would leave ${left}: give somebody else that right first`)

@@ -2,7 +2,7 @@ import { ROLES, type Operator } from '../../store/back-office.ts'
 import type { JsonSchema } from '../http/admin-route.ts'
 import { isoTime, TIME } from '../http/views.ts'
 
-/** An operator as others see it, without the password. */
+/** An operator as other operators see it, without the password. */
 export function operatorView({ id, email, role, platform, createdAt }: Operator) {
   return { id, email, role, platform, createdAt: isoTime(createdAt) }
 }

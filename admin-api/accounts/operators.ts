@@ -33,7 +33,7 @@ const NEW_OPERATOR = {
   platform: flag('platform').nullIsAbsence(),
 }
 
-/** Who may sign in to an account, and in which role. `turns` is for all password work. */
+/** The operators of an account and their roles. `turns` limits all password work. */
 export function operatorRoutes({
   store,
   clock,

@@ -6,10 +6,10 @@ import { pageHeaders } from './page-policy.ts'
 import type { ConsolePage } from './serve-console.ts'
 import { readSite } from './site-files.ts'
 
-/** Beside the compiled services; among the sources there is neither a site nor a map. */
+/** Next to the compiled services; the sources contain neither a site nor a map. */
 const FOLDER = fileURLToPath(new URL('../../console/', import.meta.url))
 
-/** The console as `npm run build` makes it, with the map that operators have configured. */
+/** The console as built by `npm run build`, with the map that operators have configured. */
 export function builtConsole({ map }: { map?: MapConfig | undefined }): ConsolePage {
   return {
     site: readSite(join(FOLDER, 'site')),

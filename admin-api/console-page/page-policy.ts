@@ -1,12 +1,14 @@
-/** What the console never asks of a browser, nor may a script that gets into it. */
+/**
+ * Browser features that the console never uses, and that an injected script must not use either.
+ */
 const UNUSED = [
   ...['accelerometer', 'camera', 'display-capture', 'geolocation', 'gyroscope', 'magnetometer'],
   ...['microphone', 'midi', 'payment', 'serial', 'usb'],
 ]
 
 /**
- * The headers of everything the console consists of. Scripts and styles come from files of this
- * origin alone; where text becomes markup, the browser insists on a Trusted Types policy.
+ * The headers of every file of the console. Scripts and styles come only from files of this origin;
+ * where text becomes markup, the browser insists on a Trusted Types policy.
  * @param mapOrigins of a tile service that operators have configured.
  */
 export function pageHeaders({
@@ -37,7 +39,7 @@ export function pageHeaders({
     'Cross-Origin-Resource-Policy': 'same-origin',
     'Permissions-Policy': UNUSED.map((feature) => `${feature}=()`).join(', '),
     'X-Content-Type-Options': 'nosniff',
-    // Tile services ask who shows their map; paths, which name devices, are not their business.
+    // Tile services want to know which site shows their map, but paths contain device ids.
     'Referrer-Policy': 'strict-origin-when-cross-origin',
   }
 }

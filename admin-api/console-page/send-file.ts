@@ -4,8 +4,9 @@ import { ApiError } from '../../runtime/errors.ts'
 import type { HttpContext } from '../../runtime/http.ts'
 
 /**
- * Answers with a file or the one range of it that is asked for (RFC 9110 section 14).
- * @throws {ApiError} 404 where there is no such file.
+ * Answers with a file or the requested range of it (RFC 9110 section 14).
+ *
+ * @throws {ApiError} 404 if the file does not exist.
  */
 export async function sendFile(
   ctx: HttpContext,
@@ -37,13 +38,13 @@ export async function sendFile(
     ctx.set('Content-Range', `bytes ${start}-${end}/${size}`)
   }
   ctx.length = end - start + 1
-  // `end` is inclusive; a file of no bytes has none.
+  // `end` is inclusive; an empty file has none.
   if (ctx.method !== 'HEAD') ctx.body = size === 0 ? '' : createReadStream(file, { start, end })
 }
 
 type Range = { readonly start: number; readonly end: number }
 
-/** What a Range header asks for. One that is malformed or has several ranges may be ignored. */
+/** Parses a Range header. A malformed header or several ranges may be ignored. */
 export function readRange(header: string, size: number): Range | 'all' | 'outside' {
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header) ?? []
   if (first === '' && last === '') return 'all'

@@ -4,22 +4,23 @@ import { sendFile } from './send-file.ts'
 import type { Site, SiteFile } from './site-files.ts'
 
 const FOR_EVER = 'public, max-age=31536000, immutable'
-/** Not the console's, also where a browser asks for them. */
+/** Paths that never belong to the console, even when a browser requests them. */
 const OTHERS = /^\/(api|assets|map|docs|map\.pmtiles|openapi\.json|healthz|readyz|metrics)(\/|$)/
 
-/** What the console is served from. */
+/** The files that the console is served from. */
 export type ConsolePage = {
-  /** Undefined where it is not built: then every path is the API's. */
+  /** Undefined if the console is not built: then every path belongs to the API. */
   readonly site: Site | undefined
-  /** Files in the PMTiles format, by path; one that is not there yet is a 404. */
+  /** Files in the PMTiles format, by path; a file that does not exist yet is a 404. */
   readonly maps: Readonly<Record<string, string>>
-  /** Sent with each of its files. */
+  /** Sent with each of the console's files. */
   readonly headers: Readonly<Record<string, string>>
 }
 
 /**
- * Serves the console: its page at every path that is nothing else's, because the page itself tells
- * devices from keys. Programs, which do not ask for HTML, get the API's answer there.
+ * Serves the console. Its page answers every path that nothing else serves, because the page itself
+ * distinguishes device paths from key paths. Programs, which do not accept HTML, get the API's
+ * answer there.
  */
 export function serveConsole({ site, maps, headers }: ConsolePage): HttpMiddleware {
   return async function serveConsole(ctx, next) {
@@ -38,7 +39,7 @@ export function serveConsole({ site, maps, headers }: ConsolePage): HttpMiddlewa
     } else if (!OTHERS.test(ctx.path) && asksForPage(ctx)) {
       name(ctx, 'console')
       ctx.vary('Accept')
-      // Otherwise the page would ask for it only once it has been told who is signed in.
+      // Otherwise the page would load the map only after it has learnt that somebody is signed in.
       if (ctx.path === '/' && sessionToken(ctx) !== undefined && site.mapLinks !== undefined) {
         ctx.set('Link', site.mapLinks)
       }
@@ -50,7 +51,7 @@ export function serveConsole({ site, maps, headers }: ConsolePage): HttpMiddlewa
   }
 }
 
-/** Browsers name HTML; others take anything. */
+/** Browsers accept HTML explicitly; programs accept anything. */
 function asksForPage(ctx: HttpContext): boolean {
   return ctx.accepts(['json', 'html']) === 'html'
 }
@@ -71,7 +72,7 @@ function answer(
   else ctx.body = compressed ? gzipped : body
 }
 
-/** For the metrics, which count by route. */
+/** Names the route for the metrics, which count by route. */
 function name(ctx: HttpContext, route: string): void {
   Object.assign(ctx, { _matchedRoute: route })
 }

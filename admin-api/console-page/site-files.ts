@@ -13,11 +13,11 @@ export type SiteFile = {
 export type Site = {
   readonly page: SiteFile
   readonly assets: ReadonlyMap<string, SiteFile>
-  /** A `Link` header (RFC 8288) with what the map takes, for browsers that will open it. */
+  /** A `Link` header (RFC 8288) naming the map's files, for browsers that will open the map. */
   readonly mapLinks: string | undefined
 }
 
-/** As Vite writes it: what each module became, and what that imports. */
+/** Vite's manifest: the output file of each module, and its imports. */
 type Manifest = Readonly<
   Record<
     string,
@@ -38,7 +38,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** Reads the built console; undefined where it is not built. */
+/** Reads the built console; undefined if it is not built. */
 export function readSite(folder: string): Site | undefined {
   const page = readFile(folder, 'index.html')
   if (page === undefined) return undefined
@@ -54,7 +54,7 @@ function linksOf(name: string, manifest: Buffer | undefined): string | undefined
   if (manifest === undefined) return undefined
   const modules = JSON.parse(manifest.toString()) as Manifest
   const wanted = new Set([name])
-  // A set also gives what is added to it meanwhile.
+  // Iterating over a set includes the items added meanwhile.
   for (const one of wanted) modules[one]?.imports?.forEach((other) => wanted.add(other))
   const made = [...wanted].flatMap((one) => modules[one] ?? [])
   return [

@@ -28,10 +28,10 @@ export const DEVICE_FILTER_PARAMETERS = {
     .described('The order, by the bytes of the deviceId or by time; `-` turns it round'),
 }
 
-/** What a list of devices is asked for. */
+/** The filter of a device list, as parsed from the query. */
 export type DeviceFilter = InputOf<typeof DEVICE_FILTER_PARAMETERS>
 
-/** What the store is asked for. */
+/** The store query for a page of such a list. */
 export function devicePage(
   { status, q, bbox, sort }: DeviceFilter,
   now: number,

@@ -51,7 +51,7 @@ By \`deviceId\`, pages read one after the other hold each device once. By \`last
 that reports meanwhile moves, and may be shown twice or not at all.
 `.trim()
 
-/** Where devices are, how they are doing, and their settings. */
+/** The last positions of devices, their statuses and their settings. */
 export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
   async function list(
     ctx: AdminContext,
@@ -190,8 +190,8 @@ function noSuchDevice(): ApiError {
 }
 
 /**
- * As `requireDevice`, but a device that is gone by its age and still disabled is there to be enabled
- * or erased: nobody could take that back otherwise.
+ * Like `requireDevice`, but also finds a disabled device whose data has expired, so that it can be
+ * enabled or erased: otherwise nobody could undo the disabling.
  */
 export async function requireKnownDevice(
   store: Pick<Store, 'findDevice' | 'isDisabled'>,

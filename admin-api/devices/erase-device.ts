@@ -12,7 +12,7 @@ import { isoTime, TIME } from '../http/views.ts'
 
 type DeviceId = { readonly accountId: string; readonly deviceId: string }
 
-/** Erasing devices, with everything stored about them. */
+/** Erases devices, with everything stored about them. */
 export function eraseDeviceRoutes({
   store,
   eventLog,
@@ -51,8 +51,8 @@ export function eraseDeviceRoutes({
   }
 
   /**
-   * When the device was erased, if it is gone although that is not in the audit: the call was cut
-   * short, and this one, its repeat, does what is missing.
+   * The time of the erasure, if the device is gone but the audit does not mention it: an earlier
+   * call was interrupted, and this repeated call completes it.
    */
   async function cutShort({ accountId, deviceId }: DeviceId): Promise<number | undefined> {
     const erasures = await store.erasuresOf({ accountId, deviceIds: [deviceId] })

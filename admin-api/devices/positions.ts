@@ -42,7 +42,7 @@ const HISTORY_PARAMETERS = {
 
 type HistoryQuery = InputOf<typeof HISTORY_PARAMETERS>
 
-/** Stored records: a device's history, and one by its id. */
+/** Stored records: a device's history, and single records by id. */
 export function positionRoutes({ store }: { store: Store }): AdminRoute[] {
   async function history(
     ctx: AdminContext,

@@ -10,14 +10,14 @@ export type AdminContext = HttpContext<HttpState>
 
 export type { JsonSchema }
 
-/** What the rules of a route made of the request. */
+/** The parsed input of a request. */
 export type Input<Query extends object = InputOf<Rules>, Body extends object = InputOf<Rules>> = {
   readonly query: Query
   readonly body: Body
 }
 
 /**
- * One call of the admin API: its description, input, answers, and who may make it. The OpenAPI
+ * One call of the admin API: its description, input, answers, and required access. The OpenAPI
  * document is generated from it. `viewer` and `admin` are operators' roles; `platform` is an
  * operator with access to every account; an API key needs the scope `admin`, or `scope` where the
  * call names a narrower one. `session`, `admin session` and `platform` are for operators only: a
@@ -27,15 +27,15 @@ export type AdminRoute<Query extends Rules = Rules, Body extends Rules = Rules> 
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Relative to the API's prefix. */
   readonly path: string
-  /** What the call does, in a few words. */
+  /** The purpose of the call, in a few words. */
   readonly summary: string
   /** Further details for callers, in Markdown. */
   readonly description?: string
-  /** Absent: no parameter. */
+  /** Absent: the call takes no parameters. */
   readonly query?: Query
   /** Absent: no body is read. */
   readonly body?: Body
-  /** A request without a body is one with an empty object then. */
+  /** If set, a request without a body counts as one with an empty object. */
   readonly bodyMayBeAbsent?: true
   readonly answer: {
     /** Default: 200. */
@@ -84,8 +84,8 @@ export type AdminRoute<Query extends Rules = Rules, Body extends Rules = Rules> 
 type Taken<Query extends Rules, Body extends Rules> = Input<InputOf<Query>, InputOf<Body>>
 
 /**
- * A route whose handler takes input: it gets what the route's own rules make of the request, which
- * the type of a list of routes cannot tell.
+ * A route whose handler takes input. The handler gets the types of the route's own rules, which the
+ * type of a list of routes cannot express.
  */
 export function route<
   Query extends Rules = Readonly<Record<never, never>>,

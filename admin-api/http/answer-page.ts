@@ -2,7 +2,7 @@ import { succeed } from '../../runtime/http.ts'
 import type { AdminContext, JsonSchema } from './admin-route.ts'
 import { writeCursor, type List } from './cursor.ts'
 
-/** The schema of a list's page with these items. */
+/** The schema of a list page with these items. */
 export function pageOf(items: JsonSchema): JsonSchema {
   return {
     title: `${String(items['title'])}Page`,
@@ -19,7 +19,7 @@ export function pageOf(items: JsonSchema): JsonSchema {
   }
 }
 
-/** How the items of a list are shown, and the place of each. */
+/** How a list shows its items, and the place of each. */
 type Shown<Item> = {
   readonly list: List
   readonly items: readonly Item[]
@@ -29,7 +29,7 @@ type Shown<Item> = {
 
 /**
  * Answers one page of a list. `items` holds one more than `limit` if there are more, so that the
- * last page is marked as the last.
+ * last page is marked as such.
  */
 export function answerPage<Item>(
   ctx: AdminContext,

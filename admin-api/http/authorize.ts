@@ -82,7 +82,7 @@ export function authorized(
   }
 }
 
-/** Validates the query, then the body, by the route's rules. */
+/** Validates the query, then the body, against the route's rules. */
 async function readInput(ctx: AdminContext, route: AdminRoute, now: number): Promise<Input> {
   const query = readQuery(ctx, route.query ?? {}, { now })
   if (route.body === undefined) return { query, body: {} }
@@ -127,7 +127,8 @@ export function requireRight(
   if (scope !== undefined && (scopes.includes('admin') || scopes.includes(scope))) return
   if (scopes.includes('admin')) {
     if (deviceIds === undefined) return
-    // Older keys may be both admin and bound: beyond reading, the list would not be enforced.
+    // Older keys may be both admin and bound: for anything but reading, the list would not be
+    // enforced.
     throw new ApiError('FORBIDDEN', 'this API key is bound to devices: it only reads them')
   }
   const lacking = scope ?? 'admin'

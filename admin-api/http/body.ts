@@ -25,6 +25,7 @@ const readBytes = bodyParser(bytesOnly)
  * Reads a JSON body with these fields only; all faults are reported at once. `null` in an optional
  * field means absent unless its rule says otherwise. Unknown fields are refused: a misspelt
  * `expiresAt` must not create a key that never expires.
+ *
  * @throws {ApiError} 415, 413, or 400 naming each faulty field.
  */
 export async function readBody<Fields extends Rules>(

@@ -4,11 +4,11 @@ import { ApiError } from '../../runtime/errors.ts'
 
 /** Counts the calls of each caller in this process. */
 export type CallRate = {
-  /** @throws {ApiError} 429 with `Retry-After` for a call too many. */
+  /** @throws {ApiError} 429 with `Retry-After` when the caller exceeds the limit. */
   count(callerId: string): Promise<void>
 }
 
-/** `of`: what is counted, in the plural. */
+/** `of`: the calls that are counted, in the plural. */
 export function callRate(limit: RateLimit | 'off', of: string): CallRate {
   if (limit === 'off') return { count: async () => undefined }
   const { points, seconds: window } = limit

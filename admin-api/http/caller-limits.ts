@@ -7,8 +7,9 @@ const WAITING = 32
 const WAITS_MS = 10_000
 
 /**
- * Limits each caller's concurrent calls and call rate in this process, so that none holds up the
- * others.
+ * Limits each caller's concurrent calls and call rate in this process, so that no caller holds up
+ * the others.
+ *
  * @throws {ApiError} 429 with `Retry-After`.
  */
 export type CallerLimits = {

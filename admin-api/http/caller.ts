@@ -14,7 +14,7 @@ import type { Store } from '../../store/store.ts'
 import type { LookUp } from './known-secrets.ts'
 import { isSessionInForce, sessionToken } from './session-cookie.ts'
 
-/** An operator who has signed in. */
+/** A signed-in operator. */
 export type OperatorCaller = {
   readonly kind: 'operator'
   readonly accountId: string
@@ -40,12 +40,12 @@ export function callerId(caller: Caller): string {
     : `session ${Buffer.from(caller.session.tokenHash).toString('base64')}`
 }
 
-/** Identifies a key or person, whichever session is used. */
+/** Identifies a key or person, regardless of the session. */
 export function actorId(caller: Caller): string {
   return caller.kind === 'key' ? callerId(caller) : `operator ${caller.operator.id}`
 }
 
-/** The part of the store that identifies callers. */
+/** The part of the store needed to identify callers. */
 export type CallerStore = Pick<
   Store,
   'findGrant' | 'touchKeys' | 'findSession' | 'touchSession' | 'deleteSession'

@@ -4,20 +4,20 @@ import type { AdminContext } from './admin-route.ts'
 
 const compressed = promisify(gzip)
 
-/** Smaller answers are not worth it. */
+/** Smaller answers are not worth compressing. */
 const LEAST_BYTES = 1_024
-/** Little memory for each of a thousand streams; lists gain nothing from more either. */
+/** Little memory for each of a thousand streams; lists gain nothing from higher values either. */
 const STREAM = { level: 4, windowBits: 13, memLevel: 6 } as const
 
-/** Whether the client takes gzip (RFC 9110, section 12.5.3). */
+/** Whether the client accepts gzip (RFC 9110, section 12.5.3). */
 export function takesGzip(ctx: AdminContext): boolean {
   ctx.vary('Accept-Encoding')
   return ctx.acceptsEncodings('gzip', 'identity') === 'gzip'
 }
 
 /**
- * Compresses an answer if the client takes that. Only for answers without secrets: their length
- * would tell of what stands in them (BREACH).
+ * Compresses an answer if the client accepts that. Only for answers without secrets: the compressed
+ * length would reveal their content (BREACH).
  */
 export async function compressAnswer(ctx: AdminContext): Promise<void> {
   if (!takesGzip(ctx) || typeof ctx.body !== 'object' || ctx.body === null) return
@@ -29,7 +29,7 @@ export async function compressAnswer(ctx: AdminContext): Promise<void> {
   ctx.set({ 'Content-Type': 'application/json; charset=utf-8', 'Content-Encoding': 'gzip' })
 }
 
-/** Compresses texts one by one, each so that the client can read it at once. */
+/** Compresses texts one by one, so that the client can read each one at once. */
 export async function* compressTexts(texts: AsyncIterable<string>): AsyncGenerator<Buffer, void> {
   const stream = createGzip(STREAM)
   let parts: Buffer[] = []

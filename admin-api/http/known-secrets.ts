@@ -7,16 +7,17 @@ const GOOD_REMEMBERED = 10_000
 const GOOD_FOR_MS = 60 * 60 * 1_000
 
 /**
- * Looks a secret up, and counts one that is not found as a failure of the client address.
- * @throws {ApiError} 429 beyond the limit of failures, without looking up, unless the secret was
- *   good in the last hour.
+ * Looks up a secret, and counts an unknown one as a failure of the client address.
+ *
+ * @throws {ApiError} 429 beyond the limit of failures, without a lookup, unless the secret was
+ * valid in the last hour.
  */
 export type LookUp = <Found>(
   secret: { readonly hash: Buffer; readonly address: string },
   find: () => Promise<Found | undefined>,
 ) => Promise<Found | undefined>
 
-/** @param lacking what is not valid, for the answer. */
+/** @param lacking names the invalid secret in the answer. */
 export function limitedLookUps(options: { limit: RateLimit | 'off'; lacking: string }): LookUp {
   const good = new LRUCache<string, true>({ max: GOOD_REMEMBERED, ttl: GOOD_FOR_MS })
   const failures = new AuthFailures({ ...options, openCounters: memoryRateCounters })

@@ -5,14 +5,14 @@ import type { Audit, AuditEntry } from '../../store/back-office.ts'
 const TRY_AGAIN_MS = 1_000
 
 /**
- * Keeps entries of changes that were made when the audit could not be written, and writes them once
- * it can be: whoever repeats such a change is answered that it is done already.
+ * Keeps entries of changes that were made while the audit could not be written, and writes them as
+ * soon as it can be: a caller that repeats such a change only learns that it is already done.
  */
 export function lateEntries(
   audit: Pick<Audit, 'appendAudit'>,
   { stopping }: { stopping: AbortSignal },
 ): Pick<Audit, 'appendAudit'> & {
-  /** Before anything is changed. @throws {DependencyError} while they cannot be written. */
+  /** Called before any change. @throws {DependencyError} while the entries cannot be written. */
   write(): Promise<void>
 } {
   const late = new Set<AuditEntry>()
@@ -25,7 +25,7 @@ export function lateEntries(
     }
   }
 
-  /** Another process may be asked to repeat the change. */
+  /** The caller may repeat the change at another process, so this one must retry by itself. */
   async function tryAgain(): Promise<void> {
     if (trying) return
     trying = true
@@ -43,7 +43,7 @@ export function lateEntries(
         await audit.appendAudit(entry)
       } catch (error) {
         const isLater = error instanceof DependencyError && error.retriable
-        // An erasure that is not in the audit is completed and recorded by its own repeat.
+        // A repeated call completes and records an erasure that is missing from the audit.
         if (isLater && entry.action !== 'device.erased') {
           late.add(entry)
           tryAgain().catch(() => undefined)

@@ -11,7 +11,7 @@ export function listById<Item extends PlaceByAge>({
   page,
   view,
 }: {
-  /** Distinguishes this list's cursors from those of others. */
+  /** Distinguishes the cursors of this list from those of other lists. */
   readonly name: string
   readonly page: (query: {
     readonly accountId: string

@@ -4,7 +4,7 @@ import { text, type Rule } from './rule.ts'
 const NAME_PATTERN =
   '^[^\\s\\u0000-\\u001f\\u007f-\\u009f](?:[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f])?$'
 
-/** A name that people give to things: any text on one line. */
+/** A name that people give to things: any text without line breaks. */
 export function nameRule(field: string): Rule<string | undefined> {
   return text({
     max: 100,
@@ -18,7 +18,7 @@ export function nameRule(field: string): Rule<string | undefined> {
   })
 }
 
-/** No control characters, and no half ones. */
+/** No control characters, and no unpaired surrogates. */
 export function isOneLine(text: string): boolean {
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   return !/[\u0000-\u001f\u007f-\u009f]/.test(text) && text.isWellFormed()

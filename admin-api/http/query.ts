@@ -4,7 +4,8 @@ import type { AdminContext } from './admin-route.ts'
 import { inputOf, parsed, text, type InputOf, type Rules } from './rule.ts'
 
 /**
- * Reads the query parameters of a call, each given at most once.
+ * Reads the query parameters of a call; each may appear at most once.
+ *
  * @throws {ApiError} 400 naming every parameter that is unknown, repeated or malformed.
  */
 export function readQuery<Parameters extends Rules>(
@@ -46,10 +47,10 @@ export function limitParameter(max: number) {
   return countParameter('limit', { min: 1, max }).described('How many things a page holds at most')
 }
 
-/** `limit` for a call that does something else where none is given. */
+/** `limit` for a call that behaves differently without it. */
 export const LIMIT_PARAMETER = limitParameter(1000)
 
-/** What every list takes. */
+/** The parameters of every list. */
 export const PAGE_PARAMETERS = {
   limit: LIMIT_PARAMETER.withDefault(DEFAULT_LIMIT),
   cursor: text({
@@ -60,7 +61,7 @@ export const PAGE_PARAMETERS = {
 
 export type PageQuery = InputOf<typeof PAGE_PARAMETERS>
 
-/** A moment, given in milliseconds since the epoch. */
+/** A time, given in milliseconds since the epoch. */
 export function timeParameter(name: string) {
   return parsed({
     parse: parseIso8601,
@@ -69,7 +70,7 @@ export function timeParameter(name: string) {
   })
 }
 
-/** `from` and `to`; `what`: the time they are about, in Markdown. */
+/** `from` and `to`; `what`: the time that the range applies to, in Markdown. */
 export function rangeParameters(what: string) {
   return {
     from: timeParameter('from').described(`The earliest ${what}`),

@@ -6,10 +6,10 @@ import type { AdminContext } from './admin-route.ts'
 import type { Caller } from './caller.ts'
 
 /**
- * Records in the audit who did what. A call that changes something answers only after this, so a
- * confirmed change is always in the audit. `details` is what was set, never a secret; `accountId`
- * is the account of the changed object, by default the caller's own. Another account's audit says
- * that the platform did it, without the person or address.
+ * Records an action and its actor in the audit. A call that changes something answers only after
+ * this, so a confirmed change is always in the audit. `details` is the new values, never a secret;
+ * `accountId` is the account of the changed object, by default the caller's own. The audit of
+ * another account names the platform as the actor, without the person or address.
  */
 export async function recordAction(
   ctx: AdminContext,

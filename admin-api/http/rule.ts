@@ -3,16 +3,16 @@ import { invalidParams, type Fault } from '../../runtime/errors.ts'
 import type { JsonSchema } from '../../runtime/openapi/json-schema.ts'
 
 /**
- * What a field may hold, and the type of what is made of it. Only the functions below make rules, so
- * that no rule has a type but its own; `undefined` in the type: the field may be absent.
+ * The values that a field may hold, and the type they are parsed to. Only the functions below make
+ * rules, so that each rule has its own type; `undefined` in the type: the field may be absent.
  */
 export type Rule<Made> = {
   /** For the OpenAPI document. */
   readonly schema: Joi.Schema
   required(): Rule<Exclude<Made, undefined>>
-  /** `null` is handed on. */
+  /** Passes `null` on. */
   orNull(): Rule<Made | null>
-  /** `null` counts as absence. */
+  /** Treats `null` as absence. */
   nullIsAbsence(): Rule<Made>
   withDefault(value: Exclude<Made, undefined> & (string | number)): Rule<Exclude<Made, undefined>>
   described(text: string): Rule<Made>
@@ -23,7 +23,7 @@ export type Rule<Made> = {
   ): { readonly made: Made } | { readonly faults: readonly Fault[] }
 }
 
-/** The rules of a query or a body, field by field. */
+/** The rules of a query or a body, by field. */
 export type Rules = { readonly [field: string]: Rule<unknown> }
 
 type MadeOf<R> = R extends Rule<infer Made> ? Made : never
@@ -31,7 +31,7 @@ type Optional<R extends Rules> = {
   [Field in keyof R]: undefined extends MadeOf<R[Field]> ? Field : never
 }[keyof R]
 
-/** What rules make of the fields they are for; what was not given is absent. */
+/** The parsed fields of a query or body; absent fields stay absent. */
 export type InputOf<R extends Rules> = {
   readonly [Field in Exclude<keyof R, Optional<R>>]: MadeOf<R[Field]>
 } & { readonly [Field in Optional<R>]?: Exclude<MadeOf<R[Field]>, undefined> }
@@ -58,8 +58,9 @@ function rule<Made>(schema: Joi.Schema): Rule<Made> {
 }
 
 /**
- * What rules make of the values that were given for their fields.
- * @throws {ApiError} 400 naming each faulty field once, those of `faults` too.
+ * Parses the given values by the rules of their fields.
+ *
+ * @throws {ApiError} 400 naming each faulty field once, including those in `faults`.
  */
 export function inputOf<R extends Rules>(
   rules: R,
@@ -77,7 +78,7 @@ export function inputOf<R extends Rules>(
     ([field, rule]) => [field, rule.check(given(field), { field, now })] as const,
   )
   const found = checked.flatMap(([, result]) => ('faults' in result ? result.faults : []))
-  // A list can be faulty in each of its items; its field is named once all the same.
+  // A list can be faulty in each of its items; its field is still named only once.
   const perField = new Map([...faults, ...found].map((fault) => [fault.field, fault]))
   if (perField.size > 0) throw invalidParams([...perField.values()])
   const made = checked.flatMap(([field, result]) =>
@@ -86,14 +87,14 @@ export function inputOf<R extends Rules>(
   return Object.fromEntries(made) as InputOf<R>
 }
 
-/** Fields of fields are named `outer.inner`; what stands in a list has the name of the list. */
+/** Nested fields are named `outer.inner`; an item of a list has the name of the list. */
 function fieldAt(path: readonly (string | number)[]): string {
   const inList = path.findIndex((step) => typeof step === 'number')
   const steps = inList === -1 ? path : path.slice(0, inList)
   return steps.map((step) => String(step).slice(0, 64)).join('.')
 }
 
-/** The message where a value breaks a rule, and what the OpenAPI document says in place of Joi. */
+/** The message for a value that breaks a rule, and the OpenAPI schema that replaces Joi's. */
 type Told = { readonly expected: string; readonly openapi?: JsonSchema }
 
 function told<S extends Joi.Schema>(schema: S, { expected, openapi }: Told): S {
@@ -101,7 +102,7 @@ function told<S extends Joi.Schema>(schema: S, { expected, openapi }: Told): S {
   return openapi === undefined ? named : (named.meta({ openapi }) as S)
 }
 
-/** A text as it was given, its length in UTF-16 code units. */
+/** A text, unchanged; its length is in UTF-16 code units. */
 export function text({
   min = 1,
   max,
@@ -114,11 +115,11 @@ export function text({
   readonly max: number
   readonly email?: boolean
   readonly fits?: (text: string) => boolean
-  /** What fits and is refused all the same, with a message of its own. */
+  /** Texts of the right form that are refused with a message of their own. */
   readonly refused?: { readonly is: (text: string) => boolean; readonly message: string }
 }): Rule<string | undefined> {
   const any = min > 1 ? Joi.string().min(min).max(max) : Joi.string().max(max)
-  // The first operator that the service makes up is admin@localhost.
+  // The generated first operator is admin@localhost.
   const shaped = email ? any.email({ tlds: false, minDomainSegments: 1 }) : any
   const checked = shaped.custom((given: string, helpers) => {
     if (!fits(given)) return helpers.error('any.invalid')
@@ -128,7 +129,7 @@ export function text({
   return rule(told(named, rest))
 }
 
-/** Something that is written as a text: `parse` gives undefined for what is none. */
+/** A value in a textual format: `parse` returns undefined for malformed text. */
 export function parsed<T extends NonNullable<unknown>>({
   parse,
   ...rest
@@ -163,7 +164,7 @@ export function numberBetween({ min, max, ...rest }: Range): Rule<number | undef
   return rule(told(Joi.number().min(min).max(max), rest))
 }
 
-/** A list of one or more different items. */
+/** A list of one or more distinct items. */
 export function list<Item>(
   items: Rule<Item>,
   { max, ...rest }: Told & { readonly max?: number },
@@ -179,7 +180,7 @@ export function object<Fields extends Rules>(
   return rule(told(Joi.object(schemasOf(fields)), rest))
 }
 
-/** An object with whatever fields. */
+/** An object with any fields. */
 export function anyObject(rest: Told): Rule<Readonly<Record<string, unknown>> | undefined> {
   return rule(told(Joi.object().unknown(), rest))
 }

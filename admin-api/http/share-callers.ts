@@ -7,7 +7,7 @@ import { isShareToken } from '../../schemas/share-token.ts'
 import type { Share, Shares } from '../../store/back-office.ts'
 import { limitedLookUps } from './known-secrets.ts'
 
-/** Somebody with the link of a share. */
+/** A person with the link of a share. */
 export type ShareCaller = { readonly share: Share; readonly tokenHash: Uint8Array }
 
 /** The share that a token gives access to now. */
@@ -21,8 +21,8 @@ export async function shareInForce(
 }
 
 /**
- * Identifies shares by their token. Tokens that give access to nothing are one 404, and are counted
- * per client address: see `limitedLookUps`.
+ * Identifies shares by their token. Every token without access gets the same 404 and is counted per
+ * client address: see `limitedLookUps`.
  */
 export function shareCallers({
   store,

@@ -9,7 +9,7 @@ export { isoTime }
 /** The OpenAPI schema of a time. */
 export const TIME: JsonSchema = { type: 'string', format: 'date-time' }
 
-/** A record as everywhere in the API: flat, without absent measurements. */
+/** A record as the API shows it everywhere: flat, without absent measurements. */
 export function recordView({ deviceId, ...position }: LastPosition & { deviceId: string }) {
   const { recordId, ...rest } = positionView(position)
   return { recordId, deviceId, ...rest }

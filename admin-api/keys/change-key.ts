@@ -17,7 +17,7 @@ import { recordAction } from '../http/record-action.ts'
 import { requireChange } from '../http/require-change.ts'
 import { requireKey } from './require-key.ts'
 
-/** Changing a key's limits. An expired key works again with a later `expiresAt`. */
+/** Changes a key's limits. An expired key works again with a later `expiresAt`. */
 export function changeKeyRoute({ store, clock }: { store: Store; clock: Clock }): AdminRoute {
   async function change(
     ctx: AdminContext,

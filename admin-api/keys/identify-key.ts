@@ -10,7 +10,7 @@ import { ownKeys, PASTED_KEY } from './own-key.ts'
 
 const SECRET = { key: PASTED_KEY }
 
-/** Which key a secret is. */
+/** Finds the key that a secret belongs to. */
 export function identifyKeyRoute({
   store,
   clock,

@@ -12,7 +12,7 @@ const name = nameRule('name')
 const scopesExpected = { expected: `scopes must be a list of one or more of ${SCOPES.join(', ')}` }
 const scopes = list(choice(SCOPES, scopesExpected), scopesExpected)
 
-/** Becomes milliseconds since the epoch. */
+/** Parsed to milliseconds since the epoch. */
 const expiresAt = parsed({
   parse(text, now) {
     const time = parseIso8601(text)
@@ -59,7 +59,7 @@ export const KEY_CHANGES = {
   rateLimit: rateLimit.orNull(),
 }
 
-/** `null` takes a value away; what is not named stays. */
+/** `null` removes a value; fields that are not named stay. */
 export type KeyChange = InputOf<typeof KEY_CHANGES>
 
 /**

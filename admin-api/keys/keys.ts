@@ -25,7 +25,7 @@ import { recordAction } from '../http/record-action.ts'
 import { requireKey } from './require-key.ts'
 import { rotateKeyRoute } from './rotate-key.ts'
 
-/** Making, listing, changing, rotating and revoking API keys. */
+/** Creates, lists, changes, rotates and revokes API keys. */
 export function keyRoutes({
   store,
   clock,

@@ -6,15 +6,15 @@ import { callRate } from '../http/call-rate.ts'
 import { actorId, type Caller } from '../http/caller.ts'
 import { text } from '../http/rule.ts'
 
-/** A key that an operator has pasted, as the field of a body. Its value is never repeated. */
+/** A key that an operator has pasted, as the field of a body. Errors never repeat its value. */
 export const PASTED_KEY = text({
   max: 256,
   expected: 'key must be the secret of an API key, gps_ and 38 characters',
 }).required()
 
 /**
- * Finds the caller's own account's key by a pasted secret, also where it is revoked or expired. Each
- * call is counted, whatever the secret.
+ * Finds a key of the caller's own account by a pasted secret, even if the key is revoked or
+ * expired. Each call is counted, whatever the secret.
  */
 export function ownKeys({
   store,
@@ -24,7 +24,7 @@ export function ownKeys({
   limit?: RateLimit | 'off' | undefined
 }) {
   const rate = callRate(limit, 'such calls')
-  /** @throws {ApiError} 404 for the key of another account as for none, or 429. */
+  /** @throws {ApiError} 404 for an unknown key and for another account's key alike, or 429. */
   return async function ownKey(caller: Caller, secret: string): Promise<KeyGrant> {
     await rate.count(actorId(caller))
     const grant = isApiKey(secret) ? await store.findGrant(secretHash(secret)) : undefined

@@ -30,7 +30,7 @@ const GRACE = {
     .withDefault(7 * DAY_SECONDS),
 }
 
-/** A new secret for a key; senders can use the old one for a while. */
+/** Gives a key a new secret; senders can use the old one for a while. */
 export function rotateKeyRoute({ store, clock }: { store: Store; clock: Clock }): AdminRoute {
   async function rotate(
     ctx: AdminContext,

@@ -9,7 +9,7 @@ import { isoTime, TIME } from '../http/views.ts'
 
 const MINUTE_MS = 60_000
 const READ_AT_ONCE = 1_000
-/** Of all devices of a share together: anybody may ask. */
+/** The limit for all devices of a share together, because anybody with the link may ask. */
 const RECORDS_READ = 100_000
 const TRAIL_POINTS = 200
 
@@ -43,8 +43,8 @@ export function sharedPosition(
 }
 
 /**
- * Where the devices of a share are, and their trails if it has any: those that have been somewhere
- * since it was made.
+ * The positions of a share's devices, and their trails if the share shows any: only devices that
+ * have reported a position since the share was made.
  */
 export async function sharedDevices(share: Share, { store, now }: { store: Store; now: number }) {
   const { accountId, devices, trailMinutes, createdAt } = share
@@ -64,7 +64,7 @@ export async function sharedDevices(share: Share, { store, now }: { store: Store
   return items
 }
 
-/** Read from the newest record back, as far as `most`. */
+/** Reads from the newest record back, up to `most` records. */
 async function readTrail(
   { most, ...device }: { accountId: string; deviceId: string; from: number; most: number },
   store: Pick<Store, 'pagePositions'>,

@@ -10,11 +10,11 @@ import { isoTime, TIME } from '../http/views.ts'
 import type { LiveStreams } from '../stream/live-streams.ts'
 import { SHARED_DEVICE, sharedDevices, sharedNames, sharedPosition } from './shared-devices.ts'
 
-/** Viewers of a share get the same answer for so long: reading trails takes time. */
+/** For this long, viewers of a share get the same answer: reading trails takes time. */
 const SAME_ANSWER_MS = 2_000
 const ANSWERS_REMEMBERED = 100
 
-/** What people with a share's link see. */
+/** The routes for people with a share's link. */
 export function sharedRoutes({
   store,
   clock,
@@ -37,7 +37,7 @@ export function sharedRoutes({
   })
 
   async function show(ctx: AdminContext, { share }: ShareCaller): Promise<void> {
-    // Another answer once a device has left it.
+    // The answer changes once a device has left the share.
     const key = `${share.id} ${share.devices.length}`
     let answer = answers.get(key)
     if (answer === undefined) {
@@ -85,7 +85,7 @@ export function sharedRoutes({
     })
   }
 
-  /** Asked by all readers of a share together. */
+  /** One lookup serves all readers of a share. */
   function standingOf(tokenHash: Uint8Array): Promise<Share | undefined> {
     const key = Buffer.from(tokenHash).toString('base64')
     const known = standing.get(key)

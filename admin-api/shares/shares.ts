@@ -52,7 +52,7 @@ const NEW_SHARE = {
     .withDefault(0),
 }
 
-/** Links that show some devices to people without an account, for a while. */
+/** Links that show some devices to people without an account, for a limited time. */
 export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
   async function create(
     ctx: AdminContext,

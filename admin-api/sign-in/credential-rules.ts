@@ -12,7 +12,7 @@ export function emailRule(field: string): Rule<string | undefined> {
 
 const FEWEST = 12
 
-/** A password that is to be set; one that is only checked may be whatever was typed. */
+/** A new password; a password that is only checked may be any typed text. */
 export function newPasswordRule(field: string): Rule<string | undefined> {
   return text({
     min: FEWEST,
@@ -23,12 +23,12 @@ export function newPasswordRule(field: string): Rule<string | undefined> {
   })
 }
 
-/** What somebody typed in to sign in: it is compared, never kept. */
+/** Text typed in to sign in: it is compared, never kept. */
 export function typedRule(field: string): Rule<string | undefined> {
   return text({ max: 1024, expected: `${field} must be a text of 1 to 1024 characters` })
 }
 
-/** Half characters become U+FFFD once they are written as UTF-8, and different texts the same. */
+/** Unpaired surrogates become U+FFFD in UTF-8, which makes different texts equal. */
 function isWellFormed(text: string): boolean {
   return text.isWellFormed()
 }

@@ -1,19 +1,20 @@
 import { LRUCache } from 'lru-cache'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 
-/** A failure that is counted beforehand, unless it is one too many. */
+/** A failure, counted in advance unless it exceeds the limit. */
 export type Taken = {
   readonly isTooMany: boolean
   readonly msBeforeNext: number
-  /** It was a failure. */
+  /** Confirms the failure. */
   keep(): void
-  /** It was none. */
+  /** Takes the failure back. */
   giveBack(): Promise<void>
 }
 
 /**
- * Failures by name, `most` in a window. Of those that were kept at most `remembered` names are in
- * memory, the oldest are dropped first: more than passwords can be checked in that time.
+ * Counts failures by name, up to `most` in a window. Memory holds at most `remembered` names of
+ * confirmed failures and drops the oldest first: more than there can be password checks in that
+ * time.
  */
 export class Failures {
   readonly #counts: RateLimiterMemory

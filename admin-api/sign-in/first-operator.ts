@@ -15,9 +15,9 @@ export type FirstSecrets = {
 const ACCOUNT_ID = 'default'
 
 /**
- * Creates the account `default` and its first operator, an admin of the platform, if there is none
- * yet, however many processes start at once. `configured` gives the operator's credentials; without
- * it, and with `generate`, a password and a first API key are generated and returned.
+ * Creates the account `default` and its first operator, a platform admin, if there is none yet,
+ * however many processes start at once. `configured` gives the operator's credentials; without it,
+ * and with `generate`, a password and a first API key are generated and returned.
  *
  * If the process dies after this but before showing the secrets, nobody knows the password. Nobody
  * knows the key either, so nothing can have been reported: deleting the data directory and starting
@@ -36,7 +36,7 @@ export async function ensureFirstOperator({
 }): Promise<FirstSecrets | undefined> {
   if (configured === undefined && !generate) return undefined
   // Hashing a password is slow, so it is skipped when there is nothing to create. An account
-  // without an admin was left half-done by a process that died.
+  // without an admin was left incomplete by a process that died.
   const operators = await store.pageOperators({ accountId: ACCOUNT_ID, limit: 1_000 })
   if (operators.some(({ role }) => role === 'admin')) return undefined
   const { email, password } = configured ?? {

@@ -1,7 +1,7 @@
 import { unavailable } from '../../runtime/http.ts'
 import { Turns } from '../http/turns.ts'
 
-/** All password work, by client: see `clientOf`. */
+/** The turns of all password work, by client: see `clientOf`. */
 export type PasswordTurns = Pick<Turns, 'run'>
 
 /**
@@ -12,7 +12,7 @@ export function passwordTurns(): PasswordTurns {
   return new Turns({
     atOnce: 2,
     waiting: 50,
-    // As many as may fail from one address: see `SignInThrottle`.
+    // Equal to the failures allowed per address: see `SignInThrottle`.
     waitingEach: 30,
     refusal: () => unavailable('too many are signing in right now, please try again'),
   })

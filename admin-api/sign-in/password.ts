@@ -20,7 +20,7 @@ export function generatePassword(): string {
   return Array.from({ length: 24 }, () => BASE62[randomInt(62)]).join('')
 }
 
-/** Whether `password` is the one that was hashed to `hash`. @throws {Error} where it is no hash. */
+/** Whether `password` matches `hash`. @throws {Error} if `hash` is malformed. */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
   const [, log2N, r, p, salt, expected] = SHAPE.exec(hash) ?? []
   if (salt === undefined || expected === undefined) {

@@ -20,8 +20,8 @@ const PASSWORDS = {
 type Passwords = InputOf<typeof PASSWORDS>
 
 /**
- * Changing one's own password. Wrong guesses at the current one count as failed sign-ins, so an
- * unattended session does not bypass their limit.
+ * Changes the caller's own password. Wrong guesses at the current one count as failed sign-ins, so
+ * an unattended session does not bypass their limit.
  */
 export function changePasswordRoute({
   store,

@@ -65,7 +65,10 @@ const SIGNED_IN: JsonSchema = {
 
 type SignedIn = { readonly operator: Operator; readonly account: Account }
 
-/** Signing in and out, one's own profile and password. `turns` is for all password work. */
+/**
+ * Signing in and out, and the operator's own profile and password. `turns` limits all password
+ * work.
+ */
 export function sessionRoutes({
   store,
   clock,
@@ -114,7 +117,8 @@ export function sessionRoutes({
       createdAt: now,
       lastSeenAt: now,
     })
-    // A new password ends existing sessions, but would miss one just begun with the old password.
+    // A new password ends existing sessions, but would miss one that has just begun with the old
+    // one.
     const begun = await store.findSession(tokenHash)
     if (begun?.operator.passwordHash === operator.passwordHash) {
       const { account, session } = begun

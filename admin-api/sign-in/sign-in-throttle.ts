@@ -12,10 +12,10 @@ type Who = {
 
 /**
  * Limits password guessing: by default 10 failures per client address and e-mail in 15 minutes, and
- * 30 per client address. Beyond the latter the right password still signs in, so that one who floods
- * does not shut out others behind the same address: unknown e-mails cost no check then, operators'
- * passwords are tried 30 times per address in all, and every failure gets the same 429 after the same
- * time. An attempt that was never checked is not counted.
+ * 30 per client address. Beyond the latter the right password still signs in, so that an attacker
+ * does not shut out others behind the same address: unknown e-mails then cost no check, operators'
+ * passwords are tried 30 times per address in all, and every failure gets the same 429 after the
+ * same time. An attempt that was never checked is not counted.
  */
 export class SignInThrottle {
   readonly #ofPair: Failures
@@ -37,8 +37,9 @@ export class SignInThrottle {
   }
 
   /**
-   * Runs `check` and counts a failure if it returns undefined. The failure is counted beforehand
+   * Runs `check` and counts a failure if it returns undefined. The failure is counted in advance
    * and undone on success, so concurrent guesses do not bypass the limit.
+   *
    * @throws {ApiError} 429 with `Retry-After`.
    */
   async attempt<T>(who: Who, check: () => Promise<T | undefined>): Promise<T | undefined> {

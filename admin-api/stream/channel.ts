@@ -14,11 +14,11 @@ export type ChannelOptions = {
   readonly ringEntries: number
   readonly ringBytes: number
   readonly retryMs: number
-  /** How often readers and the log hear of entries that cannot be read. */
+  /** How often entries that cannot be read are reported to readers and logged. */
   readonly unreadableEveryMs: number
   readonly statusEveryMs: number
   readonly rejectionsEveryMs: number
-  /** How long the log is read after the last reader has left. */
+  /** How long the log is still read after the last reader has left. */
   readonly lingersMs: number
 }
 
@@ -27,7 +27,7 @@ export type Channel = {
   /** Adds a reader of this account's events; it calls `leave` once, when it goes. */
   join(reader: { readonly accountId: string; readonly events: ReadonlySet<ChosenEvent> }): {
     readonly feed: LiveFeed
-    /** The number in the ring of the first entry that became known after that. */
+    /** The ring number of the first entry that became known after joining. */
     readonly joined: number
     readonly leave: () => void
   }
@@ -35,7 +35,7 @@ export type Channel = {
 
 type Open = {
   readonly feed: LiveFeed
-  /** What is not in the log is looked for. */
+  /** Watches for events that are not in the log. */
   readonly watches: Partial<Record<ChosenEvent, AccountWatch<unknown>>>
   readonly end: () => void
 }
@@ -63,7 +63,7 @@ export function channel({
   clock: Clock
   logger: Logger
   metrics: Metrics
-  /** Gets the variable that this process lacks to read an entry of the log. */
+  /** Called with the variable that this process lacks to read a log entry. */
   onMissing?: ((variable: string) => void) | undefined
   stopping: AbortSignal
   options: ChannelOptions

@@ -7,12 +7,12 @@ export type ConnectionOptions = {
   readonly chunkBytes: number
 }
 
-/** After an answer ends, the client has this long to take the rest before it is cut off. */
+/** After an answer ends, the client has this long to take the rest before the connection is cut. */
 const CUT_AFTER_MS = 500
 
 /**
  * Answers with frames, each rendered only when the client has taken the previous ones. Ends with
- * them, or shortly after `signal` is aborted. Returns a function that tells for how many
+ * them, or shortly after `signal` is aborted. Returns a function that returns for how many
  * milliseconds the client has taken none of the data waiting for it.
  */
 export function answerWithFrames(

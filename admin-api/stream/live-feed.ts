@@ -34,7 +34,7 @@ export type LiveFeed = {
   end(): Place
   /** Whether the ring holds everything after this place. */
   holds(place: Readonly<Place>): boolean
-  /** The device's last erasure read here. */
+  /** The device's last erasure that the feed has read. */
   erasure(device: { accountId: string; deviceId: string }): ReadErasure | undefined
   /** The last heartbeats of devices; the ring holds none. */
   heartbeats(): Iterable<SeenEntry>
@@ -47,9 +47,9 @@ const ERASURES_REMEMBERED = 10_000
 const HEARTBEATS_REMEMBERED = 10_000
 
 /**
- * Reads the log until `signal` is aborted, starting shortly before its end, so that readers who
- * have just been disconnected can resume. `onReport` gets positions and heartbeats after it has caught
- * up; `onMissing` the variable that this process lacks to read an entry.
+ * Reads the log until `signal` is aborted, starting shortly before its end, so that clients that
+ * have just been disconnected can resume. `onReport` is called with positions and heartbeats once
+ * the feed has caught up; `onMissing` with the variable that this process lacks to read an entry.
  */
 export function startLiveFeed({
   eventLog,
@@ -142,7 +142,10 @@ export function startLiveFeed({
     moved()
   }
 
-  /** When devices were erased whose positions come from a spool; this feed may not have read it. */
+  /**
+   * Erasure times of devices whose positions come from a spool: this feed may not have read them
+   * yet.
+   */
   async function erasedBefore({ entries }: LogBatch): Promise<ReadonlyMap<string, number>> {
     const times = new Map<string, number>()
     const spooled = entries.flatMap((entry) =>
@@ -187,7 +190,7 @@ export function startLiveFeed({
     moved()
   }
 
-  /** Continues after what retention has deleted. */
+  /** Continues after the entries that retention has deleted. */
   async function pass(partition: number): Promise<void> {
     const extent = await eventLog.extent()
     const first = extent.find((one) => one.partition === partition)?.first ?? 0

@@ -22,7 +22,7 @@ export type StreamDependencies = {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly stopping: AbortSignal
-  /** Gets the variable that this process lacks to read an entry of the log. */
+  /** Called with the variable that this process lacks to read a log entry. */
   readonly onMissing?: (variable: string) => void
   /** Overrides of the service's defaults. */
   readonly stream?: Partial<StreamOptions>
@@ -32,8 +32,9 @@ export type StreamDependencies = {
 export type LiveStreams = {
   readonly options: StreamOptions
   /**
-   * Answers with a stream until the client disconnects or may no longer read.
-   * @throws {ApiError} 429 where there are too many, 503 while the process stops.
+   * Answers with a stream until the client disconnects or loses access.
+   *
+   * @throws {ApiError} 429 if there are too many streams, 503 while the process stops.
    */
   open(ctx: AdminContext, reader: StreamOpening): Promise<void>
 }
@@ -107,7 +108,7 @@ export function liveStreams(deps: StreamDependencies): LiveStreams {
     }).catch(() => ending.abort())
   }
 
-  /** Aborted when the client disconnects, the process shuts down, or the stream is to end. */
+  /** Aborted when the client disconnects, the process shuts down, or the stream must end. */
   function endOf(ctx: AdminContext): AbortController {
     const ending = new AbortController()
     readers.add(ending)

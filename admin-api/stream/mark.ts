@@ -5,7 +5,7 @@ import type { Offsets } from '../../schemas/read-models.ts'
 export type Place = Record<number, number>
 
 const MOST_PARTITIONS = 1_000
-/** A longer one does not fit in a request's headers. */
+/** A longer mark does not fit in a request's headers. */
 const LONGEST = 12_000
 
 /** A place in the whole log as an id for readers: opaque, but not secret. */

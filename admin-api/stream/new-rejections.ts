@@ -9,11 +9,11 @@ import { eventFrame } from './sse.ts'
 export type NewRejections = { look(): Promise<void> }
 
 const PAGE = 50
-/** In a flood, the older ones are left to the list. */
+/** In a flood, older rejections appear only in the list. */
 const MOST_AT_ONCE = 1_000
-/** Rejections of several ingest APIs are not stored in the order of their times. */
+/** Several ingest APIs do not store rejections in the order of their times. */
 const OUT_OF_ORDER_MS = 30_000
-/** A new reader may have read the list from before these were stored. */
+/** A new reader may have read the list before these were stored. */
 const JUST_NOW_MS = 2_000
 
 export function newRejections({
@@ -30,7 +30,7 @@ export function newRejections({
   signal: AbortSignal
 }): NewRejections {
   const begunAt = clock.now()
-  /** Those within `OUT_OF_ORDER_MS` of the newest, with their times. */
+  /** Rejections within `OUT_OF_ORDER_MS` of the newest, with their times. */
   let seen: ReadonlyMap<string, number> | undefined
 
   return {
@@ -47,7 +47,7 @@ export function newRejections({
     },
   }
 
-  /** The newest first, those before `last` as far as they may have been stored since. */
+  /** The newest rejections first, and earlier ones than `last` that may have been stored since. */
   async function readNewest(last: number): Promise<ReportRejected[]> {
     const found: ReportRejected[] = []
     while (found.length < MOST_AT_ONCE && !signal.aborted) {

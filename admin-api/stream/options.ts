@@ -10,14 +10,14 @@ export type StreamOptions = ChannelOptions &
     /** How long an answer waits for the log's end before it begins without it. */
     readonly beginsWithinMs: number
     /**
-     * How often a reader’s access and progress are checked. With `sharedCheckMs` and the time to take
-     * the end of an answer, a stream ends within 5 s of what ends it.
+     * How often a reader's access and progress are checked. With `sharedCheckMs` and the time that
+     * the client takes for the end of an answer, a stream ends within 5 s of its cause.
      */
     readonly checkEveryMs: number
     readonly shareCheckEveryMs: number
     /** How long an answer from the store is shared by all readers with the same secret. */
     readonly sharedCheckMs: number
-    /** How long a reader that is catching up or has missed something may stall. */
+    /** How long a reader may stall while it is catching up or has missed something. */
     readonly stalledMs: number
     readonly stalledCatchingUpMs: number
   }

@@ -6,9 +6,9 @@ import type { Place } from './mark.ts'
 import type { Pulse } from './pulse.ts'
 
 /**
- * The place that a client sends, capped at the end of the log. One beyond the end is from another
- * log, and new events must not be skipped because of it. Asks the log only if the feed is behind:
- * another process's feed may be further.
+ * The place that a client sends, capped at the end of the log. A place beyond the end is from
+ * another log, and must not make the reader skip new events. Asks the log only if the feed is
+ * behind: another process's feed may be further.
  */
 export async function* placeInLog(
   claimed: Readonly<Place>,

@@ -2,9 +2,9 @@ import { heartbeatFrame } from './sse.ts'
 
 /** How a reader waits: for a ring, its end, or the next heartbeat, whichever comes first. */
 export type Pulse = {
-  /** There may be more to do. A ring without a waiter is kept for the next one. */
+  /** Says that there may be more to do. A ring without a waiter is kept for the next one. */
   ring(): void
-  /** The next ring. */
+  /** Resolves at the next ring. */
   heard(): Promise<void>
   /** A heartbeat, if due. */
   beat(): string | undefined

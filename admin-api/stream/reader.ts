@@ -15,9 +15,12 @@ import { eventFrame, retryLine, type ChosenEvent, type StreamEvent } from './sse
 
 export type ReaderOptions = {
   readonly chunkBytes: number
-  /** Clients with a read time-out of 5 s must not give up between two. */
+  /** Clients with a read time-out of 5 s must not give up between two heartbeats. */
   readonly heartbeatMs: number
-  /** What comes so soon after a chunk is sent together: each costs the client as much as ten events. */
+  /**
+   * Events this soon after a chunk are sent together: each chunk costs the client as much as ten
+   * events.
+   */
   readonly gatherMs: number
   readonly retryMs: number
   /** How long a reader of the past waits for a pending erasure. */
@@ -27,19 +30,19 @@ export type ReaderOptions = {
 export type StreamReader = {
   /** The output in chunks, each generated on demand. */
   readonly frames: AsyncGenerator<string, void>
-  /** Whether it reads the past, which only a few may do at a time. */
+  /** Whether the reader reads past entries, which only a few may do at a time. */
   isCatchingUp(): boolean
-  /** Whether its unread entries have been dropped. */
+  /** Whether the reader's unread entries have been dropped. */
   isTooLate(): boolean
 }
 
-/** What a reader is shown. */
+/** The entries that a reader is shown, and how. */
 export type Showing = {
   readonly accountId: string
   readonly events: ReadonlySet<ChosenEvent>
-  /** Whether it is for this reader; some rejections name no device. */
+  /** Whether the entry is for this reader; some rejections name no device. */
   wants(subject: { readonly accountId: string; readonly deviceId?: string }): boolean
-  /** Whether a position of its devices is for this reader. */
+  /** Whether a position of the reader's devices is shown to it. */
   isShown(event: PositionReported): boolean
   /** The data of a position. */
   record(event: PositionReported): object
@@ -49,7 +52,8 @@ export type Showing = {
 
 /**
  * One reader of the stream: a cursor into the ring, with no buffer of its own. Ends when `signal`
- * is aborted. `takeTurn` takes a turn at catching up, if one is free, and returns what ends it.
+ * is aborted. `takeTurn` takes a turn at catching up, if one is free, and returns the function that
+ * ends it.
  */
 export function streamReader({
   showing,
@@ -68,7 +72,9 @@ export function streamReader({
   resumeAfter?: Place
   takeTurn: () => (() => void) | undefined
   feed: LiveFeed
-  /** Ring entries before this one are older than the reader: only the log's are replayed. */
+  /**
+   * Ring entries before this one are older than the reader: only those from the log are replayed.
+   */
   joined: number
   eventLog: ReadableLog
   store: Pick<Store, 'erasuresOf'>
@@ -81,7 +87,7 @@ export function streamReader({
   let catchingUp = false
   /** The next ring entry, once it reads from the ring. */
   let cursor: number | undefined
-  /** Its place equals the feed's when this entry was pushed, so frames can be shared. */
+  /** Its place equalled the feed's when this entry was pushed, so frames can be shared. */
   let inStep = false
   const { accountId, events, resumable } = showing
   const wants = (kind: ChosenEvent, subject: Parameters<Showing['wants']>[0]) =>

@@ -3,25 +3,28 @@ import type { PositionReported } from '../../schemas/position-reported.ts'
 import type { Origin } from '../../schemas/read-models.ts'
 import type { Place } from './mark.ts'
 
-/** What readers are shown, in the order in which it became known. */
+/** The entries shown to readers, in the order in which they became known. */
 export type RingEntry =
   | {
       readonly kind: 'position'
       readonly origin: Origin
       readonly event: PositionReported
-      /** The frame for every reader that is in step; rendered by the first. */
+      /** The frame for every reader that is in step; rendered by the first of them. */
       frame?: string
     }
   | (NotReplayed & { readonly kind: 'device-status' })
   | (NotReplayed & { readonly kind: 'rejection' })
   | { readonly kind: 'device-erased'; readonly origin: Origin; readonly event: DeviceErased }
-  /** Retention has overtaken the feed, or it cannot read an entry; without origin: nor later ones. */
+  /**
+   * Retention has overtaken the feed, or the feed cannot read an entry or, without origin, any
+   * later one.
+   */
   | { readonly kind: 'gap'; readonly reason: GapReason; readonly origin?: Origin }
   | { readonly kind: 'erased'; readonly origin?: Origin }
 
 export type GapReason = 'expired' | 'unreadable'
 
-/** It is not from the log, so it has no place there. */
+/** An entry that is not from the log, so it has no place in the log. */
 type NotReplayed = {
   readonly accountId: string
   readonly deviceId?: string
@@ -32,8 +35,8 @@ type NotReplayed = {
 const OVERHEAD_BYTES = 1_500
 
 /**
- * The last entries, as many as fit, numbered in ascending order. Readers are cursors into it: one
- * that asks for a number before `first` is too late.
+ * The last entries, as many as fit, numbered in ascending order. Readers are cursors into the ring:
+ * a reader that asks for a number before `first` is too late.
  */
 export type Ring = {
   readonly first: number
@@ -114,7 +117,7 @@ function isTakenBy(device: ErasedDevice, entry: RingEntry): boolean {
   if (entry.kind !== 'position') return false
   const { event, origin } = entry
   if (event.accountId !== device.accountId || event.deviceId !== device.deviceId) return false
-  // Reports from before the topic got more partitions are in another one.
+  // Reports from before the topic got more partitions are in another partition.
   return origin.partition === device.origin.partition || event.receivedAt <= device.erasedAt
 }
 

@@ -6,7 +6,7 @@ export type SeatLimits = {
   readonly readersPerAccount: number
   /** Per key or session. */
   readonly readersPerCaller: number
-  /** How many may read past entries, no longer in the ring, at a time. */
+  /** How many readers may read past entries, no longer in the ring, at a time. */
   readonly catchingUp: number
   readonly catchingUpPerAccount: number
 }
@@ -14,7 +14,7 @@ export type SeatLimits = {
 export type SeatOwner = {
   readonly accountId: string
   readonly callerId: string
-  /** A link that many people have: it may take all places of what counts as its account. */
+  /** A link that many people have: it may take all places of the account that it counts as. */
   readonly isShare?: boolean
 }
 

@@ -1,7 +1,7 @@
 /** The client's reconnection delay in milliseconds. */
 const RETRY_MS = 2_000
 
-/** The events that readers choose from, and those they get if they choose none. */
+/** The events that readers choose from, and the default choice. */
 export const CHOSEN_EVENTS = ['position', 'device-status', 'rejection', 'device-erased'] as const
 export type ChosenEvent = (typeof CHOSEN_EVENTS)[number]
 export const USUAL_EVENTS: ReadonlySet<ChosenEvent> = new Set(['position', 'device-status'])

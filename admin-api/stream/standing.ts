@@ -14,8 +14,8 @@ const REMEMBERED = 10_000
 
 /**
  * Repeats the request's authorization without side effects: a stream keeps no session alive and
- * does not count as use of a key. Answers up to `sharedMs` old are shared by all readers with the
- * same secret. An unavailable store ends nothing.
+ * does not count as use of a key. Readers with the same secret share answers up to `sharedMs` old.
+ * An unavailable store ends no stream.
  */
 export function standing({
   store,
@@ -53,7 +53,7 @@ export function standing({
     }
   }
 
-  /** What the secret gives access to now, if anything. */
+  /** The access that the secret gives now, if any. */
   async function readableNow(ctx: AdminContext): Promise<string | undefined> {
     try {
       return readable(await identifyCaller(ctx, { store: looking, clock, logger }))

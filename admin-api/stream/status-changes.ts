@@ -21,7 +21,7 @@ export type StatusChanges = {
 
 type Report = { readonly origin: Origin; readonly listedAt: number }
 
-/** A device with an expected interval, as it was read last. */
+/** A device with an expected interval, as last read. */
 type Watched = {
   readonly expectedIntervalSeconds: number
   /** Undefined: it has not reported. */
@@ -31,11 +31,13 @@ type Watched = {
 
 const MOST_DEVICES = 10_000
 const ASKED_AT_ONCE = 250
-/** How long to wait for a report's change; a repeat changes nothing. */
+/** How long to wait for the change that a report causes; a repeated report changes nothing. */
 const LONGEST_LISTED_MS = 10 * 60_000
-/** A device that reported this shortly before the first reader may not be projected yet. */
+/** A device that reported this shortly before the first reader joined may not be projected yet. */
 const JUST_NOW_MS = 60_000
-/** The silences after which a device without its own interval changes: see `liveness`. */
+/**
+ * The silences after which the status of a device without its own interval changes: see `liveness`.
+ */
 const SILENCES_MS = [5 * 60_000, 60 * 60_000]
 /** A device's status may have changed without a report that was listed here. */
 const READ_AGAIN_MS = 60_000
@@ -57,7 +59,7 @@ export function statusChanges({
   signal: AbortSignal
 }): StatusChanges {
   const listed = new LRUCache<string, Report>({ max: MOST_DEVICES })
-  /** What was last sent for a device. */
+  /** The status last sent for each device. */
   const sent = new LRUCache<string, string>({ max: MOST_DEVICES })
   let watched: Map<string, Watched> | undefined
   let lookedAt = clock.now()
@@ -80,7 +82,7 @@ export function statusChanges({
     },
   }
 
-  /** A new reader may have read the statuses from before these reports. */
+  /** A new reader may have read the statuses before these reports were projected. */
   function seed(now: number): void {
     if (seeded || !feed.isCaughtUp()) return
     seeded = true

@@ -4,8 +4,8 @@ import type { Metrics } from '../../runtime/metrics.ts'
 import type { RingEntry } from './ring.ts'
 
 /**
- * Tells readers and the log of entries that cannot be read: of the first at once, of those that
- * follow every `everyMs`, because clients list everything again after a gap.
+ * Reports entries that cannot be read to readers and logs them: the first at once, later ones every
+ * `everyMs`, because clients list everything again after a gap.
  */
 export function unreadableEntries({
   everyMs,

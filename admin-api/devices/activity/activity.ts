@@ -34,7 +34,7 @@ const ACTIVITY_PARAMETERS = {
     .described('The time zone whose hours or days are meant'),
 }
 
-/** When a device has reported, for finding the days that have data. */
+/** The times at which a device has reported, for finding the days that have data. */
 export function activityRoute({ store, clock }: { store: Store; clock: Clock }): AdminRoute {
   async function show(
     ctx: AdminContext,

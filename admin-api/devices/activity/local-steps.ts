@@ -13,9 +13,9 @@ export function isTimeZone(name: string): boolean {
 }
 
 /**
- * Where the hours or days of a time zone begin: the last beginning at or before `from`, those up to
- * `to`, and one more; undefined when there are more than `most` steps. An hour that a change of the
- * clocks repeats is two hours, and one that it leaves out is none.
+ * The times at which the hours or days of a time zone begin: the last one at or before `from`,
+ * those up to `to`, and one more; undefined when there are more than `most` steps. An hour that a
+ * clock change repeats counts as two hours, an hour that it skips as none.
  */
 export function localSteps(
   { from, to, step, timeZone }: { from: number; to: number; step: Step; timeZone: string },
@@ -31,7 +31,7 @@ export function localSteps(
   return starts
 }
 
-/** What a clock in the time zone shows, in milliseconds as if it were UTC. */
+/** The local time in the zone, in milliseconds as if it were UTC. */
 type LocalClock = (time: number) => number
 
 function localClock(timeZone: string): LocalClock {
@@ -53,7 +53,7 @@ function beginningOfHour(time: number, clock: LocalClock): number {
   const wholeSeconds = Math.floor(time / 1_000) * 1_000
   const shown = clock(time)
   const beginning = wholeSeconds - (shown % HOUR_MS)
-  // Across a change of the clocks the hour began otherwise: with the change, or before it.
+  // Near a clock change the hour began at another time: with the change, or before it.
   const strayed = shown - (shown % HOUR_MS) - clock(beginning)
   return beginning + (Math.abs(strayed) < HOUR_MS ? strayed : 0)
 }
@@ -72,11 +72,13 @@ function beginningOfDay(time: number, clock: LocalClock): number {
 }
 
 function nextDay(start: number, clock: LocalClock): number {
-  // 36 hours on it is the next day in every time zone, whatever the clocks do.
+  // 36 hours later it is the next day in every time zone, whatever clock changes happen.
   return beginningOfDay(start + 1.5 * DAY_MS, clock)
 }
 
-/** When a clock first shows this midnight, or what follows it where the clocks leave it out. */
+/**
+ * The first time at which a clock shows this midnight, or the time after it if the clock skips it.
+ */
 function firstMoment(midnight: number, clock: LocalClock): number {
   const offsets = [midnight - DAY_MS, midnight + DAY_MS].map((time) => clock(time) - time)
   const candidates = offsets.map((offset) => midnight - offset).sort((a, b) => a - b)

@@ -15,8 +15,8 @@ const COLUMNS = [
 
 /**
  * RFC 4180 with a header row. Spreadsheets run cells that look like formulas, so device-controlled
- * text that begins like one gets an apostrophe in front. Where the separator is a semicolon, as in
- * many countries, a new cell also begins after each semicolon.
+ * text that begins like one is prefixed with an apostrophe. Where the separator is a semicolon, as
+ * in many countries, a new cell also begins after each semicolon.
  */
 export const csv: ExportFormat = {
   mediaType: 'text/csv; charset=utf-8',

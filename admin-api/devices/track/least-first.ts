@@ -1,13 +1,13 @@
 const NOWHERE = -1
 
 /**
- * A binary heap of the numbers from 0 to `size` - 1, of which each has a priority that may change. In
+ * A binary heap of the numbers from 0 to `size` - 1, each with a priority that may change. It uses
  * arrays of numbers, because objects that point at each other take several times as long.
  */
 export class LeastFirst {
   readonly #priorities: Float64Array
   readonly #heap: Int32Array
-  /** Where each number is in the heap. */
+  /** The position of each number in the heap. */
   readonly #ranks: Int32Array
   #count = 0
 
@@ -17,7 +17,7 @@ export class LeastFirst {
     this.#ranks = new Int32Array(size).fill(NOWHERE)
   }
 
-  /** Puts a number in, or changes its priority. */
+  /** Adds a number, or changes its priority. */
   set(item: number, priority: number): void {
     const before = this.#priorities[item] as number
     const rank = this.#ranks[item] as number
@@ -27,14 +27,14 @@ export class LeastFirst {
     else this.#down(item, rank)
   }
 
-  /** Undefined where none is in. */
+  /** Undefined if the heap is empty. */
   get least(): { readonly item: number; readonly priority: number } | undefined {
     if (this.#count === 0) return undefined
     const item = this.#heap[0] as number
     return { item, priority: this.#priorities[item] as number }
   }
 
-  /** Does nothing for a number that is not in. */
+  /** Does nothing if the number is not in the heap. */
   remove(item: number): void {
     const rank = this.#ranks[item] as number
     if (rank === NOWHERE) return
@@ -47,7 +47,7 @@ export class LeastFirst {
     else this.#down(last, rank)
   }
 
-  /** Puts the number at the rank, or above it while it comes before what is there. */
+  /** Puts the number at the rank, or further up while it has a lower priority than its parent. */
   #up(item: number, from: number): void {
     const priorities = this.#priorities
     const heap = this.#heap
@@ -66,7 +66,7 @@ export class LeastFirst {
     ranks[item] = rank
   }
 
-  /** Puts the number at the rank, or below it while what is there comes before it. */
+  /** Puts the number at the rank, or further down while a child has a lower priority. */
   #down(item: number, from: number): void {
     const priorities = this.#priorities
     const heap = this.#heap

@@ -1,4 +1,4 @@
-/** A point of the earth's surface, in metres from the centre of the earth. */
+/** A point on the earth's surface, in metres from the earth's centre. */
 export type Place = { readonly x: number; readonly y: number; readonly z: number }
 
 const EARTH_RADIUS = 6_371_008.8

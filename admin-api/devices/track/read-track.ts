@@ -6,20 +6,20 @@ import { placeOf } from './place.ts'
 import { ThinnedTrack } from './thinned-track.ts'
 import { TrackTotals } from './track-totals.ts'
 
-/** Records held in memory at a time, besides those that are shown. */
+/** Records held in memory at a time, besides the ones that are shown. */
 const READ_AT_ONCE = 1_000
 
-/** Of what a track is worked out from, and of what it shows. */
+/** The points read for a track, and the points shown. */
 type ReadableStore = Pick<Store, 'pageTrack' | 'findTrackPoints'>
 
 /**
  * Reads a device's track from `from` to `to`, page by page, into totals and at most `points`
  * records. A silence after which a device counts as offline is a gap, by its expected interval or,
- * without one, by the usual interval of the first page; so is a leap, which cannot have been driven.
- * Stops early when `isWanted` says so.
+ * without one, by the usual interval of the first page; so is a leap, which is too fast to have
+ * been driven. Stops early when `isWanted` returns false.
  *
- * All that is shown of a record is read only of those that are shown: of a long track most of the
- * time goes into values handed over by the database.
+ * Full records are read only for the points that are shown: for a long track, most of the time goes
+ * into values handed over by the database.
  */
 export async function readTrack(
   { points, expectedIntervalSeconds, ...range }: TrackQuery,
@@ -40,7 +40,7 @@ export async function readTrack(
     if (last === undefined || page.length < READ_AT_ONCE || !isWanted()) {
       return { thinned, totals, points: await shown(thinned.records()) }
     }
-    // Otherwise one long track would keep all others waiting until the end.
+    // Otherwise one long track would keep all other requests waiting until the end.
     await endOfTurn()
     page = await read(last)
   }
@@ -65,7 +65,7 @@ export async function readTrack(
 export type ReadTrack = {
   readonly thinned: ThinnedTrack<TrackStep>
   readonly totals: TrackTotals
-  /** What is shown, without what has been erased meanwhile. */
+  /** The points shown, without those that were erased meanwhile. */
   readonly points: readonly TrackPoint[]
 }
 
@@ -78,7 +78,7 @@ export type TrackQuery = {
   readonly expectedIntervalSeconds?: number | undefined
 }
 
-/** The median of the times between records, in milliseconds. */
+/** The median time between records, in milliseconds. */
 function usualInterval(points: readonly TrackStep[]): number {
   const intervals = points
     .slice(1)

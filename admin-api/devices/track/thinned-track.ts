@@ -3,20 +3,20 @@ import { length, type Place } from './place.ts'
 
 const NONE = -1
 
-/** Between two records that follow one another; both are kept. */
+/** Two successive records with a gap between them; both are kept. */
 type Gap = { readonly from: number; readonly to: number }
 
 /**
- * At most `limit` records of a track of any length, in memory for that many, by SQUISH-E (Muckell
- * and others, 2013): when there is one too many, the record is left out whose absence changes the
- * track least, at the time of each record left out, counting what was left out around it before.
- * Both ends of the track are kept, and those of its longest gaps.
+ * Reduces a track of any length to at most `limit` records, with memory for only that many, by
+ * SQUISH-E (Muckell and others, 2013): when there is one record too many, it drops the record whose
+ * absence changes the track least, at the time of each dropped record, including the deviation from
+ * earlier drops around it. Both ends of the track are kept, and both ends of its longest gaps.
  *
- * Each kept record has a number; what belongs to it stands in arrays of numbers, which takes a third
- * of the time of an object each.
+ * Each kept record has a number, and its values are in arrays of numbers, which takes a third of
+ * the time that one object per record takes.
  */
 export class ThinnedTrack<Kept> {
-  /** How far from the shown track any record is at its time, in metres, at most. */
+  /** The maximum distance of any record from the shown track at its time, in metres. */
   tolerance = 0
   total = 0
   readonly #limit: number
@@ -27,22 +27,24 @@ export class ThinnedTrack<Kept> {
   readonly #zs: Float64Array
   readonly #before: Int32Array
   readonly #after: Int32Array
-  /** The largest priority with which a record next to it was left out. */
+  /** The largest priority with which a neighbouring record was dropped. */
   readonly #carried: Float64Array
-  /** How many gaps end at it: then it is not left out. */
+  /** The number of gaps that end at the record: if there are any, it is not dropped. */
   readonly #gapEnds: Int32Array
-  /** By how far the shown track would deviate at most if the record were left out too. */
+  /** The maximum deviation of the shown track if the record were dropped too. */
   readonly #removable: LeastFirst
   readonly #gapMs: number
-  /** Gaps are longer than this; it grows when there are too many of them. */
+  /** The minimum length of a gap; it grows when there are too many gaps. */
   #leastGapMs = 0
   #gaps: Gap[] = []
   #first = NONE
   #last = NONE
-  /** The number of the record that was left out last. */
+  /** The number of the record dropped last. */
   #free = NONE
 
-  /** Longer silences than `gapMs` and leaps are gaps; of too many, only the longer ones are. */
+  /**
+   * Silences longer than `gapMs` and leaps are gaps; if there are too many, only the longest are.
+   */
   constructor({ limit, gapMs }: { limit: number; gapMs: number }) {
     const size = limit + 1
     this.#limit = limit
@@ -59,8 +61,9 @@ export class ThinnedTrack<Kept> {
   }
 
   /**
-   * Records are added in the order of time.
-   * @param isLeap whether the way to it from the record before cannot have been driven.
+   * Adds a record; records come in the order of time.
+   *
+   * @param isLeap whether the distance from the record before is too long to have been driven.
    */
   add(record: Kept, timestamp: number, place: Place, isLeap = false): void {
     const point = this.#free === NONE ? this.#records.length : this.#free
@@ -104,7 +107,7 @@ export class ThinnedTrack<Kept> {
   #mark(gap: Gap): void {
     this.#gaps.push(gap)
     this.#countGapEnds(gap, 1)
-    // So that of the records at least every other one can be left out.
+    // Keeps at least every other record removable.
     if (this.#gaps.length <= this.#limit / 4) return
     const ms = ({ from, to }: Gap) => this.#msBetween(from, to)
     const lengths = this.#gaps.map(ms).sort((a, b) => a - b)
@@ -141,7 +144,7 @@ export class ThinnedTrack<Kept> {
     this.#rank(point)
   }
 
-  /** Puts a record in its place among those that may be left out, if it may. */
+  /** Ranks a record among the removable ones, unless it must be kept. */
   #rank(point: number): void {
     const before = this.#before[point] as number
     const after = this.#after[point] as number
@@ -153,7 +156,7 @@ export class ThinnedTrack<Kept> {
     this.#removable.set(point, (this.#carried[point] as number) + detour)
   }
 
-  /** How far it is from where the straight way between its neighbours would be at its time. */
+  /** The distance of a point from the straight line between its neighbours, at its time. */
   #detour(point: number, before: number, after: number): number {
     const span = this.#msBetween(before, after)
     const part = span === 0 ? 0 : this.#msBetween(before, point) / span
@@ -173,7 +176,10 @@ export class ThinnedTrack<Kept> {
   }
 }
 
-/** By one coordinate, how far `point` is from that fraction of the way from `before` to `after`. */
+/**
+ * The deviation in one coordinate of `point` from that fraction of the line from `before` to
+ * `after`.
+ */
 function offWay(
   coordinates: Float64Array,
   part: number,

@@ -1,19 +1,19 @@
 import type { TrackStep } from '../../../schemas/read-models.ts'
 import { distance, type Place } from './place.ts'
 
-/** Slower than that, in metres per second, counts as standing still. */
+/** Below this speed, in metres per second, a device counts as standing still. */
 const MOVING = 0.5
 
-/** Faster than that, in metres per second, nothing can have been driven: it is a leap. */
+/** Above this speed, in metres per second, nothing can have been driven: it is a leap. */
 const LEAP = 300
 
-/** Nobody knows the way of a step that takes longer. */
+/** The path of a longer step is unknown. */
 const LONGEST_STEP_MS = 60 * 60_000
 
-/** Where a step has its speed. */
+/** The index of the speed in a step. */
 const SPEED = 3
 
-/** What a whole track amounts to; records are added in the order of time. */
+/** The totals of a whole track; records are added in the order of time. */
 export class TrackTotals {
   distanceMetres = 0
   movingMs = 0
@@ -29,7 +29,7 @@ export class TrackTotals {
     this.#gapMs = gapMs
   }
 
-  /** @returns whether the record is a leap away from the one before. */
+  /** @returns whether the record is a leap away from the previous one. */
   add(step: TrackStep, place: Place): boolean {
     const last = this.#last
     const lastPlace = this.#lastPlace
@@ -41,7 +41,7 @@ export class TrackTotals {
     if (last === undefined || lastPlace === undefined) return false
     const metres = distance(lastPlace, place)
     const ms = step[0] - last[0]
-    // The clocks of many senders count whole seconds.
+    // Many senders' clocks count whole seconds.
     const isLeap = metres / ((ms || 1_000) / 1_000) > LEAP
     if (isLeap || ms > LONGEST_STEP_MS) return isLeap
     this.distanceMetres += metres
@@ -54,7 +54,7 @@ export class TrackTotals {
     return false
   }
 
-  /** In metres per second: of the speeds reported, else of those between records. */
+  /** In metres per second: from the reported speeds, or else from the speeds between records. */
   get maxSpeed(): number | null {
     if (this.#reportedSpeed >= 0) return this.#reportedSpeed
     return this.#computedSpeed >= 0 ? this.#computedSpeed : null
@@ -65,13 +65,13 @@ export class TrackTotals {
   }
 }
 
-/** The smallest box around points; its west is above its east where it crosses the 180th meridian. */
+/** The smallest box around points; its west is above its east if it crosses the 180th meridian. */
 class Bounds {
   #south = Infinity
   #north = -Infinity
   #west = Infinity
   #east = -Infinity
-  /** The same with longitudes from 0 to 360. */
+  /** The same edge with longitudes from 0 to 360. */
   #westFrom0 = Infinity
   #eastFrom0 = -Infinity
 

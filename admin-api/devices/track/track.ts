@@ -27,7 +27,7 @@ const TRACK_PARAMETERS = {
 /** In the order of `TrackPoint`. */
 const COLUMNS = ['timestamp', 'latitude', 'longitude', ...MEASUREMENTS, 'recordId'] as const
 
-/** A device's track for a map, of however many records. */
+/** A device's track for a map, whatever its number of records. */
 export function trackRoute({ store }: { store: Store }): AdminRoute {
   async function show(
     ctx: AdminContext,
