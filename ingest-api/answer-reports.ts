@@ -32,7 +32,7 @@ type AnswerReport = (
  * the app and nothing else of Koa: the router, answers written header by header, listeners for the end
  * of a request and the chain of middleware cost a report as much again as a bare server (bench/README.md).
  */
-export function withReports(
+export function withReportEndpoints(
   { app, router }: { app: Koa<ReportState>; router: Router<ReportState> },
   endpoints: Endpoints,
   options: Answering,

@@ -23,8 +23,8 @@ import { DeviceLimit } from './accept/device-limit.ts'
 import { KeyLimit } from './accept/key-limit.ts'
 import type { Rejections } from './accept/rejections.ts'
 import { Tally } from './accept/tally.ts'
-import { withReports } from './answer-reports.ts'
-import { Grants } from './keys/grants.ts'
+import { withReportEndpoints } from './answer-reports.ts'
+import { KeyCache } from './keys/key-cache.ts'
 import type { KeyUsage } from './keys/key-usage.ts'
 import { ingestDocument } from './openapi.ts'
 import { answerApps } from './senders/apps/answer-apps.ts'
@@ -71,7 +71,7 @@ export function createIngestApp({
   load?: Load
   metricsElsewhere?: boolean
 }): HttpApp & Pick<Koa<ReportState>, 'middleware'> {
-  const grants = new Grants({ keys, clock: steadyClock, wallClock: clock, stopping })
+  const keyCache = new KeyCache({ keys, clock: steadyClock, wallClock: clock, stopping })
   const failures = new AuthFailures({ limit: rateLimits.auth, openCounters })
   const router = new Router<ReportState>({ strict: true })
   operationsRoutes(router, {
@@ -85,7 +85,7 @@ export function createIngestApp({
   const keyLimit = new KeyLimit({ limit: rateLimits.key, openCounters })
   const deviceLimit = new DeviceLimit({ limit: rateLimits.device, openCounters })
   const tally = new Tally({ metrics, rejections })
-  const receiving = { grants, failures, usage, keyLimit, tally, load, clock }
+  const receiving = { keyCache, failures, usage, keyLimit, tally, load, clock }
   const receive = receiveReports(receiving)
   const accept = acceptReports({ eventLog, keyLimit, deviceLimit, tally, clock })
   const endpoints = {
@@ -107,5 +107,5 @@ export function createIngestApp({
   app.use(answerInEnvelope({ logger }))
   app.use(router.routes())
   app.on('error', reportBrokenOff({ logger }))
-  return withReports({ app, router }, endpoints, { metrics, logger, load })
+  return withReportEndpoints({ app, router }, endpoints, { metrics, logger, load })
 }

@@ -11,20 +11,20 @@ import { recordIdFor } from '../../schemas/record-id.ts'
 import type { ApiKey, KeyGrant } from '../../store/back-office.ts'
 import type { Allowance } from './allowance.ts'
 import { beyondDeviceLimit, type DeviceLimit } from './device-limit.ts'
-import type { GivenPosition, GivenReport } from './given-report.ts'
+import type { SubmittedPosition, SubmittedReport } from './submitted-report.ts'
 import { judgeHeartbeat, withoutRepeats } from './heartbeats.ts'
 import { beyondKeyLimit, type KeyLimit } from './key-limit.ts'
-import type { Outcome, Refused } from './outcome.ts'
+import type { Outcome, PositionOutcome, Refused } from './outcome.ts'
 import type { Received } from './rejected-content.ts'
 import { deviceRefusal } from './reportable-devices.ts'
 import type { Offered } from './rejections.ts'
 import type { Tally } from './tally.ts'
 
-export type { GivenPosition, GivenReport }
+export type { SubmittedPosition, SubmittedReport }
 
 /** The outcomes in the order of the reports, and what is left of the limits. */
-export type Accepted = {
-  readonly outcomes: readonly Outcome[]
+export type Accepted<Each = Outcome> = {
+  readonly outcomes: readonly Each[]
   /** Absent if nothing was counted: there is no limit, or only one report. */
   readonly keyAllowance?: Allowance | undefined
   /** Of a report that came alone. */
@@ -41,19 +41,24 @@ export type Accepted = {
  * @throws {ApiError | DependencyError} if the log has not acknowledged the events within `withinMs`.
  * They may or may not have been written, so no report has an outcome.
  */
-export type Accept = (
-  grant: KeyGrant,
-  reports: readonly GivenReport[],
-  options: {
-    readonly withinMs: number
-    /**
-     * The app whose format they came in. It sends all of a request again until nothing of it has to
-     * come later. So the caller has counted all of them against the key's limit, and the rejections
-     * are written at once; those that a limit refuses are no rejections, because they come again.
-     */
-    readonly app?: string
-  },
-) => Promise<Accepted>
+export type Accept = {
+  (
+    grant: KeyGrant,
+    positions: readonly SubmittedPosition[],
+    options: AcceptOptions,
+  ): Promise<Accepted<PositionOutcome>>
+  (grant: KeyGrant, reports: readonly SubmittedReport[], options: AcceptOptions): Promise<Accepted>
+}
+
+export type AcceptOptions = {
+  readonly withinMs: number
+  /**
+   * The app whose format they came in. It sends all of a request again until nothing of it has to
+   * come later. So the caller has counted all of them against the key's limit, and the rejections
+   * are written at once; those that a limit refuses are no rejections, because they come again.
+   */
+  readonly app?: string
+}
 
 /** A log takes no more at once. */
 const APPENDED_AT_ONCE = 1_000
@@ -78,9 +83,13 @@ export function acceptReports({
   tally: Tally
   clock: Clock
 }): Accept {
-  return async function accept(grant, given, { withinMs, app }) {
-    const fewer = given.length > 1 ? withoutRepeats(given) : undefined
-    const reports = fewer?.reports ?? given
+  async function accept(
+    grant: KeyGrant,
+    submitted: readonly SubmittedReport[],
+    { withinMs, app }: AcceptOptions,
+  ): Promise<Accepted> {
+    const distinct = submitted.length > 1 ? withoutRepeats(submitted) : undefined
+    const reports = distinct?.reports ?? submitted
     const receivedAt = clock.now()
     const { key } = grant
     const keyAllowance =
@@ -89,14 +98,14 @@ export function acceptReports({
         : undefined
     const fitting = reports.length - (keyAllowance?.over ?? 0)
     const began = performance.now()
-    const judgeAt = (report: GivenReport, index: number) =>
+    const judgeAt = (report: SubmittedReport, index: number) =>
       index < fitting || keyAllowance === undefined
         ? judge(report, grant, receivedAt)
         : limited(keyAllowance, beyondKeyLimit)
     const judged =
       reports.length > JUDGED_AT_ONCE ? await mapInTurns(reports, judgeAt) : reports.map(judgeAt)
     const devices = await limitDevices(judged, key)
-    const events = judged.flatMap((found) => (found.kind === 'good' ? [found.event] : []))
+    const events = judged.flatMap((verdict) => (verdict.kind === 'good' ? [verdict.event] : []))
     try {
       const leftMs = Math.max(0, withinMs - (performance.now() - began))
       if (events.length > 0) await within(leftMs, append(events), tooLate)
@@ -106,28 +115,30 @@ export function acceptReports({
     }
     let heartbeats = 0
     const rejections = new Set<Offered>()
-    const judgedOutcomes = judged.map((found, index): Outcome => {
-      if (found.kind === 'good') {
-        if (!isDeviceSeen(found.event)) {
-          return { kind: 'accepted', recordId: found.event.recordId, receivedAt }
+    const judgedOutcomes = judged.map((verdict, index): Outcome => {
+      if (verdict.kind === 'good') {
+        if (!isDeviceSeen(verdict.event)) {
+          return { kind: 'accepted', recordId: verdict.event.recordId, receivedAt }
         }
         heartbeats += 1
         return { kind: 'seen' }
       }
-      const { error, message } = found.refused
+      const { error, message } = verdict.refused
       if (app !== undefined && error === 'RATE_LIMITED') tally.postponed(error, app)
       else {
         const refusal = { key, error, message, received: received(reports[index]) }
-        rejections.add(tally.refused({ ...refusal, hurried: app !== undefined }, app))
+        rejections.add(tally.refused({ ...refusal, isAwaited: app !== undefined }, app))
       }
-      return { kind: 'refused', ...found.refused }
+      return { kind: 'refused', ...verdict.refused }
     })
     tally.accepted(events.length - heartbeats, app)
     tally.seen(heartbeats, app)
-    const outcomes = fewer?.places.map((place) => judgedOutcomes[place]!) ?? judgedOutcomes
+    const outcomes = distinct?.places.map((place) => judgedOutcomes[place]!) ?? judgedOutcomes
     const [deviceAllowance] = reports.length === 1 ? devices.values() : []
     return { outcomes, keyAllowance, deviceAllowance, rejections }
   }
+  // Only a heartbeat is `seen`.
+  return accept as Accept
 
   async function append(events: readonly AppendedEvent[]): Promise<void> {
     if (events.length <= APPENDED_AT_ONCE) return eventLog.append(events)
@@ -139,26 +150,26 @@ export function acceptReports({
   /** Counts the devices of the good reports, and refuses in `judged` those beyond their limit. */
   async function limitDevices(judged: Judged[], { accountId }: ApiKey) {
     const deviceIds = new Set<string>()
-    for (const found of judged) if (found.kind === 'good') deviceIds.add(found.event.deviceId)
+    for (const verdict of judged) if (verdict.kind === 'good') deviceIds.add(verdict.event.deviceId)
     const devices = await deviceLimit.take(accountId, deviceIds)
-    judged.forEach((found, index) => {
-      if (found.kind !== 'good') return
-      const device = devices.get(found.event.deviceId)
+    judged.forEach((verdict, index) => {
+      if (verdict.kind !== 'good') return
+      const device = devices.get(verdict.event.deviceId)
       if (device?.exceeded) judged[index] = limited(device, beyondDeviceLimit)
     })
     return devices
   }
 }
 
-function judge(given: GivenReport, grant: KeyGrant, receivedAt: number): Judged {
-  if ('seen' in given) {
-    const event = judgeHeartbeat(given, grant, receivedAt)
+function judge(submitted: SubmittedReport, grant: KeyGrant, receivedAt: number): Judged {
+  if ('seen' in submitted) {
+    const event = judgeHeartbeat(submitted, grant, receivedAt)
     return 'error' in event ? { kind: 'refused', refused: event } : { kind: 'good', event }
   }
-  const { json, idempotencyKey, faults: others = [], translated } = given
+  const { json, idempotencyKey, faults: otherFaults = [], translated } = submitted
   const parsed = translated ?? parsePositionReport(json, { now: receivedAt })
-  if ('faults' in parsed || others.length > 0) {
-    const faults = 'faults' in parsed ? [...parsed.faults, ...others] : others
+  if ('faults' in parsed || otherFaults.length > 0) {
+    const faults = 'faults' in parsed ? [...parsed.faults, ...otherFaults] : otherFaults
     const refused = { error: 'INVALID_PARAMS', ...tellFaults(faults), retriable: false } as const
     return { kind: 'refused', refused }
   }
@@ -166,15 +177,15 @@ function judge(given: GivenReport, grant: KeyGrant, receivedAt: number): Judged 
   const refused = deviceRefusal(grant, report.deviceId)
   if (refused !== undefined) return { kind: 'refused', refused }
   const { key } = grant
-  const byPlace = translated !== undefined
-  const context = { key, idempotencyKey, receivedAt, byPlace }
+  const isIdentifiedByPlace = translated !== undefined
+  const context = { key, idempotencyKey, receivedAt, isIdentifiedByPlace }
   return { kind: 'good', event: positionReported(report, context) }
 }
 
 /** What a rejection shows of a report. */
-function received(given: GivenReport | undefined): Received {
-  if (given === undefined || !('seen' in given)) return given ?? {}
-  const { seen: deviceId, ...rest } = given
+function received(submitted: SubmittedReport | undefined): Received {
+  if (submitted === undefined || !('seen' in submitted)) return submitted ?? {}
+  const { seen: deviceId, ...rest } = submitted
   return { json: { deviceId }, ...rest }
 }
 
@@ -191,13 +202,18 @@ function positionReported(
     key,
     idempotencyKey,
     receivedAt,
-    byPlace,
-  }: { key: ApiKey; idempotencyKey: string | undefined; receivedAt: number; byPlace: boolean },
+    isIdentifiedByPlace,
+  }: {
+    key: ApiKey
+    idempotencyKey: string | undefined
+    receivedAt: number
+    isIdentifiedByPlace: boolean
+  },
 ): PositionReported {
   const { accountId } = key
   const { timestamp } = report
   return {
-    recordId: recordIdFor(byPlace ? placeOf(report) : report, {
+    recordId: recordIdFor(isIdentifiedByPlace ? placeOf(report) : report, {
       accountId,
       idempotencyKey,
       receivedAt,

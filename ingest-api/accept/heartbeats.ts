@@ -3,13 +3,13 @@ import type { DeviceSeen } from '../../schemas/device-seen.ts'
 import { deviceIdFaults } from '../../schemas/position-report.ts'
 import { newUlid } from '../../schemas/record-id.ts'
 import type { KeyGrant } from '../../store/back-office.ts'
-import type { GivenHeartbeat, GivenReport } from './given-report.ts'
+import type { SubmittedHeartbeat, SubmittedReport } from './submitted-report.ts'
 import type { Refused } from './outcome.ts'
 import { deviceRefusal } from './reportable-devices.ts'
 
 /** The event of a heartbeat, or why there is none. */
 export function judgeHeartbeat(
-  { seen: deviceId }: GivenHeartbeat,
+  { seen: deviceId }: SubmittedHeartbeat,
   grant: KeyGrant,
   receivedAt: number,
 ): DeviceSeen | Refused {
@@ -28,15 +28,16 @@ export function judgeHeartbeat(
  * place among them. Undefined if all are needed.
  */
 export function withoutRepeats(
-  given: readonly GivenReport[],
-): { readonly reports: readonly GivenReport[]; readonly places: readonly number[] } | undefined {
-  const reports: GivenReport[] = []
+  submitted: readonly SubmittedReport[],
+):
+  { readonly reports: readonly SubmittedReport[]; readonly places: readonly number[] } | undefined {
+  const reports: SubmittedReport[] = []
   const heartbeats = new Map<unknown, number>()
-  const places = given.map((report) => {
+  const places = submitted.map((report) => {
     const known = 'seen' in report ? heartbeats.get(report.seen) : undefined
     if (known !== undefined) return known
     if ('seen' in report) heartbeats.set(report.seen, reports.length)
     return reports.push(report) - 1
   })
-  return reports.length === given.length ? undefined : { reports, places }
+  return reports.length === submitted.length ? undefined : { reports, places }
 }

@@ -1,11 +1,12 @@
 import type { Fault } from '../../runtime/errors.ts'
 import type { RejectionError } from '../../schemas/report-rejected.ts'
 
-export type Outcome =
+export type PositionOutcome =
   | { readonly kind: 'accepted'; readonly recordId: string; readonly receivedAt: number }
-  /** A heartbeat; it is durable. */
-  | { readonly kind: 'seen' }
   | ({ readonly kind: 'refused' } & Refused)
+
+/** `seen`: a heartbeat; it is durable. */
+export type Outcome = PositionOutcome | { readonly kind: 'seen' }
 
 export type Refused = {
   readonly error: RejectionError

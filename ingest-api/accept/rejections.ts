@@ -29,7 +29,7 @@ export type Refusal = {
   readonly message: string
   readonly received: Received
   /** Somebody waits until it is written. */
-  readonly hurried?: boolean
+  readonly isAwaited?: boolean
 }
 
 type Queued = { readonly outcome: 'kept' | 'counted'; readonly event: ReportRejected }
@@ -97,8 +97,8 @@ export class Rejections {
     this.#logger = logger
   }
 
-  offer({ key, error, message, received, hurried = false }: Refusal): Offered {
-    if (hurried) this.#hasten()
+  offer({ key, error, message, received, isAwaited = false }: Refusal): Offered {
+    if (isAwaited) this.#hasten()
     const receivedAt = this.#clock.now()
     const now = this.#steadyClock.now()
     if (this.#second !== secondOf(now)) this.#endSecond(now)

@@ -6,11 +6,11 @@ import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import type { HttpContext } from '../../runtime/http.ts'
 import { isInForce, type KeyGrant, type Scope } from '../../store/back-office.ts'
-import type { Grants } from './grants.ts'
+import type { KeyCache } from './key-cache.ts'
 import type { KeyUsage } from './key-usage.ts'
 
 type Authentication = {
-  readonly grants: Grants
+  readonly keyCache: KeyCache
   readonly failures: AuthFailures
   readonly clock: Clock
 }
@@ -40,13 +40,13 @@ export async function authenticate(
 export async function grantBehind(
   hash: Buffer | undefined,
   address: string,
-  { grants, failures, clock }: Authentication,
+  { keyCache, failures, clock }: Authentication,
 ): Promise<KeyGrant | undefined> {
-  const grant = hash && (await grants.find(hash, () => failures.check(address)))
+  const grant = hash && (await keyCache.find(hash, () => failures.check(address)))
   // Checked for each request, because a cached grant may have expired meanwhile.
   if (grant !== undefined && isInForce(grant, clock.now())) return grant
   const tooMany = await failures.count(address)
-  if (tooMany !== undefined && !(hash && grants.wasGood(hash))) throw tooMany
+  if (tooMany !== undefined && !(hash && keyCache.wasGood(hash))) throw tooMany
   return undefined
 }
 

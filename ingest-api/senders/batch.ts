@@ -1,9 +1,9 @@
 import { invalidParams } from '../../runtime/errors.ts'
 import type { HttpContext } from '../../runtime/http.ts'
 import { isoTime } from '../../schemas/iso-8601.ts'
-import type { Accept, GivenReport } from '../accept/accept.ts'
+import type { Accept, SubmittedPosition } from '../accept/accept.ts'
 import { rateLimitHeaders } from '../accept/allowance.ts'
-import type { Outcome } from '../accept/outcome.ts'
+import type { PositionOutcome } from '../accept/outcome.ts'
 import type { Endpoint } from './endpoint.ts'
 import { idempotencyKey } from './idempotency-key.ts'
 import { bodyFault } from './read-body.ts'
@@ -36,30 +36,28 @@ export function submitBatch({ receive, accept }: { receive: Receive; accept: Acc
  * The reports in a body, each with an Idempotency-Key of its own where there is one for all.
  * @throws {ApiError} 400 if the body is no batch, or the header is faulty.
  */
-function batch(ctx: HttpContext, json: unknown): GivenReport[] {
-  const given =
+function batch(ctx: HttpContext, json: unknown): SubmittedPosition[] {
+  const reports =
     typeof json === 'object' && json !== null && Object.hasOwn(json, 'reports')
       ? (json as { reports: unknown }).reports
       : undefined
-  if (!Array.isArray(given) || given.length < 1 || given.length > MOST_REPORTS) {
+  if (!Array.isArray(reports) || reports.length < 1 || reports.length > MOST_REPORTS) {
     throw bodyFault(`the body must be {"reports":[…]} with 1 to ${MOST_REPORTS} position reports`)
   }
   const { idempotencyKey: header, faults } = idempotencyKey(ctx)
   if (faults !== undefined) throw invalidParams(faults)
-  return given.map((report: unknown, index) => ({
+  return reports.map((report: unknown, index) => ({
     json: report,
     ...(header !== undefined && { idempotencyKey: `${header} ${index}` }),
   }))
 }
 
-function result(outcome: Outcome, index: number) {
+function result(outcome: PositionOutcome, index: number) {
   switch (outcome.kind) {
     case 'accepted': {
       const { recordId, receivedAt } = outcome
       return { index, recordId, receivedAt: isoTime(receivedAt) }
     }
-    case 'seen':
-      throw new Error('a heartbeat is no report of a batch')
     case 'refused':
       return { index, error: outcome.error, message: outcome.message }
   }

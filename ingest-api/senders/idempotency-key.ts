@@ -1,11 +1,11 @@
 import type { Fault } from '../../runtime/errors.ts'
 import type { HttpContext } from '../../runtime/http.ts'
-import type { GivenPosition } from '../accept/accept.ts'
+import type { SubmittedPosition } from '../accept/accept.ts'
 
 /** What the `Idempotency-Key` header says, or what is wrong with it. */
 export function idempotencyKey({
   req,
-}: HttpContext): Pick<GivenPosition, 'idempotencyKey' | 'faults'> {
+}: HttpContext): Pick<SubmittedPosition, 'idempotencyKey' | 'faults'> {
   const header = req.headers['idempotency-key']
   if (header === undefined) return {}
   if (typeof header === 'string' && /^[\x21-\x7e]{1,255}$/.test(header)) {

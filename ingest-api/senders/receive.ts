@@ -3,13 +3,13 @@ import { ApiError } from '../../runtime/errors.ts'
 import { toApiError, type HttpContext } from '../../runtime/http.ts'
 import type { Load } from '../../runtime/load.ts'
 import type { ApiKey, KeyGrant } from '../../store/back-office.ts'
-import type { GivenReport } from '../accept/accept.ts'
+import type { SubmittedPosition } from '../accept/accept.ts'
 import { rateLimitHeaders, type Allowance } from '../accept/allowance.ts'
 import { beyondKeyLimit, type KeyAllowance, type KeyLimit } from '../accept/key-limit.ts'
 import type { Tally } from '../accept/tally.ts'
 import type { AuthFailures } from '../../runtime/auth-failures.ts'
 import { authenticate, authorize } from '../keys/authenticate.ts'
-import type { Grants } from '../keys/grants.ts'
+import type { KeyCache } from '../keys/key-cache.ts'
 import type { KeyUsage } from '../keys/key-usage.ts'
 import type { ReportState } from './endpoint.ts'
 import { readJson, type JsonBody } from './read-json.ts'
@@ -19,7 +19,7 @@ export const WAITS_MS = 5_400
 
 /** What every way of reporting uses of the app. */
 export type Receiving = {
-  readonly grants: Grants
+  readonly keyCache: KeyCache
   readonly failures: AuthFailures
   readonly usage: KeyUsage
   readonly keyLimit: KeyLimit
@@ -31,7 +31,7 @@ export type Receiving = {
 /** A request whose key may report, and its reports. */
 export type ReportRequest = {
   readonly grant: KeyGrant
-  readonly reports: readonly GivenReport[]
+  readonly reports: readonly SubmittedPosition[]
   /** What is left for the key after the first report. */
   readonly allowance: Allowance | undefined
   /** How long it may still wait for the log. */
@@ -43,7 +43,7 @@ export type Receive = (
   options: {
     readonly limitBytes: number
     /** @throws {ApiError} 400 if the body does not have the shape that the endpoint takes. */
-    readonly reportsIn: (body: JsonBody) => readonly GivenReport[]
+    readonly reportsIn: (body: JsonBody) => readonly SubmittedPosition[]
   },
 ) => Promise<ReportRequest>
 
@@ -52,7 +52,7 @@ export type Receive = (
  * JSON body. A failure here counts as one report.
  */
 export function receiveReports({
-  grants,
+  keyCache,
   failures,
   usage,
   keyLimit,
@@ -66,7 +66,7 @@ export function receiveReports({
     let allowance: KeyAllowance | undefined
     try {
       const started = performance.now()
-      const grant = await authenticate(ctx, { grants, failures, clock })
+      const grant = await authenticate(ctx, { keyCache, failures, clock })
       key = grant.key
       authorize(grant, { scope: 'positions:write', usage, clock })
       allowance = await keyLimit.take(key, 1)

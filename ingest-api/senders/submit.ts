@@ -2,7 +2,7 @@ import { ApiError } from '../../runtime/errors.ts'
 import { isoTime } from '../../schemas/iso-8601.ts'
 import type { Accept } from '../accept/accept.ts'
 import { rateLimitHeaders } from '../accept/allowance.ts'
-import type { Outcome, Refused } from '../accept/outcome.ts'
+import type { PositionOutcome, Refused } from '../accept/outcome.ts'
 import type { Endpoint } from './endpoint.ts'
 import { idempotencyKey } from './idempotency-key.ts'
 import type { Receive } from './receive.ts'
@@ -33,15 +33,13 @@ export function submitPosition({
   }
 }
 
-function answer(outcome: Outcome) {
+function answer(outcome: PositionOutcome) {
   switch (outcome.kind) {
     case 'accepted': {
       const { recordId } = outcome
       const receivedAt = isoTime(outcome.receivedAt)
       return { message: 'Position accepted', data: { recordId, receivedAt } }
     }
-    case 'seen':
-      throw new Error('a heartbeat is no report')
     case 'refused':
       throw refusal(outcome)
   }

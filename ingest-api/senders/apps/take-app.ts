@@ -22,7 +22,7 @@ import type { App, AppAnswer, AppHead } from './app.ts'
 import type { AppRoute } from './app-routes.ts'
 import { credentialsIn, withoutKey, type Credentials } from './credentials.ts'
 import { fieldsIn } from './fields.ts'
-import { givenReports } from './given-reports.ts'
+import { submittedReports } from './submitted-reports.ts'
 
 /** Of a body without a valid key, so much is read. */
 const UNKNOWN_BODY_BYTES = 16 * 1024
@@ -47,7 +47,7 @@ export type TakeApp = (ctx: Context, route: AppRoute) => Promise<AppAnswer>
  * one bad point would keep back all that follow.
  */
 export function takeApps({
-  grants,
+  keyCache,
   failures,
   usage,
   keyLimit,
@@ -80,7 +80,7 @@ export function takeApps({
     if (body instanceof ApiError) {
       const error = body.error === 'PAYLOAD_TOO_LARGE' ? body.error : 'INVALID_PARAMS'
       const { message } = body
-      const refusal = { key, error, message, received: { chunks }, hurried: true } as const
+      const refusal = { key, error, message, received: { chunks }, isAwaited: true } as const
       await durable([tally.refused(refusal, app.name)], left())
       return app.answer(head)
     }
@@ -92,7 +92,7 @@ export function takeApps({
     // Before the work, or requests at the same time would all be within the limit.
     const charge = await keyLimit.charge(key, said.length - 1)
     if (charge.exhausted !== undefined) throw exhausted(charge.exhausted, app)
-    const reports = await givenReports(said, { key, now: clock.now(), chunks })
+    const reports = await submittedReports(said, { key, now: clock.now(), chunks })
     const options = { withinMs: left(), app: app.name }
     const { outcomes, rejections } = await accept(grant, reports, options).catch(
       async (error: unknown) => {
@@ -112,7 +112,7 @@ export function takeApps({
     try {
       // The server asks this of requests with a body.
       if (ctx.method === 'GET' && load.isFull) throw overloaded()
-      grant = await grantBehind(credentials.hash, ctx.ip, { grants, failures, clock })
+      grant = await grantBehind(credentials.hash, ctx.ip, { keyCache, failures, clock })
       if (grant === undefined) throw unauthorized(credentials)
     } catch (error) {
       tally.failed(error, { reports: 1, app: app.name })

@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { acceptReports, type Accept, type GivenReport } from '../../../ingest-api/accept/accept.ts'
+import {
+  acceptReports,
+  type Accept,
+  type SubmittedReport,
+} from '../../../ingest-api/accept/accept.ts'
 import { DeviceLimit } from '../../../ingest-api/accept/device-limit.ts'
 import { KeyLimit } from '../../../ingest-api/accept/key-limit.ts'
 import type { Refusal } from '../../../ingest-api/accept/rejections.ts'
@@ -62,7 +66,7 @@ beforeEach(() => {
 
 afterEach(() => metrics.registry.clear())
 
-function van(number: number, more: object = {}): GivenReport {
+function van(number: number, more: object = {}): SubmittedReport {
   return { json: { deviceId: `van-${number}`, latitude: 54.3, longitude: 10.1, ...more } }
 }
 

@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { acceptReports, type Accept, type GivenReport } from '../../../ingest-api/accept/accept.ts'
+import {
+  acceptReports,
+  type Accept,
+  type SubmittedReport,
+} from '../../../ingest-api/accept/accept.ts'
 import { DeviceLimit } from '../../../ingest-api/accept/device-limit.ts'
 import { KeyLimit } from '../../../ingest-api/accept/key-limit.ts'
 import { rejectedContent } from '../../../ingest-api/accept/rejected-content.ts'
@@ -56,12 +60,12 @@ beforeEach(() => {
 
 afterEach(() => metrics.registry.clear())
 
-function van(number: number): GivenReport {
+function van(number: number): SubmittedReport {
   return { json: { deviceId: `van-${number}`, latitude: 54.3, longitude: 10.1 } }
 }
 
 /** The outcomes as the caller gets them, who counts the first report. */
-async function outcomes(...reports: GivenReport[]) {
+async function outcomes(...reports: SubmittedReport[]) {
   return (await accept(grant, reports, soon)).outcomes
 }
 

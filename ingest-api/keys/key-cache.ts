@@ -28,7 +28,7 @@ type Answer = { readonly grant: KeyGrant; readonly readAt: number }
  * A cache of the store's API keys. Every change in the back office takes effect within 5 s; known
  * keys keep working for an hour while the store is unavailable.
  */
-export class Grants {
+export class KeyCache {
   readonly #known = new LRUCache<string, Answer>({ max: KNOWN_KEPT })
   /** When an unknown key was looked up. Kept apart, so that made-up keys never evict real ones. */
   readonly #unknown = new LRUCache<string, number>({ max: UNKNOWN_KEPT })

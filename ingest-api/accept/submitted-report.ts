@@ -2,9 +2,9 @@ import type { Fault } from '../../runtime/errors.ts'
 import type { parsePositionReport } from '../../schemas/position-report.ts'
 
 /** One report as sent. */
-export type GivenReport = GivenPosition | GivenHeartbeat
+export type SubmittedReport = SubmittedPosition | SubmittedHeartbeat
 
-export type GivenPosition = {
+export type SubmittedPosition = {
   readonly json: unknown
   /** The raw body, if it holds this report alone. A rejection shows it, or else the JSON. */
   readonly chunks?: readonly Buffer[]
@@ -21,7 +21,7 @@ export type GivenPosition = {
 }
 
 /** A device was heard of without a position. One of each device is appended for a request. */
-export type GivenHeartbeat = {
+export type SubmittedHeartbeat = {
   /** The device id; what is wrong with it refuses the heartbeat. */
   readonly seen: string
   /** As of a position. */

@@ -8,7 +8,7 @@ jest.useFakeTimers()
 jest.unstable_mockModule('node:timers/promises', () => ({
   setTimeout: (ms: number) => new Promise((resolve) => setTimeout(resolve, ms)),
 }))
-const { Grants } = await import('../../../ingest-api/keys/grants.ts')
+const { KeyCache } = await import('../../../ingest-api/keys/key-cache.ts')
 
 const hash = Buffer.alloc(32, 1)
 
@@ -40,7 +40,7 @@ function source(answer: () => Promise<KeyGrant | undefined>) {
       return answer()
     },
   }
-  const grants = new Grants({ keys, clock, wallClock: clock, stopping: stopping.signal })
+  const grants = new KeyCache({ keys, clock, wallClock: clock, stopping: stopping.signal })
   const find = (secret: Buffer) => grants.find(secret, async () => undefined)
   return { clock, asked, grants: { find } }
 }

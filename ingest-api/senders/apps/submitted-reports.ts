@@ -1,22 +1,22 @@
 import { mapInTurns } from '../../../runtime/end-of-turn.ts'
 import { isListed } from '../../../schemas/device-list.ts'
 import type { ApiKey } from '../../../store/back-office.ts'
-import type { GivenReport } from '../../accept/accept.ts'
+import type { SubmittedReport } from '../../accept/accept.ts'
 import type { Said } from './app.ts'
 import { judgePoint } from './judge-point.ts'
 
 const LARGE_BYTES = 16 * 1024
 
 /** What an app says, as reports: our fields, and a device for those that name none. */
-export async function givenReports(
+export async function submittedReports(
   said: readonly Said[],
   { key, now, chunks }: { key: ApiKey; now: number; chunks: readonly Buffer[] },
-): Promise<GivenReport[]> {
+): Promise<SubmittedReport[]> {
   const fallback = fallbackDeviceId(key)
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
   // A rejection shows the beginning: to write all of it anew can take a second.
   const whole = said.length === 1 && length > LARGE_BYTES ? { chunks } : {}
-  const reportsOf = (one: Said): GivenReport[] => {
+  const reportsOf = (one: Said): SubmittedReport[] => {
     const deviceId = one.deviceId ?? fallback
     switch (one.kind) {
       case 'point': {
