@@ -9,20 +9,24 @@ export type Fleet = { readonly intervalSeconds: number; readonly retentionDays: 
 
 const FLEETS = [1e4, 1e6, 1e8]
 
-/** One machine cannot tell these. The rest of each core is for peaks, and for an instance that is away. */
+/**
+ * Assumptions that one machine cannot measure. The rest of each core is for peaks, and for an
+ * instance that is down.
+ */
 const ASSUMED = { load: 0.5, coresPerMachine: 4, copies: 3 }
-/** Copies included. */
+/** Including copies. */
 const BYTES_A_BROKER = 40e6
-/** A new document and the device's status each. */
+/** Each report writes a new document and the device's status. */
 const REPORTS_A_SHARD = 10_000
-/** A topic is created with so many, and a projector takes turns with two. */
+/** A topic is created with this many, and a projector alternates between two. */
 const FEWEST_PARTITIONS = 12
 const PARTITIONS_PER_PROJECTOR = 2
-/** An embedded process beyond that has no reserve: its projection is one thread. */
+/** Beyond this an embedded process has no reserve: its projection is one thread. */
 const MOST_EMBEDDED_CORES = 1
 
 /**
- * Computes what fleets of 10^4, 10^6 and 10^8 devices need, from what one report costs.
+ * Computes what fleets of 10^4, 10^6 and 10^8 devices need, from the cost of one report.
+ *
  * @throws {UsageError} naming the part of the bench to run first.
  */
 export function capacity(
@@ -48,7 +52,7 @@ export function capacity(
   const numbers = (name: string, value: (reportsPerSecond: number) => number) =>
     row(name, (perSecond) => number(value(perSecond)))
   const cores = (micros: number) => (perSecond: number) => (perSecond * micros) / 1e6 / load
-  // Two of each: one may be away.
+  // At least two of each: one may be down.
   const projectors = (perSecond: number) => Math.max(2, Math.ceil(cores(projector)(perSecond)))
   const perDay = (size: number) => (perSecond: number) => perSecond * size * 86_400
   const stored = (perSecond: number) =>

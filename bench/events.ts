@@ -4,8 +4,8 @@ import { ulid } from '../schemas/record-id.ts'
 const BEGIN = Date.UTC(2026, 0, 1)
 
 /**
- * Event number n of a fleet in which each device reports in turn, ten seconds apart: what is in a log
- * after a while, the same in every run.
+ * Event number n of a fleet in which each device reports in turn, ten seconds apart: a realistic
+ * log, the same in every run.
  */
 export function eventOf(n: number, { devices }: { devices: number }): PositionReported {
   const turn = Math.floor(n / devices)

@@ -1,6 +1,6 @@
 import { valueIn, type Result } from './part.ts'
 
-/** A figure with the bounds that it must keep. */
+/** A figure with its bounds. */
 export type Figure = {
   readonly name: string
   /** Absent: not measured. */
@@ -13,7 +13,7 @@ export type Figure = {
 
 type Bounds = Pick<Figure, 'name' | 'must' | 'wanted'> & {
   readonly unit?: Figure['unit']
-  /** The larger the better; otherwise the smaller. */
+  /** If set, larger is better; otherwise smaller is. */
   readonly large?: true
   readonly title: string
   readonly column: string

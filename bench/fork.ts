@@ -2,17 +2,17 @@ import { fork, type ChildProcess, type Serializable } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** A process of the bench's own, which ends with the bench. */
+/** A child process of the bench, which exits with the bench. */
 export type Child = {
   readonly pid: number
-  /** Sends a message and waits for the answer to it. */
+  /** Sends a message and waits for its answer. */
   ask<Answer>(message: Serializable): Promise<Answer>
   /** The next message. Rejects if the process ends instead. */
   message<Answer>(): Promise<Answer>
   stop(): Promise<void>
 }
 
-/** Runs `bench/FILE` in a process of its own. */
+/** Runs `bench/FILE` in a child process. */
 export function forkTypescript(file: string, args: readonly string[] = []): Child {
   const child: ChildProcess = fork(fileURLToPath(new URL(file, import.meta.url)), args, {
     execArgv: ['--import', new URL('typescript.mjs', import.meta.url).href],

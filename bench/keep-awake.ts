@@ -1,15 +1,18 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 
-/** Of power management, in every Linux: the least latency that an open file asks for counts. */
+/**
+ * Every Linux has this file for power management: the lowest latency that any open file requests
+ * applies.
+ */
 const DEVICE = '/dev/cpu_dma_latency'
 
 /** Microseconds. */
 const NONE = new Int32Array([0])
 
 /**
- * Keeps the processors from halting until the function it gives is called: idle ones poll instead. One that a
- * virtual machine has halted is given back by its host milliseconds after it is needed. Does nothing for
- * those who may not write `device`: only root may.
+ * Keeps the processors from halting until the returned function is called: idle ones poll instead.
+ * When a virtual machine has halted a processor, its host takes milliseconds to give it back. Does
+ * nothing without the right to write `device`, which only root has.
  */
 export function keepAwake(device = DEVICE): () => void {
   let file: number

@@ -20,10 +20,10 @@ import { progressOn } from './progress.ts'
 import { tables } from './table.ts'
 
 const logger = createLogger({ level: 'fatal', name: 'bench' })
-/** As long as a real one. */
+/** As long as a real id. */
 const ID = '01KDVDNA00Z6JGGE5XXD5XW7P3'
 
-// So that what has been started ends too.
+// So that all started processes end too.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 process.exitCode = await runCommand(process.argv.slice(2), {
   help: HELP,

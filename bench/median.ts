@@ -1,4 +1,4 @@
-/** NaN of nothing. */
+/** NaN without values. */
 export function median(values: readonly number[]): number {
   const sorted = Float64Array.from(values).sort()
   const middle = (sorted.length - 1) / 2

@@ -15,12 +15,12 @@ export type Options = {
   readonly parts: ReadonlySet<PartName>
   readonly short: boolean
   readonly rounds: number
-  /** Of one window. */
+  /** The length of one window. */
   readonly seconds: number
-  /** Undefined: as many that each stays far below its limit. */
+  /** Undefined: so many that each stays far below its limit. */
   readonly devices: number | undefined
   readonly file: string
-  /** Print what fleets need instead of measuring. */
+  /** Print the needs of fleets instead of measuring. */
   readonly capacity:
     { readonly intervalSeconds: number; readonly retentionDays: number } | undefined
 }

@@ -2,14 +2,14 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, totalmem } from 'node:os'
 import { stolenShare } from './cpu-time.ts'
 
-/** A line of a table, columns by name. Its texts say which line it is, its numbers were measured. */
+/** A row of a table, columns by name. Its texts identify the row, its numbers are measured. */
 export type Row = Readonly<Record<string, string | number>>
 
 /** One table of the bench. */
 export type Part = {
   readonly title: string
   readonly rows: readonly Row[]
-  /** Why its figures are void; none: they are not. */
+  /** The reasons why its figures are void; empty if they are valid. */
   readonly faults: readonly string[]
 }
 
@@ -19,17 +19,17 @@ export type Measured = Part & {
   readonly rounds: number
 }
 
-/** Everything that has been measured, in the order of the tables; each title once. */
+/** All measured parts, in the order of the tables; each title once. */
 export type Result = readonly Measured[]
 
-/** As long as this runs. */
+/** Counts from the start of this process. */
 const stolenHere = stolenShare()
 
 export function measured(part: Part, rounds: number): Measured {
   return { at: new Date().toISOString(), machine: machine(), rounds, ...part }
 }
 
-/** The earlier result; rows measured again replace their earlier ones. */
+/** The earlier result, with the rows that were measured again replaced. */
 export function withMeasured(earlier: Result, now: readonly Measured[]): Result {
   const titles = new Set([...earlier, ...now].map(({ title }) => title))
   return [...titles].flatMap((title) => {
@@ -75,7 +75,8 @@ export function writeResult(file: string, result: Result): void {
 function machine(): string {
   const [{ model } = { model: 'unknown processor' }, ...others] = cpus()
   const gigabytes = Math.round(totalmem() / 2 ** 30)
-  // Beyond the number of cores, other programs had a share of them: then only ratios say something.
+  // Beyond the number of cores, other programs took a share of them: then only ratios are
+  // meaningful.
   const load = Math.round(loadavg()[1] ?? 0)
   const stolen = Math.round(100 * stolenHere())
   return (

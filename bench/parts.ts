@@ -21,7 +21,7 @@ type Tools = {
 
 type Order = Options & Tools & { readonly servers: () => Servers }
 
-/** Measures the chosen parts, one after the other; the servers that they need run meanwhile. */
+/** Measures the chosen parts, one after the other, and runs the servers that they need. */
 export async function runParts(options: Options, tools: Tools): Promise<Measured[]> {
   const { parts, rounds } = options
   let started: Servers | undefined

@@ -1,4 +1,4 @@
-/** Says what the bench is doing: on standard error, so that the tables can be piped. */
+/** Prints the current step of the bench on standard error, so that the tables can be piped. */
 export type Progress = (doing: string) => void
 
 export function progressOn(screen: { write(text: string): unknown }, now: () => number): Progress {

@@ -6,14 +6,14 @@ import { pace } from './load/loops.ts'
 import type { Part } from './part.ts'
 
 const REPORTS_PER_SECOND = 200
-/** To ask for each one would keep the service busy with nothing else. */
+/** Asking for every report would keep the service busy with nothing else. */
 const ONE_IN = 10
 const ASK_EVERY_MS = 1
 const GIVEN_UP_AFTER_MS = 5_000
 
 /**
- * How long after its 200 a report can be read, with reports coming in evenly: until the admin API answers
- * with the record.
+ * How long after its 200 a report becomes readable, while reports come in evenly: until the admin
+ * API answers with the record.
  */
 export async function measureReadable(
   { url, adminUrl, key }: Pick<Candidate, 'url' | 'key'> & { readonly adminUrl: string },

@@ -1,12 +1,12 @@
-/** One real answer of the service, to be sent again by the bare server. */
+/** One real answer of the service, for the bare server to repeat. */
 export type SampleAnswer = {
   readonly status: number
-  /** Names and values in turn, as they came. */
+  /** Names and values alternating, as received. */
   readonly rawHeaders: readonly string[]
   readonly body: string
 }
 
-/** What the server sets itself. */
+/** Headers that the server sets itself. */
 const OWN = new Set(['date', 'connection', 'keep-alive', 'content-length'])
 
 /** The answer as arguments of `writeHead` and `end`. */

@@ -11,7 +11,9 @@ const SHAPES = [
   { sender: 'Overland', batch: 1000, connections: 4 },
 ] as const
 
-/** Measures what reports cost in the formats of apps, in rounds, each followed by as many in ours. */
+/**
+ * Measures the cost of reports in the formats of apps, in rounds, each followed by as many in ours.
+ */
 export async function measureSenders(
   service: Candidate,
   { rounds, seconds, progress }: { rounds: number; seconds: number; progress: Progress },

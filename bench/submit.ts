@@ -8,7 +8,7 @@ import { median } from './median.ts'
 import type { Part, Row } from './part.ts'
 import type { Progress } from './progress.ts'
 
-/** A way of sending. */
+/** A shape of load. */
 type Shape = { readonly name: string; readonly connections: number; readonly batch: number }
 
 const PACED: Shape = { name: '64 connections', connections: 64, batch: 1 }
@@ -21,10 +21,15 @@ const SHAPES: readonly Shape[] = [
 ]
 
 const PACED_SHARE = 0.7
-/** Of the paced load. What falls behind meanwhile is the generator, whose code is new to the engine. */
+/**
+ * The start of the paced load. The generator, whose code is new to the engine, falls behind during
+ * it.
+ */
 const LEAD_IN_SECONDS = 2
 
-/** Per second of a window. By then the engine has compiled what is called often, if the time allows. */
+/**
+ * For each second of a window. By then the engine has compiled the hot code, if the time allows.
+ */
 const WARM = { requests: 5_000, atMostMs: 7_000 }
 
 /** One candidate in one shape, in one round. */
@@ -40,14 +45,17 @@ type Sample = {
 type Order = {
   readonly rounds: number
   readonly seconds: number
-  /** How many report in turn; undefined: as many that each stays far below its limit. */
+  /**
+   * The number of devices that report in turn; undefined: so many that each stays far below its
+   * limit.
+   */
   readonly devices: number | undefined
   readonly progress: Progress
 }
 
 /**
- * Measures how the services take reports, in rounds: each shape of load with each candidate in turn,
- * so that whatever else the machine does meanwhile concerns them all alike.
+ * Measures how the services take reports, in rounds: each shape of load with each candidate in
+ * turn, so that other load on the machine affects them all alike.
  */
 export async function measureSubmit(services: readonly Candidate[], order: Order): Promise<Part> {
   const { rounds, devices, progress } = order
@@ -55,7 +63,7 @@ export async function measureSubmit(services: readonly Candidate[], order: Order
   if (first === undefined) throw new Error('nothing to measure')
   const bare = await startBare(await firstAnswer(first))
   const generator = startGenerator()
-  // The bare server repeats the answer to this one.
+  // The bare server repeats the answer to this report.
   const acknowledged = new Map([[first.name, 1]])
   const samples: Sample[] = []
   const measure = async (candidate: Candidate, shape: Shape, seconds: number) => {
@@ -93,7 +101,7 @@ export async function measureSubmit(services: readonly Candidate[], order: Order
   }
 }
 
-/** Until the engine knows the code, and each of the devices has reported. */
+/** Sends load until the engine has compiled the code, and each device has reported. */
 async function warmUp(
   devices: number,
   { seconds }: Order,
@@ -113,7 +121,7 @@ async function warmUp(
   }
 }
 
-/** Measures one candidate in one shape; the work it has yet to do after its answers counts too. */
+/** Measures one candidate in one shape, including the work that remains after its answers. */
 async function sampleOf(
   candidate: Candidate,
   { name: shape, connections, batch }: Shape,

@@ -1,7 +1,7 @@
 import type { Figure } from './figures.ts'
 import type { Measured } from './part.ts'
 
-/** Everything measured, as text. */
+/** All measurements, as text. */
 export function tables(parts: readonly Measured[], figures: readonly Figure[]): string {
   return `${[...parts.flatMap((part) => [heading(part), rowTable(part)]), 'Figures', figureTable(figures)].join('\n\n')}\n`
 }
@@ -38,14 +38,14 @@ export function figureTable(figures: readonly Figure[]): string {
   ])
 }
 
-/** Three digits, thousands apart. */
+/** Three digits, thousands separated by spaces. */
 export function number(value: number): string {
   if (!Number.isFinite(value)) return '?'
   if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString('en').replaceAll(',', ' ')
   return String(Number(value.toPrecision(3)))
 }
 
-/** Columns side by side: the first two to the left, the others to the right. */
+/** Aligns columns: the first two to the left, the others to the right. */
 export function aligned(lines: readonly (readonly string[])[]): string {
   const widths: number[] = []
   for (const line of lines) {

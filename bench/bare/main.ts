@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import { answerOf, type SampleAnswer } from '../sample-answer.ts'
 
 /**
- * The limit: a server of `node:http` and nothing else that parses the same JSON and answers the same
- * bytes. Sends its URL to the bench that started it, and ends with it.
+ * The limit: a server of `node:http` and nothing else that parses the same JSON and answers the
+ * same bytes. Sends its URL to the bench that started it, and exits with it.
  */
 const sample = JSON.parse(process.argv[2] ?? '') as SampleAnswer
 const { status, headers, body } = answerOf(sample)

@@ -1,25 +1,25 @@
 import { request } from 'node:http'
 import type { SampleAnswer } from '../sample-answer.ts'
 
-/** A service that is measured, running. */
+/** A running service to measure. */
 export type Candidate = {
   readonly name: CandidateName
   readonly url: string
   readonly key: string
   readonly pid: number
-  /** Resolves when the process has done all the work that its answers have left behind. */
+  /** Resolves when the process has done all the work left over after its answers. */
   settled(): Promise<void>
-  /** The reports that are stored by now, of all that it has ever acknowledged. */
+  /** The number of reports stored so far, among all that it has ever acknowledged. */
   stored(): Promise<number>
   stop(): Promise<void>
 }
 
 export type CandidateName = 'bare node:http' | 'embedded' | 'Kafka, JSON' | 'Kafka, Avro'
 
-/** For a measured process: no limit ends a run, and every one of them is counted all the same. */
+/** Settings of a measured process: no rate limit ends a run, but every limit is still counted. */
 export const UNHINDERED = { RATE_LIMIT_KEY: '999999999/60', RATE_LIMIT_DEVICE: '999999999/60' }
 
-/** Sends one report and gives the answer, byte for byte. */
+/** Sends one report and returns the answer, byte for byte. */
 export function firstAnswer({ url, key }: Pick<Candidate, 'url' | 'key'>): Promise<SampleAnswer> {
   const timestamp = new Date().toISOString()
   return post(`${url}/api/v1/gps/submit`, key, {

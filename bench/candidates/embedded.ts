@@ -9,13 +9,16 @@ import { temporaryDirectory } from '../../test/temporary-directory.ts'
 import { UNHINDERED, type Candidate } from './candidate.ts'
 import { startServiceProgram } from './service-program.ts'
 
-/** The files of an embedded service, read beside it: asking the process itself would cost it time. */
+/**
+ * The files of an embedded service, read from outside: asking the process itself would cost it
+ * time.
+ */
 export type EmbeddedFiles = {
   readonly eventLog: Pick<EventLog, 'extent' | 'close'>
   readonly store: Pick<Store, 'checkpoint' | 'close'>
 }
 
-/** What `npm start` runs, on a folder of its own. */
+/** The service as started by `npm start`, on a folder of its own. */
 export async function startEmbeddedCandidate(
   openFiles: (directory: string) => EmbeddedFiles,
 ): Promise<Candidate & { readonly adminUrl: string }> {

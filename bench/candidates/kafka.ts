@@ -5,13 +5,13 @@ import { UNHINDERED, type Candidate } from './candidate.ts'
 import type { Servers } from './servers.ts'
 import { startServiceProgram } from './service-program.ts'
 
-/** The log that a candidate writes, to count what stands in it. */
+/** The log that a candidate writes, for counting its entries. */
 export type OpenTopics = (options: {
   readonly brokers: readonly string[]
   readonly topicPrefix: string
 }) => Pick<EventLog, 'extent' | 'close'>
 
-/** The ingest API as a process of its own, on Kafka and MongoDB; nothing is projected meanwhile. */
+/** The ingest API as a separate process, on Kafka and MongoDB; nothing is projected meanwhile. */
 export async function startKafkaCandidate(
   format: 'JSON' | 'Avro',
   { brokers, registryUrl, ...servers }: Servers,
@@ -51,7 +51,7 @@ export async function startKafkaCandidate(
   }
 }
 
-/** The admin API runs only for this: it would take its share of the processor. */
+/** Starts the admin API only to create a key: it would take its share of the processor. */
 async function madeKey(env: Record<string, string>): Promise<string> {
   const admin = startServiceProgram('admin-api/main', env)
   const key = await createKey(await listens(admin, 'admin API'))

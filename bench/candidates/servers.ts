@@ -8,7 +8,7 @@ import { beginTestRun, endTestRun } from '../../test/services/test-run.mjs'
 export type Servers = {
   readonly brokers: readonly string[]
   readonly registryUrl: string
-  /** The connection string of a database of that name. */
+  /** The connection string of the database with that name. */
   mongodbUrl(database: string): string
   stop(): Promise<void>
 }

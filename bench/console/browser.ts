@@ -7,7 +7,10 @@ const SIZE = { width: 1280, height: 800 }
 
 export type ConsoleBrowser = Awaited<ReturnType<typeof openBrowser>>
 
-/** Chromium without a GPU, with contexts whose operator is signed in; `faults` gathers what pages throw. */
+/**
+ * Chromium without a GPU, with contexts whose operator is signed in; `faults` collects the errors
+ * that pages throw.
+ */
 export async function openBrowser({ adminUrl, email, password }: Service) {
   if (chromiumPath === undefined) throw new Error('needs chromium: apt-get install chromium')
   const browser = await chromium.launch({
@@ -41,7 +44,7 @@ export async function openBrowser({ adminUrl, email, password }: Service) {
 
   return {
     faults,
-    /** A browser that has never been here, signed in or not. */
+    /** A browser without cache or history, signed in or not. */
     async fresh({ isSignedIn = true }: { isSignedIn?: boolean } = {}): Promise<Page> {
       const context = await newContext()
       if (isSignedIn) await context.addCookies(cookies)
@@ -51,12 +54,15 @@ export async function openBrowser({ adminUrl, email, password }: Service) {
   }
 }
 
-/** When each of the canvases has something on it, in milliseconds since the page was asked for. */
+/**
+ * The time at which all the canvases have something on them, in milliseconds since the page was
+ * requested.
+ */
 export function painted(page: Page, ...selectors: readonly string[]): Promise<number> {
   return page.evaluate(`bench.painted(${JSON.stringify(selectors)})`)
 }
 
-/** The share of a core that the page's main thread takes while `work` is done. */
+/** The share of a core that the page's main thread uses during `work`. */
 export async function busyShare(session: CDPSession, work: () => Promise<void>): Promise<number> {
   const begun = performance.now()
   const busy = await cpuSeconds(session)
@@ -64,7 +70,7 @@ export async function busyShare(session: CDPSession, work: () => Promise<void>):
   return ((await cpuSeconds(session)) - busy) / ((performance.now() - begun) / 1_000)
 }
 
-/** What of its heap a page uses after a garbage collection, in MB. */
+/** The heap that a page uses after a garbage collection, in MB. */
 export async function heapMegabytes(session: CDPSession): Promise<number> {
   await session.send('HeapProfiler.collectGarbage')
   const { usedSize } = await session.send('Runtime.getHeapUsage')

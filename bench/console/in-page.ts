@@ -1,8 +1,8 @@
 import { KEEP_PAINTED } from '../../test/console/browser/painted.ts'
 
 /**
- * Runs in a page before its own scripts, as `window.bench`: counts frames, and tells when canvases
- * have something on them. All times are `performance.now()` of the page.
+ * Runs in a page before its own scripts, as `window.bench`: counts frames, and reports when
+ * canvases have something on them. All times are `performance.now()` of the page.
  */
 export const IN_PAGE = `${KEEP_PAINTED}
 window.bench = (() => {

@@ -4,7 +4,7 @@ import { measureConsole } from './measure.ts'
 import { CONSOLE_HELP, parseConsoleOptions, type ConsoleOptions } from './options.ts'
 import { consoleTable } from './table.ts'
 
-// So that what has been started ends too.
+// So that all started processes end too.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 process.exitCode = await runCommand(process.argv.slice(2), {
   help: CONSOLE_HELP,

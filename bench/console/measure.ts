@@ -10,26 +10,32 @@ import { weigh, type Weight } from './weight.ts'
 
 export type ConsoleResult = {
   readonly weight: Weight
-  /** From asking for the page to base map and devices on it, in milliseconds. */
+  /** From requesting the page to base map and devices on it, in milliseconds. */
   readonly firstMapMs: number
-  /** 95 of 100 frames took at most so many milliseconds. */
+  /** 95 of 100 frames took at most this many milliseconds. */
   readonly dragP95: number
   readonly wheelP95: number
-  /** The share of the time that the page's main thread worked, from 0 to 1. */
+  /** The share of the time in which the page's main thread was busy, from 0 to 1. */
   readonly busyStill: number
   readonly busyMoving: number
-  /** From sending a report to its dot, in milliseconds: the slowest. */
+  /** From sending a report to its dot on the map, in milliseconds: the slowest. */
   readonly dotMs: number
-  /** From asking for a day with a report a second to its drawing; and to the API's answer alone. */
+  /**
+   * From requesting a day with one report a second until it is drawn; and until the API's answer
+   * alone.
+   */
   readonly dayMs: number
   readonly trackMs: number
-  /** After garbage collections, in MB, evenly over the minutes; `hidden`: of a tab behind others. */
+  /**
+   * After garbage collections, in MB, evenly over the minutes; `hidden`: of a tab in the
+   * background.
+   */
   readonly heap: {
     readonly minutes: number
     readonly megabytes: readonly number[]
     readonly hidden: readonly number[]
   }
-  /** Why the figures are void; none: they are not. */
+  /** The reasons why the figures are void; empty if they are valid. */
   readonly faults: readonly string[]
 }
 
@@ -109,7 +115,7 @@ async function measureIn(
 async function firstMap(page: Page, url: string): Promise<number> {
   await page.goto(url, { waitUntil: 'commit' })
   const at = await painted(page, ...FLEET)
-  // Further tiles and the list's pages are no part of it, nor of what follows.
+  // Further tiles and the list's pages are not part of this measurement, nor of those that follow.
   await page.getByRole('status', { name: 'Connection' }).getByText('live').waitFor()
   return at
 }
@@ -121,7 +127,7 @@ async function p95(page: Page, move: (page: Page, ms: number) => Promise<void>):
   return frames.sort((a, b) => a - b)[Math.ceil(0.95 * frames.length) - 1] ?? NaN
 }
 
-/** A device in the sea moves; how long its label on the map takes to follow. */
+/** Moves a device at sea and measures how long its label on the map takes to follow. */
 async function slowestDot(page: Page, service: Service): Promise<number> {
   const label = 'a-ship'
   const sail = (step: number) =>
@@ -150,11 +156,11 @@ async function slowestDot(page: Page, service: Service): Promise<number> {
 async function drawDay(browser: ConsoleBrowser, { adminUrl }: Service, day: number) {
   const page = await browser.fresh()
   const from = new Date(day).toISOString().slice(0, 10)
-  // The day before is empty: what is measured is the day, not the page.
+  // The day before is empty, so that the day is measured and not the page.
   const before = new Date(day - 1).toISOString().slice(0, 10)
   await page.goto(`${adminUrl}/devices/a-day?day=${before}`)
   await page.getByText('No reports on this day').waitFor()
-  // The page also reads the list of all devices at first.
+  // At first the page also reads the list of all devices.
   await page.waitForTimeout(AT_REST_MS)
   const answered = page.waitForResponse((response) => response.url().includes('/track?'))
   const begun: number = await page.evaluate('performance.now()')

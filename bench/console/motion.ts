@@ -12,7 +12,7 @@ export async function drag({ mouse }: Page, ms: number): Promise<void> {
   await mouse.down()
   const begun = performance.now()
   for (let spent = 0; spent < ms; spent = performance.now() - begun) {
-    // Resolves when the page has taken it, so moves come as fast as frames.
+    // Resolves when the page has handled it, so moves come as fast as frames.
     await mouse.move(...at((spent / 1_500) * Math.PI))
   }
   await mouse.up()

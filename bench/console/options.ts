@@ -2,7 +2,7 @@ import { parseArguments, UsageError } from '../../commands/command.ts'
 
 export type ConsoleOptions = {
   readonly rounds: number
-  /** For how long the heap is watched. */
+  /** How long the heap is watched. */
   readonly minutes: number
 }
 

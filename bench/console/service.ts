@@ -10,7 +10,7 @@ const LOAD_SECONDS = 5
 
 export type Service = Awaited<ReturnType<typeof startService>>
 
-/** What `npm start` runs, with a fleet that has reported once. */
+/** The service as started by `npm start`, with a fleet in which each device has reported once. */
 export async function startService() {
   const deployment = await startEmbeddedDeployment()
   process.once('exit', () => deployment.programs.forEach((one) => one.process.kill('SIGKILL')))
@@ -40,7 +40,7 @@ export async function startService() {
 
   return {
     ...{ adminUrl, email, password, report, call: operator.call },
-    /** Reports come in evenly until the returned function is called; it gives what went wrong. */
+    /** Sends reports evenly until the returned function is called, which returns the failures. */
     startLoad(): () => Promise<string[]> {
       const order = { kind: 'pace', target, connections: 8, perSecond: REPORTS_PER_SECOND } as const
       const faults: string[] = []
@@ -60,7 +60,7 @@ export async function startService() {
         return ended
       }
     },
-    /** A report a second from midnight to midnight. */
+    /** Sends one report a second from midnight to midnight. */
     async reportDay(deviceId: string, from: number): Promise<void> {
       for (let second = 0; second < SECONDS_OF_A_DAY; second += 1_000) {
         const count = Math.min(1_000, SECONDS_OF_A_DAY - second)
@@ -84,7 +84,7 @@ export async function startService() {
   }
 }
 
-/** In circles of circles, faster and slower, with the error of a receiver. */
+/** A drive in circles of circles, faster and slower, with a receiver's error. */
 function drive(deviceId: string, from: number, second: number) {
   const noise = () => (Math.random() - 0.5) * 4e-5
   return {

@@ -51,7 +51,10 @@ export function consoleTable(result: ConsoleResult, rounds: number): string {
   ].join('\n\n')}\n`
 }
 
-/** By the straight line that fits the samples best, without the first quarter, in which caches fill. */
+/**
+ * The slope of the line that fits the samples best, without the first quarter, in which caches
+ * fill.
+ */
 export function growth(megabytes: readonly number[]): number {
   const samples = megabytes.map((value, at) => ({ value, at }))
   const settled = samples.slice(Math.floor(samples.length / 4))

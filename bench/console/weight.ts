@@ -4,7 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import type { ConsoleBrowser } from './browser.ts'
 
-/** JavaScript and CSS, compressed, in kB: of the whole console, and what signing in takes of it. */
+/**
+ * JavaScript and CSS, compressed, in kB: of the whole console, and the part that signing in loads.
+ */
 export type Weight = { readonly all: number; readonly signIn: number }
 
 const ASSETS = fileURLToPath(new URL('../../dist/console/site/', import.meta.url))

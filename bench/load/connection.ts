@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net'
 export type Answer = { readonly status: number; readonly body: string }
 
 /**
- * One HTTP/1.1 connection that is kept open, with one request outstanding. It knows just enough of
- * HTTP for our servers' answers: a length is always given.
+ * One persistent HTTP/1.1 connection with one outstanding request. It implements just enough of
+ * HTTP for our servers' answers, which always state their length.
  */
 export class Connection {
   readonly #socket: Socket
@@ -35,7 +35,10 @@ export class Connection {
     })
   }
 
-  /** `onAnswer` gets the answer, or undefined when the connection ended before it was whole. */
+  /**
+   * `onAnswer` gets the answer, or undefined if the connection ended before the answer was
+   * complete.
+   */
   send(request: string, onAnswer: (answer: Answer | undefined) => void): void {
     this.#onAnswer = onAnswer
     if (this.closed) return this.#settle(undefined)

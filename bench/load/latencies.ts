@@ -20,7 +20,7 @@ export class Latencies {
     this.#count += 1
   }
 
-  /** NaN without any value. */
+  /** NaN without any values. */
   read(): Percentiles {
     const sorted = this.#values.slice(0, this.#count).sort()
     const at = (fraction: number) => sorted[Math.ceil(fraction * sorted.length) - 1] ?? NaN

@@ -3,7 +3,10 @@ import { Connection, type Answer } from './connection.ts'
 import { requestMaker, type Target } from './requests.ts'
 import { Tally, type Window } from './tally.ts'
 
-/** As many requests as the service takes: each connection sends the next one when one is answered. */
+/**
+ * Sends as many requests as the service can take: each connection sends the next one when one is
+ * answered.
+ */
 export async function saturate(
   target: Target,
   { connections, seconds }: { connections: number; seconds: number },
@@ -33,8 +36,9 @@ export async function saturate(
 }
 
 /**
- * Requests at a fixed rate, however long the answers take. Latency counts from when a request was
- * due: a service that stops for a moment is charged for all that was due meanwhile.
+ * Sends requests at a fixed rate, however long the answers take. Latency counts from the time at
+ * which a request was due: a service that stops for a moment is charged for all requests due
+ * meanwhile.
  */
 export async function pace(
   target: Target,
@@ -48,7 +52,7 @@ export async function pace(
     connections: number
     seconds: number
     perSecond: number
-    /** For so long before the `seconds` at the same rate; what is answered counts, how late does not. */
+    /** Time at the same rate before the `seconds`; its answers count, their latencies do not. */
     leadInSeconds?: number
     /** Called with each 200. */
     onAnswer?: (answer: Answer) => void
@@ -80,7 +84,7 @@ export async function pace(
       for (; planned < total; planned += 1) {
         const dueAt = begin + (planned * 1000) / perSecond
         if (dueAt > now) break
-        // In turn: one that rests for some seconds is closed by the service.
+        // In turn: the service closes a connection that is idle for some seconds.
         const connection = idle.shift()
         if (connection === undefined) due.push(dueAt)
         else send(connection, dueAt)

@@ -2,8 +2,8 @@ import { pace, saturate } from './loops.ts'
 import type { Order } from './generator.ts'
 
 /**
- * The load generator, a process of its own, so that its work is not counted as the service's. Does
- * one order of the bench after the other, and ends with it.
+ * The load generator, a separate process, so that its work does not count as the service's. Carries
+ * out one order of the bench after the other, and exits with it.
  */
 process.on('message', (order: Order) => {
   const window = order.kind === 'pace' ? pace(order.target, order) : saturate(order.target, order)

@@ -1,12 +1,15 @@
-/** Where requests go, and what they carry. */
+/** The address of requests, and their content. */
 export type Target = {
   readonly url: string
   readonly key: string
   /** Reports per request; 1: single submits. */
   readonly batch: number
-  /** How many devices report in turn; by default as many that each stays far below its limit. */
+  /**
+   * The number of devices that report in turn; by default so many that each stays far below its
+   * limit.
+   */
   readonly devices?: number
-  /** In whose format; ours if absent. */
+  /** The format; ours if absent. */
   readonly sender?: Sender
   /** Whether the devices drive about in many towns; by default they are anywhere. */
   readonly isFleet?: boolean
@@ -20,8 +23,9 @@ const DEVICES = 20_000
 let made = 0
 
 /**
- * Makes the next request, as text. No report equals another one, so each is one record: they differ
- * in device or coordinates. They have what a phone sends, the device's own time included.
+ * Makes the next request, as text. No two reports are equal, so each becomes one record: they
+ * differ in device or coordinates. They have the fields that a phone sends, including the device's
+ * own time.
  */
 export function requestMaker({
   url,
@@ -72,7 +76,7 @@ function report(devices: number, placeOf: PlaceOf): string {
   )
 }
 
-/** The same report as OsmAnd's protocol has it. */
+/** The same report in OsmAnd's protocol. */
 function osmandUrl(key: string, devices: number): string {
   made += 1
   const { latitude, longitude } = coordinates(made, devices)
@@ -82,7 +86,7 @@ function osmandUrl(key: string, devices: number): string {
   )
 }
 
-/** The same report as Overland has it, with all else that it sends. */
+/** The same report in Overland's format, with all other fields that it sends. */
 function feature(devices: number): string {
   made += 1
   const { latitude, longitude } = coordinates(made, devices)
@@ -108,7 +112,7 @@ function anywhere(n: number, devices: number): string {
 
 const TOWNS = 200
 
-/** Some hundred metres to the west of where the device was before. */
+/** Some hundred metres west of the device's previous place. */
 function inTown(n: number, devices: number): string {
   const [device, round] = [n % devices, Math.floor(n / devices)]
   const town = device % TOWNS

@@ -1,14 +1,14 @@
 import type { Answer } from './connection.ts'
 import { Latencies, type Percentiles } from './latencies.ts'
 
-/** What became of the requests of one window. */
+/** The outcomes of the requests of one window. */
 export type Window = {
   /** From the first request to the last answer. */
   readonly seconds: number
-  /** Reports that were acknowledged: each has to be stored. */
+  /** Acknowledged reports: each must be stored. */
   readonly acknowledged: number
   readonly answers: number
-  /** Requests that ended otherwise, by status; `none` where no answer came. */
+  /** Requests with any other outcome, by status; `none` if no answer came. */
   readonly failed: Readonly<Record<string, number>>
   /** Milliseconds. */
   readonly latency: Percentiles
@@ -16,7 +16,7 @@ export type Window = {
   readonly generatorCpu: number
 }
 
-/** Counts answers and their latencies from its making to `read`. */
+/** Counts answers and their latencies from its creation to `read`. */
 export class Tally {
   readonly #latencies = new Latencies()
   readonly #failed: Record<string, number> = {}
@@ -57,7 +57,7 @@ export class Tally {
   }
 }
 
-/** Apps are not told how many; whether all are stored is counted at the end. */
+/** Answers to apps contain no counts; whether all reports are stored is checked at the end. */
 function acceptedOf(body: string, batch: number): number {
   if (body === '{"result":"ok"}') return batch
   return Number(/"accepted":(\d+)/.exec(body)?.[1] ?? 0)

@@ -13,8 +13,8 @@ export type Documents = {
 export type ToDocuments = (projected: Projected) => Documents
 
 /**
- * Writes the documents with nothing but the driver, in two calls a batch: new positions, then
- * statuses, each by its id. `collections`: their names.
+ * Writes the documents with the driver alone, in two calls a batch: new positions, then statuses,
+ * each by its id. `collections`: their names.
  */
 export async function writeDocuments(
   batches: readonly Documents[],

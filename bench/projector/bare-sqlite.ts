@@ -3,7 +3,7 @@ import type { DeviceStatus, PositionRecord } from '../../schemas/read-models.ts'
 import type { Projected } from './project.ts'
 import { stopwatch, type Speed } from './speed.ts'
 
-/** The documents of one batch, as the store is given them. */
+/** The documents of one batch, as passed to the store. */
 export type Documents = {
   readonly records: readonly PositionRecord[]
   readonly statuses: readonly DeviceStatus[]
@@ -11,7 +11,7 @@ export type Documents = {
   readonly lastOffset: number
 }
 
-/** What the store has written for a batch. */
+/** The documents that the store has written for a batch. */
 export function documentsOf({ batch, changes }: Projected): Documents {
   const { partition, lastOffset, entries } = batch
   return {
@@ -24,7 +24,7 @@ export function documentsOf({ batch, changes }: Projected): Documents {
 }
 
 /**
- * Writes the documents with nothing but the driver, one transaction a batch, into tables like those of
+ * Writes the documents with the driver alone, one transaction a batch, into tables like those of
  * the file `like`.
  */
 export function writeDocuments(batches: readonly Documents[], file: string, like: string): Speed {

@@ -4,7 +4,7 @@ import { eventOf } from '../events.ts'
 
 const APPENDED_AT_ONCE = 500
 
-/** Appends so many events, of devices in turn, as soon as the log can be written. */
+/** Appends this many events, of devices in turn, as fast as the log can be written. */
 export async function fillLog(
   eventLog: Pick<EventLog, 'append' | 'ready'>,
   { events, devices }: { events: number; devices: number },

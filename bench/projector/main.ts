@@ -18,8 +18,8 @@ import type { ProjectorOrder, ProjectorRound } from './measure.ts'
 import { projectAll, type Projected } from './project.ts'
 
 /**
- * A process that projects a log, and then writes the same documents with the bare driver; in rounds.
- * Sends the speeds of each round to the bench.
+ * A process that projects a log, and then writes the same documents with the bare driver, in
+ * rounds. Sends the speeds of each round to the bench.
  */
 const logger = createLogger({ level: 'error', name: 'bench' })
 
@@ -92,7 +92,7 @@ async function intoMongo(order: ProjectorOrder & { store: 'MongoDB' }): Promise<
   await eventLog.close()
 }
 
-/** Opened for the bare driver too: it makes the same indexes. */
+/** Also opened for the bare driver, because opening creates the same indexes. */
 function open(url: string) {
   return openMongoStore({ url, logger, clock })
 }

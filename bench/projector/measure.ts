@@ -14,7 +14,7 @@ export type ProjectorOrder = {
       readonly store: 'MongoDB'
       readonly brokers: readonly string[]
       readonly topicPrefix: string
-      /** Without a database. */
+      /** Without the database's name. */
       readonly mongodbUrl: string
     }
 )

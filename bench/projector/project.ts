@@ -5,10 +5,10 @@ import type { Change, ProjectionBatch } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import { stopwatch, type Speed } from './speed.ts'
 
-/** A batch as it was projected, and what it changed. */
+/** A projected batch, and its changes. */
 export type Projected = { readonly batch: ProjectionBatch; readonly changes: readonly Change[] }
 
-/** Projects a log of so many events into an empty store, as the projector does. */
+/** Projects a log of this many events into an empty store, as the projector does. */
 export async function projectAll({
   eventLog,
   store,
@@ -19,7 +19,10 @@ export async function projectAll({
   eventLog: EventLog
   store: Store
   events: number
-  /** Names the consumer group: of each run another one, so that it begins at the beginning. */
+  /**
+   * Names the consumer group: a new one for each run, so that the run begins at the start of the
+   * log.
+   */
   generation: number
   onProjected?: (projected: Projected) => void
 }): Promise<Speed> {

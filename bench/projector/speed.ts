@@ -1,14 +1,14 @@
 /** How fast events were written. */
 export type Speed = { readonly perSecond: number; readonly cpuMicros: number }
 
-/** Measures from the first batch on, which waits for connections and the like. */
+/** Measures from the end of the first batch, which waits for connections and the like. */
 export function stopwatch() {
   let begun: { readonly at: number; readonly cpu: NodeJS.CpuUsage } | undefined
   let endedAt = 0
   let used: NodeJS.CpuUsage = { user: 0, system: 0 }
   let events = 0
   return {
-    /** A batch of so many events is written. */
+    /** Counts a written batch of this many events. */
     count(more: number): void {
       if (begun === undefined) {
         begun = { at: performance.now(), cpu: process.cpuUsage() }

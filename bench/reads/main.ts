@@ -14,12 +14,14 @@ import type { ReadsOrder } from './measure.ts'
 const BATCH = 500
 const READS = 2_000
 const PAGE = 100
-/** A million take minutes. */
+/** A million records take minutes. */
 const REPORTED_EVERY = 1_000_000
 
 const progress = progressOn(process.stderr, () => performance.now())
 
-/** A process that fills an SQLite store through its adapter and then reads it; one order, one answer. */
+/**
+ * A process that fills an SQLite store through its adapter and then reads it; one answer per order.
+ */
 process.on('disconnect', () => process.exit())
 process.once('message', (order: ReadsOrder) => {
   fillAndRead(order).then(
@@ -62,7 +64,7 @@ async function fill(store: Store, order: ReadsOrder) {
     await generation.project({ partition: 0, lastOffset, entries, fold: deviceStatus })
     watch.count(count)
     if (lastOffset % REPORTED_EVERY === 0) progress(`${lastOffset} of ${order.records} records`)
-    // Lets the end of the bench be noticed.
+    // Lets this process notice the end of the bench.
     await endOfTurn()
   }
   await generation.close()
@@ -92,7 +94,7 @@ async function read(store: Store, order: ReadsOrder) {
   }
 }
 
-/** Microseconds that a call takes: the median, without the first tenth. */
+/** The microseconds that a call takes: the median, without the first tenth. */
 async function timed(call: () => Promise<void>): Promise<number> {
   const micros: number[] = []
   for (let time = 0; time < READS; time += 1) {

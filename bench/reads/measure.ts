@@ -2,10 +2,10 @@ import { forkTypescript } from '../fork.ts'
 import type { Part, Row } from '../part.ts'
 import type { Progress } from '../progress.ts'
 
-/** A store with so many records, of devices in turn. */
+/** A store with this many records, of devices in turn. */
 export type ReadsOrder = { readonly records: number; readonly devices: number }
 
-/** Fills empty SQLite stores, each in a process of its own, and reads them. */
+/** Fills empty SQLite stores, each in a separate process, and reads them. */
 export async function measureReads(
   orders: readonly ReadsOrder[],
   progress: Progress,
