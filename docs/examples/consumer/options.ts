@@ -13,7 +13,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** What `--help` prints. */
+/** The output of `--help`. */
 export const HELP = `Prints each accepted position once, as one line of JSON on standard output. A line with seenAt says
 that the device was heard of without a position, one with erasedAt that it was erased: forget its
 positions until there.

@@ -16,7 +16,7 @@ export type Position = {
   readonly battery?: number
 }
 
-/** The device was heard of without a position. Times in milliseconds since the epoch. */
+/** The device reported without a position. Times in milliseconds since the epoch. */
 export type Heartbeat = {
   readonly accountId: string
   readonly deviceId: string
@@ -37,7 +37,7 @@ export type ReadEvent =
       readonly kind: 'position'
       readonly id: string
       readonly position: Position
-      /** It waited while Kafka was away, so an erasure that came after it may stand before it. */
+      /** It waited while Kafka was unavailable, so a later erasure may precede it in the log. */
       readonly spooled: boolean
     }
   | { readonly kind: 'heartbeat'; readonly heartbeat: Heartbeat; readonly spooled: boolean }
