@@ -1,6 +1,6 @@
 import type { LogEntry, UnreadableEntry } from './event-log.ts'
 
-/** An entry that could not be read when it was kept, and how this version reads it. */
+/** An entry that could not be read when it arrived, and the result of reading it now. */
 export type DeadLetter = {
   readonly kept: UnreadableEntry
   readonly now: LogEntry

@@ -54,7 +54,7 @@ export interface EventLog extends RejectionLog {
   /** The last offset a group has committed in each partition; none where the log keeps no offsets. */
   committed(group: string): Promise<Offsets>
 
-  /** What each partition holds now. */
+  /** The current extent of each partition. */
   extent(): Promise<readonly Extent[]>
 
   /**
@@ -67,19 +67,19 @@ export interface EventLog extends RejectionLog {
   deadLetters(): Promise<number>
 
   /**
-   * Deletes what was received before `receivedBefore` (milliseconds), for retention. Stops early
+   * Deletes entries received before `receivedBefore` (milliseconds), for retention. Stops early
    * when `signal` is aborted; the next call continues.
    */
   trim(receivedBefore: number, signal?: AbortSignal): Promise<void>
 
   /**
-   * Resolves when an append would now be durable, and no entry was met that this process lacks a
-   * variable to read (`UnreadableEntry.missing`).
-   * @throws {DependencyError} saying what is missing.
+   * Resolves when an append would now be durable, unless the process has met an entry that it lacks
+   * a variable to read (`UnreadableEntry.missing`).
+   * @throws {DependencyError} that names what is missing.
    */
   ready(): Promise<void>
 
-  /** Writes what is queued, then releases all resources. */
+  /** Writes queued entries, then releases all resources. */
   close(): Promise<void>
 }
 
@@ -106,7 +106,7 @@ export interface RejectionLog {
 }
 
 export type AppendOptions = {
-  /** They may have waited in a spool. Readers are told, because an erasure may stand before them. */
+  /** Whether the events may have waited in a spool: an erasure may then precede them in the log. */
   readonly spooled?: boolean
 }
 
@@ -153,8 +153,8 @@ export type UnreadableEntry = {
   readonly origin: Origin
   readonly reason: string
   /**
-   * The variable that this process lacks to read the entry. The entry itself is good, so it is no dead
-   * letter, and the log is not ready from then on.
+   * The variable that this process lacks to read the entry. The entry itself is valid, so it is not a
+   * dead letter, and the log is not ready from then on.
    */
   readonly missing?: 'SCHEMA_REGISTRY_URL'
   readonly key: Uint8Array | null

@@ -22,16 +22,16 @@ export type GatheringWriterOptions<Item> = {
   readonly maxBatchItems?: number
   readonly maxBatchBytes?: number
   /**
-   * So many calls are not gathered further but written in the middle of the turn: a turn can bring a
-   * thousand requests, and what they hold until they are answered is more than a processor's cache.
+   * The number of waiting calls that starts a batch in the middle of the turn: a turn can bring a
+   * thousand requests, which until they are answered hold more than a processor's cache.
    */
   readonly promptCalls?: number
   /**
-   * The least time between the starts of two batches while calls come in a crowd. Each batch costs both
-   * ends something, however small it is.
+   * The least time between the starts of two batches under load. Each batch has a cost for both ends,
+   * however small it is.
    */
   readonly restMs?: number
-  /** Limits the queue behind the outstanding batch; calls beyond it are rejected at once. */
+  /** Limits the queue behind the outstanding batch; calls beyond the limit are rejected at once. */
   readonly room?: WaitingRoom
   /**
    * The longest that a caller waits. A call still queued then is dropped; one in the outstanding
@@ -40,7 +40,7 @@ export type GatheringWriterOptions<Item> = {
   readonly deadlineMs?: number
 }
 
-/** Limits what is queued, in one writer or in several together. */
+/** Limits the queue of one writer, or of several together. */
 export type WaitingRoom = {
   /** False when there is no room. */
   enter(items: number, bytes: number): boolean
@@ -69,7 +69,7 @@ export function waitingRoom({
   }
 }
 
-/** So many calls in a batch are a crowd. Fewer senders would bring no more while they wait for their answers. */
+/** A batch of so many calls counts as load. Fewer senders send nothing while they wait for answers. */
 const CROWD = 4
 
 /**
@@ -86,15 +86,15 @@ export function gatheringWriter<Item>({
   room = waitingRoom(),
   deadlineMs,
 }: GatheringWriterOptions<Item>): GatheringWriter<Item> {
-  // Not a `Set`: one that is added to and deleted from without end leaves tables behind whose calls V8
-  // moves to the old generation.
+  // Not a `Set`: with endless additions and deletions it leaves tables behind whose calls V8 moves to
+  // the old generation.
   let queue: Call<Item>[] = []
-  /** Of those in the queue. */
+  /** The number of expired calls in the queue. */
   let expired = 0
   let unanswered = 0
   let scheduled: NodeJS.Immediate | undefined
   let resting: NodeJS.Timeout | undefined
-  /** On the clock of `performance.now()`. */
+  /** In the time of `performance.now()`. */
   let restsUntil = 0
   let outstanding = false
   let closed = false
@@ -199,7 +199,7 @@ export function gatheringWriter<Item>({
       expired += 1
     }
     answer(call, unavailable(`the event log did not write within ${withinMs} ms`))
-    // They must not pile up while the outstanding batch hangs.
+    // Expired calls must not pile up while the outstanding batch hangs.
     if (expired <= queue.length / 2) return
     queue = queue.filter(({ state }) => state === 'queued')
     expired = 0

@@ -101,12 +101,12 @@ async function register(
 }
 
 /**
- * A process that ends between registering a subject's first schema and setting its compatibility leaves it
- * without one. Apicurio's registry then tells NONE, which the client takes for somebody's choice; the two
- * cannot be told apart.
+ * A process that ends between registering a subject's first schema and setting its compatibility leaves
+ * the subject without one. Apicurio's registry then reports NONE, which the client takes for a deliberate
+ * choice; the two cannot be distinguished.
  */
 async function finishRegistration(registry: SchemaRegistry, subject: string): Promise<void> {
-  // Of the client's own requests, one that it does not offer.
+  // One of the client's own requests, which it does not export.
   const { Subject } = registry['api'] as {
     Subject: { updateConfig(request: { subject: string; body: object }): Promise<unknown> }
   }
@@ -133,7 +133,7 @@ function isConflict(error: unknown): boolean {
   return statusOf(error) === CONFLICT || isMismatch(error)
 }
 
-/** The subject's compatibility is none, and not another one. */
+/** The subject's compatibility is NONE. */
 function isUnset(error: unknown): boolean {
   return isMismatch(error) && error.message.includes(`!= ${COMPATIBILITY.NONE})`)
 }

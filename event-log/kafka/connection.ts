@@ -31,7 +31,7 @@ export type ConnectionOptions = {
   readonly logger: Logger
 }
 
-/** A kafkajs client that can be made to give up. */
+/** A kafkajs client whose retries can be ended. */
 export type KafkaClient = {
   readonly kafka: Kafka
   /**

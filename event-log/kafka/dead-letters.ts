@@ -26,7 +26,7 @@ export function toDeadLetter(
   } satisfies LogMessage
 }
 
-/** The original entry of a dead letter, and how it is read now. */
+/** The original entry of a dead letter, and the result of reading it now. */
 export async function fromDeadLetter(
   { key, value, headers = {} }: KafkaMessage,
   toEntry: (
@@ -54,12 +54,12 @@ export function toReplay({ kept: { key, value, headers } }: DeadLetter): LogMess
   return {
     key: key === null ? null : Buffer.from(key),
     value: value === null ? null : Buffer.from(value),
-    // Its time is now: with the original time, retention could delete it before it is projected.
+    // No time, so it gets the present one: by its original time, retention could delete it unprojected.
     ...(headers !== undefined && { headers: headers as IHeaders }),
   }
 }
 
-/** What the topic holds now, partition by partition. */
+/** The present contents of the topic, partition by partition. */
 export async function* readDeadLetters({
   bounds,
   tail,

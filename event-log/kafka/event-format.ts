@@ -46,7 +46,7 @@ export type AvroFormats = { readonly positions: AvroFormat; readonly heartbeats:
 const SOURCE = 'gps-position-ingestion'
 /** Marks events that have waited in a spool. */
 const SPOOLED = 'ce_spooled'
-/** On heartbeats alone: predicates of Kafka Connect see names of headers, not `ce_type`'s value. */
+/** Only on heartbeats: Kafka Connect's predicates see the names of headers, not the value of `ce_type`. */
 const HEARTBEAT = 'ce_heartbeat'
 const AVRO_CONTENT_TYPE = 'application/avro'
 /** The first byte of a value in the Confluent wire format; JSON never starts with it. */
@@ -72,7 +72,7 @@ export function toMessage(
   return {
     key: deviceKey(event),
     value: format === undefined ? encodeEvent(event) : format.encode(event),
-    // Retention uses it; by the device's own time a late report could go before it is projected.
+    // Retention uses it: by the device's own time, it could delete a late report before it is projected.
     time: event.receivedAt,
     headers,
   }
@@ -135,7 +135,7 @@ export async function toEntry(
     return {
       ...{ kind: 'unreadable', origin, reason: error.message, key, value },
       ...(headers !== undefined && { headers }),
-      // Only what says that it is Avro: else any value that begins with a zero could stop the projector.
+      // Only if its header says Avro: otherwise any value that begins with a zero could stop the projector.
       ...(avro === undefined &&
         isAvro(value) &&
         headerText(headers?.['content-type']) === AVRO_CONTENT_TYPE && {

@@ -2,7 +2,7 @@ import type { Consumer, EachBatchPayload, KafkaMessage, OffsetsByTopicPartition 
 import { backOff } from '../../runtime/back-off.ts'
 import { kafkaFailure, RETRY, type KafkaClient, type Logger } from './connection.ts'
 
-/** A dead member loses its partitions after this time; recovery is promised within 30 s. */
+/** A dead member loses its partitions after this time; the project promises recovery within 30 s. */
 const SESSION_TIMEOUT_MS = 10_000
 const HEARTBEAT_MS = 2000
 const MAX_WAIT_MS = 500
@@ -111,7 +111,7 @@ type Commit = (partition: number, next: number, send: SendCommit) => Promise<voi
 type SendCommit = (offsets: OffsetsByTopicPartition) => Promise<void>
 
 /**
- * Commits, one at a time and in order. kafkajs skips a batch of control records only, without
+ * Commits, one at a time and in order. kafkajs skips a batch that has only control records, without
  * committing it, so the group would appear to lag forever.
  */
 function commits(consumer: Consumer, { topic, groupId, logger }: GroupMemberOptions): Commit {
@@ -164,8 +164,8 @@ async function dealWithBatch(
 }
 
 /**
- * kafkajs looks for the group's new coordinator only when it joins, which it does for this error.
- * While it cannot reach a dead one it would read nothing for half a minute.
+ * kafkajs looks for the group's new coordinator only when it joins, and this error makes it join.
+ * Otherwise it would read nothing for half a minute while its coordinator is dead.
  */
 function joinAnewIfMoved(cause: unknown): never {
   const { name } = cause as Error

@@ -36,7 +36,7 @@ const STUCK_AFTER_MS = 4000
 
 /**
  * The event log in Kafka. Opens at once, even when no broker can be reached, and keeps trying until
- * it is closed; meanwhile `ready` says what is missing.
+ * it is closed; meanwhile `ready` names what is missing.
  */
 export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog & DeadLetterLog {
   registerCodecs()

@@ -2,12 +2,12 @@ import type { Admin } from 'kafkajs'
 import { askPartitions } from './partitions.ts'
 import type { Progress } from './stall-watch.ts'
 
-/** What a partition holds: from `low` (inclusive) to `high` (exclusive). */
+/** The offsets that a partition holds: from `low` (inclusive) to `high` (exclusive). */
 export type Bounds = { readonly partition: number; readonly low: number; readonly high: number }
 
 const SECOND_MS = 1000
 
-/** What every partition holds; rejects while one has no leader. */
+/** The bounds of every partition; rejects while one has no leader. */
 export async function bounds(admin: Admin, topic: string): Promise<Bounds[]> {
   const { held, leaderless } = await reachableBounds(admin, topic)
   if (leaderless.length > 0) {
@@ -16,7 +16,7 @@ export async function bounds(admin: Admin, topic: string): Promise<Bounds[]> {
   return held
 }
 
-/** What the partitions with a leader hold. */
+/** The bounds of the partitions that have a leader. */
 export async function reachableBounds(
   admin: Admin,
   topic: string,
@@ -43,7 +43,7 @@ export async function reachableBounds(
 
 export type Place = { readonly topic: string; readonly groupId: string }
 
-/** How many records a group has not processed, and the age of the oldest in seconds. */
+/** The number of records that a group has not processed, and the age of the oldest in seconds. */
 export async function lag(
   admin: Admin,
   place: Place,
@@ -56,7 +56,7 @@ export async function lag(
   return { events, seconds: Math.max(0, Math.round((now - oldest) / SECOND_MS)) }
 }
 
-/** The last offset that a group has committed of each partition. */
+/** The last offset that a group has committed in each partition. */
 export async function committed(
   admin: Admin,
   { topic, groupId }: Place,
@@ -70,7 +70,7 @@ export async function committed(
   return offsets
 }
 
-/** A group's progress in these partitions; in all if none are named. */
+/** A group's progress in these partitions, or in all if none are named. */
 export async function progressOf(
   admin: Admin,
   place: Place,
@@ -85,7 +85,7 @@ export async function progressOf(
   }
 }
 
-/** Deletes what is older than `before`, up to the first newer record. */
+/** Deletes records older than `before`, up to the first newer one. */
 export async function trim(admin: Admin, topic: string, before: number): Promise<void> {
   const { held } = await reachableBounds(admin, topic)
   const firstKept = await admin.fetchTopicOffsetsByTimestamp(topic, before)
@@ -96,7 +96,7 @@ export async function trim(admin: Admin, topic: string, before: number): Promise
   if (partitions.length > 0) await admin.deleteTopicRecords({ topic, partitions })
 }
 
-/** The next offset that the group will read, of each partition that can be queried. */
+/** The next offset that the group will read in each partition that can be queried. */
 async function standing(admin: Admin, { topic, groupId }: Place) {
   const [{ held }, [committed]] = await Promise.all([
     reachableBounds(admin, topic),

@@ -26,8 +26,8 @@ export async function askPartitions(admin: Admin, topics: readonly string[]): Pr
 const withoutKey = Partitioners.DefaultPartitioner()
 
 /**
- * The partition that every Kafka client chooses for a key by default (murmur2). Without a key any
- * with a leader.
+ * The partition that every Kafka client chooses for a key by default (murmur2). Without a key, any
+ * partition with a leader.
  */
 export function partitionOf(key: string | Buffer | null, partitions: readonly Partition[]): number {
   if (key !== null) return (hashOf(key) & 0x7fffffff) % partitions.length
@@ -41,7 +41,7 @@ export function partitionOf(key: string | Buffer | null, partitions: readonly Pa
 const SHORT = 256
 const shortKey = Buffer.alloc(SHORT)
 
-/** Without a new buffer where the key is a short ASCII text, as most are. */
+/** Allocates no buffer if the key is a short ASCII text, as most are. */
 function hashOf(key: string | Buffer): number {
   if (typeof key !== 'string') return murmur2(key, key.length)
   let at = 0
@@ -58,7 +58,7 @@ function hashOf(key: string | Buffer): number {
 const SEED = 0x9747b28c
 const FACTOR = 0x5bd1e995
 
-/** Of the first bytes, as in Kafka's `Utils.murmur2`; that of kafkajs takes 50 times as long. */
+/** Hashes the first `length` bytes as Kafka's `Utils.murmur2` does; kafkajs's own takes 50 times as long. */
 function murmur2(bytes: Buffer, length: number): number {
   const whole = length - (length % 4)
   let hash = SEED ^ length

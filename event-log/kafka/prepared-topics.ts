@@ -17,29 +17,29 @@ import {
 export type PreparedTopics = {
   /** Resolves when topics and registry are ready; rejects only when the log is closed before. */
   readonly whenReady: Promise<void>
-  /** @throws {DependencyError} at once, saying what is missing. */
+  /** @throws {DependencyError} at once, naming what is missing. */
   require(): void
   /** Resolves with false when `signal` is aborted before all is ready. */
   readyBefore(signal: AbortSignal): Promise<boolean>
   /** As known now; none before all is ready. */
   partitions(topic: string): readonly Partition[]
-  /** How many replicas must be in sync for a write. */
+  /** The number of replicas that must be in sync for a write. */
   minInSync(topic: string): number
   /** Undefined where no registry is configured. */
   avro(): AvroFormats | undefined
-  /** Resolves when nothing is asked any more. */
+  /** Resolves when no more requests are sent. */
   readonly ended: Promise<void>
 }
 
-/** How long Kafka may take to tell its partitions. */
+/** The longest that Kafka may take to report its partitions. */
 export const PARTITIONS_TOLD_WITHIN_MS = 3000
 const LOOK_AT_PARTITIONS_EVERY_MS = 1000
-/** An operator may lower it during an outage. */
+/** An operator may lower `min.insync.replicas` during an outage. */
 const LOOK_AT_MIN_INSYNC_EVERY_MS = 5000
 
 /**
- * Creates what is missing of topics and schema, trying until `signal` is aborted, and then follows
- * what may change: the partitions' leaders and replicas, and how many of them a write needs.
+ * Creates missing topics and schemas, trying until `signal` is aborted, and then follows the
+ * partitions' leaders, their replicas, and the number of replicas that a write needs.
  */
 export function prepareTopics({
   admin,
@@ -61,7 +61,7 @@ export function prepareTopics({
   let partitions: Partitions = new Map()
   let avro: AvroFormats | undefined
   const whenReady = prepare()
-  // Those who await it get the failure, which only closing causes.
+  // Callers that await it get the failure, which only closing causes.
   whenReady.catch(() => undefined)
 
   return {

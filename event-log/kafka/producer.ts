@@ -14,7 +14,7 @@ export type BatchProducer = {
   close(): Promise<void>
 }
 
-/** By now every caller has been told to try again. */
+/** Every caller has got its retriable error by this time. */
 const GIVEN_UP_AFTER_MS = 5000
 
 /** An idempotent producer for one topic; one that failed or hung is replaced. */
@@ -53,7 +53,7 @@ export function batchProducer({
         const sent = producer.sendBatch({ acks: -1, topicMessages: [{ topic, messages }] })
         requireAll(Object.keys(placed), await Promise.race([sent, givenUp]))
       } catch (error) {
-        // Whatever the broker has of this batch, the next one must not reuse its sequence numbers.
+        // The broker may have part of this batch, so the next one must not reuse its sequence numbers.
         drop()
         logger.warn({ err: error, topic, messages: records.length }, 'kafka batch not confirmed')
         throw kafkaFailure('confirm a write', error)
@@ -125,8 +125,8 @@ function byPartition(records: readonly EncodedRecord[]): ByPartition {
 }
 
 /**
- * What kafkajs asks of messages is to be reduced to those of each partition. Its own function for that
- * copies all before for each, in quadratic time.
+ * kafkajs reduces the array to the messages of each partition. With a plain array it copies all
+ * previous messages for each one, in quadratic time.
  */
 function grouped(records: readonly EncodedRecord[], placed: ByPartition): EncodedRecord[] {
   return Object.defineProperty([...records], 'reduce', { value: () => placed })

@@ -5,9 +5,9 @@ import { MESSAGE_OVERHEAD_BYTES } from './event-format.ts'
 import { partitionOf, type Partition } from './partitions.ts'
 import { batchProducer, type BatchProducer } from './producer.ts'
 
-/** After this time a caller is told to try again. */
+/** After this time a caller gets a retriable error. */
 const DEADLINE_MS = 5000
-/** How long after its last attempt a producer without confirmed writes still counts as stuck. */
+/** The time after its last attempt for which a producer without confirmed writes counts as stuck. */
 const STUCK_UNTIL_MS = 10_000
 const MAX_SEND_BYTES = 900_000
 
@@ -18,7 +18,7 @@ export type TopicWriter<Item> = {
    *   not confirmed within 5 s.
    */
   write(items: readonly Item[]): Promise<void>
-  /** How long nothing has been confirmed despite attempts to write; otherwise 0. */
+  /** The time for which nothing has been confirmed despite attempts to write; otherwise 0. */
   stuckMs(): number
   /** Refuses new writes; resolves once every earlier one has settled. */
   close(): Promise<void>
@@ -45,10 +45,10 @@ export function topicWriter<Item>({
   topic: string
   /** As known now; available once `whenReady` has resolved. */
   partitions: () => readonly Partition[]
-  /** How many replicas must be in sync for a write. */
+  /** The number of replicas that must be in sync for a write. */
   minInSync: () => number
   whenReady: Promise<void>
-  /** Approximate size in bytes, before it is a message. */
+  /** Approximate size in bytes, before the item is encoded. */
   sizeOf: (item: Item) => number
   toMessage: (item: Item) => LogMessage
   logger: Logger
@@ -171,10 +171,10 @@ export function topicWriter<Item>({
   }
 }
 
-/** What goes to one broker. */
+/** The records for one broker. */
 type Placed = { readonly records: EncodedRecord[]; bytes: number }
 type Lane = GatheringWriter<EncodedRecord> & {
-  /** How long nothing has been confirmed; undefined when it has not tried lately. */
+  /** The time for which nothing has been confirmed; undefined without recent attempts. */
   unconfirmedMs(): number | undefined
 }
 

@@ -33,7 +33,7 @@ export function topicNames(topicPrefix: string) {
   }
 }
 
-/** The subjects in the schema registry of what stands in the topic of positions. */
+/** The schema registry's subjects for the events in the topic of positions. */
 export function subjectNames(topicPrefix: string) {
   return {
     positions: `${topicNames(topicPrefix).positions}-value`,
@@ -108,7 +108,7 @@ export async function ensureTopics(
   )
 }
 
-/** How many replicas of each topic must be in sync for a write. */
+/** The number of replicas of each topic that must be in sync for a write. */
 export async function askMinInSync(
   admin: Admin,
   topics: readonly string[],

@@ -19,7 +19,7 @@ export type Writers = {
   readonly rejections: TopicWriter<LogMessage>
 }
 
-/** A writer for each topic. None takes another's room, so refusals cannot displace positions. */
+/** A writer for each topic. Their queues are separate, so refusals cannot displace positions. */
 export function topicWriters({
   topics,
   prepared,

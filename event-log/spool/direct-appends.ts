@@ -10,8 +10,8 @@ export type Append = {
 }
 
 /**
- * With so many unconfirmed, a log that confirms nothing for this time counts as away: the process
- * refuses requests before twice as many are under way (runtime/load.ts).
+ * With so many unconfirmed appends, a log that confirms nothing for this time counts as unavailable:
+ * the process refuses requests before twice as many are under way (runtime/load.ts).
  */
 const MANY = 300
 const SILENT_MS = 200
@@ -19,10 +19,10 @@ const SILENT_MS = 200
 type Sent = { readonly append: Append; readonly sentAt: number }
 
 /**
- * Passes appends on to the log. When it refuses one for a passing reason, or has not confirmed one in
- * time, `onAway` gets all that are unconfirmed, in the order in which they were sent. The log may
- * still write and confirm them, behind an erasure that came after their acknowledgement: so each is marked
- * as spooled from the start.
+ * Passes appends on to the log. When the log refuses one for a temporary reason, or does not confirm one
+ * in time, `onAway` gets all unconfirmed appends, in the order in which they were sent. The log may
+ * still write and confirm them, behind an erasure that came after their acknowledgement. So each is
+ * marked as spooled from the start.
  */
 export function directAppends({
   eventLog,
@@ -60,7 +60,7 @@ export function directAppends({
     },
   }
 
-  /** One timer for all: it looks at the oldest. */
+  /** One timer serves all appends: it checks the oldest. */
   function look(): void {
     timer = undefined
     const [oldest] = unconfirmed

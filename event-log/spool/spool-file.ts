@@ -20,7 +20,7 @@ const SCHEMA = [
   ) STRICT;
   CREATE TABLE probe (one INTEGER PRIMARY KEY CHECK (one = 1), filler BLOB NOT NULL) STRICT;
   `,
-  // The id of a heartbeat; the others are positions, which have theirs in the value.
+  // The id of a heartbeat; all other events are positions, whose value contains the id.
   'ALTER TABLE waiting ADD COLUMN heartbeat_id TEXT;',
 ]
 
@@ -28,7 +28,7 @@ const MAX_ENTRIES = 500
 /** More than a few appends need: a disk with room for just one page is full. */
 const PROBE_BYTES = 32 * 1024
 const PROBE_VALID_MS = 1000
-/** Removing writes too: to the write-ahead log, and from there to the file, which that may lengthen. */
+/** Removing events writes too: to the write-ahead log, and from there to the file, which may grow. */
 const BALLAST_BYTES = 8 * 1024 * 1024
 
 export type SpoolLimits = { readonly maxBytes: number; readonly maxAgeSeconds: number }
@@ -45,23 +45,23 @@ export type SpoolFile = {
   /** The oldest events; undefined while none are on disk. */
   next(): Waiting | undefined
   /**
-   * Removes the events up to a place. Even if it throws, they are neither given nor counted any more while
-   * the file is open.
+   * Removes the events up to a place. Even if it throws, they are neither returned nor counted any more
+   * while the file is open.
    */
   remove(upTo: number): void
   depth(): SpoolDepth
-  /** How much of the limits is used: 1 is full. */
+  /** The fraction of the limits in use: 1 is full. */
   fill(): number
-  /** @throws {DependencyError} when the disk takes no writes. */
+  /** @throws {DependencyError} when the disk accepts no writes. */
   probe(): void
-  /** Writes what is queued, then closes the file. */
+  /** Writes queued events, then closes the file. */
   close(): Promise<void>
 }
 
 export type Waiting = {
   readonly events: readonly AppendedEvent[]
   readonly upTo: number
-  /** Whether they are all that is on disk. */
+  /** Whether the disk has no other events. */
   readonly isRest: boolean
 }
 
@@ -88,11 +88,11 @@ export function openSpoolFile(
   const remove = database.prepare('DELETE FROM waiting WHERE place <= ?')
   const ballast = `${file}.ballast`
   const probe = database.prepare('REPLACE INTO probe VALUES (1, randomblob(?))')
-  /** Up to here the log has confirmed them, whether or not they could be removed. */
+  /** The log has confirmed all events up to here, whether or not they could be removed. */
   let confirmed = 0
   let held = 0
   let bytes = 0
-  /** After a failure it is not known whether it was done all the same, until they are counted again. */
+  /** False from a failed statement, which may have taken effect all the same, until the next count. */
   let isCounted = false
   let queued = 0
   let queuedBytes = 0
@@ -112,7 +112,7 @@ export function openSpoolFile(
         try {
           count()
         } catch {
-          // Whoever reads next counts.
+          // The next reader counts.
         }
         throw error
       }
@@ -130,7 +130,7 @@ export function openSpoolFile(
     return sum.get(confirmed, place) ?? { events: 0, bytes: 0 }
   }
 
-  /** Room on the disk that a full one is given to remove events. */
+  /** Reserves space that is freed on a full disk, so that events can be removed. */
   function keepBallast(): void {
     if (statSync(ballast, { throwIfNoEntry: false })?.size === BALLAST_BYTES) return
     try {

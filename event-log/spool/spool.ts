@@ -10,11 +10,11 @@ import { openSpoolFile, type SpoolFile, type SpoolLimits } from './spool-file.ts
 
 /** Well within the time that a sender waits, so that its report can still be spooled. */
 const DIRECT_WITHIN_MS = 2000
-/** Beyond it the process is not ready, so that other instances are sent the reports. */
+/** Beyond it the process is not ready, so that reports go to other instances. */
 const READY_BELOW = 0.9
 
 export type SpoolOptions = SpoolLimits & {
-  /** A folder that exists, for this process alone. */
+  /** An existing folder, used by this process alone. */
   readonly directory: string
   readonly eventLog: EventLog
   readonly clock: { now(): number }
@@ -24,7 +24,7 @@ export type SpoolOptions = SpoolLimits & {
 }
 
 export type Spool = {
-  /** What waits in it. */
+  /** The number, bytes and age of the waiting events. */
   depth(): SpoolDepth
 }
 
@@ -34,11 +34,11 @@ type Logger = {
 }
 
 /**
- * An event log that keeps positions on this machine's disk while the log behind it is away. Then
- * `append` resolves once they are on disk, and all later ones queue behind them; when the log is
- * back they are appended to it in order. What the log had not confirmed in time may be in it already, or
- * be written later still, and then stands in it twice: so all events are marked as spooled. Everything else goes to the log behind it,
- * rejections included. Closing it closes that log.
+ * An event log that keeps positions on this machine's disk while the log behind it is unavailable.
+ * Then `append` resolves once they are on disk, and all later ones queue behind them; when the log is
+ * back, they are appended to it in order. Events that the log had not confirmed in time may be in it
+ * already, or be written later still, and are then in it twice: so all events are marked as spooled.
+ * Everything else goes to the log behind it, rejections included. Closing the spool closes that log.
  * @throws {Error} when another process uses the folder.
  */
 export function openSpool({
@@ -112,7 +112,7 @@ export function openSpool({
     draining = drain()
   }
 
-  /** Appends to the log what is in the spool, until nothing is left, or the spool is closed. */
+  /** Appends the spooled events to the log, until none are left or the spool is closed. */
   async function drain(): Promise<void> {
     const pauses = backOff({ firstMs: 200, longestMs: 2000 })
     let isBack = false
@@ -124,7 +124,7 @@ export function openSpool({
           await eventLog.append(waiting.events, { spooled: true })
           file.remove(waiting.upTo)
         } else if (!file.isEmpty()) {
-          // They are being written.
+          // Events are being written.
           await endOfTurn()
           continue
         }

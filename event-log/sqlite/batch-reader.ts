@@ -14,8 +14,9 @@ const MAX_ENTRIES = 500
 export type BatchReader = (after: number) => LogBatch | undefined
 
 export function batchReader(database: Database): BatchReader {
-  // Only what a position needs, and its value as text: to make a buffer of it, and another text of
-  // that, takes longer than all the rest. A text ends at U+0000, and foreign bytes in it become U+FFFD.
+  // Only the columns that a position needs, and its value as text: making a buffer of the value, and a
+  // text of the buffer, takes longer than everything else. The text ends at U+0000, and foreign bytes
+  // become U+FFFD.
   const selectNext = database.prepare<Row>(
     `SELECT offset, spooled, length(value),
        CASE type WHEN '${POSITION_REPORTED}' THEN CAST(value AS TEXT) END
@@ -58,14 +59,14 @@ export function batchReader(database: Database): BatchReader {
       if (type !== POSITION_REPORTED) return { kind: 'unknown', origin, type }
       return position(offset, utf8(value, 'value'), spooled)
     } catch (error) {
-      // Whatever the failure, this entry must not hold up those behind it.
+      // No failure of this entry may hold up those behind it.
       const reason = error instanceof Error ? error.message : String(error)
       return { kind: 'unreadable', origin, reason, key, value }
     }
   }
 }
 
-/** Whether a text has all that the bytes of a value said. */
+/** Whether a text has all bytes of the value. */
 function isWhole(json: string, bytes: number | null): boolean {
   return (json.length === bytes || Buffer.byteLength(json) === bytes) && !json.includes('\uFFFD')
 }

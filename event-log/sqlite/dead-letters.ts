@@ -6,7 +6,7 @@ const AT_ONCE = 100
 
 type Row = { readonly offset: number; readonly reason: string }
 
-/** Their events stay in the log while they are kept, so this stores no copies. */
+/** A dead letter's event stays in the log as long as the letter is kept, so this stores no copies. */
 export function sqliteDeadLetters(database: Database, onAppended: () => void): DeadLetterLog {
   const next = database.prepare<Row>(
     `SELECT offset, reason FROM dead_letters WHERE partition = ? AND offset > ?

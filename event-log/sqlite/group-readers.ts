@@ -5,8 +5,8 @@ import { sleepers } from './sleepers.ts'
 /** Another process may append to the file too; only polling detects that. */
 export const LOOK_AGAIN_MS = 200
 /**
- * How long after a batch the next one is read at the earliest, by the number of its entries. A batch of
- * few costs a reader about as much as one of many; where few are reported, they are seen sooner.
+ * The least time from one batch to the next, by the number of its entries. A small batch costs a reader
+ * about as much as a large one; when little is reported, it is seen sooner.
  */
 const COMPANY = [
   { fewerThan: 20, ms: 10 },
@@ -31,7 +31,7 @@ export type GroupReaders<Batch> = {
    * Resolves once `signal` is aborted or the readers are stopped, and the current batch is done.
    */
   deliver(delivery: Delivery<Batch>): Promise<void>
-  /** Signals that there is something new to read. */
+  /** Signals new entries. */
   appended(): void
   /** Resolves when every reader has ended. */
   stop(): Promise<void>
@@ -98,7 +98,7 @@ export function groupReaders<Batch extends { readonly lastOffset: number }>({
       const company = COMPANY.find(({ fewerThan }) => entries < fewerThan)
       const companyMs = (company?.ms ?? 0) - (performance.now() - readAt)
       if (companyMs > 0 && !stopped) await waitingForCompany.sleep(companyMs, signal)
-      // Lets other work of this process run while catching up.
+      // Lets other work in this process run while catching up.
       await endOfTurn()
     }
     await keepCommitted()

@@ -57,7 +57,7 @@ const MIGRATIONS = [
 
 /**
  * Opens the log's database, created or migrated as needed; several processes may do so at once.
- * Commits are on disk when they return. Read-only: of a file that is there and up to date.
+ * Commits are on disk when they return. Opening it read-only requires an existing, migrated file.
  * @throws {DependencyError} not retriable when a newer version of the program has changed the
  *   file.
  */

@@ -27,8 +27,8 @@ export type SqliteLogReader = Pick<
 }
 
 /**
- * Reads the log on an open database, which the caller closes. It keeps no offset of any group; how
- * far rejections are read is passed to `commitRejections`, which may run in another thread.
+ * Reads the log on an open database, which the caller closes. It stores no offsets of groups: the
+ * progress of rejections' readers is passed to `commitRejections`, which may run in another thread.
  */
 export function sqliteLogReader(
   database: Database,

@@ -96,7 +96,7 @@ export function sqliteLogWriter(
       do {
         chunk = statements.oldest.all(TRIM_CHUNK)
         const stays = chunk.findIndex(({ receivedAt }) => receivedAt >= receivedBefore)
-        // Only events before the first one that is kept: a gap in the log would go unnoticed.
+        // Only events before the first one kept: a gap in the middle of the log would go unnoticed.
         if (stays !== -1) chunk = chunk.slice(0, stays)
         const last = chunk.at(-1)
         if (last === undefined) return
@@ -169,12 +169,12 @@ function sizeOf([key, , , , value]: Row): number {
 
 function prepare(database: Database) {
   return {
-    // A text that becomes a blob there takes less time than a buffer of it.
+    // Casting a text to a blob in SQLite takes less time than making a buffer here.
     insert: database.prepare(
       `INSERT INTO events (key, type, id, received_at, value, spooled)
        VALUES (?, ?, ?, ?, CAST(? AS BLOB), ?)`,
     ),
-    /** What nearly all of them are, with fewer values to bind. */
+    /** For positions, nearly all of the events, with fewer values to bind. */
     insertPosition: database.prepare(
       `INSERT INTO events (key, type, id, received_at, value)
        VALUES (?, '${POSITION_REPORTED}', ?, ?, CAST(? AS BLOB))`,

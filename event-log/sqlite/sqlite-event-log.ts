@@ -61,7 +61,7 @@ export function openSqliteLogWriter({
   return { ...writer, close: closedOnce(database, () => writer.close()) }
 }
 
-/** The log, opened already by its writer, for a thread that only reads it. */
+/** The log for a thread that only reads it; its writer has opened it before. */
 export function openSqliteLogReader({
   file,
   ...rest

@@ -1,17 +1,17 @@
 import type { IHeaders, Message } from 'kafkajs'
 import { varintBytes, writeVarint } from './varint.ts'
 
-/** A message to be written; without a time its time is now. */
+/** A message for the log; without a time it gets the present one. */
 export type LogMessage = Pick<Message, 'key' | 'value' | 'headers'> & { readonly time?: number }
 
 /**
- * A message as it stands in a record batch. To kafkajs it is a message like any other, of which it
- * looks at the partition only.
+ * A message encoded for a record batch. To kafkajs it is a message like any other, of which it reads
+ * only the partition.
  */
 export class EncodedRecord {
   readonly partition: number
   readonly time: number
-  /** From the key to the last header; what stands before that depends on the batch. */
+  /** From the key to the last header; the fields before the key depend on the batch. */
   readonly value: Buffer
 
   constructor(message: LogMessage, partition = 0) {
@@ -28,12 +28,12 @@ export class EncodedRecord {
 
 type Field = string | Uint8Array | null
 
-/** Size, attributes, delay, index. */
+/** The fields before the content: size, attributes, time delta, offset delta. */
 const MOST_BEFORE_CONTENT_BYTES = 20
-/** Texts up to here have their length in one byte, which is an ASCII character. */
+/** A text of up to so many bytes has its length in one byte, which is an ASCII character. */
 const SHORT = 63
 const LENGTHS = Array.from({ length: SHORT + 1 }, (_, length) => String.fromCharCode(2 * length))
-/** In UTF-8, of a character of JavaScript. */
+/** The most bytes of UTF-8 that one UTF-16 code unit takes. */
 const MOST_BYTES = 3
 const MOST_LENGTH_BYTES = 5
 
@@ -52,7 +52,7 @@ function usual({ key, value, headers = {} }: LogMessage): Buffer | undefined {
   return block.subarray(start, used)
 }
 
-/** The headers as they stand in a record, if all of them are short texts. */
+/** The headers in the form of a record, if all of them are short texts. */
 function shortHeaders(headers: IHeaders): string | undefined {
   let count = 0
   let text = ''
@@ -69,7 +69,7 @@ const BLOCK_BYTES = 64 * 1024
 let block = Buffer.alloc(0)
 let used = 0
 
-/** Where so many bytes have room in the block. */
+/** The place in the block for so many bytes. */
 function room(bytes: number): number {
   if (block.length - used < bytes) {
     block = Buffer.allocUnsafeSlow(Math.max(bytes, BLOCK_BYTES))
@@ -95,7 +95,7 @@ function writeBytes(bytes: Buffer, start: number): number {
 function any({ key = null, value, headers = {} }: LogMessage): Buffer {
   const fields: Field[] = []
   for (const [name, given = ''] of Object.entries(headers)) {
-    // A header with several values comes once for each.
+    // A header with several values is repeated for each.
     for (const one of Array.isArray(given) ? given : [given]) fields.push(name, one)
   }
   return Buffer.concat([

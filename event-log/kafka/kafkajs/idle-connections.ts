@@ -4,8 +4,8 @@ type RequestQueue = {
 }
 
 /**
- * Makes kafkajs look after requests that wait only while there are any. Otherwise each of its
- * connections wakes the process a thousand times a second for ever, also when idle.
+ * Makes kafkajs check its waiting requests only while there are any. Otherwise each of its
+ * connections wakes the process a thousand times a second for ever, even when idle.
  */
 export function restWhenIdle(load: NodeJS.Require): void {
   const { prototype } = load('kafkajs/src/network/requestQueue') as {

@@ -18,7 +18,7 @@ type ProduceOptions = {
   }[]
 }
 
-/** What kafkajs writes of an encoder that is handed to another. */
+/** The parts of an encoder that kafkajs copies into another one. */
 type Encoded = { readonly buf: Buffer; readonly buffer: Buffer }
 
 type ProduceRequest = { encode: () => Promise<Encoded> }
@@ -28,12 +28,12 @@ type Produce = {
   }
 }
 
-/** From this version on a request carries record batches; the fields we write stay the same up to 8. */
+/** From this version on a request carries record batches; up to version 8 its fields are the same. */
 const WITH_RECORD_BATCHES = 3
 
 /**
- * Makes kafkajs encode what it produces in one pass over one buffer. Its own encoder makes a buffer
- * for each header of each record and several copies of all of it, which was the largest cost of a
+ * Makes kafkajs encode a produce request in one pass over one buffer. Its own encoder makes a buffer
+ * for each header of each record and several copies of the whole, which was the largest cost of a
  * report. The bytes are the same.
  */
 export function encodeInOnePass(load: NodeJS.Require): void {
@@ -50,7 +50,7 @@ export function encodeInOnePass(load: NodeJS.Require): void {
   }
 }
 
-/** No compression and no transaction, which this project does not use. */
+/** Neither compressed nor transactional: this project uses neither. */
 function isPlain({ compression = 0, transactionalId }: ProduceOptions): boolean {
   return compression === 0 && (transactionalId ?? undefined) === undefined
 }

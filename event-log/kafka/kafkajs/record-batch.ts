@@ -3,18 +3,18 @@ import { crc32c } from './crc32c.ts'
 import { EncodedRecord } from './encoded-record.ts'
 import { varintBytes, writeVarint } from './varint.ts'
 
-/** Of everything before the first record; of it, what the length and what the checksum leaves out. */
+/** Bytes before the first record, and those of them that the length and the checksum leave out. */
 const HEAD_BYTES = 61
 const BEFORE_LENGTH_ENDS = 12
 const BEFORE_CHECKED = 21
 
 export type RecordBatch = {
   readonly bytes: number
-  /** Writes the batch and returns the place after it. */
+  /** Writes the batch and returns the position after it. */
   write(into: Buffer, at: number): number
 }
 
-/** The fields of a record before its content, of one byte each; the attributes are always 0. */
+/** Size of the attributes of a record, which are always 0. */
 const ATTRIBUTES_BYTES = 1
 
 /**
@@ -73,7 +73,7 @@ export function recordBatch(
   }
 }
 
-/** Messages of other producers than ours come as they are. */
+/** Messages of producers other than ours are not encoded yet. */
 function encoded(message: Message | EncodedRecord): EncodedRecord {
   if (message instanceof EncodedRecord) return message
   const { timestamp, ...content } = message

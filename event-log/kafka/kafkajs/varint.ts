@@ -1,4 +1,4 @@
-/** How many bytes a whole number from -1 takes in the zigzag form. */
+/** The number of bytes of an integer from -1 on in zigzag form. */
 export function varintBytes(value: number): number {
   let rest = zigzag(value)
   let bytes = 1
@@ -9,7 +9,7 @@ export function varintBytes(value: number): number {
   return bytes
 }
 
-/** Returns the place after it. */
+/** Returns the position after the number. */
 export function writeVarint(value: number, into: Uint8Array, start: number): number {
   let rest = zigzag(value)
   let at = start
@@ -22,7 +22,7 @@ export function writeVarint(value: number, into: Uint8Array, start: number): num
   return at + 1
 }
 
-/** Beyond 32 bits, so without shifts: a batch may span any time. */
+/** Without shifts, because numbers exceed 32 bits: a batch may span any time. */
 function zigzag(value: number): number {
   return value < 0 ? -2 * value - 1 : 2 * value
 }
