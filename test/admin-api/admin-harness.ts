@@ -121,17 +121,20 @@ export async function startAdmin({
     { body, headers = {} }: { body?: unknown; headers?: Record<string, string> } = {},
   ): Promise<Answer> {
     const isText = typeof body === 'string' || body instanceof Uint8Array
-    const response = await fetch(server.url + path, {
+    // As fetch sends it, without segments that are a dot.
+    const { href, pathname } = new URL(server.url + path)
+    const response = await fetch(href, {
       method,
       headers: { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
       ...(body !== undefined && { body: isText ? (body as BodyInit) : JSON.stringify(body) }),
     })
     const type = response.headers.get('content-type') ?? ''
     const text = type === 'text/event-stream' ? await beginning(response) : await response.text()
-    answerConforms({ method, path, status: response.status, headers: response.headers, text })
+    const { status, headers: answered } = response
+    answerConforms({ method, path: pathname, status, headers: answered, text })
     const isJson = type.startsWith('application/json')
     const parsed = isJson && text !== '' ? (JSON.parse(text) as Answer['body']) : undefined
-    return { status: response.status, headers: response.headers, text, body: parsed ?? NO_BODY }
+    return { status, headers: answered, text, body: parsed ?? NO_BODY }
   }
 
   return {

@@ -26,7 +26,7 @@ describe('signing in', () => {
 })
 
 test('any text in any place of a path, query or body is answered with 2xx or 4xx', async () => {
-  const text = fc.oneof(anyText(), fc.constantFrom('%', "'--", '\0'))
+  const text = fc.oneof(anyText(), fc.constantFrom('%', "'--", '\0', '.', '..'))
   await fc.assert(
     fc.asyncProperty(text, fc.json(), async (odd, json) => {
       const encoded = encodeURIComponent(odd.toWellFormed())
