@@ -8,7 +8,7 @@ import { FailedLine } from './parts/states.tsx'
 import { helpIsOpen } from './parts/shortcuts.tsx'
 import { useAction } from './parts/use-action.ts'
 
-/** Who is signed in, what is chosen for this browser, and the way out. */
+/** The signed-in operator, the settings of this browser, and signing out. */
 export function AccountMenu() {
   const { run: leave, isRunning, failure } = useAction(signOut)
   if (!me.value) return null

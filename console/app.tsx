@@ -14,7 +14,7 @@ import { Announcer } from './parts/announcer.tsx'
 import { ShortcutHelp } from './parts/shortcuts.tsx'
 import { Failed, Loading } from './parts/states.tsx'
 
-/** Why the service has not said who is signed in. */
+/** Why the service has not answered who is signed in. */
 export const startFailure = signal<ApiFailure | undefined>(undefined)
 
 export function App() {

@@ -6,7 +6,7 @@ import { PAGES } from './pages.ts'
 import { Icon } from './parts/icon.tsx'
 import { place } from './parts/router.ts'
 
-/** What surrounds every page of an operator who is signed in. */
+/** The frame around every page of a signed-in operator. */
 export function Frame() {
   return (
     <div class="frame">

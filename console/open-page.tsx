@@ -9,7 +9,7 @@ import { Empty, Failed, Loading } from './parts/states.tsx'
 import { useLoad } from './parts/use-load.ts'
 import { toFailure } from './api/failure.ts'
 
-/** The page that the address names. */
+/** The page at the current address. */
 export function OpenPage() {
   const { path } = place.value
   for (const page of PAGES) {
@@ -20,7 +20,7 @@ export function OpenPage() {
   return <NoSuchPage />
 }
 
-/** The page of a link, whoever is signed in. */
+/** The page of a share, regardless of who is signed in. */
 export function OpenShare() {
   return <LoadedPage page={SHARE_PAGE} given={{}} />
 }
@@ -51,7 +51,7 @@ function LoadedPage({
   return failure === undefined ? <Loading /> : <Outdated />
 }
 
-/** The files of the page belong to a version that the server no longer has, or it cannot be reached. */
+/** Shown if the server no longer has this version's files of the page, or cannot be reached. */
 function Outdated() {
   return (
     <Page title="This page cannot be loaded">

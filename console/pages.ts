@@ -13,15 +13,15 @@ import {
 import type { ComponentType } from 'preact'
 
 /**
- * One page of the console. Its module is loaded when it is first opened; its component gets what the
- * path holds (`:deviceId`) as properties.
+ * One page of the console. Its module is loaded when the page is first opened; its component gets
+ * the path's parameters (`:deviceId`) as properties.
  */
 export type ConsolePage = {
   readonly path: string
   readonly load: () => Promise<ComponentType<never>>
-  /** Its link in the navigation. `short` is shown where there is little room. */
+  /** Its link in the navigation. `short` is shown where space is limited. */
   readonly link?: { readonly name: string; readonly short?: string; readonly icon: IconNode }
-  /** Whether only operators of the platform have any use for it. */
+  /** Whether the page is only of use to platform operators. */
   readonly forPlatform?: true
 }
 
@@ -81,7 +81,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
 ]
 
-/** What people without an account see. */
+/** The page for people without an account. */
 export const SHARE_PAGE: ConsolePage = {
   path: '/share',
   load: () => import('./pages/share/share-page.tsx').then((module) => module.SharePage),

@@ -6,7 +6,7 @@ import { Icon } from './parts/icon.tsx'
 import { FailedLine } from './parts/states.tsx'
 import { useAction } from './parts/use-action.ts'
 
-/** Warns two minutes before the session ends, and lets it be prolonged. */
+/** Warns two minutes before the session ends, and offers to extend it. */
 export function SessionEnds() {
   const stay = useAction(staySignedIn)
   if (!me.value || renewing.value) return null

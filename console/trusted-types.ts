@@ -3,8 +3,8 @@ type Policies = {
 }
 
 /**
- * The page's policy lets no text become markup. OpenLayers measures a line's height with an `M`, the
- * only text that passes.
+ * The page's policy lets no text become markup. OpenLayers measures a line's height with an `M`,
+ * the only text that is allowed.
  */
 export function allowMeasuringText(): void {
   const { trustedTypes } = window as { trustedTypes?: Policies }

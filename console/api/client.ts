@@ -1,7 +1,9 @@
 import type { paths } from './schema.ts'
 import { ApiFailure, failureOf, unreachable } from './failure.ts'
 
-/** The admin API, called as the OpenAPI document describes it; paths are given without this. */
+/**
+ * The prefix of the admin API, whose calls follow the OpenAPI document; paths are given without it.
+ */
 const PREFIX = '/api/v1'
 const LONGEST_MS = 30_000
 
@@ -44,8 +46,9 @@ function caller<V extends Verb>(verb: V) {
 }
 
 /**
- * `api.get('/devices/{deviceId}', { path: { deviceId } })` resolves with the answer's `data`. Where the
- * session has ended, the operator signs in again first and the call is repeated.
+ * `api.get('/devices/{deviceId}', { path: { deviceId } })` resolves with the answer's `data`. If
+ * the session has ended, the operator signs in again first and the call is repeated.
+ *
  * @throws {ApiFailure}
  */
 export const api = {
@@ -55,7 +58,7 @@ export const api = {
   delete: caller('delete'),
 }
 
-/** Asks the operator to sign in again; false where they don't. */
+/** Asks the operator to sign in again; false if they decline. */
 let renewSession: () => Promise<boolean> = () => Promise.resolve(false)
 
 export function onSessionEnded(renew: () => Promise<boolean>): void {
@@ -78,7 +81,7 @@ async function call(verb: Verb, path: string, parts: Parts): Promise<unknown> {
   }
 }
 
-/** As `api`, for calls that are themselves about signing in. */
+/** Like `api`, for the calls of signing in itself. */
 export async function callOnce(verb: Verb, path: string, parts: Parts = {}): Promise<unknown> {
   const { body, signal } = parts
   const timeout = AbortSignal.timeout(LONGEST_MS)
@@ -126,7 +129,7 @@ export function serverNow(): number {
 
 function noteServerTime(date: string | null): void {
   const told = date === null ? NaN : Date.parse(date)
-  // The header has whole seconds, and the answer has been on its way.
+  // The header has whole seconds, and the answer took time to arrive.
   const differsMs = told + 500 - Date.now()
   if (Number.isFinite(differsMs)) offsetMs = Math.abs(differsMs) > 2_000 ? differsMs : 0
 }

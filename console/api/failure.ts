@@ -1,15 +1,15 @@
 export type Fault = { readonly field: string; readonly message: string }
 
-/** A call that did not succeed, in words that can be shown. */
+/** A failed call, with a message that can be shown. */
 export class ApiFailure extends Error {
   override readonly name = 'ApiFailure'
-  /** 0 where there was no answer. */
+  /** 0 if there was no answer. */
   readonly status: number
-  /** The API's identifier, such as `NOT_FOUND`; `UNREACHABLE` where there was no answer. */
+  /** The API's identifier, such as `NOT_FOUND`; `UNREACHABLE` if there was no answer. */
   readonly error: string
   readonly details: readonly Fault[]
   readonly requestId: string | undefined
-  /** When the call may be made again, in milliseconds since the epoch. */
+  /** When the call may be repeated, in milliseconds since the epoch. */
   readonly retryAt: number | undefined
 
   constructor(
@@ -39,7 +39,7 @@ export class ApiFailure extends Error {
   }
 }
 
-/** What an error answer says; proxies may answer with something that is not our envelope. */
+/** The failure in an error answer; proxies may answer with something other than our envelope. */
 export function failureOf(
   response: { readonly status: number; readonly headers: Headers },
   envelope: Readonly<Record<string, unknown>> | undefined,
@@ -60,7 +60,7 @@ export function unreachable(cause: unknown): ApiFailure {
   return new ApiFailure(message, { status: 0, error: 'UNREACHABLE', cause })
 }
 
-/** What the page itself finds wrong with a field. */
+/** A fault that the page itself finds in a field. */
 export function faultAt(field: string, message: string): ApiFailure {
   return new ApiFailure(message, {
     status: 400,
@@ -69,7 +69,7 @@ export function faultAt(field: string, message: string): ApiFailure {
   })
 }
 
-/** Whatever was thrown, as a failure that can be shown. */
+/** Any thrown value, as a failure that can be shown. */
 export function toFailure(thrown: unknown): ApiFailure {
   if (thrown instanceof ApiFailure) return thrown
   const message = thrown instanceof Error ? thrown.message : String(thrown)

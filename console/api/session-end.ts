@@ -1,6 +1,6 @@
 const WARN_MS = 2 * 60_000
 
-/** How long the session lasts yet, where that is less than two minutes and it has not ended. */
+/** The time until the session ends, if that is less than two minutes and it has not ended yet. */
 export function endOfSession(
   { idleEndsAt, endsAt }: { readonly idleEndsAt: string; readonly endsAt: string },
   now: number,
@@ -8,7 +8,7 @@ export function endOfSession(
   const idle = Date.parse(idleEndsAt)
   const last = Date.parse(endsAt)
   const leftMs = Math.min(idle, last) - now
-  // Using it moves the one end on, never beyond the other.
+  // Activity extends the session, but never beyond its second limit.
   if (!(leftMs > 0 && leftMs <= WARN_MS)) return undefined
   return { leftMs, canBeProlonged: last - now > WARN_MS }
 }

@@ -6,8 +6,8 @@ import type { components } from './schema.ts'
 export type SignedIn = components['schemas']['SignedIn']
 
 /**
- * Who is signed in: `undefined` until the service has said it, `null` for nobody. It stays while a
- * session that has ended is renewed, so that the page keeps what it shows.
+ * The signed-in operator: `undefined` until the service has answered, `null` for nobody. It stays
+ * while an ended session is renewed, so that the page keeps its content.
  */
 export const me = signal<SignedIn | null | undefined>(undefined)
 
@@ -23,7 +23,7 @@ const otherTabs = new BroadcastChannel('gps-console-session')
 let renewal: { promise: Promise<boolean>; settle: (renewed: boolean) => void } | undefined
 let askedAt = 0
 
-/** Asks who is signed in, and keeps the session alive while the page is visible. */
+/** Finds out who is signed in, and keeps the session alive while the page is visible. */
 export async function startSession(): Promise<void> {
   onSessionEnded(askToSignIn)
   otherTabs.onmessage = ({ data }) => (data === 'ended' ? leave() : void renewed())
@@ -32,17 +32,18 @@ export async function startSession(): Promise<void> {
   document.addEventListener('visibilitychange', extendVisible)
   addEventListener('pageshow', ({ persisted }) => {
     if (!persisted) return
-    // Somebody else may have signed in since the browser put the page away, or it was signed out.
+    // While the browser kept the page aside, somebody else may have signed in, or the operator
+    // signed out.
     if (me.value) renewed().catch(() => undefined)
     else location.reload()
   })
 }
 
-/** @throws {ApiFailure} 401 for a wrong e-mail or password, 429 after too many. */
+/** @throws {ApiFailure} 401 for a wrong e-mail or password, 429 after too many attempts. */
 export async function signIn(email: string, password: string): Promise<void> {
   const before = me.value
   const next = (await callOnce('post', '/session', { body: { email, password } })) as SignedIn
-  // What is on the page belongs to the operator before.
+  // The page's content belongs to the previous operator.
   if (before && before.operator.id !== next.operator.id) return location.reload()
   askedAt = Date.now()
   me.value = next
@@ -58,7 +59,7 @@ export async function signOut(): Promise<void> {
   leave()
 }
 
-/** Opens the dialog; resolves once it is signed in again, or given up. */
+/** Opens the dialog; resolves once the operator has signed in again or given up. */
 export function askToSignIn(): Promise<boolean> {
   if (me.value === null || me.value === undefined) return Promise.resolve(false)
   if (renewal === undefined) {
@@ -76,15 +77,15 @@ function settleRenewal(isRenewed: boolean): void {
   renewing.value = false
 }
 
-/** What the page knows belongs to the account: it ends with the page, and so does its address. */
+/** The page's data belongs to the account: it ends with the page, and so does its address. */
 function leave(): void {
   const isHere = Boolean(me.value)
   me.value = null
-  // The page of a link is the same whoever is signed in.
+  // A share's page is the same for everybody, signed in or not.
   if (isHere && location.pathname !== '/share') location.replace('/')
 }
 
-/** @throws {ApiFailure} where the service does not answer. */
+/** @throws {ApiFailure} if the service does not answer. */
 async function extend(): Promise<void> {
   askedAt = Date.now()
   try {
@@ -96,7 +97,7 @@ async function extend(): Promise<void> {
   }
 }
 
-/** Moves the end of the session on. */
+/** Extends the session. */
 export async function staySignedIn(): Promise<void> {
   await extend()
 }
@@ -104,7 +105,7 @@ export async function staySignedIn(): Promise<void> {
 function extendVisible(): void {
   if (document.hidden || renewing.value || !me.value) return
   if (Date.now() - askedAt < EXTEND_EVERY_MS) return
-  // Without an answer the session has not changed; the next time will tell.
+  // Without an answer the session has not changed; the next attempt will show.
   extend().catch(() => undefined)
 }
 

@@ -40,7 +40,7 @@ export const GPSLOGGER: Guide = {
 
 function body({ deviceId }: Setup): string {
   const fields = [
-    // A % of the id itself is none of GPSLogger's.
+    // GPSLogger must not expand a % in the id itself.
     `"deviceId":${JSON.stringify(deviceId).replaceAll('%', '\\u0025')}`,
     '"latitude":%LAT',
     '"longitude":%LON',

@@ -1,27 +1,27 @@
-/** What a device is set up with. */
+/** The values that a device is set up with. */
 export type Setup = {
-  /** Of the ingest API, without a path. */
+  /** The base URL of the ingest API, without a path. */
   readonly address: string
   readonly key: string
   readonly deviceId: string
 }
 
-/** Something to copy, and what it is. */
+/** A text to copy, and its title. */
 export type Entry = { readonly title: string; readonly text: string }
 
-/** One thing to do. What stands between backticks in it is to be entered or read as it is. */
+/** One step of a setup. Text between backticks is entered or read literally. */
 export type Step = { readonly text: string; readonly entries?: readonly Entry[] }
 
-/** A link that sets the app up. */
+/** A link that sets up the app. */
 export type Link = {
-  /** How it gets to the app, and what to do there. */
+  /** How the link gets to the app, and what to do there. */
   readonly text: string
   readonly url: string
-  /** Whether the app itself has to scan it: tapped, it would only open a browser. */
+  /** Whether the app itself has to scan the link: tapped, it would only open a browser. */
   readonly onlyScanned?: true
 }
 
-/** A request as the app sends it once it is set up. */
+/** A request as the configured app sends it. */
 export type Example = {
   readonly method: 'GET' | 'POST'
   readonly url: string
@@ -36,22 +36,24 @@ export type Place = {
   readonly time: number
 }
 
-/** How one app or device is connected. Made into a page of docs/senders/ and shown in the console. */
+/**
+ * How one app or device is connected. Rendered as a page of docs/senders/ and shown in the console.
+ */
 export type Guide = {
   readonly id: string
   readonly name: string
-  /** What it is, in a sentence or two. */
+  /** A description of the app in a sentence or two. */
   readonly about: string
   readonly link?: (setup: Setup) => Link
   readonly steps: (setup: Setup) => readonly Step[]
-  /** Under which id the device arrives, where that is not the one in the setup. */
+  /** The id under which the device arrives, if it differs from the one in the setup. */
   readonly arrivesAs?: (deviceId: string) => string
-  /** What to do when nothing arrives. */
+  /** Remedies when nothing arrives. */
   readonly troubles: readonly string[]
   readonly example: (setup: Setup, place: Place) => Example
 }
 
-/** A place for the first report: Vienna. */
+/** A location for the first report: Vienna. */
 export const SAMPLE = { latitude: 48.2082, longitude: 16.3738 } as const
 
 export const SUBMIT = '/api/v1/gps/submit'
@@ -64,7 +66,7 @@ export function json(body: unknown, headers: Record<string, string> = {}) {
   } as const
 }
 
-/** Text that is not only ASCII too. */
+/** Encodes text that may not be ASCII, too. */
 export function base64(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)))
 }

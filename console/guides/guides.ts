@@ -1,13 +1,13 @@
 import type { Guide, Setup } from './guide.ts'
 
-/** What a list of guides needs to know of one; the rest is loaded when it is looked at. */
+/** The data of a guide that lists need; the rest is loaded when the guide is opened. */
 export type GuideEntry = {
   readonly id: string
   readonly name: string
   readonly load: () => Promise<Guide>
 }
 
-/** Every guide, in the order in which they are offered. */
+/** Every guide, in the order of the list. */
 export const GUIDES: readonly { readonly title: string; readonly guides: readonly GuideEntry[] }[] =
   [
     {
@@ -106,12 +106,12 @@ export const GUIDES: readonly { readonly title: string; readonly guides: readonl
 
 const FIRST = GUIDES[0]!.guides[0]!
 
-/** The one with that id, or the first. */
+/** The guide with that id, or the first one. */
 export function guideOf(id: string): GuideEntry {
   return GUIDES.flatMap(({ guides }) => guides).find((guide) => guide.id === id) ?? FIRST
 }
 
-/** What to look at for every sender. */
+/** Checks that apply to every sender. */
 export function commonTroubles({ address }: Setup): readonly string[] {
   return [
     `Open \`${address}/healthz\` in the browser of the same phone or computer. If nothing answers, the service is not reached from there.`,

@@ -58,7 +58,7 @@ export function submit({ address, key, deviceId }: Setup, { latitude, longitude,
   }
 }
 
-/** A string of JavaScript, Python and C++ alike: what JSON escapes, they read the same way. */
+/** A string literal of JavaScript, Python and C++ alike: they read JSON's escapes the same way. */
 export function quoted(text: string): string {
   return JSON.stringify(text)
 }

@@ -121,7 +121,7 @@ function feature({ latitude, longitude, time }: Place, more: object) {
   }
 }
 
-/** Not URLSearchParams: its `+` for a space is a plus to some apps. */
+/** Not URLSearchParams, which writes a space as `+`: some apps take it for a plus. */
 function query(parameters: Readonly<Record<string, string>>): string {
   return Object.entries(parameters)
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)

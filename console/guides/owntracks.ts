@@ -58,7 +58,7 @@ export const OWNTRACKS_IOS: Guide = {
   example,
 }
 
-/** Its ids have two parts; what has none gets `owntracks` for the first. */
+/** OwnTracks ids have two parts; an id with only one gets `owntracks` as the first. */
 function identity(deviceId: string): { user: string; device: string } {
   const slash = deviceId.indexOf('/')
   return slash > 0

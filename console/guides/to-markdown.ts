@@ -1,7 +1,7 @@
 import { commonTroubles, GUIDES } from './guides.ts'
 import type { Entry, Guide, Setup } from './guide.ts'
 
-/** What stands in the pages for whatever is one's own. */
+/** The placeholders that the pages show instead of a reader's own values. */
 export const PLACEHOLDERS: Setup = {
   address: 'https://gps.example.org',
   key: 'YOUR_KEY',
@@ -58,7 +58,7 @@ function page(guide: Guide): string {
   ])
 }
 
-/** Below a step of a list, so indented. */
+/** An entry below a step of a list, and therefore indented. */
 function entry({ title, text }: Entry): string {
   return indented(`${title}:\n\n${fence(text)}`)
 }

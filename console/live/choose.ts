@@ -5,9 +5,9 @@ export const SORTS = ['name', 'seen', 'speed'] as const
 export type Sort = (typeof SORTS)[number]
 
 export type Choice = {
-  /** Empty: all of them. */
+  /** Empty: devices of all statuses. */
   readonly statuses: ReadonlySet<ShownStatus>
-  /** Part of a name or id, capital or small letters alike. */
+  /** Part of a name or id, case ignored. */
   readonly text: string
 }
 
@@ -30,7 +30,10 @@ export function choose(devices: Iterable<LiveDevice>, { statuses, text }: Choice
 
 const byName = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' })
 
-/** Sorts in place: pinned ones first, then by the sort; what is equal by id, so that nothing flickers. */
+/**
+ * Sorts in place: pinned devices first, then by the sort, then by id, so that equal devices do not
+ * flicker.
+ */
 export function sortDevices(
   devices: LiveDevice[],
   { sort, pinned }: { readonly sort: Sort; readonly pinned: ReadonlySet<string> },
@@ -47,8 +50,8 @@ export function sortDevices(
 }
 
 /**
- * The order in which devices stood before, without those that are gone; new ones come last. For a list
- * that somebody points at: nothing may move under the finger.
+ * The previous order of the devices, without those that are gone; new devices come last. For a list
+ * under somebody's pointer: nothing may move under the finger.
  */
 export function keepOrder(devices: LiveDevice[], before: readonly LiveDevice[]): LiveDevice[] {
   const left = new Set(devices)

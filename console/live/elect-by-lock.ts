@@ -1,8 +1,8 @@
 import type { Election } from './elect.ts'
 
 /**
- * One of several tabs leads: the one that holds a lock, which the browser hands on when the tab
- * leaves or goes.
+ * One of several tabs leads: the tab that holds a lock, which the browser hands on when the tab
+ * steps down or closes.
  */
 export function electByLock({
   name,
@@ -23,7 +23,7 @@ export function electByLock({
     onLead()
     await left
   }
-  // It fails only where the tab has given up waiting.
+  // Rejects only if the tab has given up waiting.
   navigator.locks.request(name, { signal }, lead).catch(() => undefined)
 
   return {

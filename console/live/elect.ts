@@ -1,4 +1,4 @@
-/** What tabs say to each other about who leads. */
+/** The messages that tabs exchange to elect a leader. */
 export type ElectionMessage = {
   readonly election: 'who' | 'leader' | 'gone'
   readonly from: string
@@ -15,9 +15,9 @@ const ANSWER_MS = 400
 const LOOK_EVERY_MS = 3_000
 
 /**
- * One of several tabs leads, where browsers have no locks (on plain HTTP). Whoever hears no leader
- * becomes it; of two leaders the one with the smaller id stays. A leader whose timers a browser slows
- * down, because it is hidden, still answers: messages are not slowed down.
+ * Elects one of several tabs as the leader where browsers have no locks (on plain HTTP). A tab that
+ * hears no leader becomes it; of two leaders the one with the smaller id stays. A leader whose
+ * timers a browser slows down, because it is hidden, still answers: messages are not slowed down.
  */
 export function elect({
   id,
@@ -43,7 +43,7 @@ export function elect({
     if (state !== 'following') return
     state = 'asking'
     say({ election: 'who', from: id })
-    // Not all at once: the first one to lead is heard by the others.
+    // Delays are random, so that the other tabs hear the first one to lead.
     answer = setTimeout(lead, answerMs * (1 + Math.random()))
   }
 

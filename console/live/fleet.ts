@@ -10,27 +10,27 @@ import {
   type LiveDevice,
 } from './live-device.ts'
 
-/** More are not held: the latest of them are shown, and the page says so. */
+/** The maximum number of devices: beyond it the latest are shown, and the page says so. */
 export const MOST_DEVICES = 50_000
 
 /**
- * All devices as they are now, made of a list and of a stream that was opened before it: whichever
- * tells the later thing wins, so nothing is missed and nothing goes back.
+ * The current state of all devices, from a list and from a stream that was opened before it: the
+ * later information wins, so nothing is missed and nothing goes back.
  */
 export class Fleet {
   readonly devices = new Map<string, LiveDevice>()
-  /** Counts what the stream has told, so that it can be told from what is older or newer than a list. */
+  /** Counts stream events, to distinguish them from events before or after a list. */
   #step = 0
   readonly #erased = new Map<string, number>()
 
-  /** A position from the stream; it may come twice, and late. */
+  /** Applies a position from the stream; it may come twice, and late. */
   position({ deviceId, ...position }: ApiRecord, now: number): void {
     const device = this.#seen(deviceId, position)
     hear(device, Date.parse(position.receivedAt), now)
     if (isLater(position, device.position)) moveTo(device, position)
   }
 
-  /** A status from the stream. */
+  /** Applies a status from the stream. */
   status(told: ApiDevice, now: number): void {
     const device = this.#seen(told.deviceId, told.lastPosition)
     device.settingsAt = this.#step
@@ -45,7 +45,7 @@ export class Fleet {
     this.#erased.set(deviceId, this.#step)
   }
 
-  /** Begins a list; what the stream tells from here on is newer than it. */
+  /** Begins a list; stream events from here on are newer than it. */
   list(): FleetList {
     const begun = this.#step
     const listed = new Set<string>()
@@ -69,7 +69,7 @@ export class Fleet {
     }
   }
 
-  /** Lets the devices that were heard of least recently go, where there are more than `most`. */
+  /** Drops the devices that reported least recently if there are more than `most`. */
   trim(most: number): void {
     if (this.devices.size <= most) return
     const latest = [...this.devices.values()].sort((a, b) => b.lastSeenMs - a.lastSeenMs)
@@ -115,8 +115,8 @@ function hear(device: LiveDevice, at: number, now: number): void {
 export type FleetList = {
   page(items: readonly ApiDevice[], now: number): void
   /**
-   * The list has told the latest devices, as many as are held: what it lacks and the stream has not
-   * told of since is gone, or is not among the latest any more.
+   * The list has covered the latest devices, as many as are kept: a device that neither the list
+   * nor, since it began, the stream has mentioned is gone, or no longer among the latest.
    */
   end(): void
 }

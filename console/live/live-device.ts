@@ -4,10 +4,10 @@ import { toMercator } from '../map/mercator.ts'
 
 export type ApiDevice = components['schemas']['Device']
 export type ApiPosition = components['schemas']['LastPosition']
-/** A record as the stream tells it. */
+/** A record as the stream sends it. */
 export type ApiRecord = ApiPosition & { readonly deviceId: string }
 
-/** What a device is shown as: a disabled one is neither on- nor offline. */
+/** The status shown for a device: a disabled one is neither online nor offline. */
 export type ShownStatus = Liveness | 'disabled'
 
 /** A device of the list and the map, updated in place: there are up to 50 000. */
@@ -21,12 +21,15 @@ export type LiveDevice = {
   lastSeenMs: number
   position: ApiPosition
   status: ShownStatus
-  /** Where it is on the map: Web Mercator, 0 to 1 from west to east and from north to south. */
+  /**
+   * The device's location on the map: Web Mercator, 0 to 1 from west to east and from north to
+   * south.
+   */
   x: number
   y: number
-  /** What a search looks into. */
+  /** The text that a search matches. */
   words: string
-  /** The steps of the stream (`Fleet`) that last told of it, and of its settings; -1: none. */
+  /** The stream steps (see `Fleet`) that last updated the device, and its settings; -1: none. */
   toldAt: number
   settingsAt: number
 }
@@ -53,7 +56,7 @@ export function newDevice(deviceId: string, position: ApiPosition): LiveDevice {
   return device
 }
 
-/** What an operator calls it. */
+/** The name that an operator gave the device, or else its id. */
 export function labelOf({ name, deviceId }: { name: string | null; deviceId: string }): string {
   return name ?? deviceId
 }
@@ -83,9 +86,9 @@ export function ageTo(device: LiveDevice, now: number): void {
 }
 
 /**
- * Whether `a` comes after `b` in the order of last positions: (min(timestamp, receivedAt), receivedAt,
- * recordId), so that late reports and clocks that run ahead do not move a device. The API writes all
- * times alike, so their texts compare as they do.
+ * Whether `a` comes after `b` in the order of last positions: (min(timestamp, receivedAt),
+ * receivedAt, recordId), so that late reports and fast clocks do not move a device. The API writes
+ * all times in one format, so their texts can be compared.
  */
 export function isLater(a: ApiPosition, b: ApiPosition): boolean {
   const trueAtA = a.timestamp < a.receivedAt ? a.timestamp : a.receivedAt

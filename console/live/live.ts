@@ -6,34 +6,40 @@ import { Fleet, MOST_DEVICES } from './fleet.ts'
 import type { ApiDevice, ApiRecord } from './live-device.ts'
 import { shareStream, type Connection } from './shared-stream.ts'
 
-/** What the bar says. `catching up`: the stream is open, the list that goes with it is on its way. */
+/**
+ * The states that the bar shows. `catching up`: the stream is open, and the list that goes with it
+ * is being read.
+ */
 export type LiveState =
   | { readonly kind: 'connecting' | 'catching up' | 'live' }
   | { readonly kind: 'lost'; readonly since: number }
 
 export const liveState = signal<LiveState>({ kind: 'connecting' })
 
-/** All devices of the account; whoever shows them looks again when `changed` does. */
+/** All devices of the account; components that show them read them again on `changed`. */
 export const fleet = new Fleet()
 
 /** Counts changes of the fleet, at most ten a second and only while the page is visible. */
 export const changed = signal(0)
 
-/** As `changed`, for what people read: at most twice a second. */
+/** Like `changed`, for text that people read: at most twice a second. */
 export const changedWords = signal(0)
 
-/** For components that read the fleet: renders them again as its words change. */
+/** For components that read the fleet: renders them again when its text changes. */
 export function watchWords(): number {
   return changedWords.value
 }
 
-/** Whether a list has been read at all, so that an empty fleet is one without devices. */
+/**
+ * Whether a list has been read at all: only then does an empty fleet mean that there are no
+ * devices.
+ */
 export const isListed = signal(false)
 
-/** Why the last try to read the list has failed; it is tried again by itself. */
+/** Why the last attempt to read the list failed; it is retried automatically. */
 export const listFailure = signal<ApiFailure | undefined>(undefined)
 
-/** Whether there are more devices than are shown. */
+/** Whether there are more devices than the page shows. */
 export const isCut = signal(false)
 
 const PAINT_EVERY_MS = 100
@@ -43,22 +49,23 @@ const PAGE = 1_000
 const FIRST_PAGE = { limit: PAGE, sort: '-lastSeenAt' } as const
 const RETRY_MS = 3_000
 const LONGEST_RETRY_MS = 60_000
-/** A gap may follow a gap, and each of them asks for a list. */
+/** A gap may follow a gap, and each of them requires a list. */
 const LIST_EVERY_MS = 30_000
 
 type Listener = (name: string, data: unknown) => void
 const listeners = new Set<Listener>()
 
 /**
- * Calls `listener` with each event of the stream until the returned function is called, and with
- * `opened` each time the stream has been opened: statuses and rejections before it may have been missed.
+ * Calls `listener` with each event of the stream until the returned function is called, and calls
+ * `opened` each time the stream has been opened: earlier statuses and rejections may have been
+ * missed.
  */
 export function onStreamEvent(listener: Listener): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)
 }
 
-/** Counts how often the browser has brought the page back as it was left, with a stream long dead. */
+/** Counts how often the browser has restored the page from its cache, with a stream long dead. */
 const returns = signal(0)
 const shownTo = computed(() => me.value && `${me.value.operator.id} ${returns.value}`)
 let isStarted = false
@@ -96,7 +103,7 @@ export function startLive(): void {
 let ahead: AbortController | undefined
 
 /**
- * Shows the latest devices before the stream is open. What changes between the two is not missed: the
+ * Shows the latest devices before the stream is open. Changes between the two are not missed: the
  * list is read again once the stream is open.
  */
 async function readAhead(): Promise<void> {
@@ -117,13 +124,13 @@ function failed(thrown: unknown): void {
   listFailure.value = toFailure(thrown)
 }
 
-/** Tries at once to read the list that could not be read. */
+/** Retries at once to read a list that could not be read. */
 export function retryList(): void {
   if (listing?.signal.aborted !== false) readAhead().catch(failed)
   else endPause?.()
 }
 
-/** The connection as it is known here, and the `wholeSince` that the list belongs to. */
+/** The connection as last seen here, and the `wholeSince` that the list belongs to. */
 let opening = ''
 let wholeSince = ''
 let listedSince = ''
@@ -146,14 +153,14 @@ function connected(connection: Connection): void {
   }
 }
 
-/** The stream is open: the list belongs to it, or is read. */
+/** The stream is open: reads the list unless the current one belongs to it. */
 function follow(since: string): void {
   wholeSince = since
   if (since === listedSince) liveState.value = { kind: 'live' }
   else readList(since).catch(failed)
 }
 
-/** New devices come by the stream: many more than are held only after a while. */
+/** The stream brings new devices: the fleet is trimmed only after many. */
 function trim(): void {
   if (fleet.devices.size <= MOST_DEVICES + PAGE) return
   fleet.trim(MOST_DEVICES)
@@ -204,7 +211,7 @@ async function readListOnce(signal: AbortSignal): Promise<void> {
   do {
     const query = { ...FIRST_PAGE, ...(cursor && { cursor }) }
     const { items, nextCursor } = await api.get('/devices', { query, signal })
-    // What was read before the stream was open must not come after this.
+    // A list read before the stream was open must not be applied after this one.
     ahead?.abort()
     list.page(items, serverNow())
     read += items.length
@@ -212,8 +219,8 @@ async function readListOnce(signal: AbortSignal): Promise<void> {
     markChanged()
   } while (cursor !== undefined && read < MOST_DEVICES)
   isCut.value = cursor !== undefined
-  // A device that has reported meanwhile and so moved to the front, past what was read, is known from
-  // the stream.
+  // The stream knows a device that reported meanwhile and so moved to the front, past the pages
+  // already read.
   list.end()
   isListed.value = true
 }
@@ -235,7 +242,7 @@ let paintedAt = 0
 let telling: ReturnType<typeof setTimeout> | undefined
 let wordsAt = -Infinity
 
-/** Says that the fleet has changed: soon, and once for many changes. */
+/** Announces a change of the fleet: soon, and once for many changes. */
 export function markChanged(): void {
   if (painting !== undefined || document.hidden) return
   const waitMs = Math.max(0, paintedAt + PAINT_EVERY_MS - performance.now())

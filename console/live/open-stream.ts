@@ -3,24 +3,30 @@ import { eventReader, type StreamEvent } from './read-events.ts'
 export type StreamOptions = {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
-  /** `isResumed`: it goes on after the last event, so that nothing that has a mark was missed. */
+  /**
+   * `isResumed`: the stream continues after the last event, so that no event with a mark was
+   * missed.
+   */
   readonly onOpen: (opening: { readonly isResumed: boolean }) => void
-  /** What has come at once, in its order. */
+  /** Called with the events that arrived together, in order. */
   readonly onEvents: (events: readonly StreamEvent[]) => void
-  /** The connection is gone or was refused, with this status (0: no answer); it is tried again. */
+  /** The connection was lost or refused, with this status (0: no answer); it is retried. */
   readonly onLost: (status: number) => void
-  /** Asked after a 401: whether it makes sense to go on. */
+  /** Called after a 401; resolves with whether to continue. */
   readonly onUnauthorized: () => Promise<boolean>
-  /** Statuses after which it is not tried again. */
+  /** Statuses after which the stream is not retried. */
   readonly final?: readonly number[]
-  /** The id of the event after which it goes on; without it, it begins with what comes now. */
+  /**
+   * The id of the event after which the stream resumes; without it, the stream begins with new
+   * events.
+   */
   readonly resumeAfter?: string | undefined
   /** A mark older than this is not used: everything since then costs more than a list. */
   readonly resumeMs?: number
-  /** Without a sign of life for so long the connection counts as lost: a heartbeat comes every 4 s. */
+  /** Without any data for this long the connection counts as lost: a heartbeat comes every 4 s. */
   readonly silentMs?: number
   readonly firstDelayMs?: number
-  /** An opening counts as a success once it has lasted so long: until then the delays grow. */
+  /** A connection counts as a success once it has lasted this long: until then the delays grow. */
   readonly settledMs?: number
 }
 
@@ -29,9 +35,9 @@ export const RESUME_MS = 60_000
 const LONGEST_DELAY_MS = 30_000
 
 /**
- * Reads an event stream until `close` is called, and opens it again whenever it ends. Unlike
- * EventSource it also comes back after a 429 or 503, keeps to Retry-After, notices a connection that
- * has died silently, and can send a header.
+ * Reads an event stream until `close` is called, and reopens it whenever it ends. Unlike
+ * EventSource it also recovers from a 429 or 503, obeys Retry-After, notices a connection that has
+ * died silently, and can send a header.
  */
 export function openStream(options: StreamOptions): { close(): void } {
   const closing = new AbortController()
@@ -53,21 +59,21 @@ async function run(options: StreamOptions, closing: AbortSignal): Promise<void> 
       if (!(await options.onUnauthorized())) return
       continue
     }
-    // A mark that the service does not take.
+    // The service refuses this mark.
     if (status === 400) mark.id = ''
     failures = openMs >= settledMs ? 1 : failures + 1
     const delayMs = Math.min(LONGEST_DELAY_MS, firstDelayMs * 2 ** (failures - 1))
-    // Many consoles are not to come back in the same moment.
+    // Spreads the load, so that many consoles do not return at the same moment.
     await pause(Math.max(retryAfterMs, delayMs * (0.5 + Math.random() / 2)), closing)
   }
 }
 
-/** The id of the last event, and when it came. */
+/** The id of the last event, and when it arrived. */
 type Mark = { id: string; at: number }
 
 type Ended = {
   readonly status: number
-  /** 0 where it was not opened. */
+  /** 0 if the stream was not opened. */
   readonly openMs: number
   readonly retryAfterMs: number
 }
@@ -117,7 +123,7 @@ async function connect(options: StreamOptions, mark: Mark, closing: AbortSignal)
       onEvents(events)
     }
   } catch {
-    // Broken off, silent, or closed: `run` knows which.
+    // Broken off, silent, or closed: `run` decides which.
   } finally {
     clearTimeout(timer)
   }

@@ -2,8 +2,8 @@
 export type StreamEvent = { readonly name: string; readonly data: string; readonly id: string }
 
 /**
- * Takes the text of an event stream as it arrives, in pieces of any size, and gives the events that
- * are whole now.
+ * Takes the text of an event stream as it arrives, in pieces of any size, and returns the events
+ * that are complete.
  */
 export function eventReader(): (text: string) => StreamEvent[] {
   let whole: StreamEvent[] = []

@@ -4,8 +4,8 @@ import { elect, type Election, type ElectionMessage } from './elect.ts'
 import { openStream, RESUME_MS } from './open-stream.ts'
 
 /**
- * How the one stream of all tabs is doing. `opening` names each time it was opened, `wholeSince` the
- * opening since which no event with a mark was missed.
+ * The state of the one stream of all tabs. `opening` identifies each opening of the stream,
+ * `wholeSince` the opening since which no event with a mark was missed.
  */
 export type Connection =
   | { readonly kind: 'connecting' }
@@ -14,7 +14,7 @@ export type Connection =
 
 type Told = { readonly name: string; readonly data: string }
 
-/** `id`: the mark of the last of them. */
+/** `id`: the mark of the last event. */
 type Events = { readonly events: readonly Told[]; readonly id: string }
 type Message =
   ElectionMessage | Events | { readonly connection: Connection } | { readonly ask: 'connection' }
@@ -23,7 +23,8 @@ const EVENTS = ['position', 'device-status', 'rejection', 'device-erased']
 
 /**
  * The account's stream, opened by one visible tab and passed on to the others: a browser opens six
- * connections to a server, so the seventh tab would wait for ever. Where no tab is visible there is none.
+ * connections to a server, so the seventh tab would wait for ever. If no tab is visible, no stream
+ * is open.
  */
 export function shareStream({
   onEvents,
@@ -32,7 +33,7 @@ export function shareStream({
   onEvents: (events: readonly Told[]) => void
   onConnection: (connection: Connection) => void
 }): { close(): void } {
-  // Tabs of another operator, in the moments before they reload, have another channel.
+  // Another operator's tabs, in the moments before they reload, use another channel.
   const channel = new BroadcastChannel(`gps-console-stream ${me.peek()?.operator.id ?? ''}`)
   const id = crypto.getRandomValues(new Uint32Array(4)).join('-')
   let connection: Connection = { kind: 'connecting' }
@@ -40,7 +41,7 @@ export function shareStream({
   let election: Election | undefined
   let openings = 0
   let wholeSince: string | undefined
-  /** The mark of the last event that has come to any tab, and when. */
+  /** The mark of the last event that arrived in any tab, and when. */
   let mark = ''
   let heardAt = 0
 
@@ -83,7 +84,7 @@ export function shareStream({
         const events = came.flatMap(({ name, data }) =>
           EVENTS.includes(name) ? { name, data } : [],
         )
-        // Also where a heartbeat is all: its mark moves the others' on.
+        // Sent even for a heartbeat alone: its mark advances the marks of the other tabs.
         const message = { events, id: came.at(-1)?.id ?? '' }
         channel.postMessage(message satisfies Message)
         take(message)
@@ -120,7 +121,7 @@ export function shareStream({
     if ('ask' in data) {
       if (stream === undefined) return
       channel.postMessage({ connection } satisfies Message)
-      // A tab that leads soon after goes on from here, too.
+      // If that tab soon leads, it resumes from here, too.
       channel.postMessage({ events: [], id: mark } satisfies Message)
       return
     }

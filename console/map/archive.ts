@@ -1,11 +1,13 @@
 import { EtagMismatch, FetchSource, type RangeResponse, type Source } from 'pmtiles'
 
-/** In our own file the header, the directories and the tiles of the first zoom levels lie there. */
+/**
+ * In our own file this covers the header, the directories and the tiles of the first zoom levels.
+ */
 const START_BYTES = 65_536
 
 /**
  * A PMTiles file whose beginning is read in one request, once for all maps: a first view would
- * otherwise take header, directory and tiles one after the other.
+ * otherwise request header, directory and tiles one after the other.
  */
 export class Archive implements Source {
   readonly #file: FetchSource
@@ -19,7 +21,7 @@ export class Archive implements Source {
     return this.#file.getKey()
   }
 
-  /** Reads the beginning unless it is known; rejects where there is no such file (yet). */
+  /** Reads the beginning unless it is known; rejects if the file does not exist (yet). */
   start(): Promise<RangeResponse> {
     this.#start ??= this.#file.getBytes(0, START_BYTES).catch((error: unknown) => {
       this.#start = undefined
@@ -28,7 +30,7 @@ export class Archive implements Source {
     return this.#start
   }
 
-  /** @throws {EtagMismatch} where the file has changed since its header was read. */
+  /** @throws {EtagMismatch} if the file has changed since its header was read. */
   async getBytes(
     offset: number,
     length: number,

@@ -4,9 +4,9 @@ import type { Point } from './mercator.ts'
 /** A tile's edge: the world is this many pixels wide at zoom 0. */
 export const TILE_PIXELS = 256
 
-/** What is drawn as one: a device alone, or all that are in one cell of the grid. */
+/** A cluster: one device, or all devices of a cell. */
 export type Cluster<D> = {
-  /** The mean of their places. */
+  /** The mean of the devices' places. */
   x: number
   y: number
   readonly devices: D[]
@@ -15,14 +15,15 @@ export type Cluster<D> = {
 
 type Placed = { readonly x: number; readonly y: number; readonly status: ShownStatus }
 
-/** Where streets are told apart, so are devices in a yard. */
+/** At a zoom that separates streets, the devices in a yard are separated too. */
 const CLOSE_ZOOM = 15
 const CELL_PIXELS = 64
 const CLOSE_CELL_PIXELS = 24
 
 /**
- * Groups devices by the cells of a grid that is fixed to the world, so that moving the map regroups
- * nothing, and zooming only at whole zoom levels.
+ * Groups devices by the cells of a grid that is fixed to the world: moving the map regroups
+ * nothing, and zooming regroups only at whole zoom levels.
+ *
  * @param alone is never grouped.
  */
 export function clusters<D extends Placed>(
@@ -57,7 +58,7 @@ export function clusters<D extends Placed>(
     cluster.x /= length
     cluster.y /= length
   }
-  // Last, so that it is painted above the others.
+  // Last, so that it is painted above the other clusters.
   if (alone !== undefined) found.push(single(alone))
   return found
 }
@@ -75,8 +76,8 @@ export type Box = {
 }
 
 /**
- * The smallest part of the world, from 0 to 1, that holds all points; across 180° `east` is above 1.
- * Undefined for no points.
+ * The smallest part of the world, from 0 to 1, that contains all points; across 180° `east` is
+ * above 1. Undefined for no points.
  */
 export function boundsOf(points: Iterable<Point>): Box | undefined {
   const xs: number[] = []
@@ -105,7 +106,7 @@ export function boundsOf(points: Iterable<Point>): Box | undefined {
   return { west, north, east, south }
 }
 
-/** Whether zooming in cannot tell the devices apart. */
+/** Whether zooming in cannot separate the devices. */
 export function isOneSpot(
   devices: readonly Point[],
   { maxZoom, pixels = CLOSE_CELL_PIXELS }: { readonly maxZoom: number; readonly pixels?: number },

@@ -3,7 +3,7 @@ import type { Palette } from './palette.ts'
 import { stamp } from './stamp.ts'
 
 export const DEVICE_RADIUS = 7
-/** The ring around the selected one. */
+/** The ring around the selected device. */
 export const SELECTED_RADIUS = DEVICE_RADIUS + 7
 
 export type Drawn = {
@@ -12,14 +12,14 @@ export type Drawn = {
   readonly isSelected?: boolean
 }
 
-/** Its tip moves by less than a pixel and a half from one to the next. */
+/** From one step to the next, the arrow's tip moves by less than a pixel and a half. */
 const HEADING_STEP = 5
 const ARROW_REACH = DEVICE_RADIUS + 9
 const LINE_REACH = 3
 
 /**
- * A device at (x, y): colour and shape tell its status, so that neither alone has to; an arrow where
- * its heading is known, 0° included.
+ * A device at (x, y): colour and shape both show its status, so that neither is needed alone; an
+ * arrow shows its heading if known, including 0°.
  */
 export function drawDevice(
   context: CanvasRenderingContext2D,
@@ -35,7 +35,7 @@ export function drawDevice(
   )
 }
 
-/** Around (0, 0). */
+/** Paints around (0, 0). */
 function paintDevice(
   context: CanvasRenderingContext2D,
   { status, heading, isSelected }: Drawn,
@@ -94,7 +94,7 @@ function shape(context: CanvasRenderingContext2D, status: ShownStatus): void {
   }
 }
 
-/** A tip outside the shape, towards where it is going. */
+/** An arrowhead outside the shape, towards the heading. */
 function paintArrow(context: CanvasRenderingContext2D, heading: number): void {
   const angle = (heading * Math.PI) / 180
   const at = (distance: number, turn: number) =>
@@ -106,15 +106,15 @@ function paintArrow(context: CanvasRenderingContext2D, heading: number): void {
   context.closePath()
 }
 
-/** How large a cluster of so many is drawn, in pixels. */
+/** The radius of a cluster with this many devices, in pixels. */
 export function clusterRadius(count: number): number {
   return Math.round(Math.min(26, 13 + 3.2 * Math.log10(count) * 1.6))
 }
 
-/** So many are told apart of the shares that are online. */
+/** The number of distinguishable shares of online devices. */
 const SHARES = 48
 
-/** A number in a ring, whose coloured part is the share that is online. */
+/** A number in a ring, whose coloured part is the share of online devices. */
 export function drawCluster(
   context: CanvasRenderingContext2D,
   x: number,
@@ -123,7 +123,7 @@ export function drawCluster(
   palette: Palette,
 ): void {
   const radius = clusterRadius(count)
-  // Neither none nor all unless it is so.
+  // The ring is empty or full only if none or all are online.
   const share =
     online === count ? SHARES : Math.min(SHARES - 1, Math.ceil((online / count) * SHARES))
   const name = `ring ${radius} ${share}`
@@ -134,7 +134,7 @@ export function drawCluster(
   context.fillText(shortNumber(count), x, y + 0.5)
 }
 
-/** Around (0, 0). */
+/** Paints around (0, 0). */
 function paintRing(
   context: CanvasRenderingContext2D,
   { radius, share }: { readonly radius: number; readonly share: number },

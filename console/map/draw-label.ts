@@ -8,7 +8,7 @@ const FROM_MIDDLE = 19
 const HALF_HEIGHT = 8
 const MOST_LETTERS = 28
 
-/** Around a device: to its right, left, below, above. */
+/** The sides of a device: to its right, left, below, above. */
 const SIDES = [
   { align: 'start', x: FROM_MIDDLE, y: 0 },
   { align: 'end', x: -FROM_MIDDLE, y: 0 },
@@ -17,8 +17,8 @@ const SIDES = [
 ] as const
 
 /**
- * The name of the device at (x, y), at the first side where it covers nothing else, else to its right.
- * The context's font is `LABEL_FONT`.
+ * Draws the name of the device at (x, y), at the first side where it covers nothing else, or else
+ * to its right. The context's font is `LABEL_FONT`.
  */
 export function drawLabel(
   context: CanvasRenderingContext2D,
@@ -53,7 +53,10 @@ export function drawLabel(
 const widths = new Map<string, number>()
 const MOST_WIDTHS = 1_000
 
-/** In `LABEL_FONT`; measuring takes as long as painting, and labels are painted at each frame. */
+/**
+ * The width in `LABEL_FONT`; measuring takes as long as painting, and labels are painted in each
+ * frame.
+ */
 function widthOf(context: CanvasRenderingContext2D, text: string): number {
   let width = widths.get(text)
   if (width === undefined) {
@@ -64,7 +67,7 @@ function widthOf(context: CanvasRenderingContext2D, text: string): number {
   return width
 }
 
-/** Isolated, so that letters that run to the left do not turn the label round. */
+/** Isolates the text, so that right-to-left letters do not reverse the label. */
 function cut(text: string): string {
   const letters = [...text]
   const shown =

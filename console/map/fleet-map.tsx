@@ -14,18 +14,18 @@ import { MapCredits } from './map-credits.tsx'
 import { fitPoints, MAX_ZOOM, openMap, toMap } from './open-map.ts'
 import { palette } from './palette.ts'
 
-/** Where the map was looked at last; it stays while other pages are open. */
+/** The last view of the map, kept while other pages are open. */
 let lastView: { center: number[]; zoom: number } | undefined
 
-/** Whether the view goes with the selected device; any move of the operator's ends that. */
+/** Whether the view follows the selected device; the operator ends that by moving the map. */
 export const following = signal(false)
 
 export type FleetMapProps = {
-  /** What is on the map now; read again whenever the fleet changes. */
+  /** The devices on the map now; read again whenever the fleet changes. */
   readonly devices: () => readonly LiveDevice[]
   readonly selected: () => LiveDevice | undefined
   readonly onSelect: (device: LiveDevice) => void
-  /** Several devices that no zoom tells apart have been clicked. */
+  /** Called when the operator clicks several devices that no zoom separates. */
   readonly onSpot: (devices: readonly LiveDevice[]) => void
 }
 

@@ -27,8 +27,8 @@ const FINGER_PIXELS = 22
 const MARGIN_PIXELS = 40
 
 /**
- * Paints the devices on one canvas over the map: whenever the map moves, and by `paint` when they have
- * changed, without the map being rendered for it.
+ * Paints the devices on one canvas over the map: whenever the map moves, and on `paint` when
+ * devices have changed, without rendering the map.
  */
 export class FleetPainter {
   readonly #canvas: MapCanvas
@@ -43,14 +43,14 @@ export class FleetPainter {
     })
   }
 
-  /** Shows these devices; `paint` again after each change of one. */
+  /** Shows these devices; call `paint` again after each change of one. */
   paint(shown: Shown): void {
     this.#shown = shown
     this.#grouped = undefined
     this.#canvas.paint()
   }
 
-  /** What a finger or the mouse meets there, the topmost first. */
+  /** The topmost cluster under a finger or the mouse. */
   at([x = 0, y = 0]: readonly number[]): Cluster<LiveDevice> | undefined {
     let best: Placed | undefined
     let nearest = Infinity
@@ -73,7 +73,7 @@ export class FleetPainter {
     )
     const { selected } = this.#shown
     if (selected === undefined) return
-    // Its mark would hide the number of a cluster beneath it.
+    // The device's mark would hide the number of a cluster beneath it.
     for (const [x, y] of places(selected, MARGIN_PIXELS)) {
       this.#placed = this.#placed.map((one) => {
         const { length } = one.cluster.devices

@@ -4,7 +4,7 @@ import type OlMap from 'ol/Map.js'
 import { Icon } from '../parts/icon.tsx'
 import { isAnimated } from './open-map.ts'
 
-/** Buttons over a map: zooming, and below what else the map can do. */
+/** Buttons over a map: zooming, and below it the map's other functions. */
 export function MapButtons({
   map,
   children,

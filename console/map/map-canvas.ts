@@ -1,27 +1,31 @@
 import type OlMap from 'ol/Map.js'
 import type { Point } from './mercator.ts'
 
-/** Half the world in the units of the map's projection. */
+/** Half the world's width in the units of the map's projection. */
 export const HALF_WORLD = 20_037_508.342789244
 
-/** Sharp on screens with smaller pixels; more than two a side costs more than it shows. */
+/** Sharp on screens with smaller pixels; a higher ratio costs more than it shows. */
 const MOST_RATIO = 2
 
 type Pixel = readonly [x: number, y: number]
 
-/** How the world lies on the canvas. It repeats to the east and the west. */
+/** The position of the world on the canvas. It repeats to the east and the west. */
 export type MapView = {
   /** The world's width in pixels. */
   readonly world: number
-  /** Where a point is: of its copies the one nearest to the middle, or to the point `beside`. */
+  /**
+   * The pixel of a point: among its copies the one nearest to the middle, or to the point `beside`.
+   */
   readonly project: (point: Point, beside?: Point) => Pixel
-  /** Each place where a point is, up to `margin` pixels outside the canvas; on whole pixels of the screen. */
+  /**
+   * All pixels of a point, up to `margin` pixels outside the canvas; on whole pixels of the screen.
+   */
   readonly places: (point: Point, margin: number) => readonly Pixel[]
 }
 
 /**
- * A canvas over a map, drawn anew whenever the map moves and by `paint`, without the map being
- * rendered for it.
+ * A canvas over a map, painted again whenever the map moves and on `paint`, without rendering the
+ * map.
  */
 export class MapCanvas {
   readonly #map: OlMap
@@ -37,7 +41,7 @@ export class MapCanvas {
   }
 
   paint(): void {
-    // While a zoom runs each frame paints it anyway.
+    // While a zoom runs, each frame paints the canvas anyway.
     if (!this.#map.getView().getAnimating()) this.#paintNow()
   }
 

@@ -2,7 +2,7 @@ import { credits } from './open-map.ts'
 
 const OPENSTREETMAP = 'OpenStreetMap'
 
-/** Whose data the map is made of. OpenStreetMap asks for a link to its licence. */
+/** The sources of the map's data. OpenStreetMap requires a link to its licence. */
 export function MapCredits() {
   return (
     <p class="map-credits">

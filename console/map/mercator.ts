@@ -1,6 +1,6 @@
 /**
  * Web Mercator on a square from 0 to 1: west to east, north to south. It does not reach the poles;
- * what is beyond stands at its edge.
+ * places beyond its limits are drawn at its edge.
  */
 export const FARTHEST_LATITUDE = 85.0511287798066
 
@@ -21,7 +21,7 @@ export function fromMercator({ x, y }: Point): { longitude: number; latitude: nu
   return { longitude: (x - 0.5) * 360, latitude }
 }
 
-/** How long a metre on the ground is on the square, at that height of it. */
+/** The length of a ground metre on the square, at that y. */
 export function metre({ y }: { readonly y: number }): number {
   const { latitude } = fromMercator({ x: 0, y })
   return 1 / (WORLD_METRES * Math.cos((latitude * Math.PI) / 180))

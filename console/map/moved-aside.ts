@@ -1,6 +1,9 @@
 type Spot = { readonly x: number; readonly y: number }
 
-/** A spot that is at least so far from another one, in the direction in which it was; else to its left. */
+/**
+ * Moves a spot to at least `distance` from another one, in the same direction, or to the left if
+ * they coincide.
+ */
 export function movedAside(spot: Spot, from: Spot, distance: number): Spot {
   const [dx, dy] = [spot.x - from.x, spot.y - from.y]
   const now = Math.hypot(dx, dy)

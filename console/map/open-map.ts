@@ -22,15 +22,15 @@ const LOOK_AGAIN_MS = 4_000
 const VECTOR_TILES = 1
 
 const world = new Archive('/map/world.pmtiles')
-// Whoever loads this module is about to open a map.
+// Any importer of this module is about to open a map.
 world.start().catch(() => undefined)
 
 type ConsoleMap = NonNullable<components['schemas']['Console']['map']>
 
-/** Whose data the map is made of. */
+/** The sources of the map's data. */
 export const credits = signal<readonly string[]>([])
 
-/** A map of the world in an element, with the operators' own one over it, and no devices yet. */
+/** A map of the world in an element, with the operators' own map over it, and no devices yet. */
 export function openMap(target: HTMLElement): { map: OlMap; close: () => void } {
   const map = new OlMap({
     target,
@@ -42,7 +42,7 @@ export function openMap(target: HTMLElement): { map: OlMap; close: () => void } 
       minZoom: 0,
       maxZoom: MAX_ZOOM,
       enableRotation: false,
-      // The poles stay out of the middle, 180° does not stop anything.
+      // The poles stay out of the middle, and the view can cross 180°.
       extent: [-Infinity, -20_037_508, Infinity, 20_037_508],
       constrainOnlyCenter: true,
     }),
@@ -65,7 +65,9 @@ export function openMap(target: HTMLElement): { map: OlMap; close: () => void } 
   }
 }
 
-/** The base map is made while the service starts for the first time: until then it is not there. */
+/**
+ * The base map is built while the service starts for the first time: until then it does not exist.
+ */
 async function addWorld(map: OlMap, closing: AbortSignal): Promise<void> {
   const isThere = () =>
     world.start().then(
@@ -89,7 +91,7 @@ async function addOwnMap(map: OlMap, closing: AbortSignal): Promise<void> {
   if (own.attribution !== null) credit(own.attribution)
 }
 
-/** Over the world: where one of its tiles fails, the world is seen. */
+/** The operators' own map, over the world: if one of its tiles fails, the world is visible. */
 async function ownLayer({ kind, url, maxZoom }: ConsoleMap, closing: AbortSignal) {
   const zIndex = 1
   const most = maxZoom === null ? {} : { maxZoom }
@@ -107,10 +109,11 @@ function vectorLayer(
   const layer = new VectorTileLayer({
     zIndex,
     declutter: true,
-    // It takes either; its type asks for both at once.
+    // It accepts either option; its type requires both at once.
     source: new PMTilesVectorSource({ url: file as Archive & string, ...most }),
   })
-  // While a zoom runs nobody sees the difference, and without a GPU smoothing takes a third of each frame.
+  // During a zoom nobody sees the difference, and without a GPU smoothing takes a third of each
+  // frame.
   layer.on('prerender', ({ context, frameState }) => {
     const isZooming = (frameState?.viewHints[ViewHint.ANIMATING] ?? 0) > 0
     if (isZooming && context !== undefined && 'imageSmoothingEnabled' in context)
@@ -125,7 +128,7 @@ function credit(text: string): void {
   credits.value = [...credits.value, text]
 }
 
-/** Moves the view so that all of them are in it, across 180° where that is shorter. */
+/** Moves the view so that it contains all the points, across 180° where that is shorter. */
 export function fitPoints(
   map: OlMap,
   points: Iterable<Point>,
@@ -137,15 +140,15 @@ export function fitPoints(
   const [east, north] = toMap({ x: box.east, y: box.north })
   const isOnePlace = box.west === box.east && box.north === box.south
   map.getView().fit([west, south, east, north], {
-    // Names stand to the right of devices, below the buttons.
+    // Names are to the right of devices, below the buttons.
     padding: [60, 110, 60, 60],
-    // One place alone says nothing without the towns around it.
+    // A single place says nothing without the towns around it.
     maxZoom: isOnePlace ? 10 : 16,
     duration: animated ? 250 : 0,
   })
 }
 
-/** A point of the world in the units of the map's projection. */
+/** Converts a point of the world to the units of the map's projection. */
 export function toMap({ x, y }: Point): [number, number] {
   return [(x - 0.5) * 2 * HALF_WORLD, (0.5 - y) * 2 * HALF_WORLD]
 }

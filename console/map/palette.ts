@@ -2,7 +2,7 @@ import { computed, signal } from '@preact/signals'
 import { theme } from '../parts/preferences.ts'
 import type { ShownStatus } from '../live/live-device.ts'
 
-/** Colours of what is painted on a canvas, where CSS does not reach; as in style/tokens.css. */
+/** Colours for painting on a canvas, where CSS does not apply; the same as in style/tokens.css. */
 export type Palette = {
   readonly water: string
   readonly land: string

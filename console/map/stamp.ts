@@ -8,9 +8,10 @@ let stamps = new Map<string, HTMLCanvasElement>()
 let madeFor: { palette: Palette; ratio: number } | undefined
 
 /**
- * Copies a picture to (x, y), which `paint` has painted around (0, 0) when it was needed first: without
- * a GPU a ring takes many times as long to paint as to copy.
- * @param name tells one picture from all others.
+ * Copies a picture to (x, y). `paint` paints it around (0, 0) when it is first needed: without a
+ * GPU, painting a ring takes many times as long as copying it.
+ *
+ * @param name distinguishes the picture from all others.
  * @param reach how far the picture reaches from its middle, in pixels.
  */
 export function stamp(
@@ -35,7 +36,7 @@ export function stamp(
     if (made !== null) paint(made)
     stamps.set(name, picture)
   }
-  // Between two pixels of the screen it would be blurred, and slow.
+  // Between two pixels of the screen the picture would be blurred, and slow.
   const [left, top] = [Math.round(x * ratio) - half, Math.round(y * ratio) - half]
   context.drawImage(picture, left / ratio, top / ratio, (2 * half) / ratio, (2 * half) / ratio)
 }

@@ -8,8 +8,8 @@ import type { Palette } from './palette.ts'
 const FONT = 'system-ui, sans-serif'
 
 /**
- * How a vector map is drawn: quiet, so that devices stand out; larger places are named first. It knows
- * the layers of our own world and those of the Protomaps schema.
+ * The style of a vector map: quiet, so that devices stand out; larger places are named first. It
+ * knows the layers of our own world and those of the Protomaps schema.
  */
 export function worldStyle(palette: Palette) {
   const land = new Style({ zIndex: 0, fill: new Fill({ color: palette.land }) })
@@ -47,7 +47,8 @@ export function worldStyle(palette: Palette) {
         return named(town, String(feature.get('name') ?? ''), -Number(feature.get('min_zoom') ?? 0))
       case 'countries': {
         const size = Number(feature.get('size'))
-        // A country that is narrower than its name waits; inside one its name is of no use.
+        // The name appears only where it is narrower than the country; once the country fills the
+        // view, the name is of no use.
         if (resolution < 1_200 || size < (resolution / 1_000) ** 2 * 6) return undefined
         return named(
           country,
@@ -70,7 +71,7 @@ function zoomAt(resolution: number): number {
   return Math.log2(156_543.03392804097 / resolution)
 }
 
-/** At zoom 5 towns of 600 000 people, at zoom 8 of 18 000, at zoom 12 all. */
+/** At zoom 5 towns of 600 000 people, at zoom 8 of 18 000, at zoom 12 all of them. */
 function leastPeople(resolution: number): number {
   const zoom = zoomAt(resolution)
   return zoom >= 11 ? 0 : 2e8 * 10 ** (-zoom / 2)
@@ -87,18 +88,18 @@ function label(font: string, colour: string, halo: string): Style {
   })
 }
 
-/** Above the steps of all towns. */
+/** Above the weights of all towns. */
 const COUNTRIES_FIRST = 1_000
 
 /**
- * Two for each doubling. Names of one step are drawn in the order of the tile, the largest first; each
- * further step is a pass over all tiles at each frame.
+ * Two steps for each doubling. Names of one step are drawn in the order of the tile, the largest
+ * first; each further step is another pass over all tiles in each frame.
  */
 function step(size: number): number {
   return Math.round(2 * Math.log2(Math.max(1, size)))
 }
 
-/** Styles are used one after the other, so one of a kind is enough. */
+/** OpenLayers uses one style after the other, so one object of a kind is enough. */
 function named(style: Style, name: string, weight: number): Style {
   style.getText()?.setText(name)
   style.setZIndex(weight)

@@ -15,7 +15,7 @@ import { usePages } from '../parts/use-pages.ts'
 type Account = components['schemas']['Account']
 type Open = { readonly kind: 'new' } | { readonly kind: 'suspend'; readonly account: Account }
 
-/** The tenants of the platform. */
+/** The accounts of the platform. */
 export function AccountsPage() {
   const [open, setOpen] = useState<Open>()
   const list = usePages(
@@ -69,7 +69,7 @@ function actions(open: (dialog: Open) => void): Column<Account> {
   return {
     title: 'Change',
     cell: (account) => {
-      // Whoever suspends their own account cannot take it back.
+      // Operators who suspend their own account cannot undo it.
       if (account.id === me.value?.account.id) return null
       const word = account.suspended ? 'Resume' : 'Suspend'
       return (

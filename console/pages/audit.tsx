@@ -19,7 +19,7 @@ type Entry = components['schemas']['AuditEntry']
 const FILTERS = ['operatorId', 'action', 'subjectId', 'from', 'to'] as const
 type Filter = { readonly [N in (typeof FILTERS)[number]]?: string }
 
-/** Who did what in the account, newest first. */
+/** The account's audit: every action and its actor, newest first. */
 export function AuditPage() {
   const filter = namedIn(place.value.query, FILTERS)
   const list = usePages(

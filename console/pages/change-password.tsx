@@ -8,7 +8,7 @@ import { Field, Form } from '../parts/form.tsx'
 
 export const passwordIsOpen = signal(false)
 
-/** Changing one's own password. */
+/** A form for changing one's own password. */
 export function ChangePassword() {
   if (!passwordIsOpen.value || !me.value) return null
   const close = () => (passwordIsOpen.value = false)

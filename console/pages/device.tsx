@@ -22,7 +22,7 @@ import { RecentRejections } from './device/recent-rejections.tsx'
 import { DeviceSettings } from './device/device-settings.tsx'
 import { TrackView } from './device/track-view.tsx'
 
-/** One device: where it is, where it has been, what is set of it. */
+/** One device: its position, its tracks, its settings. */
 export function DevicePage({ deviceId }: { deviceId: string }) {
   useEffect(startLive, [])
   watchWords()
@@ -33,7 +33,7 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
   useEffect(
     () =>
       onStreamEvent((name, told) => {
-        // Another operator has erased it: what the page shows is there no more.
+        // Another operator has erased the device: the page's content no longer exists.
         const isThis = (told as { deviceId?: unknown }).deviceId === deviceId
         if (name === 'device-erased' && isThis) reload()
       }),

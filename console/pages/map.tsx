@@ -12,7 +12,7 @@ import { DeviceRow } from './map/device-row.tsx'
 import { ListPanel } from './map/list-panel.tsx'
 import { choice, pinned, select, selectedDevice, selectedId, spot } from './map/map-state.ts'
 
-/** Where every device is now: a map, and beside it a list that says the same. */
+/** The current positions of all devices: a map, and next to it a list of the same devices. */
 export function MapPage() {
   useTitle('Map')
   useEffect(startLive, [])
@@ -52,7 +52,7 @@ export function MapPage() {
   )
 }
 
-/** The selected device is on the map even where the filters leave it out. */
+/** The selected device is on the map even if the filters exclude it. */
 function shownDevices() {
   const selected = selectedDevice()
   const devices = choice()

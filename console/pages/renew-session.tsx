@@ -4,7 +4,7 @@ import { Field, Form } from '../parts/form.tsx'
 import { FailedLine } from '../parts/states.tsx'
 import { useAction } from '../parts/use-action.ts'
 
-/** Asks for the password when the session has ended; the page behind it stays as it is. */
+/** Asks for the password when the session has ended; the page behind the dialog stays unchanged. */
 export function RenewSession() {
   const leave = useAction(signOut)
   if (!renewing.value || !me.value) return null

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { CircleCheck, X } from 'lucide'
 import { Icon } from './icon.tsx'
 
-/** Screen readers are told of changes at most this often, always the newest one. */
+/** Changes are announced to screen readers at most this often, always the newest one. */
 const ANNOUNCED_EVERY_MS = 5_000
 const SHOWN_MS = 6_000
 
@@ -13,7 +13,7 @@ let waiting: string | undefined
 let timer: ReturnType<typeof setTimeout> | undefined
 let made = 0
 
-/** Says something to screen readers without showing it. */
+/** Announces something to screen readers without showing it. */
 export function announce(text: string): void {
   if (timer !== undefined) {
     waiting = text
@@ -27,7 +27,7 @@ export function announce(text: string): void {
   }, ANNOUNCED_EVERY_MS)
 }
 
-/** Says for a few seconds that something has been done. */
+/** Shows for a few seconds that something has been done. */
 export function toast(text: string): void {
   made += 1
   const id = made
@@ -39,7 +39,10 @@ function dismiss(id: number): void {
   toasts.value = toasts.value.filter((one) => one.id !== id)
 }
 
-/** The same in an open dialog, which makes everything outside it inert: nothing is announced there. */
+/**
+ * The announcements in an open dialog, which makes everything outside it inert: nothing is
+ * announced there.
+ */
 export function Spoken() {
   return (
     <div class="unseen" role="status" aria-live="polite">

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { serverNow } from '../api/client.ts'
 
-/** The server's time, moved on every second while the page is visible. */
+/** The server's time, updated every second while the page is visible. */
 export const now = signal(serverNow())
 
 export function startClock(): void {

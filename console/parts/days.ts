@@ -15,7 +15,7 @@ export function nextDay(day: string, by: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + by * DAY_MS).toISOString().slice(0, 10)
 }
 
-/** Whether the text is a day that there is, from 2000 to 2100. */
+/** Whether the text is an existing day, from 2000 to 2100. */
 export function isDay(text: string): boolean {
   if (!/^20\d\d-\d\d-\d\d$/.test(text)) return false
   const ms = Date.parse(`${text}T00:00:00Z`)
@@ -25,7 +25,7 @@ export function isDay(text: string): boolean {
 /** The earliest moment that has the day's date in the zone: some days begin at 01:00. */
 function beginOf(day: string, zone: string): number {
   const utc = Date.parse(`${day}T00:00:00Z`)
-  // Zones are at most 14 hours ahead and 12 behind; within them one change of date is sought.
+  // Zones are at most 14 hours ahead and 12 behind; within that range the date changes once.
   let before = utc - 15 * HOUR_MS
   let after = utc + 13 * HOUR_MS
   while (after - before > 1_000) {

@@ -5,9 +5,10 @@ import { Spoken } from './announcer.tsx'
 import { Icon } from './icon.tsx'
 
 /**
- * A modal dialog, open as long as it is rendered. Esc and its cross call `onClose`; the browser keeps
- * the focus inside, and gives it back afterwards.
- * @param onClose absent where the dialog must be answered.
+ * A modal dialog, open as long as it is rendered. Esc and the close button call `onClose`; the
+ * browser keeps the focus inside, and restores it afterwards.
+ *
+ * @param onClose absent if the dialog must be answered.
  */
 export function Dialog({
   title,
@@ -34,7 +35,8 @@ export function Dialog({
         onClose?.()
       }}
       onClose={({ currentTarget }) => {
-        // Browsers let nobody be held: after a few times Esc closes it whatever the page says.
+        // Browsers do not let a dialog trap anybody: after a few times Esc closes it whatever the
+        // page says.
         if (!currentTarget.isConnected) return
         if (onClose === undefined) currentTarget.showModal()
         else onClose()

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 
-/** What narrows a list. On a phone it is folded, unless something is chosen: the list is the point. */
+/** The filters of a list. On a phone they are folded, unless one is set: the list matters more. */
 export function Filters({
   label,
   isUsed,

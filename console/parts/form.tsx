@@ -7,9 +7,10 @@ import { FailedLine } from './states.tsx'
 const Faults = createContext<ReadonlyMap<string, string>>(new Map())
 
 /**
- * A form that calls the API. What the API says about a field stands at the field of that `name`;
- * everything else stands above the button. While the call runs, the button is off.
- * @param submit gets the form's values; a failure it throws is shown.
+ * A form that calls the API. The API's messages about a field appear at the field of that `name`;
+ * all others appear above the button. While the call runs, the button is disabled.
+ *
+ * @param submit gets the form's values; a failure that it throws is shown.
  */
 export function Form({
   submit,
@@ -82,8 +83,8 @@ export type FieldAttributes = {
 }
 
 /**
- * One field of a form: label, hint, what is wrong with it. `children` renders the control with the
- * attributes that tie it to them; without it there is a text box.
+ * One field of a form: label, hint, error. `children` renders the control with the attributes that
+ * tie it to them; without it the control is a text box.
  */
 export function Field({
   name,
@@ -96,7 +97,7 @@ export function Field({
   name: string
   label: string
   hint?: ComponentChildren
-  /** What is wrong, where the page itself knows. */
+  /** An error found by the page itself. */
   fault?: string | undefined
   children?: (attributes: FieldAttributes) => ComponentChildren
 } & InputOptions) {
@@ -153,7 +154,7 @@ function valuesOf(form: HTMLFormElement): Record<string, string> {
   return values
 }
 
-/** A date without its time has no value, and would count as left empty. */
+/** A date without its time has no value, and would count as empty. */
 function refuseHalfFilled(form: HTMLFormElement): Record<string, string> {
   for (const control of form.elements) {
     if (control instanceof HTMLInputElement && control.validity.badInput) {

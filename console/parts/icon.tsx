@@ -1,7 +1,7 @@
 import type { IconNode } from 'lucide'
 import { h } from 'preact'
 
-/** A picture beside words that say the same, so it is hidden from screen readers. */
+/** A picture next to text that says the same, so it is hidden from screen readers. */
 export function Icon({ of: parts, small = false }: { of: IconNode; small?: boolean }) {
   return (
     <svg class={small ? 'icon small' : 'icon'} viewBox="0 0 24 24" aria-hidden="true">

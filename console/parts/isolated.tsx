@@ -1,8 +1,8 @@
 import { Fragment } from 'preact'
 
 /**
- * A text from outside (an id, a name, a message): kept apart from the words around it, whatever
- * direction its letters run in. `title` shows it whole where it is cut off.
+ * A text from outside (an id, a name, a message), isolated from the text around it, whatever its
+ * writing direction. `title` shows it in full where it is cut off.
  */
 export function Isolated({ children, class: name }: { children: string; class?: string }) {
   return (
@@ -12,7 +12,7 @@ export function Isolated({ children, class: name }: { children: string; class?: 
   )
 }
 
-/** Several of them, each on its own. */
+/** Several texts, each isolated. */
 export function IsolatedList({ children }: { children: readonly string[] }) {
   return children.map((text, index) => (
     <Fragment key={text}>
@@ -22,12 +22,12 @@ export function IsolatedList({ children }: { children: readonly string[] }) {
   ))
 }
 
-/** The same for places that take no markup: options and titles. */
+/** The same for places that accept no markup: options and titles. */
 export function isolate(text: string): string {
   return `\u2068${text}\u2069`
 }
 
-/** The name of what a button is for, which its row shows: only for screen readers. */
+/** The name of a button's object, which sighted users see in the row: only for screen readers. */
 export function UnseenName({ children }: { children: string }) {
   return (
     <span class="unseen">

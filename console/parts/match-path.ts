@@ -1,7 +1,7 @@
 /**
- * What a path holds where the pattern has `:name`: `matchPath('/devices/:deviceId', '/devices/a%2Fb')`
- * gives `{ deviceId: 'a/b' }`. Undefined where the path is another one; `unreadable` where its
- * percent-encoding is broken.
+ * The parameters of a path for a pattern with `:name`: `matchPath('/devices/:deviceId',
+ * '/devices/a%2Fb')` returns `{ deviceId: 'a/b' }`. Undefined if the path does not match;
+ * `unreadable` if its percent-encoding is broken.
  */
 export function matchPath(
   pattern: string,

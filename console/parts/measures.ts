@@ -16,7 +16,7 @@ export function metresText(metres: number | undefined): string | undefined {
   return `${(metres / 1_000).toFixed(1)} km`
 }
 
-/** `52.51630, 13.37770`: 1 m, and what other programs take. */
+/** `52.51630, 13.37770`: precise to 1 m, in the format that other programs accept. */
 export function coordinatesText({
   latitude,
   longitude,

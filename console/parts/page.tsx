@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { place } from './router.ts'
 
-/** A page: its heading, what can be done, its content. The heading gets the focus on arrival. */
+/** A page: its heading, its actions, its content. The heading gets the focus on arrival. */
 export function Page({
   title,
   actions,
@@ -32,7 +32,7 @@ export function Page({
 /** For the heading of a page (`ref`): it gets the focus when it appears on arrival. */
 export function arriveAt(heading: HTMLHeadingElement | null): void {
   if (heading === null) return
-  // Back scrolls to where it was left.
+  // Back scrolls to the previous place instead.
   if (arrived !== undefined && arrived !== place.value.path) heading.focus({ preventScroll: true })
   arrived = place.value.path
 }
@@ -43,5 +43,5 @@ export function useTitle(title: string): void {
   }, [title])
 }
 
-/** The path of the page before: the first one leaves the focus where the browser put it. */
+/** The path of the previous page: the first page leaves the focus where the browser put it. */
 let arrived: string | undefined

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { Failed, FailedLine, Loading } from './states.tsx'
 import type { Paged } from './use-pages.ts'
 
-/** A list of the API: on its way, not to be had, without content, or its items and a way to more. */
+/** A list of the API: loading, unavailable, empty, or its items with a button for more. */
 export function PagedList<T>({
   list: { items, failure, isLoading, retry, more },
   canRetry = true,
@@ -10,7 +10,7 @@ export function PagedList<T>({
   children,
 }: {
   list: Paged<T>
-  /** Whether trying again makes sense: not for what is forbidden. */
+  /** Whether retrying makes sense: not for a forbidden list. */
   canRetry?: boolean
   empty: ComponentChildren
   children: (items: readonly T[]) => ComponentChildren

@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals'
 
-/** What an operator has chosen in this browser, the same in all its tabs. */
+/** The operator's settings in this browser, shared by all its tabs. */
 export type Theme = 'system' | 'light' | 'dark'
 
 export const theme = kept<Theme>('theme', 'system', (text) =>
@@ -22,7 +22,10 @@ export function applyTheme(): void {
   })
 }
 
-/** A signal that outlives the page. Browsers may refuse to keep anything: then it lasts as long. */
+/**
+ * A signal whose value outlives the page. If the browser refuses to store it, it lasts as long as
+ * the page.
+ */
 export function kept<T extends string>(name: string, standard: T, read: (text: string) => T) {
   const key = `gps-console.${name}`
   const load = () => {
@@ -38,7 +41,7 @@ export function kept<T extends string>(name: string, standard: T, read: (text: s
     try {
       localStorage.setItem(key, value.value)
     } catch {
-      // Nothing is kept then.
+      // Then nothing is stored.
     }
   })
   addEventListener('storage', (event) => {

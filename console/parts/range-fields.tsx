@@ -5,7 +5,7 @@ import { fromInput, toInput } from './zoned-input.ts'
 
 const LABELS = { from: 'From', to: 'To' } as const
 
-/** From when to when, in the operator's zone; in the address as UTC. */
+/** Start and end of a range, in the operator's zone; in the address as UTC. */
 export function RangeFields({
   range,
 }: {

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 
-/** Where the page is: what the address bar says. */
+/** The current place: the content of the address bar. */
 export const place = signal(readPlace())
 
 export type Place = {
@@ -14,7 +14,10 @@ function readPlace(): Place {
   return { path: pathname, query: new URLSearchParams(search), hash }
 }
 
-/** How each entry of the history was left, as long as the page lives; the browser keeps their numbers. */
+/**
+ * The state in which each history entry was left, while the page lives; the browser stores the
+ * entries' numbers.
+ */
 const entries = new Map<number, Map<string, number>>()
 let entry = 0
 
@@ -26,7 +29,7 @@ function entryHere(): Map<string, number> {
   return made
 }
 
-/** What is kept of the place where the operator is, for when Back leads here again. */
+/** Values kept for the current place, for when Back returns here. */
 export const left = {
   at: (name: string): number => entryHere().get(name) ?? 0,
   keep: (name: string, value: number): void => void entryHere().set(name, value),
@@ -34,7 +37,7 @@ export const left = {
 
 export function startRouter(): void {
   const numberIn = (state: unknown) => (typeof state === 'number' ? state : 0)
-  // Entries of before a reload have numbers, too, and nothing that is kept.
+  // Entries from before a reload have numbers, too, but no kept values.
   entry = numberIn(history.state)
   addEventListener('popstate', ({ state }) => {
     entry = numberIn(state)
@@ -65,7 +68,7 @@ function keepScroll({ target }: Event): void {
 const RETURNS_MS = 3_000
 let isReturning = false
 
-/** The content may come later than the address: it is tried until there is enough to scroll. */
+/** The content may arrive later than the address: retries until there is enough to scroll. */
 function scrollTo(top: number): void {
   const returnedTo = entry
   const until = performance.now() + RETURNS_MS
@@ -87,7 +90,7 @@ function scrollTo(top: number): void {
   requestAnimationFrame(step)
 }
 
-/** Sets parameters of the address without a new entry in the history; `undefined` removes one. */
+/** Sets parameters of the address without a new history entry; `undefined` removes one. */
 export function setQuery(changes: Readonly<Record<string, string | undefined>>): void {
   const { path, query, hash } = place.value
   const next = new URLSearchParams(query)
@@ -99,7 +102,7 @@ export function setQuery(changes: Readonly<Record<string, string | undefined>>):
   go(`${path}${next.size > 0 ? `?${next}` : ''}${hash}`, { replace: true })
 }
 
-/** What the address says of these names; those it does not name are left out. */
+/** The values of these parameters in the address; absent ones are left out. */
 export function namedIn<Name extends string>(
   query: URLSearchParams,
   names: readonly Name[],
@@ -117,7 +120,7 @@ export function devicePath(deviceId: string): string {
   return `/devices/${encodeURIComponent(deviceId)}`
 }
 
-/** Links of this page change it in place; those that browsers open elsewhere are left to them. */
+/** Follows links of this page in place; links that browsers open elsewhere are left to them. */
 function followLink(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0) return
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return

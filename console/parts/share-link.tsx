@@ -1,7 +1,7 @@
 import { Share2 } from 'lucide'
 import { Icon } from './icon.tsx'
 
-/** Leads to a new share of the device. */
+/** A link to the form for a new share of the device. */
 export function ShareLink({ deviceId }: { deviceId: string }) {
   return (
     <a class="button" href={`/shares?device=${encodeURIComponent(deviceId)}`}>

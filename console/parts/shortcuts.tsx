@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { Dialog } from './dialog.tsx'
 
-/** Keys of a page, by what `KeyboardEvent.key` calls them. */
+/** The shortcuts of a page, by `KeyboardEvent.key`. */
 export type Shortcuts = Readonly<
   Record<string, { readonly does: string; readonly run?: () => void }>
 >
@@ -10,7 +10,7 @@ export type Shortcuts = Readonly<
 const active = signal<readonly Shortcuts[]>([])
 export const helpIsOpen = signal(false)
 
-/** Single keys that a page answers to, except while something is typed. */
+/** Handles the page's single-key shortcuts, except while the operator is typing. */
 export function useShortcuts(shortcuts: Shortcuts): void {
   useEffect(() => {
     active.value = [...active.peek(), shortcuts]

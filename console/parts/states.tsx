@@ -6,9 +6,9 @@ import { now } from './clock.ts'
 import { CopyButton } from './copy-button.tsx'
 import { Icon } from './icon.tsx'
 
-/** What a page shows instead of its content: nothing there, not yet there, or not to be had. */
+/** Shown instead of a page's content: empty, loading, or unavailable. */
 
-/** A page or list without content; `children` say what to do next. */
+/** A page or list without content; `children` suggest the next step. */
 export function Empty({
   title,
   icon = Inbox,
@@ -27,7 +27,7 @@ export function Empty({
   )
 }
 
-/** Grey lines where content will be; seen only if it takes longer than 150 ms. */
+/** Grey lines in place of content; visible only if loading takes longer than 150 ms. */
 export function Loading({ lines = 6, what = 'Loading' }: { lines?: number; what?: string }) {
   return (
     <div class="skeleton" role="status" aria-label={what}>
@@ -38,7 +38,7 @@ export function Loading({ lines = 6, what = 'Loading' }: { lines?: number; what?
   )
 }
 
-/** Why something failed, what to do, and the request's id for support. */
+/** The reason of a failure, its remedy, and the request's id for support. */
 export function Failed({ failure, onRetry }: { failure: ApiFailure; onRetry?: () => void }) {
   const { title, icon, advice } = explained(failure)
   return (

@@ -1,6 +1,6 @@
 import type { ShownStatus } from '../live/live-device.ts'
 
-/** The shape that stands for a status on the map, in its colour. */
+/** The shape of a status on the map, in its colour. */
 export function StatusShape({ status }: { status: ShownStatus }) {
   return (
     <svg class={`shape ${status}`} viewBox="0 0 16 16" aria-hidden="true">

@@ -3,12 +3,13 @@ import type { ComponentChildren } from 'preact'
 export type Column<T> = {
   readonly title: string
   readonly cell: (row: T) => ComponentChildren
-  /** Numbers stand at the right edge. */
+  /** Numbers are aligned to the right. */
   readonly isNumber?: boolean
 }
 
 /**
- * Rows of things. On a narrow screen each row is a card, whose cells carry the columns' titles.
+ * A table of things. On a narrow screen each row is a card, whose cells carry the columns' titles.
+ *
  * @param caption names the table for screen readers.
  */
 export function Table<T>({

@@ -13,14 +13,14 @@ export type PlotData = readonly [
 const MINUTE = 60
 const HOUR = 60 * MINUTE
 
-/** Seconds between marks of the time axis. Below one second they would have the same labels. */
+/** Seconds between marks of the time axis. Marks below one second would have the same labels. */
 const TIME_STEPS = [
   ...[1, 5, 10, 15, 30],
   ...[1, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
   ...[1, 2, 3, 4, 6, 8, 12].map((hours) => hours * HOUR),
 ]
 
-/** Between marks of counts, which have no halves: 1, 2, 5, 10 and so on. */
+/** Steps between marks of counts, which have no halves: 1, 2, 5, 10 and so on. */
 const COUNT_STEPS = Array.from({ length: 10 }, (_, zeros) => 10 ** zeros).flatMap((unit) => [
   unit,
   2 * unit,
@@ -36,7 +36,7 @@ export function TimePlot({
   isCount = false,
   cursor,
 }: {
-  /** Made anew only where it is another one: the plot is then, too. */
+  /** Pass a new object only for new data: the plot is then created anew, too. */
   data: PlotData
   zone: string
   height: number
@@ -44,7 +44,7 @@ export function TimePlot({
   label: string
   /** Values are whole numbers; the axis begins at 0. */
   isCount?: boolean
-  /** Where the time cursor stands, in milliseconds; a click moves it. */
+  /** The position of the time cursor, in milliseconds; a click moves it. */
   cursor?: { readonly at: number; readonly onMove: (at: number) => void }
 }) {
   const host = useRef<HTMLDivElement>(null)

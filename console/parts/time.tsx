@@ -2,7 +2,7 @@ import { now } from './clock.ts'
 import { shownZone } from './preferences.ts'
 import { ago, dateTime, offset } from './times.ts'
 
-/** A moment in the chosen time zone; UTC in its title. */
+/** A time in the chosen time zone; UTC in its title. */
 export function Time({ at }: { at: string }) {
   const ms = Date.parse(at)
   return (
@@ -12,7 +12,7 @@ export function Time({ at }: { at: string }) {
   )
 }
 
-/** How long ago; the moment in its title. */
+/** The time elapsed; the time itself in its title. */
 export function Ago({ at }: { at: string }) {
   const ms = Date.parse(at)
   const zone = shownZone()

@@ -5,7 +5,7 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** How long ago: `12 s ago`, `5 min ago`, `3 h ago`, `2 d ago`; what is to come is `now`. */
+/** Elapsed time: `12 s ago`, `5 min ago`, `3 h ago`, `2 d ago`; a time in the future is `now`. */
 export function ago(then: number, now: number): string {
   const ms = now - then
   return ms < SECOND ? 'now' : `${duration(ms)} ago`
@@ -36,7 +36,7 @@ export function time(ms: number, zone: string): string {
   return `${hour}:${minute}:${second}`
 }
 
-/** How far the zone is from UTC at that time: `UTC+01:00`. */
+/** The zone's offset from UTC at that time: `UTC+01:00`. */
 export function offset(ms: number, zone: string): string {
   const name = parts(ms, zone)['timeZoneName'] ?? ''
   return name.replace('GMT', 'UTC').replace('+00:00', '')

@@ -7,7 +7,7 @@ export type Action = {
   readonly failure: ApiFailure | undefined
 }
 
-/** Something a button does that takes a while and may fail. */
+/** An action of a button that takes a while and may fail. */
 export function useAction(work: () => Promise<void>): Action {
   const [state, setState] = useState<{ isRunning: boolean; failure?: ApiFailure }>({
     isRunning: false,

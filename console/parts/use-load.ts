@@ -2,18 +2,18 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { toFailure, type ApiFailure } from '../api/failure.ts'
 
 export type Loaded<T> = {
-  /** What was read last; it stays while it is read again, and when that fails. */
+  /** The data read last; it stays while it is read again, and when that fails. */
   readonly data: T | undefined
   readonly failure: ApiFailure | undefined
   readonly isLoading: boolean
   readonly reload: () => void
-  /** Replaces what is shown, after a change whose answer is known. */
+  /** Replaces the data, after a change whose answer is known. */
   readonly set: (data: T) => void
 }
 
 /**
- * Reads something when the component appears and whenever one of `inputs` changes; what belongs to
- * other inputs is never shown.
+ * Reads data when the component appears and whenever one of `inputs` changes; data of other inputs
+ * is never shown.
  */
 export function useLoad<T>(
   read: (signal: AbortSignal) => Promise<T>,
@@ -57,7 +57,7 @@ export function useLoad<T>(
   useEffect(() => {
     if (everyMs === undefined) return undefined
     const timer = setInterval(() => {
-      // An answer that takes longer than the time between two of them would never be shown.
+      // An answer that takes longer than the interval would never be shown.
       if (!document.hidden && !isUnderWay.current) reload()
     }, everyMs)
     return () => clearInterval(timer)

@@ -10,15 +10,15 @@ export type Paged<T> = {
   readonly failure: ApiFailure | undefined
   readonly isLoading: boolean
   readonly reload: () => void
-  /** Does again what has failed. */
+  /** Repeats the failed call. */
   readonly retry: () => void
-  /** Reads the next page; undefined where there is none. */
+  /** Reads the next page; undefined if there is none. */
   readonly more: (() => void) | undefined
 }
 
 /**
- * A list that the API gives in pages: the first one at once, each next one when asked for. Coming Back
- * reads as many as were shown.
+ * A list that the API returns in pages: the first page at once, each further page on request. Going
+ * Back reads as many as were shown.
  */
 export function usePages<T>(
   read: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<T>>,
@@ -48,7 +48,7 @@ export function usePages<T>(
     reading.current?.abort()
     setNext({ isLoading: false })
   }, [])
-  // The next page of another list must not come into this one.
+  // The next page of another list must not be added to this one.
   useEffect(() => forget, [key])
 
   const more = useCallback(() => {

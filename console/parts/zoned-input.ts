@@ -1,6 +1,6 @@
 import { date, offset, time } from './times.ts'
 
-/** What a `datetime-local` field holds, and the moment it means in a zone. */
+/** The value of a `datetime-local` field, and the moment that it means in a zone. */
 
 /** `2026-01-31T12:30` in the zone. */
 export function toInput(ms: number, zone: string): string {
@@ -8,8 +8,9 @@ export function toInput(ms: number, zone: string): string {
 }
 
 /**
- * The moment of a date and time in the zone, in milliseconds since the epoch. A time that the clocks
- * skip is that much later; of one that they show twice it is the first. Undefined where there is none.
+ * The moment of a date and time in the zone, in milliseconds since the epoch. A time that the
+ * clocks skip is moved later by the skipped time; of a repeated time it is the first occurrence.
+ * Undefined for a malformed text.
  */
 export function fromInput(text: string, zone: string): number | undefined {
   const asUtc = Date.parse(`${text}Z`)

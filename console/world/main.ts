@@ -15,7 +15,7 @@ const lock = new DatabaseSync(join(folder, '.lock'))
 if (isFirst()) {
   const file = join(folder, 'world.pmtiles')
   const stampFile = join(folder, '.made-from')
-  // A program that waited for nothing may have read the stamp before this one was made.
+  // The caller may have read the stamp before another program wrote the current one.
   if (!existsSync(stampFile) || readFileSync(stampFile, 'utf8') !== stamp) {
     rmSync(`${file}.new`, { force: true })
     writeFileSync(`${file}.new`, pmtiles(makeTiles()))
@@ -25,7 +25,7 @@ if (isFirst()) {
 }
 lock.close()
 
-/** Whether no other program is making it; then there is nothing to do here. */
+/** Whether no other program is making the map; otherwise there is nothing to do here. */
 function isFirst(): boolean {
   try {
     lock.exec('BEGIN EXCLUSIVE')

@@ -7,15 +7,15 @@ import type { Tile, TileSet } from './pmtiles.ts'
 const MAX_ZOOM = 7
 const EXTENT = 4096
 
-/** The scale for each zoom: the next one is finer than a pixel until then. */
+/** The scale for each zoom: up to that zoom the next finer scale would show no difference. */
 const SCALES: readonly Scale[] = ['110m', '110m', '50m', '50m', '50m', '10m', '10m', '10m']
 
-/** The fewest people of a town that a zoom shows; the console leaves out what would overlap. */
+/** The smallest town that each zoom shows, in people; the console leaves out overlapping names. */
 const PEOPLE = [8e6, 4e6, 2e6, 8e5, 3e5, 1e5, 3e4, 0]
 
 type Layers = Readonly<Record<string, GeoJSONVT>>
 
-/** The whole world as vector tiles, zoom 0 to 7. Tiles of nothing but sea are left out. */
+/** The whole world as vector tiles, zoom 0 to 7. Tiles that contain only sea are left out. */
 export function makeTiles(): TileSet {
   const tiles: Tile[] = []
   const water = { lakes: lines(lakes().features), rivers: lines(rivers().features) }
@@ -72,7 +72,7 @@ function lines(features: readonly Feature[]): GeoJSONVT {
   return index(features, { tolerance: 4, buffer: 64 })
 }
 
-/** A name may reach into the tiles around it, but is drawn from its own. */
+/** A name may extend into the tiles around it, but is drawn from its own. */
 function points(features: readonly Feature<Geometry>[]): GeoJSONVT {
   return index(features, { tolerance: 0, buffer: 0 })
 }

@@ -4,8 +4,9 @@ import type { MultiPolygon, Polygon, Position } from 'geojson'
 const HALF_SPHERE = 2 * Math.PI
 
 /**
- * Areas on the sphere as areas on a plane of longitude and latitude. world-atlas joins what lies on
- * both sides of 180°, so its rings may run across the whole plane: here they are cut there.
+ * Converts areas on the sphere to areas on a plane of longitude and latitude. world-atlas joins
+ * areas on both sides of 180°, so its rings may run across the whole plane: here they are cut
+ * there.
  */
 export function planar(area: Polygon | MultiPolygon): MultiPolygon {
   const polygons = area.type === 'Polygon' ? [area.coordinates] : area.coordinates
@@ -14,8 +15,8 @@ export function planar(area: Polygon | MultiPolygon): MultiPolygon {
 }
 
 /**
- * On the sphere a ring's direction tells its inside. In the 10m file some are inverted: an outer ring
- * would enclose all but the land, a hole all but the lake.
+ * On the sphere a ring's direction determines its inside. In the 10m file some are inverted: an
+ * outer ring would enclose all but the land, a hole all but the lake.
  */
 function windingAsOnSphere(ring: Position[], index: number): Position[] {
   const isLarge = geoArea({ type: 'Polygon', coordinates: [ring] }) > HALF_SPHERE
@@ -23,7 +24,7 @@ function windingAsOnSphere(ring: Position[], index: number): Position[] {
   return isLarge === isHole ? ring : [...ring].reverse()
 }
 
-/** One polygon; what lies on both sides of 180° becomes several rings. */
+/** Cuts one polygon; parts on both sides of 180° become several rings. */
 function cut(rings: Position[][]): Position[][][] {
   const found: Position[][] = []
   let ring: Position[] = []
@@ -49,7 +50,7 @@ function cut(rings: Position[][]): Position[][][] {
   return nested(found)
 }
 
-/** Outer rings with the holes that lie in them; d3 gives them one after the other. */
+/** Outer rings with the holes inside them; d3 returns them one after the other. */
 function nested(rings: Position[][]): Position[][][] {
   const isHole = (ring: Position[]) => signedArea(ring) < 0
   const polygons = rings.filter((ring) => !isHole(ring)).map((outer) => [outer])

@@ -20,7 +20,7 @@ export type TileSet = {
 type Entry = { readonly id: number; readonly offset: number; readonly length: number; run: number }
 
 const HEADER_BYTES = 127
-/** The root directory has to be within the first 16 KiB, so the entries stand in leaves. */
+/** The root directory has to fit into the first 16 KiB, so the entries are in leaf directories. */
 const ENTRIES_PER_LEAF = 2048
 const GZIP = 2
 const VECTOR_TILES = 1
@@ -59,7 +59,9 @@ export function pmtiles({ tiles, minZoom, maxZoom, metadata }: TileSet): Buffer 
   return Buffer.concat([header, ...parts])
 }
 
-/** The tiles' contents in the order of their ids, each once, however many tiles look the same. */
+/**
+ * The tiles' contents in the order of their ids, each stored once, however many tiles are equal.
+ */
 function storeTiles(tiles: readonly Tile[]): { entries: Entry[]; contents: Buffer[] } {
   const entries: Entry[] = []
   const contents: Buffer[] = []

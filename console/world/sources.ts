@@ -31,7 +31,7 @@ export function land(areas: readonly Feature<Polygon | MultiPolygon>[]): Feature
   }))
 }
 
-/** A point in the largest part of each country, with its name and how large it is. */
+/** A point in the largest part of each country, with its name and its size. */
 export function countryNames(areas: readonly Feature<Polygon | MultiPolygon, { name: string }>[]) {
   return areas.map(({ geometry, properties: { name } }) => {
     const parts = planar(geometry).coordinates.map(([outer = []]): Polygon => ({

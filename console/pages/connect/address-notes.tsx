@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { TriangleAlert } from 'lucide'
 import { Icon } from '../../parts/icon.tsx'
 
-/** What is wrong with the address that senders are told. */
+/** Warnings about the address given to senders. */
 export function AddressNotes({ address, loopback }: { address: string | null; loopback: boolean }) {
   if (address === null) {
     return (

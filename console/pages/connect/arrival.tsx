@@ -7,7 +7,7 @@ import { changeDraft } from './draft.ts'
 import { adviceFor, outcomeOf, type Outcome, type TestAnswer } from './outcome.ts'
 import { useArrival } from './use-arrival.ts'
 
-/** Whether the device has reported, or why what it sent was refused. */
+/** Whether the device has reported, or why its reports were refused. */
 export function Arrival({
   deviceId,
   keyId,

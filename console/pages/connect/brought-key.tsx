@@ -11,8 +11,8 @@ import { changeDraft, justNow, type Draft } from './draft.ts'
 import { readHandoff, type Handoff } from './handoff.ts'
 
 /**
- * The key that a link or QR code brings: used once the service says that it is one of this account,
- * else only after a question. Anybody can make such a link, with a key of their own account.
+ * The key in a link or QR code: used once the service confirms that it belongs to this account,
+ * otherwise only after a question. Anybody can make such a link, with a key of their own account.
  */
 export function BroughtKey({ onSecret }: { onSecret: (secret: string) => void }) {
   const [brought, setBrought] = useState<Handoff & { readonly why: string }>()

@@ -9,7 +9,7 @@ import { FailedLine } from '../../parts/states.tsx'
 import { useAction } from '../../parts/use-action.ts'
 import { changeDraft, draft, justNow } from './draft.ts'
 
-/** Making or pasting the key that the device gets. */
+/** Creates the device's key, or takes a pasted one. */
 export function ChooseKey({
   secret,
   onSecret,

@@ -20,7 +20,7 @@ import './connect.css'
 const NO_ADDRESS = 'https://ADDRESS-OF-THE-SERVICE'
 const NO_KEY = 'YOUR_KEY'
 
-/** From a key to the first position on the map. */
+/** Connects a device: from a key to the first position on the map. */
 export function ConnectPage() {
   const { deviceId, sender: chosen, key, since } = draft.value
   const [secret, setSecret] = useState<string>()

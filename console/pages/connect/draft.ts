@@ -3,23 +3,26 @@ import { serverNow } from '../../api/client.ts'
 import { me } from '../../api/session.ts'
 import { kept } from '../../parts/preferences.ts'
 
-/** How far somebody has come in connecting a device: all but the secret, for when they come back. */
+/**
+ * The progress of connecting a device: everything but the secret, kept for when the operator comes
+ * back.
+ */
 export type Draft = {
   readonly deviceId: string
   readonly sender: string
   readonly key?: { readonly id: string; readonly name: string; readonly hint: string } | undefined
-  /** What came before this is not of interest, ISO 8601. */
+  /** Earlier events are ignored, ISO 8601. */
   readonly since: string
 }
 
 /** The quickest way to see whether address and key are right. */
 const FIRST_SENDER = 'curl'
 const CLOCK_OFF_MS = 3_000
-/** When the console was opened, so that what has arrived since stays so. */
+/** When the console was opened, so that reports that arrived since then stay visible. */
 const openedAt = justNow()
 const stored = kept('connect', '', (text) => text)
 
-/** Of the operator who is signed in. */
+/** The draft of the signed-in operator. */
 export const draft = computed<Draft>(() => {
   const { of, ...known } = parsed(stored.value)
   return {
@@ -34,7 +37,7 @@ export function changeDraft(change: Partial<Draft>): void {
   stored.value = JSON.stringify({ of: owner(), ...draft.value, ...change })
 }
 
-/** The server's time, as well as it is known here, less what it may be off. */
+/** The server's time as known here, less its possible error. */
 export function justNow(): string {
   return new Date(serverNow() - CLOCK_OFF_MS).toISOString()
 }

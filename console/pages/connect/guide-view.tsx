@@ -4,7 +4,7 @@ import { CopyButton } from '../../parts/copy-button.tsx'
 import { Prose } from './prose.tsx'
 import { QrCode } from './qr-code.tsx'
 
-/** How one app is connected, filled in. */
+/** The guide of one app, filled in. */
 export function GuideView({
   guide,
   setup,

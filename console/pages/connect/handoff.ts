@@ -1,6 +1,6 @@
 /**
- * What another device's page starts with. It stands in the address's fragment, which browsers keep to
- * themselves, so the key reaches no server and no log.
+ * The values handed to another device's page. They are in the address's fragment, which browsers do
+ * not send, so the key reaches no server and no log.
  */
 export type Handoff = {
   readonly key: string
@@ -13,7 +13,7 @@ export function handoffUrl(origin: string, { key, deviceId, sender }: Handoff): 
   return `${origin}/connect#${parts}`
 }
 
-/** What the fragment holds; undefined without a key. */
+/** Reads the fragment; undefined without a key. */
 export function readHandoff(hash: string): Handoff | undefined {
   const parts = new URLSearchParams(hash.replace(/^#/, ''))
   const key = parts.get('key') ?? ''

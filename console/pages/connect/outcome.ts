@@ -9,7 +9,7 @@ type Rejection = Pick<
   'receivedAt' | 'error' | 'message' | 'deviceId' | 'body'
 >
 
-/** How the service has answered a test report. */
+/** The service's answer to a test report. */
 export type TestAnswer = {
   readonly at: string
   readonly status: number
@@ -17,7 +17,7 @@ export type TestAnswer = {
   readonly message: string
 }
 
-/** What has come of connecting a device. */
+/** The outcome of connecting a device. */
 export type Outcome =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'accepted' }
@@ -31,15 +31,15 @@ export type Outcome =
       readonly body?: string | undefined
     }
 
-/** What the service knows of the key's reports and of the devices that were seen last. */
+/** The service's data on the key's reports and on the devices that reported last. */
 export type Seen = {
   readonly devices: readonly Device[]
   readonly rejections: readonly Rejection[]
 }
 
 /**
- * The latest of what happened since `since`. Where the device has not reported but a new one has, that
- * one has arrived: most probably it is the same under another id.
+ * The latest event since `since`. If the device has not reported but a new one has, the new one has
+ * arrived: most probably it is the same device under another id.
  */
 export function outcomeOf({
   deviceId,
@@ -66,7 +66,7 @@ export function outcomeOf({
     const { at, error = String(answer.status) } = answer
     found.push(answer.status === 200 ? { kind: 'accepted', at } : refused({ ...answer, error }, at))
   }
-  // Of two at the same moment the one that says more comes first.
+  // If two outcomes share a moment, the more informative one comes first.
   return found.reduce<Outcome & { at: string }>((a, b) => (b.at > a.at ? b : a), {
     kind: 'waiting',
     at: '',
@@ -85,7 +85,7 @@ function refused(
   return { kind: 'refused', at, error, message, deviceId, body } as const
 }
 
-/** What somebody can do about a refusal. */
+/** Advice on a refusal. */
 export function adviceFor(error: string): string {
   switch (error) {
     case 'INVALID_PARAMS':

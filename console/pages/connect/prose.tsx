@@ -1,4 +1,4 @@
-/** A text of a guide: what stands between backticks is to be entered or read as it is. */
+/** The text of a guide: words between backticks are entered or read literally. */
 export function Prose({ text }: { text: string }) {
   return (
     <>

@@ -41,7 +41,7 @@ export function SendTest({
   )
 }
 
-/** What is no number is sent as it is: the service says what it thinks of it. */
+/** Text that is not a number is sent unchanged: the service answers with its own message. */
 function numberIn(text: string): unknown {
   const number = Number(text.trim().replace(',', '.'))
   return text.trim() !== '' && Number.isFinite(number) ? number : text

@@ -5,7 +5,7 @@ import { GuideView } from './guide-view.tsx'
 import { handoffUrl } from './handoff.ts'
 import { QrCode } from './qr-code.tsx'
 
-/** Choosing what sends, and what to put into it. */
+/** Lets the operator choose a sender, and shows how to set it up. */
 export function SenderSetup({
   setup,
   sender,
@@ -15,10 +15,10 @@ export function SenderSetup({
 }: {
   setup: Setup
   sender: string
-  /** Of that sender; undefined while it is loaded. */
+  /** The guide of that sender; undefined while it is loading. */
   guide: Guide | undefined
   choose: (sender: string) => void
-  /** Undefined where the page does not have it (any more): then a placeholder stands there. */
+  /** Undefined if the page does not have the secret (any more): then it shows a placeholder. */
   secret: string | undefined
 }) {
   return (

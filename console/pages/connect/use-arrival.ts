@@ -8,7 +8,7 @@ import type { Seen } from './outcome.ts'
 
 type Rejection = Seen['rejections'][number] & { readonly keyId?: string | undefined }
 
-/** What the stream and the lists say of a device and of the refusals of a key. */
+/** Follows the stream and the lists for reports of a device and refusals of a key. */
 export function useArrival(
   deviceId: string,
   keyId: string | undefined,
@@ -41,7 +41,7 @@ export function useArrival(
   }
 }
 
-/** The device, and of the others the one that was new last. */
+/** The device itself, and the newest of the other devices. */
 function seenDevices(deviceId: string): Seen['devices'] {
   let newest: LiveDevice | undefined
   for (const device of fleet.devices.values()) {

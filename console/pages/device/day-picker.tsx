@@ -8,7 +8,7 @@ import { useLoad } from '../../parts/use-load.ts'
 
 const DAYS = 30
 
-/** A day at a time: one back, one on, a typed one, or one of the last days that have data. */
+/** Picks a day: the previous one, the next one, a typed one, or one of the last days with data. */
 export function DayPicker({
   deviceId,
   day,

@@ -12,7 +12,7 @@ import { go } from '../../parts/router.ts'
 import { FailedLine } from '../../parts/states.tsx'
 import { useAction } from '../../parts/use-action.ts'
 
-/** What admins may change of a device. */
+/** The settings of a device that admins may change. */
 export function DeviceSettings({ device, onChange }: { device: ApiDevice; onChange: () => void }) {
   const [open, setOpen] = useState<'edit' | 'erase'>()
   const { deviceId, disabled } = device
@@ -155,7 +155,7 @@ type Change = {
   readonly expectedIntervalSeconds?: number | null
 }
 
-/** Changes settings, in the fleet too: the stream tells them only with the next report. */
+/** Changes settings, in the fleet too: the stream sends them only with the next report. */
 async function change(device: ApiDevice, body: Change): Promise<void> {
   const { deviceId } = device
   const changed = await api.patch('/devices/{deviceId}', { path: { deviceId }, body })

@@ -5,7 +5,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { batteryText, coordinatesText, metresText, speedText } from '../../parts/measures.ts'
 import { dateTime, duration, offset } from '../../parts/times.ts'
 
-/** Where the device was last, and when: in the chosen zone and in UTC. */
+/** The device's last position, and its time in the chosen zone and in UTC. */
 export function LastPosition({ position, zone }: { position: ApiPosition; zone: string }) {
   const { latitude, longitude, timestamp, receivedAt, heading } = position
   const at = Date.parse(timestamp)

@@ -46,7 +46,7 @@ function Plot({
   )
 }
 
-/** A gap of the track is one of the line too. */
+/** A gap of the track is also a gap of the line. */
 function dataOf(
   points: readonly TrackPoint[],
   value: (point: TrackPoint) => number | undefined,

@@ -5,7 +5,7 @@ import { pointAt, type TrackPoint } from './track.ts'
 
 const ROWS = 15
 
-/** The points around the time cursor; a click on a time moves it there. */
+/** The points around the time cursor; a click on a time moves the cursor there. */
 export function PointTable({
   points,
   at,

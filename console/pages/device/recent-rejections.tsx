@@ -4,7 +4,7 @@ import { FailedLine, Loading } from '../../parts/states.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { useLoad } from '../../parts/use-load.ts'
 
-/** Why the device's latest refused reports were refused. */
+/** The device's latest refused reports, with the reasons. */
 export function RecentRejections({ deviceId }: { deviceId: string }) {
   const { data, failure, reload } = useLoad(
     (signal) => api.get('/rejections', { query: { deviceId, limit: 5 }, signal }),

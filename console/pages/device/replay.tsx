@@ -5,7 +5,7 @@ import { time } from '../../parts/times.ts'
 
 const SPEEDS = [1, 10, 60, 180, 600]
 
-/** The time cursor: moved by hand, or by itself up to 600 times as fast as it was. */
+/** The time cursor: moved by hand, or automatically at up to 600 times the real speed. */
 export function Replay({
   first,
   last,

@@ -10,8 +10,10 @@ import { TrackPainter } from './track-painter.ts'
 import { placeAt, type Track } from './track.ts'
 
 /**
- * The way of a day on a map. It is fitted once for each day; after that only the operator moves it.
- * @param track undefined while it is read: the map itself takes as long.
+ * A day's track on a map. The view is fitted once for each day; after that only the operator moves
+ * it.
+ *
+ * @param track undefined while it is being read: the map itself takes as long.
  */
 export function TrackMap({
   track,

@@ -4,7 +4,7 @@ import { MapCanvas, type MapView } from '../../map/map-canvas.ts'
 import { palette } from '../../map/palette.ts'
 import { placeAt, type Track, type TrackPoint } from './track.ts'
 
-/** From standing to the fastest of the day; told apart without red and green too. */
+/** From standing to the fastest speed of the day; distinguishable without red and green too. */
 const SPEED_COLOURS = ['#3b4cc0', '#2c8ecb', '#26a884', '#c9a227', '#d1495b'] as const
 const ARROW_PIXELS = 90
 
@@ -64,7 +64,7 @@ type Line = readonly [x1: number, y1: number, x2: number, y2: number]
 /** Undefined for a gap. */
 type Colour = string | undefined
 
-/** Draws lines of one colour that follow one another as one: a stroke each takes many times as long. */
+/** Draws successive lines of one colour as one: a stroke for each takes many times as long. */
 class Pen {
   readonly #context: CanvasRenderingContext2D
   #isDown = false
@@ -86,7 +86,7 @@ class Pen {
     this.#at = [x2, y2]
   }
 
-  /** A gap is dashed: nobody knows the way. */
+  /** A gap is dashed: the path in it is unknown. */
   lift(): void {
     const context = this.#context
     if (!this.#isDown) return

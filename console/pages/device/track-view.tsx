@@ -11,7 +11,7 @@ import { movingText, readTrack, type Track } from './track.ts'
 
 const FORMATS = ['gpx', 'geojson', 'csv', 'ndjson'] as const
 
-/** The way of a day: map, plots and table, with one time cursor for all of them. */
+/** A day's track: map, plots and table, with one time cursor for all of them. */
 export function TrackView({
   deviceId,
   from,

@@ -11,11 +11,11 @@ export type TrackPoint = {
   readonly x: number
   readonly y: number
   readonly altitude: number | undefined
-  /** Metres a second: as reported, or else from the point before. */
+  /** Metres a second: as reported, or else computed from the previous point. */
   readonly speed: number | undefined
   readonly heading: number | undefined
   readonly battery: number | undefined
-  /** Whether nothing is known of the way from the point before to this one. */
+  /** Whether the path from the previous point to this one is unknown. */
   readonly afterGap: boolean
 }
 
@@ -78,7 +78,7 @@ export function metresBetween(a: Place, b: Place): number {
   return 2 * EARTH_METRES * Math.asin(Math.min(1, Math.sqrt(h)))
 }
 
-/** The last point at or before a time; the first one before all of them. */
+/** The last point at or before a time, or the first point if the time is before all of them. */
 export function pointAt(points: readonly TrackPoint[], at: number): number {
   let low = 0
   let high = points.length - 1
@@ -90,7 +90,7 @@ export function pointAt(points: readonly TrackPoint[], at: number): number {
   return low
 }
 
-/** Where the device was at a time: between two points, but never within a gap. */
+/** The device's place at a time: between two points, but never within a gap. */
 export function placeAt(
   points: readonly TrackPoint[],
   at: number,
@@ -104,7 +104,7 @@ export function placeAt(
     return { x: here.x, y: here.y, heading }
   }
   const share = Math.min(1, (at - here.at) / (next.at - here.at))
-  // The short way round, also across 180°.
+  // The shorter way round, also across 180°.
   const across = ((next.x - here.x + 1.5) % 1) - 0.5
   const x = (((here.x + across * share) % 1) + 1) % 1
   return { x, y: here.y + (next.y - here.y) * share, heading }

@@ -32,7 +32,7 @@ export function EditKey({
   )
 }
 
-/** Only what differs: a field holds minutes, and an expiry in the past cannot be set again. */
+/** Only changed fields: a field holds minutes, and an expiry in the past cannot be set again. */
 function changesOf(of: Key, wanted: ReturnType<typeof readLimits>) {
   const { name, expiresAt, deviceIds, rateLimit } = wanted
   return {

@@ -7,7 +7,7 @@ import { Isolated } from '../../parts/isolated.tsx'
 import { Ago, Time } from '../../parts/time.tsx'
 import { STATUS_WORDS, type Key } from './key-words.ts'
 
-/** Says which key a secret is, for somebody who has found one in a sender. */
+/** Identifies the key of a secret that somebody has found in a sender. */
 export function IdentifyKey({ onClose }: { onClose: () => void }) {
   const [found, setFound] = useState<Key | 'none'>()
 

@@ -6,7 +6,7 @@ import { Secret } from '../../parts/secret.tsx'
 import { Time } from '../../parts/time.tsx'
 import type { KeyWithSecret } from './key-words.ts'
 
-/** Shows a secret, this once. */
+/** Shows a secret, only this once. */
 export function KeepSecret({
   of: { name, key, previousValidUntil },
   title,

@@ -26,7 +26,7 @@ export function scopeWords(scopes: readonly Scope[]): string {
     .join(', ')
 }
 
-/** What a key is bound by, as the fields of a form give it; empty fields bind nothing. */
+/** The limits of a key from the fields of a form; empty fields set no limit. */
 export function readLimits(values: Readonly<Record<string, string>>, zone: string) {
   const { name = '', expiresAt = '', deviceIds = '', rateLimit = '' } = values
   return {
@@ -43,7 +43,7 @@ function isoOf(text: string, zone: string): string {
   return new Date(ms).toISOString()
 }
 
-/** JSON has no NaN: it would arrive as null, which takes the limit away. */
+/** JSON has no NaN: it would arrive as null, which removes the limit. */
 function numberOf(text: string): number {
   const number = Number(text)
   if (!Number.isFinite(number)) throw faultAt('rateLimit', 'give a whole number, or nothing')

@@ -3,7 +3,7 @@ import { shownZone } from '../../parts/preferences.ts'
 import { toInput } from '../../parts/zoned-input.ts'
 import type { Key } from './key-words.ts'
 
-/** The fields that bind a key; without `of` those of a new one. */
+/** The fields for a key's limits; without `of` those of a new key. */
 export function LimitFields({ of }: { of?: Key }) {
   const zone = shownZone()
   return (

@@ -7,7 +7,7 @@ import { readLimits, SCOPES, type KeyWithSecret } from './key-words.ts'
 import { LimitFields } from './limit-fields.tsx'
 import { KeepSecret } from './keep-secret.tsx'
 
-/** Makes a key and shows its secret. */
+/** Creates a key and shows its secret. */
 export function NewKey({ onMade, onClose }: { onMade: () => void; onClose: () => void }) {
   const [made, setMade] = useState<KeyWithSecret>()
   const [scopes, setScopes] = useState<ReadonlySet<string>>(new Set(['positions:write']))

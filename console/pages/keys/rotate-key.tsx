@@ -16,7 +16,7 @@ const GRACES: readonly (readonly [seconds: number, words: string])[] = [
   [30 * 86_400, 'For 30 days'],
 ]
 
-/** Gives a key a new secret; the one before works on for a while, so that senders can be changed. */
+/** Gives a key a new secret; the previous one works for a while, so that senders can be changed. */
 export function RotateKey({
   of,
   onDone,

@@ -11,11 +11,11 @@ import { watchWords } from '../../live/live.ts'
 import { DeviceRow } from './device-row.tsx'
 import { choice, pinned, searchText, select, selectedId, sort, statuses } from './map-state.ts'
 
-/** The order is looked at again this often; a row's words change with the clock anyhow. */
+/** How often the order is updated; a row's text changes with the clock anyway. */
 const REORDER_EVERY_MS = 1_000
 const ROW_REM = 3.25
 
-/** All chosen devices, of which only those in view are in the document. */
+/** All chosen devices, but only those in view are in the document. */
 export function DeviceList() {
   const scroller = useRef<HTMLUListElement>(null)
   const isHeld = useRef(false)
@@ -101,7 +101,7 @@ export function DeviceList() {
       order.current = {
         key,
         at: performance.now(),
-        // What is nearly in order is sorted with a tenth of the comparisons.
+        // Sorting a nearly sorted list takes a tenth of the comparisons.
         devices: stands ? kept : sortDevices(kept, { sort: sort.value, pinned: pinned.value }),
       }
     }
@@ -109,7 +109,7 @@ export function DeviceList() {
   }
 }
 
-/** A row that has been out of sight is in the document only after the next frames. */
+/** A row scrolled into view is in the document only after the next frames. */
 function focusRow(list: HTMLUListElement | null, index: number, tries = 5): void {
   const button = list?.querySelector<HTMLElement>(`[data-index="${index}"] button`)
   if (button) button.focus()

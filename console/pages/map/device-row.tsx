@@ -7,7 +7,7 @@ import { batteryText, speedText } from '../../parts/measures.ts'
 import { StatusShape } from '../../parts/status-shape.tsx'
 import { ago } from '../../parts/times.ts'
 
-/** One device of the list: its name, how it is, when it was heard of, how fast it goes. */
+/** One device of the list: its name, its status, its last report, its speed. */
 export function DeviceRow({
   device,
   isSelected,

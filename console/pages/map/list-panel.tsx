@@ -15,7 +15,7 @@ import { setQuery } from '../../parts/router.ts'
 const HEIGHTS = ['low', 'half', 'full'] as const
 const SORT_WORDS: Record<Sort, string> = { name: 'Name', seen: 'Last seen', speed: 'Speed' }
 
-/** The map's equal in words; on a phone a sheet over it, in three heights. */
+/** The map's content as a list; on a phone it is a sheet over the map, with three heights. */
 export function ListPanel() {
   const [height, setHeight] = useState<(typeof HEIGHTS)[number]>('half')
   watchWords()

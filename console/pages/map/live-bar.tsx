@@ -2,7 +2,7 @@ import { liveState } from '../../live/live.ts'
 import { shownZone } from '../../parts/preferences.ts'
 import { time } from '../../parts/times.ts'
 
-/** Whether what is shown is as it is now. */
+/** Whether the data shown is up to date. */
 export function LiveBar() {
   const state = liveState.value
   return (

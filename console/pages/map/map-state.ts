@@ -6,7 +6,9 @@ import type { LiveDevice, ShownStatus } from '../../live/live-device.ts'
 import { kept } from '../../parts/preferences.ts'
 import { place, setQuery } from '../../parts/router.ts'
 
-/** What the operator looks at: in the address, so that it can be sent to somebody else. */
+/**
+ * The operator's choices for the map, kept in the address so that it can be sent to somebody else.
+ */
 
 export const searchText = computed(() => place.value.query.get('q') ?? '')
 
@@ -45,12 +47,12 @@ export function selectedDevice(): LiveDevice | undefined {
   return id === undefined ? undefined : fleet.devices.get(id)
 }
 
-/** The devices of the list and the map, as the fleet is now. */
+/** The devices of the list and the map, from the current fleet. */
 export function choice(): readonly LiveDevice[] {
   return choose(fleet.devices.values(), { statuses: statuses.value, text: searchText.value })
 }
 
-/** By account: several people may use one browser. */
+/** Stored by account: several people may use one browser. */
 const pinnedText = kept('pinned', '{}', (text) => text)
 const accountId = computed(() => me.value?.account.id ?? '')
 
@@ -74,5 +76,5 @@ function pinnedByAccount(): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Several devices at one spot, which the map cannot tell apart. */
+/** Several devices at one spot, which the map cannot separate. */
 export const spot = signal<readonly LiveDevice[] | undefined>(undefined)

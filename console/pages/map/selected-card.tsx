@@ -13,7 +13,7 @@ import { StatusShape } from '../../parts/status-shape.tsx'
 import { ago } from '../../parts/times.ts'
 import { pinned, select, selectedId, togglePinned } from './map-state.ts'
 
-/** The selected device, more closely. */
+/** The details of the selected device. */
 export function SelectedCard() {
   watchWords()
   const id = selectedId.value
@@ -76,7 +76,7 @@ export function SelectedCard() {
   )
 }
 
-/** Erased by somebody, or never there. */
+/** Shown for a device that was erased or never existed. */
 function Gone({ deviceId }: { deviceId: string }) {
   return (
     <section class="selected-card" aria-label="Selected device">

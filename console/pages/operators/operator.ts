@@ -10,7 +10,7 @@ export type DialogOfOne = {
 
 export const ROLES: readonly string[] = ['viewer', 'admin']
 
-/** `Viewer`; a role that this console does not know is called as the API calls it. */
+/** `Viewer`; a role unknown to this console keeps the API's name. */
 export function roleName(role: string): string {
   return ROLES.includes(role) ? role.charAt(0).toUpperCase() + role.slice(1) : role
 }

@@ -15,7 +15,7 @@ import { RemoveOperator } from './remove-operator.tsx'
 type Open =
   { readonly kind: 'new' } | { readonly kind: 'change' | 'remove'; readonly operator: Operator }
 
-/** Who may sign in to the account. */
+/** The operators of the account. */
 export function OperatorsPage() {
   const [open, setOpen] = useState<Open>()
   const list = usePages(

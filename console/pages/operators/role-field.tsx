@@ -2,7 +2,7 @@ import { isPlatform } from '../../api/session.ts'
 import { Field } from '../../parts/form.tsx'
 import { roleName, ROLES, type Operator } from './operator.ts'
 
-/** What somebody may do. */
+/** A field for an operator's role. */
 export function RoleField({ of }: { of?: Operator }) {
   const role = of?.role ?? 'viewer'
   return (

@@ -11,10 +11,10 @@ export type RejectionFilter = {
   readonly to?: string
 }
 
-/** Enough to see what is going on; the list has the rest. */
+/** Enough to see current problems; the list has the rest. */
 const MOST = 200
 
-/** The rejections that came since the list was read, the latest first, each once. */
+/** Adds a rejection to those that came since the list was read, the latest first, each once. */
 export function addRejection(
   newest: readonly Rejection[],
   next: Rejection,
@@ -25,7 +25,7 @@ export function addRejection(
   return [next, ...others].slice(0, MOST)
 }
 
-/** A list with what came since before it. */
+/** A list, preceded by the rejections that came since it was read. */
 export function withNewest(
   newest: readonly Rejection[],
   listed: readonly Rejection[],

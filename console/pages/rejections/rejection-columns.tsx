@@ -5,7 +5,7 @@ import type { Column } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
 import type { Rejection } from './merge-rejections.ts'
 
-/** `names` of keys, by id. */
+/** `names`: the names of keys, by id. */
 export function rejectionColumns(names: ReadonlyMap<string, string>): readonly Column<Rejection>[] {
   return [
     { title: 'When', cell: ({ receivedAt }) => <Time at={receivedAt} /> },

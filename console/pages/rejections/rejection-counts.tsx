@@ -9,13 +9,15 @@ import './rejections.css'
 const NAMED = 5
 const EVERY_MS = 10_000
 
-/** How many reports were refused, by error, key and device; choosing one shows only its rejections. */
+/**
+ * The number of refused reports by error, key and device; choosing one shows only its rejections.
+ */
 export function RejectionCounts({
   filter,
   names,
 }: {
   filter: RejectionFilter
-  /** Of keys, by id. */
+  /** The names of keys, by id. */
   names: ReadonlyMap<string, string>
 }) {
   const { data, failure, reload } = useLoad(

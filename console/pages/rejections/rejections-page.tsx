@@ -22,7 +22,7 @@ import { RejectionFilters } from './rejection-filters.tsx'
 
 const FILTERS = ['keyId', 'deviceId', 'error', 'from', 'to'] as const
 
-/** Why reports were not taken, live. */
+/** Refused reports and the reasons, live. */
 export function RejectionsPage() {
   const filter = namedIn(place.value.query, FILTERS) as RejectionFilter
   const list = usePages(
@@ -87,7 +87,10 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
   )
 }
 
-/** What the stream has told since the filter was chosen, and what it may have missed. */
+/**
+ * The rejections that the stream has sent since the filter was chosen, and those that it may have
+ * missed.
+ */
 function useNewest(filter: RejectionFilter): readonly Rejection[] {
   const [newest, setNewest] = useState<readonly Rejection[]>([])
   useEffect(() => {
@@ -97,7 +100,7 @@ function useNewest(filter: RejectionFilter): readonly Rejection[] {
     startLive()
     const stop = onStreamEvent((name, data) => {
       if (name === 'opened') {
-        // Rejections are not replayed. Where they cannot be read, the list says it.
+        // Rejections are not replayed. If they cannot be read, the list reports it.
         api
           .get('/rejections', { query: filter, signal: ending.signal })
           .then(({ items }) => items.toReversed().forEach(add))

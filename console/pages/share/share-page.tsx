@@ -9,7 +9,7 @@ import { SharedMap } from './shared-map.tsx'
 import { useShared } from './use-shared.ts'
 import './share.css'
 
-/** What people with a link see: `/share#token`. */
+/** The page for people with a link: `/share#token`. */
 export function SharePage() {
   const { shared, failure, isLive } = useShared(place.value.hash.slice(1))
   useTitle(shared === undefined ? 'Shared positions' : isolate(shared.name))

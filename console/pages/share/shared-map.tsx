@@ -14,7 +14,7 @@ import { now } from '../../parts/clock.ts'
 import { livenessOf } from '../../../schemas/liveness.ts'
 import type { SharedDevice } from './shared-view.ts'
 
-/** The devices of a share and where they came from. The view moves once, to show them all. */
+/** The devices of a share and their trails. The view moves once, to show them all. */
 export function SharedMap({ items }: { items: readonly SharedDevice[] }) {
   const target = useRef<HTMLDivElement>(null)
   const shown = useRef<{ map: OlMap; canvas: MapCanvas; isFitted: boolean }>(null)

@@ -3,7 +3,9 @@ import type { components } from '../../api/schema.ts'
 export type Shared = components['schemas']['Shared']
 export type SharedDevice = components['schemas']['SharedDevice']
 
-/** What a share shows after the stream has told of one of its devices; late reports do not move it. */
+/**
+ * Updates a share with a stream event of one of its devices; late reports do not move the device.
+ */
 export function withPosition(shared: Shared, told: SharedDevice): Shared {
   const before = shared.items.find(({ ref }) => ref === told.ref)
   if (before !== undefined && before.timestamp >= told.timestamp) return shared

@@ -11,10 +11,10 @@ export type SharedState = {
 
 const RETRY_MS = 5_000
 const LONGEST_MS = 30_000
-/** A report may be in the stream before the share is read and be stored only afterwards. */
+/** A report may be in the stream before the share is read, and be stored only after that. */
 const READ_AGAIN_MS = 60_000
 
-/** What a share shows, live: stream first, then the list, again after each loss. */
+/** The content of a share, live: stream first, then the list, again after each lost connection. */
 export function useShared(token: string): SharedState {
   const [state, setState] = useState<SharedState>({ isLive: false })
   useEffect(() => {
@@ -22,7 +22,7 @@ export function useShared(token: string): SharedState {
     const closing = new AbortController()
     let reading = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
-    /** The newest of each device since the stream was opened: what is read may be older. */
+    /** The newest position of each device since the stream was opened: the list may be older. */
     const told = new Map<string, SharedDevice>()
 
     function read(): void {
@@ -73,7 +73,7 @@ export function useShared(token: string): SharedState {
         // A device may have left the share.
         told.clear()
         setState((before) => ({ ...before, isLive: false }))
-        // The share may have ended, or only its stream be refused.
+        // Either the share has ended, or only its stream was refused.
         read()
       },
       onUnauthorized: () => Promise.resolve(false),
@@ -88,10 +88,10 @@ export function useShared(token: string): SharedState {
   return state
 }
 
-/** Statuses of a share that is unknown or has ended. */
+/** Statuses of an unknown or ended share. */
 const FINAL = [401, 404]
 
-/** @throws {ApiFailure} 404 for a share that is unknown, expired or revoked. */
+/** @throws {ApiFailure} 404 for an unknown, expired or revoked share. */
 async function readShared(
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,

@@ -14,7 +14,7 @@ export type Pickable = { readonly deviceId: string; readonly name: string | null
 const SHOWN = 6
 const TYPED_MS = 200
 
-/** Some of the account's devices, found by name or id. */
+/** Picks some of the account's devices, by name or id. */
 export function DevicePicker({
   chosen,
   choose,
@@ -99,7 +99,7 @@ export function DevicePicker({
   )
 }
 
-/** The text once it has not changed for so long. */
+/** The text once it has not changed for this long. */
 function useLater(text: string, ms: number): string {
   const [later, setLater] = useState(text)
   useEffect(() => {

@@ -11,7 +11,7 @@ import { DevicePicker, type Pickable } from './device-picker.tsx'
 
 const DAY_MS = 86_400_000
 
-/** Makes a link and shows it, this once. */
+/** Creates a link and shows it, only this once. */
 export function NewShare({ onDone, onClose }: { onDone: () => void; onClose: () => void }) {
   const [link, setLink] = useState<string>()
   const [chosen, setChosen] = useState<readonly Pickable[]>(() =>

@@ -17,7 +17,7 @@ type Open = { readonly kind: 'new' } | { readonly kind: 'revoke'; readonly share
 
 /** Links that show some devices to people without an account. */
 export function SharesPage() {
-  // A device's page and its card on the map lead here with the device to share.
+  // A device's page and its card on the map link here with the device to share.
   const [open, setOpen] = useState<Open | undefined>(() =>
     isAdmin.value && place.peek().query.has('device') ? { kind: 'new' } : undefined,
   )

@@ -4,15 +4,15 @@ import { duration } from '../../parts/times.ts'
 export type Figure = {
   readonly title: string
   readonly value: string
-  /** What it means, and what to do where it is bad. */
+  /** The meaning of the figure, and the remedy for a bad one. */
   readonly note: string
   readonly isBad: boolean
 }
 
-/** What is shown is older than that only where something is wrong. */
+/** The data shown is older than this only if something is wrong. */
 const LAG_SECONDS = 60
 
-/** How the service is doing, in a few numbers. */
+/** The state of the service in a few numbers. */
 export function figuresOf({
   acceptedPerMinute,
   refusedPerMinute,

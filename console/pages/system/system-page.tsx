@@ -12,10 +12,10 @@ import './system.css'
 
 type Instance = components['schemas']['Instance']
 
-/** Services write down how they do every 10 s. */
+/** Each service records its state every 10 s. */
 const EVERY_MS = 10_000
 
-/** How the service is doing, over all its processes. */
+/** The state of the service, over all its processes. */
 export function SystemPage() {
   const { data, failure, reload } = useLoad((signal) => api.get('/system', { signal }), [], {
     everyMs: EVERY_MS,
