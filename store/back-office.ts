@@ -1,7 +1,7 @@
 import type { InstanceReport } from '../schemas/instance-report.ts'
 import type { RejectionError, ReportRejected } from '../schemas/report-rejected.ts'
 
-// The part of the store's port that operators write and read; none of it comes from the log.
+// The operators' part of the store's port; none of its data comes from the log.
 
 export type Account = {
   readonly id: string
@@ -28,14 +28,14 @@ export type ApiKey = {
   readonly deviceIds?: readonly string[]
   /** Positions per 60 s; absent: the service's own limit. */
   readonly rateLimit?: number
-  /** After a rotation: how long the previous secret also works. May have passed. */
+  /** After a rotation: the end of the previous secret's validity. May have passed. */
   readonly previousValidUntil?: number
 }
 
-/** All that decides whether a secret is accepted. */
+/** Everything that decides whether a secret is accepted. */
 export type KeyGrant = {
   readonly key: ApiKey
-  /** How long the presented secret works; absent: as long as the key is valid. */
+  /** The end of the presented secret's validity; absent: the key's own. */
   readonly secretValidUntil?: number
   readonly accountSuspended: boolean
   /** Ids of the account's disabled devices. */
@@ -69,7 +69,7 @@ function isOver(end: number | undefined, now: number): boolean {
   return end !== undefined && now >= end
 }
 
-/** The last item of the page before, which may be gone by now. */
+/** The last item of the previous page, which may have been deleted since. */
 export type PlaceByAge = { readonly id: string; readonly createdAt: number }
 
 export interface Keys {
@@ -134,8 +134,8 @@ export type Session = {
 
 export interface Operators {
   /**
-   * Creates the first account and its first operator, unless there is an operator already. Of
-   * concurrent processes, one succeeds.
+   * Creates the first account and its first operator, unless there is an operator already. One of
+   * several concurrent processes succeeds.
    */
   createFirstOperator(first: { account: Account; operator: Operator }): Promise<boolean>
 
@@ -184,12 +184,12 @@ export interface Operators {
   deleteSessions(query: { createdBefore: number; seenBefore: number }): Promise<void>
 }
 
-/** A link that shows where some devices are, to whoever has its token. */
+/** A link that shows the positions of some devices to anyone who has its token. */
 export type Share = {
   readonly id: string
   readonly accountId: string
   readonly name: string
-  /** `ref`: what viewers tell a device by. */
+  /** `ref`: identifies the device to viewers. */
   readonly devices: readonly { readonly deviceId: string; readonly ref: string }[]
   readonly trailMinutes: number
   readonly createdAt: number
@@ -199,22 +199,22 @@ export type Share = {
 export interface Shares {
   /** `tokenHash`: SHA-256 of the token, which never reaches the store. */
   createShare(share: Share, tokenHash: Uint8Array): Promise<void>
-  /** Newest first, those that have expired for a week more. */
+  /** Newest first; expired ones are listed for another week. */
   pageShares(query: { accountId: string; limit: number; after?: PlaceByAge }): Promise<Share[]>
   /** Also finds expired ones: the caller decides. */
   findShare(
     tokenHash: Uint8Array,
   ): Promise<{ readonly share: Share; readonly accountSuspended: boolean } | undefined>
-  /** Returns what was deleted. */
+  /** Returns the deleted share. */
   deleteShare(query: { accountId: string; shareId: string }): Promise<Share | undefined>
   /** Takes a device out of all shares of its account. */
   unshareDevice(device: { accountId: string; deviceId: string }): Promise<void>
 }
 
-/** Why an operator stays unchanged: the account, or the service, would be left without one. */
+/** The reason why an operator stays unchanged: the account, or the service, would be left without one. */
 export type OperatorKept = 'last admin' | 'last platform operator'
 
-/** Who did what to what. Append-only. */
+/** The changes that operators and keys made. Append-only. */
 export interface Audit {
   appendAudit(entry: AuditEntry): Promise<void>
   /** Newest first. `from` inclusive, `to` exclusive. `after` is the id of the last entry seen. */
@@ -223,7 +223,7 @@ export interface Audit {
 
 export type AuditQuery = {
   readonly accountId: string
-  /** Of the operator who did it. */
+  /** The operator who made the change. */
   readonly operatorId?: string | undefined
   readonly action?: string | undefined
   readonly subjectId?: string | undefined
@@ -248,7 +248,7 @@ export type AuditEntry = {
   /** A fact in the past tense, `key.created`. */
   readonly action: string
   readonly subject: { readonly kind: AuditSubject; readonly id: string }
-  /** What was set, field by field; never a secret. */
+  /** The new values, field by field; never a secret. */
   readonly details?: Readonly<Record<string, unknown>>
   /** The client's address. */
   readonly address: string
@@ -258,15 +258,15 @@ export type AuditEntry = {
 export const AUDIT_SUBJECTS = ['key', 'device', 'operator', 'account', 'session', 'share'] as const
 export type AuditSubject = (typeof AUDIT_SUBJECTS)[number]
 
-/** Refused reports: the latest of each account, for 7 days, 10 000 at most. */
+/** Refused reports: the latest 10 000 of each account, for 7 days. */
 export interface Rejections {
-  /** A repeated rejectionId is ignored. Removes what exceeds the age or number limits. */
+  /** A repeated rejectionId is ignored. Removes rejections that exceed the age or number limits. */
   saveRejections(events: readonly ReportRejected[]): Promise<void>
   /** Newest first. `after` is the rejectionId of the last one seen. */
   pageRejections(
     query: RejectionFilter & { readonly limit: number; readonly after?: string },
   ): Promise<ReportRejected[]>
-  /** How many refused reports they tell of, each with its count. */
+  /** The number of refused reports: the sum of the rejections' counts. */
   countRejections(filter: RejectionFilter): Promise<RejectionCounts>
 }
 
@@ -284,7 +284,7 @@ export type RejectionCounts = {
   readonly total: number
   readonly byError: ReadonlyMap<RejectionError, number>
   readonly byKey: ReadonlyMap<string, number>
-  /** Without those that name no device. */
+  /** Without rejections that name no device. */
   readonly byDevice: ReadonlyMap<string, number>
 }
 
@@ -293,7 +293,7 @@ export interface Instances {
   saveInstance(report: InstanceReport): Promise<void>
   /** Instances that reported since then. Removes reports older than an hour. */
   instances(query: { reportedSince: number }): Promise<InstanceReport[]>
-  /** What instances with figures last reported in each minute from `since` on; kept for a day. */
+  /** The last report of each minute from `since` on, of instances with figures; kept for a day. */
   instanceMinutes(query: { since: number }): Promise<InstanceMinute[]>
 }
 
@@ -301,6 +301,6 @@ export type InstanceMinute = Pick<
   InstanceReport,
   'acceptedPerMinute' | 'refusedPerMinute' | 'lag' | 'deadLetters'
 > & {
-  /** When the minute began. */
+  /** The beginning of the minute. */
   readonly start: number
 }

@@ -1,5 +1,5 @@
 /**
- * Small documents with a few look-ups: the back office is written once on top of these, for both
+ * Small documents with a few look-ups: the back office is implemented once on top of these, for both
  * databases. Only JSON values; texts are well-formed. A change affects one document, so a rule that
  * spans several needs a unique index, or a replacement of an unchanged document.
  */
@@ -33,7 +33,7 @@ export type Query<D> = {
   /** The lowest value of the first ordering field. */
   readonly from?: string | number
   readonly order?: 'asc' | 'desc'
-  /** The ordering fields of the previous page's last document, which may be gone by now. */
+  /** The ordering fields of the previous page's last document, which may have been deleted since. */
   readonly after?: Partial<D> & Document
   readonly skip?: number
   readonly limit: number
@@ -47,11 +47,11 @@ export interface Documents<D extends Document> {
   find(query: Query<D>): Promise<Found<D>[]>
   /** False if it has been changed or removed since it was read, or a unique value is taken. */
   replace(document: Found<D>): Promise<boolean>
-  /** Increases a number, never decreases it, in those of the documents that exist. */
+  /** Increases a number, never decreases it, in the documents that exist. */
   raise(field: keyof D & string, values: ReadonlyMap<string, number>): Promise<void>
   /** With a revision, only if it is still current. Returns whether it was removed. */
   remove(document: Document & { readonly revision?: number }): Promise<boolean>
-  /** Removes those whose first ordering field (or id, if none) is less than `than`. */
+  /** Removes documents whose first ordering field (or id, if none) is less than `than`. */
   removeOlder(query: Pick<Query<D>, 'index' | 'where'> & { than: string | number }): Promise<void>
 }
 

@@ -17,7 +17,7 @@ export type ProjectionBatch = {
   readonly fold: Fold
 }
 
-/** A position gives a status, a heartbeat alone none. */
+/** A position creates a status; a heartbeat alone does not. */
 export type Fold = (
   previous: DeviceStatus | undefined,
   entry: ReportEntry,
@@ -34,11 +34,12 @@ export type Change = {
   readonly before: DeviceStatus | undefined
   readonly after: DeviceStatus | undefined
   /**
-   * Stored and counted now, in the order of the log; without what the batch itself erased. Counted
-   * decides: a projector that died before it counted may have stored the record already.
+   * Positions stored and counted now, in the order of the log; without those that the batch itself
+   * erased. Counting decides: a projector that died before it counted may have stored the record
+   * already.
    */
   readonly stored: readonly PositionEntry[]
-  /** Heartbeats folded now; without those the batch itself erased, and those of no effect. */
+  /** Heartbeats folded now, without those that the batch itself erased, and those without effect. */
   readonly seen: readonly SeenEntry[]
   /** Repeats of stored records, and of applied erasures: they had no effect. */
   readonly repeated: readonly ProjectionEntry[]

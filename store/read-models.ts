@@ -21,9 +21,9 @@ export type {
 } from '../schemas/log-entry.ts'
 export type { Change, Fold, ProjectionBatch }
 
-// The part of the store's port made from the log, and what is joined with it. Every method may
-// throw a `DependencyError`: `retriable` when the store is down or busy. Times are milliseconds
-// since the epoch.
+// The part of the store's port that is made from the log, and the settings joined with it. Every
+// method may throw a `DependencyError`: `retriable` when the store is down or busy. Times are
+// milliseconds since the epoch.
 
 /**
  * Written by the projector from the log; can be dropped and rebuilt. The store's own read models
@@ -41,10 +41,10 @@ export interface ReadModels {
    * Stores a batch's records and folds them into the device statuses, so that in effect each
    * record is stored and counted once: a repeat of a stored recordId changes nothing, and a batch
    * that is delivered again changes nothing. An erasure removes the status and every record of its
-   * device that stands before it in the log, whoever brings them and whenever: also what another
-   * projector, which has lost the partition meanwhile, writes late. What stands behind it starts
-   * afresh, except events from a spool that were received before it. What operators said of the
-   * device is not touched. A heartbeat of a device without a status has no effect.
+   * device that precede it in the log, including late writes of another projector, which has lost the
+   * partition meanwhile. After the erasure the device starts afresh, except for events from a spool
+   * that were received before it. The operators' settings of the device stay. A heartbeat of a device
+   * without a status has no effect.
    */
   project(batch: ProjectionBatch): Promise<readonly Change[]>
 
@@ -58,8 +58,8 @@ export interface ReadModels {
   ): Promise<void>
 
   /**
-   * How many days after their receipt records go, as the projector has set it; undefined: never.
-   * Records and devices beyond it may already be absent from reads.
+   * The number of days from receipt to removal of records, as the projector has set it; undefined:
+   * never removed. Records and devices beyond it may already be absent from reads.
    */
   retentionDays(): Promise<number | undefined>
 
@@ -68,10 +68,10 @@ export interface ReadModels {
   /** A device's records by (timestamp, recordId). */
   pagePositions(query: HistoryPage & { readonly order: 'asc' | 'desc' }): Promise<PositionRecord[]>
 
-  /** The same, ascending, with no more of a record than a track needs: a day may have 86 400. */
+  /** The same, ascending, with only the fields that a track needs: a day may have 86 400 records. */
   pageTrack(query: HistoryPage): Promise<TrackStep[]>
 
-  /** What a track shows of these records of a device, in this order, without those that are gone. */
+  /** The points that a track shows for these records of a device, in this order; missing ones are left out. */
   findTrackPoints(query: {
     readonly accountId: string
     readonly deviceId: string
@@ -79,7 +79,7 @@ export interface ReadModels {
   }): Promise<TrackPoint[]>
 
   /**
-   * How many records of a device have a timestamp from each of the ascending bounds up to the next
+   * The number of a device's records with a timestamp from each of the ascending bounds up to the next
    * one (exclusive): one number fewer than bounds.
    */
   countPositions(query: {
@@ -96,7 +96,7 @@ export type HistoryPage = {
   readonly from?: number
   readonly to?: number
   readonly limit: number
-  /** The last record of the page before. */
+  /** The last record of the previous page. */
   readonly after?: { readonly timestamp: number; readonly recordId: string }
 }
 
@@ -109,8 +109,8 @@ export interface Generations {
   openGeneration(generation: number): Promise<Generation>
 
   /**
-   * Begins a new generation, and removes what earlier rebuilds left behind. Undefined while another
-   * rebuild is running; one that died counts for up to 30 s.
+   * Begins a new generation, and removes leftovers of earlier rebuilds. Undefined while another
+   * rebuild is running; one that died counts as running for up to 30 s.
    */
   beginRebuild(): Promise<Rebuild | undefined>
 }
@@ -167,8 +167,8 @@ export interface Rebuild {
   readonly lost: AbortSignal
   /**
    * Removes hidden devices whose erasure `from` has applied. After that, none is removed before the
-   * switch: devices erased meanwhile stay hidden until `to` has applied the erasure too. To be
-   * called before deciding how far `to` must project.
+   * switch: devices erased meanwhile stay hidden until `to` has applied the erasure too. Call this
+   * before deciding how far `to` must project.
    */
   settleErasures(): Promise<void>
   /**
@@ -176,7 +176,7 @@ export interface Rebuild {
    * @throws {DependencyError} not retriable when another rebuild has taken over.
    */
   switchOver(): Promise<void>
-  /** Permanently removes the one that is not current, and lets others rebuild. */
+  /** Permanently removes the generation that is not current, and lets others rebuild. */
   end(): Promise<void>
 }
 
@@ -190,9 +190,9 @@ export interface Erasures {
   hideErased(erasure: DeviceErased): Promise<void>
 
   /**
-   * What is erased of these devices: `pending` while a hidden device's erasure is not applied,
-   * `upTo` the offset of the last one applied, by partition, `erasedAt` the time of the newest one,
-   * applied or not. Devices never erased are left out.
+   * The erasures of these devices. `pending`: a hidden device's erasure is not applied yet; `upTo`: the
+   * offset of the last one applied, by partition; `erasedAt`: the time of the newest one, applied or
+   * not. Devices never erased are left out.
    */
   erasuresOf(query: {
     readonly accountId: string
@@ -211,8 +211,8 @@ export interface Devices {
   findDevice(query: { accountId: string; deviceId: string }): Promise<Device | undefined>
 
   /**
-   * Whether operators have disabled the device: also true of one that reads no longer show because
-   * it has not been seen for as long as records are kept. False for an erased one.
+   * Whether operators have disabled the device. Also true for a device that reads no longer show because
+   * it has not been seen for as long as records are kept. False for an erased device.
    */
   isDisabled(query: { accountId: string; deviceId: string }): Promise<boolean>
 
@@ -221,11 +221,11 @@ export interface Devices {
 
   /**
    * Devices by deviceId, in the order of its UTF-8 bytes, or by (lastSeenAt, deviceId). Fewer than
-   * `limit` only where there are no more.
+   * `limit` only if there are no more.
    */
   pageDevices(query: DevicePage): Promise<Device[]>
 
-  /** Devices by their status at `now`, and how many of them are disabled. */
+  /** The number of devices by their status at `now`, and of disabled ones. */
   countDevices(query: {
     readonly accountId: string
     readonly now: number
@@ -233,7 +233,7 @@ export interface Devices {
     readonly devices?: readonly string[]
   }): Promise<DeviceCounts>
 
-  /** The devices with an expected interval set by operators, whether they have reported or not. */
+  /** The devices with an expected interval set by operators, even if they have never reported. */
   devicesWithInterval(accountId: string): Promise<DeviceInterval[]>
 
   /** `null` clears a value; absent fields stay unchanged. `changedAt`: now, in milliseconds. */

@@ -1,18 +1,18 @@
 import { DependencyError } from '../runtime/errors.ts'
 
 /**
- * For so long an erasure is remembered after the records that it covers have expired: Kafka removes
- * events in segments of a day, and one that waited in a spool is behind newer ones.
+ * The time for which an erasure is remembered after the records that it covers have expired: Kafka
+ * removes events in segments of a day, and an event that waited in a spool comes after newer ones.
  */
 export const ERASURES_KEPT_LONGER_MS = 2 * 24 * 60 * 60 * 1_000
 
-/** Days after their receipt that records are kept, or `off`: forever. Undefined: not set. */
+/** The number of days for which records are kept, or `off`: forever. Undefined: not set. */
 export type WantedRetention = number | 'off' | undefined
 
 /**
  * The days to keep records for; undefined: forever. A retention that the store already has is never
  * dropped silently, because records would then pile up unnoticed.
- * @throws {DependencyError} not retriable if the store has one and none is wanted.
+ * @throws {DependencyError} not retriable if the store has one and none is configured.
  */
 export function settledRetention(
   wanted: WantedRetention,

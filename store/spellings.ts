@@ -3,7 +3,7 @@ export type Spelling = readonly string[]
 
 /**
  * All spellings of a text, in upper and lower case, composed and decomposed, for databases that
- * cannot compare these. Each place stands for one character.
+ * cannot compare these. Each place represents one character.
  */
 export function spellings(text: string): readonly (readonly Spelling[])[] {
   const composed = text.normalize('NFC')
@@ -15,6 +15,6 @@ export function spellings(text: string): readonly (readonly Spelling[])[] {
 function sameLetters(letter: string): Spelling {
   const [small, capital] = [letter.toLowerCase(), letter.toUpperCase()]
   const all = [letter, small, capital, capital.toLowerCase()]
-  // Some letters become two in the other case: those only match as they are written.
+  // Some letters become two in the other case: those only match in the case given.
   return [...new Set(all)].filter((one) => Array.from(one).length === 1)
 }

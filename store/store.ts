@@ -2,7 +2,7 @@ import type { Audit, Instances, Keys, Operators, Rejections, Shares } from './ba
 import type { Devices, Erasures, Generations, ReadModels } from './read-models.ts'
 
 /**
- * What the services store and query. Every method may throw a `DependencyError`: `retriable` when
+ * The data that the services store and query. Every method may throw a `DependencyError`: `retriable` when
  * the store is unavailable or busy. Times are milliseconds since the epoch.
  */
 export interface Store
@@ -17,7 +17,7 @@ export interface Store
     Audit,
     Rejections,
     Instances {
-  /** Resolves when the store answers. @throws {DependencyError} saying what is missing. */
+  /** Resolves when the store answers. @throws {DependencyError} that names what is missing. */
   ready(): Promise<void>
   close(): Promise<void>
 }

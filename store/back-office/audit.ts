@@ -2,7 +2,7 @@ import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Audit, AuditEntry, AuditQuery } from '../back-office.ts'
 import type { Documents, Query } from '../documents.ts'
 
-/** How many entries are looked at at once where not all of them are asked for. */
+/** The number of entries read at a time when a filter skips some of them. */
 const LOOKED_AT_ONCE = 500
 
 export function auditOf(audit: Documents<AuditEntry>): Audit {

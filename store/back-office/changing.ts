@@ -13,7 +13,7 @@ export async function untilDone<T>(attempt: () => Promise<T | undefined>): Promi
   for (let attempts = 1; attempts <= MOST_ATTEMPTS; attempts += 1) {
     const outcome = await attempt()
     if (outcome !== undefined) return outcome
-    // The other process's write cannot be read before a majority has it.
+    // The other process's write is readable only once a majority has it.
     await pause(Math.random() * LONGEST_PAUSE_MS)
   }
   throw new DependencyError('this keeps being changed by others', { retriable: true })

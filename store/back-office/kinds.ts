@@ -16,9 +16,9 @@ export function hashText(hash: Uint8Array): string {
 }
 
 export type AccountDocument = Account & {
-  /** The ids of its admins; only this list makes an admin. One may not exist, or not yet. */
+  /** The ids of its admins; only this list makes an admin. Some may not exist, or not yet. */
   readonly admins: readonly string[]
-  /** How many suspensions have been lifted: sessions from before the last one are over. */
+  /** The number of lifted suspensions: sessions from before the last lift are over. */
   readonly resumed?: number
 }
 
@@ -27,7 +27,7 @@ export const ACCOUNTS: Kind<AccountDocument> = {
   indexes: { oldest: { fields: ['createdAt'] } },
 }
 
-/** There is one for the whole service. */
+/** The single document of the whole service. */
 export type ServiceDocument = {
   readonly id: 'service'
   /** The ids of the platform's operators, like an account's admins. */
@@ -68,7 +68,7 @@ export const SESSIONS: Kind<SessionDocument> = {
 }
 
 export type KeyDocument = ApiKey & {
-  /** The hash of its secret, and after a rotation of the previous one. */
+  /** The hash of its secret, and after a rotation that of the previous one. */
   readonly secret: string
   readonly previousSecret?: string
 }
@@ -130,10 +130,10 @@ export const REJECTIONS: Kind<RejectionDocument> = {
 /** Its id is the instanceId. */
 export type InstanceDocument = InstanceReport & { readonly id: string }
 
-/** What an instance reported in an hour: its last figures in each minute. */
+/** An instance's reports of an hour: its last figures in each minute. */
 export type InstanceHourDocument = {
   readonly id: string
-  /** Its beginning. */
+  /** The beginning of the hour. */
   readonly hour: number
   readonly minutes: Readonly<Record<number, Omit<InstanceMinute, 'start'>>>
 }

@@ -41,7 +41,7 @@ export const BACK_OFFICE = [
 
 export const ALL_KINDS = [...BACK_OFFICE, REJECTIONS] as const
 
-/** What operators create and read, on top of a database's documents. */
+/** The operators' data, on top of a database's documents. */
 export function openBackOffice(
   open: OpenDocuments,
   { disabledDevices }: { disabledDevices: (accountId: string) => Promise<readonly string[]> },

@@ -34,7 +34,7 @@ export function operatorsOf({ accounts, operators, sessions, rights }: Sources):
   return {
     /**
      * The unique index on `first` admits one of several concurrent operators. The account and the
-     * rights follow; the next caller finishes what a process that died left undone.
+     * rights follow; if a process dies in between, the next caller finishes its work.
      */
     async createFirstOperator({ account, operator }) {
       const [first] = await operators.find({ index: 'first', limit: 1 })
@@ -94,7 +94,7 @@ export function operatorsOf({ accounts, operators, sessions, rights }: Sources):
         if (operator === undefined) return { outcome: undefined }
         const kept = await rights.take(operator, { admin: true, platform: true })
         if (kept !== undefined) return { outcome: kept }
-        // Another change may rely on this operator by now; then the lists are checked again.
+        // Another change may rely on this operator by now: check the lists again.
         if (!(await operators.remove(operator))) return undefined
         // Without their operator the sessions are already invalid; this only cleans up.
         await endSessions(sessions, operatorId)

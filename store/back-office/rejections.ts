@@ -9,7 +9,7 @@ import type { RejectionFilter, Rejections } from '../back-office.ts'
 import type { Documents } from '../documents.ts'
 import type { RejectionDocument } from './kinds.ts'
 
-/** How many are looked at at once where not all of them are wanted. */
+/** The number of rejections read at a time when a filter skips some of them. */
 const LOOKED_AT_ONCE = 500
 
 /** Saving removes what exceeds the age or number limits; expired rejections are never shown. */
@@ -65,7 +65,7 @@ export function rejectionsOf(
     },
   }
 
-  /** From the newest on, read `size` at a time; a page may hold fewer, as not all are wanted. */
+  /** From the newest on, read `size` at a time; a page may have fewer after filtering. */
   async function* pages(
     { accountId, keyId, deviceId, error, from = 0, to = Infinity }: RejectionFilter,
     size: number,

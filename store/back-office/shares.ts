@@ -3,7 +3,7 @@ import type { Documents, Found } from '../documents.ts'
 import { changed } from './changing.ts'
 import { hashText, type AccountDocument, type ShareDocument } from './kinds.ts'
 
-/** How long a share that has expired is still listed. */
+/** The time for which an expired share is still listed. */
 const LISTED_MS = 7 * 24 * 60 * 60 * 1_000
 const LOOKED_AT_ONCE = 100
 

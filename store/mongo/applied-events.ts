@@ -21,7 +21,7 @@ export async function noteApplied(
       { upsert: true },
     )
   } catch (error) {
-    // A later one is recorded: the filter did not match it, and the insert collided with it.
+    // A later entry is recorded: the filter did not match it, and the insert collided with it.
     if (!isDuplicateKey(error)) throw error
   }
 }

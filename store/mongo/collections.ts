@@ -21,7 +21,7 @@ export type PositionDocument = Dated<
   'timestamp' | 'receivedAt'
 > & { readonly _id: string }
 
-/** What is erased of a device; kept in its status document when the rest is gone. */
+/** The erasures of a device; kept in its status document when the rest is gone. */
 export type Erased = {
   /** The offset of the last erasure, per partition. */
   readonly upTo: Offsets
@@ -43,7 +43,7 @@ export type DeviceStatusDocument = Pick<DeviceStatus, 'accountId' | 'deviceId' |
     readonly lastPosition?: Dated<LastPosition, 'timestamp' | 'receivedAt'>
     readonly erased?: Erased
     readonly erasedAt?: Date
-    /** Another one with each erasure, while its records are still to be removed. */
+    /** A new value with each erasure, until its records are removed. */
     readonly removing?: string
   }
 
@@ -83,7 +83,7 @@ export type MetaDocument = {
   readonly until?: Date
 }
 
-/** What is not rebuilt from the log of positions, except the back office's own collections. */
+/** The collections not rebuilt from the log of positions, except the back office's own. */
 export type Collections = {
   readonly deviceSettings: Collection<DeviceSettingsDocument>
   readonly hiddenDevices: Collection<HiddenDeviceDocument>

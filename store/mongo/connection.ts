@@ -4,7 +4,7 @@ const DEFAULT_DATABASE = 'gps'
 
 /**
  * A client that connects on first use. Writes are acknowledged by a majority and journaled, and
- * reads see only majority-committed data: what was read is never rolled back, so the projector can
+ * reads see only majority-committed data: nothing read is ever rolled back, so the projector can
  * commit an offset based on it. `options` may ask for less.
  * @throws when the URL is not a MongoDB connection string.
  */

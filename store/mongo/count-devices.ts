@@ -10,14 +10,14 @@ import {
 import { listed } from './device-search.ts'
 import type { Kept } from './retention.ts'
 
-/** Devices with settings that matter, looked at individually, at a time. */
+/** The number of devices with relevant settings that are read at a time. */
 const LOOKED_AT_AT_ONCE = 1_000
 
 type Differing = Pick<DeviceSettingsDocument, 'deviceId' | 'disabled' | 'expectedIntervalSeconds'>
 
 /**
  * Counts devices by the time they were last seen, in the index alone, as if none had settings. Then
- * those whose settings matter are looked at individually, and moved to where they belong.
+ * reads the devices whose settings matter and moves each to the status where it belongs.
  */
 export async function countDevices(
   { accountId, devices, now }: Parameters<Devices['countDevices']>[0],
@@ -69,7 +69,7 @@ export async function countDevices(
   } finally {
     await differing.close()
   }
-  // A device that reported in between was counted by its time before.
+  // A device that reported in between was counted by its previous time.
   counts.online = Math.max(0, counts.online)
   counts.idle = Math.max(0, counts.idle)
   counts.offline = Math.max(0, counts.offline)

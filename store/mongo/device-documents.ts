@@ -5,14 +5,14 @@ import { newestErasure } from './erased.ts'
 
 export type DeviceName = { readonly accountId: string; readonly deviceId: string }
 
-/** A device as it is stored: its status, what is erased of it, or both. */
+/** A device as it is stored: its status, its erasures, or both. */
 export type StoredDevice = DeviceName & {
   /** The last offset processed, of positions and erasures alike, per partition. */
   readonly applied: Offsets
   /** Absent until the device reports again after an erasure. */
   readonly status?: DeviceStatus
   readonly erased?: Erased
-  /** Another one with each erasure, while its records are still to be removed. */
+  /** A new value with each erasure, until its records are removed. */
   readonly removing?: string
 }
 
@@ -29,7 +29,7 @@ export function storedDevice(document: DeviceStatusDocument): StoredDevice {
   }
 }
 
-/** Undefined if only the device's erasure is left. */
+/** Undefined if only the device's erasures are left. */
 export function deviceStatusOf(document: DeviceStatusDocument): DeviceStatus | undefined {
   const { accountId, deviceId, applied, firstSeenAt, lastSeenAt, reportCount } = document
   const { lastPosition, heartbeats } = document

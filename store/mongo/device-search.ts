@@ -4,14 +4,14 @@ import type { DeviceInterval, DevicePage } from '../read-models.ts'
 import { spellings, type Spelling } from '../spellings.ts'
 import { READ, type DeviceSettingsDocument, type DeviceStatusDocument } from './collections.ts'
 
-/** Own intervals are named one by one up to so many devices of an account. */
+/** Devices with an interval of their own are listed by id up to this number in an account. */
 const NAMED = 1_000
 
 /** An account's devices with an expected interval of their own. */
 export type OwnIntervals = {
-  /** All of them, unless there are very many. */
+  /** All such devices, unless there are very many. */
   readonly deviceIds: readonly string[] | undefined
-  /** The shortest and the longest; none where no device has one. */
+  /** The shortest and the longest interval; empty if no device has one. */
   readonly seconds: readonly number[]
 }
 
@@ -36,8 +36,8 @@ export async function ownIntervals(
 }
 
 /**
- * Bounds for a status by the time of the last report, so that settings are joined of few devices:
- * exact where no device has an interval of its own.
+ * Bounds for a status by the time of the last report, so that the settings of only a few devices are
+ * joined. Exact if no device has an interval of its own.
  */
 export function seenAs(
   status: NonNullable<DevicePage['status']>,
@@ -75,7 +75,7 @@ function seenWithin(
   }
 }
 
-/** Pipeline stages that filter devices, including by their settings; `status` as far as they decide it. */
+/** Pipeline stages that filter devices, including by their settings and by the `status` that these decide. */
 export function searched(
   { mentions, status }: Pick<DevicePage, 'mentions' | 'status'>,
   settings: string,

@@ -23,9 +23,9 @@ const MOST_ATTEMPTS = 10
 const LONGEST_PAUSE_MS = 200
 
 /**
- * Folds those of the positions that count, and the heartbeats, into the statuses of their devices.
- * Gives what changed, and the positions that stand before an erasure of their device: they are not
- * folded, and their records have to go.
+ * Folds the positions that count, and the heartbeats, into the statuses of their devices. Returns the
+ * changes, and the positions that precede an erasure of their device: they are not folded, and the
+ * caller must remove their records.
  */
 export async function foldStatuses(
   statuses: DeviceStatuses,
@@ -67,8 +67,8 @@ export async function foldStatuses(
 }
 
 /**
- * Records the outcome of a device's entries. After a write conflict everything is read again: what
- * had been written by then shows no change any more, but its recorded outcome is kept.
+ * Records the outcome of a device's entries. After a write conflict everything is read again: entries
+ * written before show no change any more, but their recorded outcome is kept.
  */
 export function tell(
   changes: Map<string, Change>,
@@ -121,8 +121,8 @@ export async function changeDevices<Entry extends { readonly event: DeviceName }
   const devices = byDevice(entries)
   const names = Array.from(devices.values(), (own) => own[0]!.event)
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
-    // Through whichever index: of a device that it misses, being moved there meanwhile, the write is
-    // a conflict, or there is none to make.
+    // Any index will do: if it misses a device that is being moved in it, the write is a conflict, or
+    // there is nothing to write.
     const found = await byKey(find(statuses, names))
     const writes: AnyBulkWriteOperation<DeviceStatusDocument>[] = []
     const absent: DeviceName[] = []
@@ -136,7 +136,7 @@ export async function changeDevices<Entry extends { readonly event: DeviceName }
     const written = writes.length === 0 || (await writeAll(statuses, writes))
     if (written && missed.size === 0) return
     onConflict(attempt)
-    // The other process's write cannot be read before a majority has it.
+    // The other process's write is readable only once a majority has it.
     await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, 10 * 2 ** attempt))
   }
   throw new DependencyError('device statuses keep being changed by another projector', {

@@ -126,7 +126,7 @@ export function mongoDevices({
 
 type Bounds = Filter<DeviceStatusDocument>[]
 
-/** Matches what comes after the place where the previous page ended. */
+/** Matches devices after the end of the previous page. */
 function place({ sort = 'deviceId', order = 'asc', after }: DevicePage): Bounds {
   if (after === undefined) return []
   const ahead = order === 'asc' ? '$gt' : '$lt'
@@ -144,7 +144,7 @@ function seen({ sort, seenFrom, seenBefore }: DevicePage): Bounds {
   const bounds: Bounds = []
   if (seenFrom !== undefined) bounds.push({ lastSeenAt: { $gte: new Date(seenFrom) } })
   if (seenBefore !== undefined) bounds.push({ lastSeenAt: { $lt: new Date(seenBefore) } })
-  // Erased devices have no time and are at one end of the index: skip them.
+  // Erased devices have no time and come at one end of the index: skip them.
   if (sort === 'lastSeenAt') bounds.push({ lastSeenAt: { $gte: new Date(0) } })
   return bounds
 }

@@ -15,7 +15,7 @@ type Stored = { readonly _id: string; readonly revision: number } & Readonly<
   Record<string, unknown>
 >
 
-/** Callers time out before that; the server should not keep working for them. */
+/** Callers have timed out by then; the server should not keep working for them. */
 const READ_WITHIN_MS = 5_000
 
 /** One collection per kind. */
@@ -27,7 +27,7 @@ function collectionOf(db: Db, { name }: Pick<Kind<never>, 'name'>): Collection<S
   return db.collection<Stored>(`back_office.${name}`)
 }
 
-/** The unique indexes, without which nothing may be written. */
+/** The unique indexes, which must exist before the first write. */
 export async function makeUniqueIndexes(db: Db, kinds: readonly Kind<never>[]): Promise<void> {
   await makeIndexes(db, kinds, true)
 }
@@ -146,7 +146,7 @@ function search<D extends Document>(
   }
 }
 
-/** Matches what comes after a place: greater in the first field, or equal and then in the rest. */
+/** Matches documents after a place: greater in the first field, or equal and then in the rest. */
 function beyond(after: Document, ordering: readonly string[], ahead: '$gt' | '$lt'): object[] {
   const place: Readonly<Record<string, unknown>> = after
   const ways = ordering.map((field, n) => ({
@@ -154,7 +154,7 @@ function beyond(after: Document, ordering: readonly string[], ahead: '$gt' | '$l
     [named(field)]: { [ahead]: place[field] },
   }))
   const [first = 'id'] = ordering
-  // Implied by what follows, this lets the index scan begin at the place.
+  // The second implies the first, which lets the index scan begin at the place.
   return [{ [named(first)]: { [`${ahead}e`]: place[first] } }, { $or: ways }]
 }
 

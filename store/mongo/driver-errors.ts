@@ -16,8 +16,8 @@ const UNAUTHORIZED = 13
 /**
  * Server codes after which the same call may succeed, from MongoDB's list of error codes: hosts and
  * sockets (6, 7, 89, 9001), time limits (24, 50, 202, 262), a primary that steps down, restarts or
- * is not known yet (91, 133, 134, 189, 10058, 10107, 11600, 11602, 13435, 13436), a write concern
- * that was not met (64, 100), a lost race (112), a full disk (14031).
+ * is still unknown (91, 133, 134, 189, 10058, 10107, 11600, 11602, 13435, 13436), an unmet write
+ * concern (64, 100), a lost race (112), a full disk (14031).
  */
 const RETRIABLE_CODES = new Set<unknown>([
   6, 7, 24, 50, 64, 89, 91, 100, 112, 133, 134, 189, 202, 262, 9001, 10058, 10107, 11600, 11602,
@@ -52,9 +52,9 @@ export function isDuplicateKey(error: unknown): error is MongoError {
 }
 
 /**
- * Positions in the bulk of those writes that a unique index refused; undefined when anything else
- * went wrong too (then nothing is known of the others: a lost connection comes as a bulk error
- * without write errors, a write concern that was not met as one beside them).
+ * Positions in the bulk of the writes that a unique index refused; undefined when anything else
+ * went wrong too. Then the state of the other writes is unknown: a lost connection comes as a bulk
+ * error without write errors, an unmet write concern as one beside them.
  */
 export function duplicatesOf(error: unknown): readonly number[] | undefined {
   if (!(error instanceof MongoBulkWriteError)) return undefined

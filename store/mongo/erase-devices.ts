@@ -10,9 +10,9 @@ import { erasedRecords, isErased, withErasure } from './erased.ts'
 import { positionRecord } from './position-documents.ts'
 
 /**
- * Applies erasures of one partition to the devices' status documents, which keep what is erased, so
- * that nothing of before is read or can come back, and are marked: the records are still to be
- * removed. Gives what changed, and what is erased of each device, by `accountId/deviceId`.
+ * Applies erasures of one partition to the devices' status documents. These keep the erasures, so that
+ * nothing from before is read or can come back, and are marked until the records are removed. Returns
+ * the changes, and each device's erasures by `accountId/deviceId`.
  */
 export async function eraseDevices(
   readModels: ReadModelCollections,
@@ -69,8 +69,8 @@ export async function eraseDevices(
 }
 
 /**
- * What was folded and still stands behind the erasure: a device that came from another partition
- * may have reported there, as the times tell, after it was erased here.
+ * The status from reports after the erasure: a device that came from another partition may have
+ * reported there, as the times show, after it was erased here.
  */
 async function statusBehind(
   { positions }: ReadModelCollections,
@@ -97,7 +97,7 @@ function reportedElsewhere(applied: Offsets, { upTo }: Erased): boolean {
   return !hasReached(upTo, applied)
 }
 
-/** An erasure that is delivered again has its records looked for again. */
+/** Marks the device of a redelivered erasure, so that its records are searched for again. */
 async function markAgain(
   statuses: ReadModelCollections['deviceStatuses'],
   devices: readonly DeviceName[],

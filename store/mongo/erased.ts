@@ -27,14 +27,14 @@ export function withErasure(
   }
 }
 
-/** Whether an erasure is applied: among the last ones, or older than all of very many. */
+/** Whether an erasure is applied: it is among the last ones, or older than all of very many. */
 export function isApplied(erased: Erased | undefined, eventId: string): boolean {
   if (erased === undefined) return false
   const { ids } = erased
   return ids.includes(eventId) || (ids.length === IDS_KEPT && ids.some((id) => id > eventId))
 }
 
-/** Whether an entry is covered by an erasure of its device, one from a spool by the time too. */
+/** Whether an erasure of its device covers an entry; for entries from a spool also by the time. */
 export function isEntryErased(erased: Erased | undefined, entry: ReportEntry): boolean {
   if (erased === undefined) return false
   const { origin, event } = entry
@@ -74,7 +74,7 @@ export function erasedRecords({ upTo, at }: Erased): Filter<PositionDocument>[] 
   })
 }
 
-/** The time of a device's newest erasure: the age of what is left of the device. */
+/** The time of a device's newest erasure: the age of the device's tombstone. */
 export function newestErasure({ at }: Erased): Date {
   return new Date(Math.max(...Object.values(at).map((time) => time.getTime())))
 }

@@ -6,7 +6,7 @@ import { newestErasure } from './erased.ts'
 import { isOnlyGeneration } from './generations.ts'
 import { hideDevice, pendingErasures } from './hidden-devices.ts'
 
-/** What is erased in the current read models, and what is pending. */
+/** The erasures applied in the current read models, and the pending ones. */
 export function mongoErasures({
   collections: { hiddenDevices, meta },
   readModels,

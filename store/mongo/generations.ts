@@ -18,9 +18,9 @@ const RENEW_EVERY_MS = 5_000
 const SWITCHED_WITHIN_MS = 5_000
 
 export type FollowedGeneration = {
-  /** The current generation, as the database says now. */
+  /** The current generation, read from the database now. */
   number(): Promise<number>
-  /** What to read and write: the current generation, shortly after the switch to it. */
+  /** The read models of the current generation, from shortly after the switch to it. */
   readModels(): Promise<ReadModelCollections>
 }
 

@@ -17,9 +17,9 @@ type Sources = Pick<Collections, 'hiddenDevices'> & Pick<ReadModelCollections, '
 const SWEPT_AT_ONCE = 500
 
 /**
- * Which of the devices, or of all the account's, have an erasure that the read models have not
- * applied, with the time of the newest. Readers must look here before they read a device's status document: an erasure missing
- * here has been applied there.
+ * The devices, of those given or of the whole account, with an erasure that the read models have not
+ * applied, and the time of the newest. Readers must look here before they read a device's status
+ * document: an erasure missing here has been applied there.
  */
 export async function pendingErasures(
   { hiddenDevices, deviceStatuses }: Sources,
@@ -62,7 +62,7 @@ export async function hideDevice(
 }
 
 /**
- * Removes every applied erasure. To be called before other read models become current: if their log
+ * Removes every applied erasure. Call this before other read models become current: if their log
  * no longer has an old erasure, its device would stay hidden forever.
  */
 export async function sweepApplied(sources: Sources): Promise<void> {
@@ -82,7 +82,7 @@ async function sweep(
   mayForget: () => Promise<boolean> = () => Promise.resolve(true),
 ): Promise<void> {
   const applied = await appliedOf(deviceStatuses, rows)
-  // Checked after reading what is applied: a rebuild that begins later gets all of it.
+  // Checked after reading the applied erasures: a rebuild that begins later gets all of them.
   if (applied.size > 0 && (await mayForget()))
     await hiddenDevices.deleteMany({ _id: { $in: [...applied] } })
 }

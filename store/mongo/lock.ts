@@ -10,7 +10,7 @@ type Meta = Collections['meta']
 const LOCK_POLL_MS = 50
 
 /**
- * Waits for the lock and works under it; long work has to renew it. A crashed owner's lock is free
+ * Waits for the lock and works under it; long work must renew it. A crashed owner's lock is free
  * when its lease ends. Rejects without working when `signal` is aborted first.
  */
 export async function underLock<T>(

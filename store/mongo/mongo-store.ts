@@ -23,7 +23,7 @@ import type { Store } from '../store.ts'
 
 /** A caller gets an answer within 6 s, even when the server does not respond to a call. */
 const ANSWER_WITHIN_MS = 5_000
-/** Time enough to index a new database; the indexes of a large one are built in the background. */
+/** Enough time to index a new database; the indexes of a large one are built in the background. */
 const INDEXED_WITHIN_MS = 1_000
 const CLOSED_WITHIN_MS = 1_500
 
@@ -39,12 +39,12 @@ const MANY_CALLS: ReadonlySet<string> = new Set<keyof Store | keyof Generation |
 ])
 
 /**
- * The store in a MongoDB database, a standalone server or a replica set. Where the server is away
- * it opens all the same: every call rejects (retriable) until the server is there.
- * `retention` is for its one owner, the projector: it sets the store's retention, which every process
- * then reads by.
+ * The store in a MongoDB database, a standalone server or a replica set. It opens even while the
+ * server is unavailable: every call then rejects (retriable) until the server is there.
+ * Only the projector, which owns the retention, passes `retention`: it sets the store's retention,
+ * which every process then applies when reading.
  * @throws {DependencyError} when a newer version of the program has changed the
- *   database, its user lacks a role, or no retention is wanted although it has one.
+ *   database, its user lacks a role, or no retention is configured although it has one.
  * @throws {Error} when the URL is not a MongoDB connection string.
  */
 export async function openMongoStore({
@@ -64,7 +64,7 @@ export async function openMongoStore({
   let indexing: Promise<void> | undefined
   const preparation = await startPreparing(
     async (signal) => {
-      // Explicitly: a first call that finds no server leaves the client closed for all later ones.
+      // Explicitly: if the first call finds no server, the client stays closed for all later ones.
       await client.connect()
       const readModels = await prepareDatabase(db, { clock, signal })
       indexing ??= untilSucceeded(() => makeIndexes(db, readModels), {
@@ -111,7 +111,7 @@ export async function openMongoStore({
     currentGeneration: () => inUse.number(),
     openGeneration: async (generation) => {
       const opened = await openedGeneration(db, meta, generation)
-      // What another projector was stopped at goes on.
+      // Continues the removals of a projector that was stopped.
       removal.begin(opened)
       const methods = {
         ...generationScan(opened),
@@ -143,10 +143,10 @@ export async function openMongoStore({
     ...guarded(store, bounds),
 
     // Records and statuses are separate writes, so no checkpoint can be atomic with them: the log's
-    // committed offsets count. Needs no server, so a projector can start before it.
+    // committed offsets count. This needs no server, so a projector can start before it.
     checkpoint: async () => undefined,
 
-    // What a server that does not answer keeps open ends with the driver's time-outs, or the process.
+    // Calls that the server does not answer end with the driver's time-outs, or the process.
     async close() {
       closing.abort()
       const closed = preparation

@@ -22,7 +22,7 @@ export function positionRecord({ _id, ...fields }: PositionDocument): PositionRe
   }
 }
 
-/** The fields that a track is worked out from; without `accountId` no record id could be read from `_id`. */
+/** The fields that a track is computed from; `accountId` is needed to read the record id from `_id`. */
 export const STEP_FIELDS = {
   accountId: 1,
   timestamp: 1,
@@ -38,7 +38,7 @@ export function trackStep(document: StepDocument): TrackStep {
   return [timestamp.getTime(), latitude, longitude, speed, _id.slice(accountId.length + 1)]
 }
 
-/** Also those that a track shows. */
+/** These, and the fields that a track shows. */
 export const TRACK_FIELDS = {
   ...STEP_FIELDS,
   ...{ accuracy: 1, altitude: 1, heading: 1, battery: 1 },

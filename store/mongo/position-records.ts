@@ -84,7 +84,7 @@ export async function findTrackPoints(
 }
 
 /**
- * One index scan by (account, device, timestamp, _id), in either direction. Undefined where the device
+ * One index scan by (account, device, timestamp, _id), in either direction. Undefined if the device
  * is being erased.
  */
 async function find(
@@ -147,8 +147,8 @@ export async function countPositions(
 }
 
 /**
- * Which of the steps from `first` to `end` a timestamp is in, as a binary search: `$bucket` tries one
- * bound after the other, up to a thousand for each record.
+ * An expression for the step, from `first` to `end`, that contains a timestamp, as a binary search:
+ * `$bucket` tries one bound after the other, up to a thousand for each record.
  */
 function stepOf(bounds: readonly number[], first: number, end: number): object {
   if (end - first === 1) return { $literal: first }
@@ -165,7 +165,7 @@ async function erasedOf(
   const device = { accountId, deviceIds: [deviceId] }
   const pending = await pendingErasures({ hiddenDevices, deviceStatuses }, device)
   if (pending.size > 0) return 'everything'
-  // After that look-up, not concurrently: what was pending then may be applied by now.
+  // After that look-up, not concurrently: an erasure pending then may be applied by now.
   const document = await deviceStatuses.findOne(
     { _id: deviceKey({ accountId, deviceId }), accountId, deviceId },
     { projection: { erased: 1 }, ...READ },

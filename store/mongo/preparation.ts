@@ -6,7 +6,7 @@ import { dependencyError, isUnauthorized } from './driver-errors.ts'
 const PAUSES = { firstMs: 200, longestMs: 2_000 }
 
 export type Preparation<T> = {
-  /** What was prepared. @throws {DependencyError} why it is not, or not yet. */
+  /** The result of `prepare`. @throws {DependencyError} that says why there is none, or none yet. */
   readonly current: () => T
   /** Stops pending attempts. */
   readonly stop: () => Promise<void>
@@ -52,7 +52,7 @@ export async function startPreparing<T>(
     try {
       return { kind: 'done', result: await prepare(stopping.signal) }
     } catch (cause) {
-      // Ours, not the driver's: this program cannot use the database.
+      // Our own error, not the driver's: this program cannot use the database.
       if (cause instanceof DependencyError && !cause.retriable) {
         return { kind: 'refused', error: cause }
       }

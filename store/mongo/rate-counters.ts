@@ -17,15 +17,15 @@ const CLOSED_WITHIN_MS = 1_000
 
 export type SharedRateCounters = {
   readonly open: OpenRateCounters
-  /** Whether they are shared now, and not counted in memory. */
+  /** Whether the counters are shared now, not in memory. */
   readonly shared: () => boolean
   close(): Promise<void>
 }
 
 /**
  * Rate counters in MongoDB that all instances share. While the server does not answer, each instance
- * counts in its own memory and looks again in the background: no call rejects, and only those that
- * find out wait, for half a second.
+ * counts in its own memory and retries in the background: no call rejects, and only the calls that
+ * discover the outage wait, for half a second.
  */
 export function openMongoRateCounters({
   url,

@@ -27,8 +27,8 @@ import { storeRecords, withdrawRecords } from './store-records.ts'
 
 /**
  * The read models of the current generation. Records are written first and device statuses second,
- * each so that doing it again changes nothing: after a crash in between, the batch is delivered
- * again, its records are found to be its own, and the statuses are folded then.
+ * and both writes are idempotent: after a crash in between, the batch is delivered again, its records
+ * are recognised as its own, and the statuses are folded then.
  */
 export function mongoReadModels({
   collections,
@@ -68,7 +68,7 @@ export function mongoReadModels({
   }
 }
 
-/** Projects, and has the records removed that the batch erases. */
+/** Projects, and starts the removal of the records that the batch erases. */
 export function projection({ removal, logger }: { removal: Removal; logger: Logger }) {
   return async (readModels: ReadModelCollections, batch: ProjectionBatch) => {
     const changes = await project(readModels, batch, logger)
@@ -78,9 +78,10 @@ export function projection({ removal, logger }: { removal: Removal; logger: Logg
 }
 
 /**
- * Erasures first, records second, device statuses third, heartbeats among them; gives what changed. Positions that stand before an erasure are neither: those of the batch are not stored,
- * and those that only the statuses tell of (another projector has the partition by now, and has
- * erased the device) are taken away again.
+ * Writes erasures first, records second, device statuses (heartbeats included) third, and returns the
+ * changes. Positions before an erasure are neither stored nor folded. If only the status document
+ * shows the erasure (another projector has taken over the partition and erased the device), their
+ * records are removed again.
  */
 export async function project(
   readModels: ReadModelCollections,
@@ -107,8 +108,8 @@ export async function project(
 }
 
 /**
- * `erased` is what this batch erases. What was erased before it need only be read for reports from
- * a spool: the others stand behind it.
+ * `erased`: the erasures of this batch. Earlier erasures need only be read for reports from a spool:
+ * all others come after them in the log.
  */
 async function withoutErased(
   { deviceStatuses }: ReadModelCollections,
@@ -123,7 +124,7 @@ async function withoutErased(
   })
 }
 
-/** One change a device: erased first, then what came behind the erasure. */
+/** One change per device: the erasure first, then the entries after it. */
 function joined(erasing: readonly Change[], folding: readonly Change[]): readonly Change[] {
   const changes = new Map(erasing.map((change) => [deviceKey(change), change]))
   for (const change of folding) {

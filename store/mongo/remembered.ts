@@ -1,4 +1,4 @@
-/** Asks again only when the last answer is older than `forMs`; a failed one counts for nothing. */
+/** Asks again only when the last answer is older than `forMs`; failures are not remembered. */
 export function remembered<T>(ask: () => Promise<T>, { forMs }: { forMs: number }) {
   let last: { readonly answer: Promise<T>; until: number } | undefined
   return async function answer(): Promise<T> {

@@ -9,15 +9,16 @@ type Marked = Pick<ReadModelCollections, 'positions' | 'deviceStatuses'>
 const LOOKED_AT_AT_ONCE = 1_000
 
 export type Removal = {
-  /** Removes what is marked in these read models, behind what is under way. */
+  /** Removes the marked records in these read models, after earlier removals. */
   begin(readModels: Marked): void
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no removal is running. */
   ended(): Promise<void>
 }
 
 /**
  * Removes erased records in the background: a device may have reported for years, and its partition
- * does not wait for that. What `signal` cuts off is marked still, and goes at the next start.
+ * does not wait for that. A removal that `signal` cuts off stays marked and continues at the next
+ * start.
  */
 export function backgroundRemoval(options: { logger: Logger; signal: AbortSignal }): Removal {
   let underWay = Promise.resolve()
@@ -31,7 +32,10 @@ export function backgroundRemoval(options: { logger: Logger; signal: AbortSignal
   }
 }
 
-/** Removes the records of every device that is marked with `removing`, and takes the marks away; rejects when `signal` cuts it off. */
+/**
+ * Removes the records of every device that is marked with `removing`, and then the mark; rejects when
+ * `signal` cuts it off.
+ */
 export async function removeErased(
   { positions, deviceStatuses }: Marked,
   signal?: AbortSignal,
@@ -41,7 +45,7 @@ export async function removeErased(
     if (device === null) return
     const { _id, accountId, deviceId, erased, removing = '' } = device
     if (erased !== undefined) await removeHistory(positions, { ...device, erased }, signal)
-    // Erased once more meanwhile, it has another mark.
+    // A device that was erased once more meanwhile has another mark.
     await deviceStatuses.updateOne(
       { _id, accountId, deviceId, removing },
       { $unset: { removing: true } },
@@ -50,8 +54,8 @@ export async function removeErased(
 }
 
 /**
- * In steps along the index of its history. Of what is written late into a part that is done, its own
- * writer takes care.
+ * In steps along the index of its history. Records written late into a finished part are removed by
+ * the projector that wrote them.
  */
 async function removeHistory(
   positions: ReadModelCollections['positions'],
@@ -59,7 +63,7 @@ async function removeHistory(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const device = { accountId, deviceId }
-  // No report is of a time before that.
+  // No report has an earlier time.
   let isLast = false
   for (let from = new Date(0); !isLast;) {
     signal?.throwIfAborted()

@@ -10,7 +10,7 @@ import {
 import { remembered } from './remembered.ts'
 
 const TTL_INDEX = 'received_at'
-/** For so long another process may not know of a change; the server itself takes a minute. */
+/** The time within which another process notices a change; the server itself takes a minute. */
 const FOLLOWED_WITHIN_MS = 5_000
 const DAY_SECONDS = 24 * 60 * 60
 const REMOVED_AT_ONCE = 200
@@ -22,12 +22,12 @@ const REPORT_FIELDS = {
   heartbeats: true,
 } as const
 
-/** A device that has more stored than its erasure. */
+/** Matches devices of which more is stored than a tombstone. */
 export const REPORTED: Filter<DeviceStatusDocument> = { lastPosition: { $exists: true } }
 
 /**
- * What is visible under the retention. The server removes expired records once a minute at best, so
- * every query filters them; likewise devices not seen since.
+ * Filters for data visible under the retention. The server removes expired records once a minute at
+ * best, so every query filters them; likewise devices not seen since.
  */
 export type Kept = {
   readonly positions: Filter<PositionDocument>
@@ -57,10 +57,9 @@ export function followedRetention(
 }
 
 /**
- * Has the server remove records of themselves, by the time they were received; with `off` no longer.
- * Of a large collection the index is still being built when this resolves; `onFailure` hears of what
- * goes wrong with that.
- * @throws {DependencyError} not retriable if nothing is wanted and the store has a retention.
+ * Makes the server remove records by itself, by the time they were received; `off` ends that. The
+ * index of a large collection is still being built when this resolves; `onFailure` gets its errors.
+ * @throws {DependencyError} not retriable if no retention is configured but the store has one.
  */
 export async function claimRetention(
   { positions }: Pick<ReadModelCollections, 'positions'>,
@@ -115,8 +114,8 @@ async function timeToLive(positions: Collection<PositionDocument>): Promise<numb
 
 /**
  * Removes records received before a time, and devices last seen before one, with their settings. A
- * device that reports meanwhile stays. What is left of erased devices goes once their events have
- * left the log too. Stops between two steps when `signal` is aborted.
+ * device that reports meanwhile stays. Tombstones of erased devices are removed once their events
+ * have left the log too. Stops between two steps when `signal` is aborted.
  */
 export async function removeExpired(
   { positions, deviceStatuses }: ReadModelCollections,

@@ -15,7 +15,7 @@ type Meta = Collections['meta']
 
 const MIGRATION_LEASE_MS = 60_000
 
-/** `MIGRATIONS[n]` leads from version n to n + 1; each can be restarted after a crash. */
+/** `MIGRATIONS[n]` migrates version n to n + 1; each can be restarted after a crash. */
 const MIGRATIONS: readonly ((db: Db, renewed: () => Promise<boolean>) => Promise<void>)[] = [
   async function useFirstReadModels(db) {
     const { meta } = openCollections(db)

@@ -23,7 +23,7 @@ export async function storeRecords(
   { positions, deviceStatuses }: ReadModelCollections,
   entries: readonly PositionEntry[],
 ): Promise<readonly PositionEntry[]> {
-  // Only the first of the copies in a batch is sent: unordered writes guarantee no order.
+  // Only the first of several copies in a batch is sent: unordered writes guarantee no order.
   const documents = new Map<string, PositionDocument>()
   for (const entry of entries) {
     const document = positionDocument(entry)

@@ -1,6 +1,6 @@
 /**
- * The file of all that cannot be rebuilt from the log; `makeTables` adds the back office's documents. Times
- * in milliseconds since the epoch.
+ * The file for all data that cannot be rebuilt from the log; `makeTables` adds the back office's
+ * documents. Times in milliseconds since the epoch.
  */
 export const ACCOUNTS_SCHEMA = [
   `CREATE TABLE device_settings (

@@ -96,7 +96,7 @@ function rangeById({ order = 'asc', after, seenFrom, seenBefore }: DevicePage): 
   return clauses
 }
 
-/** Its start is one bound, the later of the range's and the page's, or SQLite would scan to it. */
+/** A single bound at the start, the later of the range's and the page's: with two, SQLite would scan up to it. */
 function rangeByTime(
   { order = 'asc', after, seenFrom, seenBefore }: DevicePage,
   column: 'last_seen_at' | '+last_seen_at',
@@ -150,7 +150,7 @@ function lively(status: DevicePage['status']): Clause[] {
   }
 }
 
-/** Takes the time it is seen from. */
+/** Takes the time from which silence is measured. */
 function silentAtMost(name: keyof typeof SILENCE): string {
   const { longestMs, intervals, leastMs } = SILENCE[name]
   return `? - last_seen_at <= coalesce((SELECT

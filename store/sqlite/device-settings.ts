@@ -9,7 +9,7 @@ export type SettingsOfDevices = Pick<
   'changeDeviceSettings' | 'forgetDeviceSettings' | 'devicesWithInterval'
 > & {
   find(device: DeviceName): DeviceSettings
-  /** The settings of these devices, where operators have made any. */
+  /** The settings of these devices, if operators have made any. */
   findAll(accountId: string, deviceIds: readonly string[]): Map<string, DeviceSettings>
   disabledDevices(accountId: string): Promise<string[]>
   /** A disabled device stays disabled. */
@@ -94,7 +94,7 @@ export function sqliteDeviceSettings(database: Database): SettingsOfDevices {
           changed(before.name, change.name),
           Number(change.disabled ?? before.disabled),
           changed(before.expectedIntervalSeconds, change.expectedIntervalSeconds),
-          // With processes whose clocks differ, the later time counts.
+          // If the processes' clocks differ, the later time counts.
           Math.max(row?.changed_at ?? 0, change.changedAt),
         )
         return findSettings(change)

@@ -6,20 +6,20 @@ import { measurementsOf, type MeasurementColumns } from './measurement-columns.t
 
 export type DeviceName = { readonly accountId: string; readonly deviceId: string }
 
-/** A device's status, and the number that stands for the device in its records. */
+/** A device's status, and the number that identifies the device in its records. */
 export type NumberedStatus = { readonly number: number; readonly status: DeviceStatus }
 
 export type DeviceStatuses = {
   find(device: DeviceName): NumberedStatus | undefined
   /** A page without the devices in `hidden`. */
   page(query: DevicePage, hidden?: readonly string[]): DeviceStatus[]
-  /** Those of an account, without the devices in `hidden`. */
+  /** The number of an account's devices, without those in `hidden`. */
   count(query: Parameters<Devices['countDevices']>[0], hidden: readonly string[]): DeviceCounts
   /** The next account after this one that has a status. */
   accountAfter(accountId: string): string | undefined
   /** The greatest number that any device has ever had. */
   greatestNumber(): number
-  /** An account's number, given now if it has none. */
+  /** An account's number, assigned now if it has none. */
   accountNumber(accountId: string): number
   insert(device: NumberedStatus): void
   update(device: NumberedStatus): void
@@ -48,7 +48,7 @@ type Row = readonly [
 ]
 const MEASURED_FROM = 11
 
-/** The status names the device of its records: one that was projected late keeps it. */
+/** Records find their device through its status, so a record that was projected late keeps the status. */
 export const REMOVE_SILENT = `DELETE FROM device_statuses
   WHERE account_id = ? AND device_id = ? AND last_seen_at < ?
     AND NOT EXISTS (SELECT 1 FROM records WHERE device = number)`
@@ -131,7 +131,7 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
   }
 }
 
-/** The values of all columns but those that name the device, in their order. */
+/** The values of all columns except those that name the device, in their order. */
 function changing(status: DeviceStatus): readonly Value[] {
   const { lastPosition, heartbeats } = status
   return [

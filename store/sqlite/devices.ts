@@ -18,7 +18,7 @@ export function sqliteDevices({
   readModels: Pick<FollowedReadModels, 'current' | 'generation'>
   settings: SettingsOfDevices
   hidden: HiddenDevices
-  /** Whether it is current and no other is being built. */
+  /** Whether the generation is current and no other is being built. */
   isOnlyGeneration: (generation: number) => boolean
 }): Devices & Erasures & Pick<ReadModels, RecordReads | 'countPositions'> {
   return {
@@ -89,7 +89,7 @@ export function sqliteDevices({
     async countPositions({ bounds, ...device }) {
       const counts: number[] = []
       for (const [n, to] of bounds.slice(1).entries()) {
-        // Each is counted record by record, which takes long where there are many.
+        // Records are counted one by one, which takes long if there are many.
         await endOfTurn()
         const models = readModels.current()
         const from = bounds[n] ?? to

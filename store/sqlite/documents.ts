@@ -13,7 +13,7 @@ type Row = { readonly id: string; readonly revision: number; readonly document: 
 
 /**
  * Creates the tables of the kinds, and missing indexes in tables of earlier versions. Indexed
- * values are virtual columns computed from the document, which take no room in the table.
+ * values are virtual columns computed from the document, which take no space in the table.
  */
 export function makeTables(database: Database, kinds: readonly Kind<never>[]): void {
   database.transaction(() => {

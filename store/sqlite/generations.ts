@@ -55,7 +55,7 @@ export function sqliteGenerations(
     accounts.transaction(() => removeReadModelsExcept(directory, [current().generation]))
   }
 
-  /** Whether it is current and no other is being built: leftovers of a rebuild do not count. */
+  /** Whether the generation is current and no other is being built; leftovers of a rebuild do not count. */
   function isOnly(generation: number): boolean {
     const { generation: inUse, newest } = current()
     if (generation !== inUse || newest === inUse) return generation === inUse
@@ -72,7 +72,7 @@ export function sqliteGenerations(
         return current()
       })
     } catch (error) {
-      // Otherwise none could begin before this process ends.
+      // Otherwise no rebuild could begin before this process ends.
       held.release()
       throw error
     }

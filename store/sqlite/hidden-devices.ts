@@ -8,14 +8,14 @@ type Applying = Pick<SqliteReadModels, 'erasures'>
 
 export type HiddenDevices = {
   hide(erasure: DeviceErased): void
-  /** Removes what the read models have applied, if `may`, called after that look-up, agrees. */
+  /** Removes erasures that the read models have applied, if `may`, called after that look-up, agrees. */
   sweepApplied(readModels: Applying, may?: () => boolean): void
   isHidden(device: DeviceName, readModels: Applying): boolean
   /** The hidden devices of an account. */
   of(accountId: string, readModels: Applying): string[]
   /** The times of a device's erasures that are not applied. */
   times(device: DeviceName, readModels: Applying): number[]
-  /** To be called before the read models forget what they applied, or it would hide again. */
+  /** Call this before the read models forget the erasures they applied, or these would hide devices again. */
   remove(erasedBefore: number): void
 }
 

@@ -2,7 +2,7 @@ import { MEASUREMENTS } from '../../schemas/position-reported.ts'
 
 type Measured = { [name in (typeof MEASUREMENTS)[number]]?: number }
 
-/** A row's columns for them, in their order. */
+/** A row's columns for the measurements, in their order. */
 export type MeasurementColumns = readonly [
   accuracy: number | null,
   altitude: number | null,
@@ -11,7 +11,7 @@ export type MeasurementColumns = readonly [
   battery: number | null,
 ]
 
-/** The measurements that a row has, from its column `first` on in their order; null where there is none. */
+/** The measurements of a row, from its column `first` on in their order; null where there is none. */
 export function measurementsOf(row: readonly unknown[], first: number): Readonly<Measured> {
   const measurements: Measured = {}
   let column = first

@@ -88,7 +88,7 @@ export function projectEntries(
     state.stored = []
     state.seen = []
     state.erased.push(entry)
-    // What remains came after the erasure, in another partition.
+    // The remaining records came after the erasure, in another partition.
     for (const left of records.ofDevice(known.number, entry.event)) {
       state.after = fold(state.after, { kind: 'position', ...left })
     }

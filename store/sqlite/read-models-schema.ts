@@ -1,7 +1,7 @@
 /**
- * The file of one generation of the read models. Times in milliseconds since the epoch. Devices and accounts
- * have numbers, which represent them in records and their indexes: three quarters of the bytes, and of the
- * time that an insert takes. A device's number is never reused.
+ * The file of one generation of the read models. Times in milliseconds since the epoch. Records and their
+ * indexes refer to devices and accounts by number, which takes three quarters of the bytes, and of the
+ * time of an insert. A device's number is never reused.
  */
 export const READ_MODELS_SCHEMA = [
   `CREATE TABLE account_numbers (

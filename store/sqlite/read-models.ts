@@ -71,15 +71,15 @@ export function openReadModels(
   generation: number,
   { settingsFile, onMigration }: OpenOptions = {},
 ): SqliteReadModels {
-  // What a power failure loses is projected again.
+  // Data lost in a power failure is projected again.
   const database = new Database(join(directory, fileOf(generation)), READ_MODELS_SCHEMA, {
     synchronous: 'NORMAL',
     onMigration,
   })
-  // An event of each device changes pages of its own, over and over: kept in memory, and copied from
-  // the write-ahead log less often than by default, they are read and written less often.
+  // Each device's events change the same pages over and over. A larger cache and fewer checkpoints of
+  // the write-ahead log than by default mean fewer reads and writes of these pages.
   database.exec('PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 4000')
-  // A transaction on it would lock that file too.
+  // A write transaction would lock the attached file too.
   if (settingsFile !== undefined) attach(database, settingsFile)
   const records = sqliteRecords(database)
   const statuses = sqliteDeviceStatuses(database)
@@ -105,8 +105,7 @@ export function openReadModels(
 
   /**
    * Removes erased histories in small transactions before the batch's own, which blocks other work.
-   * Their records are unwanted whatever becomes of the batch, and their devices are marked as
-   * erased first.
+   * Their records must go even if the batch fails, and their devices are marked as erased first.
    */
   async function removeErasedHistories({ entries }: ProjectionBatch): Promise<void> {
     for (const entry of entries) {

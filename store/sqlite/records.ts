@@ -8,25 +8,25 @@ import type { ErasureEntry } from './erasures.ts'
 import { measurementsOf, type MeasurementColumns } from './measurement-columns.ts'
 
 export type Records = Pick<ReadModels, RecordReads> & {
-  /** False if there is a record of this id: a repeat, because the checkpoint comes with the records. */
+  /** False if the id exists: a repeat, because the checkpoint is written with the records. */
   insert(entry: { origin: Origin; event: PositionReported }, numbers: Numbers): boolean
-  /** Removes some of those received before a time; false when none is left. */
+  /** Removes some records received before a time; false when none are left. */
   removeSome(receivedBefore: number): boolean
-  /** Removes some of those covered by an erasure; false when none is left. */
+  /** Removes some records covered by an erasure; false when none are left. */
   removeErased(erasure: ErasureEntry, device: number): boolean
   /** Every record of a device by its origin, partition by partition. */
   ofDevice(device: number, name: DeviceName): { origin: Origin; event: PositionReported }[]
-  /** How many records a device has with a timestamp from `from` up to `to`, exclusive. */
+  /** The number of a device's records with a timestamp from `from` up to `to`, exclusive. */
   count(device: DeviceName, from: number, to: number): number
   /** The next records of an account by (device, timestamp, recordId), up to a device. */
   next(accountId: string, after: RecordPlace, upTo: string | undefined): PositionRecord[]
   origins(receivedSince: number): Map<number, OriginBounds>
 }
 
-/** What stands in a record for its device and the device's account. */
+/** The numbers that identify a record's device and account. */
 export type Numbers = { readonly number: number; readonly account: number }
 
-/** Those of the reads that are about records alone. */
+/** The reads that concern only records. */
 export type RecordReads = 'findPosition' | 'pagePositions' | 'pageTrack' | 'findTrackPoints'
 
 export type RecordPlace = Pick<PositionRecord, 'deviceId' | 'timestamp' | 'recordId'>
@@ -50,7 +50,7 @@ const MEASURED_FROM = 9
 
 type NamedRow = readonly [accountId: string, deviceId: string, ...Row]
 
-/** Few enough that a waiting writer does not notice one round of removal. */
+/** Few enough that one round of removal does not noticeably delay a waiting writer. */
 const REMOVED_AT_ONCE = 1_000
 
 /** In the order of `TrackStep`. */
@@ -165,7 +165,7 @@ export function sqliteRecords(database: Database): Records {
         )
         return true
       } catch (error) {
-        // Repeats are few: an error for each is cheaper than the number of changes after each insert.
+        // Repeats are rare: an error for each is cheaper than reading the number of changes after each insert.
         if (!isNotUnique(error)) throw error
         return false
       }
@@ -219,7 +219,7 @@ export function sqliteRecords(database: Database): Records {
   }
 }
 
-/** What the statement of a page takes. */
+/** The parameters of a page's statement. */
 function placeOf(
   { accountId, deviceId, from, to, limit, after }: HistoryPage,
   order: 'asc' | 'desc',

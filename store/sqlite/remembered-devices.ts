@@ -7,9 +7,9 @@ import type { AppliedErasures, ErasureEntry, ErasureTime } from './erasures.ts'
 
 const REMEMBERED = 50_000
 
-/** What the tables say of a device. */
+/** A device's rows in the tables. */
 export type KnownDevice = {
-  /** Of a device without a status: the one it gets with its first. */
+  /** For a device without a status: the number that it gets with its first one. */
   readonly number: number
   readonly account: number
   status: DeviceStatus | undefined
@@ -17,7 +17,7 @@ export type KnownDevice = {
 }
 
 export type RememberedDevices = {
-  /** `key`: the device's. */
+  /** `key`: the device's key. */
   find(device: DeviceName, key: string): KnownDevice
   save(known: KnownDevice, status: DeviceStatus): void
   remove(known: KnownDevice, device: DeviceName): void
@@ -30,16 +30,16 @@ export type RememberedDevices = {
 }
 
 /**
- * The tables of devices as the projection uses them. They remember what they last read or wrote of a
- * device, because every event of a device asks for it, and forget everything when another connection
- * has written the file.
+ * The tables of devices as the projection uses them, with a cache of the rows last read or written,
+ * because every event of a device needs them. The cache is emptied when another connection has written
+ * the file.
  */
 export function rememberDevices(
   database: Database,
   { statuses, erasures }: { statuses: DeviceStatuses; erasures: AppliedErasures },
 ): RememberedDevices {
   const dataVersion = database.prepare<{ data_version: number }>('PRAGMA data_version')
-  // With `max` its whole room would be taken at once, which takes longer than to open a small file.
+  // With `max` the cache would allocate everything at once, which takes longer than opening a small file.
   const devices = new LRUCache<string, KnownDevice>({
     maxSize: REMEMBERED,
     sizeCalculation: () => 1,

@@ -12,7 +12,7 @@ export function sqliteRetention(accounts: Database) {
   return {
     days,
 
-    /** @throws {DependencyError} not retriable if the store has one and none is wanted. */
+    /** @throws {DependencyError} not retriable if the store has one and none is configured. */
     claim(wanted: WantedRetention): void {
       accounts.transaction(() => save.run(settledRetention(wanted, days()) ?? null))
     },

@@ -24,16 +24,16 @@ import type { Store } from '../store.ts'
 const ACCOUNTS_FILE = 'accounts.sqlite'
 /**
  * A separate file: a flood of bad reports writes here endlessly, and must neither delay sign-ins and key
- * changes, nor bloat the one file that cannot be rebuilt. `makeTables` makes all that is in it.
+ * changes, nor bloat the one file that cannot be rebuilt. `makeTables` creates all of its tables.
  */
 const REJECTIONS_SCHEMA = ['']
 
 /**
- * The store in three SQLite files in `directory`, which is made if it is not there: what only
- * operators can tell (accounts, keys, device settings), the refused reports, and the read models,
- * which can be rebuilt from the log and keep their own checkpoint. Several processes may have it
- * open. `retention` is for its one owner, the process that projects.
- * @throws {DependencyError} when a file cannot be opened, or no retention is wanted although the
+ * The store in three SQLite files in `directory`, which is created if missing: the operators' data
+ * (accounts, keys, device settings), the refused reports, and the read models, which can be rebuilt
+ * from the log and keep their own checkpoint. Several processes may have it open. Only the process
+ * that projects, which owns the retention, passes `retention`.
+ * @throws {DependencyError} when a file cannot be opened, or no retention is configured although the
  *   store has one.
  * @throws {Error} when a newer version of the program has changed a file's schema.
  */
@@ -100,7 +100,7 @@ function storeOn({
   const hidden = sqliteHiddenDevices(accounts)
   const readModels = followedReadModels(generations, join(directory, ACCOUNTS_FILE))
 
-  /** For work of many turns, during which the current ones may change. */
+  /** For work that takes many turns, during which the current read models may change. */
   async function withOwn<T>(work: (own: SqliteReadModels) => Promise<T>): Promise<T> {
     const { readModels: own } = generations.openInUse()
     try {
