@@ -10,7 +10,7 @@ export type KeepDeadLetters = (entries: readonly UnreadableEntry[]) => Promise<v
 /**
  * Keeps each unreadable entry once, however often its batch is retried while the store is
  * unavailable, and none at or before `keptUpTo`. Each partition is read in order, so the last offset
- * kept is enough to know. After a restart an entry may be kept again, which does no harm: avoiding it
+ * kept is enough to remember. After a restart an entry may be kept again, which does no harm: avoiding it
  * would mean reading all dead letters at every start.
  */
 export function keepDeadLetters({

@@ -87,7 +87,7 @@ function lastPosition(event: PositionReported): LastPosition {
     timestamp: event.timestamp,
     receivedAt: event.receivedAt,
   }
-  // Not a loop over their names, which takes several times as long.
+  // A loop over the names would take several times as long.
   if (accuracy !== undefined) position.accuracy = accuracy
   if (altitude !== undefined) position.altitude = altitude
   if (speed !== undefined) position.speed = speed

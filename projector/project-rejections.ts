@@ -3,7 +3,7 @@ import type { Rejections } from '../store/back-office.ts'
 
 /**
  * Projects rejections from their log into the store until `signal` is aborted. While the store is
- * unavailable the log redelivers what was not stored.
+ * unavailable the log redelivers the batches that were not stored.
  */
 export async function projectRejections({
   eventLog,

@@ -19,7 +19,7 @@ export type Projection = {
   /** Operators' settings of devices, removed when a device is erased. */
   readonly settings: Pick<Devices, 'forgetDeviceSettings'>
   readonly keepDeadLetters: KeepDeadLetters
-  /** Up to here another generation has already removed the settings of erased devices. */
+  /** Another generation has already removed the settings of devices erased up to here. */
   readonly settingsForgottenUpTo?: Offsets
   readonly metrics: Metrics
 }
@@ -73,9 +73,9 @@ export async function runProjector({
 }
 
 /**
- * Rejects a batch with entries that only this process cannot read: it waits, not ready, until it is
- * started with the missing variable. Dead letters come first, so that the checkpoint never passes one
- * that is not durable.
+ * Rejects a batch with entries that only this process cannot read: the process waits, not ready, until
+ * it is started with the missing variable. Dead letters come first, so that the checkpoint never passes
+ * one that is not durable.
  */
 async function projectBatch(
   { partition, lastOffset, entries }: LogBatch,

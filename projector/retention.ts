@@ -6,9 +6,10 @@ import { projectorGroup } from './projector.ts'
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 /**
- * Removes what was received more than `retentionDays` ago: first from the log, so that a concurrent
- * rebuild brings nothing back, then from the read models. Those know of devices only what has been
- * projected: a device that was silent so long until then goes, one that may have reported since stays.
+ * Removes data received more than `retentionDays` ago: first from the log, so that a concurrent
+ * rebuild brings nothing back, then from the read models. Those only contain reports that have been
+ * projected: a device that was silent for so long up to that point is removed; one that may have
+ * reported since stays.
  */
 export async function applyRetention({
   eventLog,
@@ -21,7 +22,7 @@ export async function applyRetention({
   store: Pick<ReadModels, 'expire' | 'checkpoint'> & Pick<Generations, 'currentGeneration'>
   clock: Clock
   retentionDays: number
-  /** Ends it between two steps; the rest goes the next time. */
+  /** Stops it between two steps; the next call continues. */
   signal: AbortSignal
 }): Promise<void> {
   const receivedBefore = clock.now() - retentionDays * DAY_MS

@@ -17,8 +17,8 @@ export class OtherLogError extends DependencyError {
 }
 
 /**
- * Why the log is not the one that these events were applied from, or ends before them; undefined if
- * it is the same. Events removed by retention, or of a type unknown here, are not compared.
+ * The reason why the log is not the one that these events were applied from, or ends before them;
+ * undefined if it is the same. Events removed by retention, or of a type unknown here, are not compared.
  */
 export async function whyOtherLog(
   eventLog: KnownLog,

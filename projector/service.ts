@@ -55,7 +55,7 @@ export function startProjector(
   )
   const { retention } = config
   if (typeof retention === 'number') {
-    // Right after the start the log may not be ready yet, and the next turn comes in an hour.
+    // Right after the start the log may not be ready yet, and the next attempt would come in an hour.
     const failure = 'retention could not be applied, trying again'
     const options = { eventLog, store, clock, retentionDays: retention, signal }
     lifecycle.every('retention', HOUR_MS, () =>
