@@ -1,5 +1,4 @@
 import { CopyButton } from './copy-button.tsx'
-import './secret.css'
 
 /** A secret that is shown only this once. `what` names it: "API key". */
 export function Secret({ text, what = 'API key' }: { text: string; what?: string }) {

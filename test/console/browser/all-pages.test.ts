@@ -44,6 +44,16 @@ describeConsole('every page', () => {
     await look('a selected device')
   }
 
+  test('has its styles in the order of their layers', async () => {
+    const page = await (await suite.open()).newPage()
+    await page.goto(suite.url)
+    await page.getByLabel('E-mail').waitFor()
+    const layers = await page.evaluate(`[...new Set([...document.styleSheets]
+      .flatMap(({ cssRules }) => [...cssRules])
+      .flatMap((rule) => rule.nameList ?? (rule instanceof CSSLayerBlockRule ? [rule.name] : [])))]`)
+    expect(layers).toEqual(['tokens', 'base', 'controls', 'parts', 'pages'])
+  })
+
   test.each(['light', 'dark'] as const)(
     'is in order for assistive technology: %s',
     async (theme) => {
