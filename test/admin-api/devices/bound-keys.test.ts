@@ -48,7 +48,7 @@ describe.each(KEYS)('for %s', (_what, changes) => {
   )
 
   test.each([...paths, '/positions/:recordId'])(
-    'GET %s tells of its devices, and of others as little as of none',
+    'GET %s shows the devices of the key, and answers 404 for all others',
     async (pattern) => {
       const path = (deviceId: string) =>
         pattern.replace(':id', deviceId).replace(':recordId', RECORDS[deviceId] ?? 'none')
@@ -64,7 +64,7 @@ describe.each(KEYS)('for %s', (_what, changes) => {
   )
 
   test.each(['', '?q=1', '?status=online', '?sort=-lastSeenAt', '?bbox=-180,-90,180,90'])(
-    'GET /devices%s has no other device',
+    'GET /devices%s lists only the devices of the key',
     async (query) => {
       harness.clock.time = positionReported().receivedAt
       const { body } = await get(`/devices${query}`)
@@ -73,7 +73,7 @@ describe.each(KEYS)('for %s', (_what, changes) => {
     },
   )
 
-  test('the pages of GET /devices are full and end with its last device', async () => {
+  test('the pages of GET /devices are full and end with the last device of the key', async () => {
     const first = await get('/devices?limit=1')
     expect(idsOf(first.body.data)).toEqual([LIKE_OWN])
     const second = await get(`/devices?limit=1&cursor=${first.body.data?.nextCursor ?? ''}`)
@@ -81,7 +81,7 @@ describe.each(KEYS)('for %s', (_what, changes) => {
     expect(second.body.data?.nextCursor).toBeNull()
   })
 
-  test('the stream has no other device, as it comes and when it is resumed', async () => {
+  test('the stream shows only the devices of the key, live and after a resume', async () => {
     const source = await harness.listen({ headers })
     const mark = source.lastEventId()
     const events = [OWN, ...OTHERS, LIKE_OWN].map((deviceId) => positionReported({ deviceId }))
@@ -112,19 +112,19 @@ describe.each(KEYS)('for %s', (_what, changes) => {
     ['POST', '/keys'],
     ['PATCH', `/devices/${OWN}`],
     ['DELETE', `/devices/${OWN}`],
-  ])('%s %s is not for it', async (method, path) => {
+  ])('%s %s is forbidden', async (method, path) => {
     expect((await harness.api(method, path, { headers })).status).toBe(403)
   })
 })
 
-test('a stream ends soon after the devices of its key were changed', async () => {
+test('a stream ends soon after the devices of its key have changed', async () => {
   const { id, secret } = await harness.createKey({ scopes: SCOPES, deviceIds: [OWN] })
   const source = await harness.listen({ headers: bearer(secret) })
   await harness.store.changeKey({ accountId: 'acc-1', keyId: id, deviceIds: ['buoy'] })
   await eventually(() => source.hasEnded())
 })
 
-test('a key is made for some devices or for everything, not for both', async () => {
+test('a key cannot have both a list of devices and full access', async () => {
   const headers = bearer((await harness.createKey()).secret)
   const refused = {
     status: 400,

@@ -79,7 +79,7 @@ describe('the list of devices', () => {
     ['online', ['a-tug', 'c-ferry', 'd-slow']],
     ['idle', ['b-TUG']],
     ['offline', ['f-lost']],
-  ])('with the status %s holds those that have it now', async (status, expected) => {
+  ])('with the status %s contains the devices that have it now', async (status, expected) => {
     const found = await find(`status=${status}`)
     const withInterval = status === 'idle' ? ['b-TUG', 'e-fast'] : expected
     expect(found.ids).toEqual(withInterval)
@@ -104,7 +104,7 @@ describe('the list of devices', () => {
     ['\u0000', []],
     ['$ne', []],
     ['undefined', []],
-  ])('that mentions %j', async (q, expected) => {
+  ])('with the text %j contains the devices whose id or name has it', async (q, expected) => {
     expect((await find(`q=${encodeURIComponent(q)}`)).ids).toEqual(expected)
   })
 
@@ -116,7 +116,7 @@ describe('the list of devices', () => {
     ['-179,-20,179,-10', []],
     ['-180,-90,180,90', FLEET.map(({ deviceId }) => deviceId)],
     ['0,90,0,90', ['f-lost']],
-  ])('within %s', async (bbox, expected) => {
+  ])('within %s contains the devices inside that box', async (bbox, expected) => {
     expect((await find(`bbox=${bbox}`)).ids).toEqual(expected)
   })
 
@@ -125,7 +125,7 @@ describe('the list of devices', () => {
     ['-deviceId', ['f-lost', 'e-fast', 'd-slow', 'c-ferry', 'b-TUG', 'a-tug']],
     ['lastSeenAt', ['d-slow', 'f-lost', 'b-TUG', 'c-ferry', 'e-fast', 'a-tug']],
     ['-lastSeenAt', ['a-tug', 'e-fast', 'c-ferry', 'b-TUG', 'f-lost', 'd-slow']],
-  ])('by %s is in that order, whole or in pages of any size', async (sort, expected) => {
+  ])('sorted by %s has that order, whole or in pages of any size', async (sort, expected) => {
     for (const limit of [1, 2, 3, 6, 100]) {
       expect(await findAll(`sort=${sort}&limit=${limit}`)).toEqual(expected)
       const afloat = expected.filter((id) => id !== 'f-lost')
@@ -133,12 +133,12 @@ describe('the list of devices', () => {
     }
   })
 
-  test('is one look into the store where everything that it reads is shown', async () => {
+  test('takes one read of the store when every device read is shown', async () => {
     expect((await find('limit=3&sort=lastSeenAt&bbox=-180,-90,180,90')).ids).toHaveLength(3)
     expect(pages.map(({ limit }) => limit)).toEqual([4])
   })
 
-  test('takes all filters at once', async () => {
+  test('combines all filters', async () => {
     expect((await find('status=online&q=TUG&bbox=13,45,14,46&sort=-lastSeenAt')).ids).toEqual([
       'a-tug',
     ])
@@ -183,7 +183,7 @@ describe('the list of devices', () => {
     expect(pages).toEqual([])
   })
 
-  test('does not go on with a cursor of another filter, sort or account', async () => {
+  test('refuses a cursor of another filter, sort or account', async () => {
     const query = 'q=-&limit=1&status=online&bbox=-180,-90,180,90&sort=deviceId'
     const { nextCursor } = await find(query)
     const cursor = `&cursor=${nextCursor ?? ''}`
@@ -209,7 +209,7 @@ describe('the list of devices', () => {
   })
 })
 
-describe('looking for few among many', () => {
+describe('a search with few matches', () => {
   const MANY = 20_500
 
   beforeAll(async () => {
@@ -229,7 +229,7 @@ describe('looking for few among many', () => {
     return { ids: items.map(({ deviceId }) => deviceId), nextCursor }
   }
 
-  test('is one look into the store, and every page but the last is full', async () => {
+  test('takes one read of the store, and every page but the last is full', async () => {
     const first = await page('q=WANTED&limit=2')
     expect(pages).toHaveLength(1)
     expect(first.ids).toEqual(['m09998-wanted', 'm19998-wanted'])

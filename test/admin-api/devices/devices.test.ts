@@ -53,7 +53,7 @@ describe('a device', () => {
     harness.clock.time = receivedAt
   })
 
-  test('that is disabled and gone by its age can be enabled again, and erased', async () => {
+  test('that is disabled and expired can be enabled again, and erased', async () => {
     const call = (method: string, deviceId: string, body?: object) =>
       harness.api(method, path(deviceId), { headers, ...(body !== undefined && { body }) })
     for (const deviceId of ['lost-1', 'lost-2', 'lost-3']) {
@@ -81,12 +81,12 @@ describe('a device', () => {
     expect((await call('GET', 'lost-1')).body.data).toMatchObject({ disabled: false })
   })
 
-  test.each(ODD_DEVICE_IDS)('called %j is found by just that id', async (deviceId) => {
+  test.each(ODD_DEVICE_IDS)('with the odd id %j is found by exactly that id', async (deviceId) => {
     const answer = await harness.api('GET', path(deviceId), { headers })
     expect(answer.body.data).toMatchObject({ deviceId, reportCount: 1 })
   })
 
-  test('that is not there is a 404', async () => {
+  test('that does not exist is a 404', async () => {
     expect((await harness.api('GET', path('nobody'), { headers })).status).toBe(404)
     expect(
       (await harness.api('PATCH', path('nobody'), { headers, body: { name: 'x' } })).status,
@@ -94,7 +94,7 @@ describe('a device', () => {
   })
 
   test.each(['%', '%zz', '%ff', '%c3%28', '%ed%a0%80'])(
-    'asked for with the broken encoding %s is a 400 that names deviceId',
+    'requested with the broken encoding %s is a 400 that names deviceId',
     async (encoded) => {
       for (const rest of ['', '/positions']) {
         const answer = await harness.api('GET', `/devices/${encoded}${rest}`, { headers })
@@ -106,7 +106,7 @@ describe('a device', () => {
 })
 
 describe('changing a device', () => {
-  test('sets what is named, and null takes it away', async () => {
+  test('sets the given fields, and null removes a value', async () => {
     const change = async (body: object) =>
       (await harness.api('PATCH', path('truck'), { headers, body })).body.data
     const named = { name: '<script>alert(1)</script>', disabled: true, expectedIntervalSeconds: 30 }
@@ -118,14 +118,14 @@ describe('changing a device', () => {
     expect((await harness.api('GET', path('truck'), { headers })).body.data).toEqual(bare)
   })
 
-  test.each([1, 31_622_400])('an interval of %d s may be expected', async (seconds) => {
+  test.each([1, 31_622_400])('accepts an expected interval of %d s', async (seconds) => {
     const body = { expectedIntervalSeconds: seconds }
     const answer = await harness.api('PATCH', path('truck'), { headers, body })
     expect(answer.body.data).toMatchObject(body)
     await harness.api('PATCH', path('truck'), { headers, body: { expectedIntervalSeconds: null } })
   })
 
-  test('changes that device and no other', async () => {
+  test('leaves all other devices unchanged', async () => {
     await harness.api('PATCH', path('%'), { headers, body: { disabled: true } })
     const { body } = await harness.api('GET', '/devices', { headers })
     const disabled = body.data?.items?.filter((device) => device['disabled'] === true)
@@ -154,7 +154,7 @@ describe('changing a device', () => {
 })
 
 describe('the list of devices', () => {
-  test('comes in pages that hold each device once, also while new ones report', async () => {
+  test('has pages that contain each device once, even while new ones report', async () => {
     const seen: unknown[] = []
     let cursor: string | null | undefined
     do {
@@ -168,7 +168,7 @@ describe('the list of devices', () => {
     expect(seen).toEqual(expect.arrayContaining([...ODD_DEVICE_IDS]))
   })
 
-  test('that ends on a full page says so', async () => {
+  test('has no further page after a full last page', async () => {
     const { body } = await harness.api('GET', '/devices?limit=1000', { headers })
     const all = body.data?.items?.length ?? 0
     const exact = await harness.api('GET', `/devices?limit=${all}`, { headers })
@@ -177,7 +177,7 @@ describe('the list of devices', () => {
 })
 
 describe('the summary of devices', () => {
-  test('tells how many there are of each status, as the list does', async () => {
+  test('counts the devices of each status, as the list shows them', async () => {
     await harness.project({ deviceId: 'late', receivedAt: harness.clock.now() - 6 * 60_000 })
     await harness.api('PATCH', path('late'), { headers, body: { disabled: true } })
     const { items = [] } =
@@ -195,7 +195,7 @@ describe('the summary of devices', () => {
     })
   })
 
-  test('of a bound key counts its devices alone', async () => {
+  test('covers only the devices of a bound key', async () => {
     const { secret } = await harness.createKey({
       scopes: ['devices:read'],
       deviceIds: ['late', 'tru*'],
@@ -205,7 +205,7 @@ describe('the summary of devices', () => {
     expect(answer.body.data).toMatchObject({ total: list.body.data?.items?.length, disabled: 1 })
   })
 
-  test('does not take the name of a device', async () => {
+  test('does not hide a device called summary', async () => {
     await harness.project({ deviceId: 'summary' })
     const device = await harness.api('GET', '/devices/%73ummary', { headers })
     expect(device.body.data).toMatchObject({ deviceId: 'summary' })

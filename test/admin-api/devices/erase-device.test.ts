@@ -62,7 +62,7 @@ async function erasures(): Promise<DeviceErased[]> {
 }
 
 describe('erasing a device', () => {
-  test('puts it into the log under the account and is told with its time', async () => {
+  test('appends the erasure to the log under its account and answers with its time', async () => {
     await harness.project({ deviceId: 'fleet/1' })
     const at = new Date(harness.clock.time).toISOString()
     const answer = await erase('fleet/1')
@@ -77,7 +77,7 @@ describe('erasing a device', () => {
     })
   })
 
-  test('leaves nothing of it to be seen, and everything of the others', async () => {
+  test('leaves no trace of the device, and everything of the others', async () => {
     const [record, other] = await harness.project(
       { deviceId: 'gone' },
       { deviceId: 'stays' },
@@ -102,7 +102,7 @@ describe('erasing a device', () => {
     expect(theirs.status).toBe(200)
   })
 
-  test('is in the audit, with who did it', async () => {
+  test('is recorded in the audit with its actor', async () => {
     await harness.project({ deviceId: 'audited' })
     await erase('audited')
     const [entry] = await harness.store.pageAudit({ accountId: 'acc-1', limit: 1 })
@@ -114,7 +114,7 @@ describe('erasing a device', () => {
     })
   })
 
-  test('that there is not, of another account, or erased already is one and the same 404', async () => {
+  test('is the same 404 for an unknown device, one of another account, and one already erased', async () => {
     await harness.project({ deviceId: 'of acc-1' }, { deviceId: 'twice' })
     await erase('twice')
     const before = await erasures()
@@ -133,14 +133,14 @@ describe('erasing a device', () => {
     expect((await harness.api('GET', '/devices/of%20acc-1', { headers })).status).toBe(200)
   })
 
-  test('takes no parameter, and no broken encoding', async () => {
+  test('accepts no parameter and no broken encoding', async () => {
     await harness.project({ deviceId: 'kept' })
     expect((await harness.api('DELETE', '/devices/kept?force=1', { headers })).status).toBe(400)
     expect((await harness.api('DELETE', '/devices/%ff', { headers })).status).toBe(400)
     expect((await harness.api('GET', '/devices/kept', { headers })).status).toBe(200)
   })
 
-  test('that could not be finished is a 503, and can be asked for again', async () => {
+  test('is a 503 if it cannot be completed, and can be repeated', async () => {
     await harness.project({ deviceId: 'again' })
     away.hide = true
     const refused = await erase('again')
@@ -154,7 +154,7 @@ describe('erasing a device', () => {
   })
 
   test.each(['unshare', 'audit'] as const)(
-    'that was cut short before its step "%s" is completed by a repeat',
+    'is completed by a repeat if it was interrupted before its step "%s"',
     async (step) => {
       const deviceId = `cut short at ${step}`
       await harness.project({ deviceId })

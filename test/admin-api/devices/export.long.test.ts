@@ -113,7 +113,7 @@ describe('the whole history as a file', () => {
     expectEqual(ofLines(answer.text), events.map(view))
   })
 
-  test('holds the range that is asked for, in the order that is asked for', async () => {
+  test('contains the requested range in the requested order', async () => {
     const range = `&from=${new Date(T0 + 5000).toISOString()}&to=${new Date(T0 + 9000).toISOString()}`
     const within = events.slice(5, 9).map(view)
     expect(ofLines((await file('ndjson', range)).text)).toEqual(within)
@@ -122,7 +122,7 @@ describe('the whole history as a file', () => {
     expectEqual(all, events.map(view).reverse())
   })
 
-  test.each(FORMATS)('in %s is well-formed where there is nothing in the range', async (format) => {
+  test.each(FORMATS)('in %s is well-formed for an empty range', async (format) => {
     const { status, text } = await file(format, '&from=2030-01-01T00:00:00Z')
     expect(status).toBe(200)
     switch (format) {
@@ -137,14 +137,17 @@ describe('the whole history as a file', () => {
     }
   })
 
-  test.each(FORMATS)('in %s is a 404 for a device that the account has not', async (format) => {
-    const { secret } = await harness.createKey({ accountId: 'acc-2' })
-    const path = `/devices/tug/positions?format=${format}`
-    const foreign = await harness.api('GET', path, { headers: bearer(secret) })
-    const unknown = await file(format, '', 'nobody')
-    expect([foreign.status, unknown.status]).toEqual([404, 404])
-    expect(foreign.text).toBe(unknown.text)
-  })
+  test.each(FORMATS)(
+    'in %s is a 404 for a device that the account does not have',
+    async (format) => {
+      const { secret } = await harness.createKey({ accountId: 'acc-2' })
+      const path = `/devices/tug/positions?format=${format}`
+      const foreign = await harness.api('GET', path, { headers: bearer(secret) })
+      const unknown = await file(format, '', 'nobody')
+      expect([foreign.status, unknown.status]).toEqual([404, 404])
+      expect(foreign.text).toBe(unknown.text)
+    },
+  )
 
   test.each([
     ['limit', 'csv', '&limit=5'],
@@ -164,9 +167,9 @@ describe('the whole history as a file', () => {
   })
 })
 
-describe('texts that a device chooses', () => {
+describe('texts that a device controls', () => {
   test.each(['=1+1', '+1', '-1', '@SUM(A1)', '＝1', '="a,b"'])(
-    'do not run in a spreadsheet: %s',
+    'are not run as formulas by a spreadsheet: %s',
     async (deviceId) => {
       await harness.project({ deviceId, latitude: -1, altitude: -2 })
       const [, row = []] = ofCsv((await file('csv', '', deviceId)).text)
@@ -180,25 +183,31 @@ describe('texts that a device chooses', () => {
     ['a;=1+1', "a;'=1+1"],
     ['a;;-1;@x;＝2;b', "a;;'-1;'@x;'＝2;b"],
     ['=1;=2', "'=1;'=2"],
-  ])('do not run where semicolons separate cells either: %s', async (deviceId, cell) => {
-    await harness.project({ deviceId })
-    const [, row = []] = ofCsv((await file('csv', '', deviceId)).text)
-    expect(row[1]).toBe(cell)
-  })
+  ])(
+    'are not run as formulas where semicolons separate cells either: %s',
+    async (deviceId, cell) => {
+      await harness.project({ deviceId })
+      const [, row = []] = ofCsv((await file('csv', '', deviceId)).text)
+      expect(row[1]).toBe(cell)
+    },
+  )
 
-  test.each(['a"b', 'a,b', 'a;b', '"', `'; --`])('keep their cell in CSV: %s', async (deviceId) => {
-    await harness.project({ deviceId })
-    const rows = ofCsv((await file('csv', '', deviceId)).text)
-    expect(rows[1]?.[1]).toBe(deviceId)
-    expect(rows.map((row) => row.length)).toEqual([11, 11])
-  })
+  test.each(['a"b', 'a,b', 'a;b', '"', `'; --`])(
+    'stay within their cell in CSV: %s',
+    async (deviceId) => {
+      await harness.project({ deviceId })
+      const rows = ofCsv((await file('csv', '', deviceId)).text)
+      expect(rows[1]?.[1]).toBe(deviceId)
+      expect(rows.map((row) => row.length)).toEqual([11, 11])
+    },
+  )
 
   test.each([
     ['</name><trk/>', '</name><trk/>'],
     ['a & b &amp; &lt; ]]>', 'a & b &amp; &lt; ]]>'],
     ['<!DOCTYPE x [<!ENTITY e "x">]>&e;', '<!DOCTYPE x [<!ENTITY e "x">]>&e;'],
     ['\u{1f6a2} \ufffe\uffff', '\u{1f6a2} \ufffd\ufffd'],
-  ])('name a track in GPX: %j', async (deviceId, name) => {
+  ])('are escaped as a track’s name in GPX: %j', async (deviceId, name) => {
     await harness.project({ deviceId })
     const document = ofXml((await file('gpx', '', deviceId)).text)
     const names = Array.from(document.getElementsByTagName('name'), (node) => node.textContent)
@@ -218,7 +227,7 @@ describe('texts that a device chooses', () => {
       '\u{1f6a2}',
       `attachment; filename="_-positions.csv"; filename*=UTF-8''%F0%9F%9A%A2-positions.csv`,
     ],
-  ])('name the file: %j', async (deviceId, disposition) => {
+  ])('become a safe file name: %j', async (deviceId, disposition) => {
     await harness.project({ deviceId })
     const answer = await file('csv', '', deviceId)
     expect(answer.headers.get('content-disposition')).toBe(disposition)
@@ -226,7 +235,7 @@ describe('texts that a device chooses', () => {
   })
 })
 
-test('GPX is valid at the ends of what is measured', async () => {
+test('GPX is valid at the limits of all measurements', async () => {
   const deviceId = 'edges'
   await harness.project(
     { deviceId, latitude: 1e-7, longitude: 180, altitude: -2.5e-9, speed: 1e-7, heading: 360 },

@@ -43,7 +43,7 @@ async function allPages(query: string, between = async (): Promise<unknown> => u
   return seen
 }
 
-test('a record is flat and the same in the history and by itself', async () => {
+test('a record is flat, and the same in the history and by its id', async () => {
   const [event] = await harness.project({ deviceId: 'flat/1', speed: 0, heading: 359.5 })
   const view = {
     recordId: event?.recordId,
@@ -61,21 +61,21 @@ test('a record is flat and the same in the history and by itself', async () => {
   expect(one.body.data).toEqual(view)
 })
 
-test('a record that is not there, or not yet, is a 404', async () => {
+test('a record that does not exist, or not yet, is a 404', async () => {
   for (const recordId of ['01KDVN9C00UNKNOWN000000000', 'x', '%00', '$ne']) {
     expect((await harness.api('GET', `/positions/${recordId}`, { headers })).status).toBe(404)
   }
 })
 
 describe('a history', () => {
-  test('begins with the newest, or with the oldest where that is asked for', async () => {
+  test('begins with the newest record, or on request with the oldest', async () => {
     const oldestFirst = inOrder(events)
     expect((await page('')).ids).toEqual([...oldestFirst].reverse())
     expect((await page('?order=desc')).ids).toEqual([...oldestFirst].reverse())
     expect((await page('?order=asc')).ids).toEqual(oldestFirst)
   })
 
-  test('holds `from` and ends before `to`', async () => {
+  test('includes `from` and ends before `to`', async () => {
     const from = new Date(T0 + 1000).toISOString()
     const to = new Date(T0 + 3000).toISOString()
     const within = events.filter((e) => e.timestamp >= T0 + 1000 && e.timestamp < T0 + 3000)
@@ -85,7 +85,7 @@ describe('a history', () => {
     ).toEqual(inOrder(within))
   })
 
-  test('of a device without records in the range is empty, of no device a 404', async () => {
+  test('is empty for a device without records in the range, and a 404 for an unknown device', async () => {
     expect((await page('?from=2026-05-01T00:00:00Z')).body.data).toEqual({
       items: [],
       nextCursor: null,
@@ -93,7 +93,7 @@ describe('a history', () => {
     expect((await page('', 'nobody')).status).toBe(404)
   })
 
-  test('in pages of any size is the whole history, each record once and in order', async () => {
+  test('in pages of any size contains each record once and in order', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 30 }), fc.boolean(), async (limit, ascending) => {
         const order = ascending ? 'asc' : 'desc'
@@ -105,7 +105,7 @@ describe('a history', () => {
   })
 
   test.each(['asc', 'desc'])(
-    'paged %s while records arrive skips none and repeats none',
+    'paged %s while records arrive neither skips nor repeats any',
     async (order) => {
       const deviceId = 'tug'
       let added = 0
@@ -155,7 +155,7 @@ describe('a history', () => {
     expect(fault?.message).toContain(field)
   })
 
-  test('does not go on with a cursor of another account, device, order or range', async () => {
+  test('refuses a cursor of another account, device, order or range', async () => {
     const cursor = (await page('?limit=2')).body.data?.nextCursor ?? ''
     expect((await page(`?limit=3&cursor=${cursor}`)).status).toBe(200)
     const refused = [

@@ -57,12 +57,12 @@ describe('the days of a time zone', () => {
       '2011-12-29T12:00Z',
       ['2011-12-29T10:00', '2011-12-30T10:00', '2011-12-31T10:00'],
     ],
-  ])('%s, two days from %s on', (timeZone, from, expected) => {
+  ])('in %s, two days from %s begin at the local midnights', (timeZone, from, expected) => {
     const to = new Date(Date.parse(from) + 30 * 3_600_000).toISOString()
     expect(steps('day', timeZone, from, to)).toEqual(expected)
   })
 
-  test('before 1970 are days too', () => {
+  test('before 1970 are supported', () => {
     expect(steps('day', 'UTC', '1969-12-31T12:00Z', '1970-01-01T12:00Z')).toEqual([
       ...['1969-12-31T00:00', '1970-01-01T00:00', '1970-01-02T00:00'],
     ])
@@ -96,25 +96,28 @@ describe('the hours of a time zone', () => {
       ...['Australia/Lord_Howe', '2026-10-03T14:40Z', '2026-10-03T16:00Z'],
       ['2026-10-03T14:30', '2026-10-03T15:30', '2026-10-03T16:00'],
     ],
-  ] as [string, string, string, string, string[]][])('%s', (_, timeZone, from, to, expected) => {
-    expect(steps('hour', timeZone, from, to)).toEqual(expected)
-  })
+  ] as [string, string, string, string, string[]][])(
+    'begin as on local clocks: %s',
+    (_, timeZone, from, to, expected) => {
+      expect(steps('hour', timeZone, from, to)).toEqual(expected)
+    },
+  )
 })
 
-test('too many steps are none', () => {
+test('the steps are undefined if there are more than allowed', () => {
   expect(steps('hour', 'UTC', '2026-01-01T00:00Z', '2026-02-11T16:00Z')).toHaveLength(1_001)
   expect(steps('hour', 'UTC', '2026-01-01T00:00Z', '2026-02-11T16:01Z')).toBeUndefined()
   expect(steps('day', 'UTC', '2000-01-01T00:00Z', '2026-02-11T16:01Z')).toBeUndefined()
 })
 
-test('an empty range is no step', () => {
+test('an empty range gives the beginnings of its day and of the next', () => {
   expect(steps('day', 'UTC', '2026-01-01T12:00Z', '2026-01-01T12:00Z')).toEqual([
     '2026-01-01T00:00',
     '2026-01-02T00:00',
   ])
 })
 
-test('time zones are those of the database', () => {
+test('a time zone is one that the time zone database knows', () => {
   expect(['Europe/Berlin', 'UTC', 'america/new_york'].map(isTimeZone)).toEqual([true, true, true])
   expect(['Mars/Base', '', 'x'.repeat(99), '../etc'].map(isTimeZone)).toEqual([
     false,

@@ -51,7 +51,7 @@ function file(format: string) {
 }
 
 describe('an export that cannot be completed', () => {
-  test('because the store is away from the beginning is a 503', async () => {
+  test('because the store is unavailable from the start is a 503', async () => {
     pages.failsAt = 1
     const answer = await file('csv')
     expect(answer.status).toBe(503)
@@ -68,7 +68,7 @@ describe('an export that cannot be completed', () => {
   })
 })
 
-describe('the store is read', () => {
+describe('an export reads the store', () => {
   /** Begins to read a file that never ends. */
   async function beginEndless(): Promise<IncomingMessage> {
     pages.endless = true
@@ -92,7 +92,7 @@ describe('the store is read', () => {
     )
   }
 
-  test('no faster than the caller takes the file', async () => {
+  test('no faster than the client takes the file', async () => {
     const response = await beginEndless()
     const read = await reachRest()
     // What the buffers between here and there hold is a few megabytes, far from all there is.
@@ -103,7 +103,7 @@ describe('the store is read', () => {
     await reachRest()
   }, 120_000)
 
-  test('no further once the caller has gone', async () => {
+  test('no further once the client has disconnected', async () => {
     harness.logged.length = 0
     const reading = await beginEndless()
     reading.resume()
@@ -118,7 +118,7 @@ describe('the store is read', () => {
     expect(harness.logged.join()).not.toContain('answer broken off')
   }, 120_000)
 
-  test('not at all beyond the first page for a HEAD', async () => {
+  test('only as far as the first page for a HEAD', async () => {
     const path = '/api/v1/devices/tug/positions?format=geojson'
     const answer = await harness.request('HEAD', path, { headers })
     expect([answer.status, answer.text]).toEqual([200, ''])
@@ -126,7 +126,7 @@ describe('the store is read', () => {
     expect(await reachRest()).toBe(1)
   }, 120_000)
 
-  test('in turns with everything else, however fast the caller is', async () => {
+  test('in turns with all other work, however fast the client is', async () => {
     pages.endless = true
     const request = new IncomingMessage(new Socket())
     const ctx = new Koa().createContext(request, new ServerResponse(request)) as AdminContext

@@ -4,7 +4,7 @@ import { LeastFirst } from '../../../../admin-api/devices/track/least-first.ts'
 
 const SIZE = 12
 
-test('whatever is put in, changed and taken out, the least comes first', () => {
+test('whatever items are added, changed and removed, the least comes first', () => {
   const step = fc.record({
     item: fc.integer({ min: 0, max: SIZE - 1 }),
     priority: fc.option(fc.integer({ min: 0, max: 50 }), { nil: undefined }),

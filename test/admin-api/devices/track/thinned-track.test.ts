@@ -59,7 +59,7 @@ const drive = fc
   })
 
 describe('a thinned track', () => {
-  test('is never further from any record at its time than it says', () => {
+  test('is never further from any record at its time than its tolerance states', () => {
     fc.assert(
       fc.property(drive, fc.integer({ min: 2, max: 60 }), (records, limit) => {
         const track = thin(records, limit)
@@ -75,7 +75,7 @@ describe('a thinned track', () => {
     )
   })
 
-  test('keeps the corners of a way, and no more than it needs', () => {
+  test('keeps the corners of a path, and no further points', () => {
     const corners = [
       [0, 0],
       [0.1, 0],
@@ -99,7 +99,7 @@ describe('a thinned track', () => {
     expect(track.tolerance).toBeLessThan(1)
   })
 
-  test('shows a stop on a straight way, because a clock would show it elsewhere', () => {
+  test('shows a stop on a straight path, because a clock would show it elsewhere', () => {
     const driven = Array.from({ length: 300 }, (_, n) => {
       const moved = n < 100 ? n : n < 200 ? 100 : n - 100
       return record(T0 + n * 1_000, 0, moved / 1_000)
@@ -108,7 +108,7 @@ describe('a thinned track', () => {
     expect(worst(driven, track.records())).toBeLessThan(1)
   })
 
-  test('keeps both ends of its gaps, of too many those of the longest', () => {
+  test('keeps both ends of its gaps, or of the longest if there are too many', () => {
     const records = Array.from({ length: 400 }, (_, n) => {
       // Every fourth silence is a gap, longer and longer.
       const at = T0 + n * 1_000 + Math.floor(n / 4) ** 2 * 600_000
@@ -126,7 +126,7 @@ describe('a thinned track', () => {
     expect(lengths.sort((a, b) => b - a)).toEqual(longest.slice(0, gaps.length))
   })
 
-  test('keeps both ends of a leap, however short it is', () => {
+  test('keeps both ends of a leap, however short the leap is', () => {
     const track = new ThinnedTrack<PositionRecord>({ limit: 100, gapMs: 300_000 })
     const records = Array.from({ length: 400 }, (_, n) =>
       record(T0 + n * 1_000, n < 200 ? 0 : 1, 0),
@@ -139,7 +139,7 @@ describe('a thinned track', () => {
     )
   })
 
-  test('takes a day at 1 Hz in little time and little memory', () => {
+  test('processes a day at 1 Hz in little time and little memory', () => {
     const track = new ThinnedTrack<PositionRecord>({ limit: 2_000, gapMs: Infinity })
     for (let second = 0; second < 86_400; second += 1) {
       const turn = second / 700

@@ -29,7 +29,7 @@ const at = (
   ...more,
 })
 
-test('the way is measured along the surface, also over the 180th meridian and the pole', () => {
+test('distance is measured along the surface, also over the 180th meridian and the pole', () => {
   const degree = 111_195
   expect(totals(at(0, 0, 0), at(400, 0, 1)).distanceMetres).toBeCloseTo(degree, -1)
   expect(totals(at(0, 0, 179.5), at(400, 0, -179.5)).distanceMetres).toBeCloseTo(degree, -1)
@@ -38,7 +38,7 @@ test('the way is measured along the surface, also over the 180th meridian and th
   expect(totals(far, further, at(401, 0, 1)).distanceMetres).toBeCloseTo(degree, -1)
 })
 
-test('a step that takes more than an hour, or is faster than 300 m/s, adds no distance', () => {
+test('a step of more than an hour, or faster than 300 m/s, adds no distance', () => {
   const metre = 1 / 111_195
   const way = (...reports: Report[]) => totals(...reports).distanceMetres
   expect(way(at(0, 0, 0), at(3_600, 0, 0.1))).toBeCloseTo(11_119, -1)
@@ -50,12 +50,12 @@ test('a step that takes more than an hour, or is faster than 300 m/s, adds no di
   expect(way(at(0, 0, 0), at(0, 0, 301 * metre))).toBe(0)
 })
 
-test('a leap counts neither as moving nor for the top speed', () => {
+test('a leap counts neither as moving time nor for the top speed', () => {
   const leap = totals(at(0, 0, 0), at(10, 0, 1))
   expect([leap.movingMs, leap.maxSpeed]).toEqual([0, null])
 })
 
-test('moving time is that at 0.5 m/s or more, by reported speeds where there are, without gaps', () => {
+test('moving time is the time at 0.5 m/s or more, by reported speeds where available, without gaps', () => {
   const metre = 1 / 111_195
   expect(totals(at(0, 0, 0), at(10, 0, 6 * metre), at(20, 0, 7 * metre)).movingMs).toBe(10_000)
   expect(
@@ -64,7 +64,7 @@ test('moving time is that at 0.5 m/s or more, by reported speeds where there are
   expect(totals(at(0, 0, 0), at(300, 0, 0.5), at(601, 0, 1)).movingMs).toBe(300_000)
 })
 
-test('the top speed is the greatest reported, else the greatest between records, else unknown', () => {
+test('the top speed is the greatest reported one, else the greatest between records, else unknown', () => {
   const metre = 1 / 111_195
   const [a, b] = [at(0, 0, 0), at(10, 0, 200 * metre)]
   expect(totals(a, b).maxSpeed).toBeCloseTo(20, 1)
@@ -74,7 +74,7 @@ test('the top speed is the greatest reported, else the greatest between records,
   expect(totals(a, at(301, 0, 1)).maxSpeed).toBeNull()
 })
 
-test('the bounds are the smallest box, over the 180th meridian too', () => {
+test('the bounds are the smallest box, also over the 180th meridian', () => {
   expect(totals().bounds).toBeNull()
   expect(totals(at(0, 1, 2)).bounds).toEqual({ west: 2, south: 1, east: 2, north: 1 })
   expect(totals(at(0, 1, -10), at(1, -3, 20)).bounds).toEqual({

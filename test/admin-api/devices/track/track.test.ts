@@ -34,7 +34,7 @@ function iso(ms: number): string {
 }
 
 describe('the track of a device', () => {
-  test('is thinned out to the points asked for, with totals of all records', async () => {
+  test('is thinned out to the requested number of points, with totals of all records', async () => {
     const { data } = (await find('?points=100')).body
     expect(data).toMatchObject({
       ...{ total: 2_500, shown: 100, maxSpeed: 6, columns: COLUMNS },
@@ -52,7 +52,7 @@ describe('the track of a device', () => {
     expect(times.indexOf(iso(1_800_000))).toBe(times.indexOf(iso(1_199_000)) + 1)
   })
 
-  test('has 2000 points at most where nothing is said, and all records where they are few', async () => {
+  test('has at most 2000 points by default, and all records if there are fewer', async () => {
     expect((await find()).body.data).toMatchObject({ total: 2_500, shown: 2_000 })
     const query = `?from=${iso(10_000)}&to=${iso(20_000)}`
     expect((await find(query)).body.data).toMatchObject({
@@ -67,14 +67,14 @@ describe('the track of a device', () => {
     })
   })
 
-  test('has a gap by the interval at which the device is expected', async () => {
+  test('has a gap after a silence longer than the device’s expected interval', async () => {
     const body = { expectedIntervalSeconds: 120 }
     await harness.api('PATCH', '/devices/tug', { headers, body })
     expect((await find()).body.data).toMatchObject({ gaps: [] })
     await harness.api('PATCH', '/devices/tug', { headers, body: { expectedIntervalSeconds: null } })
   })
 
-  test('has a gap, and no distance, where a way cannot have been driven', async () => {
+  test('has a gap, and no distance, where the device cannot have driven', async () => {
     // 500 km in 26 minutes.
     const step = (n: number) => ({ timestamp: T0 + n * 60_000, longitude: 13 })
     const tram = { deviceId: 'tram', timestamp: T0, latitude: 48, longitude: 13 }
@@ -95,7 +95,7 @@ describe('the track of a device', () => {
     expect(data?.['maxSpeed']).toBeCloseTo(18.5, 1)
   })
 
-  test('of an unknown device, or one that is not the key’s, is a 404', async () => {
+  test('is a 404 for an unknown device, or one that the key cannot see', async () => {
     expect((await find('', 'Tug')).status).toBe(404)
     const { secret } = await harness.createKey({ scopes: ['positions:read'], deviceIds: ['x'] })
     const answer = await harness.api('GET', '/devices/tug/track', { headers: bearer(secret) })
@@ -119,7 +119,7 @@ describe('the activity of a device', () => {
   const activity = (query: string, deviceId = 'tug') =>
     harness.api('GET', `/devices/${deviceId}/activity?${query}`, { headers })
 
-  test('is its records by hour or day of a time zone, those of the range alone', async () => {
+  test('counts its records by hour or day of a time zone, within the range only', async () => {
     const hours = await activity(`from=${iso(60_000)}&to=${iso(7_200_000)}&step=hour`)
     expect(hours.body.data).toEqual({
       items: [
@@ -133,13 +133,13 @@ describe('the activity of a device', () => {
     })
   })
 
-  test('is that of the last 30 days where nothing is said', async () => {
+  test('covers the last 30 days by default', async () => {
     const items = (await activity('')).body.data?.items ?? []
     expect(items).toHaveLength(31)
     expect(items.at(-1)).toEqual({ start: iso(0), count: 2_500 })
   })
 
-  test('of an unknown device is a 404', async () => {
+  test('is a 404 for an unknown device', async () => {
     expect((await activity('', 'none')).status).toBe(404)
   })
 
