@@ -11,7 +11,7 @@ describe('changing a key', () => {
     return harness.api('PATCH', `/keys/${id}`, { body, headers })
   }
 
-  test('sets what is named and leaves the rest', async () => {
+  test('sets the given fields and leaves the others', async () => {
     const { id } = await harness.createKey({ scopes: ['devices:read'], rateLimit: 7 })
     const wanted = { name: '<b>x</b>', deviceIds: ['truck 7', 'boat-*'] }
     const answer = await change(id, { ...wanted, expiresAt: '2026-02-01T02:00:00+02:00' })
@@ -27,14 +27,14 @@ describe('changing a key', () => {
     expect(read.body.data).toEqual(answer.body.data)
   })
 
-  test('takes away what is null', async () => {
+  test('removes the values given as null', async () => {
     const expiresAt = harness.clock.now() + 1
     const { id } = await harness.createKey({ expiresAt, deviceIds: ['a'], rateLimit: 7 })
     const answer = await change(id, { expiresAt: null, deviceIds: null, rateLimit: null })
     expect(answer.body.data).toMatchObject({ expiresAt: null, deviceIds: null, rateLimit: null })
   })
 
-  test('lets an expired key go on, a revoked one never', async () => {
+  test('lets an expired key work again, but never a revoked one', async () => {
     const now = harness.clock.now()
     const expired = await harness.createKey({ expiresAt: now })
     const revoked = await harness.createKey({ expiresAt: now, revokedAt: T0 })

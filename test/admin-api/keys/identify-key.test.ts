@@ -3,7 +3,7 @@ import { newApiKey } from '../../../schemas/api-key.ts'
 import { T0 } from '../../samples.ts'
 import { bearer, startAdmin, type AdminHarness } from '../admin-harness.ts'
 
-describe('which key a secret is', () => {
+describe('identifying a key by its secret', () => {
   let harness: AdminHarness
   let headers: Record<string, string>
   beforeAll(async () => {
@@ -14,7 +14,7 @@ describe('which key a secret is', () => {
 
   const identify = (body: unknown) => harness.api('POST', '/keys/identify', { headers, body })
 
-  test('is told as by the call for it, without the secret', async () => {
+  test('answers with the key as GET /keys shows it, without the secret', async () => {
     const { id, secret } = await harness.createKey({ scopes: ['positions:write'] })
     const answer = await identify({ key: secret })
     expect(answer.status).toBe(200)
@@ -22,7 +22,7 @@ describe('which key a secret is', () => {
     expect(answer.text).not.toContain(secret)
   })
 
-  test('is told of revoked, expired and rotated ones too', async () => {
+  test('also works for revoked, expired and rotated keys', async () => {
     const revoked = await harness.createKey({ revokedAt: T0 })
     const expired = await harness.createKey({ expiresAt: T0 })
     const rotated = await harness.createKey()
@@ -36,7 +36,7 @@ describe('which key a secret is', () => {
     }
   })
 
-  test('is one and the same 404 for the key of another account, an unknown one and any text', async () => {
+  test('is the same 404 for another account’s key, an unknown key and any other text', async () => {
     const foreign = await harness.createKey({ accountId: 'acc-2' })
     const answers = []
     for (const key of [foreign.secret, newApiKey(), 'gps_x', ` ${newApiKey()}`, 'x'.repeat(256)]) {
@@ -49,7 +49,7 @@ describe('which key a secret is', () => {
   })
 
   test.each([{}, { key: '' }, { key: 5 }, { key: null }, { key: 'x'.repeat(257) }, { key: ['x'] }])(
-    'is a 400 for %j, which repeats nothing',
+    'is a 400 for %j that does not repeat it',
     async (body) => {
       const answer = await identify(body)
       expect(answer.status).toBe(400)
@@ -67,11 +67,11 @@ describe('which key a secret is', () => {
   })
 })
 
-describe('asking about pasted keys', () => {
+describe('identifying pasted keys', () => {
   let harness: AdminHarness
   afterEach(() => harness.close())
 
-  test('is limited to 10 a minute for each person and each key, whatever they ask', async () => {
+  test('is limited to 10 calls a minute for each person and each key, whatever the outcome', async () => {
     harness = await startAdmin({ pastedKeyLimit: 'usual' })
     const { secret } = await harness.createKey()
     const sessions = [await harness.createSession(), await harness.createSession()]

@@ -12,7 +12,7 @@ function create(body: object) {
 }
 
 describe('making a key', () => {
-  test('shows the secret once, and what is kept of it is only its hash', async () => {
+  test('shows the secret once, and stores only its hash', async () => {
     const answer = await create({ name: 'gateway' })
     expect(answer.status).toBe(201)
     const { id, key: secret, ...rest } = answer.body.data as { id: string; key: string }
@@ -35,7 +35,7 @@ describe('making a key', () => {
     expect((await harness.store.findGrant(secretHash(secret)))?.key.id).toBe(id)
   })
 
-  test('takes all that a key can be bound by', async () => {
+  test('accepts every limit of a key', async () => {
     const wanted = {
       name: '<b>Ünïcode</b> & co',
       scopes: ['positions:read', 'devices:read'],
@@ -46,7 +46,7 @@ describe('making a key', () => {
     expect(answer.body.data).toMatchObject({ ...wanted, expiresAt: '2026-02-01T00:00:00.000Z' })
   })
 
-  test('takes null for what may be absent', async () => {
+  test('accepts null for optional fields', async () => {
     const answer = await create({
       name: 'x',
       scopes: null,
@@ -123,7 +123,7 @@ test('a key is active, expired or revoked', async () => {
   ])
 })
 
-test('keys of another account are 404 to all calls, and stay as they are', async () => {
+test('keys of another account are a 404 for every call, and stay unchanged', async () => {
   const { id: keyId } = await harness.createKey({ accountId: 'acc-2' })
   const before = await harness.store.findKey({ accountId: 'acc-2', keyId })
   const unknown = await harness.api('GET', '/keys/unknown', { headers })
@@ -140,7 +140,7 @@ test('keys of another account are 404 to all calls, and stay as they are', async
   expect(await harness.store.findKey({ accountId: 'acc-2', keyId })).toEqual(before)
 })
 
-test('revoking twice is the same as once, and the key opens nothing from then on', async () => {
+test('revoking a key twice is the same as once, and afterwards the key opens nothing', async () => {
   const { id, secret } = await harness.createKey()
   const list = () => harness.api('GET', '/keys', { headers: bearer(secret) })
   expect((await list()).status).toBe(200)
@@ -158,14 +158,14 @@ test('revoking twice is the same as once, and the key opens nothing from then on
   expect(second.body).toEqual(first.body)
 })
 
-test('a use is seen in the list', async () => {
+test('the use of a key appears in the list', async () => {
   const { id, secret } = await harness.createKey({ scopes: ['devices:read'] })
   await harness.api('GET', '/devices', { headers: bearer(secret) })
   const read = await harness.api('GET', `/keys/${id}`, { headers })
   expect(read.body.data?.['lastUsedAt']).toBe(new Date(harness.clock.now()).toISOString())
 })
 
-test('pages go through all keys, newest first, while new ones are made', async () => {
+test('pages contain all keys, newest first, even while new ones are made', async () => {
   const other = await startAdmin()
   const session = await other.createSession()
   for (let key = 0; key < 7; key += 1) await other.createKey()

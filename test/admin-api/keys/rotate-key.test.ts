@@ -25,7 +25,7 @@ describe('rotating a key', () => {
     return status === 200
   }
 
-  test('gives a new secret under the same id; the old one works for 7 days and not after', async () => {
+  test('gives it a new secret under the same id; the old one works for 7 days and no longer', async () => {
     const { id, secret } = await harness.createKey()
     const answer = await rotate(id)
     expect(answer.status).toBe(200)
@@ -47,7 +47,7 @@ describe('rotating a key', () => {
     expect(await opens(key, 7 * DAY)).toBe(true)
   })
 
-  test('leaves no more than one old secret', async () => {
+  test('keeps at most one old secret', async () => {
     const { id, secret: first } = await harness.createKey()
     const { key: second } = (await rotate(id)).body.data as { key: string }
     const { key: third } = (await rotate(id)).body.data as { key: string }
@@ -72,7 +72,7 @@ describe('rotating a key', () => {
     if (graceMs > 0) expect(await opens(secret, graceMs - 1)).toBe(true)
   })
 
-  test('is over when the grace time is', async () => {
+  test('ends with the grace time', async () => {
     const { id } = await harness.createKey()
     await rotate(id, { graceSeconds: 60 })
     harness.clock.time += 60_000
@@ -91,7 +91,7 @@ describe('rotating a key', () => {
     },
   )
 
-  test('needs no body and no Content-Type, but what is sent has to be right', async () => {
+  test('needs no body and no Content-Type, but refuses a malformed body', async () => {
     const { id } = await harness.createKey()
     expect((await rotate(id, '{')).status).toBe(400)
     expect((await rotate(id, { grace: 5 })).body.details?.[0]?.field).toBe('grace')
@@ -103,7 +103,7 @@ describe('rotating a key', () => {
     expect((await rotate(id, '')).status).toBe(200)
   })
 
-  test('of one that is revoked or expired is a 409, and that is what its status says', async () => {
+  test('is a 409 for a revoked or expired key, whose status says so', async () => {
     const now = harness.clock.now()
     const previousValidUntil = now + 1
     for (const over of [{ revokedAt: T0 }, { expiresAt: now }, { expiresAt: now, revokedAt: T0 }]) {
