@@ -6,14 +6,14 @@ import { checkerOf, document, expectEnvelope } from './asyncapi-document.ts'
 const { schemas, messages } = document.components
 
 describe('the erasure of a device in the AsyncAPI document', () => {
-  test('is what the code writes: key, headers, no value', () => {
+  test('matches the written message: key, headers, no value', () => {
     const message = toErasureMessage(deviceErased({ deviceId: 'a/b' }))
     expectEnvelope(message, messages.deviceErased)
     expect(checkerOf(messages.deviceErased.payload)(message.value)).toEqual([])
     expect(checkerOf(messages.deviceErased.payload)('{}')).not.toEqual([])
   })
 
-  test('has an example that the code reads', async () => {
+  test('has an example that the code can read', async () => {
     const [example] = messages.deviceErased.examples
     expect(checkerOf(schemas.erasureHeaders)(example!.headers)).toEqual([])
     expect(await read(example!.headers)).toMatchObject({

@@ -9,7 +9,7 @@ import { checkerOf, document, expectEnvelope } from './asyncapi-document.ts'
 const { schemas, messages } = document.components
 
 describe('a heartbeat in the AsyncAPI document', () => {
-  test('is what the code writes: key, headers, value', () => {
+  test('matches the written message: key, headers, value', () => {
     const message = toMessage(deviceSeen({ deviceId: 'a/b' }))
     expectEnvelope(message, messages.deviceSeenJson)
     const value = JSON.parse(String(message.value)) as object
@@ -17,13 +17,13 @@ describe('a heartbeat in the AsyncAPI document', () => {
     expect(Object.keys(value)).toEqual(Object.keys(schemas.deviceSeen.properties ?? {}))
   })
 
-  test('is marked when it has waited in a spool', () => {
+  test('is marked if it has waited in a spool', () => {
     const message = toMessage(deviceSeen(), { spooled: true })
     expectEnvelope(message, messages.deviceSeenJson)
     expect(message.headers).toMatchObject({ ce_spooled: 'true' })
   })
 
-  test('is the only event with the header that tells it to programs that see names of headers only', () => {
+  test('is the only event with the header by which programs that see only header names identify it', () => {
     expect(toMessage(deviceSeen()).headers).toMatchObject({ ce_heartbeat: 'true' })
     expect(messages.deviceSeenJson.examples[0]!.headers).toMatchObject({ ce_heartbeat: 'true' })
     for (const { headers } of [
@@ -35,7 +35,7 @@ describe('a heartbeat in the AsyncAPI document', () => {
     }
   })
 
-  test('has an example that the code reads', async () => {
+  test('has an example that the code can read', async () => {
     const [example] = messages.deviceSeenJson.examples
     expect(checkerOf(schemas.heartbeatHeaders)(example!.headers)).toEqual([])
     expect(checkerOf(schemas.deviceSeen)(example!.payload)).toEqual([])

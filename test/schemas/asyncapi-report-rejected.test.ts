@@ -18,7 +18,7 @@ const everyField: Required<ReportRejected> = {
 }
 
 describe('a refused report in the AsyncAPI document', () => {
-  test('is what the code writes: key, headers, value', () => {
+  test('matches the written message: key, headers, value', () => {
     for (const event of [everyField, reportRejected({ deviceId: '', body: '', count: 99 })]) {
       const message = toRejectionMessage(event)
       expectEnvelope(message, messages.reportRejected)
@@ -26,7 +26,7 @@ describe('a refused report in the AsyncAPI document', () => {
     }
   })
 
-  test('has the fields that the code reads and writes, and requires those that it requires', () => {
+  test('has the fields that the code reads and writes, and requires the same ones', () => {
     const names = Object.keys(schema.properties ?? {})
     expect(names).toEqual(Object.keys(decodeReportRejected(encodeReportRejected(everyField))))
     expect(Object.keys(fields())).toEqual(names)
@@ -54,7 +54,7 @@ describe('a refused report in the AsyncAPI document', () => {
     }
   })
 
-  test('has an example that the code reads', () => {
+  test('has an example that the code can read', () => {
     const [example] = messages.reportRejected.examples
     const event = decodeReportRejected(JSON.stringify(example!.payload))
     expect(JSON.parse(encodeReportRejected(event))).toEqual(example!.payload)

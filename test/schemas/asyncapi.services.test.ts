@@ -13,7 +13,7 @@ const { messages } = document.components
 await describeWith(['schemaRegistry'], 'what the code writes as Avro', ({ schemaRegistry }) => {
   const { url } = schemaRegistry
 
-  test('is read by who knows only the document', async () => {
+  test('a consumer that knows only the document can read the topics', async () => {
     const heartbeat = deviceSeen()
     const { accountId, deviceId, keyId, receivedAt } = heartbeat
     const value = { accountId, deviceId, keyId, receivedAt }

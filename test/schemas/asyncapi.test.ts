@@ -32,13 +32,13 @@ describe('the AsyncAPI document', () => {
     expect(faultsAsAsyncapi()).toEqual([])
   })
 
-  test('refers only to what is in it', () => {
+  test('contains all its references', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)]
     expect(references.length).toBeGreaterThan(10)
     for (const [, path] of references) expect(document).toHaveProperty(path!.split('/'))
   })
 
-  test('has names from which generators make types: one thing each, enumerations too', () => {
+  test('has unique names from which generators make types, enumerations included', () => {
     const taken = Object.keys(document.channels).filter((name) => name in schemas)
     expect(taken).toEqual([])
     const nameless = Object.values<object>(schemas).filter((schema) =>
@@ -60,7 +60,7 @@ describe('the AsyncAPI document', () => {
     expect(described).toEqual(created)
   })
 
-  test('has the fields that the code reads, and requires those that it requires', () => {
+  test('has the fields that the code reads, and requires the same ones', () => {
     expect(everyName).toEqual(namesReadFrom(everyField))
     const requiredByCode = everyName.filter(
       (name) => !isReadable({ ...fields(), [name]: undefined }),
@@ -69,7 +69,7 @@ describe('the AsyncAPI document', () => {
     for (const name of MEASUREMENTS) expect(requiredByCode).not.toContain(name)
   })
 
-  test('gives an example that the code reads', () => {
+  test('has an example that the code can read', () => {
     const [example] = messages.positionReportedJson.examples
     const event = decodePositionReported(JSON.stringify(example!.payload))
     expect(JSON.parse(encodePositionReported(event))).toEqual(example!.payload)
@@ -77,8 +77,8 @@ describe('the AsyncAPI document', () => {
   })
 })
 
-describe('what the code writes as JSON', () => {
-  test('is a message of the document: key, headers, value', () => {
+describe('a JSON event of the code', () => {
+  test('matches the document’s message: key, headers, value', () => {
     for (const event of [everyField, positionReported({ timestampSource: 'server' })]) {
       const message = toMessage(event)
       expectEnvelope(message, messages.positionReportedJson)
@@ -86,18 +86,18 @@ describe('what the code writes as JSON', () => {
     }
   })
 
-  test('is marked, as the document says, when it has waited in a spool, and only then', () => {
+  test('is marked, as the document says, if and only if it has waited in a spool', () => {
     const message = toMessage(everyField, { spooled: true })
     expectEnvelope(message, messages.positionReportedJson)
     expect(message.headers).toMatchObject({ ce_spooled: 'true' })
     expect(toMessage(everyField).headers).not.toHaveProperty('ce_spooled')
   })
 
-  test('has no field that the document does not have', () => {
+  test('has only fields that the document has', () => {
     expect(Object.keys(fields()).sort()).toEqual([...everyName].sort())
   })
 
-  test('is described whatever report was accepted', () => {
+  test('matches the document for any accepted report', () => {
     const measured = Object.fromEntries(MEASUREMENTS.map((name) => [name, aNumber()]))
     const aReport = fc.record(
       {
@@ -122,7 +122,7 @@ describe('what the code writes as JSON', () => {
   })
 
   test.each(['latitude', 'longitude', ...MEASUREMENTS])(
-    'has %s within the limits given',
+    'has %s within the document’s limits',
     (name) => {
       const limits = schemas.positionReported.properties?.[name] as Record<string, number>
       for (const limit of ['minimum', 'maximum']) {
@@ -137,8 +137,8 @@ describe('what the code writes as JSON', () => {
   )
 })
 
-describe('what the code writes as a dead letter', () => {
-  test('has the headers of the document, and no other', () => {
+describe('a dead letter of the code', () => {
+  test('has the document’s headers, and no others', () => {
     const letter = toDeadLetter(
       {
         kind: 'unreadable',
@@ -155,7 +155,7 @@ describe('what the code writes as a dead letter', () => {
   })
 })
 
-test('the Avro schema of the document is the one that the code registers', () => {
+test('the document’s Avro schema is the one that the code registers', () => {
   expect(messages.positionReportedAvro.payload.schema).toEqual(POSITION_REPORTED_AVRO)
 })
 

@@ -6,7 +6,7 @@ import { deviceKey } from '../../schemas/position-reported.ts'
 import { deviceErased } from '../samples.ts'
 import { anyIdentifier } from '../any-text.ts'
 
-test('account and device come back from the key, whatever the device is called', () => {
+test('account and device can be read back from the key, whatever the device’s id', () => {
   fc.assert(
     fc.property(anyIdentifier, (deviceId) => {
       const event = deviceErased({ deviceId })
@@ -35,7 +35,7 @@ test.each([
   expect(() => decoded(changes)).toThrow(UndecodableEventError)
 })
 
-test('an account with a slash in it could not be told from its device', () => {
+test('an account with a slash is refused, because it could not be separated from its device', () => {
   expect(() => checkDeviceErased(deviceErased({ accountId: 'a/b' }))).toThrow('accountId')
 })
 

@@ -20,7 +20,7 @@ describe('ISO 8601', () => {
     ['2000-02-29T00:00:00Z', '2000-02-29T00:00:00.000Z'],
     ['0050-03-01T00:00:00Z', '0050-03-01T00:00:00.000Z'],
     ['2026-12-31T23:59:59-23:59', '2027-01-01T23:58:59.000Z'],
-  ])('%s is %s', (text, expected) => {
+  ])('%s is read as %s', (text, expected) => {
     expect(new Date(parseIso8601(text) ?? NaN).toISOString()).toBe(expected)
   })
 
@@ -51,11 +51,11 @@ describe('ISO 8601', () => {
     '1769862615',
     'Sat, 31 Jan 2026 12:30:15 GMT',
     '',
-  ])('%s is no date and time', (text) => {
+  ])('%s is not a date and time', (text) => {
     expect(parseIso8601(text)).toBeUndefined()
   })
 
-  test('every moment that JavaScript writes comes back to the millisecond', () => {
+  test('every time that JavaScript writes is read back to the millisecond', () => {
     const moments = fc.date({
       min: new Date('0000-01-01T00:00:00Z'),
       max: new Date('9999-12-31T23:59:59.999Z'),
@@ -71,7 +71,7 @@ describe('ISO 8601', () => {
     )
   })
 
-  test('the usual form is read as its equals are', () => {
+  test('the usual form is read like its equivalents', () => {
     const digits = (most: number, length: number) =>
       fc.integer({ min: 0, max: most }).map((number) => String(number).padStart(length, '0'))
     const parts = fc.tuple(
@@ -96,7 +96,7 @@ describe('ISO 8601', () => {
   })
 })
 
-test('a time is written as the engine writes it', () => {
+test('a time is written exactly as the engine writes it', () => {
   const furthest = 8.64e15
   const times = fc.oneof(
     fc.integer({ min: -furthest, max: furthest }),

@@ -21,7 +21,7 @@ describe('a position report', () => {
     expect(parse(minimal)).toEqual({ report: minimal })
   })
 
-  test('keeps every known field and no other', () => {
+  test('keeps every known field and drops all others', () => {
     const full = {
       ...minimal,
       accuracy: 4.5,
@@ -39,7 +39,7 @@ describe('a position report', () => {
     expect(parse(body)).toEqual({ report: { ...full, timestamp: NOW - 500 } })
   })
 
-  test('null in an optional field is absence, in a required field it is missing', () => {
+  test('null in an optional field means absent, in a required field it is a fault', () => {
     expect(parse({ ...minimal, accuracy: null, timestamp: null })).toEqual({ report: minimal })
     expect(faultyFields({ deviceId: null, latitude: null, longitude: null })).toEqual([
       'deviceId',
@@ -65,7 +65,7 @@ describe('a position report', () => {
     expect(parsed).toEqual({ report: { ...minimal, latitude: 0, altitude: 0 } })
   })
 
-  test('the bounds of a range belong to it', () => {
+  test('ranges include their bounds', () => {
     for (const [latitude, longitude] of [
       [90, 180],
       [-90, -180],
@@ -83,18 +83,18 @@ describe('a position report', () => {
     ['speed', 0, -1],
     ['battery', 1, 1.001],
     ['battery', 0, -1e-9],
-  ])('%s may be %d and not %d', (field, last, beyond) => {
+  ])('%s may be %d but not %d', (field, last, beyond) => {
     expect(parse({ ...minimal, [field]: last })).toEqual({ report: { ...minimal, [field]: last } })
     expect(faultyFields({ ...minimal, [field]: beyond })).toEqual([field])
   })
 
-  test.each(['speed', 'heading'])('a %s of −1 is to be left out, as the message says', (field) => {
+  test.each(['speed', 'heading'])('the message for a %s of −1 says to leave it out', (field) => {
     expect(parse({ ...minimal, [field]: -1 })).toEqual({
       faults: [{ field, message: expect.stringContaining('leave the field out') as unknown }],
     })
   })
 
-  test('a timestamp may be 24 hours ahead and not a millisecond more', () => {
+  test('a timestamp may be 24 hours ahead but not a millisecond more', () => {
     const ahead = (ms: number) => new Date(NOW + 24 * 3_600_000 + ms).toISOString()
     expect(faultyFields({ ...minimal, timestamp: ahead(0) })).toEqual([])
     expect(faultyFields({ ...minimal, timestamp: ahead(1) })).toEqual(['timestamp'])
@@ -136,12 +136,12 @@ describe('a position report', () => {
     expect(faultyFields({ ...minimal, deviceId })).toEqual(['deviceId'])
   })
 
-  test('own keys called __proto__ and inherited values are nothing to it', () => {
+  test('own keys called __proto__ and inherited values are ignored', () => {
     const body: unknown = JSON.parse('{"__proto__":{"deviceId":"a"},"latitude":1,"longitude":2}')
     expect(faultyFields(body)).toEqual(['deviceId'])
   })
 
-  test('whatever JSON comes, the answer is a report or faults that name fields', () => {
+  test('any JSON gives either a report or faults that name fields', () => {
     const almost = fc.record(
       {
         deviceId: fc.oneof(fc.string(), fc.jsonValue()),
@@ -177,7 +177,7 @@ describe('a position report', () => {
     )
   })
 
-  test('of what trackers send nothing needs the slow rules', () => {
+  test('reports as trackers send them never need the slow rules', () => {
     const full = { accuracy: 5, altitude: -3, speed: 0, heading: 360, battery: 0.5 }
     for (const timestamp of ['2026-05-31T23:59:59Z', '20260531T2359+02', null]) {
       const body = { ...minimal, ...full, timestamp, unknown: {} }
@@ -188,7 +188,7 @@ describe('a position report', () => {
     }
   })
 
-  test('what is taken for plainly right is the same report by the rules', () => {
+  test('the fast path gives the same report as the rules', () => {
     const odd = fc.constantFrom(undefined, null, '', ' ', '1', true, [], {}, 7, -0, Infinity)
     const number = (name: keyof typeof RANGES) => {
       const edge = fc.constantFrom(...RANGES[name])

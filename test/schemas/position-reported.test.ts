@@ -6,7 +6,7 @@ import { positionReported, T0 } from '../samples.ts'
 import { anyIdentifier, anyText } from '../any-text.ts'
 
 describe('PositionReported as JSON', () => {
-  test('writes times as ISO 8601 and leaves absent measurements out', () => {
+  test('has times in ISO 8601 and no absent measurements', () => {
     const event = positionReported({ timestamp: T0, receivedAt: T0 + 1, speed: 2.5 })
     const written: unknown = JSON.parse(encodePositionReported(event))
     expect(written).toEqual({
@@ -16,7 +16,7 @@ describe('PositionReported as JSON', () => {
     })
   })
 
-  test('comes back bit for bit', () => {
+  test('is read back bit for bit', () => {
     const events = fc.record({
       latitude: fc.double({ min: -90, max: 90, noNaN: true }).map((x) => x || 0),
       longitude: fc.double({ min: -180, max: 180, noNaN: true }).map((x) => x || 0),
@@ -32,7 +32,7 @@ describe('PositionReported as JSON', () => {
     )
   })
 
-  test('is what JSON.stringify writes', () => {
+  test('equals the output of JSON.stringify', () => {
     const number = fc.double({ noNaN: true, noDefaultInfinity: true })
     const events = fc.record(
       {
@@ -60,7 +60,7 @@ describe('PositionReported as JSON', () => {
     )
   })
 
-  test('fields of a newer writer are left out', () => {
+  test('is read without the fields of a newer writer', () => {
     const event = positionReported()
     const newer = JSON.stringify({ ...JSON.parse(encodePositionReported(event)), satellites: 9 })
     expect(decodePositionReported(newer)).toStrictEqual(event)
@@ -86,7 +86,7 @@ describe('PositionReported as JSON', () => {
     ['with a slash in its accountId', changed({ accountId: 'acc/1' })],
     ['of after the year 9999', changed({ timestamp: '9999-12-31T23:59:59-12:00' })],
     ['of before 1970', changed({ receivedAt: '1969-12-31T23:59:59Z' })],
-  ])('a value %s is refused with a reason', (_what, json) => {
+  ])('is refused with a reason if the value is %s', (_what, json) => {
     expect(() => decodePositionReported(json)).toThrow(UndecodableEventError)
   })
 })

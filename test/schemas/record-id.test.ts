@@ -15,7 +15,7 @@ describe('the id of a record', () => {
     expect(id.slice(0, 10)).toBe(ulid(T0, new Uint8Array(10)).slice(0, 10))
   })
 
-  test('stays what it has always been for a given report', () => {
+  test('is stable for a given report across versions', () => {
     const full = { ...report, timestamp: T0, accuracy: 5, battery: 0.5 }
     expect(recordIdFor(full, context)).toBe('01KDVDNA00Z6JGGE5XXD5XW7P3')
     expect(recordIdFor(report, { ...context, idempotencyKey: 'trip-7' })).toBe(
@@ -23,7 +23,7 @@ describe('the id of a record', () => {
     )
   })
 
-  test('comes from the JSON list of all that is present', () => {
+  test('is derived from the JSON list of all present fields', () => {
     const number = fc.double({ noNaN: true, noDefaultInfinity: true })
     const measured = { accuracy: number, altitude: number, speed: number, heading: number }
     const some = fc.record({ ...measured, battery: number }, { requiredKeys: [] })
@@ -53,19 +53,19 @@ describe('the id of a record', () => {
     )
   })
 
-  test('is the same whenever a report with a time is received', () => {
+  test('does not depend on when a report with a time is received', () => {
     const timed = { ...report, timestamp: T0 }
     const later = { ...context, receivedAt: T0 + 86_400_000 }
     expect(recordIdFor(timed, later)).toBe(recordIdFor(timed, context))
   })
 
-  test('is the same for one Idempotency-Key, also without a time', () => {
+  test('is the same for one Idempotency-Key, even without a time', () => {
     const again = { ...context, idempotencyKey: 'k', receivedAt: T0 + 5 }
     const first = { ...context, idempotencyKey: 'k' }
     expect(recordIdFor(report, again)).toBe(recordIdFor(report, first))
   })
 
-  test('is random and of the time of receipt where nothing recognises the report', () => {
+  test('is random, with the time of receipt, if nothing identifies the report', () => {
     const ids = Array.from({ length: 50 }, () => recordIdFor(report, context))
     expect(new Set(ids).size).toBe(50)
     expect(ids[0]?.slice(0, 10)).toBe(ulid(T0, new Uint8Array(10)).slice(0, 10))
@@ -91,7 +91,7 @@ describe('the id of a record', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  test('no two texts in account, device and header can be read as one another', () => {
+  test('never mixes up texts of account, device and header', () => {
     const text = fc.string({ unit: fc.constantFrom('a', '"', ',', '\\', '/'), maxLength: 4 })
     const parts = fc.record({ accountId: text, deviceId: text, idempotencyKey: text })
     const id = ({ accountId, deviceId, idempotencyKey }: Record<string, string>) =>

@@ -11,13 +11,13 @@ import { reportRejected, T0 } from '../samples.ts'
 import { anyText } from '../any-text.ts'
 
 describe('ReportRejected as JSON', () => {
-  test('writes its time as ISO 8601 and leaves absent fields out', () => {
+  test('has its time in ISO 8601 and no absent fields', () => {
     const event = reportRejected({ receivedAt: T0 + 1 })
     const written: unknown = JSON.parse(encodeReportRejected(event))
     expect(written).toEqual({ ...event, receivedAt: '2026-01-01T00:00:00.001Z' })
   })
 
-  test('comes back as it was, whatever a sender sent', () => {
+  test('is read back unchanged, whatever a sender sent', () => {
     const sent = anyText({ maxLength: 60 })
     const events = fc.record(
       {
@@ -37,7 +37,7 @@ describe('ReportRejected as JSON', () => {
     )
   })
 
-  test('fields of a newer writer are left out, and null is absent', () => {
+  test('is read without the fields of a newer writer, and null means absent', () => {
     const event = reportRejected()
     const newer = changed({ address: '192.0.2.1', deviceId: null, body: null }, event)
     expect(decodeReportRejected(newer)).toStrictEqual(event)
@@ -61,7 +61,7 @@ describe('ReportRejected as JSON', () => {
     ['that counts nothing', changed({ count: 0 })],
     ['that counts a part', changed({ count: 1.5 })],
     ['that counts in words', changed({ count: '2' })],
-  ])('a value %s is refused with a reason', (_what, json) => {
+  ])('is refused with a reason if the value is %s', (_what, json) => {
     expect(() => decodeReportRejected(json)).toThrow(UndecodableEventError)
   })
 })
