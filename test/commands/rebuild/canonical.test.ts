@@ -11,7 +11,7 @@ import { positionReported } from '../../samples.ts'
 
 const origin = { partition: 3, offset: 7 }
 
-test('where in the log something stands makes no difference, everything else does', () => {
+test('the place in the log makes no difference to the canonical form, everything else does', () => {
   const event = positionReported()
   const text = canonicalRecord({ ...event, origin })
   expect(canonicalRecord({ ...event, origin: { partition: 0, offset: 0 } })).toBe(text)
@@ -31,7 +31,7 @@ test('where in the log something stands makes no difference, everything else doe
   expect(new Set([text, ...texts]).size).toBe(others.length + 1)
 })
 
-test('a status is what it says of the device, not how far it was folded', () => {
+test('the canonical status of a device does not depend on how far it was folded', () => {
   const status = deviceStatus(undefined, { origin, event: positionReported() })
   const text = canonicalStatus(status)
   expect(canonicalStatus({ ...status, applied: {} })).toBe(text)
@@ -42,7 +42,7 @@ test('a status is what it says of the device, not how far it was folded', () => 
   expect(canonicalStatus({ ...status, lastPosition })).not.toBe(text)
 })
 
-test('a hash does not depend on the order, and tells how often something is there', () => {
+test('a hash does not depend on the order, but on the number of occurrences', () => {
   fc.assert(
     fc.property(fc.array(fc.string(), { minLength: 1 }), fc.nat(), (texts, at) => {
       const hash = hashOf(texts)

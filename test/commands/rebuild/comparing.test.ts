@@ -23,7 +23,7 @@ describe('a rebuild that compares', () => {
         (SELECT number FROM device_statuses WHERE device_id = 'tracker-2')`,
     ],
     ['a time is wrong', 'UPDATE device_statuses SET last_seen_at = last_seen_at - 1'],
-  ])('finds that %s, and mends it when it is told to', async (_name, sql) => {
+  ])('finds that %s, and repairs it if so requested', async (_name, sql) => {
     await append(20)
     await append(5, 'tracker-2')
     await caughtUp()
@@ -52,7 +52,7 @@ describe('a rebuild that compares', () => {
     })
   })
 
-  test('is not misled by what retention has taken or is about to take', async () => {
+  test('is not misled by records that retention has removed or is about to remove', async () => {
     const at = (day: number, deviceId: string) =>
       positionReported({ deviceId, receivedAt: T0 + day * DAY_MS, timestamp: T0 + day * DAY_MS })
     await here.eventLog.append([

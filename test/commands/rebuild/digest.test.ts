@@ -56,23 +56,26 @@ async function compare(
   return { equal, records: records.count, devices: devices.count }
 }
 
-describe('generations are compared as of a point in the log', () => {
+describe('the comparison of generations as of a point in the log', () => {
   test.each([
     ['only the old one', true, false],
     ['only the new one', false, true],
     ['both', true, true],
     ['none', false, false],
-  ])('when %s has applied an erasure beyond it', async (_name, oldHas, newHas) => {
-    const covered = [report('a'), report('b'), report('c'), report('b')]
-    const since = [erasure('b'), report('b'), report('a')]
-    await project(before, oldHas ? [...covered, ...since] : covered)
-    await project(after, newHas ? [...covered, ...since] : covered)
-    const left = oldHas || newHas ? { records: 2, devices: 2 } : { records: 4, devices: 3 }
-    expect(await compare(covered.at(-1))).toEqual({ equal: true, ...left })
-  })
+  ])(
+    'finds no difference when %s has applied an erasure beyond it',
+    async (_name, oldHas, newHas) => {
+      const covered = [report('a'), report('b'), report('c'), report('b')]
+      const since = [erasure('b'), report('b'), report('a')]
+      await project(before, oldHas ? [...covered, ...since] : covered)
+      await project(after, newHas ? [...covered, ...since] : covered)
+      const left = oldHas || newHas ? { records: 2, devices: 2 } : { records: 4, devices: 3 }
+      expect(await compare(covered.at(-1))).toEqual({ equal: true, ...left })
+    },
+  )
 
   test.each(['pageStatuses', 'scanRecords', 'erasedUpTo'] as const)(
-    'when one of them applies an erasure right before its %s',
+    'finds no difference when one of them applies an erasure right before its %s',
     async (method) => {
       for (const name of ['before', 'after'] as const) {
         const covered = [report('a'), report('b'), report('b')]
@@ -91,7 +94,7 @@ describe('generations are compared as of a point in the log', () => {
     },
   )
 
-  test('when there are many devices, and many of them erased', async () => {
+  test('finds no difference when there are many devices, many of them erased', async () => {
     const covered = Array.from({ length: 450 }, (_, n) => report(`é${n % 10}-${n}`))
     const since = covered
       .filter((_entry, n) => n % 3 === 0)
@@ -102,7 +105,7 @@ describe('generations are compared as of a point in the log', () => {
     expect(await compare(covered.at(-1))).toEqual({ equal: true, records: 300, devices: 300 })
   })
 
-  test('and a record or a device that is missing beside an erased one makes them differ', async () => {
+  test('finds a missing record or device next to an erased one', async () => {
     const [a, b, c, again] = [report('a'), report('b'), report('c'), report('c')]
     const since = erasure('b')
     await project(before, [a, b, c, again, since])
@@ -111,7 +114,7 @@ describe('generations are compared as of a point in the log', () => {
     expect(await compare(c)).toMatchObject({ equal: true, records: 2, devices: 2 })
   })
 
-  test('and an account that only one of them has makes them differ', async () => {
+  test('finds an account that only one of them has', async () => {
     const own = report('a')
     const others = log.append(positionReported({ accountId: 'acc-2', deviceId: 'a' }))
     await project(before, [own])
@@ -120,7 +123,7 @@ describe('generations are compared as of a point in the log', () => {
     expect(await compare(others)).toMatchObject({ equal: false, records: 2, devices: 2 })
   })
 
-  test('and an erasure that is covered and was not applied makes them differ', async () => {
+  test('finds an erasure that is covered but was not applied', async () => {
     const [a, b, erased] = [report('a'), report('b'), erasure('b')]
     await project(before, [a, b, erased])
     await project(after, [a, b])
@@ -128,18 +131,18 @@ describe('generations are compared as of a point in the log', () => {
   })
 })
 
-describe('heartbeats are compared as of that point', () => {
+describe('the comparison of heartbeats as of that point', () => {
   const heard = (deviceId: string, receivedAt: number) =>
     log.hear(deviceSeen({ deviceId, receivedAt }))
 
-  test('when both generations have them', async () => {
+  test('finds no difference when both generations have them', async () => {
     const covered = [report('a'), heard('a', T0 + 9 * HOUR_MS), heard('a', T0 + 8 * HOUR_MS)]
     await project(before, covered)
     await project(after, covered)
     expect(await compare(covered.at(-1))).toEqual({ equal: true, records: 1, devices: 1 })
   })
 
-  test('and one that only one of them has applied makes them differ', async () => {
+  test('finds a heartbeat that only one of them has applied', async () => {
     const [a, b, heartbeat] = [report('a'), report('b'), heard('a', T0 + 9 * HOUR_MS)]
     await project(before, [a, b, heartbeat])
     await project(after, [a, b])
@@ -151,7 +154,7 @@ describe('heartbeats are compared as of that point', () => {
     ['only the old one', true, false],
     ['only the new one', false, true],
     ['both', true, true],
-  ])('also when %s has applied later ones', async (_name, oldHas, newHas) => {
+  ])('finds no difference when %s has applied later ones', async (_name, oldHas, newHas) => {
     const covered = [report('a'), heard('a', T0 + 9 * HOUR_MS), report('b')]
     const since = [heard('a', T0 + 10 * HOUR_MS), heard('b', T0 + 10 * HOUR_MS)]
     await project(before, oldHas ? [...covered, ...since] : covered)
@@ -159,7 +162,7 @@ describe('heartbeats are compared as of that point', () => {
     expect(await compare(covered.at(-1))).toEqual({ equal: true, records: 2, devices: 2 })
   })
 
-  test('and a last sighting that is neither a record’s nor a heartbeat’s makes them differ', async () => {
+  test('finds a last sighting that belongs neither to a record nor to a heartbeat', async () => {
     const covered = [report('a'), heard('a', T0 + 9 * HOUR_MS)]
     await project(before, covered)
     await project(after, covered)
@@ -175,7 +178,7 @@ describe('heartbeats are compared as of that point', () => {
     })
   })
 
-  test('and a device that heartbeats alone keep is left out where retention has taken its records', async () => {
+  test('leaves out a device that only heartbeats keep, after retention has removed its records', async () => {
     const [gone, heartbeat] = [report('gone'), heard('gone', T0 + 9 * HOUR_MS)]
     const both = [report('a'), heard('a', T0 + 10 * HOUR_MS)]
     await project(before, [gone, heartbeat, ...both])

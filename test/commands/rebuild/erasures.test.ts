@@ -7,7 +7,7 @@ const here = rebuildableForEachTest()
 const { append, caughtUp, counts, erase, expectEvery, rebuild } = here
 
 describe('a rebuild', () => {
-  test('is not misled by devices that are erased before and meanwhile, and brings none back', async () => {
+  test('is not misled by devices erased before or during it, and restores none', async () => {
     const erased = ['long before', 'just before', 'building', 'comparing', 'switched']
     for (const deviceId of [...erased, 'stays']) await append(40, deviceId)
     await erase('long before')
@@ -42,7 +42,7 @@ describe('a rebuild', () => {
     expect(await counts()).toEqual({ ...afresh, stays: [40, 40] })
   })
 
-  test('that passes an erasure first lets go of what operators said of the device', async () => {
+  test('that passes an erasure first drops the operators’ settings of the device', async () => {
     await append(1, 'before')
     await append(1, 'meanwhile')
     await caughtUp()
@@ -69,7 +69,7 @@ describe('a rebuild', () => {
     expect(await here.store.devicesWithInterval('acc-1')).toMatchObject([{ deviceId: 'stays' }])
   })
 
-  test('leaves alone what operators said of a device when it passes an old erasure', async () => {
+  test('keeps the operators’ settings of a device when it passes an old erasure', async () => {
     await append(1)
     await erase('tracker-1')
     await caughtUp()

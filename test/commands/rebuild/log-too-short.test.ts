@@ -10,7 +10,7 @@ const here = rebuildableForEachTest()
 const { append, caughtUp, counts, openLog, rebuild } = here
 
 describe('a rebuild', () => {
-  test('does not begin when the log no longer reaches back, unless it is forced', async () => {
+  test('does not begin if the log no longer reaches back far enough, unless it is forced', async () => {
     await here.eventLog.append([
       positionReported({ receivedAt: T0 }),
       positionReported({ receivedAt: T0 + 1_000 }),
@@ -26,7 +26,7 @@ describe('a rebuild', () => {
     expect(await counts()).toEqual({ 'tracker-1': [2, 2] })
   })
 
-  test('does not take an empty log for the one that the records came from', async () => {
+  test('does not mistake an empty log for the one that the records came from', async () => {
     await append(3)
     await caughtUp()
     await here.stopProjector()
@@ -37,7 +37,7 @@ describe('a rebuild', () => {
     await eventually(async () => Object.keys(await counts()).length === 0)
   })
 
-  test('is the way out of a log that is another one, once it is forced', async () => {
+  test('accepts another log if it is forced', async () => {
     await append(3, 'of the lost log')
     await caughtUp()
     await here.stopProjector()

@@ -2,17 +2,17 @@ import { expect, test } from '@jest/globals'
 import { HELP, parseOptions } from '../../../commands/rebuild/options.ts'
 import { UsageError } from '../../../commands/command.ts'
 
-test('without arguments nothing is forced', () => {
+test('without arguments, nothing is forced', () => {
   expect(parseOptions([])).toEqual({ force: false })
   expect(parseOptions(['--force'])).toEqual({ force: true })
 })
 
-test('help is asked for in two ways, and names what there is', () => {
+test('both help options print all options', () => {
   expect(parseOptions(['--help'])).toBe('help')
   expect(parseOptions(['--force', '-h'])).toBe('help')
   expect(HELP).toContain('--force')
 })
 
-test.each([['--forced'], ['now'], ['--force=true'], ['']])('%j is not understood', (arg) => {
+test.each([['--forced'], ['now'], ['--force=true'], ['']])('%j is refused', (arg) => {
   expect(() => parseOptions(['--force', arg])).toThrow(UsageError)
 })

@@ -13,7 +13,7 @@ const here = rebuildableForEachTest()
 const { append, caughtUp, counts, rebuild } = here
 
 describe('a rebuild', () => {
-  test('makes the same again, switches, and removes what was in use before', async () => {
+  test('makes equal read models, switches, and removes the previous ones', async () => {
     const first = positionReported()
     await here.eventLog.append([first, { ...first, receivedAt: first.receivedAt + 5_000 }])
     await append(1_200)
@@ -79,7 +79,7 @@ describe('a rebuild', () => {
     }
   })
 
-  test('brings the old read models up to date where no projector runs', async () => {
+  test('brings the old read models up to date if no projector runs', async () => {
     await append(5)
     await caughtUp()
     await here.stopProjector()
@@ -120,7 +120,7 @@ describe('a rebuild', () => {
     expect(await here.eventLog.deadLetters()).toBe(1)
   })
 
-  test('that is stopped leaves the old read models in use and nothing behind', async () => {
+  test('that is stopped leaves the old read models in use and no remains of its own', async () => {
     await append(600)
     await caughtUp()
     const stop = new AbortController()
@@ -132,7 +132,7 @@ describe('a rebuild', () => {
     expect(await rebuild()).toMatchObject({ kind: 'switched', compared: { to: 4 } })
   })
 
-  test('waits for no other rebuild', async () => {
+  test('refuses to start during another rebuild', async () => {
     const other = await here.store.beginRebuild()
     const outcome = await rebuild()
     expect(outcome).toEqual({ kind: 'busy' })

@@ -9,18 +9,18 @@ const extent: readonly Extent[] = [
   { partition: 2, first: 0, next: 0, whole: true },
 ]
 
-test('events are done as far as the log still holds them', () => {
+test('events count as applied as far as the log still holds them', () => {
   expect(eventsDone({}, extent)).toEqual({ done: 0, total: 10 })
   expect(eventsDone({ 0: 3 }, extent)).toEqual({ done: 0, total: 10 })
   expect(eventsDone({ 0: 14, 1: 6 }, extent)).toEqual({ done: 5, total: 10 })
   expect(eventsDone({ 0: 99 }, extent)).toEqual({ done: 10, total: 10 })
 })
 
-describe('records can be made again', () => {
+describe('records', () => {
   test.each([
     ['there are none', []],
     ['the log holds the first and the last of them', [[0, 10, 19]]],
-  ] as const)('where %s', (_name, origins) => {
+  ] as const)('can be made again if %s', (_name, origins) => {
     expect(whatIsMissing(bounds(origins), extent)).toBeUndefined()
   })
 
@@ -29,7 +29,7 @@ describe('records can be made again', () => {
     ['the partition was emptied', [[1, 6, 6]], 'only to offset 7 of partition 1'],
     ['it ends before them', [[0, 10, 20]], 'they were built from another log'],
     ['it has no such partition', [[5, 0, 0]], 'no partition 5'],
-  ] as const)('but not where %s', (_name, origins, reason) => {
+  ] as const)('cannot be made again if %s', (_name, origins, reason) => {
     expect(whatIsMissing(bounds(origins), extent)).toContain(reason)
   })
 })
