@@ -28,9 +28,9 @@ type AnswerReport = (
 ) => Promise<void>
 
 /**
- * The app with endpoints for reports, which take POST requests to their paths. They get a context of
- * the app and nothing else of Koa: the router, answers written header by header, listeners for the end
- * of a request and the chain of middleware cost a report as much again as a bare server (bench/README.md).
+ * The app with endpoints for reports, which handle POST requests to their paths. Of Koa, they use only a
+ * context: the router, answers written header by header, listeners for the end of a request and the
+ * middleware chain would cost a report as much again as a bare server (bench/README.md).
  */
 export function withReportEndpoints(
   { app, router }: { app: Koa<ReportState>; router: Router<ReportState> },
@@ -64,7 +64,7 @@ function pathIn({ url = '' }: IncomingMessage): string {
   return end === -1 ? url : url.slice(0, end)
 }
 
-/** Does for a report all that the app's middleware does for the others. */
+/** Does for a report everything that the app's middleware does for other requests. */
 function answerReport({ metrics, logger, load }: Answering): AnswerReport {
   const observe = requestObserver({ service: 'ingest-api', metrics, logger })
   const failed = failureLog({ logger })

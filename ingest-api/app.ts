@@ -35,7 +35,7 @@ import type { ReportState } from './senders/endpoint.ts'
 import { receiveReports } from './senders/receive.ts'
 import { submitPosition } from './senders/submit.ts'
 
-/** The ingest API: a Koa app that reports pass by. */
+/** The ingest API: a Koa app whose middleware reports bypass. */
 export function createIngestApp({
   eventLog,
   keys,
@@ -65,7 +65,7 @@ export function createIngestApp({
   /** `key` is the limit of keys without one of their own. */
   rateLimits: Pick<Config['rateLimits'], 'device' | 'key' | 'auth'>
   openCounters?: OpenRateCounters | undefined
-  /** How many proxies to trust for X-Forwarded-For. */
+  /** The number of proxies to trust for X-Forwarded-For. */
   trustProxy: number
   /** Shared with the server, which refuses requests beyond it. */
   load?: Load
@@ -94,7 +94,7 @@ export function createIngestApp({
   }
   const take = takeApps({ ...receiving, accept })
   const apps = answerApps({ take, load, metrics, logger })
-  // Known to the router for its 405: what it takes never comes so far.
+  // Known to the router for its 405: requests with these methods never come so far.
   for (const { path, methods, app } of APP_PATHS) {
     router.register(path, [...methods], apps)
     tally.begin(app.name)

@@ -32,7 +32,7 @@ const ACKNOWLEDGED = {
   receivedAt: { type: 'string', format: 'date-time' },
 } as const satisfies JsonSchema
 
-/** What the calls that report have in common. */
+/** The common parts of the reporting calls. */
 const REPORTING = {
   method: 'POST',
   tag: POSITIONS_TAG.name,
@@ -83,7 +83,7 @@ how much it may report: \`RateLimit\` tells what is left. A body may be compress
 
 const INDEX = { index: { type: 'integer', minimum: 0, description: 'The place in `reports`' } }
 
-/** One schema for both: what generators make of a choice does not compile in every language. */
+/** One schema for both: the code that generators make of a choice does not compile in every language. */
 const REPORT_RESULT: JsonSchema = {
   title: 'ReportResult',
   type: 'object',

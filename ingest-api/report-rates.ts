@@ -9,8 +9,8 @@ type Sample = { readonly at: number; readonly accepted: number; readonly refused
 
 /**
  * Each call returns the reports accepted and refused in the last 60 s, or since the start if that is
- * more recent. If the last call was longer ago, the counts since then are scaled to 60 s. Errors on
- * our side count as neither.
+ * more recent. If the last call was longer ago, the counts since then are scaled to 60 s. Our own
+ * errors count as neither.
  */
 export function reportRates({ metrics, clock }: { metrics: Metrics; clock: Clock }) {
   let samples: readonly Sample[] = [{ at: clock.now(), accepted: 0, refused: 0 }]

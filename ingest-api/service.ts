@@ -16,7 +16,7 @@ import { reportRates } from './report-rates.ts'
 
 const USAGE_FLUSH_MS = 10_000
 const REJECTIONS_FLUSH_MS = 250
-/** As many new connections are taken in one turn of the event loop. */
+/** The number of new connections accepted in one turn of the event loop. */
 const LISTENING_HANDLES = 32
 
 /** Starts the ingest API on an open log and store, until the lifecycle closes. Returns its URL. */
@@ -28,7 +28,7 @@ export async function startIngestApi(
     openCounters,
   }: {
     eventLog: Pick<EventLog, 'append' | 'appendRejections' | 'ready'>
-    /** What waits for the log on this machine, if it keeps anything there. */
+    /** The spool, if this instance has one. */
     spool?: { depth(): SpoolDepth } | undefined
     store: Pick<Keys, 'findGrant' | 'touchKeys'> & Pick<Instances, 'saveInstance'>
     /** Absent: the rate limits' counters are in the memory of this process. */

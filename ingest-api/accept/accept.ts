@@ -22,14 +22,14 @@ import type { Tally } from './tally.ts'
 
 export type { SubmittedPosition, SubmittedReport }
 
-/** The outcomes in the order of the reports, and what is left of the limits. */
+/** The outcomes in the order of the reports, and the remaining allowances. */
 export type Accepted<Each = Outcome> = {
   readonly outcomes: readonly Each[]
   /** Absent if nothing was counted: there is no limit, or only one report. */
   readonly keyAllowance?: Allowance | undefined
-  /** Of a report that came alone. */
+  /** Only for a single report. */
   readonly deviceAllowance?: Allowance | undefined
-  /** What becomes of the rejections of an app's reports. */
+  /** The rejections of an app's reports, to wait for until they are written. */
   readonly rejections: ReadonlySet<Offered>
 }
 
@@ -53,17 +53,17 @@ export type Accept = {
 export type AcceptOptions = {
   readonly withinMs: number
   /**
-   * The app whose format they came in. It sends all of a request again until nothing of it has to
-   * come later. So the caller has counted all of them against the key's limit, and the rejections
-   * are written at once; those that a limit refuses are no rejections, because they come again.
+   * The app whose format the reports have. It resends a whole request as long as any of its reports
+   * must come later. So the caller has counted all of them against the key's limit, and the rejections
+   * are written at once. Reports refused by a limit cause no rejections, because they come again.
    */
   readonly app?: string
 }
 
-/** A log takes no more at once. */
+/** The most events that a log takes in one append. */
 const APPENDED_AT_ONCE = 1_000
 
-/** Many more, where each is faulty, would keep the others waiting. */
+/** Judging many more faulty reports at once would delay other requests. */
 const JUDGED_AT_ONCE = 100
 
 type Judged =
@@ -147,7 +147,7 @@ export function acceptReports({
     }
   }
 
-  /** Counts the devices of the good reports, and refuses in `judged` those beyond their limit. */
+  /** Counts the devices of the valid reports, and in `judged` refuses reports beyond their limit. */
   async function limitDevices(judged: Judged[], { accountId }: ApiKey) {
     const deviceIds = new Set<string>()
     for (const verdict of judged) if (verdict.kind === 'good') deviceIds.add(verdict.event.deviceId)
@@ -182,7 +182,7 @@ function judge(submitted: SubmittedReport, grant: KeyGrant, receivedAt: number):
   return { kind: 'good', event: positionReported(report, context) }
 }
 
-/** What a rejection shows of a report. */
+/** The parts of a report that a rejection shows. */
 function received(submitted: SubmittedReport | undefined): Received {
   if (submitted === undefined || !('seen' in submitted)) return submitted ?? {}
   const { seen: deviceId, ...rest } = submitted
@@ -227,7 +227,7 @@ function positionReported(
   }
 }
 
-/** What identifies a report of an app. */
+/** The fields that identify a report of an app. */
 function placeOf({ deviceId, latitude, longitude, timestamp }: PositionReport): PositionReport {
   return { deviceId, latitude, longitude, ...(timestamp !== undefined && { timestamp }) }
 }

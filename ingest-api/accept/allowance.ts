@@ -1,14 +1,14 @@
 import type { RateLimit } from '../../runtime/config/config.ts'
 import type { Count } from '../../runtime/rate-counters.ts'
 
-/** A limit, what is left of it, and when it starts anew. */
+/** A limit, its remainder, and the time until it resets. */
 export type Allowance = RateLimit & {
   readonly bucket: 'device' | 'key'
   readonly left: number
   readonly resetSeconds: number
 }
 
-/** What is left of a limit after `count`. */
+/** The allowance of a limit after `count`. */
 export function allowance(
   bucket: Allowance['bucket'],
   { points, seconds }: RateLimit,

@@ -11,7 +11,7 @@ import { allowance, type Allowance } from './allowance.ts'
 /** Devices counted at once: shared counters answer over the network. */
 const AT_ONCE = 100
 
-/** What is left for a device, and whether this request exceeded it. */
+/** The remaining allowance of a device, and whether this request exceeded it. */
 export type DeviceAllowance = Allowance & { readonly exceeded: boolean }
 
 /** Counts the requests that report for a device, per account and deviceId. */
@@ -28,7 +28,7 @@ export class DeviceLimit {
     this.#limit = countedLimit(limit, { kind: 'device', openCounters })
   }
 
-  /** Counts one request of each device; without a limit nothing is allotted. */
+  /** Counts one request of each device; without a limit there are no allowances. */
   async take(
     accountId: string,
     deviceIds: ReadonlySet<string>,

@@ -7,7 +7,7 @@ import type { SubmittedHeartbeat, SubmittedReport } from './submitted-report.ts'
 import type { Refused } from './outcome.ts'
 import { deviceRefusal } from './reportable-devices.ts'
 
-/** The event of a heartbeat, or why there is none. */
+/** The event of a heartbeat, or its refusal. */
 export function judgeHeartbeat(
   { seen: deviceId }: SubmittedHeartbeat,
   grant: KeyGrant,
@@ -24,8 +24,8 @@ export function judgeHeartbeat(
 }
 
 /**
- * One heartbeat of each device is enough: the reports without the others, and for each report its
- * place among them. Undefined if all are needed.
+ * Drops all but one heartbeat of each device. Returns the remaining reports, and for each submitted
+ * report its place among them. Undefined if all are needed.
  */
 export function withoutRepeats(
   submitted: readonly SubmittedReport[],

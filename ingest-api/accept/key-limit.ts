@@ -4,25 +4,25 @@ import type { OpenRateCounters, RateCounters } from '../../runtime/rate-counters
 import type { ApiKey } from '../../store/back-office.ts'
 import { allowance, type Allowance } from './allowance.ts'
 
-/** Keys that owe at once; the oldest debts are forgotten first. */
+/** The most keys with debts; the oldest debts are forgotten first. */
 const OWING = 10_000
 
 /** The window of a key's own limit. */
 const OWN_WINDOW_SECONDS = 60
 
-/** What is left for a key, and how many positions (`over`) exceeded its limit. */
+/** The remaining allowance of a key; `over`: the number of positions that exceeded its limit. */
 export type KeyAllowance = Allowance & { readonly over: number }
 
-/** Positions of a request that were counted before it is known what becomes of it. */
+/** Positions of a request, counted before its outcome is known. */
 export type Charge = {
-  /** Nothing was counted, because other requests have used up the limit meanwhile. */
+  /** Set if nothing was counted, because other requests have used up the limit meanwhile. */
   readonly exhausted?: Allowance
   /**
-   * All of it was taken, whether it fitted or not. For what was beyond its limit the key takes
-   * nothing, after the end of its window, for as long as so much would have needed.
+   * The whole request was accepted, even if it exceeded the limit. After the end of its window, the key
+   * accepts nothing for as long as the excess would have needed.
    */
   owe(): void
-  /** Nothing of it was taken: it comes again. */
+  /** The request was not accepted, and will come again. */
   giveBack(): Promise<void>
 }
 
@@ -35,9 +35,9 @@ const NO_CHARGE: Charge = { owe: () => undefined, giveBack: () => Promise.resolv
 export class KeyLimit {
   readonly #limit: RateLimit | 'off'
   readonly #openCounters: OpenRateCounters
-  /** Limits differ from key to key and may change, so counters have none, only a window. */
+  /** Counters by window. They have no limit, because limits differ from key to key and may change. */
   readonly #counters = new Map<number, RateCounters>()
-  /** Until when keys take nothing, by id, on the process's own clock. */
+  /** The end of each key's debt, by key id, in the time of `performance.now()`. */
   readonly #owing = new LRUCache<string, number>({ max: OWING })
 
   constructor({
@@ -69,8 +69,8 @@ export class KeyLimit {
   }
 
   /**
-   * Counts the other positions of a request whose first one was within the limit, however many they
-   * are.
+   * Counts all further positions of a request whose first one was within the limit, even if they
+   * exceed it.
    */
   async charge(
     { id, rateLimit: own }: Pick<ApiKey, 'id' | 'rateLimit'>,

@@ -14,6 +14,6 @@ export type Refused = {
   readonly details?: readonly Fault[]
   /** Whether the same report may be accepted later. */
   readonly retriable: boolean
-  /** How long to wait before a retry, if known. */
+  /** The time to wait before a retry, if known. */
   readonly retryAfterSeconds?: number
 }

@@ -12,11 +12,11 @@ export type Received = {
   readonly chunks?: readonly Buffer[]
   /** The parsed report; absent before it has been parsed. */
   readonly json?: unknown
-  /** The device, if the report is not in our format; else it is read from there. */
+  /** The device, if the report is not in our format; otherwise `json` names it. */
   readonly deviceId?: string | undefined
 }
 
-/** What a rejection keeps of the report: the beginning of its body and its device id. */
+/** The parts of a report that a rejection keeps: the beginning of its body and its device id. */
 export function rejectedContent({
   chunks,
   json,
@@ -33,7 +33,7 @@ function written(json: unknown): readonly Buffer[] {
   try {
     return [Buffer.from(JSON.stringify(json))]
   } catch {
-    // Nested too deeply for JSON.stringify, which knows no such depth from Node 26 on.
+    // Nested too deeply for JSON.stringify, which has no such limit from Node 26 on.
     return []
   }
 }
@@ -41,11 +41,11 @@ function written(json: unknown): readonly Buffer[] {
 /** The beginning of a text body. Other bodies are not kept: API keys in them could not be masked. */
 function beginning(chunks: readonly Buffer[]): string {
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
-  // One byte more than is kept, which tells whether a character ends there.
+  // One byte more than is kept shows whether a character ends there.
   const bytes = Buffer.concat(chunks, Math.min(length, REJECTED_BODY_BYTES + 1))
   const kept = cutAtCharacter(bytes)
   if (!isText(kept)) return ''
-  // What came may have been cut off itself.
+  // The body may have been cut off already when it arrived.
   const text = withoutApiKeys(kept.toString('utf8'), { cut: true })
   return cutAtCharacter(Buffer.from(text)).toString('utf8')
 }

@@ -16,7 +16,7 @@ const KEPT_PER_SECOND_IN_ALL = 200
 const SHARES_MS = 60_000
 /** Further rejections are dropped, so that an unavailable log cannot fill the memory. */
 const QUEUED_EVENTS = 1_000
-/** Those who wait for a count to be written wait this long for others to be counted with it. */
+/** The time for which a request that awaits its count lets others be counted with it. */
 const COUNTED_WITHIN_MS = 250
 /** About 300 KiB at most. */
 const APPENDED_AT_ONCE = 100
@@ -28,16 +28,16 @@ export type Refusal = {
   readonly error: RejectionError
   readonly message: string
   readonly received: Received
-  /** Somebody waits until it is written. */
+  /** Whether a request waits until it is written. */
   readonly isAwaited?: boolean
 }
 
 type Queued = { readonly outcome: 'kept' | 'counted'; readonly event: ReportRejected }
 
-/** What becomes of a rejection: whether it, or its count, is written. */
+/** An offered rejection; `written` resolves with whether it, or its count, was written. */
 export type Offered = { readonly written: Promise<boolean> }
 
-/** What is written together; if one of it is not, the round was not. */
+/** Rejections written together: if one fails, the round fails. */
 type Round = Offered & { readonly settle: (written: boolean | Promise<boolean>) => void }
 
 /** One key's rejections in the current second. */
@@ -55,9 +55,9 @@ type Counted = { count: number; receivedAt: number; message: string }
  */
 export class Rejections {
   #queue: Queued[] = []
-  /** Of what is in the queue. */
+  /** The round of the queue. */
   #queued = newRound()
-  /** Of what is only counted so far. */
+  /** The round of rejections that are only counted so far. */
   #counted = newRound()
   #due: NodeJS.Immediate | undefined
   #countsDue: NodeJS.Timeout | undefined
@@ -127,7 +127,7 @@ export class Rejections {
     return this.#counted
   }
 
-  /** What was offered is written without waiting for a flush: at once, or counts within 250 ms. */
+  /** Writes offered rejections without waiting for a flush: at once, and counts within 250 ms. */
   #hasten(): void {
     if (this.#due === undefined) {
       this.#due = setImmediate(() => {

@@ -2,7 +2,7 @@ import { isListed } from '../../schemas/device-list.ts'
 import type { KeyGrant } from '../../store/back-office.ts'
 import type { Refused } from './outcome.ts'
 
-/** Why a key may not report for a device; undefined if it may. */
+/** The refusal of a key that may not report for a device; undefined if it may. */
 export function deviceRefusal(
   { key, disabledDevices }: KeyGrant,
   deviceId: string,

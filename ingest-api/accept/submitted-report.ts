@@ -12,18 +12,18 @@ export type SubmittedPosition = {
   /** Faults found outside the JSON, such as in a header. */
   readonly faults?: readonly Fault[]
   /**
-   * What was read from `json`, if that is not in our format. Apps send a point again with another
-   * battery level, so its recordId is of device, time and place alone.
+   * The report read from `json`, if that is not in our format. Apps resend a point with another
+   * battery level, so its recordId is derived from device, time and place alone.
    */
   readonly translated?: ReturnType<typeof parsePositionReport>
   /** The device that such a report names, for a rejection. */
   readonly deviceId?: string | undefined
 }
 
-/** A device was heard of without a position. One of each device is appended for a request. */
+/** A device reported without a position. A request appends one heartbeat of each device. */
 export type SubmittedHeartbeat = {
-  /** The device id; what is wrong with it refuses the heartbeat. */
+  /** The device id; an invalid one refuses the heartbeat. */
   readonly seen: string
-  /** As of a position. */
+  /** As for a position. */
   readonly chunks?: readonly Buffer[]
 }

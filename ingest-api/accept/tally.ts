@@ -35,7 +35,7 @@ export class Tally {
     for (const outcome of OUTCOMES) metrics.reports.inc({ outcome }, 0)
   }
 
-  /** Begins the series of an app, likewise. */
+  /** Begins the series of an app, for the same reason. */
   begin(app: string): void {
     for (const outcome of OUTCOMES) this.#metrics.appReports.inc({ app, outcome }, 0)
   }
@@ -44,23 +44,23 @@ export class Tally {
     if (reports > 0) this.#count('accepted', { reports, app })
   }
 
-  /** Heartbeats. */
+  /** Counts heartbeats. */
   seen(heartbeats: number, app?: string): void {
     if (heartbeats > 0) this.#count('seen', { reports: heartbeats, app })
   }
 
-  /** One refused report. */
+  /** Counts a refused report and queues its rejection. */
   refused(refusal: Refusal, app?: string): Offered {
     this.#count(refusal.error, { reports: 1, app })
     return this.#rejections.offer(refusal)
   }
 
-  /** A report of an app that is to come again, which operators need not see. */
+  /** Counts a report that its app will resend; operators need not see it. */
   postponed(error: ErrorIdentifier, app: string): void {
     this.#count(error, { reports: 1, app })
   }
 
-  /** Reports whose request failed as a whole, with the key and content known by then. */
+  /** Counts the reports of a request that failed as a whole, with the key and content known by then. */
   failed(
     thrown: unknown,
     {

@@ -34,7 +34,7 @@ export async function authenticate(
 /**
  * The grant behind a secret's hash; undefined, and one more failure of the address, if the secret is
  * not valid, or none was sent.
- * @throws {ApiError} 429 if too many failures came from the address, unless the key was good in the
+ * @throws {ApiError} 429 if too many failures came from the address, unless the key was valid in the
  *   last hour; 503 if the key cannot be checked now.
  */
 export async function grantBehind(
@@ -50,10 +50,10 @@ export async function grantBehind(
   return undefined
 }
 
-/** By what was sent, because reading and hashing it takes longer than the rest of the check. */
+/** Hashes by the text sent, because parsing and hashing it takes longer than the rest of the check. */
 const hashes = new LRUCache<string, Buffer>({ max: 10_000 })
 
-/** The hash of the key in an `Authorization` header; undefined if it has the shape of none. */
+/** The hash of the key in an `Authorization` header; undefined if it does not have the shape of a key. */
 function hashIn(authorization: string): Buffer | undefined {
   const known = hashes.get(authorization)
   if (known !== undefined) return known
@@ -63,7 +63,7 @@ function hashIn(authorization: string): Buffer | undefined {
   return hash
 }
 
-/** The hash of a key; undefined if the text has the shape of none. */
+/** The hash of a key; undefined if the text does not have the shape of a key. */
 export function hashOf(token: string): Buffer | undefined {
   const known = hashes.get(token)
   if (known !== undefined) return known

@@ -9,13 +9,13 @@ import { isInForce, type KeyGrant, type Keys } from '../../store/back-office.ts'
 const REFRESH_AFTER_MS = 2_000
 /** A cached grant of this age is used only if the store does not answer. */
 const TRUSTED_MS = 5_000
-/** How long a cached grant stays usable while the store does not answer. */
+/** The time for which a cached grant stays usable while the store does not answer. */
 const TRUSTED_WITHOUT_STORE_MS = 60 * 60 * 1_000
 /** A store that has not answered after this time counts as unavailable. */
 const ANSWER_MS = 3_000
 /** Pause between probes of an unavailable store. */
 const LOOK_AGAIN_MS = 1_000
-/** How long a secret counts as good after it was last found good. */
+/** The time for which a secret counts as good after it was last found good. */
 const GOOD_MS = 60 * 60 * 1_000
 const KNOWN_KEPT = 50_000
 const UNKNOWN_KEPT = 10_000
@@ -30,9 +30,9 @@ type Answer = { readonly grant: KeyGrant; readonly readAt: number }
  */
 export class KeyCache {
   readonly #known = new LRUCache<string, Answer>({ max: KNOWN_KEPT })
-  /** When an unknown key was looked up. Kept apart, so that made-up keys never evict real ones. */
+  /** When an unknown key was looked up. A separate cache, so that made-up keys never evict real ones. */
   readonly #unknown = new LRUCache<string, number>({ max: UNKNOWN_KEPT })
-  /** When a secret was last found good, also if it no longer is. */
+  /** When a secret was last found good, even if it no longer is. */
   readonly #goodAt = new LRUCache<string, number>({ max: KNOWN_KEPT })
   readonly #asking = new Map<string, Promise<KeyGrant | undefined>>()
   readonly #keys: Pick<Keys, 'findGrant'>
@@ -42,7 +42,7 @@ export class KeyCache {
   #away = false
   #looking = false
 
-  /** @param clock a monotonic one: the machine's clock may be set back. */
+  /** @param clock a monotonic clock: the machine's may be set back. */
   constructor({
     keys,
     clock,

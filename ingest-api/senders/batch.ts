@@ -14,7 +14,7 @@ export const MOST_REPORTS = 1000
 
 /**
  * `POST /api/v1/gps/batch`: up to 1000 reports in, a result for each out. All accepted reports are
- * durable before the answer; one that is refused does not affect the others.
+ * durable before the answer; a refused report does not affect the others.
  */
 export function submitBatch({ receive, accept }: { receive: Receive; accept: Accept }): Endpoint {
   return async function submitBatch(ctx) {
@@ -33,8 +33,8 @@ export function submitBatch({ receive, accept }: { receive: Receive; accept: Acc
 }
 
 /**
- * The reports in a body, each with an Idempotency-Key of its own where there is one for all.
- * @throws {ApiError} 400 if the body is no batch, or the header is faulty.
+ * The reports in a body. If the batch has an Idempotency-Key, each report gets its own, made from it.
+ * @throws {ApiError} 400 if the body is not a batch, or the header is invalid.
  */
 function batch(ctx: HttpContext, json: unknown): SubmittedPosition[] {
   const reports =

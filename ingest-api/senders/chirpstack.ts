@@ -4,7 +4,7 @@ import { jsonObjectIn } from './apps/json-in.ts'
 import { timeIn } from './apps/times.ts'
 import { measure, objectIn, textIn, type Measured } from './apps/values.ts'
 
-/** With what each of many gateways has received. */
+/** Enough for the receptions of many gateways. */
 const LIMIT_BYTES = 64 * 1024
 
 /** ChirpStack's HTTP integration, in JSON (https://www.chirpstack.io/docs/chirpstack/integrations/events.html). */
@@ -15,7 +15,7 @@ export const chirpstack: App = {
   answer: () => EMPTY,
 }
 
-/** Uplinks have what the codec made of the payload in `object`, resolved places `location`. */
+/** Uplinks have the codec's decoded payload in `object`, resolved positions have `location`. */
 function readEvent(body: Buffer): Said {
   const parsed = jsonObjectIn(body)
   if ('malformed' in parsed) return parsed.malformed

@@ -1,11 +1,11 @@
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { ApiError, invalidParams } from '../../runtime/errors.ts'
 
-/** How a body may be compressed (RFC 9110, section 8.4.1). */
+/** The content codings of a body (RFC 9110, section 8.4.1). */
 const CODINGS = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress }
 export type Coding = keyof typeof CODINGS
 
-/** Bodies that do not compress become a little larger: by frames, checksums and lengths of blocks. */
+/** Incompressible bodies become a little larger, by frames, checksums and block lengths. */
 export const MOST_OVERHEAD_BYTES = 1024
 
 /**
@@ -24,7 +24,7 @@ export function codingOf(header: string): Coding | 'identity' {
 
 /**
  * Decompresses a body piece by piece, until `collect` refuses one.
- * @throws {ApiError} 400 if it is damaged, cut off, or continues after its end; what `collect` says.
+ * @throws {ApiError} 400 if it is damaged, cut off, or continues after its end; the error of `collect`.
  */
 export function inflate(
   bytes: Buffer,

@@ -2,7 +2,7 @@ import type { Fault } from '../../runtime/errors.ts'
 import type { HttpContext } from '../../runtime/http.ts'
 import type { SubmittedPosition } from '../accept/accept.ts'
 
-/** What the `Idempotency-Key` header says, or what is wrong with it. */
+/** The value of the `Idempotency-Key` header, or its fault. */
 export function idempotencyKey({
   req,
 }: HttpContext): Pick<SubmittedPosition, 'idempotencyKey' | 'faults'> {

@@ -17,14 +17,14 @@ export const osmand: App = {
   answer: () => EMPTY,
 }
 
-/** The same at the path that Dawarich has for it. */
+/** The same at Dawarich's path for it. */
 export const dawarichTraccar: App = {
   ...osmand,
   name: 'dawarich-traccar',
   answer: () => EMPTY_LIST,
 }
 
-/** @param named the device, where the request tells it outside of body and query. */
+/** @param named the device, if the request names it outside of body and query. */
 export function readOsmand(
   request: AppRequest,
   { named }: { named?: string | undefined } = {},
@@ -34,7 +34,7 @@ export function readOsmand(
   return ['malformed' in form ? form.malformed : readFields(form.fields, request, named)]
 }
 
-/** Some custom URLs set no Content-Type; no form begins with a brace. */
+/** Some custom URLs set no Content-Type, but a form never begins with a brace. */
 export function isJson({ mediaType, body }: Pick<AppRequest, 'mediaType' | 'body'>): boolean {
   if (body.length === 0) return false
   return body[0] === OPENING_BRACE || /^application\/(?:.+\+)?json$/.test(mediaType)
@@ -42,7 +42,7 @@ export function isJson({ mediaType, body }: Pick<AppRequest, 'mediaType' | 'body
 
 const OPENING_BRACE = 0x7b
 
-/** Of form and query together; the form's fields go first. */
+/** The fields of form and query together; the form's take precedence. */
 export function formAndQuery({
   body,
   query,
@@ -78,7 +78,7 @@ function coordinatesIn({ lat, lon, location }: Fields): (string | undefined)[] {
   return comma === -1 ? [location] : [location.slice(0, comma), location.slice(comma + 1)]
 }
 
-/** Of what the unit is not known no speed is taken. */
+/** NaN for an unknown unit, so that no speed is taken. */
 function speedFactor(unit: string | undefined): number {
   if (!isSent(unit)) return METRES_PER_SECOND.kn
   const known = Object.entries(METRES_PER_SECOND).find(([name]) => name === unit)

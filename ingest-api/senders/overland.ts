@@ -20,14 +20,14 @@ export const overland: App = {
   answer: () => RESULT_OK,
 }
 
-/** The same as Dawarich takes it, which answers 201; some of its clients wait for nothing else. */
+/** The same for Dawarich's clients: Dawarich answers 201, and some of its clients accept nothing else. */
 export const dawarichOverland: App = {
   ...overland,
   name: 'dawarich-overland',
   answer: () => ({ ...RESULT_OK, status: 201 }),
 }
 
-/** @param named the device, where the request tells it outside of the body. */
+/** @param named the device, if the request names it outside of the body. */
 export function readBatch(
   body: AppRequest['body'],
   { named }: { named?: string | undefined } = {},
@@ -69,7 +69,7 @@ export function readBatch(
 type Properties = Readonly<Record<string, unknown>>
 const NOTHING: Properties = {}
 
-/** 'action' without a geometry: it tells what the app did. Undefined if it is no point. */
+/** Undefined if it is not a point: an 'action' without a geometry reports something that the app did. */
 function pointOf(
   feature: Properties,
   { properties, deviceId }: { properties: Properties; deviceId: string | undefined },

@@ -4,11 +4,11 @@ import { jsonObjectIn } from './apps/json-in.ts'
 import { timeIn } from './apps/times.ts'
 import { isSent, measure, METRES_PER_SECOND, textIn, type Measured } from './apps/values.ts'
 
-/** Its iOS app puts photos into messages. */
+/** OwnTracks' iOS app puts photos into messages. */
 const LIMIT_BYTES = 8 * 1024 * 1024
-/** 2001-01-01, from where Overland counts in its OwnTracks mode, in milliseconds. */
+/** 2001-01-01 in milliseconds, the epoch of Overland's times in its OwnTracks mode. */
 const OVERLAND_EPOCH = Date.UTC(2001, 0, 1)
-/** What the topics of other messages than locations end in. */
+/** The last parts of topics whose messages are not locations. */
 const SUBTOPICS = /^(?:event|waypoints?|status|step|beacon|dump|cmd)$/
 const ENCRYPTED = 'the payload is encrypted: switch encryption off in the app'
 
@@ -16,7 +16,7 @@ type Message = Readonly<Record<string, unknown>>
 
 /**
  * OwnTracks in HTTP mode (https://owntracks.org/booklet/tech/json/), and Overland in its OwnTracks
- * mode, which is known by its key: `Authorization: Basic <key>:`, not encoded.
+ * mode, which is recognised by its key: `Authorization: Basic <key>:`, not encoded.
  */
 export const owntracks: App = {
   name: 'owntracks',
@@ -26,7 +26,7 @@ export const owntracks: App = {
   answer: ({ literalBasic }) => (literalBasic ? RESULT_OK : EMPTY_LIST),
 }
 
-/** The same as Dawarich takes it: fields in the query too, and speeds in m/s where no topic is. */
+/** The same for Dawarich's clients: fields may be in the query, and speeds without a topic are in m/s. */
 export const dawarichOwntracks: App = {
   ...owntracks,
   name: 'dawarich-owntracks',
@@ -35,21 +35,21 @@ export const dawarichOwntracks: App = {
 
 type Options = {
   readonly dawarich?: boolean
-  /** The device, where the request tells it outside of the body. */
+  /** The device, if the request names it outside of the body. */
   readonly named?: string | undefined
 }
 
 export function readOwntracks(request: AppRequest, options: Options = {}): readonly Said[] {
   const others = options.dawarich === true ? request.query : NO_FIELDS
   const { body } = request
-  // Apps have been seen to send nothing, and an empty text.
+  // Some apps send an empty body or an empty text.
   if (body.length === 0 || body.equals(EMPTY_TEXT)) return [said(others, request, options)]
   const parsed = jsonObjectIn(body)
   if ('malformed' in parsed) return [parsed.malformed]
   return [said(completed(parsed.fields, others), request, options)]
 }
 
-/** The message itself is completed: to copy one of 8 MiB can take seconds. */
+/** Completes the message in place: copying one of 8 MiB can take seconds. */
 function completed(message: Record<string, unknown>, others: Fields): Message {
   for (const [name, value] of Object.entries(others)) {
     if (!Object.hasOwn(message, name)) message[name] = value
@@ -86,7 +86,7 @@ function said(message: Message, request: AppRequest, { dawarich, named }: Option
   }
 }
 
-/** `user/device`, from the topic, else from headers or query, else the two letters of the tid. */
+/** `user/device` from the topic, or else from headers or query, or else the two letters of the tid. */
 function deviceIdOf({ topic, tid }: Message, { query, header }: AppRequest): string | undefined {
   const segments = (textIn(topic) ?? '').split('/').flatMap((segment) => textIn(segment) ?? [])
   if (segments.length > 1 && SUBTOPICS.test(segments.at(-1) ?? '')) segments.pop()

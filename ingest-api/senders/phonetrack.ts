@@ -18,7 +18,7 @@ import { readBatch } from './overland.ts'
 import { readOwntracks } from './owntracks.ts'
 
 const LIMIT_BYTES = 2 * 1024 * 1024
-/** What PhoneTrack's pages have in the URL for whoever is to put a name there. */
+/** Placeholders for the device's name in the URLs that PhoneTrack's pages show. */
 const PLACEHOLDERS: ReadonlySet<string> = new Set(['yourname', 'devicename', 'name'])
 
 type Sent = Readonly<Record<string, unknown>>
@@ -26,7 +26,7 @@ type Named = { readonly named: string | undefined }
 
 /**
  * The logging URLs of Nextcloud's PhoneTrack, with the key in place of the session's token, so that
- * a phone that reports there needs another host only. The last part of the path names the device.
+ * a phone that reports there only needs another host. The last part of the path names the device.
  */
 export const phonetrack: App = {
   name: 'phonetrack',
@@ -36,12 +36,12 @@ export const phonetrack: App = {
   answer: ({ parameters }) => ANSWERS.get(parameters['app'] ?? '') ?? EMPTY,
 }
 
-/** Of OwnTracks, which is the same app here as at its own paths. */
+/** PhoneTrack's URL for OwnTracks, which deletes data on a 4xx here as at its own paths. */
 export const phonetrackOwntracks: App = { ...phonetrack, never4xx: true }
 
 type Reader = (request: AppRequest, named: Named) => readonly Said[]
 
-/** Of the loggers whose fields are not simply named; of the others below. */
+/** Readers for loggers whose format is more than named fields; `readAny` reads the others. */
 const READERS = new Map<string, Reader>([
   ['owntracks', readOwntracks],
   ['traccar', readOsmand],
@@ -68,7 +68,7 @@ function named({ parameters: { device } }: { parameters: Fields }): Named {
   return { named: name !== undefined && PLACEHOLDERS.has(name) ? undefined : name }
 }
 
-/** OsmAnd, GPSLogger, Locus Map, μlogger, PhoneTrack's own app and whatever else can be set up. */
+/** OsmAnd, GPSLogger, Locus Map, μlogger, PhoneTrack's own app and any other configurable logger. */
 function readAny(request: AppRequest, { named: deviceId }: Named): readonly Said[] {
   const parsed = isJson(request) ? jsonObjectIn(request.body) : formAndQuery(request)
   if ('malformed' in parsed) return [parsed.malformed]

@@ -8,7 +8,7 @@ const SMALL_BYTES = 16 * 1024
 
 type Context = HttpContext<ReportState>
 type Limit = { readonly limitBytes: number; readonly chunks: Buffer[]; readonly load: Load }
-/** Takes a piece of a body, or says why no more of it is taken. */
+/** Collects a piece of a body, or returns the error that ends the reading. */
 type Collect = (chunk: Buffer) => ApiError | undefined
 
 /**
@@ -37,7 +37,7 @@ function readBytes(ctx: Context, limit: Limit, toldBytes = limit.limitBytes): Pr
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) {
     return Promise.reject(tooLarge(toldBytes))
   }
-  // A small body has come with its headers.
+  // A small body has arrived with its headers.
   if (request.complete) {
     const bytes = (request.read() as Buffer | null) ?? Buffer.alloc(0)
     chunks.push(bytes)
@@ -46,7 +46,7 @@ function readBytes(ctx: Context, limit: Limit, toldBytes = limit.limitBytes): Pr
     const isHeld = bytes.length <= SMALL_BYTES || hold(ctx, bytes.length, load)
     return isHeld ? Promise.resolve(bytes) : Promise.reject(overloaded())
   }
-  // Its client may have gone while the key was looked up, and nothing happens any more.
+  // The client may have disconnected during the key look-up; no event would follow.
   if (request.destroyed) return Promise.reject(cutOff())
   return new Promise((resolve, reject) => {
     const collect = collector(ctx, limit, toldBytes)
@@ -75,7 +75,7 @@ function readBytes(ctx: Context, limit: Limit, toldBytes = limit.limitBytes): Pr
   })
 }
 
-/** Collects the pieces of a body in `chunks`, as far as it is small enough and there is room. */
+/** Collects the pieces of a body in `chunks` while it is small enough and there is room. */
 function collector(
   ctx: Context,
   { limitBytes, chunks, load }: Limit,
@@ -91,8 +91,8 @@ function collector(
 }
 
 /**
- * Takes room for bytes of a request. Whoever answers the request gives it back when its work is
- * done, whatever became of its client. False if there is none.
+ * Holds room for bytes of a request. The code that answers the request releases it when its work is
+ * done, even if the client has gone. False if there is none.
  */
 export function hold({ state }: Context, bytes: number, load: Load): boolean {
   if (!load.hold(bytes)) return false
@@ -100,7 +100,7 @@ export function hold({ state }: Context, bytes: number, load: Load): boolean {
   return true
 }
 
-/** One buffer in place of the pieces, which are not kept beside it. */
+/** Replaces the pieces by one buffer, so that they are not kept beside it. */
 function joined(chunks: Buffer[]): Buffer {
   if (chunks.length === 1) return chunks[0] as Buffer
   const whole = Buffer.concat(chunks)
@@ -120,7 +120,7 @@ export function overloaded(): ApiError {
   return unavailable('the service is overloaded, please send it again')
 }
 
-/** 400 for a fault of the body as a whole. */
+/** A 400 for a fault of the body as a whole. */
 export function bodyFault(message: string): ApiError {
   return invalidParams([{ field: 'body', message }])
 }

@@ -14,10 +14,10 @@ import type { KeyUsage } from '../keys/key-usage.ts'
 import type { ReportState } from './endpoint.ts'
 import { readJson, type JsonBody } from './read-json.ts'
 
-/** How long a request waits for store and log together; the answer must be sent within 6 s. */
+/** The longest that a request waits for store and log together; its answer must be sent within 6 s. */
 export const WAITS_MS = 5_400
 
-/** What every way of reporting uses of the app. */
+/** The parts of the app that every way of reporting uses. */
 export type Receiving = {
   readonly keyCache: KeyCache
   readonly failures: AuthFailures
@@ -32,9 +32,9 @@ export type Receiving = {
 export type ReportRequest = {
   readonly grant: KeyGrant
   readonly reports: readonly SubmittedPosition[]
-  /** What is left for the key after the first report. */
+  /** The key's remaining allowance after the first report. */
   readonly allowance: Allowance | undefined
-  /** How long it may still wait for the log. */
+  /** The time that it may still wait for the log. */
   readonly withinMs: number
 }
 
@@ -42,7 +42,7 @@ export type Receive = (
   ctx: HttpContext<ReportState>,
   options: {
     readonly limitBytes: number
-    /** @throws {ApiError} 400 if the body does not have the shape that the endpoint takes. */
+    /** @throws {ApiError} 400 if the body does not have the endpoint's shape. */
     readonly reportsIn: (body: JsonBody) => readonly SubmittedPosition[]
   },
 ) => Promise<ReportRequest>
@@ -77,7 +77,7 @@ export function receiveReports({
     } catch (error) {
       const known = key === undefined ? {} : { key, received: { chunks } }
       tally.failed(error, { reports: 1, ...known })
-      // A 503 asks to come back sooner than the limit starts anew.
+      // The Retry-After of a 503 ends sooner than the limit resets.
       if (toApiError(error).status !== 503) ctx.state.headers.push(...rateLimitHeaders(allowance))
       throw error
     }

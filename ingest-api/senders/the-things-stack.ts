@@ -4,7 +4,7 @@ import { jsonObjectIn } from './apps/json-in.ts'
 import { timeIn } from './apps/times.ts'
 import { measure, objectIn, textIn, type Measured } from './apps/values.ts'
 
-/** With what each of many gateways has received. */
+/** Enough for the receptions of many gateways. */
 const LIMIT_BYTES = 64 * 1024
 
 /**

@@ -13,7 +13,7 @@ import {
 
 const LIMIT_BYTES = 16 * 1024
 
-/** A Traccar server's position forwarding (`forward.type=json`), so every protocol that it speaks. */
+/** A Traccar server's position forwarding (`forward.type=json`), which brings all of its protocols. */
 export const traccarForward: App = {
   name: 'traccar-forward',
   limitBytes: LIMIT_BYTES,

@@ -4,8 +4,8 @@ import { sentPoint } from './apps/point.ts'
 import { isSent, measure, measureBattery, objectIn, textIn, type Measured } from './apps/values.ts'
 
 /**
- * The JSON of Traccar Client 9. The coordinates stand in `coords`, or flat beside the time.
- * @param named the device, where the request tells it outside of the body.
+ * The JSON of Traccar Client 9. The coordinates are in `coords`, or flat beside the time.
+ * @param named the device, if the request names it outside of the body.
  */
 export function readTraccarJson(
   body: Buffer,

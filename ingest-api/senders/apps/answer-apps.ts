@@ -19,7 +19,7 @@ import type { TakeApp } from './take-app.ts'
 
 const COMMON_HEADERS = Object.entries(EVERY_ANSWER).flat()
 
-/** Answers the requests of apps, each as the app needs it. */
+/** Answers the requests of apps, each in the way that the app needs. */
 export function answerApps({
   take,
   load,
@@ -58,7 +58,7 @@ export function answerApps({
   }
 }
 
-/** All that is not accepted is to be sent again, but without a valid key. */
+/** A 503 for every refused request, so that the app resends it, except one without a valid key. */
 function forApp(error: ApiError, { never4xx = false }: App): ApiError {
   if (error.error === 'SERVICE_UNAVAILABLE') return error
   if (error.error === 'UNAUTHORIZED' && !never4xx) return error

@@ -13,13 +13,13 @@ type Method = 'GET' | 'POST'
 
 /** One path of an app. */
 export type AppPath = {
-  /** Parameters as the router writes them. It names the route in metrics. */
+  /** With parameters in the router's syntax. It names the route in metrics. */
   readonly path: string
   readonly methods: readonly Method[]
   readonly app: App
 }
 
-/** Where a request goes. */
+/** The route of a request. */
 export type AppRoute = AppPath & {
   readonly parameters: Fields
   /** The part of the path that may be a key. */
@@ -53,7 +53,7 @@ export const APP_PATHS: readonly AppPath[] = [
 const byPath = new Map(APP_PATHS.map((one) => [one.path, one]))
 const NO_PARAMETERS: Fields = {}
 const KEYED = /^(\/api\/v1\/senders\/(?:osmand|traccar))\/([^/]+)$/
-/** PhoneTrack's own URLs, with what Nextcloud has before them and μlogger behind them. */
+/** PhoneTrack's own URLs, with Nextcloud's prefixes and μlogger's suffix. */
 const PHONETRACK =
   /^(?:(?:\/index\.php)?\/apps\/phonetrack)?\/log(?:\/([^/]+)|(Get|Post|PostMultiple))\/([^/]+)(?:\/([^/]+))?(?:\/client\/index\.php)?$/
 const PHONETRACK_NAMES: Readonly<Record<string, string>> = {
@@ -62,7 +62,7 @@ const PHONETRACK_NAMES: Readonly<Record<string, string>> = {
   PostMultiple: 'multiple',
 }
 
-/** The route of a path; a slash at its end is of no account. */
+/** The route of a path; a slash at its end is ignored. */
 export function appRouteOf(given: string): AppRoute | undefined {
   const path = given.length > 1 && given.endsWith('/') ? given.slice(0, -1) : given
   const known = byPath.get(path)
@@ -88,17 +88,17 @@ function phonetrackRoute(path: string): AppRoute | undefined {
   return route && { ...route, app: given, parameters, keyInPath: decoded(key) }
 }
 
-/** Whether an app reports with this request, to whom a 4xx may mean that its data are to go. */
+/** Whether this request is a report of an app, which might delete its data on a 4xx. */
 export function isOfApp({ method = '', url = '' }: IncomingMessage): boolean {
   const [path = '', query = ''] = url.split('?', 2)
   const route = appRouteOf(path)
   return route !== undefined && takes(route, { method, query })
 }
 
-/** What names a position in the query of the root, which otherwise names the service. */
+/** Matches a query of the root that reports a position; without one the root describes the service. */
 const POSITION = /(?:^|&)(?:id|deviceid|lat|location)=/
 
-/** Every path answers HEAD too: apps ask whether there is something. */
+/** Every path answers HEAD too: apps check whether it exists. */
 export function takes(
   { path, methods }: AppPath,
   { method, query }: { method: string; query: string },

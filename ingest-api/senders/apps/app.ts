@@ -1,42 +1,42 @@
 import type { Fields } from './fields.ts'
 import type { Measured } from './values.ts'
 
-/** What an app has sent besides the body, without its key. */
+/** A request of an app apart from its body, without its key. */
 export type AppHead = {
   readonly query: Fields
-  /** Of the path. */
+  /** The parameters of the path. */
   readonly parameters: Fields
   readonly header: (name: string) => string
-  /** Of the body, in lower case and without parameters. */
+  /** The media type of the body, in lower case and without parameters. */
   readonly mediaType: string
   /** Whether the key came as `Basic <key>:`, not encoded. */
   readonly literalBasic: boolean
 }
 
-/** The body is decompressed, and UTF-8. */
+/** The body is decompressed and valid UTF-8. */
 export type AppRequest = AppHead & { readonly body: Buffer }
 
-/** A position as an app has sent it. Its measurements are in our units, and within their ranges. */
+/** A position as an app has sent it. Its measurements are in our units and within their ranges. */
 export type SentPoint = {
   readonly kind: 'point'
   readonly deviceId: string | undefined
-  /** As sent, to be named if it is wrong. */
+  /** As sent, for the message if it is invalid. */
   readonly latitude: unknown
   readonly longitude: unknown
-  /** In milliseconds; undefined means the time of receipt, NaN that `sentTime` is none. */
+  /** In milliseconds; undefined means the time of receipt, NaN that `sentTime` is not a time. */
   readonly time: number | undefined
   readonly sentTime: unknown
   readonly measured: Measured
-  /** What a rejection shows. */
+  /** The JSON that a rejection shows. */
   readonly sent: unknown
 }
 
-/** What a request says. */
+/** One item of a request. */
 export type Said =
   | SentPoint
-  /** The device lives; no position. */
+  /** A sign of life without a position. */
   | { readonly kind: 'seen'; readonly deviceId: string | undefined }
-  /** Something that cannot be taken for either. */
+  /** Anything else. */
   | {
       readonly kind: 'malformed'
       readonly deviceId?: string | undefined
@@ -44,17 +44,17 @@ export type Said =
       readonly sent: unknown
     }
 
-/** What an app needs as the answer to what was taken, or can never be. */
+/** The answer that an app needs for reports that were accepted, or that never can be. */
 export type AppAnswer = { readonly status: number; readonly body: string }
 
 export const EMPTY: AppAnswer = { status: 200, body: '' }
 export const EMPTY_LIST: AppAnswer = { status: 200, body: '[]' }
 export const RESULT_OK: AppAnswer = { status: 200, body: '{"result":"ok"}' }
 
-/** Further points of a request are refused: to judge them all would keep everybody waiting. */
+/** Further points of a request are refused: judging them all would delay other requests. */
 const MOST_POINTS = 10_000
 
-/** The points of a request that are looked at, and what to say of the others. */
+/** The points of a request to judge, and an item that refuses the others. */
 export function boundedPoints(points: readonly unknown[]): {
   readonly points: readonly unknown[]
   readonly beyond: readonly Said[]
@@ -66,15 +66,15 @@ export function boundedPoints(points: readonly unknown[]): {
   return { points: points.slice(0, MOST_POINTS), beyond }
 }
 
-/** One way of sending. It only translates: who may report, limits and the log are others' work. */
+/** The format of an app. It only translates: other files handle authorization, limits and the log. */
 export type App = {
-  /** In metrics. */
+  /** The name in metrics. */
   readonly name: string
   /** The largest body, after decompression. */
   readonly limitBytes: number
   /** Never throws. */
   readonly read: (request: AppRequest) => readonly Said[]
   readonly answer: (head: AppHead) => AppAnswer
-  /** The app deletes what is answered with a 4xx. */
+  /** Whether the app deletes its data on a 4xx. */
   readonly never4xx?: boolean
 }

@@ -1,13 +1,13 @@
 import { hashOf } from '../../keys/authenticate.ts'
 import type { Fields } from './fields.ts'
 
-/** What a request has in the places where apps can put a key. */
+/** The contents of the places where apps can put a key. */
 export type Credentials = {
-  /** The hash of the first text in them that has the shape of a key. */
+  /** The hash of the first text that has the shape of a key. */
   readonly hash: Buffer | undefined
-  /** Whether that is a header `Basic <key>:`, not encoded, as Overland sends it. */
+  /** Whether it came in a header `Basic <key>:`, not encoded, as Overland sends it. */
   readonly literalBasic: boolean
-  /** Whether there is anything in them. */
+  /** Whether any of the places has a text. */
   readonly sent: boolean
 }
 
@@ -42,7 +42,7 @@ function bearerToken(authorization: string): string | undefined {
   return /^bearer +([^\s]+) *$/i.exec(authorization)?.[1]
 }
 
-/** RFC 7617; the user's name says nothing. */
+/** RFC 7617; the user's name is ignored. */
 function basicPassword(authorization: string): string | undefined {
   const encoded = /^basic +([A-Za-z0-9+/]+=*) *$/i.exec(authorization)?.[1]
   if (encoded === undefined) return undefined

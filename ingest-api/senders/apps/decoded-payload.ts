@@ -2,14 +2,14 @@ import { isSent, measure, objectIn, type Measured } from './values.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** How deep decoders nest what they have found. */
+/** The deepest nesting of values in decoders' payloads. */
 const DEEPEST = 4
 
-// Names as decoders write them, without case and underscores, and what they say of GPS and units.
+// Names as decoders write them, without case and underscores, with prefixes for GPS and suffixes for units.
 const LATITUDE = /^(?:gps|position|pos|location)?lat(?:itude)?(?:deg|degrees)?$/
 const LONGITUDE = /^(?:gps|position|pos|location)?(?:lon|long|lng|longitude)(?:deg|degrees)?$/
 
-/** A position that a tracker's payload was decoded to. */
+/** A position in the decoded payload of a tracker. */
 export type DecodedPosition = {
   readonly latitude: unknown
   readonly longitude: unknown
@@ -52,7 +52,7 @@ function measuredIn(fields: Fields): Measured {
   return measured
 }
 
-/** Percent, where the name says so: `battery` alone is as often volts. */
+/** The battery level, if the name says percent: a plain `battery` is as often volts. */
 export function batteryPercentIn(payload: unknown): unknown {
   const fields = objectIn(payload) ?? {}
   const found = Object.keys(fields).find((key) =>

@@ -1,9 +1,9 @@
-/** The fields of a query or a form; of one that comes twice the first. */
+/** The fields of a query or a form; if a field is repeated, the first counts. */
 export type Fields = Readonly<Record<string, string>>
 
 export const NO_FIELDS: Fields = {}
 
-/** What no device id and no number is. */
+/** A text that is neither a valid device id nor a number. */
 const ILL_FORMED = '\ud800'
 
 /** Reads `a=1&b=2`. */
@@ -16,7 +16,7 @@ export function fieldsIn(text: string): Fields {
     let equals = text.indexOf('=', from)
     if (equals === -1 || equals > to) equals = to
     const name = decoded(text.slice(from, equals))
-    // So nothing that every object has is overwritten either.
+    // This also keeps the properties that every object has from being overwritten.
     if (fields[name] === undefined) fields[name] = decoded(text.slice(equals + 1, to))
     from = to + 1
   }
@@ -24,7 +24,7 @@ export function fieldsIn(text: string): Fields {
 }
 
 /**
- * The text behind percent-encoding. Bytes that are no UTF-8 give a text that nothing takes: decoded
+ * Decodes percent-encoding. Bytes that are not UTF-8 give a text that is invalid everywhere: decoded
  * to U+FFFD they could be the id of another device.
  */
 export function decoded(encoded: string): string {
@@ -33,7 +33,7 @@ export function decoded(encoded: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    // A percent sign that begins no byte stands for itself.
+    // A percent sign that begins no byte is taken literally.
     const lenient = text.replace(/%(?![0-9A-Fa-f]{2})/g, '%25')
     try {
       return decodeURIComponent(lenient)

@@ -1,14 +1,14 @@
 import { parseIso8601 } from '../../../schemas/iso-8601.ts'
 import { numberIn } from './values.ts'
 
-/** Minutes behind the degrees: `4807.038` is 48° 7.038′. */
+/** Degrees followed by minutes: `4807.038` is 48° 7.038′. */
 const ANGLE = /^(\d{1,3})(\d\d(?:\.\d+)?)$/
 const CLOCK = /^(\d\d)(\d\d)(\d\d(?:\.\d+)?)$/
 const DAY = /^(\d\d)(\d\d)(\d\d)$/
 
-/** A position from an NMEA 0183 RMC sentence; what cannot be read is undefined, or NaN as a time. */
+/** A position from an NMEA 0183 RMC sentence; unreadable values are undefined, an unreadable time is NaN. */
 export type Gprmc = {
-  /** The receiver has no fix: what else is said is old, or made up. */
+  /** The receiver has no fix: the other values are old or made up. */
   readonly isVoid: boolean
   readonly latitude: number | undefined
   readonly longitude: number | undefined
@@ -33,7 +33,7 @@ export function gprmcIn(sentence: string): Gprmc {
 function degrees(text: string | undefined, isNegative: boolean): number | undefined {
   const [, whole, minutes] = ANGLE.exec(text ?? '') ?? []
   if (whole === undefined || minutes === undefined) return undefined
-  // Some 0.1 m, finer than the minutes are.
+  // About 0.1 m, finer than the minutes.
   const angle = Math.round((Number(whole) + Number(minutes) / 60) * 1e6) / 1e6
   return isNegative ? -angle : angle
 }

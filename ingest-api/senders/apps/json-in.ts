@@ -1,12 +1,12 @@
 import type { Said } from './app.ts'
 
-/** A larger body is one that has photos in it, or hundreds of points. */
+/** A larger body contains photos, or hundreds of points. */
 const LARGE_BYTES = 1024 * 1024
-/** Twice what the points of apps have in 2 MiB. */
+/** Twice the number of parts of apps' points in 2 MiB. */
 const MOST_PARTS = 200_000
 const [COMMA, BRACE, BRACKET] = [0x2c, 0x7b, 0x5b]
 
-/** The fields of a body that is a JSON object, or what to say of another one. */
+/** The fields of a body that is a JSON object; otherwise a malformed item. */
 export function jsonObjectIn(
   body: Buffer,
 ): { readonly fields: Record<string, unknown> } | { readonly malformed: Said } {
@@ -27,7 +27,7 @@ function malformed(message: string, sent: unknown): { malformed: Said } {
   return { malformed: { kind: 'malformed', message, sent } }
 }
 
-/** To parse millions of them takes seconds, in which nobody else is answered. */
+/** Parsing millions of parts takes seconds, in which no other request is answered. */
 function hasTooManyParts(body: Buffer): boolean {
   if (body.length <= LARGE_BYTES) return false
   let parts = 0

@@ -6,10 +6,10 @@ import type { PositionReport } from '../../../schemas/position-report.ts'
 import type { SentPoint } from './app.ts'
 import { isSent, numberIn } from './values.ts'
 
-/** Characters of a faulty value that are told. */
+/** The number of characters of a faulty value that the message shows. */
 const TOLD = 40
 
-/** The report that a point makes, or all its faults in words for whoever set the app up. */
+/** The report of a point, or all its faults, worded for the person who set up the app. */
 export function judgePoint(
   point: SentPoint,
   { deviceId, now }: { deviceId: string; now: number },
@@ -57,7 +57,7 @@ function timeFault({ time, sentTime }: SentPoint, now: number): string | undefin
   return `timestamp ${told(sentTime)} is more than 24 hours in the future`
 }
 
-/** A value as it was sent, cut. */
+/** A value as it was sent, truncated. */
 function told(value: unknown): string {
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? '[…]' : '{…}'
   const text = typeof value === 'string' ? JSON.stringify(value) : String(value)

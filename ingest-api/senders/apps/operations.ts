@@ -16,7 +16,7 @@ it again after \`Retry-After\`; what was acceptable may be stored already, and i
 answers HEAD with 200.`,
 }
 
-/** What keys can come as, besides the path. */
+/** The places for a key, besides the path. */
 export const APPS_SECURITY = {
   basic: {
     type: 'http',
@@ -30,7 +30,7 @@ export const APPS_SECURITY = {
 type Told = {
   readonly summary: string
   readonly description: string
-  /** Of the query. */
+  /** The parameters of the query. */
   readonly parameters?: readonly Parameter[]
   readonly mediaTypes?: readonly string[]
   /** The body of the answer; it has none if absent. */
@@ -71,7 +71,7 @@ because OwnTracks throws away what is answered with a 4xx. At most 8 MiB. With a
 encoded, it is Overland in its OwnTracks mode, and the answer \`{"result":"ok"}\`.`,
   parameters: [field('u', 'The user'), field('d', 'The device')],
   mediaTypes: [JSON_TYPE],
-  // Not `oneOf`: what openapi-generator makes of it in Go needs a package of its own.
+  // Not `oneOf`: the Go code that openapi-generator makes of it needs an extra package.
   answer: { description: 'An empty list, or what Overland needs' },
 } as const satisfies Told
 const OVERLAND = {
@@ -145,7 +145,7 @@ const NO_HEAD = {
   literalBasic: false,
 }
 
-/** What the paths of apps take and answer, for the document. */
+/** The operations of the apps' paths, for the OpenAPI document. */
 export const APP_OPERATIONS: readonly Operation[] = APP_PATHS.flatMap((one) =>
   one.methods.map((method) => operation(one, method)),
 )

@@ -7,14 +7,14 @@ import { judgePoint } from './judge-point.ts'
 
 const LARGE_BYTES = 16 * 1024
 
-/** What an app says, as reports: our fields, and a device for those that name none. */
+/** The items of an app's request as reports: with our fields, and a device for items that name none. */
 export async function submittedReports(
   said: readonly Said[],
   { key, now, chunks }: { key: ApiKey; now: number; chunks: readonly Buffer[] },
 ): Promise<SubmittedReport[]> {
   const fallback = fallbackDeviceId(key)
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
-  // A rejection shows the beginning: to write all of it anew can take a second.
+  // A rejection shows only the beginning, and serialising the whole body again can take a second.
   const whole = said.length === 1 && length > LARGE_BYTES ? { chunks } : {}
   const reportsOf = (one: Said): SubmittedReport[] => {
     const deviceId = one.deviceId ?? fallback
@@ -24,7 +24,7 @@ export async function submittedReports(
         return [{ json: one.sent, ...whole, deviceId, translated }]
       }
       case 'seen':
-        // Else a device without a name of its own would wait for ever, and all its points behind it.
+        // Otherwise an app without a device name would resend it for ever, with all its points behind it.
         if (one.deviceId === undefined && !isListed(key.deviceIds, fallback)) return []
         return [{ seen: deviceId }]
       case 'malformed': {
@@ -37,7 +37,7 @@ export async function submittedReports(
   return (await mapInTurns(said, reportsOf)).flat()
 }
 
-/** The only device that the key's list names, else one that is called like the key. */
+/** The only device in the key's list, or else a device named after the key. */
 function fallbackDeviceId({ id, deviceIds = [] }: ApiKey): string {
   const [first, ...others] = deviceIds.filter((listed) => !listed.endsWith('*'))
   return first === undefined || others.length > 0 ? id : first

@@ -24,11 +24,11 @@ import { credentialsIn, withoutKey, type Credentials } from './credentials.ts'
 import { fieldsIn } from './fields.ts'
 import { submittedReports } from './submitted-reports.ts'
 
-/** Of a body without a valid key, so much is read. */
+/** The part of a body that is read without a valid key. */
 const UNKNOWN_BODY_BYTES = 16 * 1024
-/** What a point takes while it is worked on; the body's own bytes may be a hundredth of it. */
+/** The memory that a point takes during its request; its bytes in the body may be a hundredth of it. */
 const POINT_BYTES = 1024
-/** Until an operator has changed something. */
+/** Only an operator's change makes a retry succeed. */
 const FORBIDDEN_SECONDS = 60
 const SCOPE = 'positions:write'
 const NO_BODY = Buffer.alloc(0)
@@ -36,15 +36,15 @@ const NO_BODY = Buffer.alloc(0)
 type Context = HttpContext<ReportState>
 
 /**
- * Takes one request of an app and gives the answer that the app needs.
- * @throws {ApiError} 401; anything else for what is to be sent again.
+ * Handles one request of an app and returns the answer that the app needs.
+ * @throws {ApiError} 401; any other error means that the app must resend the request.
  */
 export type TakeApp = (ctx: Context, route: AppRoute) => Promise<AppAnswer>
 
 /**
- * What all apps share. What can never be accepted is answered like what was accepted, once its
- * rejection is durable: these apps send everything again until they get a 2xx, in their order, so
- * one bad point would keep back all that follow.
+ * The steps shared by all apps. A report that can never be accepted gets the answer of an accepted one,
+ * once its rejection is durable: these apps resend everything, in order, until they get a 2xx, so one
+ * bad point would hold back all that follow.
  */
 export function takeApps({
   keyCache,
@@ -89,7 +89,7 @@ export function takeApps({
       tally.failed(overloaded(), { reports: 1, app: app.name })
       throw overloaded()
     }
-    // Before the work, or requests at the same time would all be within the limit.
+    // Before the work, or concurrent requests would all be within the limit.
     const charge = await keyLimit.charge(key, said.length - 1)
     if (charge.exhausted !== undefined) throw exhausted(charge.exhausted, app)
     const reports = await submittedReports(said, { key, now: clock.now(), chunks })
@@ -139,7 +139,7 @@ export function takeApps({
     return error
   }
 
-  /** While a key has any of its limit left, the whole request is taken. */
+  /** Accepts the whole request while the key has any of its limit left. */
   async function takeFirst(key: ApiKey, app: App): Promise<void> {
     const allowance = await keyLimit.take(key, 1)
     if (allowance === undefined || allowance.over === 0) return
@@ -151,7 +151,7 @@ export function takeApps({
     return later('RATE_LIMITED', beyondKeyLimit(allowance), allowance.resetSeconds)
   }
 
-  /** The body, or why it can never be taken. */
+  /** The body, or the reason why it can never be accepted. */
   async function bodyOf(
     ctx: Context,
     { app: { limitBytes, name }, chunks }: { app: App; chunks: Buffer[] },
@@ -162,7 +162,7 @@ export function takeApps({
       return isUtf8(body) ? body : new ApiError('INVALID_PARAMS', 'the body must be UTF-8')
     } catch (thrown) {
       const error = toApiError(thrown)
-      // An app that has gone sends it again.
+      // An app that has disconnected sends it again.
       const isGone = ctx.req.destroyed && !ctx.req.complete
       if (error.status < 500 && !isGone) return error
       tally.failed(error.status < 500 ? CUT_OFF : error, { reports: 1, app: name })
@@ -189,7 +189,7 @@ function throwIfPostponed(outcomes: readonly Outcome[]): void {
   }
 }
 
-/** @throws {ApiError} 503 if they are not written in time. */
+/** @throws {ApiError} 503 if the rejections are not written in time. */
 async function durable(rejections: readonly Offered[], withinMs: number): Promise<void> {
   if (rejections.length === 0) return
   const written = Promise.all(rejections.map((rejection) => rejection.written))
@@ -201,7 +201,7 @@ function notWritten(): ApiError {
   return unavailable('what is wrong with it could not be noted, please send it again')
 }
 
-/** The app is told 503, whatever the reason. */
+/** The app gets a 503, whatever the reason. */
 function later(reason: RejectionError, message: string, seconds: number): ApiError {
   return new ApiError(reason, message, { headers: { 'Retry-After': String(seconds) } })
 }

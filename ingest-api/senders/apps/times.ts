@@ -1,14 +1,14 @@
 import { parseIso8601 } from '../../../schemas/iso-8601.ts'
 
-/** Digits below this are seconds since 1970, others milliseconds. */
+/** Numbers below this are seconds since 1970, others milliseconds. */
 const MILLISECONDS_FROM = 2 ** 31
 const DIGITS = /^[+-]?\d+(?:\.\d*)?$/
-/** `2014-06-04 09:10:11`: the space stands for the T. */
+/** `2014-06-04 09:10:11`: a space instead of the T. */
 const SPACED = /^(\d{4}-?\d\d-?\d\d) +(?=\d\d)/
-/** In a query a space is what became of a plus that was not encoded. */
+/** In a query, an unencoded plus has become a space. */
 const LOST_PLUS = /^(.*[Tt].*) (\d\d(?::?\d\d)?)$/
 
-/** Milliseconds since the epoch of a time as apps write it; NaN if it is none. */
+/** Milliseconds since the epoch of a time as apps write it; NaN if it is not a time. */
 export function timeIn(value: unknown): number {
   if (typeof value === 'number') return fromEpoch(value)
   if (typeof value !== 'string') return NaN

@@ -1,7 +1,7 @@
 import { RANGES } from '../../../schemas/plain-report.ts'
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
-/** As many digits as an app can mean: a converted 0.211914 knots is no 0.10901788596 m/s. */
+/** No more digits than an app can mean: a converted 0.211914 knots is not 0.10901788596 m/s. */
 const DECIMALS = 1e6
 
 /** Metres per second in one of each unit. */
@@ -10,7 +10,7 @@ export const METRES_PER_SECOND = { kn: 0.514444, kmh: 1 / 3.6, mph: 0.44704, mps
 type Measurement = 'accuracy' | 'altitude' | 'speed' | 'heading' | 'battery'
 export type Measured = { [Name in Measurement]?: number }
 
-/** A number, also one written as text; undefined for everything else. */
+/** A number, possibly written as text; undefined for everything else. */
 export function numberIn(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
   if (typeof value !== 'string') return undefined
@@ -20,7 +20,7 @@ export function numberIn(value: unknown): number | undefined {
   return Number.isFinite(number) ? number : undefined
 }
 
-/** A text without white space at its ends; undefined if nothing is left, and for what is no text. */
+/** A text without white space at its ends; undefined if it is empty, or not a text. */
 export function textIn(value: unknown): string | undefined {
   // Some apps number their devices.
   const text = typeof value === 'number' ? String(value) : value
@@ -29,7 +29,7 @@ export function textIn(value: unknown): string | undefined {
   return trimmed === '' ? undefined : trimmed
 }
 
-/** Whether a field was sent with something in it. */
+/** Whether a field was sent and is not empty. */
 export function isSent(value: unknown): boolean {
   return value !== undefined && value !== null && value !== ''
 }
@@ -41,8 +41,8 @@ export function objectIn(value: unknown): Readonly<Record<string, unknown>> | un
 }
 
 /**
- * Sets a measurement that is a number within its range. Others are left out, and the point stays:
- * apps write -1 where they know nothing.
+ * Sets a measurement if it is a number within its range. Otherwise it is left out, and the point stays:
+ * apps write -1 for unknown values.
  */
 export function measure(to: Measured, name: Measurement, value: unknown, factor = 1): void {
   const number = numberIn(value)
@@ -53,7 +53,7 @@ export function measure(to: Measured, name: Measurement, value: unknown, factor 
   if (scaled >= least && scaled <= greatest) to[name] = scaled + 0
 }
 
-/** Sets the battery's level from a fraction; what is above 1 is percent. */
+/** Sets the battery level from a fraction; values above 1 are percent. */
 export function measureBattery(to: Measured, value: unknown): void {
   measure(to, 'battery', value, (numberIn(value) ?? 0) > 1 ? 0.01 : 1)
 }
