@@ -57,7 +57,7 @@ describe('a batch', () => {
     expect(events.map(({ deviceId }) => deviceId)).toEqual(['van-1', 'van-2', 'van-1'])
   })
 
-  test('with bad reports takes the good ones and says of each bad one what is wrong', async () => {
+  test('with bad reports stores the good ones and names the faults of each bad one', async () => {
     const reports = [report(1, { latitude: 91 }), report(2), 7, null, report(3, { speed: -1 })]
     const { accepted, rejected, results } = data(await ingest.batch({ reports }, { key }))
     expect({ accepted, rejected }).toEqual({ accepted: 1, rejected: 4 })
@@ -76,12 +76,12 @@ describe('a batch', () => {
     expect((await ingest.logged()).slice(logged).map(({ deviceId }) => deviceId)).toEqual(['van-2'])
   })
 
-  test('of which nothing is good is answered 200 all the same', async () => {
+  test('without any good report is still answered 200', async () => {
     const { accepted, rejected } = data(await ingest.batch({ reports: [{}, []] }, { key }))
     expect({ accepted, rejected }).toEqual({ accepted: 0, rejected: 2 })
   })
 
-  test('of 1000 reports is written at once, and one more is refused', async () => {
+  test('of 1000 reports is written at once, and of one more is refused', async () => {
     const reports = Array.from({ length: 1000 }, (_, number) => report(number))
     expect(data(await ingest.batch({ reports }, { key })).accepted).toBe(1000)
     expect((await ingest.logged()).length).toBe(logged + 1000)
@@ -90,7 +90,7 @@ describe('a batch', () => {
     expect(answer.body['message']).toContain('1 to 1000')
   })
 
-  test('may name its devices only where the key may', async () => {
+  test('may contain only devices that the key allows', async () => {
     const listed = await ingest.createKey({ deviceIds: ['van-1'] })
     const reports = [report(1), report(2)]
     const { results } = data(await ingest.batch({ reports }, { key: listed.secret }))
@@ -98,7 +98,7 @@ describe('a batch', () => {
     expect(results[0]).toHaveProperty('recordId')
   })
 
-  test('sent again keeps its recordIds, and an Idempotency-Key names each report by its index', async () => {
+  test('sent again keeps its recordIds, and an Idempotency-Key identifies each report by its index', async () => {
     const send = async (reports: object[], headers: Record<string, string>) => {
       const { results } = data(await ingest.batch({ reports }, { key, headers }))
       return results.map(({ recordId }) => recordId)
@@ -144,7 +144,7 @@ describe('a batch is refused as a whole', () => {
     expect((await ingest.logged()).length).toBe(logged)
   })
 
-  test('of more than 1 MiB, where one of 1 MiB passes', async () => {
+  test('of more than 1 MiB, while one of 1 MiB is accepted', async () => {
     const padded = (bytes: number) => {
       const text = JSON.stringify({ reports: [report(1)], note: '' })
       return text.replace('""', `"${'n'.repeat(bytes - text.length)}"`)
@@ -154,13 +154,13 @@ describe('a batch is refused as a whole', () => {
     expectRefused(answer, 413, 'PAYLOAD_TOO_LARGE')
   })
 
-  test('without a valid key, whatever is in it', async () => {
+  test('without a valid key, whatever its content', async () => {
     for (const body of [{ reports: [report(1)] }, 'no JSON']) {
       expectRefused(await ingest.batch(body), 401, 'UNAUTHORIZED')
     }
   })
 
-  test('while the log takes nothing', async () => {
+  test('while the log is unavailable', async () => {
     away = true
     const answer = await ingest.batch({ reports: [report(1), {}] }, { key })
     expectRefused(answer, 503, 'SERVICE_UNAVAILABLE')
@@ -169,13 +169,13 @@ describe('a batch is refused as a whole', () => {
     expect((await ingest.logged()).length).toBe(logged)
   })
 
-  test('by another method', async () => {
+  test('sent with another method', async () => {
     const answer = await ingest.request('/api/v1/gps/batch')
     expectRefused(answer, 405, 'METHOD_NOT_ALLOWED')
   })
 })
 
-test('operators see a refused report’s own JSON, or the beginning of a batch that is none', async () => {
+test('operators see a refused report’s own JSON, or the beginning of a malformed batch', async () => {
   const own = await startIngest()
   const { id, secret } = await own.createKey()
   await own.batch({ reports: [report(1), report(2, { heading: 400 }), 7] }, { key: secret })

@@ -36,7 +36,7 @@ function send(body: Uint8Array, coding: string) {
 }
 
 describe.each(codings)('a body in %s', (coding, compress, decompress) => {
-  test('is taken like one without', async () => {
+  test('is accepted like an uncompressed one', async () => {
     expect((await send(compress(text), coding)).status).toBe(200)
     expect((await send(compress(text), coding.toUpperCase())).status).toBe(200)
     expect((await ingest.logged()).at(-1)).toMatchObject(minimal)
@@ -46,7 +46,7 @@ describe.each(codings)('a body in %s', (coding, compress, decompress) => {
     expect(answer.body).toMatchObject({ data: { accepted: 100 } })
   })
 
-  test('is limited by what it becomes', async () => {
+  test('is limited by its decompressed size', async () => {
     const padded = (bytes: number) => text + ' '.repeat(bytes - text.length)
     expect((await send(compress(padded(16 * 1024)), coding)).status).toBe(200)
     const refused = await send(compress(padded(16 * 1024 + 1)), coding)
@@ -54,7 +54,7 @@ describe.each(codings)('a body in %s', (coding, compress, decompress) => {
     expect(refused.body['message']).toContain('16384 bytes')
   })
 
-  test('that becomes very large costs neither time nor memory', async () => {
+  test('with a very large decompressed size costs neither time nor memory', async () => {
     const bomb = compress(Buffer.alloc(100 * 1024 * 1024))
     const inflating = process.cpuUsage()
     decompress(bomb)
@@ -90,7 +90,7 @@ describe.each(codings)('a body in %s', (coding, compress, decompress) => {
     expect((await ingest.logged()).length).toBe(before)
   })
 
-  test('is shown to operators as what it became', async () => {
+  test('is shown to operators decompressed', async () => {
     const own = await startIngest()
     const { secret } = await own.createKey()
     const headers = { 'Content-Encoding': coding }
@@ -103,7 +103,7 @@ describe.each(codings)('a body in %s', (coding, compress, decompress) => {
   })
 })
 
-test('bodies that become very large at the same time take no more than there is room for', async () => {
+test('bodies with a very large decompressed size at the same time stay within the memory limit', async () => {
   const mebibytes = 1024 * 1024
   const own = await startIngest({ load: new Load({ mostBytes: 20 * mebibytes }) })
   const { secret } = await own.createKey()
@@ -133,7 +133,7 @@ test('bodies that become very large at the same time take no more than there is 
   await own.close()
 })
 
-test('a body that does not compress may be a little larger than what it becomes', async () => {
+test('an incompressible body may be slightly larger than its decompressed content', async () => {
   const padded = text + ' '.repeat(16 * 1024 - text.length)
   const stored = gzipSync(padded, { level: 0 })
   expect(stored.length).toBeGreaterThan(16 * 1024)
@@ -147,7 +147,7 @@ test.each(['zstd', 'compress', 'gzip, br', 'gzip, identity', 'identity, identity
   },
 )
 
-test('the length that is declared is enough to refuse a body', async () => {
+test('a body is refused by its declared length alone', async () => {
   const answer = await send(Buffer.alloc(20 * 1024), 'gzip')
   expectRefused(answer, 413, 'PAYLOAD_TOO_LARGE')
 })

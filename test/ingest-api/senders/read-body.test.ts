@@ -13,7 +13,7 @@ let key: string
 ingestForAllTests((given) => ({ ingest, key } = given))
 
 describe('size and type of the body', () => {
-  test('16 KiB pass and one byte more does not', async () => {
+  test('16 KiB are accepted and one byte more is not', async () => {
     const padded = (bytes: number) => {
       const text = JSON.stringify({ ...minimal, note: '' })
       return text.replace('""', `"${'n'.repeat(bytes - text.length)}"`)
@@ -43,13 +43,13 @@ describe('size and type of the body', () => {
     ['a form', { 'Content-Type': 'application/x-www-form-urlencoded' }],
     ['plain text', { 'Content-Type': 'text/plain' }],
     ['an unknown encoding', { 'Content-Encoding': 'zstd' }],
-  ])('%s is no JSON', async (_what, headers) => {
+  ])('%s is not JSON', async (_what, headers) => {
     const answer = await ingest.submit(minimal, { key, headers })
     expectRefused(answer, 415, 'UNSUPPORTED_MEDIA_TYPE')
   })
 })
 
-test('a client that is gone in the middle of its body is one line for debugging', async () => {
+test('a client that disconnects in the middle of its body causes one debug line', async () => {
   const lines: unknown[][] = []
   const logger = createLogger({ level: 'silent', name: 'test' })
   logger.debug = (...line: unknown[]) => void lines.push(line)
@@ -79,7 +79,7 @@ test('a client that is gone in the middle of its body is one line for debugging'
   spied.mockRestore()
 })
 
-test('a body that was cut off while its key was looked up ends its request', async () => {
+test('a body cut off during the look-up of its key ends its request', async () => {
   let asked = 0
   let letGo = () => {}
   const going = new Promise<void>((resolve) => (letGo = resolve))

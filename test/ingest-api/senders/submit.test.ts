@@ -10,7 +10,7 @@ let key: string
 ingestForAllTests((given) => ({ ingest, key } = given))
 
 describe('an accepted report', () => {
-  test('is answered with its recordId and time of receipt, and stands in the log', async () => {
+  test('is answered with its recordId and time of receipt, and is in the log', async () => {
     const before = (await ingest.logged()).length
     const report = {
       ...minimal,
@@ -54,7 +54,7 @@ describe('an accepted report', () => {
     })
   })
 
-  test('without a timestamp is of the server’s time', async () => {
+  test('without a timestamp gets the server’s time', async () => {
     const answer = await ingest.submit(minimal, { key })
     expect(answer.status).toBe(200)
     expect((await ingest.logged()).at(-1)).toMatchObject({
@@ -81,7 +81,7 @@ describe('an accepted report', () => {
     expect(plainAgain).not.toBe(plain)
   })
 
-  test('may name the scheme in any case and carry any JSON media type', async () => {
+  test('may name the scheme in any case and have any JSON media type', async () => {
     const answer = await ingest.submit(minimal, {
       headers: {
         Authorization: `bEARER ${key}`,
@@ -94,12 +94,12 @@ describe('an accepted report', () => {
     expect(answer.headers.get('x-request-id')).toBe('trace-42')
   })
 
-  test('is not named by an X-Request-Id that holds an API key', async () => {
+  test('does not get an X-Request-Id that contains an API key', async () => {
     const answer = await ingest.submit(minimal, { key, headers: { 'X-Request-Id': `a:${key}` } })
     expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('of duplicate JSON keys the last one counts', async () => {
+  test('with duplicate JSON keys uses the last one', async () => {
     const text = '{"deviceId":"a","deviceId":"tracker-2","latitude":1,"longitude":2,"latitude":3}'
     expect((await ingest.submit(text, { key })).status).toBe(200)
     expect((await ingest.logged()).at(-1)).toMatchObject({ deviceId: 'tracker-2', latitude: 3 })

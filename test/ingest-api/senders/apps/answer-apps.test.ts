@@ -34,7 +34,7 @@ describe('the answer', () => {
     ['OsmAnd', OSMAND, () => query(), 200, ''],
     ['Traccar', '/api/v1/senders/traccar', () => query(), 200, ''],
     ['the root', '/', () => query(), 200, ''],
-  ])('to %s', async (_, path, body, status, text) => {
+  ])('to %s has the status and body that the app expects', async (_, path, body, status, text) => {
     const { id, secret } = await ingest.createKey()
     const answer = await fetch(ingest.url + path, {
       method: 'POST',
@@ -47,7 +47,7 @@ describe('the answer', () => {
     expect(await devicesOf(ingest, id)).toHaveLength(1)
   })
 
-  test('to Overland in its OwnTracks mode, whose time begins in 2001', async () => {
+  test('to Overland in its OwnTracks mode is Overland’s, and its time counts from 2001', async () => {
     const { id, secret } = await ingest.createKey()
     const headers = { Authorization: `Basic ${secret}:` }
     const answer = await post(
@@ -78,7 +78,7 @@ describe('the answer', () => {
     expect(answer.status).toBe(200)
   })
 
-  test('of the root without a position names the service', async () => {
+  test('of the root path without a position names the service', async () => {
     expect((await ingest.request('/?key=x')).body).toMatchObject({
       data: { service: 'gps-ingest-api' },
     })
@@ -88,14 +88,17 @@ describe('the answer', () => {
   })
 
   // What every object has is no reader either.
-  test.each(['anything', 'constructor'])('to PhoneTrack’s app called %s', async (app) => {
-    const { id, secret } = await ingest.createKey()
-    const answer = await fetch(`${ingest.url}/log/${app}/${secret}/van?${query()}`)
-    expect([answer.status, await answer.text()]).toEqual([200, ''])
-    expect(await devicesOf(ingest, id)).toEqual(['van'])
-  })
+  test.each(['anything', 'constructor'])(
+    'to PhoneTrack’s app called %s is an empty 200',
+    async (app) => {
+      const { id, secret } = await ingest.createKey()
+      const answer = await fetch(`${ingest.url}/log/${app}/${secret}/van?${query()}`)
+      expect([answer.status, await answer.text()]).toEqual([200, ''])
+      expect(await devicesOf(ingest, id)).toEqual(['van'])
+    },
+  )
 
-  test('to OwnTracks without a valid key is never a 4xx, at PhoneTrack’s paths either', async () => {
+  test('to OwnTracks without a valid key is never a 4xx, not even at PhoneTrack’s paths', async () => {
     const prefixes = ['', '/apps/phonetrack', '/index.php/apps/phonetrack']
     for (const path of prefixes.map((prefix) => `${prefix}/log/owntracks/none/van`)) {
       const answer = await fetch(ingest.url + path, { method: 'POST', body: location() })
@@ -104,21 +107,24 @@ describe('the answer', () => {
     expect((await post(ingest, '/log/osmand/none/van', query())).status).toBe(401)
   })
 
-  test.each(['My-Logger2', '0'])('to PhoneTrack’s app %s is that of an app', async (app) => {
-    const { id, secret } = await ingest.createKey()
-    const url = `${ingest.url}/log/${app}/${secret}/tug?lat=45&lon=13&timestamp=${T0 / 1000}`
-    expect((await fetch(url)).status).toBe(200)
-    expect(await devicesOf(ingest, id)).toEqual(['tug'])
-  })
+  test.each(['My-Logger2', '0'])(
+    'to PhoneTrack’s app %s is the same as to a known app',
+    async (app) => {
+      const { id, secret } = await ingest.createKey()
+      const url = `${ingest.url}/log/${app}/${secret}/tug?lat=45&lon=13&timestamp=${T0 / 1000}`
+      expect((await fetch(url)).status).toBe(200)
+      expect(await devicesOf(ingest, id)).toEqual(['tug'])
+    },
+  )
 
-  test('does not ask for a slash less', async () => {
+  test('does not redirect a path with a trailing slash', async () => {
     const { id, secret } = await ingest.createKey()
     const url = `${ingest.url}/api/v1/senders/traccar/${secret}/?${query()}`
     expect((await fetch(url)).status).toBe(200)
     expect(await devicesOf(ingest, id)).toEqual(['van'])
   })
 
-  test('to another method names those that are taken', async () => {
+  test('to another method names the allowed methods', async () => {
     const answer = await ingest.request(OVERLAND, { method: 'PUT' })
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
   })

@@ -51,7 +51,7 @@ describe('the key is taken', () => {
     ['owntracks, which throws away what gets a 4xx', OWNTRACKS, 503],
     ['owntracks at its own path', '/pub', 503],
     ['owntracks at the path of Dawarich', '/api/v1/owntracks/points', 503],
-  ])('and none, or a wrong one, is refused: %s', async (_, path, status) => {
+  ])('but a missing or wrong one is refused: %s', async (_, path, status) => {
     const { id, secret } = await ingest.createKey({ scopes: ['positions:read'] })
     const wrong = `${secret.slice(0, -1)}${secret.endsWith('0') ? '1' : '0'}`
     for (const headers of [{}, bearer(wrong), bearer(secret)]) {
@@ -68,7 +68,7 @@ describe('the key is taken', () => {
     })
   })
 
-  test('a body without one is read no further than 16 KiB', async () => {
+  test('a body without a key is read no further than 16 KiB', async () => {
     const large = await post(ingest, OVERLAND, batch('x'.repeat(20_000)))
     expect(large.headers.get('connection')).toBe('close')
     expect(

@@ -16,7 +16,7 @@ import {
 let ingest: IngestHarness
 ingestForAllTests((given) => ({ ingest } = given))
 
-describe('a request without a position says that the device lives', () => {
+describe('a request without a position is a heartbeat of the device', () => {
   test.each<[string, string, () => string]>([
     [
       'OwnTracks’ last will',
@@ -47,7 +47,7 @@ describe('a request without a position says that the device lives', () => {
     expect(await rejectionsOf(ingest, id)).toEqual([])
   })
 
-  test('but not beside a position, and of no device that only the key names and may not', async () => {
+  test('but not next to a position, nor for the key’s fallback device if the key does not allow it', async () => {
     const { id, secret } = await ingest.createKey({ deviceIds: ['van', 'tug'] })
     const action = { properties: { device_id: 'van', action: 'x' } }
     expect((await post(ingest, OVERLAND, batch(feature(), action), bearer(secret))).status).toBe(

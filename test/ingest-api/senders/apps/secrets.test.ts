@@ -41,7 +41,7 @@ function expectNoneOf(secret: string, seen: string): void {
   }
 }
 
-test('nothing of a key in a URL is seen again in logs, metrics, rejections, events or answers', async () => {
+test('a key in a URL never appears in logs, metrics, rejections, events or answers', async () => {
   const { id, secret } = await ingest.createKey()
   const encoded = `gps%5f${secret.slice(4)}`
   const paths = [
@@ -68,7 +68,7 @@ test('nothing of a key in a URL is seen again in logs, metrics, rejections, even
   expect(logged.length).toBeGreaterThan(10)
 })
 
-test('a device id with a key in it is refused, of positions and of heartbeats, and not kept', async () => {
+test('a device id that contains a key is refused in positions and heartbeats, and not stored', async () => {
   const { id, secret } = await ingest.createKey()
   const point = { lat: 1, lon: 2, tst: now() }
   // Somebody has put the key into each field that was empty.
@@ -94,7 +94,7 @@ test('a device id with a key in it is refused, of positions and of heartbeats, a
   expectNoneOf(secret, await seenOf(id, answers))
 })
 
-test('a key in a body is not kept where its underscore is percent-encoded', async () => {
+test('a key in a body is not stored even if its underscore is percent-encoded', async () => {
   const { id, secret } = await ingest.createKey()
   const answers = []
   for (const underscore of ['%5f', '%5F', '%255F']) {
@@ -109,7 +109,7 @@ test('a key in a body is not kept where its underscore is percent-encoded', asyn
   expectNoneOf(secret, await seenOf(id, answers))
 })
 
-test('a key in an address that is none is not in the log, and not in a warning of Node', async () => {
+test('a key in an invalid address appears neither in the log nor in a warning of Node', async () => {
   const warned: string[] = []
   const note = ({ message }: Error) => void warned.push(message)
   process.on('warning', note)

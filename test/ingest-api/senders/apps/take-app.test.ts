@@ -32,7 +32,7 @@ beforeAll(async () => {
   await ingest.store.changeDeviceSettings(stolen)
 })
 
-describe('what can never be accepted gets a 2xx, and operators are told', () => {
+describe('data that can never be accepted gets a 2xx and a rejection', () => {
   const far = Math.floor(T0 / 1000) + 2 * 24 * 3600
   test.each<[string, string, () => string | Uint8Array, string]>([
     [
@@ -137,7 +137,7 @@ describe('what can never be accepted gets a 2xx, and operators are told', () => 
     expect(await devicesOf(ingest, id)).toEqual([])
   })
 
-  test('a coding that nobody knows, and one that is damaged', async () => {
+  test('for an unknown content coding, and for a damaged body', async () => {
     const { id, secret } = await ingest.createKey()
     const packed = gzipSync(location())
     for (const [coding, bytes] of [
@@ -155,7 +155,7 @@ describe('what can never be accepted gets a 2xx, and operators are told', () => 
     expect(await devicesOf(ingest, id)).toEqual(['JJ'])
   })
 
-  test('a photo and a batch of thousands of points are not too much', async () => {
+  test('but not a photo or a batch of thousands of points', async () => {
     const { id, secret } = await ingest.createKey()
     const photo = location({ image: 'A'.repeat(6 * 1024 * 1024), imagename: 'pier' })
     expect((await post(ingest, OWNTRACKS, photo, bearer(secret))).status).toBe(200)
@@ -173,7 +173,7 @@ describe('what can never be accepted gets a 2xx, and operators are told', () => 
         JSON.stringify({ points: Array.from({ length: points }, () => [54.3, 10.1, now()]) }),
     ],
     ['Overland', OVERLAND, (points) => batch(...Array.from({ length: points }, () => small()))],
-  ])('more than 10 000 points of %s: those beyond them', async (_app, path, body) => {
+  ])('for more than 10 000 points of %s: those beyond the limit', async (_app, path, body) => {
     const { id, secret } = await ingest.createKey()
     const at = path.startsWith('/log') ? `${path}/${secret}/van` : path
     expect((await post(ingest, at, body(10_002), bearer(secret))).status).toBe(200)
@@ -183,7 +183,7 @@ describe('what can never be accepted gets a 2xx, and operators are told', () => 
     ])
   })
 
-  test('hundreds of thousands of points without a place, as one, and others need not wait', async () => {
+  test('for hundreds of thousands of malformed points, counted as one, without delaying others', async () => {
     const { id, secret } = await ingest.createKey()
     const points = gzipSync(`{"points":[${'[],'.repeat(349_000)}[]]}`)
     const headers = { 'Content-Encoding': 'gzip' }
@@ -200,7 +200,7 @@ describe('what can never be accepted gets a 2xx, and operators are told', () => 
     ])
   })
 
-  test('many in a second are counted, durably', async () => {
+  test('with many rejections in a second counted durably', async () => {
     const { id, secret } = await ingest.createKey()
     ingest.clock.time += 1_000
     const bad = Array.from({ length: 50 }, () => feature(95))
@@ -214,7 +214,7 @@ describe('what can never be accepted gets a 2xx, and operators are told', () => 
     ingest.clock.time += 1_000
   })
 
-  test('503 if the rejection cannot be written', async () => {
+  test('but a 503 if the rejection cannot be written', async () => {
     const away = await startIngest({
       wrapRejections: () => ({ appendRejections: () => Promise.reject(new Error('away')) }),
     })
