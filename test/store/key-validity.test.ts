@@ -15,14 +15,14 @@ describe('the validity of a key', () => {
     [{ expiresAt: T0, previousValidUntil: T0 + 1 }, 'expired'],
     [{ revokedAt: T0 + 5, previousValidUntil: T0 + 1 }, 'revoked'],
     [{ revokedAt: T0 - 5, expiresAt: T0 - 9 }, 'revoked'],
-  ] as const)('%j is %s, and only then does its secret open it', (fields, status) => {
+  ] as const)('of %j is %s, and only then does its secret open it', (fields, status) => {
     const changed = { ...key, ...fields }
     expect(keyStatus(changed, T0)).toBe(status)
     const grant = { key: changed, accountSuspended: false, disabledDevices: new Set<string>() }
     expect(isInForce(grant, T0)).toBe(status === 'active' || status === 'rotating')
   })
 
-  test('a secret whose grace time is over does not open a valid key', () => {
+  test('does not cover a secret whose grace time is over', () => {
     const grant = { key, accountSuspended: false, disabledDevices: new Set<string>() }
     expect(isInForce({ ...grant, secretValidUntil: T0 + 1 }, T0)).toBe(true)
     expect(isInForce({ ...grant, secretValidUntil: T0 }, T0)).toBe(false)

@@ -8,7 +8,7 @@ import { account, apiKey, operator } from '../../contracts/store-samples.ts'
 
 type BackOffice = ReturnType<typeof openBackOffice>
 
-describe('the rules that span documents', () => {
+describe('rules across documents', () => {
   let database: Database
   let open: OpenDocuments
 
@@ -21,7 +21,7 @@ describe('the rules that span documents', () => {
   afterEach(() => database.close())
 
   describe('hold wherever a process dies', () => {
-    test('the first operator is finished by whoever comes next', async () => {
+    test('the first operator is completed by the next process', async () => {
       const own = account({ id: 'default' })
       const first = { account: own, operator: operator({ accountId: own.id }) }
       const store = process()
@@ -52,7 +52,7 @@ describe('the rules that span documents', () => {
       expect(found?.role).toBe('viewer')
     })
 
-    test('a new account has its admin, or the e-mail is free for another try', async () => {
+    test('a new account has its admin, or the e-mail is free for another attempt', async () => {
       const store = process()
       for (let calls = 0; ; calls += 1) {
         const own = account()
@@ -71,23 +71,26 @@ describe('the rules that span documents', () => {
       }
     })
 
-    test.each(['delete', 'demote'] as const)('an admin stays through a broken %s', async (kind) => {
-      for (let calls = 0; ; calls += 1) {
-        const { store, accountId, admins } = await accountWith(2)
-        const [one, other] = admins as [Operator, Operator]
-        const died = await diesAfter(calls, (dying) => leave(dying, one, kind))
-        expect(await adminsOf(store, accountId)).toContain(other.id)
-        // Whatever was left half-done can be done again, and the rule still holds for the other.
-        await leave(store, one, kind)
-        expect(await adminsOf(store, accountId)).toEqual([other.id])
-        expect(await leave(store, other, kind)).toBe('last admin')
-        if (!died) break
-        expect(calls).toBeLessThan(50)
-      }
-    })
+    test.each(['delete', 'demote'] as const)(
+      'an account keeps an admin despite an interrupted %s',
+      async (kind) => {
+        for (let calls = 0; ; calls += 1) {
+          const { store, accountId, admins } = await accountWith(2)
+          const [one, other] = admins as [Operator, Operator]
+          const died = await diesAfter(calls, (dying) => leave(dying, one, kind))
+          expect(await adminsOf(store, accountId)).toContain(other.id)
+          // Whatever was left half-done can be done again, and the rule still holds for the other.
+          await leave(store, one, kind)
+          expect(await adminsOf(store, accountId)).toEqual([other.id])
+          expect(await leave(store, other, kind)).toBe('last admin')
+          if (!died) break
+          expect(calls).toBeLessThan(50)
+        }
+      },
+    )
   })
 
-  test('whoever comes, goes, rises and falls at once, an account keeps an admin that exists', async () => {
+  test('an account keeps an existing admin, whatever operators are added, removed, promoted and demoted at once', async () => {
     let refused = 0
     for (let seed = 1; seed <= 50; seed += 1) {
       const { store, accountId, admins } = await accountWith(3)
@@ -112,7 +115,7 @@ describe('the rules that span documents', () => {
     expect(refused).toBeGreaterThan(0)
   })
 
-  test('an operator who was relied on while it was being removed stays', async () => {
+  test('an operator on whom a demotion relied during its own removal stays', async () => {
     const { store, accountId, admins } = await accountWith(1)
     const [ana] = admins as [Operator]
     const bo = operator({ accountId, platform: false, role: 'viewer', email: 'bo@example.org' })
@@ -127,7 +130,7 @@ describe('the rules that span documents', () => {
     expect(await adminsOf(store, accountId)).toEqual([bo.id])
   })
 
-  test('nobody is relied on who was listed after having been removed', async () => {
+  test('a removed operator listed as an admin does not count as one', async () => {
     const { store, accountId, admins } = await accountWith(1)
     const [ana] = admins as [Operator]
     const bo = operator({ accountId, platform: false, role: 'viewer', email: 'bo@example.org' })
@@ -146,7 +149,7 @@ describe('the rules that span documents', () => {
     ])
   })
 
-  test('a change that others are always quicker with is given up, and told as one to try again', async () => {
+  test('a change that others always overtake is given up with a retriable error', async () => {
     const { store, accountId, admins } = await accountWith(2)
     const [ana, bo] = admins as [Operator, Operator]
     const suspension = { accountId, suspended: false }
@@ -168,7 +171,7 @@ describe('the rules that span documents', () => {
     expect(await leave(store, ana, 'delete')).toBe('last admin')
   })
 
-  test('what was done is found without looking at all that was done besides', async () => {
+  test('audit entries of one action are found without reading all the others', async () => {
     const store = process()
     const done = (n: number, action: string) => ({
       ...{ id: `${10_000 + n}`, accountId: 'acc-1', at: n, action, requestId: 'r', address: 'a' },
@@ -189,7 +192,7 @@ describe('the rules that span documents', () => {
     expect(calls).toEqual(['audit.find'])
   })
 
-  test('a good key is found however a rotation falls between the look-ups', async () => {
+  test('a good key is found whenever a rotation falls between the look-ups', async () => {
     const store = process()
     const own = account()
     await store.createAccount(own)

@@ -4,7 +4,7 @@ import { T0 } from '../../samples.ts'
 import { withDatabase } from './database.ts'
 
 await describeWith(['mongodb'], 'device settings in MongoDB', ({ mongodb }) => {
-  test('of first changes of one device at once none is lost', async () => {
+  test('several first changes of one device at once are all kept', async () => {
     await withDatabase(mongodb, async (database) => {
       const stores = [await database.open(), await database.open()]
       for (let round = 0; round < 10; round += 1) {

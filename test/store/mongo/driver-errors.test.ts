@@ -37,7 +37,7 @@ describe("the driver's errors", () => {
     })
   })
 
-  test('say which roles a user needs that may not do what was asked', () => {
+  test('name the roles that the user lacks', () => {
     const error = new MongoServerError({ code: 13, message: 'not authorized on gps' })
     expect(dependencyError(error)).toMatchObject({
       retriable: false,
@@ -45,13 +45,13 @@ describe("the driver's errors", () => {
     })
   })
 
-  test('what is not of the driver stays as it is', () => {
+  test('do not include errors from elsewhere, which stay as they are', () => {
     const bug = new TypeError('a bug')
     expect(dependencyError(bug)).toBe(bug)
     expect(isDuplicateKey(bug)).toBe(false)
   })
 
-  test('are duplicates only when nothing else went wrong', () => {
+  test('are duplicates only if nothing else went wrong', () => {
     expect(duplicatesOf(bulkError(new Error('E11000'), [DUPLICATE]))).toEqual([2])
     const other = { index: 3, code: 2 }
     expect(duplicatesOf(bulkError(new Error('E11000'), [DUPLICATE, other]))).toBeUndefined()

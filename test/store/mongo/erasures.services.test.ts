@@ -22,7 +22,7 @@ const deviceId = 'tracker-1'
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 await describeWith(['mongodb'], 'erasing in MongoDB', ({ mongodb }) => {
-  test('a record that comes late and whose writer died is never seen, and blocks no repeat of it', async () => {
+  test('a late record whose writer died is never seen, and does not block its repeat', async () => {
     await withDatabase(mongodb, async (database) => {
       const store = await database.open()
       const { positions } = openReadModels(database.db, 1)
@@ -59,7 +59,7 @@ await describeWith(['mongodb'], 'erasing in MongoDB', ({ mongodb }) => {
     })
   })
 
-  test('what another partition told of after the erasure is still counted', async () => {
+  test('reports of another partition from after the erasure are still counted', async () => {
     await withDatabase(mongodb, async (database) => {
       const store = await database.open()
       const accountId = newAccountId()
@@ -81,7 +81,7 @@ await describeWith(['mongodb'], 'erasing in MongoDB', ({ mongodb }) => {
     })
   })
 
-  test('a device that starts afresh in another partition keeps what was applied before', async () => {
+  test('a device that restarts in another partition keeps its applied offsets', async () => {
     await withDatabase(mongodb, async (database) => {
       const store = await database.open()
       const accountId = newAccountId()
@@ -124,7 +124,7 @@ await describeWith(['mongodb'], 'erasing in MongoDB', ({ mongodb }) => {
     })
   })
 
-  test('a batch of 500 with a hundred erasures leaves what stands behind them', async () => {
+  test('a batch of 500 with a hundred erasures keeps the records after them', async () => {
     await withDatabase(mongodb, async (database) => {
       const store = await database.open()
       const accountId = newAccountId()
@@ -148,7 +148,7 @@ await describeWith(['mongodb'], 'erasing in MongoDB', ({ mongodb }) => {
     })
   })
 
-  test('of many erasures of a device none hides it again', async () => {
+  test('a device that reports after many erasures is not hidden again', async () => {
     await withDatabase(mongodb, async (database) => {
       const store = await database.open()
       const accountId = newAccountId()
@@ -168,7 +168,7 @@ await describeWith(['mongodb'], 'erasing in MongoDB', ({ mongodb }) => {
     })
   })
 
-  test('what is left of an erased device goes two days after the records may', async () => {
+  test('the remains of an erased device are removed two days after records expire', async () => {
     await withDatabase(mongodb, async (database) => {
       const store = await database.open()
       const log = new LogOfOneSuite()

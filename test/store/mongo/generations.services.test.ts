@@ -10,7 +10,7 @@ import { flakyProxy } from './flaky-proxy.ts'
 const LEASE_MS = 30_000
 
 await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
-  test('a rebuild that was silent for too long can no longer switch, and notices', async () => {
+  test('a rebuild that was silent for too long can no longer switch, and notices it', async () => {
     await withDatabase(mongodb, async (database) => {
       let now = T0
       const clock = { now: () => now }
@@ -40,7 +40,7 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
     })
   })
 
-  test('nothing can be written any more to a generation that is gone', async () => {
+  test('a removed generation can no longer be written to', async () => {
     await withDatabase(mongodb, async (database) => {
       const store = await database.open()
       const log = new LogOfOneSuite()
@@ -61,7 +61,7 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
     })
   })
 
-  test('a switch that was given up and comes late puts nothing in use that was removed', async () => {
+  test('an abandoned switch that arrives late does not activate a removed generation', async () => {
     await withDatabase(mongodb, async (database) => {
       const proxy = await flakyProxy(database.url)
       const store = await database.open({ url: proxy.url })
@@ -88,7 +88,7 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
     })
   })
 
-  test('a switch that happened though its answer was lost has happened', async () => {
+  test('a switch whose answer was lost counts as done', async () => {
     await withDatabase(mongodb, async (database) => {
       const proxy = await flakyProxy(database.url)
       const store = await database.open({ url: proxy.url })
@@ -113,7 +113,7 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
     })
   })
 
-  test('an erasure that the log no longer tells of hides nothing in the next generation', async () => {
+  test('an erasure that the log no longer contains hides nothing in the next generation', async () => {
     await withDatabase(mongodb, async (database) => {
       const store = await database.open()
       const log = new LogOfOneSuite()
@@ -136,7 +136,7 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
     })
   })
 
-  test('records of a new generation expire as those of the one before', async () => {
+  test('records of a new generation expire like those of the previous one', async () => {
     await withDatabase(mongodb, async (database) => {
       const store = await database.open({ retention: { wanted: 3 } })
       const rebuild = await store.beginRebuild()

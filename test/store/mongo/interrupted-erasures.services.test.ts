@@ -19,7 +19,7 @@ import { everyInterruption, interrupted } from './interrupted-collections.ts'
 import { silent, withDatabase } from './database.ts'
 
 await describeWith(['mongodb'], 'an erasing projector that is interrupted', ({ mongodb }) => {
-  test('whatever an erasing projector does between two calls of one that lost its partition, nothing comes back', async () => {
+  test('calls of an erasing projector between two calls of one that lost its partition restore nothing', async () => {
     await withDatabase(mongodb, async (database) => {
       const store = await database.open()
       const readModels = openReadModels(database.db, 1)
@@ -39,7 +39,7 @@ await describeWith(['mongodb'], 'an erasing projector that is interrupted', ({ m
     })
   })
 
-  test('whatever one that lost its partition does between two calls of an erasing projector, nothing comes back', async () => {
+  test('calls of a projector that lost its partition between two calls of an erasing one restore nothing', async () => {
     await withDatabase(mongodb, async (database) => {
       const store = await database.open()
       const readModels = openReadModels(database.db, 1)
@@ -57,7 +57,7 @@ await describeWith(['mongodb'], 'an erasing projector that is interrupted', ({ m
     })
   })
 
-  test('a projector that dies at any call leaves an erasure that is whole once delivered again', async () => {
+  test('an erasure whose projector dies at any call is complete once delivered again', async () => {
     await withDatabase(mongodb, async (database) => {
       const store = await database.open()
       const readModels = openReadModels(database.db, 1)

@@ -4,7 +4,7 @@ import { describeWith } from '../../services/describe-with.ts'
 import { withDatabase } from './database.ts'
 
 await describeWith(['mongodb'], 'operators in MongoDB', ({ mongodb }) => {
-  test('two processes that each remove another admin leave one', async () => {
+  test('two processes that each remove a different admin leave one', async () => {
     await withDatabase(mongodb, async (database) => {
       const stores = [await database.open(), await database.open()] as const
       for (let round = 0; round < 6; round += 1) {

@@ -95,7 +95,7 @@ await describeWith(['mongodb'], 'projecting into MongoDB', ({ mongodb }) => {
     })
   })
 
-  test('a batch whose answers were lost on the way is whole once it is delivered again', async () => {
+  test('a batch whose answers were lost on the way is complete once it is delivered again', async () => {
     await withDatabase(mongodb, async (database) => {
       const proxy = await flakyProxy(database.url)
       const store = await database.open({ url: proxy.url })
@@ -134,7 +134,7 @@ await describeWith(['mongodb'], 'projecting into MongoDB', ({ mongodb }) => {
     })
   })
 
-  test('device ids that look like operators, paths or field names are only names', async () => {
+  test('device ids that look like operators, paths or field names are treated as plain names', async () => {
     await withDatabase(mongodb, async (database) => {
       const store = await database.open()
       const accountId = newAccountId()
@@ -158,7 +158,7 @@ await describeWith(['mongodb'], 'projecting into MongoDB', ({ mongodb }) => {
     })
   })
 
-  test('what is applied is kept for each partition, whichever came first', async () => {
+  test('applied offsets are kept for each partition, whichever came first', async () => {
     await withDatabase(mongodb, async (database) => {
       const store = await database.open()
       const accountId = newAccountId()
@@ -174,7 +174,7 @@ await describeWith(['mongodb'], 'projecting into MongoDB', ({ mongodb }) => {
     })
   })
 
-  test('a record that anything but its id keeps out is not taken for a repeat', async () => {
+  test('a record that is refused for anything but its id is not mistaken for a repeat', async () => {
     await withDatabase(mongodb, async (database) => {
       const store = await database.open()
       const accountId = newAccountId()

@@ -38,7 +38,7 @@ await describeWith(['mongodb'], 'rate counters in MongoDB', ({ mongodb }) => {
   const consumed = async (counters: RateCounters, name: string, points = 1) =>
     (await counters.add(name, points)).consumedPoints
 
-  test('count together, each name by itself', async () => {
+  test('are shared between processes, each name separately', async () => {
     await withTwo(async (one, two) => {
       expect(await two.get('acc-1/tug')).toBeUndefined()
       expect(await consumed(one, 'acc-1/tug', 3)).toBe(3)
@@ -52,7 +52,7 @@ await describeWith(['mongodb'], 'rate counters in MongoDB', ({ mongodb }) => {
     }, PATIENT)
   })
 
-  test('start anew when their window is over', async () => {
+  test('start again when their window is over', async () => {
     await withTwo(
       async (one, two) => {
         await one.add('tug', 5)
@@ -64,7 +64,7 @@ await describeWith(['mongodb'], 'rate counters in MongoDB', ({ mongodb }) => {
   })
 
   test.each(['silent', 'refuse', 'deaf'] as const)(
-    'count in memory while the server is %s, without delay, and together again after',
+    'count in memory while the server is %s, without delay, and together again afterwards',
     async (mode) => {
       await withTwo(async (one, two, way, shared) => {
         await two.add('tug', 7)

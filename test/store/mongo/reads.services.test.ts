@@ -15,7 +15,7 @@ import { flakyProxy } from './flaky-proxy.ts'
 const OP_MSG = 2013
 
 await describeWith(['mongodb'], 'reading from MongoDB', ({ mongodb }) => {
-  test('every read says for how long it is wanted, so that one that was given up ends', async () => {
+  test('every read carries its time limit, so that an abandoned one ends on the server', async () => {
     await withDatabase(mongodb, async (database) => {
       const proxy = await flakyProxy(database.url)
       const store = await database.open({ url: proxy.url })
@@ -84,7 +84,7 @@ await describeWith(['mongodb'], 'reading from MongoDB', ({ mongodb }) => {
     })
   })
 
-  test('a search by status joins the settings of no device that it can tell without', async () => {
+  test('a search by status joins the settings only of devices whose status depends on them', async () => {
     await withDatabase(mongodb, async (database) => {
       const proxy = await flakyProxy(database.url)
       const store = await database.open({ url: proxy.url })

@@ -23,7 +23,7 @@ const WRITTEN_AT_ONCE = 500
 const LOOK = { withinMs: 90_000, everyMs: 200 }
 
 await describeWith(['mongodb'], 'removing what is erased in MongoDB', ({ mongodb }) => {
-  test('an erasure does not wait until a long history is removed', async () => {
+  test('an erasure does not wait for the removal of a long history', async () => {
     await withDatabase(mongodb, async (database) => {
       const store = await database.open()
       const { accountId, deviceId, log } = await longHistory(database, store, 1)
@@ -50,7 +50,7 @@ await describeWith(['mongodb'], 'removing what is erased in MongoDB', ({ mongodb
     })
   }, 120_000)
 
-  test('a removal that a stop cut off goes on when a projector starts', async () => {
+  test('a removal interrupted by a stop continues when a projector starts', async () => {
     await withDatabase(mongodb, async (database) => {
       const store = await database.open()
       const { accountId, log } = await longHistory(database, store, 1)
@@ -68,7 +68,7 @@ await describeWith(['mongodb'], 'removing what is erased in MongoDB', ({ mongodb
     })
   }, 120_000)
 
-  test('a switch to other read models holds up no removal, in them or in those before', async () => {
+  test('a switch to other read models delays no removal, in the new ones or the old ones', async () => {
     await withDatabase(mongodb, async (database) => {
       const store = await database.open()
       const { accountId, log } = await longHistory(database, store, 1)
@@ -88,7 +88,7 @@ await describeWith(['mongodb'], 'removing what is erased in MongoDB', ({ mongodb
     })
   }, 120_000)
 
-  test('a device that is erased once more while it is removed loses what came in between', async () => {
+  test('a device erased again during its removal also loses the records in between', async () => {
     await withDatabase(mongodb, async (database) => {
       const readModels = openReadModels(database.db, 1)
       const calls = await everyInterruption(async (interrupt) => {

@@ -9,7 +9,7 @@ import { withDatabase, type TestDatabase } from './database.ts'
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 await describeWith(['mongodb'], 'retention in MongoDB', ({ mongodb }) => {
-  test('the server removes records by itself, after as long as was last set', async () => {
+  test('the server removes records by itself, after the retention set last', async () => {
     await withDatabase(mongodb, async (database) => {
       const expected: [retention: number | 'off' | undefined, seconds: number | undefined][] = [
         [undefined, undefined],
@@ -33,7 +33,7 @@ await describeWith(['mongodb'], 'retention in MongoDB', ({ mongodb }) => {
     })
   })
 
-  test('its owner is refused when it wants none while the store has one, and told the way out', async () => {
+  test('its owner may not start without a value while the store has one, and learns the remedy', async () => {
     await withDatabase(mongodb, async (database) => {
       await database.open({ retention: { wanted: 30 } })
       await eventually(async () => (await timeToLive(database)).length === 1)
@@ -46,7 +46,7 @@ await describeWith(['mongodb'], 'retention in MongoDB', ({ mongodb }) => {
     })
   })
 
-  test('what is changed during a rebuild holds for the new generation too', async () => {
+  test('a change during a rebuild applies to the new generation too', async () => {
     await withDatabase(mongodb, async (database) => {
       for (const [number, before, during] of [
         [2, 30, 7],
@@ -66,7 +66,7 @@ await describeWith(['mongodb'], 'retention in MongoDB', ({ mongodb }) => {
     })
   })
 
-  test('what has expired is not seen while the server still has it, in no process', async () => {
+  test('expired records are invisible in every process while the server still has them', async () => {
     await withDatabase(mongodb, async (database) => {
       let now = T0
       await database.open({ retention: { wanted: 1 } })

@@ -33,7 +33,7 @@ await describeWith(['mongodbWithUsers'], 'the roles of the MongoDB user', (servi
     return openMongoStore({ url, clock, logger: silent, retention: { wanted: 30 } })
   }
 
-  test('those that the documentation names are enough', async () => {
+  test('the documented roles are enough', async () => {
     const store = await open('enough')
     await store.ready()
     expect(await store.retentionDays()).toBe(30)
@@ -41,7 +41,7 @@ await describeWith(['mongodbWithUsers'], 'the roles of the MongoDB user', (servi
   })
 
   test.each(['writer', 'reader'])(
-    'a %s is refused with the roles that are needed',
+    'a %s is refused with a message that names the roles needed',
     async (name) => {
       await expect(open(name)).rejects.toMatchObject({
         retriable: false,
@@ -50,7 +50,7 @@ await describeWith(['mongodbWithUsers'], 'the roles of the MongoDB user', (servi
     },
   )
 
-  test('a projector whose user lacks one ends with that sentence', async () => {
+  test('a projector whose user lacks a role exits with that message', async () => {
     const projector = startProgram('projector/main', {
       env: { MONGODB_URL: server.urlOf('writer'), KAFKA_BROKERS: '127.0.0.1:1' },
     })

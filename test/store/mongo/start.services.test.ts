@@ -34,7 +34,7 @@ await describeWith(['mongodb'], 'opening the MongoDB store', ({ mongodb }) => {
     })
   })
 
-  test('a lock that a dead process left behind holds nobody up beyond its lease', async () => {
+  test('the lock of a dead process delays others no longer than its lease', async () => {
     await withDatabase(mongodb, async (database) => {
       let now = T0
       const lock = { _id: LOCK, owner: 'dead', until: new Date(T0 + 60_000) }
@@ -51,7 +51,7 @@ await describeWith(['mongodb'], 'opening the MongoDB store', ({ mongodb }) => {
     })
   })
 
-  test('of first operators of different accounts at once, one account is left', async () => {
+  test('first operators of different accounts created at once leave one account', async () => {
     await withDatabase(mongodb, async (database) => {
       const stores = [await database.open(), await database.open()]
       const tries = [...stores, ...stores, ...stores].map((store, n) => {
@@ -69,7 +69,7 @@ await describeWith(['mongodb'], 'opening the MongoDB store', ({ mongodb }) => {
     })
   })
 
-  test('it opens while the server is away, says so, and serves once the server is there', async () => {
+  test('it opens while the server is unreachable, reports that, and serves once the server is reachable', async () => {
     await withDatabase(mongodb, async (database) => {
       const proxy = await flakyProxy(database.url)
       await proxy.become('refuse')
@@ -92,7 +92,7 @@ await describeWith(['mongodb'], 'opening the MongoDB store', ({ mongodb }) => {
   })
 
   test.each(['refuse', 'silent'] as const)(
-    'when the server goes away (%s) callers hear within 6 s, and it is used again without reopening',
+    'when the server becomes unreachable (%s), callers learn it within 6 s, and the store recovers without reopening',
     async (mode) => {
       await withDatabase(mongodb, async (database) => {
         const proxy = await flakyProxy(database.url)
@@ -121,7 +121,7 @@ await describeWith(['mongodb'], 'opening the MongoDB store', ({ mongodb }) => {
     },
   )
 
-  test('a store that never found its server can be closed', async () => {
+  test('a store that never reached its server can be closed', async () => {
     const proxy = await flakyProxy(mongodb.url)
     await proxy.close()
     const store = await openMongoStore({

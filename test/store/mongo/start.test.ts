@@ -4,7 +4,7 @@ import { openMongoStore } from '../../../store/mongo/mongo-store.ts'
 import { T0 } from '../../samples.ts'
 import { silent } from './database.ts'
 
-test('the database is the one that the URL names, or gps', async () => {
+test('the database is the one in the URL, or gps', async () => {
   for (const [url, name] of [
     ['mongodb://localhost:27017', 'gps'],
     ['mongodb://localhost:27017/', 'gps'],
@@ -18,7 +18,7 @@ test('the database is the one that the URL names, or gps', async () => {
   }
 })
 
-test('what is not a connection string is refused at once', async () => {
+test('a malformed connection string is refused at once', async () => {
   const options = { url: 'postgres://localhost', logger: silent, clock: { now: () => T0 } }
   await expect(openMongoStore(options)).rejects.toThrow('scheme')
 })

@@ -39,7 +39,7 @@ describe('erasing on SQLite', () => {
 
   afterEach(() => opened.close())
 
-  test('a record of another partition that stands behind the erasure stays, and is counted', async () => {
+  test('a record of another partition from after the erasure stays, and is counted', async () => {
     const at = (receivedAt: number, partition: number) =>
       log.append(positionReported({ timestamp: T0, receivedAt }), partition)
     const erasure = log.erase(deviceErased({ erasedAt: T0 + 5_000 }), 1)
@@ -72,7 +72,7 @@ describe('erasing on SQLite', () => {
     await rebuild?.end()
   })
 
-  test('a long history goes in many turns, in which others read and write', async () => {
+  test('a long history is removed in many turns, in which others read and write', async () => {
     await history(5_000)
     const generation = await store.openGeneration(1)
     let turns = 0
@@ -92,7 +92,7 @@ describe('erasing on SQLite', () => {
     await generation.close()
   })
 
-  test('many erasures in one batch go in many turns too', async () => {
+  test('many erasures in one batch take many turns too', async () => {
     const devices = Array.from({ length: 20 }, (_, n) => `tracker-${n}`)
     for (const deviceId of devices) await history(500, deviceId)
     const erasures = devices.map((deviceId) => log.erase(deviceErased({ deviceId })))
@@ -108,7 +108,7 @@ describe('erasing on SQLite', () => {
     expect(await allDevices(store, 'acc-1')).toEqual([])
   })
 
-  test('a process that ends in the middle of a long one leaves the device hidden, and it is done again', async () => {
+  test('a process that ends during a long erasure leaves the device hidden, and the erasure is repeated', async () => {
     await history(3_500)
     const erasure = deviceErased()
     const [erased, after] = [log.erase(erasure), log.append(positionReported())]
@@ -155,7 +155,7 @@ describe('erasing on SQLite', () => {
     rmSync(directory, { recursive: true })
   })
 
-  test('a copy of an erasure behind a long history takes nothing of it', async () => {
+  test('a repeated erasure delivered after a long history removes nothing of it', async () => {
     const event = deviceErased()
     await store.project(batchOf(log.append(positionReported()), log.erase(event)))
     await history(1_500)
@@ -166,7 +166,7 @@ describe('erasing on SQLite', () => {
     expect(page).toHaveLength(1_500)
   })
 
-  test('of two erasures the later one says what of another partition is gone', async () => {
+  test('the later one of two erasures decides which records of another partition are gone', async () => {
     const first = log.erase(deviceErased({ erasedAt: T0 + 1_000 }))
     const second = log.erase(deviceErased({ erasedAt: T0 + 5_000 }))
     await store.project(batchOf(first, second))
@@ -178,7 +178,7 @@ describe('erasing on SQLite', () => {
     expect(await allDevices(store, 'acc-1')).toEqual([])
   })
 
-  test('what hid a device goes with the next erasure, once it is projected', async () => {
+  test('the mark that hid a device is removed by the next erasure, once it is projected', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'sqlite-hidden-'))
     const own = openSqliteStore({ directory })
     const events = [deviceErased(), deviceErased(), deviceErased()] as const

@@ -8,7 +8,7 @@ import type { AuditEntry } from '../../../store/back-office.ts'
 import type { Store } from '../../../store/store.ts'
 import { T0 } from '../../samples.ts'
 
-describe('what the SQLite store keeps as it was', () => {
+describe('the SQLite store keeps texts unchanged', () => {
   let directory: string
   let store: Store
 

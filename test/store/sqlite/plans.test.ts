@@ -40,7 +40,7 @@ const ITS_DEVICE = [
 
 type File = 'accounts' | 'read-models-1' | 'rejections'
 
-describe('what is asked of the SQLite store is a walk along an index, never a scan or a sort:', () => {
+describe('the SQLite store walks an index, without a scan or a sort, for', () => {
   let directory: string
 
   beforeAll(async () => {
@@ -93,7 +93,7 @@ describe('what is asked of the SQLite store is a walk along an index, never a sc
     }
   })
 
-  test('what goes by its age, or with its device', () => {
+  test('records and devices that expire, or that go with a device', () => {
     expect(plan('read-models-1', REMOVE_SOME)).toContain(
       'SEARCH records USING COVERING INDEX records_by_age (received_at<?)',
     )
@@ -158,7 +158,7 @@ describe('what is asked of the SQLite store is a walk along an index, never a sc
     expect(steps).not.toMatch(/SCAN (device_statuses|settings)/)
   })
 
-  test('what operators said of the devices of a page', () => {
+  test('the operators’ settings for the devices of a page', () => {
     expect(plan('accounts', SETTINGS_OF_DEVICES)).toEqual([
       expect.stringContaining('SCAN json_each'),
       'SEARCH device_settings USING PRIMARY KEY (account_id=? AND device_id=?)',
@@ -197,7 +197,7 @@ describe('what is asked of the SQLite store is a walk along an index, never a sc
     }
   })
 
-  test('pages of accounts, operators, keys and the audit, sessions and what runs', () => {
+  test('pages of accounts, operators, keys and the audit, sessions and running services', () => {
     const own = { accountId: 'a' }
     const after = { id: 'x', createdAt: 1, at: 1 }
     for (const sql of [
@@ -227,7 +227,7 @@ describe('what is asked of the SQLite store is a walk along an index, never a sc
       'DELETE FROM rejections WHERE "receivedAt" < ?',
       'rejections_by_received (receivedAt<?)',
     ],
-  ] as const)('what is removed from %s by its age: %s', (name, sql, walk) => {
+  ] as const)('expired rows of %s: %s', (name, sql, walk) => {
     expect(plan(name, sql)).toEqual([expect.stringContaining(`INDEX ${walk}`)])
   })
 

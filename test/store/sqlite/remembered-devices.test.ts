@@ -24,7 +24,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true })
 })
 
-describe('what the projection remembers of a device', () => {
+describe('a device that the projection remembers', () => {
   test('is forgotten when another connection has written', async () => {
     await project(first, [entry(1, 'a')])
     await second.expire(T0 + 60_000, { seenBefore: T0 + 60_000, forget: () => undefined })
@@ -55,7 +55,7 @@ describe('what the projection remembers of a device', () => {
   })
 })
 
-test('a number is never given to a second device', async () => {
+test('a device number is never given to a second device', async () => {
   await project(first, [entry(1, 'a')])
   const { event } = entry(1, 'a')
   const before = first.statuses.find(event)?.number ?? NaN
@@ -64,7 +64,7 @@ test('a number is never given to a second device', async () => {
   expect(second.statuses.find({ ...event, deviceId: 'b' })?.number).toBeGreaterThan(before)
 })
 
-test('a record that is projected while old devices go keeps its device until it goes itself', async () => {
+test('a record projected while old devices are removed keeps its device until the record is removed', async () => {
   const old = Array.from({ length: 250 }, (_, n) =>
     entry(n, `device-${String(n).padStart(3, '0')}`),
   )

@@ -23,7 +23,7 @@ async function openedAs(owner?: { wanted: WantedRetention }): Promise<number | u
   }
 }
 
-test('a retention is remembered, and told to who does not own it', async () => {
+test('the retention is stored, and reported to processes that do not own it', async () => {
   expect(await openedAs()).toBeUndefined()
   expect(await openedAs({ wanted: undefined })).toBeUndefined()
   for (const days of [30, 7]) {
@@ -32,7 +32,7 @@ test('a retention is remembered, and told to who does not own it', async () => {
   }
 })
 
-test('its owner is refused when it wants none, until it says off', async () => {
+test('the owner of the retention may not start without a value while one is stored, except with off', async () => {
   await openedAs({ wanted: 30 })
   await expect(openedAs({ wanted: undefined })).rejects.toMatchObject({
     retriable: false,

@@ -26,7 +26,7 @@ describe('the SQLite store', () => {
     rmSync(directory, { recursive: true })
   })
 
-  test('keeps what only operators can tell apart from what can be rebuilt', async () => {
+  test('keeps data that only operators can restore apart from data that can be rebuilt', async () => {
     const store = openSqliteStore({ directory: join(directory, 'apart') })
     const made = account()
     await store.createAccount(made)
@@ -44,7 +44,7 @@ describe('the SQLite store', () => {
   })
 
   test.each(['accounts', 'rejections', 'read-models-1'])(
-    'does not open when a newer program has changed %s',
+    'does not open if a newer program has changed %s',
     async (name) => {
       const folder = `newer than ${name}`
       await openSqliteStore({ directory: join(directory, folder) }).close()
@@ -57,7 +57,7 @@ describe('the SQLite store', () => {
     },
   )
 
-  test('reads stay with the old read models until the new ones have come as far', async () => {
+  test('reads the old read models until the new ones have caught up', async () => {
     const store = openSqliteStore({ directory: join(directory, 'follows') })
     const event = positionReported()
     const batch = batchOf({ kind: 'position', origin: { partition: 0, offset: 1 }, event })
@@ -78,7 +78,7 @@ describe('the SQLite store', () => {
     await store.close()
   })
 
-  test('a rebuild that fails at its beginning or its end holds up no other', async () => {
+  test('lets other rebuilds start after one that failed at its beginning or its end', async () => {
     const folder = join(directory, 'rebuilds')
     const store = openSqliteStore({ directory: folder })
     const raw = new DatabaseSync(join(folder, 'accounts.sqlite'))
@@ -96,13 +96,13 @@ describe('the SQLite store', () => {
     await store.close()
   })
 
-  test('says so when its directory cannot be made', () => {
+  test('reports that its directory cannot be created', () => {
     const file = join(directory, 'a file')
     writeFileSync(file, '')
     expect(() => openSqliteStore({ directory: join(file, 'data') })).toThrow(DependencyError)
   })
 
-  test('processes that start at once on nothing make it once and share it', async () => {
+  test('is created once and shared by processes that start at once on an empty directory', async () => {
     const processes = Array.from({ length: 4 }, startOpener)
     try {
       await Promise.all(processes.map(({ answer }) => answer()))
