@@ -10,8 +10,17 @@ const HALF_SPHERE = 2 * Math.PI
  */
 export function planar(area: Polygon | MultiPolygon): MultiPolygon {
   const polygons = area.type === 'Polygon' ? [area.coordinates] : area.coordinates
-  const coordinates = polygons.flatMap((rings) => cut(rings.map(windingAsOnSphere)))
+  const coordinates = polygons.flatMap((rings) => cut(outerFirst(rings).map(windingAsOnSphere)))
   return { type: 'MultiPolygon', coordinates }
+}
+
+/** In the 50m file Antarctica's outer ring runs around the pole, and its coast is the hole. */
+function outerFirst(rings: Position[][]): Position[][] {
+  const enclosed = (ring: Position[]) => {
+    const area = geoArea({ type: 'Polygon', coordinates: [ring] })
+    return Math.min(area, 2 * HALF_SPHERE - area)
+  }
+  return rings.length === 1 ? rings : rings.toSorted((a, b) => enclosed(b) - enclosed(a))
 }
 
 /**
@@ -72,7 +81,8 @@ function signedArea(ring: Position[]): number {
   return sum / 2
 }
 
-function contains(ring: Position[], [x = 0, y = 0]: Position): boolean {
+/** Whether a place lies within a ring on the plane. */
+export function contains(ring: Position[], [x = 0, y = 0]: Position): boolean {
   let inside = false
   for (let index = 1; index < ring.length; index += 1) {
     const [x1 = 0, y1 = 0] = ring[index - 1] ?? []

@@ -1,8 +1,10 @@
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import { PMTiles, type Source } from 'pmtiles'
-import { planar } from '../../console/world/planar.ts'
+import type { Position } from 'geojson'
+import { contains, planar } from '../../console/world/planar.ts'
 import { pmtiles, type Tile } from '../../console/world/pmtiles.ts'
+import { countriesAt, land } from '../../console/world/sources.ts'
 
 describe('a PMTiles file', () => {
   const tile = (z: number, x: number, y: number, text: string): Tile => ({
@@ -99,4 +101,26 @@ describe('areas on a plane', () => {
       expect([Math.min(...xs), Math.max(...xs)].map((x) => Math.round(x))).toEqual([0, 10])
     },
   )
+})
+
+describe.each(['110m', '50m', '10m'] as const)('the land at %s', (scale) => {
+  const polygons = land(countriesAt(scale).areas).flatMap(({ geometry }) => geometry.coordinates)
+  const isLand = (place: Position) =>
+    polygons.some(([outer = [], ...holes]) => {
+      return contains(outer, place) && !holes.some((hole) => contains(hole, place))
+    })
+
+  test.each([
+    ['the Atlantic', -30, 30],
+    ['the Pacific', -150, 0],
+    ['the Mediterranean', 5, 40],
+    ['the North Pole', 0, 89],
+  ])('leaves out %s', (_sea, ...place) => expect(isLand(place)).toBe(false))
+
+  test.each([
+    ['Antarctica', 0, -85],
+    ['Antarctica at 180°', -179.5, -85],
+    ['Siberia', 100, 60],
+    ['Siberia beyond 180°', -179, 67],
+  ])('covers %s', (_land, ...place) => expect(isLand(place)).toBe(true))
 })
