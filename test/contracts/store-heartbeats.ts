@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals'
 import { deviceStatus } from '../../projector/device-status.ts'
 import type { DeviceStatus } from '../../schemas/read-models.ts'
 import type { ProjectionEntry, ReportEntry } from '../../store/read-models.ts'
-import { eventually } from '../eventually.ts'
 import { deviceSeen, positionReported, T0 } from '../samples.ts'
 import type { OpenStore } from './store-contract.ts'
 import {
@@ -43,54 +42,6 @@ export function heartbeatsContract(open: OpenStore): void {
       }
     }
 
-    test('moves when a device was last seen and nothing else', async () => {
-      const { device, position, heartbeat, project } = given()
-      await project(position(1))
-      const before = (await shared.store.findDevice(device))!.status
-      await project(heartbeat(7))
-      const after = (await shared.store.findDevice(device))!.status
-      const { lastSeenAt, heartbeats, applied } = after
-      expect(after).toEqual({ ...before, lastSeenAt, heartbeats, applied })
-      expect(lastSeenAt).toBe(T0 + 7 * MINUTE_MS)
-      const records = await shared.store.pagePositions({ ...device, order: 'asc', limit: 9 })
-      expect(records).toHaveLength(1)
-    })
-
-    test('of a device that has no position counts for nothing, also not later', async () => {
-      const { position, heartbeat, project, lastSeen } = given()
-      expect(await project(heartbeat(9))).toEqual([])
-      expect(await lastSeen()).toBeUndefined()
-      await project(heartbeat(9), position(1))
-      expect(await lastSeen()).toBe(1)
-      await project(heartbeat(5))
-      expect(await lastSeen()).toBe(5)
-    })
-
-    test('never moves it back, and is not lost when positions follow', async () => {
-      const { position, heartbeat, project, lastSeen } = given()
-      await project(position(1), heartbeat(9), heartbeat(4))
-      expect(await lastSeen()).toBe(9)
-      await project(position(6))
-      expect(await lastSeen()).toBe(9)
-      await project(position(12), heartbeat(11))
-      expect(await lastSeen()).toBe(12)
-    })
-
-    test('in a batch that comes again changes nothing, also after a restart', async () => {
-      const { device, position, heartbeat, erasure, project, lastSeen } = given()
-      const batch = [heartbeat(8), position(1), heartbeat(3)] as const
-      await project(...batch)
-      const before = (await shared.store.findDevice(device))!.status
-      expect(await project(...batch)).toEqual([])
-      await shared.reopen()
-      expect(await project(...batch)).toEqual([])
-      expect((await shared.store.findDevice(device))!.status).toEqual(before)
-      await project(erasure(20), position(30))
-      // A store may ask for a repeat while it still removes what the erasure covers.
-      await eventually(() => project(...batch))
-      expect(await lastSeen()).toBe(30)
-    })
-
     test('is told as a change of its device', async () => {
       const { device, position, heartbeat, erasure, project } = given()
       const [first, second, third] = [position(1), heartbeat(2), heartbeat(3)]
@@ -123,17 +74,6 @@ export function heartbeatsContract(open: OpenStore): void {
       expect(await project(fourth, erased, last, heard)).toMatchObject([
         { stored: [last], seen: [heard] },
       ])
-    })
-
-    test('before an erasure of its device goes with it, behind it waits for a position', async () => {
-      const { position, heartbeat, erasure, project, lastSeen } = given()
-      await project(position(1), heartbeat(9), erasure(10), heartbeat(15))
-      expect(await lastSeen()).toBeUndefined()
-      await project(heartbeat(16), position(11), heartbeat(12))
-      expect(await lastSeen()).toBe(12)
-      await project(erasure(20))
-      await project(position(21))
-      expect(await lastSeen()).toBe(21)
     })
 
     test('from a spool is withdrawn if it was received before an erasure', async () => {

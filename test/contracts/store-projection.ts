@@ -18,24 +18,6 @@ export function projectionContract(open: OpenStore): void {
     const shared = sharedStore(open)
     const log = new LogOfOneSuite()
 
-    test('an event becomes a record with its place in the log, and its device a status', async () => {
-      const accountId = newAccountId()
-      const first = log.append(positionReported({ accountId, accuracy: 4.5, battery: 0 }))
-      const second = log.append(positionReported({ accountId }))
-      expect(countChanges(await shared.store.project(batchOf(first, second)))).toMatchObject({
-        stored: 2,
-        repeated: 0,
-      })
-
-      const { recordId, deviceId } = first.event
-      expect(await shared.store.findPosition({ accountId, recordId })).toEqual({
-        ...first.event,
-        origin: first.origin,
-      })
-      const device = await shared.store.findDevice({ accountId, deviceId })
-      expect(device?.status).toEqual(deviceStatus(deviceStatus(undefined, first), second))
-    })
-
     test('a measurement that was not reported is absent, not null', async () => {
       const accountId = newAccountId()
       const entry = log.append(positionReported({ accountId, speed: 3 }))
@@ -45,43 +27,6 @@ export function projectionContract(open: OpenStore): void {
       expect(Object.keys(found ?? {}).sort()).toEqual(
         [...Object.keys(entry.event), 'origin'].sort(),
       )
-    })
-
-    test('a batch that is delivered twice changes nothing the second time', async () => {
-      const accountId = newAccountId()
-      const batch = batchOf(
-        log.append(positionReported({ accountId })),
-        log.append(positionReported({ accountId, deviceId: 'tracker-2' })),
-        log.append(positionReported({ accountId })),
-      )
-      await shared.store.project(batch)
-      const before = await everything(accountId)
-      await shared.store.project(batch)
-      expect(await everything(accountId)).toEqual(before)
-      await shared.reopen()
-      await shared.store.project(batch)
-      expect(await everything(accountId)).toEqual(before)
-    })
-
-    test('a report repeated later in the log is stored and counted once, as it came first', async () => {
-      const accountId = newAccountId()
-      const first = log.append(positionReported({ accountId }))
-      const { receivedAt } = first.event
-      const inSameBatch = log.append({ ...first.event, receivedAt: receivedAt + 5_000 })
-      const later = log.append({ ...first.event, receivedAt: receivedAt + 60_000 })
-      const batch = batchOf(first, inSameBatch)
-      expect(countChanges(await shared.store.project(batch))).toMatchObject({
-        stored: 1,
-        repeated: 1,
-      })
-      expect(countChanges(await shared.store.project(batchOf(later)))).toMatchObject({
-        stored: 0,
-        repeated: 1,
-      })
-
-      const { records, statuses } = await everything(accountId)
-      expect(records).toEqual([{ ...first.event, origin: first.origin }])
-      expect(statuses).toMatchObject([{ reportCount: 1, lastSeenAt: receivedAt }])
     })
 
     test('another device under a recordId that is taken is a repeat, and blocks nothing', async () => {

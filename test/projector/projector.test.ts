@@ -86,16 +86,6 @@ describe('the projector', () => {
     }
   })
 
-  test('a report repeated by a retrying tracker is stored and counted once', async () => {
-    const event = positionReported()
-    await eventLog.append([event, { ...event, receivedAt: event.receivedAt + 60_000 }])
-    await projectAll()
-    await eventLog.append([{ ...event, receivedAt: event.receivedAt + 120_000 }])
-    await projectAll()
-    const device = await store.findDevice({ accountId: 'acc-1', deviceId: 'tracker-1' })
-    expect(device?.status).toMatchObject({ reportCount: 1, lastSeenAt: event.receivedAt })
-  })
-
   test('what cannot be read is dead-lettered and blocks nothing', async () => {
     await eventLog.append([positionReported()])
     putGarbage('no event')
