@@ -34,26 +34,6 @@ export function auditContract(open: OpenStore): void {
       expect(await page(accountId)).toEqual([full, plain])
     })
 
-    test('is read from the newest to the oldest, each entry once, whenever it was written', async () => {
-      const accountId = newAccountId()
-      const other = newAccountId()
-      const entries = [3, 1, 2, 2, 2, 0].map((at) => entry({ accountId, at: T0 + at }))
-      for (const written of entries) {
-        await shared.store.appendAudit(written)
-        await shared.store.appendAudit({ ...entry({ accountId: other, at: written.at }) })
-      }
-      const seen: AuditEntry[] = []
-      for (let pages = 0; pages < 20; pages += 1) {
-        const after = seen.at(-1)?.id
-        const next = await shared.store.pageAudit({ accountId, limit: 2, ...(after && { after }) })
-        seen.push(...next)
-        if (next.length === 0) break
-      }
-      expect(seen.map(({ at }) => at - T0)).toEqual([3, 2, 2, 2, 1, 0])
-      expect(new Set(seen)).toEqual(new Set(entries))
-      expect(await page(newAccountId())).toEqual([])
-    })
-
     test('keeps what was written under an id, whoever writes there again', async () => {
       const accountId = newAccountId()
       const first = entry({ accountId, at: T0 })

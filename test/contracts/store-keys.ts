@@ -3,7 +3,7 @@ import { newApiKey, secretHash } from '../../schemas/api-key.ts'
 import { SCOPES, type ApiKey } from '../../store/back-office.ts'
 import { T0 } from '../samples.ts'
 import type { OpenStore } from './store-contract.ts'
-import { account, apiKey, newAccountId, sharedStore } from './store-samples.ts'
+import { account, apiKey, sharedStore } from './store-samples.ts'
 
 export function keysContract(open: OpenStore): void {
   describe('API keys', () => {
@@ -118,26 +118,6 @@ export function keysContract(open: OpenStore): void {
       await shared.store.touchKeys(new Map())
       await shared.store.touchKeys(new Map([[one.key.id, T0 + 11]]))
       expect(await used()).toEqual([T0 + 11, T0 + 7])
-    })
-
-    test('pages go from the newest to the oldest, each key once, also of one moment', async () => {
-      const { accountId } = await newAccount()
-      const other = await newAccount()
-      for (const age of [3, 1, 2, 2, 2, 0]) {
-        await create({ accountId, createdAt: T0 + age })
-        await create({ accountId: other.accountId, createdAt: T0 + age })
-      }
-      const seen: ApiKey[] = []
-      for (let pages = 0; pages < 20; pages += 1) {
-        const after = seen.at(-1)
-        const page = await shared.store.pageKeys({ accountId, limit: 2, ...(after && { after }) })
-        seen.push(...page)
-        if (page.length === 0) break
-      }
-      expect(seen.map(({ createdAt }) => createdAt - T0)).toEqual([3, 2, 2, 2, 1, 0])
-      expect(new Set(seen.map(({ id }) => id)).size).toBe(6)
-      expect(new Set(seen.map((key) => key.accountId))).toEqual(new Set([accountId]))
-      expect(await shared.store.pageKeys({ accountId: newAccountId(), limit: 2 })).toEqual([])
     })
 
     test('a key of another account is not found', async () => {

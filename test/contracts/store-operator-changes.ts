@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { randomBytes, randomUUID } from 'node:crypto'
-import type { Account, Operator } from '../../store/back-office.ts'
+import { randomBytes } from 'node:crypto'
+import type { Operator } from '../../store/back-office.ts'
 import { T0 } from '../samples.ts'
 import type { OpenStore } from './store-contract.ts'
-import { account, newAccountId, operator, sharedStore, withStore } from './store-samples.ts'
+import { account, operator, sharedStore, withStore } from './store-samples.ts'
 
 export function operatorChangesContract(open: OpenStore): void {
   describe('operators that come, change and go', () => {
@@ -44,30 +44,6 @@ export function operatorChangesContract(open: OpenStore): void {
       expect(await shared.store.deleteOperator(theirs)).toBeUndefined()
       expect(await shared.store.findOperator({ accountId, operatorId: 'none' })).toBeUndefined()
       expect(await shared.store.findOperator({ accountId, operatorId })).toBeDefined()
-    })
-
-    test('pages go from the oldest to the newest, each once, also of one moment', async () => {
-      const [accountId, other] = [await newAccount(), await newAccount()]
-      for (const age of [3, 1, 2, 2, 2, 0]) {
-        // Ids that fall as time goes on: the order is not theirs.
-        await add(accountId, { id: `${9 - age}-${randomUUID()}`, createdAt: T0 + age })
-        await add(other, { createdAt: T0 + age })
-      }
-      const seen: Operator[] = []
-      for (let pages = 0; pages < 20; pages += 1) {
-        const after = seen.at(-1)
-        const page = await shared.store.pageOperators({
-          accountId,
-          limit: 2,
-          ...(after && { after }),
-        })
-        seen.push(...page)
-        if (page.length === 0) break
-      }
-      expect(seen.map(({ createdAt }) => createdAt - T0)).toEqual([0, 1, 2, 2, 2, 3])
-      expect(new Set(seen.map(({ id }) => id)).size).toBe(6)
-      expect(new Set(seen.map((one) => one.accountId))).toEqual(new Set([accountId]))
-      expect(await shared.store.pageOperators({ accountId: newAccountId(), limit: 2 })).toEqual([])
     })
 
     test('pages go on where an operator was who is gone', async () => {
@@ -259,24 +235,6 @@ export function operatorChangesContract(open: OpenStore): void {
       expect(answers.filter(Boolean)).toHaveLength(1)
       const known = await accountIds()
       expect(tries.map(({ wanted }) => known.has(wanted.id))).toEqual(answers)
-    })
-
-    test('accounts are paged from the oldest to the newest, each once', async () => {
-      await withStore(open, async (store) => {
-        const accounts = [3, 1, 2, 2, 2, 0].map((age) =>
-          account({ id: `${9 - age}-${randomUUID()}`, createdAt: T0 + age }),
-        )
-        for (const made of accounts) await store.createAccount(made)
-        const seen: Account[] = []
-        for (let pages = 0; pages < 20; pages += 1) {
-          const after = seen.at(-1)
-          const page = await store.pageAccounts({ limit: 2, ...(after && { after }) })
-          seen.push(...page)
-          if (page.length === 0) break
-        }
-        expect(seen.map(({ createdAt }) => createdAt - T0)).toEqual([0, 1, 2, 2, 2, 3])
-        expect(new Set(seen)).toEqual(new Set(accounts))
-      })
     })
 
     async function newAccount(): Promise<string> {
