@@ -75,6 +75,8 @@ describe('a position report', () => {
   })
 
   test.each([
+    ['latitude', -90, -90.0000001],
+    ['longitude', 180, 180.1],
     ['accuracy', 0, -1e-9],
     ['altitude', -12_000, -12_000.001],
     ['altitude', 100_000, 100_000.001],
@@ -86,6 +88,16 @@ describe('a position report', () => {
   ])('%s may be %d but not %d', (field, last, beyond) => {
     expect(parse({ ...minimal, [field]: last })).toEqual({ report: { ...minimal, [field]: last } })
     expect(faultyFields({ ...minimal, [field]: beyond })).toEqual([field])
+  })
+
+  test.each([
+    ['latitude', true],
+    ['latitude', Infinity],
+    ['longitude', [5]],
+    ['timestamp', '2026-01-01'],
+    ['timestamp', '2025-02-30T00:00:00Z'],
+  ])('%s must not be %j', (field, value) => {
+    expect(faultyFields({ ...minimal, [field]: value })).toEqual([field])
   })
 
   test.each(['speed', 'heading'])('the message for a %s of −1 says to leave it out', (field) => {
