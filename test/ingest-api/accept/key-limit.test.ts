@@ -65,12 +65,3 @@ test('a changed limit is in force as soon as the key is looked up again', async 
   harness.clock.time += 5_000
   expect(statuses(await send(2, key))).toEqual([200, 200])
 })
-
-test('without a limit nothing is said of one', async () => {
-  await harness.close()
-  harness = await startIngest()
-  const { secret: key } = await harness.createKey()
-  const answers = await send(5, key)
-  expect(new Set(statuses(answers))).toEqual(new Set([200]))
-  expect(answers[0]?.headers.has('ratelimit')).toBe(false)
-})
