@@ -3,9 +3,8 @@ import { crc32 } from 'node:zlib'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const SHAPE = /^gps_[0-9A-Za-z]{38}$/
-// Whoever has the random characters can compute the checksum. In a URL the underscore may be
-// percent-encoded, in a URL within one twice.
-// People break a key behind it, and in HTML it may be an entity.
+// The 32 random characters alone give a key away: the checksum can be computed from them. The underscore
+// may be percent-encoded in a URL (twice in a nested one) and an entity in HTML; lines break after it.
 const UNDERSCORE = String.raw`(?:_|%(?:25)*5[Ff]|&(?:#0*95|#[xX]0*5[Ff]|lowbar);)`
 const BREAK = String.raw`(?:\s|\\[nrt]|%20|\+)*`
 const KEY = new RegExp(`gps${UNDERSCORE}${BREAK}[0-9A-Za-z]{32,38}`, 'g')
@@ -24,18 +23,18 @@ export function newApiKey(): string {
   return `gps_${random}${checksum(`gps_${random}`)}`
 }
 
-/** Whether a text has the shape and the checksum of an API key, so that others need no look-up. */
+/** Whether a text has the shape and the checksum of an API key; other texts need no look-up. */
 export function isApiKey(text: string): boolean {
   return SHAPE.test(text) && text.endsWith(checksum(text.slice(0, -6)))
 }
 
-/** Whether a valid API key stands anywhere in a text. */
+/** Whether a text contains a valid API key. */
 export function containsApiKey(text: string): boolean {
   return text.includes('gps_') && (text.match(KEY) ?? []).some(isApiKey)
 }
 
 /**
- * Masks every API key in a text, also one hidden by JSON escapes (`\u0067ps_…`) or by a percent-encoded
+ * Masks every API key in a text, even one hidden by JSON escapes (`\u0067ps_…`) or by a percent-encoded
  * underscore. `cut`: the text was truncated, so its end may be the beginning of a key.
  */
 export function withoutApiKeys(text: string, { cut }: { cut: boolean }): string {

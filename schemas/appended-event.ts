@@ -6,7 +6,7 @@ import {
   type PositionReported,
 } from './position-reported.ts'
 
-/** What is appended to the log of a device that reports: a position, or a heartbeat without one. */
+/** The event that a reporting device adds to the log: a position, or a heartbeat without one. */
 export type AppendedEvent = PositionReported | DeviceSeen
 
 export function isDeviceSeen(event: AppendedEvent): event is DeviceSeen {

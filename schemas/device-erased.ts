@@ -16,7 +16,7 @@ export type DeviceErased = {
   readonly eventId: string
   readonly accountId: string
   readonly deviceId: string
-  /** When the operator asked for it, in milliseconds since the epoch. */
+  /** When the operator requested it, in milliseconds since the epoch. */
   readonly erasedAt: number
 }
 
@@ -24,7 +24,7 @@ export const DEVICE_ERASED = 'DeviceErased.v1'
 
 /**
  * Whether an event was received before an erasure that it may follow in the log, because it comes from
- * an ingest API with a spool. Such an event has no effect, wherever it stands.
+ * an ingest API with a spool. Such an event has no effect, wherever it is in the log.
  */
 export function isWithdrawn(
   {

@@ -2,7 +2,7 @@ import { containsApiKey } from './api-key.ts'
 
 const MOST_UNITS = 128
 
-/** Of the device ids that are taken, those that need no closer look. */
+/** Valid device ids that need no further checks. */
 const PLAIN = /^[\w:-][\w:.-]{0,127}$/
 
 const FAULTS = {
@@ -15,12 +15,12 @@ const FAULTS = {
   key: 'deviceId must not be or contain an API key: send that in the header Authorization only',
 } as const
 
-/** What is wrong with a device id; undefined if it is taken. */
+/** The fault of a device id; undefined if it is valid. */
 export function deviceIdFault(text: string): string | undefined {
   return isPlainDeviceId(text) ? undefined : faultOf(text)
 }
 
-/** Whether a device id is plainly right; false says nothing. */
+/** Whether a device id is plainly valid; if false, it may still be valid. */
 export function isPlainDeviceId(text: string): boolean {
   return PLAIN.test(text) && !text.includes('gps_')
 }
@@ -32,7 +32,7 @@ function faultOf(text: string): string | undefined {
   if (!text.isWellFormed()) return FAULTS.surrogate
   if (text.trim() !== text) return FAULTS.space
   if (text === '.' || text === '..') return FAULTS.dots
-  // Probably two fields mixed up, maybe one of several that make the id: the secret would be stored and
-  // shown to all operators.
+  // Probably two fields mixed up, perhaps one of several that form the id: the secret would be stored
+  // and shown to all operators.
   return containsApiKey(text) ? FAULTS.key : undefined
 }

@@ -2,12 +2,12 @@ import { accountIdOf, identifier, jsonObject, milliseconds, time, ulid } from '.
 import { isoTime } from './iso-8601.ts'
 
 /**
- * The event in the log: a heartbeat, a device was heard of without a position. It has the device's
- * key. It says when the device was last seen and nothing else, and before the device's first position
- * it counts for nothing. Repeats do no harm, so consumers need not recognise them.
+ * The event in the log: a heartbeat, a device reported without a position. It has the device's
+ * key. It updates the time when the device was last seen and nothing else, and before the device's
+ * first position it has no effect. Repeats do no harm, so consumers need not recognise them.
  */
 export type DeviceSeen = {
-  /** ULID, in the log the event's id and not part of its value. */
+  /** ULID; in the log it is the event's id and not part of its value. */
   readonly eventId: string
   readonly accountId: string
   readonly deviceId: string

@@ -9,7 +9,7 @@ export class UndecodableEventError extends Error {
 const LONGEST_IDENTIFIER = 128
 /** The last millisecond of the year 9999, the latest in ISO 8601. */
 const LATEST = Date.UTC(10_000, 0, 1) - 1
-/** What nearly all of them are; it can be told at once. */
+/** The form of nearly all identifiers, which is quick to check. */
 const USUAL_IDENTIFIER = /^[\x20-\x7e]{1,128}$/
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 
@@ -35,7 +35,7 @@ export function jsonObject(json: string): Record<string, unknown> {
   return value as Record<string, unknown>
 }
 
-// Each takes a field's value, and throws an `UndecodableEventError` that gives its name.
+// Each takes a field's value, and throws an `UndecodableEventError` that names the field.
 
 export function text(value: unknown, name: string): string {
   if (typeof value !== 'string' || value === '') {

@@ -8,7 +8,7 @@ export type SpoolDepth = {
   readonly oldestSeconds: number
 }
 
-/** What an instance reports about itself every 10 s; after 30 s without a report it counts as gone. */
+/** An instance's report about itself every 10 s; after 30 s without one it counts as gone. */
 export type InstanceReport = {
   /** New at every start. */
   readonly instanceId: string
@@ -21,7 +21,7 @@ export type InstanceReport = {
   /** Ingest API: reports accepted and refused in the last 60 s. */
   readonly acceptedPerMinute?: number
   readonly refusedPerMinute?: number
-  /** Ingest API with a spool: what waits in it. */
+  /** Ingest API with a spool: the events waiting in it. */
   readonly spool?: SpoolDepth
   /** Projector: the lag of the current read models, and the number of dead letters. */
   readonly lag?: { readonly events: number; readonly seconds: number }

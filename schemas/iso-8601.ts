@@ -4,7 +4,7 @@ const SHAPES = [
   /^(\d{4})(\d\d)(\d\d)[Tt](\d\d)(\d\d)(?:(\d\d)(?:[.,](\d+))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)?$/,
 ]
 
-/** How JavaScript, and with it most senders, writes a time: 2026-01-31T23:59:59.123Z. */
+/** The form in which JavaScript, and so most senders, write a time: 2026-01-31T23:59:59.123Z. */
 const USUAL = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3})?Z$/
 const LONG = '2026-01-31T23:59:59.123Z'.length
 
@@ -19,7 +19,7 @@ export function parseIso8601(text: string): number | undefined {
 
 const lastRead = { day: '', begin: 0 }
 
-/** Most times are of the same day, which is then read once. */
+/** Parses the day only when it changes: most times are of the same day. */
 function parseUsual(text: string): number | undefined {
   const day = text.slice(0, 11)
   if (day !== lastRead.day) {
@@ -84,7 +84,7 @@ const TWO_DIGITS = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0
 const THREE_DIGITS = Array.from({ length: 1000 }, (_, n) => String(n).padStart(3, '0'))
 const lastWritten = { begin: NaN, day: '' }
 
-/** What `Date.toISOString` gives, in a tenth of its time: most times are of the same day. */
+/** The result of `Date.toISOString`, in a tenth of its time: most times are of the same day. */
 export function isoTime(milliseconds: number): string {
   const time = milliseconds % DAY_MS
   const begin = milliseconds - time

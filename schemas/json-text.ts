@@ -1,4 +1,4 @@
-/** Characters that stand in JSON as they are. */
+/** Characters that JSON does not escape. */
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
 
 /** A text as JSON. */

@@ -3,13 +3,13 @@ export type Liveness = 'online' | 'idle' | 'offline'
 
 const MINUTE_MS = 60_000
 
-/** How long a device may be silent: `longestMs`, or `intervals` if an interval is expected. */
+/** The longest silence of a device: `longestMs`, or `intervals` if an interval is expected. */
 export const SILENCE = {
   online: { longestMs: 5 * MINUTE_MS, intervals: 2, leastMs: MINUTE_MS },
   idle: { longestMs: 60 * MINUTE_MS, intervals: 10, leastMs: 5 * MINUTE_MS },
 } as const
 
-/** When a device was last heard of, and how often it should be. */
+/** When a device last reported, and how often it should. */
 export type LastHeard = {
   readonly lastSeenAt: number
   readonly expectedIntervalSeconds?: number | undefined
@@ -18,14 +18,14 @@ export type LastHeard = {
 /**
  * `online` up to 5 minutes after the last report, `idle` up to 60, else `offline`. With an expected
  * interval: online up to twice that (at least 60 s), offline after ten times that (at least 300 s).
- * The console goes by the same rule between two answers of the API.
+ * The console applies the same rule between two answers of the API.
  */
 export function livenessOf(heard: LastHeard, now: number): Liveness {
   if (now <= lastMoment('online', heard)) return 'online'
   return now <= lastMoment('idle', heard) ? 'idle' : 'offline'
 }
 
-/** Until when its liveness at `now` lasts if nothing more is heard. */
+/** The time until which the liveness at `now` lasts without another report. */
 export function livenessLastsUntil(heard: LastHeard, now: number): number {
   const liveness = livenessOf(heard, now)
   return liveness === 'offline' ? Infinity : lastMoment(liveness, heard)

@@ -18,7 +18,7 @@ export type SeenEntry = {
   readonly kind: 'seen'
   readonly origin: Origin
   readonly event: DeviceSeen
-  /** As of a position. */
+  /** As for a position. */
   readonly spooled?: true
 }
 
@@ -28,8 +28,8 @@ export type ErasureEntry = {
   readonly event: DeviceErased
 }
 
-/** What a device sent. */
+/** An entry sent by a device. */
 export type ReportEntry = PositionEntry | SeenEntry
 
-/** What read models are made from. */
+/** An entry that the read models are made from. */
 export type ProjectionEntry = ReportEntry | ErasureEntry

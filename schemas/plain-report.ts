@@ -8,7 +8,7 @@ export type PositionReport = Pick<
   'deviceId' | 'latitude' | 'longitude' | (typeof MEASUREMENTS)[number]
 > & { readonly timestamp?: number }
 
-/** The least and the greatest value of each number, both included. */
+/** The least and the greatest value of each number, both inclusive. */
 export const RANGES = {
   latitude: [-90, 90],
   longitude: [-180, 180],
@@ -23,8 +23,8 @@ export const EARLIEST = Date.UTC(2000, 0, 1)
 export const FURTHEST_AHEAD_MS = 24 * 60 * 60 * 1000
 
 /**
- * The report, if it is plainly right. Undefined says nothing: the rules in position-report.ts decide
- * then, and find the words for what is wrong. They take many times as long.
+ * The report, if it is plainly valid. If undefined, the rules in position-report.ts decide, and word
+ * its faults; they take many times as long.
  */
 export function plainReport(
   fields: Readonly<Record<string, unknown>>,

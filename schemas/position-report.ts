@@ -30,7 +30,7 @@ export function parsePositionReport(
   return plain === undefined ? parseByRules(fields, { now }) : { report: plain }
 }
 
-/** The same by the rules below alone. */
+/** The same, by the rules below alone. */
 export function parseByRules(
   fields: Readonly<Record<string, unknown>>,
   { now }: { now: number },
@@ -48,7 +48,7 @@ export function parseByRules(
   return { report: withoutNegativeZeros(result.value as PositionReport) }
 }
 
-/** What is wrong with the device id of a heartbeat, which has nothing else. */
+/** The faults of a heartbeat's device id, its only field. */
 export function deviceIdFaults(id: unknown): readonly ReportFault[] {
   const { error } = deviceId.validate(id, { convert: false })
   return (error?.details ?? []).map(({ message }) => ({ field: 'deviceId', message }))
@@ -130,7 +130,7 @@ export const REPORT_RULES = {
   timestamp,
   accuracy: optional('accuracy', 'a number of metres, 0 or more'),
   altitude: optional('altitude', 'a number of metres from -12000 to 100000'),
-  // iOS says -1 where it does not know.
+  // iOS sends -1 if the value is unknown.
   speed: optional('speed', 'a number of metres per second, 0 or more', OMIT_UNKNOWN),
   heading: optional('heading', 'a number of degrees from 0 to 360', OMIT_UNKNOWN),
   battery: optional('battery', 'a fraction from 0 to 1'),

@@ -26,7 +26,7 @@ export type PositionReported = {
   readonly longitude: number
   /** When the position was true. */
   readonly timestamp: number
-  /** Who gave `timestamp`: the device, or the server because the report had none. */
+  /** The source of `timestamp`: the device, or the server because the report had none. */
   readonly timestampSource: 'device' | 'server'
   /** When the ingest API received the report. */
   readonly receivedAt: number
@@ -54,8 +54,8 @@ export function deviceKey({
 }
 
 /**
- * The event as JSON text, times as ISO 8601 UTC with milliseconds. Written field by field, in half
- * the time of `JSON.stringify`.
+ * The event as JSON text, times as ISO 8601 UTC with milliseconds. Written field by field, which takes
+ * half the time of `JSON.stringify`.
  */
 export function encodePositionReported(event: PositionReported): string {
   const { timestampSource } = event

@@ -7,7 +7,7 @@ export type Origin = { readonly partition: number; readonly offset: number }
 /** The last offset processed in each partition; a missing partition has none yet. */
 export type Offsets = Readonly<Record<number, number>>
 
-/** The last event applied of each partition: its offset and its id. */
+/** The last event applied in each partition: its offset and its id. */
 export type AppliedEvents = Readonly<
   Record<number, { readonly offset: number; readonly id: string }>
 >
@@ -15,7 +15,7 @@ export type AppliedEvents = Readonly<
 /** A stored position: its event and the event's origin. */
 export type PositionRecord = PositionReported & { readonly origin: Origin }
 
-/** What a track is worked out from; null: not reported. */
+/** The fields that a track is computed from; null: not reported. */
 export type TrackStep = readonly [
   timestamp: number,
   latitude: number,
@@ -24,7 +24,7 @@ export type TrackStep = readonly [
   recordId: string,
 ]
 
-/** What a track shows of a record; null: not reported. */
+/** The fields of a record that a track shows; null: not reported. */
 export type TrackPoint = readonly [
   timestamp: number,
   latitude: number,
@@ -79,8 +79,8 @@ export function liveness({ status, settings }: Device, now: number): Liveness {
 }
 
 /**
- * A status that was folded from records alone, with the heartbeats of the status before; after an
- * erasure, those that it leaves.
+ * A status that was folded from records alone, with the heartbeats of the previous status; after an
+ * erasure, only with those that it leaves.
  */
 export function withHeartbeatsOf(
   before: DeviceStatus | undefined,

@@ -6,7 +6,7 @@ const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 /** Two characters for each 10 bits. */
 const PAIRS = [...CROCKFORD].flatMap((first) => [...CROCKFORD].map((second) => first + second))
 const RANDOM_BYTES = 10
-/** Of the digest, what an id is made of: its random part, and a time. */
+/** The part of the digest that an id is made of: its random part, and a time. */
 const DIGEST_BYTES = 16
 const digestBytes = Buffer.alloc(DIGEST_BYTES)
 
@@ -27,20 +27,20 @@ export function recordIdFor(
   if (report.timestamp === undefined && idempotencyKey === undefined) {
     return ulid(receivedAt, nextRandom())
   }
-  // As a text of one character a byte: to make a buffer takes as long as to hash.
+  // As a text of one character per byte: making a buffer would take as long as hashing.
   const digest = hash('sha256', identity(report, accountId, idempotencyKey), 'binary')
   for (let at = 0; at < DIGEST_BYTES; at += 1) digestBytes[at] = digest.charCodeAt(at)
   return ulid(report.timestamp ?? digestBytes.readUIntBE(RANDOM_BYTES, 6), digestBytes)
 }
 
-/** A ULID of its own, of a moment in milliseconds. */
+/** A new ULID of a time in milliseconds. */
 export function newUlid(time: number): string {
   return ulid(time, nextRandom())
 }
 
 const random = { bytes: Buffer.alloc(RANDOM_BYTES * 1024), used: RANDOM_BYTES * 1024 }
 
-/** Drawn in blocks: a draw of its own for each id costs more than all the rest of the id. */
+/** Drawn in blocks: a separate draw for each id would cost more than the rest of making the id. */
 function nextRandom(): Uint8Array {
   if (random.used === random.bytes.length) {
     randomFillSync(random.bytes)
@@ -50,7 +50,7 @@ function nextRandom(): Uint8Array {
   return random.bytes.subarray(random.used - RANDOM_BYTES, random.used)
 }
 
-/** A ULID of a moment in milliseconds and the first 10 bytes (https://github.com/ulid/spec). */
+/** A ULID of a time in milliseconds and the first 10 bytes (https://github.com/ulid/spec). */
 export function ulid(time: number, random: Uint8Array): string {
   const high = Math.floor(time / 2 ** 20)
   return (

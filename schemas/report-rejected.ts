@@ -25,10 +25,10 @@ export const REJECTED_DEVICE_ID_UNITS = 128
 
 /**
  * The event in the log of rejections: a report of a known key was refused. Beyond 20 in a second,
- * one event without device and body gives their number.
+ * one event without device and body gives the number of the others.
  */
 export type ReportRejected = {
-  /** ULID of the moment; the same for every repeat of the event. */
+  /** ULID of the time of the refusal; the same for every repeat of the event. */
   readonly rejectionId: string
   readonly accountId: string
   readonly keyId: string
@@ -47,9 +47,9 @@ export type ReportRejected = {
 
 export const REPORT_REJECTED = 'ReportRejected.v1'
 
-/** How long a rejection is kept, in milliseconds. */
+/** The time for which a rejection is kept, in milliseconds. */
 export const REJECTIONS_KEPT_MS = 7 * 24 * 60 * 60 * 1000
-/** How many rejections of an account are kept. */
+/** The number of rejections kept for an account. */
 export const REJECTIONS_KEPT = 10_000
 
 /**

@@ -5,7 +5,7 @@ export function newShareToken(): string {
   return `gpsshare_${randomBytes(32).toString('base64url')}`
 }
 
-/** Whether a text has the shape of one. */
+/** Whether a text has the shape of a share token. */
 export function isShareToken(text: string): boolean {
   return /^gpsshare_[\w-]{43}$/.test(text)
 }
