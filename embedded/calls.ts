@@ -6,8 +6,8 @@ type Calls<Names> = { readonly [Name in keyof Names]: (...args: never[]) => Prom
 /** The other thread. */
 export type Peer<Theirs extends Calls<Theirs>> = {
   /**
-   * Calls a function of the other thread; arguments and results are copied. Rejects as that one did,
-   * `retriable` included.
+   * Calls a function of the other thread; arguments and results are copied. Rejects with the function's
+   * error, `retriable` included.
    * @throws {DependencyError} retriable, if the other thread has ended.
    */
   call<Name extends keyof Theirs & string>(
@@ -27,7 +27,7 @@ type Message =
 
 type Failure = { readonly message: string; readonly retriable: boolean | undefined }
 
-/** Lets two threads call each other; `mine` is what this one offers the other. */
+/** Lets two threads call each other; `mine`: the functions that this one offers the other. */
 export function joinThread<Mine extends Calls<Mine>, Theirs extends Calls<Theirs>>(
   port: Worker | MessagePort,
   mine: Mine,

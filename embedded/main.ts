@@ -14,7 +14,7 @@ import type { MainThread, WorkerThread } from './threads.ts'
 import { untilEnded } from './until-ended.ts'
 import { welcome } from './welcome.ts'
 
-/** How often the worker is woken while reports keep coming: each time costs both threads. */
+/** The interval at which the worker is woken while reports keep coming: each time costs both threads. */
 const TOLD_EVERY_MS = 10
 
 /**
@@ -42,8 +42,8 @@ await runProgram('gps', async (program) => {
   })
   lifecycle.onClose('event log', () => eventLog.close())
 
-  // Whichever thread first has something done beside it starts libuv's threads, with its own priority.
-  // They unpack what devices send, so they must not have the worker's.
+  // The first thread with an asynchronous task starts libuv's threads, which inherit its priority. They
+  // decompress the devices' requests, so they must not have the worker's.
   await stat(directory)
   const thread = new Worker(new URL('./worker/main.js', import.meta.url))
   const worker = joinThread<MainThread, WorkerThread>(thread, {

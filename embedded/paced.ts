@@ -1,6 +1,6 @@
 /**
- * Calls `tell` at once, and while it is asked to more often, once every `everyMs`, the last time
- * included.
+ * Calls `tell` at once, but at most once every `everyMs`; calls in between are combined into one at the
+ * end of the interval.
  */
 export function paced(everyMs: number, tell: () => void): () => void {
   let toldAt = -Infinity

@@ -3,7 +3,7 @@ import type { EventLog } from '../event-log/event-log.ts'
 import type { Instances, Keys } from '../store/back-office.ts'
 import type { MetricsJson } from '../runtime/thread-metrics.ts'
 
-/** What the main thread, the only writer of the log, does for the worker. */
+/** The functions that the main thread, the only writer of the log, offers the worker. */
 export type MainThread = Pick<EventLog, 'erase' | 'deadLetter' | 'trim'> & {
   commitRejections(group: string, offset: number): Promise<void>
   metrics(): Promise<MetricsJson>
@@ -11,7 +11,7 @@ export type MainThread = Pick<EventLog, 'erase' | 'deadLetter' | 'trim'> & {
   ending(): Promise<void>
 }
 
-/** What the worker, the only writer of back office and read models, does for the main thread. */
+/** The functions that the worker, the only writer of back office and read models, offers the main thread. */
 export type WorkerThread = Pick<Keys, 'touchKeys'> &
   Pick<Instances, 'saveInstance'> & {
     /** Resolves once every file is open and up to date. */

@@ -2,7 +2,7 @@ import type { Worker } from 'node:worker_threads'
 import type { Lifecycle } from '../runtime/lifecycle.ts'
 
 /**
- * Resolves when the thread has ended with code 0. Without it nothing is projected and nobody can
+ * Resolves when the thread has ended with code 0. Without the worker nothing is projected and nobody can
  * sign in, so its end stops the process, with code 1 unless the process was already stopping.
  */
 export function untilEnded(

@@ -10,7 +10,7 @@ import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { joinThread, type Peer } from '../calls.ts'
 import type { MainThread, WorkerThread } from '../threads.ts'
 
-/** As `nice` has it: where threads wait for a processor, the one that answers the devices comes first. */
+/** Niceness: when threads compete for a processor, the one that answers the devices comes first. */
 const NICER = 10
 
 /**
@@ -19,7 +19,7 @@ const NICER = 10
  */
 await runProgram('gps', async (program) => {
   if (parentPort === null) throw new Error('this is no program: start embedded/main')
-  // Elsewhere it would be that of the whole process.
+  // Elsewhere this would change the priority of the whole process.
   if (process.platform === 'linux') {
     setPriority(Math.min(constants.priority.PRIORITY_LOW, getPriority() + NICER))
   }
