@@ -13,7 +13,7 @@ export class AuthFailures {
   readonly #limit: CountedLimit | undefined
   readonly #lacking: string
 
-  /** @param lacking what the requests are without, for the answer. */
+  /** @param lacking the credential that the requests lack, for the answer. */
   constructor({
     limit,
     openCounters,

@@ -16,7 +16,7 @@ export function refuseRequest(
   response.writeHead(status, own).end(body)
 }
 
-/** 503 for a request that there is no room for; cheap, because such requests come in floods. */
+/** A 503 for a request beyond the load limit; cheap, because such requests come in floods. */
 export function refuseOverload(response: ServerResponse, seconds: number): void {
   const own = ['X-Request-Id', randomUUID(), 'Retry-After', String(seconds)]
   const headers = [...OVERLOADED.headers, ...own]
@@ -47,7 +47,7 @@ function bareAnswer(identifier: ErrorIdentifier, message: string) {
   return { ...answer, headers }
 }
 
-/** Of a 503 the time is missing after which to come back. */
+/** The answer without the `Retry-After` that a 503 needs. */
 function withoutTime(identifier: ErrorIdentifier, message: string) {
   const body = JSON.stringify(errorEnvelope(new ApiError(identifier, message)))
   const headers = {

@@ -1,17 +1,17 @@
 import { isIPv6 } from 'node:net'
 
-/** Longer than any address; what is longer was made up by a client. */
+/** Longer than any address: a longer text was made up by a client. */
 const LONGEST = 64
 
 /**
- * In a report that the admin API sends to test a key: the failures of its address are counted apart,
- * or all who share that address could switch such tests off.
+ * Marks a report that the admin API sends to test a key: the failures of its address are counted apart,
+ * or everyone behind that address could disable such tests.
  */
 export const TEST_REPORT_HEADER = 'x-test-report'
 
 /**
- * The client behind an address, wherever clients are counted: of IPv6 the first 64 bits, as one
- * client has all the rest; IPv4 in IPv6 as IPv4.
+ * The client behind an address, wherever clients are counted: the first 64 bits of an IPv6 address,
+ * because one client has all the rest; IPv4 in IPv6 as IPv4.
  */
 export function clientOf(address: string): string {
   if (!isIPv6(address)) return address.slice(0, LONGEST)

@@ -1,14 +1,14 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 
-/** How long a piece of work may keep the others of its thread waiting. */
+/** The longest that a piece of work may block the others of its thread. */
 const TURN_MS = 10
-/** To ask for the time costs something too. */
+/** The number of items between two looks at the clock, which cost something too. */
 const ASKED_EVERY = 32
 
-/** Yields to the event loop: resolves after the other pending work of this thread has had a turn. */
+/** Yields to the event loop: resolves after other pending work of this thread has had a turn. */
 export { endOfTurn }
 
-/** Maps a list, and yields to the event loop whenever that has taken 10 ms. */
+/** Maps a list, and yields to the event loop every 10 ms. */
 export async function mapInTurns<T, R>(
   list: readonly T[],
   map: (one: T, index: number) => R,

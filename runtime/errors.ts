@@ -17,7 +17,7 @@ export const ERRORS = {
 
 export type ErrorIdentifier = keyof typeof ERRORS
 
-/** What each identifier means, for the OpenAPI documents; Markdown. */
+/** The meaning of each identifier, for the OpenAPI documents; Markdown. */
 export const ERROR_MEANINGS: Readonly<Record<ErrorIdentifier, string>> = {
   INVALID_PARAMS:
     'The request is faulty; `details` names each faulty field and what to send instead',

@@ -12,14 +12,14 @@ const LONGEST_REST_SECONDS = 8
 
 type Connection = {
   /**
-   * Answers in progress, in the order of the requests. Not a `Set`: one that is added to and deleted
-   * from without end leaves tables behind whose answers V8 moves to the old generation.
+   * Answers in progress, in the order of the requests. Not a `Set`: with endless additions and deletions
+   * it leaves tables behind whose answers V8 moves to the old generation.
    */
   readonly underWay: ServerResponse[]
   readonly held: (() => void)[]
   resting: boolean
   restSeconds: number
-  /** What is read now was sent before the end of the rest. */
+  /** Whether data read now was sent before the end of the rest. */
   readsEarly: boolean
 }
 
@@ -56,7 +56,7 @@ export class HttpConnections {
       this.#begin(request, response)
     }
     if (underWay.length < AT_ONCE) return begin()
-    // One piece of input can hold thousands, and a client that reads no answers leaves them waiting.
+    // One chunk can hold thousands of requests, and they wait for ever if the client reads no answers.
     if (this.#heldInAll >= HELD_IN_ALL) return void socket.destroy()
     this.#heldInAll += 1
     held.push(begin)
@@ -64,8 +64,8 @@ export class HttpConnections {
   }
 
   /**
-   * Reads nothing more of a connection for a while, so that its client cannot flood the server. Returns
-   * for how many seconds: twice as many as the last time for a client that sent more before their end.
+   * Stops reading a connection for a while, so that its client cannot flood the server. Returns the
+   * number of seconds: twice as many as the last time if the client sent more before their end.
    */
   rest(socket: Socket): number {
     const afresh = Number(retryAfterSeconds())
@@ -80,7 +80,7 @@ export class HttpConnections {
       connection.resting = false
       if (connection.held.length > 0) return
       socket.resume()
-      // What has come by now is read before the turn ends.
+      // Data that has arrived by now is read before the turn ends.
       connection.readsEarly = true
       setImmediate(() => (connection.readsEarly = false))
     }, connection.restSeconds * 1_000).unref()
@@ -133,7 +133,7 @@ export class HttpConnections {
   }
 }
 
-/** Whether it was there. Nearly always it is the only one. */
+/** Whether the answer was in the list. Nearly always it is the only one. */
 function removed(response: ServerResponse, underWay: ServerResponse[]): boolean {
   const at = underWay.indexOf(response)
   if (at === -1) return false

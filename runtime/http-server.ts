@@ -9,7 +9,7 @@ import type { Load } from './load.ts'
 /** Node silently drops headers beyond its own cap, possibly X-Forwarded-For or the cookie. */
 const MOST_HEADERS = 100
 const MOST_CONNECTIONS = 10_000
-/** A client that reads nothing of its answer for this long is disconnected. */
+/** A client is disconnected if it does not read its answer for this long. */
 const UNREAD_MS = 20_000
 
 export type HttpServer = {
@@ -21,12 +21,12 @@ export type HttpServer = {
   close(): Promise<void>
 }
 
-/** What a Koa app is for a server. */
+/** The part of a Koa app that a server uses. */
 export type HttpApp = {
   callback(): (request: IncomingMessage, response: ServerResponse) => Promise<void>
 }
 
-/** Beyond the load that it can carry, a server refuses requests that change something, with 503. */
+/** Beyond its load limit, a server refuses requests that change something, with 503. */
 export type Overload = {
   readonly load: Load
   /** Called for each request that was refused and so never reached the app. */
@@ -53,12 +53,12 @@ export async function serveHttp({
   port: number
   graceMs: number
   unreadMs?: number
-  /** Further ones are closed at once. */
+  /** Further connections are closed at once. */
   mostConnections?: number
-  /** Of the listening socket: with more of them it accepts more connections in a turn. */
+  /** Handles of the listening socket: with more of them it accepts more connections in a turn. */
   handles?: number
   overload?: Overload
-  /** Whether a request that does not arrive whole is to be sent again, for which it gets 503. */
+  /** Whether the caller should retry an incomplete request, which then gets a 503. */
   comesAgain?: (request: IncomingMessage) => boolean
 }): Promise<HttpServer> {
   const server = createServer({
@@ -145,8 +145,8 @@ export async function serveHttp({
 }
 
 /**
- * Leaves path and query of an absolute URL, which a server has to take as well (RFC 9112, section
- * 3.2.2). False if it is not valid: Koa would log it and Node warn of it, with any key in it.
+ * Reduces an absolute URL, which a server must accept as well (RFC 9112, section 3.2.2), to path and
+ * query. False if it is not valid: Koa would log it and Node warn of it, with any key in it.
  */
 function readTarget(request: IncomingMessage): boolean {
   const { url = '' } = request
@@ -157,7 +157,7 @@ function readTarget(request: IncomingMessage): boolean {
   return true
 }
 
-/** An IPv6 address stands in brackets. */
+/** Encloses an IPv6 address in brackets. */
 export function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }

@@ -13,7 +13,7 @@ export type HttpMiddleware<S extends HttpState = HttpState> = Koa.Middleware<S>
 
 /** An unread body longer than this closes the connection rather than being read to its end. */
 const DRAINED_BODY_BYTES = 1024 * 1024
-/** Clients refused at the same time are to come back at different times. */
+/** Clients refused at the same time should come back at different times. */
 const RETRY_AFTER_SECONDS = [1, 2, 3] as const
 
 /** Headers of every answer: no caching, no content sniffing. */
@@ -22,7 +22,7 @@ export const EVERY_ANSWER = {
   'X-Content-Type-Options': 'nosniff',
 } as const
 
-/** Gives each request an `X-Request-Id`, and its answer the headers that all have. */
+/** Gives each request an `X-Request-Id`, and its answer the headers of every answer. */
 export function identifyRequest(): HttpMiddleware {
   return async function identifyRequest(ctx, next) {
     ctx.state.requestId = requestIdOf(ctx.req)
@@ -102,7 +102,7 @@ export function answerInEnvelope({ logger }: { logger: Logger }): HttpMiddleware
   }
 }
 
-/** The error to answer with, for anything thrown; logs what operators have to know. */
+/** The error to answer with, for anything thrown; logs failures that operators must know of. */
 export function failureLog({ logger }: { logger: Logger }) {
   const noteRefusal = refusalLog({ logger })
   return function failed(thrown: unknown, { requestId }: HttpState): ApiError {
@@ -192,7 +192,7 @@ function matchedRoute(ctx: HttpContext): string {
 
 function unmatched(ctx: HttpContext): ApiError {
   const { matched = [] } = ctx as RouterContext
-  // A path that is written out is no value of another one's parameter.
+  // A literal path takes precedence over one with a parameter that would match it.
   const fewest = Math.min(...matched.map(({ paramNames }) => paramNames.length))
   const own = matched.filter(({ paramNames }) => paramNames.length === fewest)
   const methods = own.flatMap((layer) => layer.methods)

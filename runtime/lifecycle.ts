@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from './logger.ts'
 import { periodically } from './periodically.ts'
 
-/** How much of the deadline running tasks, and one last task, may take after the stop. */
+/** The share of the deadline that running tasks, and one last task, may take after the stop. */
 const SHARE_OF_TASKS = 1 / 4
 const SHARE_OF_LAST_TASK = 1 / 10
 

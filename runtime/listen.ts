@@ -2,21 +2,21 @@ import { spawn, type SendHandle } from 'node:child_process'
 import { createServer, type Server } from 'node:net'
 
 const BACKLOG = 1024
-/** It takes tens of milliseconds. A server without further handles is slower in a crowd, no more. */
+/** Usually it takes tens of milliseconds. A server without further handles is only slower under load. */
 const HANDED_BACK_WITHIN_MS = 5_000
 
-/** Of a process that gives back a handle as many times as it is told to. */
+/** The script of a process that sends a handle back as many times as requested. */
 const HAND_BACK = `process.on('message', (times, handle) => {
   for (let n = 0; n < times; n += 1) process.send('', handle)
 })`
 
 /**
  * Listens with `handles` handles of one socket, and returns the servers of all but the first: they pass
- * on their connections, and are to be closed with it.
+ * on their connections, and must be closed with it.
  *
- * In each turn of the event loop libuv accepts one connection per handle. With one handle a server that
- * works for long in each turn leaves new clients waiting for seconds, and those with a connection for
- * each request share neither a turn nor a commit.
+ * In each turn of the event loop libuv accepts one connection per handle. If a server with one handle has
+ * long turns, new clients wait for seconds, and clients with a connection for each request share neither
+ * a turn nor a commit.
  * @throws {Error} if the port is in use.
  */
 export async function listen(
@@ -57,7 +57,7 @@ function duplicates(server: Server, count: number): Promise<Server[]> {
   })
 }
 
-/** With the options of an HTTP server. */
+/** A server that passes its connections on, with the options of an HTTP server. */
 function passingOn(server: Server): Server {
   const options = { allowHalfOpen: true, noDelay: true }
   return createServer(options, (socket) => server.emit('connection', socket))

@@ -1,13 +1,13 @@
 /**
  * Beyond this number of requests under way, and bytes of their bodies, further ones are refused. More
- * would be answered later and not faster: what lives longer costs more garbage collection.
+ * would be answered later and not faster: objects that live longer cost more garbage collection.
  */
 const MOST_REQUESTS = 512
 const MOST_BYTES = 64 * 1024 * 1024
 
 /**
- * What a server has taken on and not answered yet. A request whose body is still on its way is no
- * work yet: slow clients take nothing from the others but room for their bytes.
+ * The requests that a server has accepted and not answered yet. A request whose body is still arriving
+ * does not count: slow clients take nothing from others but room for their bytes.
  */
 export class Load {
   #requests = 0
@@ -21,7 +21,7 @@ export class Load {
     this.#mostBytes = mostBytes
   }
 
-  /** Whether there is more under way than can be carried, the request that asks included. */
+  /** Whether more is under way than the limits allow, including the asking request. */
   get isFull(): boolean {
     return this.#requests - this.#arriving > this.#mostRequests
   }
@@ -34,7 +34,7 @@ export class Load {
     this.#requests -= requests
   }
 
-  /** The body of a request that has begun is being read. */
+  /** Call when reading the body of a request that has begun. */
   beginBody(): void {
     this.#arriving += 1
   }

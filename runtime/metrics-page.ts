@@ -1,4 +1,4 @@
-/** How long one rendering is reused: it costs milliseconds, and `/metrics` is open to everybody. */
+/** The time for which one rendering is reused: it costs milliseconds, and `/metrics` is open to everybody. */
 const SHARED_MS = 1_000
 
 /** The output of `render`, refreshed at most once a second, in a buffer that all answers share. */

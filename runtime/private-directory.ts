@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Logger } from './logger.ts'
 
 /**
- * Creates the directory if needed, and restricts it and its files, also those that this process
+ * Creates the directory if needed, and restricts it and its files, including those that this process
  * creates later, to the current user: they hold positions and hashes of keys and passwords.
  */
 export function privateDirectory(

@@ -8,7 +8,7 @@ import { createMetrics, type Metrics } from './metrics.ts'
 import { serveMetrics } from './metrics-server.ts'
 import { VERSION } from './version.ts'
 
-/** What every process starts with. */
+/** The dependencies that every process starts with. */
 export type Program = {
   readonly config: Config
   readonly logger: Logger
@@ -18,15 +18,15 @@ export type Program = {
 
 /**
  * Runs a process, or a worker thread of one: reads the configuration, calls `start`, which registers
- * what it opens with the lifecycle, and stops on a signal. If the start fails, it logs one message,
- * closes what was opened, and exits with code 1.
+ * its resources with the lifecycle, and stops on a signal. If the start fails, it logs one message,
+ * closes the resources opened so far, and exits with code 1.
  */
 export async function runProgram(
   name: string,
   start: (program: Program) => Promise<void>,
 ): Promise<void> {
   answerArguments(name)
-  // What a request leaves behind is little: waking helper threads for it costs more than they save.
+  // Requests leave little garbage behind: waking helper threads for it costs more than they save.
   if (isMainThread) setFlagsFromString('--no-parallel-scavenge')
   const config = readConfig()
   const logger = createLogger({ level: config.logLevel, name }).child(

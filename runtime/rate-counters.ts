@@ -2,10 +2,10 @@ import { LRUCache } from 'lru-cache'
 import type { RateLimiterRes } from 'rate-limiter-flexible'
 import type { RateLimit } from './config/config.ts'
 
-/** How many counters are kept of a kind; the oldest are dropped first. */
+/** The number of counters kept of a kind; the oldest are dropped first. */
 const KEPT = 100_000
 
-/** The points counted in a window, and how long until it ends. */
+/** The points counted in a window, and the time until it ends. */
 export type Count = Pick<RateLimiterRes, 'consumedPoints' | 'msBeforeNext'>
 
 /** Counters by name. A counter's window begins with its first points and lasts `seconds`. */
@@ -33,7 +33,7 @@ export function countedLimit(
   return { ...limit, counters: openCounters({ kind, seconds: limit.seconds }) }
 }
 
-/** Counters in the memory of this process, at most `kept`: those whose windows began first go first. */
+/** Counters in the memory of this process, at most `kept`: the ones whose windows began first are dropped. */
 export function memoryRateCounters({
   seconds,
   kept = KEPT,
@@ -43,7 +43,7 @@ export function memoryRateCounters({
 }): RateCounters {
   const windows = new LRUCache<string, Window>({ max: kept })
 
-  /** Leaves the order, that in which the windows began, as it is. */
+  /** Keeps the counters in the order in which their windows began. */
   function current(name: string, now: number): Window | undefined {
     const window = windows.peek(name)
     return window !== undefined && window.endsAt > now ? window : undefined

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client'
 
-/** How long a scrape waits for a check; a later result shows at the next scrape. */
+/** The longest that a scrape waits for a check; a later result shows at the next scrape. */
 const WAITED_MS = 250
 
 export type Readiness = ReturnType<typeof readinessGauge>

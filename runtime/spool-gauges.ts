@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { SpoolDepth } from '../schemas/instance-report.ts'
 
-/** What waits in the spool, read at each scrape; without a spool the gauges have no value. */
+/** The contents of the spool, read at each scrape; without a spool the gauges have no value. */
 export function spoolGauges(registry: Registry) {
   let depth: (() => SpoolDepth) | undefined
 

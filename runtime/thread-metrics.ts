@@ -37,8 +37,8 @@ export function threadMetrics(registry: Registry) {
     json,
 
     /**
-     * From now on the text holds what `other` gives, too. While it does not answer, what it said last
-     * stands in for it: a counter that is left out, or falls back, would be read as a restart.
+     * Includes the metrics of `other` in the text from now on. While it does not answer, its last metrics
+     * are used again: a missing counter, or one that falls back, would look like a restart.
      */
     join(other: () => Promise<MetricsJson>): void {
       ofOther = async () => {

@@ -1,4 +1,4 @@
-/** The result of a promise; rejects with `late()` after `ms`. A process that ends does not wait for that. */
+/** The result of a promise; rejects with `late()` after `ms`. The timer does not keep a process running. */
 export function within<T>(ms: number, promise: Promise<T>, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(late()), ms).unref()

@@ -25,7 +25,7 @@ export type Config = ConsoleConfig & {
     readonly admin: RateLimit | 'off'
     readonly store: 'memory' | 'mongodb'
   }
-  /** Where the ingest API keeps reports while Kafka is away; absent: nowhere. */
+  /** The spool for reports while Kafka is unavailable; absent: none. */
   readonly spool?: {
     readonly directory: string
     readonly maxBytes: number

@@ -13,7 +13,7 @@ export type MapConfig = {
 )
 
 export type ConsoleConfig = {
-  /** Where devices reach the ingest API, and where the admin API does; without a slash at the end. */
+  /** The URLs at which devices and the admin API reach the ingest API; without a slash at the end. */
   readonly ingestPublicUrl?: string
   readonly ingestInternalUrl?: string
   readonly map?: MapConfig
@@ -60,7 +60,7 @@ export type ConsoleVariables = {
   MAP_MAX_ZOOM?: number
 }
 
-/** What the variables may not be together. */
+/** The fault of variables that are invalid in combination. */
 export function consoleFault(v: ConsoleVariables): string | undefined {
   if (v.MAP_TILE_URL !== undefined && v.MAP_PMTILES !== undefined) {
     return 'MAP_TILE_URL and MAP_PMTILES are two maps: set one of them'

@@ -50,7 +50,7 @@ const limit = (name: string) =>
     { expected: 'points/seconds, for example 300/60, or off' },
   )
 
-/** What each variable may be, and its default. */
+/** The valid values of each variable, and its default. */
 export const variables = Joi.object({
   HOST: variable('HOST', Joi.string().hostname(), { expected: 'a host name or address' }).default(
     '127.0.0.1',

@@ -12,7 +12,7 @@ export class SchemaComponents {
     return Object.fromEntries([...this.#schemas].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
 
-  /** @throws {Error} if two different schemas share a title: a fault of the route table. */
+  /** @throws {Error} if two different schemas share a title: a mistake in the route table. */
   extract(part: unknown): unknown {
     if (Array.isArray(part)) return part.map((item) => this.extract(item))
     if (typeof part !== 'object' || part === null) return part

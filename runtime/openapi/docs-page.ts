@@ -32,7 +32,7 @@ export const START_SCRIPT = `SwaggerUIBundle({
 })
 `
 
-/** Hides the list of servers, which has one entry, and the links, of which there are none. */
+/** Hides the list of servers, which has one entry, and the empty list of links. */
 export const STYLE = `body { margin: 0; background: #fff; }
 .swagger-ui .info { margin: 24px 0; }
 .swagger-ui .info table td, .swagger-ui .info table td:first-of-type { padding: 5px 16px 5px 0; vertical-align: baseline; }

@@ -96,7 +96,7 @@ function described({
         content: Object.fromEntries(
           (body.mediaTypes ?? ['application/json']).map((mediaType) => [
             mediaType,
-            // Postman's import looks for an example here only.
+            // Postman's import only looks for an example here.
             { schema: body.schema, ...(example !== undefined && { example }) },
           ]),
         ),

@@ -1,7 +1,7 @@
 import { ERROR_MEANINGS, ERRORS, type ErrorIdentifier } from '../errors.ts'
 import type { JsonSchema } from './json-schema.ts'
 
-/** Errors of any call: requests that the HTTP parser refuses, and faults of ours. */
+/** Errors of any call: requests that the HTTP parser refuses, and our own failures. */
 export const ERRORS_OF_EVERY_CALL: readonly ErrorIdentifier[] = [
   'INVALID_PARAMS',
   'REQUEST_TIMEOUT',

@@ -5,8 +5,8 @@ export type JsonSchema = { readonly [keyword: string]: unknown }
 
 /**
  * The JSON Schema of a Joi rule, from Joi's own conversion. A rule that Joi cannot convert gives its
- * schema in `.meta({ openapi: {…} })`, which replaces Joi's. Allows `null` if the rule takes it for
- * absence; includes descriptions and defaults.
+ * schema in `.meta({ openapi: {…} })`, which replaces Joi's. Allows `null` if the rule treats it as
+ * absent; includes descriptions and defaults.
  */
 export function jsonSchemaOf(rule: Joi.Schema): JsonSchema {
   const own = stated(rule) ?? withParts(converted(rule), rule)

@@ -22,10 +22,10 @@ export type Operation = {
     readonly description: string
     /** None: the answer has no body. */
     readonly content: { readonly [mediaType: string]: JsonSchema }
-    /** Whether some answers have no body all the same. */
+    /** Whether some answers have no body even so. */
     readonly mayBeEmpty?: boolean
   }
-  /** Besides those that every call may answer with. */
+  /** Errors in addition to those of every call. */
   readonly errors: readonly ErrorIdentifier[]
   /** Security schemes, one of which is required; none: open to everybody. */
   readonly security: readonly string[]

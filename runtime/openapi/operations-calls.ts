@@ -8,7 +8,7 @@ export const OPERATIONS_TAG = {
     'For those who run the service: health, metrics and these documents. Open to everybody.',
 }
 
-/** What every HTTP API answers besides its own calls. */
+/** The calls that every HTTP API has besides its own. */
 export const OPERATIONS_CALLS: readonly Operation[] = [
   call('/', 'getService', 'What answers here, and in which version', {
     data: {

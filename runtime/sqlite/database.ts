@@ -11,7 +11,7 @@ export type Statement<Row = never> = {
   all(...values: readonly Value[]): Row[]
   /** Returns the number of rows changed. */
   run(...values: readonly Value[]): number
-  /** In half the time of `run`, which makes the driver tell what has changed. */
+  /** Takes half the time of `run`, which makes the driver report the changes. */
   execute(...values: readonly Value[]): void
 }
 
@@ -19,11 +19,11 @@ export type DatabaseOptions = {
   /** The name in error messages. */
   readonly called?: string
   readonly busyTimeoutMs?: number
-  /** For a file that exists and is up to date. */
+  /** Requires a file that exists and has been migrated. */
   readonly readOnly?: boolean
   /** NORMAL loses the last commits at a power cut: only for data that can be rebuilt. */
   readonly synchronous?: 'FULL' | 'NORMAL'
-  /** Called before the file of an earlier version is brought up to date, which may take minutes. */
+  /** Called before the file of an earlier version is migrated, which may take minutes. */
   readonly onMigration?: ((file: string) => void) | undefined
 }
 
@@ -36,7 +36,7 @@ export class Database {
   readonly #called: string
 
   /**
-   * Opens or creates the file and brings its schema up to date. `migrations[n]` migrates version n
+   * Opens or creates the file and migrates its schema. `migrations[n]` migrates version n
    * to n + 1; several processes may do this at once.
    * @throws {DependencyError} also if a newer program has already migrated the file.
    */
@@ -72,7 +72,7 @@ export class Database {
   }
 
   /**
-   * The statement is compiled when it is first used: most programs use few of a store's.
+   * The statement is compiled when it is first used: most programs use few of a store's statements.
    * @param asArrays whether rows are arrays of their columns, which takes the driver half the time.
    */
   prepare<Row = never>(sql: string, { asArrays = false } = {}): Statement<Row> {
@@ -116,7 +116,7 @@ export class Database {
     }
   }
 
-  /** Statements without values and without an answer: the schema's. */
+  /** Runs statements without values and results, such as the schema's. */
   exec(sql: string): void {
     this.#translated(() => this.#driver.exec(sql))
   }
@@ -164,7 +164,7 @@ export class Database {
       for (const migration of migrations.slice(version)) this.#driver.exec(migration)
       this.#driver.exec(`PRAGMA user_version = ${migrations.length}`)
     })
-    // All that was written is in the write-ahead log, which would stay as large.
+    // A migration's writes are all in the write-ahead log, which would otherwise stay as large.
     if (before > 0) this.#driver.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   }
 

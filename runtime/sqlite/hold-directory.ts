@@ -20,8 +20,8 @@ export function holdDirectory(
 }
 
 /**
- * Locks a directory for a command that works where `npm start` does, while that is stopped. `task`:
- * what the command does.
+ * Locks a directory for a command that works on the data of `npm start` while that is stopped. `task`:
+ * the command's task, for the message.
  * @throws {Error} when the service runs there.
  */
 export function holdStopped(directory: string, { task }: { task: string }): { release(): void } {

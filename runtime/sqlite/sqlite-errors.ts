@@ -16,8 +16,8 @@ const CONSTRAINT_UNIQUE = 2067
 const PASSING = new Set([PERM, BUSY, LOCKED, NOMEM, READONLY, IOERR, FULL, CANTOPEN, PROTOCOL])
 
 /**
- * Runs `work`. Errors of the driver become `DependencyError`s that say `what` failed; others are
- * rethrown as they are.
+ * Runs `work`. Errors of the driver become `DependencyError`s that name `what` failed; others are
+ * rethrown unchanged.
  */
 export function translated<T>(what: string, work: () => T): T {
   try {
@@ -27,7 +27,7 @@ export function translated<T>(what: string, work: () => T): T {
   }
 }
 
-/** What to throw for an error of the driver. */
+/** The error to throw for an error of the driver. */
 export function translation(what: string, error: unknown): unknown {
   return dependencyError(what, error) ?? error
 }
