@@ -1,12 +1,12 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { ConfigError } from '../runtime/config/config.ts'
 
-/** The command line is wrong; the message says what to give. */
+/** The command line is invalid; the message says what to enter instead. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** Parses a command line. @throws {UsageError} for the first argument that does not fit. */
+/** Parses a command line. @throws {UsageError} for the first invalid argument. */
 export function parseArguments<Config extends ParseArgsConfig>(
   args: readonly string[],
   config: Config,
@@ -23,7 +23,7 @@ export function parseArguments<Config extends ParseArgsConfig>(
 
 /**
  * Runs a command. Returns its exit code: that of `run` (none: 0), 1 if it fails, 2 if the command line is
- * wrong. `afterFailure` is written after the reason.
+ * invalid. `afterFailure` is written after the reason.
  */
 export async function runCommand<Options>(
   args: readonly string[],
@@ -36,7 +36,7 @@ export async function runCommand<Options>(
     help: string
     /** @throws {UsageError} */
     parse: (args: readonly string[]) => Options | 'help'
-    /** @throws {UsageError} where only a look at files shows that the command line is wrong. */
+    /** @throws {UsageError} if the command line turns out to be invalid only once files are read. */
     run: (options: Exclude<Options, 'help'>) => Promise<number | void>
     afterFailure?: string
   },

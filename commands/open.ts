@@ -20,10 +20,10 @@ type Use = {
 }
 
 /**
- * Makes sure that an embedded service has its data where the configuration says; of services on Kafka and
- * MongoDB it asks nothing. `task`: what a command does that works only while the embedded service is stopped,
- * which is then kept from starting until `release`.
- * @throws {Error} where there are no data, or where the service runs and must not.
+ * Checks that the configured directory has the data of an embedded service; for services on Kafka and
+ * MongoDB it checks nothing. `task`: names the task of a command that needs the embedded service to be
+ * stopped; the service then cannot start until `release`.
+ * @throws {Error} if there are no data, or if the service must be stopped but runs.
  */
 export function holdData(
   { distributed, dataDir }: Config,
@@ -38,7 +38,7 @@ export function holdData(
   return task === undefined ? nothing : holdStopped(directory, { task })
 }
 
-/** Opens the store of the service, on files or on MongoDB. */
+/** Opens the store of the service, in files or on MongoDB. */
 export async function openStore({ config, name }: Use): Promise<Store> {
   const { distributed, logLevel, dataDir } = config
   if (distributed === undefined) return openSqliteStore({ directory: resolve(dataDir) })
@@ -46,7 +46,7 @@ export async function openStore({ config, name }: Use): Promise<Store> {
   return openMongoStore({ url: distributed.mongodbUrl, clock, logger })
 }
 
-/** Opens the event log of the service, on a file or on Kafka. `onFatal`: it cannot be read any more. */
+/** Opens the event log of the service, in a file or on Kafka. `onFatal`: it can no longer be read. */
 export function openEventLog(
   { config, name }: Use,
   { onFatal = () => undefined }: { onFatal?: () => void } = {},

@@ -1,4 +1,4 @@
-/** Where progress is shown: standard error, so that results can be piped. */
+/** The output for progress: standard error, so that results can be piped. */
 export type Screen = {
   readonly isTTY?: boolean
   readonly columns?: number
@@ -9,13 +9,13 @@ const LINE_EVERY_MS = 5_000
 const REWRITE_EVERY_MS = 250
 
 export type Progress = {
-  /** Shows the line, unless another one has just been shown; `isLast`: in any case. */
+  /** Shows the line, unless another one has just been shown; `isLast`: always shows it. */
   show(line: () => string, options?: { isLast?: boolean }): void
   /** Ends the rewritten line. */
   end(): void
 }
 
-/** Shows how far a command has come: on a terminal in one rewritten line, elsewhere a line now and then. */
+/** Shows the progress of a command: on a terminal in one rewritten line, elsewhere in a line now and then. */
 export function showProgress({
   screen,
   now,

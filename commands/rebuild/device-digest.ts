@@ -8,7 +8,7 @@ import {
 } from '../../schemas/read-models.ts'
 import { canonicalRecord, canonicalStatus, UnorderedHash } from './canonical.ts'
 
-/** The part of the log and of the read models that is compared. */
+/** The part of the log and of the read models to compare. */
 export type Cover = {
   /** Only events up to here, by partition. */
   readonly upTo: Offsets
@@ -51,7 +51,7 @@ export function deviceDigest(
       if (counts) covered = folded(covered, record)
     },
 
-    /** Whether a heartbeat beyond `upTo` has taken the place of covered ones. */
+    /** Whether a heartbeat beyond `upTo` has replaced covered ones. */
     isHeardSince(): boolean {
       return Object.entries(stored?.heartbeats ?? {}).some(
         ([partition, { offset }]) => !includes(upTo, { partition: Number(partition), offset }),
@@ -59,8 +59,8 @@ export function deviceDigest(
     },
 
     /**
-     * The status as of `upTo`; undefined if none of the device is covered. `heartbeats`: whether
-     * they are to be compared.
+     * The status as of `upTo`; undefined if nothing of the device is covered. `heartbeats`: whether
+     * to include them.
      */
     status({ heartbeats }: { heartbeats: boolean }): DeviceStatus | undefined {
       if (stored === undefined) return undefined
@@ -70,7 +70,7 @@ export function deviceDigest(
     },
   }
 
-  /** Whether its records may have gone, and heartbeats alone keep it. */
+  /** Whether the device's records may have expired, and only heartbeats keep it. */
   function isLeftOver({ lastSeenAt, heartbeats = {} }: DeviceStatus): boolean {
     if (lastSeenAt < receivedSince) return true
     return partial && Object.values(heartbeats).some(({ receivedAt }) => receivedAt === lastSeenAt)

@@ -17,7 +17,8 @@ const DEVICES_AT_ONCE = 200
 /**
  * Counts and hashes the covered part of several generations while they are being written. It reads
  * them in step and leaves out devices erased after the covered part, because each generation removes
- * those at its own time. Of a device that was heard of since, heartbeats are left out. Rejects when `signal` is aborted.
+ * those at its own time. Heartbeats are left out for a device with a heartbeat since. Rejects when
+ * `signal` is aborted.
  */
 export async function digestsOf<Name extends string>(
   generations: Readonly<Record<Name, Readable>>,

@@ -57,7 +57,7 @@ type Dependencies = {
 
 /**
  * Builds a new generation of the read models from the log, compares it with the current one as of
- * its beginning, and switches. Whatever happens before the switch, the old generation stays in use.
+ * its beginning, and switches. A failure before the switch leaves the old generation in use.
  */
 export async function rebuildReadModels(dependencies: Dependencies): Promise<Outcome> {
   const { store, signal } = dependencies
@@ -155,8 +155,8 @@ function startProjecting(
     eventLog,
     store: readModels,
     settings: store,
-    // The current generation handles erasures up to the beginning. Later ones the new generation may
-    // reach first, and be switched to before the current one has.
+    // The current generation handles erasures up to the beginning. The new one may reach later erasures
+    // first, and become current before the old one has reached them.
     settingsForgottenUpTo: knownUpTo,
     keepDeadLetters: keepDeadLetters({ eventLog, metrics, logger: silent, keptUpTo: knownUpTo }),
     generation,

@@ -2,7 +2,7 @@ import type { Digest } from './digest.ts'
 import { count } from '../progress.ts'
 import type { Compared, Outcome } from './rebuild.ts'
 
-/** The outcome of a rebuild in words, and what to do next. */
+/** The outcome of a rebuild in words, and the next step. */
 export function report(outcome: Outcome): string {
   switch (outcome.kind) {
     case 'busy':

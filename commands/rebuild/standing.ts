@@ -12,7 +12,7 @@ export async function standing(
   return (await readModels.checkpoint()) ?? eventLog.committed(projectorGroup(generation))
 }
 
-/** How many log entries have been processed, and how many there are. */
+/** The number of log entries processed, and of all entries. */
 export function eventsDone(
   offsets: Offsets,
   extent: readonly Extent[],
@@ -27,7 +27,7 @@ export function eventsDone(
   return { done, total }
 }
 
-/** Why the log cannot rebuild records of these origins; undefined if it can. */
+/** The reason why the log cannot rebuild records of these origins; undefined if it can. */
 export function whatIsMissing(
   origins: ReadonlyMap<number, OriginBounds>,
   extent: readonly Extent[],

@@ -22,7 +22,7 @@ on the distributed service while it runs.
 Exit code: 0 done, 1 it could not be done, 2 the command line is wrong.
 `
 
-/** @throws {UsageError} naming what can be given. */
+/** @throws {UsageError} that lists the options. */
 export function parseOptions(args: readonly string[]): Options | 'help' {
   const options = { email: { type: 'string' }, help: { type: 'boolean', short: 'h' } } as const
   const { email, help } = parseArguments(args, { options }).values

@@ -1,4 +1,4 @@
-/** What `--help` prints. */
+/** The output of `--help`. */
 export const HELP = `Sends position reports to the service as devices would, and reports how they were answered.
 
   npm run simulate -- --url http://localhost:8080 --key KEY --devices 50 --rate 1

@@ -25,7 +25,7 @@ export type GpxSource = {
   readonly kind: 'gpx'
   readonly tracks: readonly { readonly file: string; readonly deviceId: string }[]
   readonly times: 'original' | 'now'
-  /** Absent: as fast as the service takes them. */
+  /** Absent: as fast as the service accepts them. */
   readonly speedup?: number
 }
 

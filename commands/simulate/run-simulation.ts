@@ -70,7 +70,7 @@ export async function runSimulation({
   }
 
   async function drive({ reports }: DevicePlan): Promise<void> {
-    // One client per device: each has a patience of its own.
+    // One client per device, so that each gives up by itself.
     const client = gpsClient({
       ...{ url, key, timing, fetch: sending.fetch },
       giveUpAfterMs: giveUpMs,

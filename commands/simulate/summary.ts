@@ -8,7 +8,7 @@ export type RunResult = {
   readonly seconds: number
   readonly tally: Tally
   readonly visibility?: Visibility
-  /** Why the run ended early, if not by the user. */
+  /** The reason why the run ended early, if not by the user. */
   readonly endedBecause?: string
 }
 
