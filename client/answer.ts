@@ -1,14 +1,14 @@
 import type { Outcome } from './report.ts'
 
-/** What the service, or something in its place, has answered. */
+/** An answer of the service, or of a proxy in front of it. */
 export type Answer = {
   readonly status: number
-  /** The error's identifier, or `HTTP` and the status where there is none. */
+  /** The error's identifier, or `HTTP` and the status if there is none. */
   readonly error: string
   readonly message: string
-  /** Of a success. */
+  /** The `data` of a success. */
   readonly data?: unknown
-  /** If it has a `Retry-After`. */
+  /** From `Retry-After`, if present. */
   readonly retryAfterMs?: number
 }
 
@@ -30,17 +30,17 @@ export async function readAnswer(response: {
   }
 }
 
-/** It has to be sent again. */
+/** The report must be sent again. */
 export type Later = { readonly kind: 'later'; readonly reason: string }
 
-/** What became of the report of a request. */
+/** The outcome of a request with one report. */
 export function outcomeIn(answer: Answer): Outcome | Later {
   const { status, error, message, data } = answer
   if (status === 200) return accepted(data) ?? { kind: 'refused', ...NOT_OURS }
   return isRetriable(answer) ? later(answer) : { kind: 'refused', error, message }
 }
 
-/** The same for each report of a batch; undefined if the answer does not tell them apart. */
+/** The same for each report of a batch; undefined if the answer has no individual results. */
 export function outcomesIn(
   { status, data }: Answer,
   expected: number,
@@ -65,7 +65,7 @@ function later({ status, error }: Answer): Later {
 }
 
 export const RATE_LIMITED = 'RATE_LIMITED'
-/** Of single reports in a batch. */
+/** Retriable errors of single reports in a batch. */
 const RETRIABLE = new Set([RATE_LIMITED, 'SERVICE_UNAVAILABLE', 'SERVER_ERROR'])
 
 const NOT_OURS = {

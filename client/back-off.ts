@@ -1,16 +1,16 @@
 const SHORTEST_MS = 200
 const JITTER_MS = 500
-/** Longer is hardly meant, and Node fires timers of more than 24 days immediately. */
+/** A longer pause is hardly intended, and Node fires timers of more than 24 days immediately. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000
 
-/** How long to wait before sending again: as the service says, else longer after every failure. */
+/** The pause before sending again: as the service says, or else longer after every failure. */
 export function backOffMs({
   failures,
   retryAfterMs,
   longestMs,
   jitter,
 }: {
-  /** In a row, from 1. */
+  /** Consecutive failures, from 1. */
   failures: number
   retryAfterMs?: number | undefined
   longestMs: number

@@ -8,27 +8,27 @@ export type { Outcome, Refusal, Report, TimedReport } from './report.ts'
 export type GpsClient = {
   /** Sends a report until it is accepted or refused. Never rejects because of the service. */
   submit(report: Report, options?: Sending): Promise<Outcome>
-  /** Sends 1 to 1000 reports together; there is an outcome for each, in their order. */
+  /** Sends 1 to 1000 reports together. Resolves with an outcome for each, in their order. */
   submitBatch(reports: readonly TimedReport[], options?: Sending): Promise<Outcome[]>
 }
 
 export type Sending = {
-  /** Aborted: nothing is sent again, and a request in flight is broken off. */
+  /** When aborted, nothing is sent again, and a request in flight is cancelled. */
   readonly signal?: AbortSignal | undefined
 }
 
 export const BATCH = '/api/v1/gps/batch'
 
 /**
- * Sends reports to the ingest API. What may succeed later (408, 429, 5xx, no answer) is sent again; the
- * service stores a report once, however often it arrives.
+ * Sends reports to the ingest API. Retries requests that may succeed later (408, 429, 5xx, no answer);
+ * the service stores a report once, however often it arrives.
  */
 export function gpsClient(options: Target & Patience): GpsClient {
   const retry = retrying(options)
   return {
     async submit(report, { signal = NEVER } = {}) {
       const body = JSON.stringify(report)
-      // A report with a timestamp is known again by itself.
+      // The service recognises repeats of a report with a timestamp.
       const idempotencyKey = report.timestamp === undefined ? crypto.randomUUID() : undefined
       const request = { path: '/api/v1/gps/submit', body, idempotencyKey, signal }
       return retry(() => post(options, request), outcomeIn, signal)
@@ -42,7 +42,7 @@ export function gpsClient(options: Target & Patience): GpsClient {
       const end = await retry(send, judge, signal)
       return reports.map((report) => outcomes.get(report) ?? end)
 
-      /** What became of the reports that were open; all of them alike if the answer says no more. */
+      /** Settles the open reports, all of them alike if the answer has no individual results. */
       function judge(answer: Answer): Outcome | Later {
         const found = outcomesIn(answer, open.length)
         if (found === undefined) return outcomeIn(answer)

@@ -1,19 +1,19 @@
 import { open, rename, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** A line that waits, and where it ends in the file. */
+/** A waiting line, and its end in the file. */
 export type Entry = { readonly text: string; readonly json: object; readonly end: number }
 
 const CHUNK_BYTES = 256 * 1024
-/** What is settled is cut off once it is this long and half of the file. */
+/** Settled entries are truncated once they are this long and half of the file. */
 const COMPACT_BYTES = 4 * 1024 * 1024
 const NEWLINE = 0x0a
 
 /**
- * Lines in a file, first in, first out, each a JSON object. A line that is a number is a mark: all before
- * that offset is settled. What a crash has cut off is no whole line, and what a power cut has garbled is
- * no JSON; both are passed over, because whoever appended them was never told that they are there. A mark
- * that is lost only means that lines come again.
+ * Lines in a file, first in, first out, each a JSON object. A line that is a number is a mark: all lines
+ * before that offset are settled. A line cut off by a crash is incomplete, and a line garbled by a power
+ * cut is not JSON; both are skipped, because their `append` never resolved. If a mark is lost, lines are
+ * only returned again.
  *
  * Calls must not overlap.
  */
@@ -43,7 +43,7 @@ export class Journal {
     return journal
   }
 
-  /** How many lines wait. */
+  /** The number of waiting lines. */
   get size(): number {
     return this.#size
   }
@@ -54,7 +54,7 @@ export class Journal {
     this.#size += texts.length
   }
 
-  /** The first lines that wait, at least one if there is any. */
+  /** The first waiting lines, at least one if there are any. */
   async first({ most, mostBytes }: { most: number; mostBytes: number }): Promise<Entry[]> {
     const found: Entry[] = []
     let bytes = 0
@@ -67,7 +67,7 @@ export class Journal {
     return found
   }
 
-  /** So many lines, up to one that `first` has given, are done with. */
+  /** Settles `count` lines, up to one that `first` has returned. */
   async settle(count: number, { end }: Entry): Promise<void> {
     this.#size -= count
     this.#settled = end
@@ -111,7 +111,7 @@ export class Journal {
     this.#end += bytes.length
   }
 
-  /** A file with nothing but what waits takes the place of this one. */
+  /** Replaces the file by one with only the waiting lines. */
   async #compact(): Promise<void> {
     const name = `${this.#file}.new`
     const fresh = new Journal(this.#file, await open(name, 'w+', 0o600))
@@ -129,7 +129,7 @@ export class Journal {
       await fresh.close()
       throw error
     }
-    // At once: from here on the old one has no name.
+    // At once: from here on the old file has no name.
     const old = this.#handle
     this.#handle = fresh.#handle
     this.#end = fresh.#end
@@ -151,7 +151,7 @@ export class Journal {
     }
   }
 
-  /** The whole lines from an offset on. */
+  /** The complete lines from an offset on. */
   async *#lines(from: number): AsyncGenerator<{ text: string; end: number }> {
     let rest: Buffer = Buffer.alloc(0)
     for (let place = from; ;) {

@@ -8,10 +8,10 @@ const SILENT_MS = 20_000
 const LOOK_EVERY_MS = 500
 
 /**
- * Takes a file for this process alone. Each process first makes a lock of its own beside the file and then
- * looks for others, so two never both get it. A lock that an ended process has left is removed: at once,
- * or after 20 s where its end cannot be seen because it was in another container.
- * @throws if another process, or this one, has it.
+ * Locks a file for this process. Each process first makes a lock of its own beside the file and then
+ * looks for others, so two never both get it. A lock left behind by an ended process is removed: at once,
+ * or after 20 s if the process was in another container, where its end cannot be seen.
+ * @throws if another process, or this one, has the lock.
  */
 export async function lock(
   file: string,
@@ -41,7 +41,7 @@ export async function lock(
           `${file} is in use by process ${other.pid}; if that is another program, remove ${other.name}`,
         )
       }
-      // Two that began together do not meet again each time.
+      // A random pause, so that two that began together do not collide each time.
       await pause(jitter() * 100, NEVER)
     }
   } catch (error) {
@@ -57,9 +57,9 @@ type Lock = { readonly name: string; remove(): Promise<void> }
 
 type Owner = {
   readonly pid: number
-  /** When it began: an id is given again, in a container most often 1. */
+  /** When the process began: ids are reused, in a container it is most often 1. */
   readonly start?: string | undefined
-  /** The processes among which the id means something. */
+  /** The scope of the process id: see `here`. */
   readonly where?: string | undefined
 }
 
@@ -68,7 +68,7 @@ async function announce(path: string): Promise<Lock> {
   const name = `${path}.lock.${id}`
   const { pid } = process
   const owner: Owner = { pid, start: await startOf(pid), where: await here() }
-  // Renamed, so that nobody reads half of it.
+  // Renamed when complete, so that no process reads half of it.
   const unnamed = `${path}.${id}.new`
   await writeFile(unnamed, JSON.stringify(owner), { mode: 0o600 })
   await rename(unnamed, name)
@@ -85,7 +85,7 @@ async function announce(path: string): Promise<Lock> {
   }
 }
 
-/** Another lock, of a process that lives. Those of others are removed. */
+/** Another lock, of a living process. Locks of ended processes are removed. */
 async function livingBeside(
   path: string,
   { own, pause }: { own: Lock; pause: Timing['pause'] },
@@ -106,7 +106,7 @@ async function livingBeside(
 async function ownerIn(name: string): Promise<Owner | undefined> {
   try {
     const owner = JSON.parse(await readFile(name, 'utf8')) as Owner | number
-    // As version 0.1 wrote it.
+    // Version 0.1 wrote only the process id.
     return typeof owner === 'number' ? { pid: owner, where: await here() } : owner
   } catch {
     return undefined
@@ -123,7 +123,7 @@ async function isAlive({ pid, start }: Owner): Promise<boolean> {
   return start === undefined || start === ((await startOf(pid)) ?? start)
 }
 
-/** Whether its process touches it. The clock of the other one may differ, so only a change counts. */
+/** Whether the lock's process touches it. The other process's clock may differ, so only a change counts. */
 async function isTouched(name: string, pause: Timing['pause']): Promise<boolean> {
   const before = await touchedAt(name)
   for (let waitedMs = 0; before !== undefined && waitedMs < SILENT_MS; waitedMs += LOOK_EVERY_MS) {
@@ -141,7 +141,7 @@ async function touchedAt(name: string): Promise<number | undefined> {
   )
 }
 
-/** Linux tells; elsewhere an id alone has to do. */
+/** The start time of a process, on Linux; elsewhere the process id alone must do. */
 async function startOf(pid: number): Promise<string | undefined> {
   try {
     const status = await readFile(`/proc/${pid}/stat`, 'utf8')
@@ -152,7 +152,7 @@ async function startOf(pid: number): Promise<string | undefined> {
   }
 }
 
-/** The machine since its start, and the container; the same for all where neither can be told. */
+/** Identifies the boot of the machine and the container; the same text wherever neither is known. */
 async function here(): Promise<string> {
   try {
     const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8')

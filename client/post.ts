@@ -1,6 +1,6 @@
 import { readAnswer, type Answer } from './answer.ts'
 
-/** `fetch`, as far as it is used here. */
+/** The part of `fetch` that is used here. */
 export type Fetch = (
   url: string,
   init: {
@@ -13,16 +13,16 @@ export type Fetch = (
 ) => Promise<Parameters<typeof readAnswer>[0]>
 
 export type Target = {
-  /** Of the ingest API, for example `https://gps.example.org`. */
+  /** The URL of the ingest API, for example `https://gps.example.org`. */
   readonly url: string | URL
   readonly key: string
-  /** Instead of the global one. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: Fetch | undefined
-  /** For an answer; then the request counts as failed. Default 30 s. */
+  /** The time to wait for an answer; after that the request counts as failed. Default 30 s. */
   readonly timeoutMs?: number | undefined
 }
 
-/** One request and its answer, or a short name of why there was none. */
+/** The answer to one request, or a short name for the reason why there was none. */
 export type Attempt = Answer | { readonly unanswered: string }
 
 /** Sends a body once. Never rejects. */
@@ -43,7 +43,7 @@ export async function post(
   const ending = new AbortController()
   const abort = () => ending.abort()
   const timer = setTimeout(abort, timeoutMs)
-  // Not AbortSignal.any(): it holds on to every request of a signal that lives long (Node 20).
+  // Not AbortSignal.any(): it keeps every request of a long-lived signal in memory (Node 20).
   signal.addEventListener('abort', abort)
   if (signal.aborted) abort()
   try {
@@ -55,7 +55,7 @@ export async function post(
         ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
       },
       body,
-      // Followed, it would become a GET without a body, and whatever answers that a success.
+      // A followed redirect would become a GET without a body, and its answer would count as a success.
       redirect: 'manual',
       signal: ending.signal,
     })

@@ -13,34 +13,34 @@ const MOST_REPORT_BYTES = 16 * 1024
 const LONGEST_BACK_OFF_MS = 60_000
 
 export type OfflineQueue = {
-  /** How many reports are not known to have arrived. */
+  /** The number of reports that are not known to have arrived. */
   readonly size: number
   /**
-   * Resolves once the report is on disk: from then on it arrives, whatever crashes. One without a
+   * Resolves once the report is on disk: from then on it arrives, even after a crash. A report without a
    * timestamp gets the time of this call. Rejects if it cannot be written.
    */
   add(report: Report): Promise<void>
-  /** Resolves once nothing waits any more. */
+  /** Resolves once no reports are waiting. */
   drained(): Promise<void>
-  /** Stops sending; what has not arrived stays in the file. */
+  /** Stops sending; the remaining reports stay in the file. */
   close(): Promise<void>
 }
 
 export type QueueOptions = Target & {
   readonly file: string
   /**
-   * Told of a report that the service will never accept; then it leaves the queue. Until the promise
-   * resolves it stays in it, so after a crash it may be told again.
+   * Called with a report that the service will never accept. The report leaves the queue only once the
+   * promise resolves, so after a crash the call may be repeated.
    */
   readonly onRefused: (report: Report, refusal: Refusal) => void | Promise<void>
-  /** Told why sending has failed; it goes on trying. */
+  /** Called with the reason when sending has failed; the queue keeps trying. */
   readonly onTrouble?: ((reason: string) => void) | undefined
   readonly timing?: Timing | undefined
 }
 
 /**
  * A queue of reports in a file, sent in order and in batches for as long as it takes. The file belongs to
- * one process at a time, and takes up again what another has left in it.
+ * one process at a time, which also sends the reports that an earlier one left in it.
  * @throws if the file cannot be used.
  */
 export async function openQueue(options: QueueOptions): Promise<OfflineQueue> {
@@ -54,7 +54,7 @@ export async function openQueue(options: QueueOptions): Promise<OfflineQueue> {
   const closing = new AbortController()
   const { signal } = closing
   let adding: Adding[] = []
-  /** Added, and not yet on disk. */
+  /** Reports added, but not yet on disk. */
   let unwritten = 0
   let draining: Adding[] = []
   let most = MOST_IN_BATCH
@@ -93,7 +93,7 @@ export async function openQueue(options: QueueOptions): Promise<OfflineQueue> {
     },
   }
 
-  /** Everything added meanwhile goes to the disk together. */
+  /** Writes all reports added meanwhile together. */
   async function writeAdded(): Promise<void> {
     const added = adding
     adding = []
@@ -133,7 +133,7 @@ export async function openQueue(options: QueueOptions): Promise<OfflineQueue> {
     }
   }
 
-  /** Sends what waits first, or waits for something. */
+  /** Sends the first waiting reports, or waits for one. */
   async function sendNext(): Promise<Trouble | undefined> {
     const entries = await alone(() => journal.first({ most, mostBytes: MOST_BATCH_BYTES }))
     if (entries.length === 0) {
@@ -163,12 +163,12 @@ export async function openQueue(options: QueueOptions): Promise<OfflineQueue> {
     if (!isRefused && (status !== TOO_LARGE || entries.length === 1)) {
       return { reason: `${error}: ${message}`, retryAfterMs }
     }
-    // Something in it cannot even be read, or a proxy takes less: smaller batches find out.
+    // One of the reports cannot even be read, or a proxy accepts less: smaller batches find out.
     most = Math.floor(entries.length / 2)
     return undefined
   }
 
-  /** What may be accepted later goes to the end of the queue, so that it holds up nothing else. */
+  /** Reports that may be accepted later go to the end of the queue, so that they hold up nothing else. */
   async function settle(
     entries: readonly Entry[],
     outcomes: readonly (Outcome | Later)[],
@@ -200,7 +200,7 @@ type Adding = {
 type Trouble = { readonly reason: string; readonly retryAfterMs?: number | undefined }
 
 const CLOSED = 'the queue is closed'
-/** Refusals of a whole batch that are about what stands in it. */
+/** Refusals of a whole batch because of its content. */
 const FOR_ITS_CONTENT = new Set(['INVALID_PARAMS', 'PAYLOAD_TOO_LARGE'])
 const TOO_LARGE = 413
 

@@ -1,6 +1,6 @@
-/** A position of a device, as `POST /api/v1/gps/submit` takes it. */
+/** A position of a device, as `POST /api/v1/gps/submit` accepts it. */
 export type Report = {
-  /** What the device calls itself: 1 to 128 characters. */
+  /** The device's id: 1 to 128 characters. */
   readonly deviceId: string
   /** WGS84 degrees. */
   readonly latitude: number
@@ -18,13 +18,13 @@ export type Report = {
   readonly battery?: number | undefined
 }
 
-/** Known again by itself, however often and in whatever company it is sent. */
+/** A report that the service recognises however often, and in whatever batch, it is sent. */
 export type TimedReport = Report & { readonly timestamp: string }
 
-/** What became of a report. */
+/** The outcome of a report. */
 export type Outcome =
   | { readonly kind: 'accepted'; readonly recordId: string; readonly receivedAt: string }
-  /** Sending it again would be refused again. */
+  /** The service would refuse it again. */
   | ({ readonly kind: 'refused' } & Refusal)
   /** There was no usable answer for too long. It may have been stored all the same. */
   | { readonly kind: 'given-up'; readonly reason: string }

@@ -8,12 +8,12 @@ const LONGEST_BACK_OFF_MS = 5_000
 
 export type Patience = {
   /**
-   * How long to retry without a usable answer; default 60 s. After that each request gets one attempt
+   * The time to retry without a usable answer; default 60 s. After that each request gets one attempt
    * until the next usable answer. A rate limit is waited out however long it takes.
    */
   readonly giveUpAfterMs?: number | undefined
   readonly timing?: Timing | undefined
-  /** Told of every answer and of every repeat, for statistics. */
+  /** Called for every answer and every repeat, for statistics. */
   readonly observe?: { answered(ms: number): void; repeated(reason: string): void } | undefined
 }
 
@@ -23,7 +23,7 @@ export type Retry = (
   signal: AbortSignal,
 ) => Promise<Outcome>
 
-/** Makes attempts until one settles it, with growing pauses or as `Retry-After` says. */
+/** Makes attempts until one settles the request, with growing pauses or as `Retry-After` says. */
 export function retrying({
   giveUpAfterMs = 60_000,
   timing = realTiming,
