@@ -1,4 +1,253 @@
-import { accessMatrix } from './access-matrix.ts'
-import { startAdmin } from './admin-harness.ts'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { pino } from 'pino'
+import { adminRoutes } from '../../admin-api/app.ts'
+import { newApiKey, secretHash } from '../../schemas/api-key.ts'
+import { newShareToken } from '../../schemas/share-token.ts'
+import type { Scope } from '../../store/back-office.ts'
+import { T0 } from '../samples.ts'
+import { EXPECTED, newEmail } from './access-table.ts'
+import { bearer, startAdmin, type AdminHarness } from './admin-harness.ts'
 
-accessMatrix((operator) => startAdmin({ operator }))
+const ALL_SCOPES: readonly Scope[] = ['positions:write', 'positions:read', 'devices:read', 'admin']
+
+// Every call × every kind of caller.
+
+const platforms = { harness: {} as AdminHarness }
+const admins = { harness: {} as AdminHarness }
+const viewers = { harness: {} as AdminHarness }
+const strangers = { harness: {} as AdminHarness }
+
+/** The stores hold the same; they differ in who may sign in. */
+beforeAll(async () => {
+  platforms.harness = await startAdmin({ operator: { platform: true } })
+  admins.harness = await startAdmin()
+  viewers.harness = await startAdmin({ operator: { role: 'viewer' } })
+  strangers.harness = await startAdmin({ operator: { accountId: 'acc-2' } })
+  for (const { harness } of [platforms, admins, viewers, strangers]) {
+    await harness.createKey({ id: 'key-of-acc-1' })
+    await harness.createKey({ id: 'rotated-of-acc-1' })
+    await harness.project({ deviceId: 'device-of-acc-1', recordId: '01KDVN9C00ACCESS0000000001' })
+  }
+})
+
+afterAll(async () => {
+  for (const { harness } of [platforms, admins, viewers, strangers]) await harness.close()
+})
+
+test('the table of this test has every route, and nothing else', () => {
+  const { store, eventLog, clock, metrics, stopping } = admins.harness
+  const logger = pino({ level: 'silent' })
+  const routes = adminRoutes({
+    ...{ store, eventLog, clock, logger, metrics },
+    mode: 'embedded',
+    ingest: { forSenders: () => undefined },
+    stopping: stopping.signal,
+  })
+  const stated = Object.entries(EXPECTED).map(([call, { needs, scope }]) => ({
+    call,
+    needs,
+    scope,
+  }))
+  const found = routes.map((route) => ({
+    call: `${route.method} ${route.path}`,
+    needs: route.needs,
+    scope: 'scope' in route ? route.scope : undefined,
+  }))
+  expect(byCall(found)).toEqual(byCall(stated))
+})
+
+function byCall<Row extends { call: string }>(rows: readonly Row[]): Row[] {
+  return [...rows].sort((a, b) => (a.call < b.call ? -1 : 1))
+}
+
+const withoutShares = Object.entries(EXPECTED).filter(([, { needs }]) => needs !== 'share')
+const ofShares = Object.entries(EXPECTED).filter(([, { needs }]) => needs === 'share')
+
+test.each(ofShares)('%s is for the token of a share and nothing else', async (call) => {
+  const { harness } = admins
+  const path = call.split(' ')[1] ?? ''
+  const token = newShareToken()
+  const share = {
+    ...{ id: `${path} of-acc-1`, accountId: 'acc-1', name: 'of-acc-1', trailMinutes: 0 },
+    devices: [{ deviceId: 'device-of-acc-1', ref: 'ref' }],
+    ...{ createdAt: T0, expiresAt: harness.clock.now() + 1 },
+  }
+  await harness.store.createShare(share, secretHash(token))
+  expect((await harness.api('GET', path, { headers: bearer(token) })).status).toBe(200)
+  const unknown = await harness.api('GET', `${path}?limt=5`, { headers: bearer(token) })
+  expect(unknown.status).toBe(400)
+  const session = await harness.createSession()
+  for (const headers of [{}, session, { Authorization: 'Basic YTpi' }]) {
+    const answer = await harness.api('GET', path, { headers })
+    expect(answer.status).toBe(401)
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="gps"')
+  }
+  const { secret } = await harness.createKey({ scopes: ALL_SCOPES })
+  for (const bad of [secret, newShareToken(), 'garbage']) {
+    const answer = await harness.api('GET', path, { headers: { ...session, ...bearer(bad) } })
+    expect(answer.status).toBe(404)
+  }
+  // Nor is the token good for anything else.
+  for (const other of ['/devices', '/stream', '/session', '/shares', '/keys']) {
+    expect((await harness.api('GET', other, { headers: bearer(token) })).status).toBe(401)
+  }
+})
+
+describe.each(withoutShares)('%s', (call, expected) => {
+  const { needs, scope, status: ok = 200, stranger } = expected
+  const [method = '', pattern = ''] = call.split(' ')
+  const open = needs === 'nobody'
+  /** Of somebody who may make the call. */
+  const entitled = needs === 'platform' ? platforms : admins
+  const isForKeys = needs === 'viewer' || needs === 'admin'
+  const changing = method !== 'GET'
+
+  async function ask(harness: AdminHarness, headers: Record<string, string>, query = '') {
+    await expected.before?.(harness)
+    const path = typeof expected.path === 'function' ? expected.path() : (expected.path ?? pattern)
+    const body = typeof expected.body === 'function' ? expected.body() : expected.body
+    // Each sign-in as somebody else, or the failures would soon be too many.
+    const sent = open ? { ...body, email: newEmail() } : body
+    return harness.api(method, path + query, {
+      headers,
+      ...(sent !== undefined && { body: sent }),
+    })
+  }
+
+  test('an admin', async () => {
+    const answer = await ask(admins.harness, await admins.harness.createSession())
+    expect(answer.status).toBe(needs === 'platform' ? 403 : ok)
+  })
+
+  test('an admin of another account, by session and by key, sees nothing of this one', async () => {
+    const { harness } = strangers
+    const { secret } = await harness.createKey({ accountId: 'acc-2' })
+    const session = await ask(harness, await harness.createSession())
+    const key = await ask(harness, bearer(secret))
+    expect(session.status).toBe(stranger)
+    expect(key.status).toBe(isForKeys || open ? stranger : 403)
+    for (const { text } of [session, key]) expect(text).not.toMatch(/of-acc-1|Account acc-1/)
+  })
+
+  test('without credentials: 401 with a challenge that says nothing of a token', async () => {
+    const answer = await ask(admins.harness, {})
+    expect(answer.status).toBe(401)
+    if (!open) expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="gps"')
+  })
+
+  test('a key that is garbage, unknown, expired or revoked: one and the same 401', async () => {
+    const { harness } = admins
+    const expired = await harness.createKey({ expiresAt: harness.clock.now() })
+    const revoked = await harness.createKey({ revokedAt: T0 })
+    const answers = []
+    for (const secret of ['garbage', newApiKey(), expired.secret, revoked.secret]) {
+      answers.push(await ask(harness, bearer(secret)))
+    }
+    answers.push(await ask(harness, { Authorization: 'Basic YTpi' }))
+    for (const answer of answers) {
+      expect(answer.status).toBe(401)
+      expect(answer.text).toBe(answers[0]?.text)
+      if (open) continue
+      expect(answer.headers.get('www-authenticate')).toBe(
+        'Bearer realm="gps", error="invalid_token"',
+      )
+    }
+  })
+
+  test('a session that is garbage, unknown or over: 401', async () => {
+    const { harness } = admins
+    const over = await harness.createSession()
+    const cookies = ['gps_session=garbage', `gps_session=${'A'.repeat(22)}`, over.Cookie]
+    harness.clock.time += 30 * 60_000
+    try {
+      for (const Cookie of cookies) {
+        const answer = await ask(harness, { Cookie, 'X-Requested-With': 'console' })
+        expect(answer.status).toBe(401)
+      }
+    } finally {
+      harness.clock.time -= 30 * 60_000
+    }
+  })
+
+  test.each(ALL_SCOPES)('a key with the scope %s alone', async (own) => {
+    const { secret } = await admins.harness.createKey({ scopes: [own] })
+    const answer = await ask(admins.harness, bearer(secret))
+    const may = isForKeys && (own === 'admin' || own === scope)
+    expect(answer.status).toBe(may || open ? ok : 403)
+    if (answer.status === 403 && isForKeys) {
+      expect(answer.headers.get('www-authenticate')).toBe(
+        `Bearer realm="gps", error="insufficient_scope", scope="${scope ?? 'admin'}"`,
+      )
+    }
+  })
+
+  test('a viewer', async () => {
+    const answer = await ask(viewers.harness, await viewers.harness.createSession())
+    const forAll = open || needs === 'viewer' || needs === 'session'
+    expect(answer.status).toBe(forAll ? ok : 403)
+  })
+
+  test('an operator of the platform, and a key of such a one’s account', async () => {
+    const { harness } = platforms
+    const { secret } = await harness.createKey({ scopes: ALL_SCOPES })
+    expect((await ask(harness, await harness.createSession())).status).toBe(ok)
+    expect((await ask(harness, bearer(secret))).status).toBe(isForKeys || open ? ok : 403)
+  })
+
+  test('an admin whose request another site may have caused', async () => {
+    for (const headers of [{}, { 'X-Requested-With': 'XMLHttpRequest' }]) {
+      const { Cookie } = await entitled.harness.createSession()
+      const answer = await ask(entitled.harness, { Cookie, ...headers })
+      expect(answer.status).toBe(changing && !open ? 403 : ok)
+    }
+  })
+
+  test('of a suspended account a key gets 403 and a session ends', async () => {
+    const { harness } = admins
+    const { secret } = await harness.createKey()
+    const session = await harness.createSession()
+    await harness.store.suspendAccount({ accountId: 'acc-1', suspended: true })
+    const statuses = [
+      (await ask(harness, bearer(secret))).status,
+      (await ask(harness, session)).status,
+    ]
+    await harness.store.suspendAccount({ accountId: 'acc-1', suspended: false })
+    expect(statuses).toEqual(open ? [401, 401] : [403, 401])
+    if (!open) expect((await ask(harness, session)).status).toBe(401)
+  })
+
+  test('an unknown query parameter is a 400 that names it', async () => {
+    const { harness } = entitled
+    const answer = await ask(harness, await harness.createSession(), '?limt=5')
+    expect(answer.status).toBe(400)
+    expect(answer.body.details).toEqual([
+      { field: 'limt', message: expect.stringContaining('limt is not a parameter') },
+    ])
+  })
+
+  test('no cache keeps the answer', async () => {
+    const { harness } = entitled
+    const answer = await ask(harness, await harness.createSession())
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    expect(answer.headers.get('x-request-id')).not.toBeNull()
+  })
+})
+
+test('an unknown path is a 404 and a wrong method a 405 that says which are right', async () => {
+  const { harness } = admins
+  expect((await harness.api('GET', '/nothing')).body.error).toBe('NOT_FOUND')
+  const answer = await harness.api('DELETE', '/keys')
+  expect(answer.body.error).toBe('METHOD_NOT_ALLOWED')
+  expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'HEAD', 'POST'])
+  // Not those of a device of that name.
+  const summary = await harness.api('PUT', '/devices/summary')
+  expect(summary.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'HEAD'])
+})
+
+test('a key in force wins over a cookie, and needs no X-Requested-With', async () => {
+  const { harness } = admins
+  const { secret } = await harness.createKey()
+  const headers = { ...bearer(secret), Cookie: 'gps_session=garbage' }
+  const answer = await harness.api('POST', '/keys', { body: { name: 'gateway' }, headers })
+  expect(answer.status).toBe(201)
+})
