@@ -4,7 +4,7 @@ import { objectSchemaOf, type JsonSchema } from '../runtime/openapi/json-schema.
 import { OPERATIONS_CALLS, OPERATIONS_TAG } from '../runtime/openapi/operations-calls.ts'
 import type { Operation, Parameter } from '../runtime/openapi/operation.ts'
 import { REPORT_RULES } from '../schemas/position-report.ts'
-import { APP_OPERATIONS, APPS_SECURITY, APPS_TAG } from './senders/apps/operations.ts'
+import { APP_OPERATIONS, APPS_SECURITY, APPS_TAG, EMPTY_TEXT } from './senders/apps/operations.ts'
 import { MOST_REPORTS } from './senders/batch.ts'
 
 const POSITIONS_TAG = { name: 'Positions', description: 'What devices report' }
@@ -176,7 +176,7 @@ function orAPosition(call: Operation): Operation {
     description:
       'With `id`, `deviceid`, `lat` or `location` in the query it is as `/api/v1/senders/osmand`.',
     parameters: osmand?.parameters ?? [],
-    answer: { ...call.answer, mayBeEmpty: true },
+    answer: { ...call.answer, content: { ...call.answer.content, ...EMPTY_TEXT } },
     errors: ['UNAUTHORIZED', 'SERVICE_UNAVAILABLE'],
   }
 }

@@ -106,8 +106,7 @@ function described({
       [answer.status]: {
         description: answer.description,
         headers: { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } },
-        ...(Object.keys(answer.content).length > 0 && { content: contentOf(answer.content) }),
-        ...(answer.mayBeEmpty === true && { 'x-may-be-empty': true }),
+        content: contentOf(answer.content),
       },
       ...Object.fromEntries(
         refusals.map((identifier) => [ERRORS[identifier], reference(identifier)]),

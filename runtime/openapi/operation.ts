@@ -20,10 +20,7 @@ export type Operation = {
   readonly answer: {
     readonly status: number
     readonly description: string
-    /** None: the answer has no body. */
     readonly content: { readonly [mediaType: string]: JsonSchema }
-    /** Whether some answers have no body even so. */
-    readonly mayBeEmpty?: boolean
   }
   /** Errors in addition to those of every call. */
   readonly errors: readonly ErrorIdentifier[]

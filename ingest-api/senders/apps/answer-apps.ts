@@ -73,7 +73,8 @@ function write(ctx: HttpContext<ReportState>, { status, body }: AppAnswer): void
   // Koa leaves the answer to us.
   ctx.respond = false
   const { headers } = ctx.state
-  if (body !== '') headers.push('Content-Type', 'application/json; charset=utf-8')
+  const mediaType = body === '' ? 'text/plain' : 'application/json'
+  headers.push('Content-Type', `${mediaType}; charset=utf-8`)
   headers.push('Content-Length', String(Buffer.byteLength(body)))
   ctx.res.writeHead(status, headers).end(body)
 }

@@ -33,12 +33,16 @@ type Told = {
   /** The parameters of the query. */
   readonly parameters?: readonly Parameter[]
   readonly mediaTypes?: readonly string[]
-  /** The body of the answer; it has none if absent. */
+  /** The body of the answer; it is empty if absent. */
   readonly answer?: JsonSchema
 }
 
 const FORM = 'application/x-www-form-urlencoded'
 const JSON_TYPE = 'application/json'
+/** The media type makes it an answer of its own: a document cannot say that JSON may be missing. */
+export const EMPTY_TEXT = {
+  'text/plain': { type: 'string', maxLength: 0 },
+} as const satisfies Readonly<Record<string, JsonSchema>>
 const EMPTY_LIST: JsonSchema = { type: 'array', maxItems: 0, items: {} }
 const RESULT_OK: JsonSchema = {
   title: 'ResultOk',
@@ -133,7 +137,7 @@ not. At most 2 MiB, and 10 000 points.`,
       field('bat', 'Percent'),
     ],
     mediaTypes: [FORM, JSON_TYPE],
-    answer: { description: 'What the app waits for' },
+    answer: { description: 'What the app waits for, if it waits for something' },
   },
 }
 
@@ -172,8 +176,10 @@ function operation({ path, app }: AppPath, method: 'GET' | 'POST'): Operation {
     answer: {
       status,
       description: 'Nothing of it has to be sent again',
-      content: answer === undefined ? {} : { [JSON_TYPE]: answer },
-      mayBeEmpty: app.name === 'phonetrack',
+      content: {
+        ...(answer !== undefined && { [JSON_TYPE]: answer }),
+        ...((answer === undefined || app.name === 'phonetrack') && EMPTY_TEXT),
+      },
     },
     errors: [...(app.never4xx === true ? [] : ['UNAUTHORIZED' as const]), 'SERVICE_UNAVAILABLE'],
     security: places.includes('key') ? [] : ['apiKey', ...Object.keys(APPS_SECURITY)],

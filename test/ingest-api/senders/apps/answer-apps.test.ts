@@ -98,6 +98,17 @@ describe('the answer', () => {
     },
   )
 
+  test.each(['/', '/log/osmand/:key', '/log/osmand/:key/van', '/api/v1/senders/osmand/:key'])(
+    'to %s is empty text, as it is documented, instead of JSON that is missing',
+    async (path) => {
+      const { secret } = await ingest.createKey()
+      const at = path.replace(':key', secret)
+      const { status, body, headers } = await ingest.request(`${at}?${query()}&key=${secret}`)
+      expect([status, body]).toEqual([200, { text: '' }])
+      expect(headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    },
+  )
+
   test('to OwnTracks without a valid key is never a 4xx, not even at PhoneTrack’s paths', async () => {
     const prefixes = ['', '/apps/phonetrack', '/index.php/apps/phonetrack']
     for (const path of prefixes.map((prefix) => `${prefix}/log/owntracks/none/van`)) {
