@@ -29,23 +29,28 @@ export type Projection = {
  * entries become dead letters, events of an unknown type are skipped; neither blocks later entries.
  * While the store is unavailable it retries.
  * @throws {OtherLogError} if the read models were built from another log.
+ * @throws {MissingVariableError} unless it waits.
  */
 export async function runProjector({
   eventLog,
   generation = 1,
+  waits = true,
   signal,
   ...projection
 }: Projection & {
   eventLog: Pick<EventLog, 'subscribe'> & KnownLog
   generation?: number
+  /** Whether it waits at entries that only this process cannot read, or ends. */
+  waits?: boolean
   signal: AbortSignal
 }): Promise<void> {
   const { store } = projection
   const resumeAfter = await store.checkpoint()
   const refused = new AbortController()
-  let refusal: OtherLogError | undefined
+  let refusal: Error | undefined
   const refuse = (error: unknown) => {
     if (error instanceof OtherLogError) refusal ??= error
+    if (error instanceof MissingVariableError && !waits) refusal ??= error
     if (refusal !== undefined) refused.abort()
   }
   const sameLog = sameLogCheck(eventLog, store)
@@ -56,11 +61,13 @@ export async function runProjector({
       ...(resumeAfter !== undefined && { resumeAfter }),
       signal: AbortSignal.any([signal, refused.signal]),
       async onBatch(batch) {
-        await sameLog.before(batch).catch((error: unknown) => {
+        try {
+          await sameLog.before(batch)
+          await projectBatch(batch, projection)
+        } catch (error) {
           refuse(error)
           throw error
-        })
-        await projectBatch(batch, projection)
+        }
         sameLog.after(batch)
       },
     })
@@ -71,6 +78,9 @@ export async function runProjector({
   }
   if (refusal !== undefined) throw refusal
 }
+
+/** This process lacks a variable that the log's entries need. */
+class MissingVariableError extends DependencyError {}
 
 /**
  * Rejects a batch with entries that only this process cannot read: the process waits, not ready, until
@@ -83,7 +93,7 @@ async function projectBatch(
 ): Promise<void> {
   const unreadable = entries.filter(isUnreadable)
   for (const { missing, reason } of unreadable) {
-    if (missing !== undefined) throw new DependencyError(reason, { retriable: true })
+    if (missing !== undefined) throw new MissingVariableError(reason, { retriable: true })
   }
   await keepDeadLetters(unreadable)
   const readable = entries.filter(isReadable)

@@ -160,6 +160,7 @@ function startProjecting(
     settingsForgottenUpTo: knownUpTo,
     keepDeadLetters: keepDeadLetters({ eventLog, metrics, logger: silent, keptUpTo: knownUpTo }),
     generation,
+    waits: false,
     metrics,
     signal: stop.signal,
   })

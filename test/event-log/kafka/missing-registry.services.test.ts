@@ -9,14 +9,17 @@ import { createLogger } from '../../../runtime/logger.ts'
 import { createMetrics } from '../../../runtime/metrics.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { eventually } from '../../eventually.ts'
+import { startProgram } from '../../programs.ts'
+import { endPrograms } from '../../running-programs.ts'
 import { positionReported } from '../../samples.ts'
 import { describeWith } from '../../services/describe-with.ts'
 import { freePort } from '../../services/own-server.ts'
+import { urlOfDatabase } from '../../store/mongo/database.ts'
 import { temporaryDirectory } from '../../temporary-directory.ts'
 import { logOptions, putRaw, startReading, startTailing, whenReady } from './harness.ts'
 
-await describeWith(['kafka', 'schemaRegistry'], 'Avro events, read', (services) => {
-  const { kafka, schemaRegistry } = services
+await describeWith(['kafka', 'schemaRegistry', 'mongodb'], 'Avro events, read', (services) => {
+  const { kafka, schemaRegistry, mongodb } = services
   const logger = createLogger({ level: 'silent', name: 'test' })
   const closers: (() => Promise<unknown>)[] = []
 
@@ -79,6 +82,22 @@ await describeWith(['kafka', 'schemaRegistry'], 'Avro events, read', (services) 
     expect(await mended.readiness()).toContain('ready')
     expect(await writer.deadLetters()).toBe(0)
     await mended.stop()
+  })
+
+  test('without SCHEMA_REGISTRY_URL, a rebuild ends and says which variable is missing', async () => {
+    const { topicPrefix, writer } = await anAvroLog()
+    await writer.append([positionReported()])
+    const rebuild = startProgram('commands/rebuild/main', {
+      env: {
+        KAFKA_BROKERS: kafka.brokers.join(','),
+        KAFKA_TOPIC_PREFIX: topicPrefix,
+        MONGODB_URL: urlOfDatabase(mongodb.url, mongodb.database),
+      },
+    })
+    closers.push(endPrograms)
+    await eventually(() => rebuild.output().includes('Failed: '), { withinMs: 40_000 })
+    expect(rebuild.output()).toMatch(/Failed: .*SCHEMA_REGISTRY_URL is not set/)
+    expect(await rebuild.ended).toBe(1)
   })
 
   async function anAvroLog() {
