@@ -39,9 +39,14 @@ export function NewShare({ onDone, onClose }: { onDone: () => void; onClose: () 
 
   if (link !== undefined) {
     return (
-      <Dialog title="The link is made" onClose={onClose}>
+      <Dialog title="The link is made">
         <p>Copy it now. It is shown this once, and works for whoever has it.</p>
         <Secret text={link} what="Link" />
+        <div class="buttons">
+          <button type="button" class="primary" onClick={onClose}>
+            I have it
+          </button>
+        </div>
       </Dialog>
     )
   }
