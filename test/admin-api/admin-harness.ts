@@ -40,6 +40,7 @@ export async function startAdmin({
   operator = {},
   trustProxy = 0,
   wrapStore = (store: Store): Store => store,
+  openStore = async ({ directory, clock }) => openSqliteStore({ directory, clock }),
   openLog = openSqliteEventLog,
   stream = {},
   callLimit = 'off',
@@ -51,6 +52,7 @@ export async function startAdmin({
   operator?: Partial<Operator>
   trustProxy?: number
   wrapStore?: (store: Store) => Store
+  openStore?: (place: { directory: string; clock: { now(): number } }) => Promise<Store>
   openLog?: (options: SqliteEventLogOptions) => EventLog
   stream?: Partial<StreamOptions>
   callLimit?: RateLimit | 'off'
@@ -62,7 +64,7 @@ export async function startAdmin({
 } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'gps-admin-'))
   const clock = { time: T0 + 3_600_000, now: () => clock.time }
-  const store = openSqliteStore({ directory, clock })
+  const store = await openStore({ directory, clock })
   const eventLog = openLog({ file: join(directory, 'log.sqlite'), clock })
   const logged: string[] = []
   const metrics = createMetrics()
