@@ -2,9 +2,6 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { Kafka } from 'kafkajs'
-import { adminReader } from '../admin-reader.ts'
-import { eventually } from '../eventually.ts'
 import { describeWith } from '../services/describe-with.ts'
 import {
   startDistributedService,
@@ -66,34 +63,6 @@ await describeWith(['ownKafka', 'ownMongodb'], 'three services under faults', (s
     const seconds = ((performance.now() - died) / 1000).toFixed(1)
     await service.start('projector-1')
     noteFault('one projector of two killed', { ...outcome, 'all readable after s': seconds })
-  })
-
-  test('kill -9 of the broker, restarted: only 503 in between, recovery within 30 s', async () => {
-    const running = load()
-    await acknowledges(running, 300)
-    await service.kafka.kill()
-    await pause(3_000)
-    const before = running.acknowledged.length
-    await service.kafka.restart()
-    const back = performance.now()
-    await eventually(() => running.acknowledged.length > before + 50, { withinMs: 30_000 })
-    const seconds = ((performance.now() - back) / 1000).toFixed(1)
-    await running.stop()
-    expectOnly503(running)
-    const outcome = await expectExactlyOnce(service, running, { withinMs: 120_000 })
-    noteFault('kill -9 of the broker', { ...outcome, 'recovered after s': seconds })
-  })
-
-  test('20 produce answers lost on the way, 50 requests at once', async () => {
-    const running = load(50)
-    await acknowledges(running, 300)
-    service.kafkaLine.loseAnswers({ every: 3, times: 20 })
-    await eventually(() => service.kafkaLine.lost() === 20, { withinMs: 120_000 })
-    await acknowledges(running, 300)
-    await running.stop()
-    expectOnly503(running)
-    const outcome = await expectExactlyOnce(service, running, { withinMs: 120_000 })
-    noteFault('produce answers lost on the way', { ...outcome, lost: service.kafkaLine.lost() })
   })
 
   test(`Kafka away for ${AWAY_MS / 1000} s: no 200, 503 within 6 s, memory stays`, async () => {
@@ -166,77 +135,6 @@ await describeWith(['ownKafka', 'ownMongodb'], 'three services under faults', (s
     })
   })
 
-  test('one report 50 times at once and across restarts is one record', async () => {
-    const report = {
-      deviceId: 'once',
-      latitude: 1,
-      longitude: 2,
-      timestamp: new Date().toISOString(),
-    }
-    const send = async (url: string) => {
-      const answer = await fetch(`${url}/api/v1/gps/submit`, {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json' },
-        body: JSON.stringify(report),
-      })
-      return ((await answer.json()) as { data: { recordId: string } }).data.recordId
-    }
-    const burst = () =>
-      Promise.all(
-        Array.from({ length: 50 }, (_unused, index) =>
-          send(service.ingestUrls[index % 2] as string),
-        ),
-      )
-    const first = await burst()
-    await service.end('ingest-2', 'SIGKILL')
-    await service.end('projector-2', 'SIGKILL')
-    await service.start('ingest-2')
-    await service.start('projector-2')
-    await eventually(async () => (await fetch(`${service.url('ingest-2')}/readyz`)).ok, {
-      withinMs: 30_000,
-    })
-    const again = await burst()
-    expect(new Set([...first, ...again]).size).toBe(1)
-    const api = adminReader(service)
-    await eventually(() => api.device('once'), { withinMs: 30_000 })
-    await caughtUp()
-    expect(await api.positions('once')).toHaveLength(1)
-    expect((await api.device('once')).reportCount).toBe(1)
-    noteFault('one report 100 times, across restarts', { recordIds: 1, stored: 1 })
-  })
-
-  test('what nobody can read stands among good reports: each is dead-lettered, all good are stored', async () => {
-    const before = await deadLetters()
-    const client = new Kafka({ clientId: 'stranger', brokers: service.kafka.brokers, logLevel: 0 })
-    const producer = client.producer()
-    await producer.connect()
-    const values = [
-      Buffer.from('no JSON'),
-      Buffer.from('{"recordId":"01"}'),
-      Buffer.alloc(0),
-      null,
-      Buffer.from([0, 0, 0, 0, 99, 1, 2, 3]),
-      Buffer.alloc(900_000, 'x'),
-    ]
-    const running = load(3)
-    await acknowledges(running, 50)
-    for (const value of values) {
-      await producer.send({
-        topic: 'gps.position-reported',
-        messages: [{ key: 'default/load-poison', value }],
-      })
-      await acknowledges(running, 20)
-    }
-    await running.stop()
-    await producer.disconnect()
-    const outcome = await expectExactlyOnce(service, running)
-    await eventually(async () => (await deadLetters()) === before + values.length, {
-      withinMs: 30_000,
-      everyMs: 200,
-    })
-    noteFault('messages nobody can read', { ...outcome, 'dead-lettered': values.length })
-  })
-
   function expectOnly503(running: Load): void {
     const odd = running.refused.filter(({ status, retryAfter }) => status !== 503 || !retryAfter)
     expect(odd).toEqual([])
@@ -245,15 +143,5 @@ await describeWith(['ownKafka', 'ownMongodb'], 'three services under faults', (s
   async function deadLetters(): Promise<number> {
     const text = await (await fetch(`${service.url('projector-2')}/metrics`)).text()
     return Number(/^gps_dead_letters (\d+)$/m.exec(text)?.[1])
-  }
-
-  async function caughtUp(): Promise<void> {
-    await eventually(
-      async () => {
-        const text = await (await fetch(`${service.url('projector-2')}/metrics`)).text()
-        return /^gps_projector_lag_events 0$/m.test(text)
-      },
-      { withinMs: 60_000, everyMs: 500 },
-    )
   }
 })
