@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { OpenApiDocument } from '../runtime/openapi/document.ts'
 
-/** What a call was and what came back, as a harness has it. */
+/** A call and its answer, as a harness records them. */
 export type SeenAnswer = {
   readonly method: string
   /** As it was sent, with its query. */

@@ -27,7 +27,7 @@ const forAdapters = [
   'runtime/sqlite/',
 ]
 
-/** What the files of a folder may import of ours, besides the folder itself. */
+/** The folders that the files of a folder may import from, besides the folder itself. */
 const allowed: Record<string, readonly string[]> = {
   schemas: [],
   runtime: ['schemas/'],

@@ -20,7 +20,7 @@ export type Deployment = {
   remove(): Promise<void>
 }
 
-/** What `npm start` runs, on a folder of its own. */
+/** The service as started by `npm start`, on a folder of its own. */
 export async function startEmbeddedDeployment(): Promise<Deployment> {
   const directory = await temporaryDirectory()
   const start = async (): Promise<Deployment> => {
@@ -101,7 +101,7 @@ async function deployment({
   }
 }
 
-/** The first operator, as the programs are told of it. */
+/** The first operator, in the programs' environment. */
 export function operatorEnv() {
   return {
     ADMIN_EMAIL: OPERATOR.email,
@@ -156,7 +156,7 @@ export async function signIn(adminUrl: string, credentials: object = OPERATOR) {
   }
 
   return {
-    /** What the cookie holds. */
+    /** The value of the cookie. */
     session: cookie.split('=')[1] ?? '',
     call,
     createKey: (changes: object = {}) =>

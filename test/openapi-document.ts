@@ -24,7 +24,7 @@ export function callsToldBy(document: OpenApiDocument): string[] {
     .sort()
 }
 
-/** What Redocly's recommended rules find wrong with a document. */
+/** The faults that Redocly's recommended rules find in a document. */
 export async function problemsOf(document: OpenApiDocument): Promise<string[]> {
   const problems = await lintFromString({
     source: JSON.stringify(document),

@@ -44,7 +44,7 @@ function optionsOf(program: string): string[] {
 
 export type Embedded = RunningProgram & { readonly ingestUrl: string; readonly adminUrl: string }
 
-/** What `npm start` runs, on free ports, once it takes requests. */
+/** The service as started by `npm start`, on free ports, once it accepts requests. */
 export async function startEmbedded(
   directory: string,
   env: Record<string, string> = {},

@@ -15,7 +15,7 @@ const running = new Set<RunningProgram>()
 export async function endPrograms(): Promise<void> {
   for (const { process: child } of running) {
     child.kill('SIGKILL')
-    // What it has started may hold them open: a compiler, say.
+    // Processes that it started may hold them open: a compiler, say.
     child.stdout?.destroy()
     child.stderr?.destroy()
   }

@@ -16,9 +16,9 @@ export type Expected = {
   readonly body?: Body | (() => Body)
   /** Makes the thing that the call is about, where the call before may have taken it away. */
   readonly before?: (harness: AdminHarness) => Promise<unknown>
-  /** What a caller who may make the call gets. */
+  /** The status for a caller who may make the call. */
   readonly status?: number
-  /** What the admin of another account gets. */
+  /** The status for the admin of another account. */
   readonly stranger: number
 }
 

@@ -97,7 +97,7 @@ describe.each(withoutShares)('%s', (call, expected) => {
   const { needs, scope, status: ok = 200, stranger } = expected
   const [method = '', pattern = ''] = call.split(' ')
   const open = needs === 'nobody'
-  /** Of somebody who may make the call. */
+  /** A caller entitled to make the call. */
   const entitled = needs === 'platform' ? platforms : admins
   const isForKeys = needs === 'viewer' || needs === 'admin'
   const changing = method !== 'GET'

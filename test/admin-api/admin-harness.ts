@@ -27,7 +27,7 @@ import { answerConforms } from './answers-conform.ts'
 export type AdminHarness = Awaited<ReturnType<typeof startAdmin>>
 
 export const PASSWORD = 'correct horse battery staple'
-/** Of PASSWORD, at a cost that takes no time; `hashPassword` makes one that does. */
+/** A hash of PASSWORD at a negligible cost; `hashPassword` makes an expensive one. */
 const CHEAP_HASH =
   '$scrypt$ln=4,r=8,p=1$c2l4dGVlbiBieXRlcy4uLg$DRKI5h7YOkgC9fmHqj2fxoz+6DTg/1qUX2yDbYx9UO0'
 
@@ -234,7 +234,7 @@ export function adminForAllTests(
   afterAll(() => harness?.close())
 }
 
-/** What comes first of an answer that does not end by itself; the rest is not waited for. */
+/** The beginning of an answer that does not end by itself; the rest is not awaited. */
 async function beginning(response: Response): Promise<string> {
   const reader = response.body?.getReader()
   const first = await reader?.read()
@@ -258,7 +258,7 @@ export type Answer = {
     readonly error?: string
     readonly message?: string
     readonly details?: readonly { field: string; message: string }[]
-    /** Of whatever shape the call has; tests say which. */
+    /** Any shape that the call has; tests specify it. */
     readonly data?: Data
   }
 }

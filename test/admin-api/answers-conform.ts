@@ -2,7 +2,7 @@ import { adminRoutes, PREFIX, type AdminDependencies } from '../../admin-api/app
 import { adminDocument } from '../../admin-api/openapi.ts'
 import { answersConformTo } from '../answers-conform.ts'
 
-/** Of routes that are only listed nothing is asked. */
+/** Routes that are only listed never call their dependencies. */
 export const unopened = { stopping: new AbortController().signal } as AdminDependencies
 
 export const document = adminDocument(adminRoutes(unopened), { prefix: PREFIX })

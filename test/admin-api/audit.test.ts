@@ -23,7 +23,7 @@ async function made(path: string, body: object): Promise<{ id: string; key: stri
   return (await ask('POST', path, body)).body.data as { id: string; key: string }
 }
 
-/** What stands in the audit, oldest first. */
+/** The entries of the audit, oldest first. */
 async function recorded(accountId = 'acc-1'): Promise<AuditEntry[]> {
   return (await harness.store.pageAudit({ accountId, limit: 1000 })).reverse()
 }

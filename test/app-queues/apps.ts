@@ -1,4 +1,4 @@
-/** What waits in an app's queue. */
+/** An item that waits in an app's queue. */
 export type Item =
   | {
       readonly kind: 'point'
@@ -8,7 +8,7 @@ export type Item =
     }
   /** Without a position. */
   | { readonly kind: 'heartbeat' }
-  /** What the service can never take. */
+  /** An item that the service can never accept. */
   | { readonly kind: 'encrypted'; readonly mark: string }
 
 export type Request = {
@@ -26,7 +26,7 @@ export type App = {
   /** The device as the service is to store it. */
   readonly deviceId: string
   readonly request: (items: readonly Item[], key: string) => Request
-  /** How the queue goes on; `sent` stand at its head. */
+  /** The app's queue; `sent` is at its head. */
   readonly queue: () => Queue
   readonly has: readonly Item['kind'][]
   /** Between a failure and the next try. */
@@ -178,7 +178,7 @@ export const APPS = {
     deviceId: 'overland',
     has: ['point', 'heartbeat'],
     triesAgainAfterMs: 500,
-    // The whole batch stays until it is told ok.
+    // The whole batch stays until the app gets an ok.
     queue: () => ({
       size: () => 8,
       after: (answer) => (isTaken(answer) && answer?.body === '{"result":"ok"}' ? 8 : 0),

@@ -75,8 +75,8 @@ export function runQueue({
 }
 
 /**
- * What an app has recorded, enough for so many requests: points, some impossible ones and heartbeats
- * in the middle, heartbeats at the end.
+ * The items that an app has recorded, enough for this many requests: points, some impossible ones
+ * and heartbeats in the middle, heartbeats at the end.
  */
 export function recorded(app: App, requests: number, now: number): Item[] {
   const size = app.queue().size()
@@ -103,7 +103,7 @@ export function recorded(app: App, requests: number, now: number): Item[] {
   return [...items, ...Array.from({ length: last }, () => ({ kind: 'heartbeat' }) as const)]
 }
 
-/** What tells an impossible item from all others in its rejection; undefined for what is possible. */
+/** The text that identifies an impossible item in its rejection; undefined for possible items. */
 export function markOf(item: Item): string | undefined {
   if (item.kind === 'encrypted') return item.mark
   return item.kind === 'point' && item.longitude > 50 ? String(item.longitude) : undefined

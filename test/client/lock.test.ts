@@ -19,7 +19,10 @@ beforeEach(async () => {
 })
 afterEach(() => directory.remove())
 
-/** Of another container: there, too, the program has the process id 1, or the same as this one here. */
+/**
+ * The lock of another container: there, too, the program has the process id 1, or the same as this
+ * one here.
+ */
 async function lockElsewhere(pid: number): Promise<string> {
   const name = `${file}.lock.elsewhere`
   await writeFile(name, JSON.stringify({ pid, start: '1', where: 'another container' }))

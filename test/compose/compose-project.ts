@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)
 
-/** What `docker-compose.yml` describes, under a name, with an image and an environment of its own. */
+/** The services of `docker-compose.yml`, with a name, an image and an environment of their own. */
 export type ComposeProject = {
   /** Runs `docker compose ARGUMENT…`; gives its standard output, rejects with its complaints. */
   compose(...args: readonly string[]): Promise<string>

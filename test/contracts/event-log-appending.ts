@@ -13,7 +13,7 @@ import {
   type EventLogSuite,
 } from './event-log-suite.ts'
 
-/** What is appended: durable, complete, in order, taken only while the log is open. */
+/** The contract of appending: durable, complete, in order, only while the log is open. */
 export function appendingContract({ promise }: EventLogSuite): void {
   promise(
     'what was acknowledged is there after the log is opened again',

@@ -42,7 +42,7 @@ export type OpenEventLog = (options: {
   >
 }) => Promise<OpenedEventLog>
 
-/** What every adapter of the EventLog port keeps. */
+/** The contract of every adapter of the EventLog port. */
 export function eventLogContract(name: string, open: OpenEventLog): void {
   describe(`${name} keeps the event log's promises`, () => {
     const suite = eventLogSuite(open)

@@ -165,7 +165,7 @@ function erasures(entries: readonly LogEntry[]): DeviceErased[] {
   return entries.flatMap((entry) => (entry.kind === 'erasure' ? [entry.event] : []))
 }
 
-/** What tells one entry from another. */
+/** A name that distinguishes one entry from another. */
 function name(entry: LogEntry): string | undefined {
   return entry.kind === 'erasure' ? entry.event.eventId : recordId(entry)
 }

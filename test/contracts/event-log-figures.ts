@@ -3,7 +3,7 @@ import { eventually } from '../eventually.ts'
 import { deviceErased, positionReported } from '../samples.ts'
 import { aGroup, samples, SOON, NOW, type EventLogSuite } from './event-log-suite.ts'
 
-/** What can be asked of a log: what it holds, how far a group is, how many dead letters there are. */
+/** The figures of a log: its extent, the progress of a group, the number of dead letters. */
 export function figuresContract({ promise }: EventLogSuite): void {
   promise(
     'dead letters are kept and counted, also after the log is opened again',

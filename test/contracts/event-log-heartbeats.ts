@@ -7,7 +7,10 @@ import { eventually } from '../eventually.ts'
 import { deviceErased, deviceSeen, positionReported } from '../samples.ts'
 import { aGroup, hex, NOW, sample, samples, SOON, type EventLogSuite } from './event-log-suite.ts'
 
-/** A device was heard of without a position: an event among its positions, like them in all figures. */
+/**
+ * A device reported without a position: an event among its positions, counted like them in all
+ * figures.
+ */
 export function heartbeatsContract({ promise }: EventLogSuite): void {
   promise('a heartbeat stands among the positions of its device as appended', async (given) => {
     const { log, consume } = given

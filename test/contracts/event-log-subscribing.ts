@@ -238,7 +238,7 @@ export function subscribingContract({ promise }: EventLogSuite): void {
   )
 }
 
-/** What no store could keep as it is, or find again: JSON takes each of them. */
+/** Values that JSON accepts, but that no store could keep unchanged, or find again. */
 const POISONED: readonly Record<string, unknown>[] = [
   { deviceId: 'lone\ud800' },
   { keyId: '\udfff' },

@@ -11,14 +11,14 @@ export const NOW = T0 + 24 * 60 * 60 * 1000
 /** Joining a group, or finding out about new entries, may take an adapter seconds. */
 export const SOON = { withinMs: 30_000 }
 
-/** What each test of the contract gets: a log that is empty, and groups that end with the test. */
+/** The fixture of each test of the contract: an empty log, and groups that end with the test. */
 export type OnALog = {
   readonly log: EventLog
   readonly opened: OpenedEventLog
   readonly consume: (from: EventLog, options?: Partial<ConsumerOptions>) => Consumer
   /** How the group goes on after this consumer of it, and what its lag is measured from. */
   readonly progressOf: (consumer: Consumer) => Partial<Pick<ConsumerOptions, 'resumeAfter'>>
-  /** What the log has warned of. */
+  /** The log's warnings. */
   readonly warnings: readonly Warning[]
 }
 
@@ -41,7 +41,7 @@ export function eventLogSuite(open: OpenEventLog): EventLogSuite {
   beforeEach(async () => {
     given = await (next ?? openNext())
     next = openNext()
-    // Whoever awaits it hears of a failure.
+    // Callers that await it see the failure.
     next.catch(() => undefined)
   })
 

@@ -3,7 +3,7 @@ import type { ReportRejected } from '../../schemas/report-rejected.ts'
 import { reportRejected } from '../samples.ts'
 import { aGroup } from './event-log-suite.ts'
 
-/** Of this moment: a broker lets go of what is older than 7 days, and goes by its own clock. */
+/** Received just now: a broker drops events older than 7 days, by its own clock. */
 export function rejected(changes: Partial<ReportRejected> = {}): ReportRejected {
   return reportRejected({ receivedAt: Date.now(), ...changes })
 }

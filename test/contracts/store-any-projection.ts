@@ -135,7 +135,10 @@ function double(min: number, max: number): fc.Arbitrary<number> {
   return fc.double({ min, max, noNaN: true }).map((value) => (value === 0 ? 0 : value))
 }
 
-/** Each device's reports stand in one partition, in order; a repeat has the recordId of another. */
+/**
+ * Each device's reports are in one partition, in order; a repeat has the recordId of another
+ * report.
+ */
 function placed(
   accountId: string,
   reports: readonly Report[],

@@ -12,7 +12,7 @@ import {
   sharedStore,
 } from './store-samples.ts'
 
-/** What projecting gives back: what each device was, is now, and what came of its entries. */
+/** The result of projecting: each device before and after, and the outcome of each entry. */
 export function changesContract(open: OpenStore): void {
   describe('the changes that projecting a batch gives back', () => {
     const shared = sharedStore(open)
@@ -105,7 +105,7 @@ function change(
   return told({ accountId, deviceId, ...none, ...what })
 }
 
-/** `applied` says where a status stands in the log, and that is each store's own. */
+/** `applied` is the place of a status in the log, which differs between stores. */
 function told({ before, after, ...rest }: Change) {
   return { ...rest, before: before && canonical(before), after: after && canonical(after) }
 }

@@ -35,7 +35,7 @@ export type OpenedStore = {
 
 export type OpenStore = () => Promise<OpenedStore>
 
-/** What every adapter of the Store port promises, whatever it is made of. */
+/** The contract of every adapter of the Store port. */
 export function storeContract(name: string, open: OpenStore): void {
   describe(`${name} as a Store`, () => {
     projectionContract(open)

@@ -184,7 +184,7 @@ const cuts = fc.array(
   { maxLength: 10 },
 )
 
-/** What an account has where only this was reported. */
+/** The content of an account in which only these entries were reported. */
 function only(...entries: PositionEntry[]) {
   return model(entries)
 }

@@ -58,7 +58,7 @@ export function generationsContract(open: OpenStore): void {
         expect(await lastApplied(opened.store)).toEqual({})
         await opened.store.project(batchOf(first, second))
         await opened.store.project(batchOf(elsewhere))
-        // What is delivered again, and what holds no event, moves nothing.
+        // Repeated batches, and batches without events, move nothing.
         await opened.store.project(batchOf(first))
         const { offset: lastOffset } = log.append(positionReported()).origin
         await opened.store.project({ ...batchOf(second), lastOffset, entries: [] })

@@ -16,7 +16,7 @@ import {
 
 const MINUTE_MS = 60_000
 
-/** Devices heard of without a position. */
+/** Devices that reported without a position. */
 export function heartbeatsContract(open: OpenStore): void {
   describe('projecting heartbeats', () => {
     const shared = sharedStore(open)

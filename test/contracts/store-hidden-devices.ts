@@ -87,7 +87,7 @@ export function hiddenDevicesContract(open: OpenStore): void {
         const { recordId } = first.event
         expect(await store.findDevice(device)).toBeUndefined()
         expect(await store.findPosition({ accountId: 'acc-1', recordId })).toBeUndefined()
-        // What was applied before the rebuild looked has come to the new generation, or never will.
+        // Erasures applied before the rebuild looked are in the new generation, or never will be.
         expect(await store.findDevice({ ...device, deviceId: 'early' })).toBeDefined()
 
         const after = own.append(positionReported({ deviceId }))

@@ -80,7 +80,7 @@ export function operatorChangesContract(open: OpenStore): void {
       expect(await shared.store.changeOperator({ ...named, role: 'viewer' })).toBe('last admin')
       expect(await shared.store.deleteOperator(named)).toBe('last admin')
       expect(await shared.store.findOperator(named)).toEqual(admin)
-      // What does not take the role away is no matter.
+      // A change that does not take the role away is always possible.
       expect(
         await shared.store.changeOperator({ ...named, passwordHash: 'scrypt$z' }),
       ).toMatchObject({
@@ -122,7 +122,7 @@ export function operatorChangesContract(open: OpenStore): void {
         expect(await store.changeOperator({ ...named, platform: false })).toBe(kept)
         expect(await store.deleteOperator(named)).toBe(kept)
         expect(await store.findOperator(named)).toEqual(boss)
-        // What does not take it away is no matter.
+        // A change that does not take it away is always possible.
         const passwordHash = 'scrypt$z'
         expect(await store.changeOperator({ ...named, passwordHash })).toEqual({
           ...boss,
@@ -218,7 +218,7 @@ export function operatorChangesContract(open: OpenStore): void {
       expect(await operatorIds(refused.id)).toEqual([])
       expect(await shared.store.findOperatorByEmail('taken@example.org')).toEqual(taken)
       expect((await accountIds()).has(refused.id)).toBe(false)
-      // Nothing of the refused one stands in the way of another try.
+      // The refused account leaves nothing that prevents another attempt.
       const next = { ...late, email: 'free@example.org' }
       expect(await shared.store.createAccount(refused, next)).toBe(true)
       expect(await operatorIds(refused.id)).toEqual([next.id])

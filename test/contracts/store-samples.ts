@@ -148,7 +148,10 @@ export async function allPositions(store: Store, accountId: string, deviceId: st
   return store.pagePositions({ accountId, deviceId, order: 'asc', limit: 1000 })
 }
 
-/** What must not depend on how the log was delivered: `applied` says just where it stands in it. */
+/**
+ * The part of a status that must not depend on how the log was delivered: `applied` is just its
+ * place in the log.
+ */
 export function canonical({ applied: _applied, ...status }: DeviceStatus) {
   return status
 }

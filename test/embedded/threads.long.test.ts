@@ -147,7 +147,7 @@ function imported(module: string): string {
   return `--import data:text/javascript,${encodeURIComponent(module)}`
 }
 
-/** What each series is told to be; fails where one is told twice. */
+/** The value of each series; fails if a series appears twice. */
 async function metricsOf(url: string): Promise<ReadonlyMap<string, string>> {
   const text = await (await fetch(`${url}/metrics`)).text()
   const told = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))

@@ -43,7 +43,7 @@ test('the queues of all apps drain over a restart and a kill, with impossible po
     const log = new DatabaseSync(join(suite.path, 'log.sqlite'), { timeout: 5_000 })
     log.exec('BEGIN IMMEDIATE')
     await pause(BLOCKED_MS)
-    // What it has taken since is written nowhere: nothing of it may have been acknowledged.
+    // Anything accepted since then is not on disk: none of it may have been acknowledged.
     started = second.ended.then(() => {
       log.close()
       return suite.start(operatorEnv())

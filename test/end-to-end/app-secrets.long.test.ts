@@ -34,7 +34,7 @@ test('a key that apps sent wherever they can stands in no log line and no file',
   await expect(found).rejects.toMatchObject({ code: 1 })
 }, 120_000)
 
-/** What people get wrong: the key stands in other places too, whole, in part or encoded. */
+/** Users' mistakes: the key appears in other places too, whole, in part or encoded. */
 function misplaced(path: string, init: RequestInit, key: string): [string, RequestInit][] {
   const requests: [string, RequestInit][] = [
     [`${path}${path.includes('?') ? '&' : '?'}note=${key}&lat=${key}&device=x${key}`, init],

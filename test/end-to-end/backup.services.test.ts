@@ -41,7 +41,7 @@ await describeWith(['sqlite3'], 'the backup that docs/operations.md describes', 
   )
 })
 
-/** As they stand there, to be pasted. */
+/** The commands as documented, ready to be pasted. */
 function backupCommands(): string {
   const text = readFileSync(OPERATIONS, 'utf8')
   const block = /```sh\n(mkdir backup\n[^`]*)```/.exec(text)?.[1]

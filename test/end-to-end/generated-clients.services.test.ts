@@ -114,7 +114,9 @@ await describeWith(['openapiGenerator'], 'generated clients', ({ openapiGenerato
   )
 })
 
-/** What a program wrote; where it fails, its output is the message, as compilers name faults there. */
+/**
+ * The output of a program; if it fails, its output is the message, as compilers print faults there.
+ */
 async function run(
   program: string,
   args: string[],

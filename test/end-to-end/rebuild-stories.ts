@@ -12,7 +12,7 @@ export type Rebuildable = {
   readonly rebuild: (...args: string[]) => RunningProgram
 }
 
-/** What a rebuild promises while the service runs under load, whatever that runs on. */
+/** The promises of a rebuild while the service runs under load, in every deployment. */
 export function rebuildStories(
   start: () => Promise<Rebuildable>,
   { concurrency }: { concurrency: number },
@@ -29,7 +29,7 @@ export function rebuildStories(
       beating.push(keepBeating(service, devicesOf(load)))
       return load
     }
-    /** What each device sent last is a position: its record tells when it was last seen. */
+    /** Each device's last report is a position: its record shows when it was last seen. */
     const stopLoad = async (load: Load) => {
       for (const beats of beating) await beats.stop()
       await acceptsAgain(load)

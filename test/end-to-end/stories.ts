@@ -6,7 +6,7 @@ import { eventually } from '../eventually.ts'
 import { startProgram } from '../programs.ts'
 import { pointsOf, tracks, type WrittenPoint } from '../recorded-tracks.ts'
 
-/** What the service promises to its users, whatever it runs on. */
+/** The service's promises to its users, in every deployment. */
 export function deploymentStories(mode: string, start: () => Promise<Deployment>): void {
   describe(`${mode}: recorded tracks`, () => {
     let service: Deployment

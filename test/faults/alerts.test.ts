@@ -99,7 +99,7 @@ await describeWith(['ownKafka', 'ownMongodb', 'prometheus'], 'the alerts', (serv
     try {
       await expectAlerts('MongoDB hangs', ['GpsNotReady', 'GpsProjectorLag', 'GpsProjectorStalled'])
     } finally {
-      // What waits for an answer never gets one: only a new connection is a good one again.
+      // Waiting calls never get an answer: only a new connection works again.
       await mongodbLine.become('refuse')
       await mongodbLine.become('pass')
     }

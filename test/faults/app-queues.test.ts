@@ -55,7 +55,7 @@ await describeWith(['ownKafka', 'ownMongodb'], 'the queues of apps', (services) 
     const before = failures()
     service.kafkaLine.freeze()
     await pause(AWAY_MS)
-    // What they have taken since is written nowhere: nothing of it may have been acknowledged.
+    // Anything accepted since then is not on disk: none of it may have been acknowledged.
     started = Promise.all(INGEST.map((part) => startedAnew(part, 'SIGKILL')))
     await started
     service.kafkaLine.thaw()

@@ -51,7 +51,7 @@ export async function startClusterService(
       )
     },
 
-    /** What the topic holds now, of several copies of a report one. */
+    /** The reports now in the topic, each once even if it has several copies. */
     async reportsInTopic(): Promise<Acknowledged[]> {
       const offsets = await admin.fetchTopicOffsets(TOPIC)
       const held = offsets.reduce((sum, { low, high }) => sum + Number(high) - Number(low), 0)

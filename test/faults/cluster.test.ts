@@ -52,7 +52,7 @@ await describeWith(['ownKafkaCluster', 'ownMongodb'], 'a cluster of three broker
     running = load()
     await acknowledges(running, 100)
     await Promise.all([service.broker(1).kill(), service.broker(2).kill()])
-    // What the third was given before, and could not confirm, is answered by then.
+    // Requests that the third process had before, and could not confirm, are answered by then.
     let before = -1
     await eventually(() => before === (before = running.acknowledged.length), { everyMs: 1_000 })
     await pause(SHORT ? 8_000 : 30_000)
@@ -144,7 +144,8 @@ await describeWith(['ownKafkaCluster', 'ownMongodb'], 'a cluster of three broker
   /** Acknowledged = in the topic = stored, counts exact, and nothing but 503 besides. */
   async function ends(fault: string, figures: Record<string, string | number>): Promise<void> {
     await running.stop()
-    // What was under way and not acknowledged may still come to the topic until it is given up.
+    // Requests in progress that were not acknowledged may still reach the topic until they are
+    // given up.
     await pause(REFUSED_WITHIN_MS)
     const odd = running.refused.filter(({ status, retryAfter }) => status !== 503 || !retryAfter)
     expect(odd).toEqual([])

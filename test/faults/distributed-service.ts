@@ -14,7 +14,7 @@ const PROGRAMS = {
 } as const
 
 export type Part = keyof typeof PROGRAMS
-/** What a program is told besides what all are. */
+/** The settings of one program besides the common ones. */
 type StartSettings = { readonly envOf?: (part: Part) => Readonly<Record<string, string>> }
 export type DistributedService = Awaited<ReturnType<typeof startDistributedService>>
 
@@ -44,7 +44,7 @@ export async function startDistributedService(
   return {
     ...programs,
     kafka,
-    /** What all of the programs' traffic with the broker goes through. */
+    /** The proxy of all the programs' traffic with the broker. */
     kafkaLine: proxy,
     mongodb,
     async close(): Promise<void> {

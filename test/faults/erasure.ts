@@ -24,7 +24,7 @@ export async function eraseUnderLoad(service: Service, load: Load, deviceId: str
   return {
     before: before.length,
 
-    /** After the load has stopped: what stands there, once all that must be is. */
+    /** Called after the load has stopped: checks the content, once everything expected is there. */
     async expectOnlyWhatCameAfter(): Promise<{ after: number; between: number }> {
       const api = adminReader(service)
       const later = new Set(

@@ -10,7 +10,7 @@ import {
 } from '../ingest-api/senders/apps/any-request.ts'
 import { packedBody, packing } from './packed.ts'
 
-/** What no app sends: larger than any takes, and nested as deeply as it fits in. */
+/** A request that no app sends: larger than any app accepts, and nested as deeply as possible. */
 const monstrous = fc
   .constantFrom(
     'x'.repeat(70_000),
@@ -41,7 +41,8 @@ export const hostileAppRequest = fc
     const isSaid = how.coding !== '' && others['content-encoding'] === undefined
     const headers = { ...others, ...(isSaid && { 'content-encoding': how.coding }) }
     const body = packedBody(written, how)
-    // Of those without a key no more is read, and the answer may be lost with the connection.
+    // Bodies of requests without a key are not read further, and the answer may be lost with the
+    // connection.
     return { ...rest, headers, body: rest.key === 'good' ? body : body.subarray(0, 16 * 1024) }
   })
 type AppRequest = typeof hostileAppRequest extends fc.Arbitrary<infer R> ? R : never

@@ -3,7 +3,7 @@ import { adminReader, latestPosition, type PositionView } from '../admin-reader.
 import { eventually } from '../eventually.ts'
 import type { Load } from './load.ts'
 
-/** What a fault left behind, for the table. */
+/** The consequences of a fault, for the table. */
 export type Outcome = {
   readonly acknowledged: number
   readonly stored: number

@@ -14,7 +14,7 @@ const PIPELINED = 150
 const STREAMS = 20
 /** A stream's reader that takes nothing is cut off once the ring has moved past it. */
 const BATCHES = 24
-/** Of connections that the test itself keeps open for its own calls. */
+/** Connections that the test itself keeps open for its own calls. */
 const OWN_CONNECTIONS = 10
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>
@@ -149,7 +149,7 @@ test('answers that are not read are cut off within 45 s on both ports, and take 
 test('streams that are not read are cut off within 45 s of falling behind, and take little memory', async () => {
   const get = `GET /api/v1/stream HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`
   const slow = Array.from({ length: STREAMS }, () => ({ url: service.adminUrl, text: get }))
-  // What all that takes without them.
+  // The cost of the same load without them.
   await reportMuch()
   const { seconds, growthMb, answers } = await holdAll(slow, reportMuch)
   for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 200 /)

@@ -9,7 +9,7 @@ function measured() {
   const rates = reportRates({ metrics, clock })
   return {
     count: (outcome: string, times: number) => metrics.reports.inc({ outcome }, times),
-    /** What is told so many seconds after the start. */
+    /** The rate this many seconds after the start. */
     at: async (seconds: number) => {
       clock.time = T0 + seconds * 1_000
       const { acceptedPerMinute, refusedPerMinute } = await rates()

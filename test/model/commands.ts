@@ -122,7 +122,7 @@ function command(name: string, run: (model: Model, world: World) => Promise<void
   }
 }
 
-/** What must hold once nothing is in the way any more. */
+/** The invariants once nothing blocks progress any more. */
 export async function settle(model: Model, world: World): Promise<void> {
   await world.revive()
   world.becomes('up')

@@ -6,7 +6,7 @@ import {
   type StatementSyncInstance,
 } from '@photostructure/sqlite'
 
-/** What happens at one of the statements to come. */
+/** A fault at one of the next statements. */
 export type StatementFault =
   /** The process dies before the statement, or right after it. */
   | 'dies before'
@@ -53,8 +53,8 @@ export function killProcess(): void {
 }
 
 /**
- * What `kill -9` leaves of the files of open databases: what has been written to them by then. The
- * index of the write-ahead log is shared memory, which the next process makes anew.
+ * The state of open database files after `kill -9`: everything written to them so far. The index of
+ * the write-ahead log is shared memory, which the next process creates anew.
  */
 export function copyFiles(from: string, to: string): void {
   mkdirSync(to)

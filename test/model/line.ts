@@ -1,7 +1,7 @@
 import type { EventLog } from '../../event-log/event-log.ts'
 import { away } from './away.ts'
 
-/** What happens to what the spool appends: its log is behind a line that can be cut. */
+/** States of the line between the spool and its log, which can be cut. */
 export const LINES = ['up', 'down', 'hung', 'mute', 'answers lost'] as const
 export type Line = (typeof LINES)[number]
 

@@ -9,13 +9,13 @@ export const DEVICES = ['tram', 'tug', 'van'] as const
 /** A report that devices send again and again: the same fields make the same record. */
 export type Report = { readonly device: number; readonly turn: number | 'heartbeat' }
 
-/** What is known of one device since it was last erased. */
+/** The knowledge about one device since its last erasure. */
 type Device = {
-  /** What may be seen: each report, and when it was sent. */
+  /** Reports that may be visible, and when each was sent. */
   readonly may: Map<string, Set<number>>
-  /** What was acknowledged, and so must be seen once all is projected. */
+  /** Acknowledged reports, which must be visible once everything is projected. */
   readonly must: Set<string>
-  /** What has been seen, and so must be seen from then on. */
+  /** Reports seen before, which must stay visible. */
   readonly stays: Set<string>
   /** When heartbeats were sent. */
   readonly heard: Set<number>
@@ -23,7 +23,7 @@ type Device = {
   erasing: number
 }
 
-/** What senders and operators have been told, and so may rely on. */
+/** The answers that senders and operators have received, and may rely on. */
 export class Model {
   readonly devices: readonly Device[] = DEVICES.map(() => ({
     may: new Map(),
@@ -143,7 +143,7 @@ export class Model {
     }
   }
 
-  /** What was acknowledged before something of the same device was first sent stands before it. */
+  /** Reports acknowledged before another report of the same device was first sent precede it. */
   checkOrder(logged: readonly ProjectionEntry[]): void {
     const first = new Map<string, number>()
     for (const { kind, event, origin } of logged) {

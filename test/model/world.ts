@@ -204,7 +204,7 @@ export async function openWorld(folder: string, empty: string) {
   }
 }
 
-/** False if it failed in a way that callers are told to try again. */
+/** False if the work failed with an error that asks callers to retry. */
 async function attempt(work: () => Promise<void>): Promise<boolean> {
   try {
     await work()

@@ -35,7 +35,7 @@ await describeWith(['prometheus'], 'a fresh process', () => {
   })
 })
 
-/** What promtool says of the alerts that fire after 14 minutes of these series. */
+/** Promtool's list of the alerts that fire after 14 minutes of these series. */
 async function firing(series: Record<string, string>): Promise<string> {
   const folder = await temporaryDirectory()
   const file = join(folder.path, 'test.yaml')

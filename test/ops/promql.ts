@@ -1,6 +1,6 @@
 /** The names of metrics in a PromQL expression, each with the labels that are asked of it. */
 export function selectorsIn(expression: string): { metric: string; labels: string[] }[] {
-  // What names a label elsewhere than in braces, and so is no metric.
+  // Names of labels outside braces, which are not metrics.
   const bare = expression
     .replace(/\b(by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g, ' ')
     .replace(/\[[^\]]*\]/g, ' ')

@@ -46,7 +46,7 @@ async function nameTracker(name: string, changedAt: number): Promise<void> {
   await store.changeDeviceSettings({ ...tracker, name, changedAt })
 }
 
-/** What operators said of the device, which shows once it reports. */
+/** The operators' settings of the device, visible once it reports. */
 async function settings() {
   await eventLog.append([positionReported()])
   await projectUntil()
@@ -72,7 +72,7 @@ describe('an erased device', () => {
     })
     const text = await metrics.registry.metrics()
     expect(text).toContain('gps_projected_events_total{outcome="erased"} 1')
-    // What the erasure in the same batch took is not among them.
+    // Records removed by the erasure in the same batch are not counted.
     expect(text).toContain('gps_projected_events_total{outcome="stored"} 2')
   })
 

@@ -6,7 +6,7 @@ import { eventually } from '../eventually.ts'
 
 let server: HttpServer
 let socket: Socket
-/** What has begun, and how each of it is answered. */
+/** The requests that have begun, and how to answer each. */
 let begun: { readonly path: string; readonly answer: () => void }[]
 let received: string
 
@@ -75,7 +75,7 @@ describe('requests that a client sends ahead of the answers', () => {
     write()
     await eventually(() => begun.length === 16)
     await comesToRest()
-    // What is not read waits with the client: the kernel's buffers hold some of its 20 MB.
+    // Unread data waits with the client: the kernel's buffers hold some of its 20 MB.
     expect(taken).toBeLessThan(15)
     // As answers go out, Node's server would read on by itself.
     for (const { answer } of begun.splice(0, 12)) answer()

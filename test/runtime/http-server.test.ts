@@ -7,7 +7,7 @@ import { answerInEnvelope, identifyRequest, succeed, type HttpState } from '../.
 import { serveHttp, type HttpServer } from '../../runtime/http-server.ts'
 import { eventually } from '../eventually.ts'
 
-/** An app that answers when it is told to. */
+/** An app that answers on demand. */
 function patientApp() {
   const waiting: (() => void)[] = []
   const open = new Set<string>()

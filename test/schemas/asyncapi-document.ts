@@ -67,7 +67,7 @@ export const document = parse(readFileSync(file, 'utf8')) as AsyncapiDocument
 /** Formats are annotations; what a text must look like is said by patterns. */
 const VALIDATION = { strict: false, validateFormats: false } as const
 
-/** What of the document is not as AsyncAPI's own schema says. */
+/** The parts of the document that violate AsyncAPI's own schema. */
 export function faultsAsAsyncapi(): unknown[] {
   // That schema brings its own copy of the meta-schema.
   const ajv = new Ajv({ ...VALIDATION, meta: false, validateSchema: false })

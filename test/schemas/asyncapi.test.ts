@@ -215,7 +215,7 @@ function ledByTheOneBroker({ topic, numPartitions = 1 }: ITopicConfig) {
   return { name: topic, partitions }
 }
 
-/** What `ensureTopics` creates on a cluster that has none of its topics. */
+/** The topics that `ensureTopics` creates on an empty cluster. */
 async function createdTopics(options: { replicationFactor: number }) {
   const created: ITopicConfig[] = []
   const cluster: Partial<Admin> = {

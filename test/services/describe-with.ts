@@ -18,7 +18,7 @@ import { startSchemaRegistry } from './schema-registry-server.ts'
 import { kafka, mongodb, schemaRegistry, type Shared } from './shared-servers.ts'
 import { noteSkipped, runFolder } from './test-run.ts'
 
-/** What a suite gets of each service that it asks for. */
+/** The access that a suite gets to each service it requests. */
 export type Services = {
   readonly kafka: { readonly brokers: string[]; readonly topicPrefix: string }
   readonly schemaRegistry: { readonly url: string }

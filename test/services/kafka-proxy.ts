@@ -6,8 +6,8 @@ export type KafkaProxy = {
   /** Where what comes in is forwarded to; set before the first client comes. */
   forwardTo(port: number): void
   /**
-   * Of the produce requests to come, each `every`th loses its answer: the broker has it, does what
-   * it says and answers, and then the client's connection ends without that answer.
+   * Among each `every` produce requests from now on, one loses its answer: the broker processes the
+   * request and answers, and then the client's connection ends without that answer.
    */
   loseAnswers(options: { every: number; times: number }): void
   /** So many requests of that kind (Kafka's API key) to come end the connection, and reach nobody. */

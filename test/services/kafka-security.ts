@@ -27,7 +27,7 @@ export async function makeKafkaSecurity(folder: string): Promise<KafkaSecurity> 
   return { username: 'gps', password: 'secret-of-gps', certificate, certificateFile, keyStoreFile }
 }
 
-/** What a broker's settings become when its listener is TLS with SASL. */
+/** A broker's settings for a listener with TLS and SASL. */
 export function securedSettings(
   settings: Readonly<Record<string, string>>,
   { username, password, keyStoreFile }: KafkaSecurity,

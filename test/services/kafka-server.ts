@@ -57,7 +57,7 @@ export async function startKafka(
 /** Starts in half the time, and stands still for longer. */
 const QUICK_JVM = ['-Xmx512m', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC']
 
-/** What `kafka-server-start.sh` sets. */
+/** The settings of `kafka-server-start.sh`. */
 const MEASURED_JVM = [
   '-Xmx1G',
   '-Xms1G',

@@ -14,7 +14,7 @@ export type OwnServer = {
   stop(): Promise<void>
   /** After `kill` or `stop`; resolves when it answers again. */
   restart(): Promise<void>
-  /** Who ends the server at the end of the run. */
+  /** The process that ends the server at the end of the run. */
   readonly guardPid: number
 }
 

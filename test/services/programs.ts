@@ -73,7 +73,10 @@ sys.exit(main())`
   })
 }
 
-/** What makes clients from OpenAPI documents, from Maven Central, and what its Python clients import. */
+/**
+ * The generator of clients from OpenAPI documents, from Maven Central, and the imports of its
+ * Python clients.
+ */
 export async function openapiGenerator(): Promise<{ jar: string; pythonPath: string }> {
   await Promise.all([run('go', ['version']), run('java', ['-version']), run('python3', ['-V'])])
   const folder = await provide(`openapi-generator-${OPENAPI_GENERATOR_VERSION}`, async (folder) => {

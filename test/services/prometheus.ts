@@ -6,7 +6,7 @@ import { dataFolder } from './test-run.ts'
 export type Prometheus = {
   /** The names of the alerts that fire now, sorted, each once. */
   firing(): Promise<string[]>
-  /** What an instant query answers: the labels of each series, with its value. */
+  /** The answer to an instant query: the labels of each series, with its value. */
   query(expression: string): Promise<{ metric: Record<string, string>; value: number }[]>
   kill(): Promise<void>
 }

@@ -7,7 +7,7 @@ export function ownerPid(): number {
   return Number(process.env['TEST_SERVICES_OWNER'])
 }
 
-/** What the workers of this run share; removed at its end. */
+/** The folder shared by the workers of this run; removed at its end. */
 export function runFolder(): string {
   const folder = process.env['TEST_SERVICES_FOLDER']
   if (folder === undefined) {

@@ -22,7 +22,7 @@ function wrapStore(store: Store): Store {
   }
 }
 
-/** Devices of a harbour, with how many minutes ago each was last heard of. */
+/** Devices of a harbour, with the minutes since each last reported. */
 const FLEET = [
   { deviceId: 'a-tug', minutes: 1, latitude: 45.6, longitude: 13.7 },
   { deviceId: 'b-TUG', minutes: 6, latitude: 45.7, longitude: 13.6 },

@@ -42,7 +42,7 @@ function erase(deviceId: string, as = headers) {
   return harness.api('DELETE', `/devices/${encodeURIComponent(deviceId)}`, { headers: as })
 }
 
-/** The erasures that stand in the log. */
+/** The erasures in the log. */
 async function erasures(): Promise<DeviceErased[]> {
   const stop = new AbortController()
   const found: DeviceErased[] = []
@@ -146,7 +146,8 @@ describe('erasing a device', () => {
     const refused = await erase('again')
     expect(refused.status).toBe(503)
     expect(refused.headers.get('retry-after')).not.toBeNull()
-    // Hidden before it stands in the log, it would be away for good and never erased.
+    // A device hidden before its erasure is in the log would be invisible for good and never
+    // erased.
     expect((await erasures()).at(-1)?.deviceId).toBe('again')
     away.hide = false
     expect((await erase('again')).status).toBe(202)

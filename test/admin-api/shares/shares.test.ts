@@ -18,7 +18,7 @@ const shared = (token: string, from = '192.0.2.1') => {
   return harness.api('GET', '/shared', { headers: { ...bearer(token), ...place } })
 }
 
-/** Of a share that was made before its devices reported, or so long ago. */
+/** The token of a share made before its devices reported, or `agoMs` ago. */
 async function newToken(body: object = {}, agoMs = 5 * MINUTE): Promise<string> {
   const wanted = { ...usual(), ...body }
   harness.clock.time -= agoMs

@@ -167,7 +167,7 @@ test('all streams end at once when the process stops, those that take nothing so
     positionReported({ deviceId: '€'.repeat(128) }),
   )
   for (let at = 0; at < EVENTS; at += 500) await eventLog.append(events.slice(at, at + 500))
-  // What they have not read by then takes as long as the machine is slow.
+  // The time for the events they have not read by then depends on the machine.
   await eventually(() => sources.slice(0, 2).every((source) => source.events.length === EVENTS), {
     withinMs: 30_000,
   })

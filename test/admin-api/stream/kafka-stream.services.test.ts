@@ -139,7 +139,7 @@ await describeWith(['kafka'], 'the stream on Kafka', ({ kafka }) => {
   }
 })
 
-/** Of 24 devices in turn, unless `changes` name one. */
+/** Events of 24 devices in turn, unless `changes` name one. */
 function some(count: number, changes: Partial<PositionReported> = {}): PositionReported[] {
   return Array.from({ length: count }, (_, index) =>
     positionReported({ deviceId: `tracker-${index % 24}`, ...changes }),

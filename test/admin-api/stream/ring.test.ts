@@ -38,7 +38,7 @@ describe('the ring', () => {
       ring.push({ kind: 'device-status', accountId: 'acc-1', deviceId: 'tug', frame })
     }
     expect(ring.end - ring.first).toBeLessThan(6)
-    // What is not there any more does not count any more.
+    // Removed entries no longer count.
     for (let offset = 100; offset < 150; offset += 1) ring.push(position({ partition: 0, offset }))
     expect(ring.end - ring.first).toBe(50)
   })

@@ -32,7 +32,7 @@ test('a reader that is too slow is cut off, and loses nothing when it comes back
   const probe = await listen()
   expect(probe.status).toBe(200)
   const made = await metric('gps_stream_events_total')
-  // What was made for it is in the operating system's buffers: the process does not make more.
+  // The rendered data is in the operating system's buffers: the process renders no more.
   expect(made).toBeLessThan(MANY / 2)
 
   slow.resume()

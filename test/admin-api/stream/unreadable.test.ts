@@ -9,7 +9,7 @@ let harness: StreamHarness
 
 afterEach(() => harness.close())
 
-/** What is reported of this device cannot be read. */
+/** Reports of this device cannot be read. */
 const AVRO = { deviceId: 'avro' }
 
 async function start({

@@ -29,7 +29,7 @@ describe('a rebuild that compares', () => {
     await caughtUp()
     damage(sql)
     const damaged = await counts()
-    // What comes later must neither hide the damage nor be taken for it.
+    // Later reports must neither hide the damage nor be mistaken for it.
     await append(3)
     await append(3, 'tracker-3')
 

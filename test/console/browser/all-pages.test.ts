@@ -9,11 +9,11 @@ const LINKS = [
   'Accounts',
 ]
 
-/** What the harness looks at after each test (policy, other origins, errors) holds on every page. */
+/** The harness's checks after each test (policy, other origins, errors) cover every page. */
 describeConsole('every page', () => {
   const suite = consoleSuite()
 
-  /** What axe finds serious, as `rule: element`. */
+  /** The faults that axe finds serious, as `rule: element`. */
   async function seriousFaults(page: Page): Promise<string[]> {
     await page.evaluate(axe.source)
     return page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>

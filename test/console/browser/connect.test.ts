@@ -6,7 +6,7 @@ import { OWNTRACKS_ANDROID } from '../../../console/guides/owntracks.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite, deviceRow } from './console-harness.ts'
 
-/** What an `owntracks:` link holds. */
+/** The configuration in an `owntracks:` link. */
 function configurationIn(link: string): { url: string } {
   const inline = decodeURIComponent(new URL(link).search.replace('?inline=', ''))
   return JSON.parse(Buffer.from(inline, 'base64').toString('utf8')) as { url: string }

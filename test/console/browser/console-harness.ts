@@ -11,7 +11,7 @@ const PLAIN_HOST = 'console.test'
 export const EMAIL = 'ana@example.org'
 export const PASSWORD = 'correct horse battery staple'
 
-/** What was made; secrets are told this once. */
+/** A created object; secrets are shown only this once. */
 type Made = { readonly id: string; readonly key: string; readonly token: string }
 
 type Answer = { readonly status: number; readonly body: { readonly data: never } }

@@ -142,7 +142,7 @@ describeConsole('the page of a device', () => {
     await page.getByText('Table', { exact: true }).click()
     const here = page.getByRole('table').getByRole('button', { pressed: true })
     expect(await here.textContent()).toBe(await page.locator('.replay output').textContent())
-    // Of a minute: with hours and minutes alone all labels would be the same.
+    // The labels span a minute: with hours and minutes alone they would all be the same.
     const painted = await page.evaluate<string[]>(`[...window.painted.keys()]`)
     const times = painted.filter((text) => /^\d\d:\d\d/.test(text))
     expect(times.length).toBeGreaterThan(3)

@@ -97,7 +97,7 @@ describeConsole('the view of the map', () => {
     const world = south.y - north.y
     for (const [name, turn] of Object.entries({ north: 0, south: 0, east: 0.5, west: 0.5 })) {
       const turns = ((await place(name)).x - zero.x) / world - turn
-      // Names stand beside their devices, on one side or the other.
+      // Names are next to their devices, on one side or the other.
       expect(Math.abs(turns - Math.round(turns)) * world).toBeLessThan(50)
     }
     for (const [name, isPainted] of [

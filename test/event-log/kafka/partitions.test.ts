@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { partitionOf } from '../../../event-log/kafka/partitions.ts'
 
 describe('the partition of a key', () => {
-  // Of Kafka's own UtilsTest.testMurmur2.
+  // Values from Kafka's own UtilsTest.testMurmur2.
   test.each([
     ['21', -973932308],
     ['foobar', -790332482],

@@ -61,7 +61,7 @@ describe('a producer of batches', () => {
     expect(clients).toEqual(['cut', 'cut', 'cut'])
   })
 
-  /** A producer over something that answers as it is told; what became of each client. */
+  /** A producer over a stand-in that gives the desired answers; records the fate of each client. */
   function standIn(answer: () => Promise<RecordMetadata[]>) {
     const clients: string[] = []
     const sent: ProducerBatch[] = []

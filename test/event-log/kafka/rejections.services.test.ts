@@ -49,7 +49,7 @@ await describeWith(['kafka'], 'rejections in Kafka', ({ kafka }) => {
       await log.appendRejections(ofManyKeys())
       return members.every(({ taken }) => taken.length > 0)
     }, SOON)
-    // What came while the second joined may have been delivered twice.
+    // Rejections that arrived while the second reader joined may have been delivered twice.
     const last = ofManyKeys()
     await log.appendRejections(last)
     const ids = new Set(last.map(({ rejectionId }) => rejectionId))

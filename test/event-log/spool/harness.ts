@@ -8,7 +8,7 @@ import { openSqliteEventLog } from '../../../event-log/sqlite/sqlite-event-log.t
 import { DependencyError } from '../../../runtime/errors.ts'
 import { T0 } from '../../samples.ts'
 
-/** What happens to appends on their way to the log behind the spool. */
+/** The fate of appends on their way to the log behind the spool. */
 export type Line =
   | 'up'
   /** Refused at once, and nothing is written. */
@@ -97,7 +97,7 @@ function harness() {
       waiting.clear()
     },
 
-    /** What stands in the log, in order. */
+    /** The entries of the log, in order. */
     async entries() {
       const { next } = (await log.extent())[0]!
       const found = []

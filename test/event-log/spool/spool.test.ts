@@ -115,7 +115,7 @@ describe('a spool', () => {
     const tookMs = performance.now() - began
     expect(tookMs).toBeGreaterThan(950)
     expect(tookMs).toBeLessThan(10_000)
-    // What follows does not wait for the log again.
+    // Later appends do not wait for the log again.
     const later = positionReported()
     const beganLater = performance.now()
     await spool.append([later])

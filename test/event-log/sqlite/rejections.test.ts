@@ -96,7 +96,7 @@ function rows(): number {
   return n
 }
 
-/** What a group finds that it has not had yet; a new group finds all. */
+/** The rejections that a group has not read yet; a new group reads all. */
 async function readAll(log: EventLog, group = aGroup()): Promise<readonly ReportRejected[]> {
   const reader = readRejections(log, { group })
   await eventually(() => reader.taken.length > 0)

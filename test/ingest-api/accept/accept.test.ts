@@ -37,7 +37,7 @@ let metrics: Metrics
 let acceptAll: Accept
 
 const openCounters = memoryRateCounters
-/** What became of each report. */
+/** The outcome of each report. */
 const accept = async (...args: Parameters<Accept>) => (await acceptAll(...args)).outcomes
 
 beforeEach(() => {

@@ -89,7 +89,7 @@ describe('the kept body', () => {
     expect(bodyOf(`id=${key.slice(0, -6)}&lat=95`)).toBe('id=gps_…&lat=95')
     // The connection may have broken there.
     expect(bodyOf(`{"deviceId":"${key.slice(0, -1)}`)).toBe('{"deviceId":"gps_…')
-    // What keys made room for is not filled with the beginning of another.
+    // Room left by masked keys is not filled with the beginning of another key.
     expect(bodyOf(`${key},`.repeat(200))).toMatch(/^(gps_…,)*(gps_…)?$/)
   })
 })
@@ -104,7 +104,7 @@ test('a key behind JSON’s escapes is found wherever the body is cut', () => {
     )
     expect(plain.replace(/\\(u.{0,3})?$/, '')).toMatch(/^ +(gp?s?|gps_…?(".*)?)?$/)
   }
-  // What people type, and what pages make of an underscore.
+  // Forms that people type, and that pages turn an underscore into.
   const rest = key.slice(4)
   for (const underscore of [
     '_ ',

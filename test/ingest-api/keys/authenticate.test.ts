@@ -134,7 +134,7 @@ describe('a secret from before a rotation', () => {
     ingest.clock.time = T0 + 999
     expect((await submit(secret)).status).toBe(200)
     expect((await ingest.logged()).at(-1)).toMatchObject({ keyId: id })
-    // What the store said of it is remembered, and is not asked for again.
+    // The store's answer is remembered, and not requested again.
     ingest.clock.time = T0 + 1_000
     const late = await submit(secret)
     expect(late.status).toBe(401)

@@ -3,7 +3,7 @@ import { ApiError } from '../../../runtime/errors.ts'
 import type { KeyGrant } from '../../../store/back-office.ts'
 import { T0 } from '../../samples.ts'
 
-// From here on time goes only when it is told to.
+// From here on time advances only on demand.
 jest.useFakeTimers()
 jest.unstable_mockModule('node:timers/promises', () => ({
   setTimeout: (ms: number) => new Promise((resolve) => setTimeout(resolve, ms)),
@@ -30,7 +30,7 @@ function grantNamed(name: string): KeyGrant {
 const stopping = new AbortController()
 afterAll(() => stopping.abort())
 
-/** A source of grants that counts how often it is asked and answers what it is told to. */
+/** A source of grants that counts its calls and gives the desired answers. */
 function source(answer: () => Promise<KeyGrant | undefined>) {
   const clock = { time: T0, now: () => clock.time }
   const asked = { times: 0 }

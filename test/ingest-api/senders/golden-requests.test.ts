@@ -37,7 +37,7 @@ test.each(cases)('%s', async (_, golden) => {
     if (expected.answer !== undefined) expect(body).toEqual(expected.answer)
   }
   const events = (await ingest.logged()).filter((event) => event.keyId === keyId)
-  // Of several with one id the first counts.
+  // If several events share an id, the first counts.
   const distinct = events.filter(
     ({ recordId }, index) => events.findIndex((event) => event.recordId === recordId) === index,
   )

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { PositionReported } from '../../../schemas/position-reported.ts'
 
-/** What one app has really sent, and what is to come of it. */
+/** A request that an app has really sent, and its expected outcome. */
 export type Golden = {
   readonly id: string
   readonly source: string

@@ -3,7 +3,7 @@ import { ulid } from '../../../schemas/record-id.ts'
 import type { ReportRejected } from '../../../schemas/report-rejected.ts'
 import type { IngestHarness } from '../ingest-harness.ts'
 
-/** What is durable in the log of rejections of a key. Nothing is flushed for that. */
+/** The durable rejections of a key in the log. Nothing is flushed for that. */
 export async function rejectionsOf(
   { eventLog, clock }: Pick<IngestHarness, 'eventLog' | 'clock'>,
   keyId: string,

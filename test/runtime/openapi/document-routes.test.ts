@@ -79,7 +79,7 @@ describe('the page', () => {
 test('what has not changed is not sent again', async () => {
   for (const path of ['/openapi.json', '/docs', '/docs/swagger-ui.css']) {
     const etag = (await get(path)).headers.get('etag') ?? ''
-    // Of itself fetch asks for all that has a tag to be sent anew.
+    // By default fetch requests anything with a tag anew.
     const ask = (tag: string) =>
       get(path, { headers: { 'If-None-Match': tag, 'Cache-Control': 'max-age=0' } })
     const again = await ask(etag)

@@ -198,7 +198,7 @@ function pragma(database: Database, name: string): unknown {
   return database.prepare<Record<string, unknown>>(`PRAGMA ${name}`).get()?.[name]
 }
 
-/** What `work` throws; a driver's error has to have become a `DependencyError`. */
+/** The error that `work` throws; a driver's error must have become a `DependencyError`. */
 function thrownBy(work: () => unknown): unknown {
   try {
     work()

@@ -150,7 +150,7 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
   })
 })
 
-/** What only the request holds by which a generation is put in use. */
+/** Bytes that only the request to activate a generation contains. */
 const SWITCH = '$set\0\x15\0\0\0\x10generation\0'
 
 function documents({ db }: TestDatabase, name: string): Promise<number> {

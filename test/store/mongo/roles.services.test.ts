@@ -5,7 +5,7 @@ import { T0 } from '../../samples.ts'
 import { describeWith } from '../../services/describe-with.ts'
 import { silent } from './database.ts'
 
-/** What MongoDB's role `readWrite` allows; a stand-in's may allow more. */
+/** The privileges of MongoDB's role `readWrite`; a stand-in's may include more. */
 const READ_WRITE = [
   ...['find', 'insert', 'update', 'remove', 'killCursors', 'listCollections', 'listIndexes'],
   ...['createCollection', 'dropCollection', 'createIndex', 'dropIndex', 'renameCollectionSameDB'],

@@ -119,7 +119,7 @@ describe('the SQLite store', () => {
   })
 })
 
-/** A process that opens the directories it is told of, and says if it made the first operator. */
+/** A process that opens the given directories, and reports whether it made the first operator. */
 function startOpener() {
   const compiled = new URL('../../../dist/store/sqlite/sqlite-store.js', import.meta.url).href
   const first = account()

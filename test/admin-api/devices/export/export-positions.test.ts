@@ -95,7 +95,7 @@ describe('an export reads the store', () => {
   test('no faster than the client takes the file', async () => {
     const response = await beginEndless()
     const read = await reachRest()
-    // What the buffers between here and there hold is a few megabytes, far from all there is.
+    // The buffers in between hold a few megabytes, far from the whole history.
     expect(read).toBeLessThan(200)
     response.resume()
     await eventually(() => pages.read > read + 20, { withinMs: 30_000 })

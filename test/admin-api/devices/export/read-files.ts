@@ -2,7 +2,7 @@ import { expect } from '@jest/globals'
 import { parseGPXWithCustomParser } from '@we-gold/gpxjs'
 import { DOMParser, onErrorStopParsing } from '@xmldom/xmldom'
 
-/** What stands on each line. */
+/** The values of all lines. */
 export function ofLines(text: string): unknown[] {
   expect(text === '' || text.endsWith('\n')).toBe(true)
   const lines = text.split('\n').slice(0, -1)

@@ -104,7 +104,7 @@ test('while the registry does not answer nothing is skipped', async () => {
   await expect(reading).rejects.toThrow('no answer')
 })
 
-/** What the program takes of an event. */
+/** The fields of an event that the program reads. */
 function known({ keyId: _keyId, timestampSource: _source, ...position }: PositionReported) {
   return position
 }

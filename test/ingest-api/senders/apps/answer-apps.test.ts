@@ -87,7 +87,7 @@ describe('the answer', () => {
     }
   })
 
-  // What every object has is no reader either.
+  // Inherited properties of objects are not readers either.
   test.each(['anything', 'constructor'])(
     'to PhoneTrack’s app called %s is an empty 200',
     async (app) => {

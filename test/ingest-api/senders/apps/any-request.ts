@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { T0 } from '../../../samples.ts'
 
-/** What an app could write by mistake, and what nobody would. */
+/** Values that an app could write by mistake, and values that nobody would write. */
 const odd = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
   fc.constantFrom<unknown>(
@@ -145,7 +145,7 @@ export const anyBody: fc.Arbitrary<Buffer> = fc.oneof(
   },
 )
 
-/** What stands in PhoneTrack's URLs for the app. */
+/** The app's part of PhoneTrack's URLs. */
 export const PHONETRACK_LOGGERS =
   'osmand gpslogger owntracks ulogger traccar opengts overland multiple get x constructor'.split(
     ' ',

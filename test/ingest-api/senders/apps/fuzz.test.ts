@@ -12,7 +12,7 @@ const SENT = 40
 
 let ingest: IngestHarness
 let secret: string
-/** What the log has been asked to take, and whether it takes anything. */
+/** The devices appended to the log, and whether it is unavailable. */
 let asked: string[] = []
 let away = false
 

@@ -18,7 +18,7 @@ import {
   query,
 } from './app-requests.ts'
 
-/** Of Overland, as short as it can be. */
+/** The shortest possible feature of Overland. */
 const small = () => ({
   geometry: { coordinates: [10.1, 54.3] },
   properties: { device_id: 'van', timestamp: now() },
