@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 afterEach(() => directory.remove())
 
-test('the package that npm packs has types, no dependencies, and runs by itself', async () => {
+test('the package that npm packs has types, as its README uses them, no dependencies, and runs by itself', async () => {
   const installed = join(directory.path, 'node_modules', 'gps-position-client')
   mkdirSync(installed, { recursive: true })
   run(process.execPath, ['scripts/pack-client.mjs', directory.path], root)
@@ -39,10 +39,16 @@ await queue.close()
 console.log(outcome.kind, queue.size)
 `,
   )
+  const readme = readFileSync(join(installed, 'README.md'), 'utf8')
+  const shown = [...readme.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code = ''], index) => {
+    writeFileSync(join(directory.path, `shown-${index}.mts`), code)
+    return `shown-${index}.mts`
+  })
+  expect(shown).not.toEqual([])
   const types = ['--module', 'NodeNext', '--target', 'ES2023', '--strict', '--skipLibCheck']
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   const roots = ['--typeRoots', join(root, 'node_modules', '@types'), '--types', 'node']
-  run(process.execPath, [tsc, ...types, ...roots, 'send.mts'], directory.path)
+  run(process.execPath, [tsc, ...types, ...roots, 'send.mts', ...shown], directory.path)
   // Not a call that blocks: the service is in this process.
   const { stdout } = await promisify(execFile)(process.execPath, ['send.mjs'], {
     cwd: directory.path,

@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
 import { embeddedSuite } from '../embedded-suite.ts'
@@ -47,6 +48,37 @@ test('a newcomer pastes the printed lines and sees the device', async () => {
     data: { operator: { email: 'admin@localhost', role: 'admin', platform: true } },
   })
 })
+
+test.each(['reporting', 'admin-api'])(
+  'the lines of docs/%s.md for a shell are answered with 200',
+  async (name) => {
+    const text = await readFile(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8')
+    const lines = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)]
+      .flatMap(([, block = '']) => block.split(/^(?=curl )/m))
+      .filter((line) => line.startsWith('curl '))
+    expect(lines).not.toEqual([])
+    const { ingestUrl, adminUrl, output } = await embedded.start()
+    const key = await eventually(() => /gps_[0-9A-Za-z]{38}/.exec(output())?.[0])
+    const paste = async (line: string) => {
+      const here = line
+        .replaceAll('http://127.0.0.1:8080', ingestUrl)
+        .replaceAll('http://127.0.0.1:8081', adminUrl)
+        .replaceAll('gps_…', key)
+      // The stream does not end by itself.
+      const command = `${here.trimEnd()} -s -D headers -m 2 || test $? -eq 28; head -1 headers`
+      return (await run('sh', ['-c', command], { cwd: embedded.path })).stdout
+    }
+    const reported = await fetch(`${ingestUrl}/api/v1/gps/submit`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ deviceId: 'my-first-device', latitude: 52.5, longitude: 13.4 }),
+    })
+    expect(reported.status).toBe(200)
+    for (const line of lines) {
+      await eventually(async () => (await paste(line)).includes('HTTP/1.1 200 OK'))
+    }
+  },
+)
 
 test('the first secrets are shown once and stand in no log line and no file', async () => {
   const running = await embedded.start()
