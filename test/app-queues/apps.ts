@@ -23,7 +23,7 @@ export type Answer = { readonly status: number; readonly body: string } | undefi
 
 /** An app: how it sends, and what it does with its queue when it has an answer, or none. */
 export type App = {
-  /** The device as the service is to store it. */
+  /** The device as the service should store it. */
   readonly deviceId: string
   readonly request: (items: readonly Item[], key: string) => Request
   /** The app's queue; `sent` is at its head. */
