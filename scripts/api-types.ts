@@ -5,7 +5,7 @@ import { adminDocument } from '../admin-api/openapi.ts'
 
 /**
  * Writes console/api/schema.ts: the types of the admin API's input and answers, which the console is
- * checked against. Git ignores the file; `npm run check` makes it anew each time.
+ * checked against. Git ignores the file; `npm run check` regenerates it each time.
  */
 const unopened = { stopping: new AbortController().signal } as AdminDependencies
 

@@ -1,8 +1,8 @@
-// Makes the services' JavaScript and the console's bundle in dist/, each only if what it is made of
-// has changed. Types are not checked here: that takes ten times as long, and `npm run check` does it.
+// Builds the services' JavaScript and the console's bundle in dist/, each only if its sources have
+// changed. Types are not checked here: that takes ten times as long, and `npm run check` does it.
 // Programs that start at the same time wait for one build: it holds a lock on an SQLite file, which the
 // operating system releases when the process ends.
-// Run by itself it also makes the console's base map, so that dist/ is all that an image needs.
+// Run directly it also builds the console's base map, so that an image needs nothing but dist/.
 import { spawn } from 'node:child_process'
 import {
   cpSync,
@@ -23,7 +23,7 @@ import { makeWorld } from './make-world.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
 const STAMP = '.made-from'
-/** Only the check of types reads it. */
+/** Read by the type check only. */
 const GENERATED_TYPES = join('console', 'api', 'schema.ts')
 
 const services = {
@@ -36,13 +36,13 @@ const services = {
       ...['scripts/javascript.mjs', 'scripts/transpile.mjs'],
     ]),
   async make(fresh) {
-    // Only here: where nothing has to be built, what builds may be missing.
+    // Imported only here: if nothing has to be built, the build tools may be missing.
     const { transpile } = await import('./transpile.mjs')
     transpile(root, programs(), fresh)
     for (const file of sources(root, 'schemas', ['.avsc']))
       cpSync(join(root, file), join(fresh, file))
   },
-  /** Made apart, inside the services' folder. */
+  /** Built separately, inside the services' folder. */
   kept: ['console/site', 'console/map'],
 }
 
@@ -91,7 +91,7 @@ function programs() {
   return sources(root, '', ['.ts']).filter((file) => !file.endsWith('.d.ts') && !isBundled(file))
 }
 
-/** Whether the file is part of the page; the maker of its base map runs in Node. */
+/** Whether the file is part of the page; the builder of its base map runs in Node. */
 function isBundled(file) {
   return file.startsWith('console/') && !file.startsWith('console/world/')
 }

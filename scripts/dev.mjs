@@ -1,4 +1,4 @@
-// npm run dev: the embedded service, which starts again after each change of its sources, and the console
+// npm run dev: the embedded service, which restarts after each change of its sources, and the console
 // with live reload in front of its admin API.
 import { spawn } from 'node:child_process'
 import { readdirSync } from 'node:fs'
@@ -37,7 +37,7 @@ const service = spawn(
 service.on('exit', (code) => process.exit(code ?? 1))
 
 const target = `http://127.0.0.1:${ADMIN_PORT}`
-// Not /api and /map: folders of the console's sources are called so.
+// Not /api and /map: folders of the console's sources have these names.
 const paths = [
   '/api/v1',
   '/docs',

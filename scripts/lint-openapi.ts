@@ -15,7 +15,7 @@ const HELP = `Checks the OpenAPI documents of both APIs with Redocly's recommend
 Every problem is printed with its place in the document; the exit code is then 1.
 `
 
-/** Asked for nothing: routes are only listed here, not called. */
+/** Routes are only listed here, not called, so their dependencies are never used. */
 const unopened = { stopping: new AbortController().signal } as AdminDependencies
 
 const documents: Readonly<Record<string, OpenApiDocument>> = {

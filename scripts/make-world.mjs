@@ -1,5 +1,5 @@
-// Makes the console's base map, dist/console/map/world.pmtiles, once. It takes some 10 s of CPU, so it
-// is done in a child of low priority, beside whatever program has been started.
+// Builds the console's base map, dist/console/map/world.pmtiles, once. That takes some 10 s of CPU, so
+// a child process of low priority does it, next to the program that has been started.
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
@@ -12,8 +12,8 @@ const folder = join(root, 'dist', 'console', 'map')
 const maker = join(root, 'dist', 'console', 'world', 'main.js')
 
 /**
- * Resolves once the base map is up to date or cannot be made; that is only a warning.
- * @param background whether the process may end before.
+ * Resolves once the base map is up to date or cannot be built, which is only a warning.
+ * @param background whether the process may end before that.
  */
 export async function makeWorld({ background = false } = {}) {
   const { child, ended } = startMaking() ?? {}
@@ -51,7 +51,7 @@ function startMaking() {
   try {
     if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW)
   } catch {
-    // It has ended already, or this system has no priorities.
+    // The child has ended already, or this system has no priorities.
   }
   return { child, ended }
 }

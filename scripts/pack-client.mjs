@@ -1,5 +1,5 @@
-// node scripts/pack-client.mjs [FOLDER]: makes the npm package of client/ and puts it there, by default
-// into the current folder.
+// node scripts/pack-client.mjs [FOLDER]: builds the npm package of client/ in that folder, by default
+// the current one.
 import { execFileSync } from 'node:child_process'
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 // node scripts/run.mjs PROGRAM [ARGUMENT ...]: builds if needed, then runs dist/PROGRAM.js in the
-// same process, so that signals reach it and its exit code is ours.
+// same process, so that it gets the signals and sets the exit code.
 import { build } from './build.mjs'
 import { makeWorld } from './make-world.mjs'
 
@@ -18,7 +18,7 @@ if (program === 'embedded/main' || program === 'admin-api/main') makeWorldMeanwh
 if (process.env.npm_lifecycle_event !== undefined) stopWithShell()
 await import(new URL(`../dist/${program}.js`, import.meta.url).href)
 
-/** The program neither waits for the console's base map nor lives on for it. */
+/** The program neither waits for the console's base map nor stays alive for it. */
 function makeWorldMeanwhile() {
   makeWorld({ background: true }).catch((error) =>
     process.stderr.write(`the console has no base map: ${error.message}\n`),

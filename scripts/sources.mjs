@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const notSources = new Set(['node_modules', 'dist', 'data', 'test', 'bench', 'coverage'])
 
-/** The files below a folder of the project, in order; those with one of the endings, where given. */
+/** The files below a folder of the project, in order; only those with the given endings, if any. */
 export function sources(root, folder, endings = ['']) {
   return readdirSync(join(root, folder), { withFileTypes: true })
     .filter(({ name }) => !name.startsWith('.') && !(folder === '' && notSources.has(name)))
