@@ -22,7 +22,7 @@ export type Expected = {
   readonly stranger: number
 }
 
-/** Every call of the API and who may make it, written down a second time. */
+/** Every call of the API and its access, written down a second time. */
 export const EXPECTED: Record<string, Expected> = {
   'POST /session': {
     needs: 'nobody',
@@ -172,7 +172,7 @@ export function newEmail(): string {
   return `${randomUUID()}@example.org`
 }
 
-/** The same one again, where it is there already. */
+/** Creates the same operator again if it already exists. */
 async function createOperator(harness: AdminHarness): Promise<void> {
   await harness.createOperator({ id: 'operator-of-acc-1', email: 'operator-of-acc-1@example.org' })
 }

@@ -17,7 +17,7 @@ const admins = { harness: {} as AdminHarness }
 const viewers = { harness: {} as AdminHarness }
 const strangers = { harness: {} as AdminHarness }
 
-/** The stores hold the same; they differ in who may sign in. */
+/** The stores hold the same data; they differ in who may sign in. */
 beforeAll(async () => {
   platforms.harness = await startAdmin({ operator: { platform: true } })
   admins.harness = await startAdmin()
@@ -239,7 +239,7 @@ test('an unknown path is a 404 and a wrong method a 405 that says which are righ
   const answer = await harness.api('DELETE', '/keys')
   expect(answer.body.error).toBe('METHOD_NOT_ALLOWED')
   expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'HEAD', 'POST'])
-  // Not those of a device of that name.
+  // Not the methods of a device with that name.
   const summary = await harness.api('PUT', '/devices/summary')
   expect(summary.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'HEAD'])
 })

@@ -187,7 +187,7 @@ export async function startAdmin({
       return other
     },
 
-    /** A session begun now; gives what a page of the console sends with it. */
+    /** A session that begins now; returns the headers that a page of the console sends with it. */
     async createSession(
       operatorId = person.id,
     ): Promise<{ Cookie: string; 'X-Requested-With': string }> {

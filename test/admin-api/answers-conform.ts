@@ -7,5 +7,5 @@ export const unopened = { stopping: new AbortController().signal } as AdminDepen
 
 export const document = adminDocument(adminRoutes(unopened), { prefix: PREFIX })
 
-/** Throws on an answer of the admin API that is not as its document says. */
+/** Throws if an answer of the admin API does not conform to its document. */
 export const answerConforms = answersConformTo(document)

@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(() => harness.close())
 
-/** A millisecond later than before: the order of what happens in the same one is not told. */
+/** A millisecond later than before: the order of events within one millisecond is unknown. */
 function ask(method: string, path: string, body?: object, caller = headers) {
   harness.clock.time += 1
   return harness.api(method, path, { headers: caller, ...(body !== undefined && { body }) })

@@ -32,7 +32,7 @@ async function startBoth(auth: RateLimit | 'off' = 'off'): Promise<IngestHarness
   return ingest
 }
 
-/** A server that is not the ingest API, and what it was sent. */
+/** A server other than the ingest API, and the requests that it got. */
 async function somebodyElse(handle: Parameters<typeof createServer>[1]) {
   const server: Server = createServer(handle)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -97,7 +97,7 @@ export function documentsContract(
       const after = await read(before.id)
       expect(after).toMatchObject({ built: 2 })
       expect(Object.keys(after)).not.toContain('callSign')
-      // The same again is a change too: whoever has read it before is late.
+      // Writing the same value is a change too: an earlier reader is out of date.
       expect(await tugs.replace(after)).toBe(true)
       expect(await others.replace(after)).toBe(false)
       expect(await tugs.remove(await read(before.id))).toBe(true)

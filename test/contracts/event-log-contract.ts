@@ -16,7 +16,7 @@ export type OpenedEventLog = {
   readonly keepsOffsets: boolean
   /** Whether all its events may have waited in a spool. */
   readonly marksAll?: true
-  /** Another instance on the same data; those before it may be closed by then or still open. */
+  /** Another instance on the same data; earlier ones may be closed by then or still open. */
   reopen(): Promise<EventLog>
   /**
    * Puts a value where `key` belongs, behind the adapter's back; marked as a position report unless
@@ -29,7 +29,7 @@ export type OpenedEventLog = {
   ): Promise<void>
   /** Puts a value among the rejections, behind the adapter's back. */
   putRawRejection(value: Uint8Array): Promise<void>
-  /** Closes every instance it gave, also those that are closed already, and removes the data. */
+  /** Closes every instance that it returned, even if closed already, and removes the data. */
   close(): Promise<void>
 }
 

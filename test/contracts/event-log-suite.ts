@@ -16,7 +16,10 @@ export type OnALog = {
   readonly log: EventLog
   readonly opened: OpenedEventLog
   readonly consume: (from: EventLog, options?: Partial<ConsumerOptions>) => Consumer
-  /** How the group goes on after this consumer of it, and what its lag is measured from. */
+  /**
+   * The place after which the group resumes once this consumer ends, and from which its lag is
+   * measured.
+   */
   readonly progressOf: (consumer: Consumer) => Partial<Pick<ConsumerOptions, 'resumeAfter'>>
   /** The log's warnings. */
   readonly warnings: readonly Warning[]
@@ -97,7 +100,7 @@ type ConsumerOptions = {
 }
 
 type Consumer = {
-  /** Every batch that was delivered, and those whose delivery resolved. */
+  /** Every delivered batch, and those whose delivery resolved. */
   readonly attempts: readonly LogBatch[]
   readonly batches: readonly LogBatch[]
   entries(): LogEntry[]

@@ -3,7 +3,7 @@ import type { PositionReported } from '../../schemas/position-reported.ts'
 import { eventually } from '../eventually.ts'
 import { startTail, sample, samples, SOON, type EventLogSuite } from './event-log-suite.ts'
 
-/** Live readers: everything after a mark, then what comes, and nothing is committed. */
+/** Live readers: everything after a mark, then new events, and nothing is committed. */
 export function tailingContract({ promise }: EventLogSuite): void {
   promise('a tail from the end gives what comes, in order, and nothing before', async ({ log }) => {
     await log.append(samples(3))

@@ -50,7 +50,7 @@ export function anyProjectionContract(open: OpenStore): void {
       )
     })
 
-    /** Hands the reports over by the plan, then what is left, and compares with the model. */
+    /** Delivers the reports by the plan, then the rest, and compares with the model. */
     async function deliver(reports: readonly Report[], steps: readonly Step[]): Promise<void> {
       const accountId = newAccountId()
       const partitions = placed(accountId, reports, log)

@@ -24,7 +24,7 @@ import { rejectionsContract } from './store-rejections.ts'
 import { sharesContract } from './store-shares.ts'
 import { spooledContract } from './store-spooled.ts'
 
-/** A store on data of its own, empty at first. */
+/** A store with its own data, empty at first. */
 export type OpenedStore = {
   readonly store: Store
   /** Ends this store and opens another on the same data, as a process does that starts again. */

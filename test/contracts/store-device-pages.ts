@@ -31,7 +31,7 @@ export function devicePagesContract(open: OpenStore): void {
       await report(accountId, devices)
       await report(newAccountId(), devices)
       const byId = [...devices].sort((a, b) => bytes(a.deviceId).compare(bytes(b.deviceId)))
-      // Sorting is stable: those of one time stay in the order of their ids.
+      // Sorting is stable: devices of one time stay in the order of their ids.
       const byTime = [...byId].sort((a, b) => a.receivedAt - b.receivedAt)
       for (const sort of SORTS) {
         const wanted = (sort === 'deviceId' ? byId : byTime).map(({ deviceId }) => deviceId)

@@ -226,7 +226,7 @@ export function devicesContract(open: OpenStore): void {
       expect((await find(accountId, deviceId))?.settings).toEqual({ disabled: false })
       expect((await find(other, deviceId))?.settings.name).toBe('Theirs')
 
-      // The clock of the second one was behind; what is said last still counts as later.
+      // The second caller's clock was behind; the last change still counts as later.
       await say(T0 + 9, 'Tug')
       await say(T0 + 7, 'Tug boat')
       await forget(T0 + 8)

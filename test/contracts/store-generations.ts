@@ -210,7 +210,7 @@ export function generationsContract(open: OpenStore): void {
   })
 }
 
-/** The same in every run; a repeat among them, and two beyond what is covered. */
+/** The same in every run; one of them a repeat, and two beyond the covered range. */
 const FIXED: readonly PositionEntry[] = [
   ['B', 'buoy', 10],
   ['A', 'boje \u00fc', 11],

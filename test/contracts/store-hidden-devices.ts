@@ -77,7 +77,7 @@ export function hiddenDevicesContract(open: OpenStore): void {
         await store.hideErased(erasure)
         const erased = own.erase(erasure)
         await store.project(batchOf(erased))
-        // Another one comes: those that are applied may be forgotten.
+        // After another erasure the applied ones may be forgotten.
         await store.hideErased(deviceErased({ deviceId: 'another' }))
         await rebuild.switchOver()
         await eventually(
@@ -216,7 +216,7 @@ export function hiddenDevicesContract(open: OpenStore): void {
       ).toEqual(new Map())
     })
 
-    /** A device with one record, and an erasure of it that nobody has been told of yet. */
+    /** A device with one record, and an erasure of it that has not been reported to anybody yet. */
     async function reportedDevice(): Promise<{
       accountId: string
       recordId: string
@@ -232,7 +232,7 @@ export function hiddenDevicesContract(open: OpenStore): void {
       await shared.store.project(batchOf(...entries))
     }
 
-    /** In how many of the seven ways to read, the device or this record of it is found. */
+    /** The number of the seven ways to read that find the device or this record of it. */
     async function seen(accountId: string, recordId: string): Promise<{ ways: number }> {
       const { store } = shared
       const found = await Promise.all([

@@ -7,7 +7,7 @@ import { withStore } from './store-samples.ts'
 
 export function instancesContract(open: OpenStore): void {
   describe('what runs', () => {
-    // Near to now: a store may go by its own clock when it removes what is old.
+    // Near to now: a store may use its own clock when it removes old data.
     const now = Date.now()
 
     test('is as each instance said last, for as long as it says anything', async () => {

@@ -12,7 +12,7 @@ import { newAccountId, sharedStore, withStore } from './store-samples.ts'
 
 type Query = Omit<Parameters<Store['pageRejections']>[0], 'accountId' | 'limit'>
 
-// Near to now: a store may go by its own clock when it removes what is old.
+// Near to now: a store may use its own clock when it removes old data.
 const NOW = Date.now()
 
 export function rejectionsContract(open: OpenStore): void {
@@ -157,7 +157,7 @@ export function rejectionsContract(open: OpenStore): void {
           at(REJECTIONS_KEPT_MS + 60_000),
           at(REJECTIONS_KEPT_MS + 60_000, 'acc-2'),
         ]
-        // The store's clock goes on while the tests run, for minutes on a busy machine.
+        // The store's clock advances while the tests run, for minutes on a busy machine.
         const [young, newest] = [at(REJECTIONS_KEPT_MS - 600_000), at(0)]
         await store.saveRejections([old, theirs, young])
         await store.saveRejections([newest])

@@ -19,7 +19,9 @@ import type { OpenedStore, OpenStore } from './store-contract.ts'
 
 export type { PositionEntry }
 
-/** One store for the tests of a `describe`; each works in accounts of its own, so none is emptied. */
+/**
+ * One store for the tests of a `describe`; each test uses its own accounts, so no store is emptied.
+ */
 export function sharedStore(open: OpenStore): { readonly store: Store; reopen(): Promise<Store> } {
   let opened: OpenedStore | undefined
   let store: Store
@@ -40,7 +42,7 @@ export function sharedStore(open: OpenStore): { readonly store: Store; reopen():
   }
 }
 
-/** Runs one test on a store of its own, where it concerns the data of every account. */
+/** Runs one test on its own store, if it concerns the data of every account. */
 export async function withStore(open: OpenStore, test: (store: Store) => Promise<void>) {
   const opened = await open()
   try {
@@ -117,7 +119,7 @@ export function operator(changes: Partial<Operator> & Pick<Operator, 'accountId'
   }
 }
 
-/** An erasure of its own, asked for long after the samples were received. */
+/** A separate erasure, requested long after the samples were received. */
 export function deviceErased(changes: Partial<DeviceErased> = {}): DeviceErased {
   const erasedAt = changes.erasedAt ?? T0 + 30 * 24 * 3_600_000
   return {

@@ -138,7 +138,7 @@ export async function startIngest({
       return { id, secret }
     },
 
-    /** Sends a body as it is, or a value as JSON. */
+    /** Sends a body unchanged, or a value as JSON. */
     submit: (body: unknown, options: Sending = {}) => post('/api/v1/gps/submit', body, options),
     batch: (body: unknown, options: Sending = {}) => post('/api/v1/gps/batch', body, options),
 

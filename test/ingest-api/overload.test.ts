@@ -23,7 +23,7 @@ beforeEach(async () => {
   appending = 0
   let going = Promise.resolve()
   load = new Load({ mostRequests: 3, mostBytes: ROOM })
-  // Without what only the body that takes long to decompress needs.
+  // Without the capacity needed only for a body that takes long to decompress.
   load.hold(TAKEN)
   ingest = await startIngest({
     load,

@@ -40,7 +40,8 @@ test('the ingest API says that it lives, stores within 15 s that a key was used,
   const config = loadConfig({ INGEST_PORT: '0' })
   const program = { config, logger, metrics: createMetrics(), lifecycle }
   const url = await startIngestApi({ eventLog, store }, program)
-  // In the order in which they were made: what an earlier test of this process left open stands before it.
+  // In the order of their creation: those that an earlier test of this process left open come
+  // first.
   const open = process.getActiveResourcesInfo()
   const handles = open
     .slice(open.lastIndexOf('TCPServerWrap'))

@@ -66,7 +66,7 @@ test('whatever is slow or lies about its length is answered in the envelope with
       undefined,
       400,
     ],
-    // Some apps throw away what is answered with a 4xx.
+    // Some apps throw away requests that get a 4xx.
     ['half a body of an app', head('Content-Length: 40\r\n', owntracks) + '{', undefined, 503],
     [
       'a bad chunk of an app',

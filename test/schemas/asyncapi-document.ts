@@ -64,7 +64,7 @@ type AsyncapiDocument = {
 const file = new URL('../../schemas/asyncapi.yaml', import.meta.url)
 export const document = parse(readFileSync(file, 'utf8')) as AsyncapiDocument
 
-/** Formats are annotations; what a text must look like is said by patterns. */
+/** Formats are annotations; patterns constrain the texts. */
 const VALIDATION = { strict: false, validateFormats: false } as const
 
 /** The parts of the document that violate AsyncAPI's own schema. */
@@ -74,7 +74,7 @@ export function faultsAsAsyncapi(): unknown[] {
   return check(ajv, asyncapiSpecs.schemas['3.0.0'] as AnySchemaObject)(document)
 }
 
-/** Tells what of a value is not as a schema of the document says. */
+/** Lists the violations of a schema of the document in a value. */
 export function checkerOf(schema: Schema): (value: unknown) => unknown[] {
   return check(new Ajv(VALIDATION), { ...schema, components: document.components })
 }

@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness.close())
 
-/** A key that is bound to `tug-1` and to what begins with `ferry-`, in its ways of being so. */
+/** Keys bound to `tug-1` and to ids that begin with `ferry-`, in different ways. */
 const KEYS: [what: string, changes: Partial<ApiKey>][] = [
   ['a key for some devices', { scopes: SCOPES, deviceIds: [OWN, 'ferry-*'] }],
   ['one of before that is for everything too', { deviceIds: [OWN, 'ferry-*'], scopes: ['admin'] }],

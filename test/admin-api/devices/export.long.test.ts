@@ -34,7 +34,7 @@ function file(format: string, query = '', deviceId = 'tug') {
   return harness.api('GET', path, { headers })
 }
 
-/** As `toEqual` says it, which takes a second for so many. */
+/** Like `toEqual`, which takes a second for this many. */
 function expectEqual(found: unknown, wanted: unknown): void {
   if (!isDeepStrictEqual(found, wanted)) expect(found).toEqual(wanted)
 }

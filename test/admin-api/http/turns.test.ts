@@ -35,7 +35,7 @@ test('beyond the line one is turned away at once, and let in when there is room 
   await expect(lasting()).rejects.toThrow('no room')
   finish[0]?.()
   await first
-  // The second has taken the place over, so there is room in the line and nowhere else.
+  // The second caller has taken the turn over, so only the queue has room.
   const third = turns.run(async () => 'third')
   await expect(lasting()).rejects.toThrow('no room')
   finish[1]?.()

@@ -23,7 +23,7 @@ function iso(time: number): string {
   return new Date(time).toISOString()
 }
 
-/** One whose password takes as long to check as those of real operators. */
+/** An operator whose password takes as long to check as those of real operators. */
 async function realOperator(): Promise<{ email: string }> {
   return harness.createOperator({ passwordHash: await hashPassword(PASSWORD) })
 }

@@ -167,7 +167,7 @@ test('a device with an expected interval changes by that, and when the interval 
 describe('of 1200 devices with an interval of their own', () => {
   let asked: number
   let looks: number
-  /** How often the store was asked for devices within one turn of the event loop. */
+  /** How often the store was queried for devices within one turn of the event loop. */
   let inOneTurn: number
 
   async function startWithMany() {
@@ -331,7 +331,7 @@ test('of a device whose erasure has been read nothing is told, though the store 
   await report('other')
   await eventually(() => source.of('position').length === 3)
   clock.time += 6 * MINUTE_MS
-  // Seen at the same time, it is looked at after the other.
+  // Seen at the same time as the other device, but read after it.
   await eventually(() => statuses(source).includes('zulu idle'))
   expect(statuses(source)).not.toContain('tug idle')
   gate.open()

@@ -61,7 +61,7 @@ test.each(ENDINGS)('a stream ends when %s', async (_, by, end) => {
   })
   const headers = by === 'key' ? bearer(key.secret) : { Cookie: (await createSession()).Cookie }
   const source = await listen({ headers })
-  // Another one that goes on.
+  // Another stream that continues.
   const { secret } = await createKey({ accountId: 'acc-2' })
   const other = await listen({ headers: bearer(secret) })
   await end(harness, key.id)
@@ -152,7 +152,7 @@ test('a store that is away ends no stream', async () => {
   expect(logged.filter((line) => line.includes('"level":50'))).toEqual([])
 })
 
-/** Twice what the system's buffers take of an answer that nobody reads. */
+/** Twice the amount that the system's buffers hold of an unread answer. */
 const EVENTS = 16_000
 
 test('all streams end at once when the process stops, those that take nothing soon after', async () => {
@@ -180,7 +180,7 @@ test('all streams end at once when the process stops, those that take nothing so
   await eventually(() => reading() === 0)
   expect(sources.every((source) => source.isComplete())).toBe(true)
   expect((await open()).status).toBe(503)
-  // Longer than what waits for it is kept.
+  // Longer than the data waiting for it is kept.
   await eventually(() => performance.now() - begin > 1_000)
   stuck.resume()
   await eventually(() => stuck.hasEnded())

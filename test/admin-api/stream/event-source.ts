@@ -5,7 +5,7 @@ export type ReceivedEvent = {
   readonly event: string
   /** The last id the client knew when it was dispatched. */
   readonly id: string
-  /** Whether the event had an id of its own. */
+  /** Whether the event had its own id. */
   readonly hasId: boolean
   readonly data: Record<string, unknown>
 }

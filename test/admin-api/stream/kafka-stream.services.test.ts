@@ -46,7 +46,7 @@ await describeWith(['kafka'], 'the stream on Kafka', ({ kafka }) => {
     while (seen.length < events.length) {
       const again = await listen({ lastEventId: seen.at(-1)?.id ?? '' })
       const isDone = () => seen.length + again.of('position').length >= events.length
-      // It may be asked to connect again, being slower than what comes.
+      // The reader may have to reconnect, because it is slower than the events.
       await eventually(() => isDone() || again.of('lagging').length > 0, SOON)
       seen.push(...again.of('position'))
     }
@@ -84,7 +84,7 @@ await describeWith(['kafka'], 'the stream on Kafka', ({ kafka }) => {
     await eventLog.append(old)
     await eventLog.append(kept)
     await eventLog.trim(T0 + 1)
-    // Else the ring runs away from under it, and it is asked to connect again.
+    // Otherwise the ring overtakes the reader, which then has to reconnect.
     await eventually(async () => {
       const now = await listen()
       now.close()
@@ -116,7 +116,7 @@ await describeWith(['kafka'], 'the stream on Kafka', ({ kafka }) => {
     }
   })
 
-  /** As the id of whoever has read it all. */
+  /** Equals the id of a reader that has read everything. */
   async function endOfLog(): Promise<string> {
     const end: Record<number, number> = {}
     for (const { partition, next } of await harness.eventLog.extent()) {

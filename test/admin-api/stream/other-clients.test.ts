@@ -19,7 +19,7 @@ afterEach(async () => {
   await harness.close()
 })
 
-/** A connection to the service that can be cut, and stays so until it is mended. */
+/** A connection to the service that can be cut, until it is restored. */
 async function startLine(port: number) {
   const sockets = new Set<Socket>()
   let isCut = false

@@ -33,7 +33,7 @@ export async function startStreaming(
   let projecting: Promise<void> | undefined
   let erased = 0
 
-  /** A reader with a key of acc-1 unless `headers` say otherwise, whatever the answer. */
+  /** A reader with a key of acc-1 unless `headers` name another, whatever the answer. */
   async function open({ headers = bearer(secret), lastEventId, query = '' }: Opening = {}) {
     const source = await openEventSource(`${harness.url}/api/v1/stream${query}`, {
       ...headers,
@@ -43,7 +43,7 @@ export async function startStreaming(
     return source
   }
 
-  /** A reader that knows its place: what is appended from now on is for it. */
+  /** A reader that knows its place: it gets everything appended from now on. */
   async function listen(opening: Opening = {}) {
     const source = await open(opening)
     await eventually(() => source.lastEventId() !== '')

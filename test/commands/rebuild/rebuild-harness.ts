@@ -60,7 +60,7 @@ export function rebuildableForEachTest() {
     }
   }
 
-  /** As another process does it: with a store and a log of its own. */
+  /** Like another process: with its own store and log. */
   async function rebuild({ hold, ...options }: RebuildOptions = {}): Promise<Outcome> {
     const ownLog = openLog()
     const ownStore = openSqliteStore({ directory: here.directory })

@@ -46,7 +46,7 @@ async function run(
   const result = await runSimulation({
     url,
     key: 'secret-key',
-    // However slow the machine is; giving up has tests of its own.
+    // However slow the machine is; other tests cover giving up.
     giveUpMs: 60_000,
     timing: realTiming,
     startedAt: realTiming.now(),

@@ -70,7 +70,7 @@ function van(number: number, more: object = {}): SubmittedReport {
   return { json: { deviceId: `van-${number}`, latitude: 54.3, longitude: 10.1, ...more } }
 }
 
-/** How many reports came to what, where any did. */
+/** The number of reports by outcome, without zeros. */
 async function counted(): Promise<Record<string, number>> {
   const { values } = await metrics.reports.get()
   const some = values.filter(({ value }) => value > 0)

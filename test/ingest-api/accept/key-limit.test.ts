@@ -12,7 +12,7 @@ beforeEach(async () => {
 
 afterEach(() => harness.close())
 
-/** Sends so many reports one after another. */
+/** Sends this many reports one after another. */
 async function send(count: number, key: string): Promise<Answer[]> {
   const answers: Answer[] = []
   for (let sent = 0; sent < count; sent += 1) answers.push(await harness.submit(report, { key }))

@@ -110,7 +110,7 @@ test('what is accepted, or refused to nobody known, or fails on our side is not 
   away = true
   statuses.push((await flaky.submit(minimal, { key: secret })).status)
   expect(statuses).toEqual([200, 401, 401, 401, 415, 405, 404, 503])
-  // One that counts, so that there is something to wait for.
+  // A report that counts, so that the test has something to wait for.
   await flaky.submit({}, { key: secret })
   expect(await flaky.rejected(1)).toHaveLength(1)
   expect(await flaky.metrics.registry.metrics()).toContain('gps_rejections_total{outcome="kept"} 1')

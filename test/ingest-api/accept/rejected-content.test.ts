@@ -119,7 +119,7 @@ test('a key behind JSON’s escapes is found wherever the body is cut', () => {
     expect(bodyOf(`{"note":"gps${underscore}${rest}"}`)).toBe('{"note":"gps_…"}')
     expect(bodyOf(`{"note":"gps${underscore}${rest.slice(0, 9)}`)).toBe('{"note":"gps_…')
   }
-  // An escaped backslash begins no other escape; what hides no key stays as it was.
+  // An escaped backslash begins no other escape; text that hides no key stays unchanged.
   expect(bodyOf(`"\\\\u0067ps_ \\u0041"`)).toBe(`"\\\\u0067ps_ \\u0041"`)
 })
 

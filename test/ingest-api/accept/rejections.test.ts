@@ -148,7 +148,7 @@ describe('refused reports', () => {
     await rejections.flush()
     expect(await kept()).toBe(200)
 
-    // A place is free for whoever comes next.
+    // A place is free for the next one.
     clock.time += 1_000
     floods()
     refuse(5, 'key-quiet', 'INVALID_PARAMS', 'quiet')
@@ -222,7 +222,7 @@ describe('while their log takes nothing, refused reports', () => {
       if (second < 60) expect(warnings).toBe(1)
     }
     expect(warnings).toBe(2)
-    // The two of the last second are only told at its end.
+    // The two rejections of the last second are only reported at its end.
     expect(await counted()).toEqual({ dropped: 61 * 20 + 60 * 2 })
     append = (events) => eventLog.appendRejections(events)
     clock.time += 1_000

@@ -95,7 +95,7 @@ describe('an address with too many failed authentications', () => {
     await fail(5)
     expect(await statusOf('malformed')).toBe(429)
     expect(await statusOf(secret)).toBe(200)
-    // Not used for so long that it has to be looked up again.
+    // Unused for so long that it has to be looked up again.
     ingest.clock.time += 3_600_000
     expect(await statusOf(secret)).toBe(200)
     ingest.clock.time += 3_600_001

@@ -117,7 +117,8 @@ describe('what the store says of a key', () => {
     const first = grants.find(hash)
     await jest.advanceTimersByTimeAsync(3_000)
     await first
-    // Longer than it is waited for once, with every pause in between; no timer goes while they ask.
+    // Longer than one wait for the store, with every pause in between; no timer runs while they
+    // ask.
     for (let round = 0; round < 50; round += 1) {
       expect((await grants.find(others[round % 5] ?? hash))?.key.name).toBe('old')
       await jest.advanceTimersByTimeAsync(100)

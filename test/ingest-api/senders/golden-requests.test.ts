@@ -6,14 +6,14 @@ import { rejectionsOf } from './rejections-of.ts'
 let ingest: IngestHarness
 ingestForAllTests((given) => ({ ingest } = given))
 
-// Later than whatever the apps have sent.
+// Later than all times that the apps have sent.
 beforeAll(() => {
   ingest.clock.time = Date.UTC(2026, 10, 22)
 })
 
 const cases = goldenRequests().map((golden) => [golden.id, golden] as const)
 
-/** PhoneTrack's other paths are the same as `/log/…`, which the document tells. */
+/** PhoneTrack's other paths equal `/log/…`, as the document says. */
 const ALIAS = /^\/index\.php\/|^\/log[A-Z]|\/client\/index\.php$/
 
 async function request(path: string, init: RequestInit) {
@@ -27,7 +27,7 @@ test('there are cases of every app', () => {
 })
 
 test.each(cases)('%s', async (_, golden) => {
-  // A key of its own tells what came of this case.
+  // A separate key identifies the outcome of this case.
   const { id: keyId, secret } = await ingest.createKey()
   const { expect: expected } = golden
   for (const { path, init } of requestsOf(golden, secret)) {

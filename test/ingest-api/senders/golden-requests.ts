@@ -11,7 +11,7 @@ export type Golden = {
   readonly request: Sent & {
     readonly method: string
     readonly path: string
-    /** Whether the path is the whole path, and not what follows the dialect's own. */
+    /** Whether the path is complete, instead of relative to the dialect's own path. */
     readonly absolute?: boolean
   }
   readonly expect: {
@@ -51,7 +51,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
   phonetrack: '',
 }
 
-/** The project's own cases, and those that may lie beside it. */
+/** The project's own cases, and any that are in a folder next to it. */
 export function goldenRequests(): Golden[] {
   const own = fileURLToPath(new URL('../../fixtures/senders/requests.json', import.meta.url))
   const beside = fileURLToPath(
@@ -85,7 +85,7 @@ export function requestsOf(
   }))
 }
 
-/** An event, and beside it the same fields as they were expected. */
+/** An event, and next to it the same fields with the expected values. */
 export function compared(
   { deviceId, timestamp, ...fields }: ExpectedPosition,
   event: PositionReported,

@@ -209,7 +209,7 @@ describe('rules across documents', () => {
     expect(await found).toMatchObject({ key: { id: key.id }, secretValidUntil: 9 })
   })
 
-  /** A back office of its own on the same data; `slow`: others get turns between its calls. */
+  /** A separate back office on the same data; `slow`: others get turns between its calls. */
   function process({
     slow,
     before = async () => undefined,
@@ -232,7 +232,10 @@ describe('rules across documents', () => {
     return openBackOffice(calling, { disabledDevices: async () => [] })
   }
 
-  /** Does `work` in a process that dies after so many calls to the database; gives if it did. */
+  /**
+   * Does `work` in a process that dies after this many calls to the database; returns whether it
+   * died.
+   */
   async function diesAfter(calls: number, work: (dying: BackOffice) => Promise<unknown>) {
     let left = calls
     const before = async () => {
@@ -261,7 +264,10 @@ describe('rules across documents', () => {
   }
 })
 
-/** Holds a process up at its first call of this name, until it is let go on to another or for good. */
+/**
+ * Blocks a process at its first call of this name, until it is released, to another call or for
+ * good.
+ */
 function held(first: string) {
   let at: string | undefined = first
   let goOn: () => void = () => undefined

@@ -7,7 +7,7 @@ import { T0 } from '../../samples.ts'
 
 export type OpenOptions = Partial<Parameters<typeof openMongoStore>[0]>
 
-/** A database of its own on a running server, and stores on it. */
+/** A separate database on a running server, and stores on it. */
 export type TestDatabase = {
   readonly url: string
   /** For a look behind the store. */
@@ -52,7 +52,7 @@ export function testDatabase({ url, database }: { url: string; database: string 
   }
 }
 
-/** Runs one test on a database of its own. */
+/** Runs one test on a separate database. */
 export async function withDatabase(
   service: Parameters<typeof testDatabase>[0],
   use: (database: TestDatabase) => Promise<void>,

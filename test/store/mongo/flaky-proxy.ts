@@ -8,12 +8,16 @@ export type FlakyProxy = {
   become(mode: Mode): Promise<void>
   /** A request that holds this text never arrives: its connection breaks. */
   loseRequestsWith(text: string | undefined): void
-  /** A request that holds this text waits with what follows it, whether its client stays or not. */
+  /**
+   * Holds back a request with this text and all that follow it, whether its client stays or not.
+   */
   holdRequestsWith(text: string): void
   holds(): boolean
   /** Is shown every piece of a request as it comes. */
   watch(watcher: (bytes: Buffer) => void): void
-  /** The server gets what was held; resolves when it has answered. The answers never arrive. */
+  /**
+   * Sends the held requests to the server; resolves when it has answered. The answers never arrive.
+   */
   release(): Promise<void>
   close(): Promise<void>
 }

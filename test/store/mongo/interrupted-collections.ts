@@ -15,7 +15,9 @@ export function interrupted(
   }
 }
 
-/** Runs a story with an interruption before its first call, its second, until there is no such call. */
+/**
+ * Runs a story with an interruption before its first call, then its second, and so on to the last.
+ */
 export async function everyInterruption(
   run: (interrupt: (work: () => Promise<void>) => () => Promise<void>) => Promise<void>,
 ): Promise<number> {

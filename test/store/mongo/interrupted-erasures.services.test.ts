@@ -82,14 +82,14 @@ await describeWith(['mongodb'], 'an erasing projector that is interrupted', ({ m
   })
 })
 
-/** A device's reports before its erasure, and the batch that erases it and goes on. */
+/** A device's reports before its erasure, and the batch with the erasure and later reports. */
 function story() {
   const accountId = newAccountId()
   const log = new LogOfOneSuite()
   const entry = () => log.append(positionReported({ accountId }))
   const before = [entry(), entry()] as const
   const erasure = log.erase(deviceErased({ accountId }))
-  // The repeat of a report that is erased, and one of its own.
+  // A repeat of an erased report, and a new one.
   const repeat = log.append(before[1].event)
   const after = entry()
   const records = [repeat, after].map(({ event, origin }) => ({ ...event, origin }))

@@ -105,7 +105,7 @@ await describeWith(['mongodb'], 'removing what is erased in MongoDB', ({ mongodb
         }
         await removeErased(interrupted(readModels, interrupt(eraseAgain)))
         if (!isDone) return
-        // A report in between that finds the device as it is being unmarked.
+        // A report in between that finds the device while it is being unmarked.
         await project(readModels, batchOf(report()), silent)
         expect(await readModels.positions.countDocuments({ accountId })).toBe(2)
         expect(await readModels.deviceStatuses.findOne({ accountId })).toMatchObject({

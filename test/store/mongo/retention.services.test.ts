@@ -24,7 +24,7 @@ await describeWith(['mongodb'], 'retention in MongoDB', ({ mongodb }) => {
         await database.open({ retention: { wanted: retention } })
         const set =
           seconds === undefined ? [] : [{ key: { receivedAt: 1 }, expireAfterSeconds: seconds }]
-        // An index that was not there is built in the background.
+        // A missing index is built in the background.
         await eventually(async () => isDeepStrictEqual(await timeToLive(database), set))
         const other = await database.open()
         expect(await other.retentionDays()).toBe(seconds && seconds / 86_400)

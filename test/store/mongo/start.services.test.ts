@@ -134,5 +134,8 @@ await describeWith(['mongodb'], 'opening the MongoDB store', ({ mongodb }) => {
   })
 })
 
-/** The driver's types take every `_id` for an ObjectId where the collection says nothing else. */
+/**
+ * The driver's types assume an ObjectId for every `_id` unless the collection's type says
+ * otherwise.
+ */
 const [SCHEMA, LOCK] = ['schema', 'migration-lock'] as unknown as [never, never]

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import type { OpenedStore } from '../../contracts/store-contract.ts'
 
-/** A store in a directory of its own, which goes when it is closed. */
+/** A store in its own directory, which is removed when the store is closed. */
 export async function openTemporaryStore(): Promise<OpenedStore> {
   const directory = mkdtempSync(join(tmpdir(), 'sqlite-store-'))
   let latest = openSqliteStore({ directory })

@@ -74,7 +74,7 @@ test('a record projected while old devices are removed keeps its device until th
   let projected: Promise<unknown> | undefined
   await first.expire(T0 + 60_000, {
     seenBefore: T0 + 60_000,
-    // Between the first devices that go and the others.
+    // Between the first removed devices and the others.
     forget: () => {
       projected ??= new Promise(setImmediate).then(() => project(second, [late]))
     },

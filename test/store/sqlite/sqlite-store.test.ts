@@ -10,7 +10,7 @@ import { DependencyError } from '../../../runtime/errors.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { account, apiKey, batchOf, operator } from '../../contracts/store-samples.ts'
 import { storeContract } from '../../contracts/store-contract.ts'
-// It builds what the processes below run.
+// Builds the code that the processes below run.
 import '../../programs.ts'
 import { positionReported } from '../../samples.ts'
 import { openTemporaryStore } from './open-sqlite-store.ts'

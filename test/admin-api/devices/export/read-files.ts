@@ -9,7 +9,7 @@ export function ofLines(text: string): unknown[] {
   return lines.map((line) => JSON.parse(line) as unknown)
 }
 
-/** Rows of cells as RFC 4180 says. */
+/** Rows of cells in the format of RFC 4180. */
 export function ofCsv(text: string): string[][] {
   const rows: string[][] = []
   let row: string[] = []
@@ -26,7 +26,7 @@ export function ofCsv(text: string): string[][] {
   return rows
 }
 
-/** @throws {Error} where it is not well-formed. */
+/** @throws {Error} if the text is not well-formed. */
 export function ofXml(text: string) {
   return new DOMParser({ onError: onErrorStopParsing }).parseFromString(text, 'text/xml')
 }

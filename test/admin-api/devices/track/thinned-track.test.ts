@@ -34,7 +34,7 @@ function worst(records: readonly PositionRecord[], shown: readonly PositionRecor
   return far
 }
 
-/** A drive by steps of whatever length and direction, anywhere, over the 180th meridian and poles. */
+/** A drive in steps of any length and direction, anywhere, across the 180th meridian and poles. */
 const drive = fc
   .tuple(
     fc.double({ min: -89, max: 89, noNaN: true }),

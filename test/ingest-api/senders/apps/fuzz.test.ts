@@ -84,7 +84,7 @@ test('any request gets an answer of the contract, and each 2xx a report, heartbe
   await fc.assert(
     fc.asyncProperty(fc.array(requests, { minLength: 5, maxLength: 5 }), async (several) => {
       for (const { path, body, query, headers, isAway, key } of several) {
-        // Else most rejections would wait to be counted with others.
+        // Otherwise most rejections would wait to be counted together.
         ingest.clock.time += 1_000
         away = isAway
         asked = []

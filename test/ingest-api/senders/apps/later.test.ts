@@ -115,7 +115,7 @@ describe('a request that may succeed later gets 503, and its acceptable reports 
     expect((await overland(secret, feature(), feature())).status).toBe(200)
     expectLater(await overland(secret, feature(), feature('tug')), /^\d\d$/)
     expect(await devices()).toEqual(['tug', 'van', 'van'])
-    // It comes again, so it is no rejection.
+    // The request comes again, so it is not a rejection.
     expect(await rejectionsOf(ingest, id)).toEqual([])
     const { values } = await ingest.metrics.appReports.get()
     expect(values).toContainEqual(
