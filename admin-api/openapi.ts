@@ -102,7 +102,7 @@ function described(route: AdminRoute, prefix: string): Operation {
     description: [route.description, needed(route)].filter(Boolean).join('\n\n'),
     parameters: parametersFor(route),
     ...(body !== undefined && {
-      body: { required: !bodyMayBeAbsent, schema: bodySchema(route.method, body) },
+      body: { required: !bodyMayBeAbsent, schema: bodySchema(route, body) },
     }),
     answer: {
       status,
@@ -118,8 +118,12 @@ function described(route: AdminRoute, prefix: string): Operation {
 }
 
 /** Refuses a change without any field to change. */
-function bodySchema(method: AdminRoute['method'], rules: Rules): JsonSchema {
-  return { ...objectSchemaOf(schemasOf(rules)), ...(method === 'PATCH' && { minProperties: 1 }) }
+function bodySchema({ method, bodyExample }: AdminRoute, rules: Rules): JsonSchema {
+  return {
+    ...objectSchemaOf(schemasOf(rules)),
+    ...(method === 'PATCH' && { minProperties: 1 }),
+    ...(bodyExample !== undefined && { examples: [bodyExample] }),
+  }
 }
 
 function tagOf({ path }: AdminRoute) {

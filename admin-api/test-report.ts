@@ -78,6 +78,10 @@ export function reportTestRoutes({
       description: DESCRIPTION,
       needs: 'admin',
       body: TEST,
+      bodyExample: {
+        key: 'gps_…',
+        report: { deviceId: 'tracker-7', latitude: 59.9139, longitude: 10.7522 },
+      },
       answer: { data: ANSWERED },
       errors: ['NOT_FOUND'],
       handle: test,

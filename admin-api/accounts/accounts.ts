@@ -131,6 +131,10 @@ export function accountRoutes({
       summary: 'Makes an account and its first admin',
       needs: 'platform',
       body: NEW_ACCOUNT,
+      bodyExample: {
+        name: 'Ferries',
+        admin: { email: 'ana@example.org', password: 'correct horse battery' },
+      },
       answer: { status: 201, data: ACCOUNT_WITH_ADMIN },
       errors: ['CONFLICT'],
       handle: create,
@@ -144,6 +148,7 @@ export function accountRoutes({
         'Nobody suspends their own: 409.',
       needs: 'platform',
       body: SUSPENSION,
+      bodyExample: { suspended: true },
       answer: { data: ACCOUNT },
       errors: ['CONFLICT'],
       handle: suspend,

@@ -80,6 +80,7 @@ export function changeOperatorRoute({
       'last operator of the platform stay what they are: 409.',
     needs: 'admin session',
     body: CHANGES,
+    bodyExample: { role: 'viewer' },
     answer: { data: OPERATOR },
     errors: ['CONFLICT'],
     handle: change,

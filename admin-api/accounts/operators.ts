@@ -103,6 +103,7 @@ export function operatorRoutes({
         'sets `platform`.',
       needs: 'admin session',
       body: NEW_OPERATOR,
+      bodyExample: { email: 'ben@example.org', password: 'correct horse battery', role: 'viewer' },
       answer: { status: 201, data: OPERATOR },
       errors: ['CONFLICT'],
       handle: create,

@@ -166,6 +166,7 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
       description: CHANGE_DESCRIPTION,
       needs: 'admin',
       body: CHANGES,
+      bodyExample: { name: 'Ferry', expectedIntervalSeconds: 60 },
       answer: { data: CHANGED_DEVICE },
       handle: change,
     }),

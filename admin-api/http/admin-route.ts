@@ -35,6 +35,8 @@ export type AdminRoute<Query extends Rules = Rules, Body extends Rules = Rules> 
   readonly query?: Query
   /** Absent: no body is read. */
   readonly body?: Body
+  /** For the OpenAPI document. */
+  readonly bodyExample?: object
   /** If set, a request without a body counts as one with an empty object. */
   readonly bodyMayBeAbsent?: true
   readonly answer: {

@@ -44,6 +44,7 @@ export function changeKeyRoute({ store, clock }: { store: Store; clock: Clock })
       '`null` takes `expiresAt`, `deviceIds` or `rateLimit` away. Services see it within 5 s.',
     needs: 'admin',
     body: KEY_CHANGES,
+    bodyExample: { name: 'Tracker 7', rateLimit: 600 },
     answer: { data: KEY },
     handle: change,
   })

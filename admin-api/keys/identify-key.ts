@@ -39,6 +39,7 @@ export function identifyKeyRoute({
       'Also one that is revoked or expired, and the secret from before a rotation. 10 times in 60 s.',
     needs: 'admin',
     body: SECRET,
+    bodyExample: { key: 'gps_…' },
     answer: { data: KEY },
     errors: ['NOT_FOUND'],
     handle: identify,

@@ -75,6 +75,7 @@ export function keyRoutes({
       summary: 'Makes an API key; its secret is shown this once',
       needs: 'admin',
       body: NEW_KEY,
+      bodyExample: { name: 'Tracker 7', scopes: ['positions:write'], deviceIds: ['tracker-7'] },
       answer: { status: 201, data: KEY_WITH_SECRET },
       handle: create,
     }),

@@ -69,6 +69,7 @@ export function rotateKeyRoute({ store, clock }: { store: Store; clock: Clock })
       'one from before that no longer, so rotate again only once senders have the new one.',
     needs: 'admin',
     body: GRACE,
+    bodyExample: { graceSeconds: 86_400 },
     bodyMayBeAbsent: true,
     answer: { data: KEY_WITH_SECRET },
     errors: ['CONFLICT'],

@@ -105,6 +105,7 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
       description: DESCRIPTION,
       needs: 'admin',
       body: NEW_SHARE,
+      bodyExample: { name: 'Ferry', deviceIds: ['tracker-7'], expiresAt: '2026-01-31T12:30:00Z' },
       answer: { status: 201, data: SHARE_WITH_TOKEN },
       handle: create,
     }),

@@ -76,6 +76,7 @@ export function changePasswordRoute({
     summary: 'Changes one’s own password; the other sessions end',
     needs: 'session',
     body: PASSWORDS,
+    bodyExample: { current: 'the one so far', next: 'correct horse battery staple' },
     answer: {},
     errors: ['RATE_LIMITED'],
     handle: change,

@@ -136,6 +136,7 @@ export function sessionRoutes({
       summary: 'Signs in',
       needs: 'nobody',
       body: CREDENTIALS,
+      bodyExample: { email: 'ana@example.org', password: 'correct horse battery staple' },
       answer: { data: SIGNED_IN },
       errors: ['UNAUTHORIZED', 'RATE_LIMITED'],
       handle: signIn,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { pino } from 'pino'
 import { adminRoutes, createAdminApp, PREFIX, type AdminDependencies } from '../../admin-api/app.ts'
 import type { AdminRoute } from '../../admin-api/http/admin-route.ts'
@@ -16,7 +17,9 @@ type Told = {
   readonly parameters?: readonly { readonly name: string; readonly schema: object }[]
   readonly requestBody?: {
     readonly required: boolean
-    readonly content: { readonly 'application/json': { readonly schema: object } }
+    readonly content: {
+      readonly 'application/json': { readonly schema: object; readonly example?: unknown }
+    }
   }
 }
 
@@ -129,6 +132,23 @@ describe('errors of a call', () => {
     )
     expect(Object.keys(document['x-unmatched'] as object)).toEqual(['404', '405'])
   })
+})
+
+test('every body has an example where Postman looks for it, as its schema says', () => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  const bodies = Object.values(document.paths).flatMap((operations) =>
+    Object.values(operations as Readonly<Record<string, Told>>).flatMap(
+      ({ operationId, requestBody }) =>
+        requestBody ? [{ operationId, ...requestBody.content['application/json'] }] : [],
+    ),
+  )
+  expect(bodies.length).toBeGreaterThan(10)
+  const { components } = document
+  const without = bodies.filter(
+    ({ schema, example }) =>
+      example === undefined || !ajv.validate({ ...schema, components }, example),
+  )
+  expect(without.map(({ operationId }) => operationId)).toEqual([])
 })
 
 describe('credentials', () => {
