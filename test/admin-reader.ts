@@ -41,7 +41,7 @@ export function adminReader({ adminUrl, key }: { adminUrl: string; key: string }
     return items
   }
 
-  /** Undefined where there is none. */
+  /** Undefined if there is none. */
   async function ifAny<T>(asked: Promise<T>): Promise<T | undefined> {
     try {
       return await asked

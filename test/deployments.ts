@@ -12,7 +12,7 @@ export type Deployment = {
   /** A key that may report positions and read everything. */
   readonly key: string
   readonly programs: readonly RunningProgram[]
-  /** Ends every process as an operator would, and starts all anew on the same data. */
+  /** Ends every process as an operator would, and restarts all on the same data. */
   restart(): Promise<Deployment>
   /** SIGTERM to every process; gives their exit codes. */
   stop(): Promise<(number | NodeJS.Signals)[]>

@@ -15,7 +15,7 @@ export function callsServedBy(app: { readonly middleware: readonly object[] }): 
     .sort()
 }
 
-/** The calls that a document tells of. */
+/** The calls in a document. */
 export function callsToldBy(document: OpenApiDocument): string[] {
   return Object.entries(document.paths)
     .flatMap(([path, methods]) =>

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 const own = fileURLToPath(new URL('fixtures/tracks', import.meta.url))
 const beside = fileURLToPath(new URL('../../shared/data/tracks', import.meta.url))
 
-/** Tracks as GPS loggers write them: the project's own, and those that may lie beside it. */
+/** Tracks as GPS loggers write them: the project's own, and any in a folder next to it. */
 export const tracks = [own, beside].filter(existsSync).flatMap((folder) =>
   readdirSync(folder)
     .filter((name) => name.endsWith('.gpx'))

@@ -14,7 +14,7 @@ export type Received = {
   readonly idempotencyKey?: string
 }
 
-/** A real HTTP server in the service's place: what it is asked is kept, what it answers is given. */
+/** A real HTTP server in place of the service: it records requests and gives predefined answers. */
 export async function standInService(
   reply: (request: Received, index: number) => Reply | Promise<Reply>,
 ): Promise<{ url: URL; received: Received[]; close(): Promise<void> }> {
@@ -63,7 +63,7 @@ export function refused(status: number, error: string, headers: Record<string, s
   return { status, headers, data: { success: false, error } }
 }
 
-/** A clock that jumps over every pause, and says how long each was. */
+/** A clock that jumps over every pause, and records its length. */
 export function jumpingTiming(): Timing & { readonly pauses: number[] } {
   let jumped = 0
   const pauses: number[] = []

@@ -22,7 +22,7 @@ export type ComposeProject = {
   remove(): Promise<void>
 }
 
-/** As `docker compose ps` tells of it. */
+/** A container in the output of `docker compose ps`. */
 export type Container = {
   readonly Service: string
   readonly ExitCode: number

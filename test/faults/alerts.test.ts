@@ -8,7 +8,7 @@ import { startDistributedService, type DistributedService } from './distributed-
 import { startLoad, type Load } from './load.ts'
 import { noteFault } from './table.ts'
 
-/** Every time in the rules is so many times shorter here: five minutes are ten seconds. */
+/** The factor by which every time in the rules is shorter here: five minutes are ten seconds. */
 const FASTER = 30
 /** How long what fires is looked at: 5 minutes of the rules' time. */
 const LOOKED_AT_MS = 10_000

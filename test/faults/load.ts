@@ -114,7 +114,7 @@ export function devicesOf({ sent }: Pick<Load, 'sent'>): string[] {
   return [...new Set(sent.map(({ deviceId }) => deviceId))]
 }
 
-/** Seconds until each of the devices has been acknowledged anew; fails after 10 s. */
+/** Seconds until each of the devices has been acknowledged again; fails after 10 s. */
 export async function acceptsAgain(load: Load, devices = devicesOf(load)): Promise<number> {
   const begin = performance.now()
   const before = load.acknowledged.length

@@ -125,7 +125,7 @@ await describeWith(['ownKafka', 'ownMongodb'], 'ingest APIs with a spool', (serv
     await service.start('ingest-1')
     await drained()
     const later = await submit({ deviceId, latitude: 9, longitude: 9 })
-    // In the log it stands behind all that waited.
+    // In the log it comes after all events that waited.
     await eventually(() => api.device(deviceId), { withinMs: 60_000 })
     expect(await api.device(deviceId)).toMatchObject({ reportCount: 1 })
     const positions = await api.positions(deviceId)

@@ -98,7 +98,7 @@ function rebuild(): Command {
   })
 }
 
-/** Reports keep coming, are projected and looked at, while the read models are made anew. */
+/** Reports keep coming, are projected and read, while the read models are rebuilt. */
 function rebuildDuring(batches: Report[][]): Command {
   return command(`rebuild during ${JSON.stringify(batches)}`, async (model, world) => {
     await world.rebuild(async () => {

@@ -40,7 +40,7 @@ async function firing(series: Record<string, string>): Promise<string> {
   const folder = await temporaryDirectory()
   const file = join(folder.path, 'test.yaml')
   const input_series = Object.entries(series).map(([name, values]) => ({ series: name, values }))
-  // Expects what cannot be, so that promtool says what there is.
+  // Expects impossible alerts, so that promtool prints the real ones.
   const exp_samples = [{ labels: 'ALERTS', value: 0 }]
   const promql_expr_test = [{ expr: 'ALERTS{alertstate="firing"}', eval_time: '14m', exp_samples }]
   const tests = [{ interval: '1m', input_series, promql_expr_test }]

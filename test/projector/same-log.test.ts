@@ -55,7 +55,7 @@ async function counted(): Promise<number | undefined> {
   return device?.status.reportCount
 }
 
-/** A log.sqlite in the place of the one before, with so many other events. */
+/** Replaces log.sqlite by one with this many other events. */
 async function replaceLog(events: number): Promise<void> {
   await eventLog.close()
   for (const ending of ['', '-wal', '-shm']) {

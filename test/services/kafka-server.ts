@@ -54,7 +54,7 @@ export async function startKafka(
   return Object.assign(server, { brokers })
 }
 
-/** Starts in half the time, and stands still for longer. */
+/** Options that start it in half the time, but with longer pauses. */
 const QUICK_JVM = ['-Xmx512m', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC']
 
 /** The settings of `kafka-server-start.sh`. */

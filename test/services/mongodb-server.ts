@@ -5,7 +5,7 @@ import { containerHost, startContainer } from './containers.ts'
 import { freePort, startProcess, type OwnServer, type ServerOptions } from './own-server.ts'
 import { mongodbProgram } from './programs.ts'
 
-/** Starts `mongod`, or a stand-in of its protocol where there is none. */
+/** Starts `mongod`, or a stand-in of its protocol if there is none. */
 export async function startMongodb(
   options: ServerOptions = {},
 ): Promise<OwnServer & { url: string }> {

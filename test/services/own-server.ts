@@ -25,7 +25,7 @@ export type ServerOptions = {
   readonly port?: number
 }
 
-/** How to start one program, made anew for each start. */
+/** How to start one program, created again for each start. */
 export type Launch = {
   readonly command: string
   readonly args: readonly string[]

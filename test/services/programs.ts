@@ -45,7 +45,7 @@ export function apicurio(): Promise<string> {
   })
 }
 
-/** How to start a server of MongoDB's protocol: `mongod` where there is one, else a stand-in. */
+/** How to start a server of MongoDB's protocol: `mongod` if available, else a stand-in. */
 export async function mongodbProgram(): Promise<
   (options: { port: number; dataDir: string }) => { command: string; args: string[] }
 > {

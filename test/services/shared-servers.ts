@@ -6,7 +6,7 @@ import { startMongodb } from './mongodb-server.ts'
 import { startSchemaRegistry } from './schema-registry-server.ts'
 import { runFolder } from './test-run.ts'
 
-/** Where a server is that all suites of the run share, or why there is none. */
+/** The address of a server that all suites of the run share, or the reason why there is none. */
 export type Shared<Address> =
   | { readonly kind: 'running'; readonly address: Address }
   | { readonly kind: 'unavailable'; readonly reason: string }

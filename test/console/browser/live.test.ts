@@ -4,7 +4,7 @@ import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite, deviceRow } from './console-harness.ts'
 
-/** A stream that sends what the test tells it to. */
+/** A stream that sends the test's events. */
 const STREAM_BY_HAND = `const ask = window.fetch
   window.fetch = (url, options) => {
     if (!String(url).includes('/api/v1/stream')) return ask(url, options)

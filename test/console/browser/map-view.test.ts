@@ -11,7 +11,7 @@ const RESTS_MS = 800
 describeConsole('the view of the map', () => {
   const suite = consoleSuite()
 
-  /** Where a text stands once the map has come to rest. */
+  /** The place of a text once the map has come to rest. */
   async function placeOf(page: Page, text: string): Promise<Painted> {
     return eventually(
       async () => {
@@ -72,7 +72,7 @@ describeConsole('the view of the map', () => {
     await dialog.getByRole('button', { name: 'spot-07' }).click()
     await page.waitForURL(/device=spot-07/)
     await dialog.waitFor({ state: 'hidden' })
-    // It stands alone now, and neither it nor its name covers the others.
+    // The device is on its own now, and neither it nor its name covers the others.
     const others = await placeOf(page, String(AT_ONE_SPOT - 1))
     const name = await placeOf(page, 'spot-07')
     expect(Math.hypot(name.x - 19 - others.x, name.y - others.y)).toBeGreaterThan(30)

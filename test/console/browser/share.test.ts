@@ -93,7 +93,7 @@ describeConsole('sharing', () => {
     return { page, link: `${suite.url}/share#${token}` }
   }
 
-  /** An open stream of the share; `told` resolves once it has told a text. */
+  /** An open stream of the share; `told` resolves once it has sent a text. */
   async function openShared(token: string) {
     const { body } = await fetch(`${suite.url}/api/v1/shared/stream`, {
       headers: { Authorization: `Bearer ${token}` },

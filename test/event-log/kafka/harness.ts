@@ -202,7 +202,7 @@ export function startTailing(log: EventLog, after: Offsets | 'end') {
   return {
     items,
     recordIds: () => recordIds(batches().flatMap(({ entries }) => entries)),
-    /** Where it stands: what a reader would keep to resume from. */
+    /** Its place in the log, from which a reader would resume. */
     marks: (): Offsets =>
       Object.fromEntries(batches().map(({ partition, lastOffset }) => [partition, lastOffset])),
     stop() {

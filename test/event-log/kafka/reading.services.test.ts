@@ -75,7 +75,7 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
   test.each(['gzip', 'snappy', 'lz4', 'zstd'])('batches that are %s are read', async (codec) => {
     const topicPrefix = aPrefix()
     const topic = `${topicPrefix}.position-reported`
-    // The broker compresses anew what comes in another codec.
+    // The broker recompresses batches with another codec.
     const configEntries = [{ name: 'compression.type', value: codec }]
     await createTopic(brokers, { topic, configEntries })
     const producer = plainKafka(brokers).producer()

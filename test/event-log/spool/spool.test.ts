@@ -63,7 +63,7 @@ describe('a spool', () => {
     spool = harness.open()
   })
 
-  /** Opens it again, as a process does that starts anew. */
+  /** Opens the spool again, like a process that restarts. */
   async function reopen(options: Parameters<SpoolHarness['open']>[0] = {}) {
     await spool.close()
     spool = harness.open(options)
