@@ -1,10 +1,7 @@
-import { ConfigResourceTypes } from 'kafkajs'
-import { projectorGroup } from '../../projector/projector.ts'
 import { decodePositionReported } from '../../schemas/position-reported.ts'
 import { plainKafka, readTopic } from '../event-log/kafka/harness.ts'
 import { eventually } from '../eventually.ts'
 import type { Services } from '../services/describe-with.ts'
-import { coordinatorOf } from '../services/kafka-cluster.ts'
 import { startPrograms } from './distributed-service.ts'
 import type { Acknowledged } from './load.ts'
 
@@ -61,30 +58,6 @@ export async function startClusterService(
         return { ...event, timestamp: new Date(event.timestamp).toISOString() }
       })
       return [...new Map(reports.map((report) => [report.recordId, report])).values()]
-    },
-
-    /** The broker that keeps the projectors' group. */
-    coordinator: () => coordinatorOf(admin, `gps.${projectorGroup(1)}`),
-
-    /** Puts one partition of the positions on these brokers only. */
-    async assign(partition: number, replicas: number[]): Promise<void> {
-      const assigned = [{ topic: TOPIC, partitionAssignment: [{ partition, replicas }] }]
-      await admin.alterPartitionReassignments({ topics: assigned })
-      await eventually(
-        async () => {
-          const all = await partitionsOf(TOPIC)
-          const found = all.find(({ partitionId }) => partitionId === partition)
-          return [found?.replicas, found?.isr].every((one) => one?.length === replicas.length)
-        },
-        { withinMs: 30_000, everyMs: 200 },
-      )
-    },
-
-    /** How many replicas must be in sync for a write. */
-    async requireInSync(replicas: number): Promise<void> {
-      const configEntries = [{ name: 'min.insync.replicas', value: String(replicas) }]
-      const topic = { type: ConfigResourceTypes.TOPIC, name: TOPIC, configEntries }
-      await admin.alterConfigs({ validateOnly: false, resources: [topic] })
     },
   }
 }

@@ -115,7 +115,8 @@ export function devicesOf({ sent }: Pick<Load, 'sent'>): string[] {
 }
 
 /** Seconds until each of the devices has been acknowledged again; fails after 10 s. */
-export async function acceptsAgain(load: Load, devices = devicesOf(load)): Promise<number> {
+export async function acceptsAgain(load: Load): Promise<number> {
+  const devices = devicesOf(load)
   const begin = performance.now()
   const before = load.acknowledged.length
   await eventually(

@@ -1,4 +1,3 @@
-import type { Admin } from 'kafkajs'
 import { formatted, kafkaAnswers, newClusterId, SETTINGS } from './kafka-server.ts'
 import { freePort, startProcess, type OwnServer } from './own-server.ts'
 
@@ -56,14 +55,4 @@ export async function startKafkaCluster(
       await Promise.all(nodes.map((node) => node.kill()))
     },
   }
-}
-
-/** The broker that keeps a group. Kafka places groups by Java's hash of the text. */
-export async function coordinatorOf(admin: Admin, groupId: string): Promise<number> {
-  const topic = '__consumer_offsets'
-  const { topics } = await admin.fetchTopicMetadata({ topics: [topic] })
-  const partitions = topics[0]?.partitions ?? []
-  const hash = [...groupId].reduce((sum, char) => (31 * sum + char.charCodeAt(0)) | 0, 0)
-  const own = (hash & 0x7fffffff) % partitions.length
-  return partitions.find(({ partitionId }) => partitionId === own)!.leader
 }
