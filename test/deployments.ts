@@ -166,8 +166,6 @@ export async function signIn(adminUrl: string, credentials: object = OPERATOR) {
         ...changes,
       }),
     revokeKey: (id: string) => call('POST', `/keys/${id}/revoke`),
-    rotateKey: (id: string, graceSeconds: number) =>
-      call<{ id: string; key: string }>('POST', `/keys/${id}/rotate`, { graceSeconds }),
     eraseDevice: (deviceId: string) => call('DELETE', `/devices/${encodeURIComponent(deviceId)}`),
   }
 }
