@@ -12,12 +12,12 @@ const NONE = new Int32Array([0])
 /**
  * Keeps the processors from halting until the returned function is called: idle ones poll instead.
  * When a virtual machine has halted a processor, its host takes milliseconds to give it back. Does
- * nothing without the right to write `device`, which only root has.
+ * nothing without the right to write the device, which only root has.
  */
-export function keepAwake(device = DEVICE): () => void {
+export function keepAwake(): () => void {
   let file: number
   try {
-    file = openSync(device, 'r+')
+    file = openSync(DEVICE, 'r+')
   } catch {
     return () => undefined
   }
