@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Db } from 'mongodb'
+import { backOff } from '../../runtime/back-off.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import type { Rebuild } from '../read-models.ts'
 import { openReadModels, type Collections, type ReadModelCollections } from './collections.ts'
+import { dependencyError } from './driver-errors.ts'
 import { sweepApplied } from './hidden-devices.ts'
 import { answered } from './guarded.ts'
 import { releaseLock, renewLock, takeLock, type Clock, type Lock } from './lock.ts'
@@ -16,6 +18,7 @@ const READERS_STAY_MS = 1_000
 const LEASE_MS = 30_000
 const RENEW_EVERY_MS = 5_000
 const SWITCHED_WITHIN_MS = 5_000
+const ENDED_WITHIN_MS = 30_000
 
 export type FollowedGeneration = {
   /** The current generation, read from the database now. */
@@ -136,10 +139,28 @@ export async function beginRebuild(
 
     async end() {
       clearInterval(renewing)
-      const inUse = await stopBuilding(meta, to)
-      await sealReadModels(db, (one) => (one === from || one === to) && one !== inUse)
-      await releaseLock(meta, lock)
+      await repeated(async () => {
+        const inUse = await stopBuilding(meta, to)
+        await sealReadModels(db, (one) => (one === from || one === to) && one !== inUse)
+        await releaseLock(meta, lock)
+      })
     },
+  }
+}
+
+/** A server that stops for a moment must not make a rebuild fail that has already switched. */
+async function repeated(work: () => Promise<void>): Promise<void> {
+  const pauses = backOff({ firstMs: 200, longestMs: 2_000 })
+  const deadline = performance.now() + ENDED_WITHIN_MS
+  for (;;) {
+    try {
+      return await work()
+    } catch (cause) {
+      const error = dependencyError(cause)
+      const mayRetry = error instanceof DependencyError && error.retriable
+      if (!mayRetry || performance.now() > deadline) throw cause
+      await pauses.pause()
+    }
   }
 }
 

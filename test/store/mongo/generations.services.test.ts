@@ -113,6 +113,35 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
     })
   })
 
+  test('a rebuild that has switched ends although the server is lost for a moment', async () => {
+    await withDatabase(mongodb, async (database) => {
+      const proxy = await flakyProxy(database.url)
+      const store = await database.open({ url: proxy.url })
+      try {
+        const entry = new LogOfOneSuite().append(positionReported())
+        await store.project(batchOf(entry))
+        const rebuild = await store.beginRebuild()
+        const built = await store.openGeneration(2)
+        await built.project(batchOf(entry))
+        await rebuild?.switchOver()
+        let lost = 0
+        proxy.watch((bytes) => {
+          if (bytes.includes('building')) lost += 1
+          // The driver itself repeats some writes once.
+          if (lost > 3) proxy.loseRequestsWith(undefined)
+        })
+        proxy.loseRequestsWith('building')
+        await rebuild?.end()
+        expect(lost).toBeGreaterThan(3)
+        expect(await store.currentGeneration()).toBe(2)
+        expect(await documents(database, 'positions_g1')).toBe(0)
+      } finally {
+        await store.close()
+        await proxy.close()
+      }
+    })
+  })
+
   test('an erasure that the log no longer contains hides nothing in the next generation', async () => {
     await withDatabase(mongodb, async (database) => {
       const store = await database.open()
