@@ -106,7 +106,15 @@ export class HttpConnections {
       readsEarly: false,
     }
     this.#connections.set(socket, connection)
+    // Node ends each unanswered request of a closed connection with an error. One chunk can hold a thousand
+    // requests, and the stack traces of many such connections took a minute of CPU time.
+    let { stackTraceLimit } = Error
+    socket.prependOnceListener('close', () => {
+      stackTraceLimit = Error.stackTraceLimit
+      Error.stackTraceLimit = 0
+    })
     socket.once('close', () => {
+      Error.stackTraceLimit = stackTraceLimit
       // Node does not close the answers that wait behind the one that was being sent.
       this.#load.end(connection.underWay.length)
       connection.underWay.length = 0
