@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach } from '@jest/globals'
 import type { EventLog } from '../../event-log/event-log.ts'
 import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import type { Store } from '../../store/store.ts'
+import { directoryForEachTest } from '../directory-for-each-test.ts'
 import { T0 } from '../samples.ts'
 
 export type LogAndStore = {
@@ -14,15 +13,16 @@ export type LogAndStore = {
   readonly store: Store
 }
 
-/** Opens a log and a store in a folder of their own before each test and removes them after it. */
+/** Opens a log and a store in a folder of their own before each test. */
 export function logAndStoreForEachTest(
   use: (opened: LogAndStore) => void,
   clock = { now: () => T0 },
 ): void {
+  const folder = directoryForEachTest()
   let opened: LogAndStore
 
-  beforeEach(async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'gps-projector-'))
+  beforeEach(() => {
+    const directory = folder()
     const eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
     opened = { directory, eventLog, store: openSqliteStore({ directory, clock }) }
     use(opened)
@@ -31,6 +31,5 @@ export function logAndStoreForEachTest(
   afterEach(async () => {
     await opened.store.close()
     await opened.eventLog.close()
-    await rm(opened.directory, { recursive: true })
   })
 }

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
@@ -10,11 +8,14 @@ import { Lifecycle } from '../../runtime/lifecycle.ts'
 import { createLogger } from '../../runtime/logger.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
+import { directoryForEachTest } from '../directory-for-each-test.ts'
 import { eventually } from '../eventually.ts'
 import { positionReported, reportRejected } from '../samples.ts'
 
+const folder = directoryForEachTest()
+
 test('the projector says that it lives, and carries positions and rejections until it ends', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'gps-projector-service-'))
+  const directory = folder()
   const logger = createLogger({ level: 'silent', name: 'test' })
   const lifecycle = new Lifecycle({ logger, deadlineMs: 10_000 })
   const eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
@@ -39,5 +40,4 @@ test('the projector says that it lives, and carries positions and rejections unt
   await lifecycle.close()
   await store.close()
   await eventLog.close()
-  await rm(directory, { recursive: true })
 })

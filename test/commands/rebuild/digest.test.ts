@@ -1,17 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { digestsOf } from '../../../commands/rebuild/digest.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import type { Generation, ProjectionEntry, Rebuild } from '../../../store/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import { batchOf, LogOfOneSuite } from '../../contracts/store-samples.ts'
+import { directoryForEachTest } from '../../directory-for-each-test.ts'
 import { deviceErased, deviceSeen, positionReported, T0 } from '../../samples.ts'
 
 const HOUR_MS = 3_600_000
 
-let directory: string
+const directory = directoryForEachTest()
 let store: Store
 let log: LogOfOneSuite
 let rebuild: Rebuild | undefined
@@ -19,8 +17,7 @@ let before: Generation
 let after: Generation
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'gps-digest-'))
-  store = openSqliteStore({ directory })
+  store = openSqliteStore({ directory: directory() })
   log = new LogOfOneSuite()
   rebuild = await store.beginRebuild()
   before = await store.openGeneration(1)
@@ -32,7 +29,6 @@ afterEach(async () => {
   await after.close()
   await rebuild?.end()
   await store.close()
-  await rm(directory, { recursive: true })
 })
 
 const report = (deviceId: string) => log.append(positionReported({ deviceId }))

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
@@ -12,6 +10,7 @@ import { createLogger } from '../../../runtime/logger.ts'
 import { createMetrics } from '../../../runtime/metrics.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import type { Store } from '../../../store/store.ts'
+import { directoryForEachTest } from '../../directory-for-each-test.ts'
 import { eventually } from '../../eventually.ts'
 import { deviceErased, positionReported, T0 } from '../../samples.ts'
 
@@ -27,11 +26,12 @@ type RebuildOptions = Partial<Parameters<typeof rebuildReadModels>[0]> & {
 /** For each test a log and a store in a folder of their own, and a projector between them. */
 export function rebuildableForEachTest() {
   const clock = { time: T0, now: (): number => clock.time }
+  const directory = directoryForEachTest()
   const here = {} as { directory: string; eventLog: EventLog; store: Store }
   let stopProjector: () => Promise<void>
 
-  beforeEach(async () => {
-    here.directory = await mkdtemp(join(tmpdir(), 'gps-rebuild-'))
+  beforeEach(() => {
+    here.directory = directory()
     clock.time = T0
     here.eventLog = openLog()
     here.store = openSqliteStore({ directory: here.directory })
@@ -42,7 +42,6 @@ export function rebuildableForEachTest() {
     await stopProjector()
     await here.store.close()
     await here.eventLog.close()
-    await rm(here.directory, { recursive: true })
   })
 
   function openLog(name = 'log'): EventLog {

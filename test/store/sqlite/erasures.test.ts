@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { countChanges } from '../../../projector/changes.ts'
 import { deviceStatus } from '../../../projector/device-status.ts'
@@ -21,12 +19,14 @@ import {
 } from '../../contracts/store-samples.ts'
 import type { ProjectionEntry } from '../../../store/read-models.ts'
 import type { OpenedStore } from '../../contracts/store-contract.ts'
+import { directoryForEachTest } from '../../directory-for-each-test.ts'
 import { positionReported, T0 } from '../../samples.ts'
 import { openTemporaryStore } from './open-sqlite-store.ts'
 
 const DEVICE = { accountId: 'acc-1', deviceId: 'tracker-1' }
 
 describe('erasing on SQLite', () => {
+  const directory = directoryForEachTest()
   let opened: OpenedStore
   let store: Store
   let log: LogOfOneSuite
@@ -140,9 +140,8 @@ describe('erasing on SQLite', () => {
   })
 
   test('an erasure that another process applies while this one begins it stays applied', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'sqlite-erasures-'))
     const databases = [1, 2].map(
-      () => new Database(join(directory, 'read-models.sqlite'), READ_MODELS_SCHEMA),
+      () => new Database(join(directory(), 'read-models.sqlite'), READ_MODELS_SCHEMA),
     )
     const [one, other] = databases.map((database) => sqliteErasures(database))
     const event = deviceErased()
@@ -152,7 +151,6 @@ describe('erasing on SQLite', () => {
     one?.begin(erasure)
     expect(other?.isApplied(event.eventId)).toBe(true)
     for (const database of databases) database.close()
-    rmSync(directory, { recursive: true })
   })
 
   test('a repeated erasure delivered after a long history removes nothing of it', async () => {
@@ -179,18 +177,16 @@ describe('erasing on SQLite', () => {
   })
 
   test('the mark that hid a device is removed by the next erasure, once it is projected', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'sqlite-hidden-'))
-    const own = openSqliteStore({ directory })
+    const own = openSqliteStore({ directory: directory() })
     const events = [deviceErased(), deviceErased(), deviceErased()] as const
     await own.hideErased(events[0])
     await own.hideErased(events[1])
     await own.project(batchOf(log.erase(events[0])))
     await own.hideErased(events[2])
     await own.close()
-    const raw = new DatabaseSync(join(directory, 'accounts.sqlite'))
+    const raw = new DatabaseSync(join(directory(), 'accounts.sqlite'))
     const rows = raw.prepare('SELECT event_id FROM hidden_devices').all() as { event_id: string }[]
     raw.close()
-    rmSync(directory, { recursive: true })
     expect(new Set(rows.map((row) => row.event_id))).toEqual(
       new Set([events[1].eventId, events[2].eventId]),
     )

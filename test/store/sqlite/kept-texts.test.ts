@@ -1,26 +1,21 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import type { AuditEntry } from '../../../store/back-office.ts'
 import type { Store } from '../../../store/store.ts'
+import { directoryForEachTest } from '../../directory-for-each-test.ts'
 import { T0 } from '../../samples.ts'
 
 describe('the SQLite store keeps texts unchanged', () => {
-  let directory: string
+  const directory = directoryForEachTest()
   let store: Store
 
   beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), 'sqlite-kept-'))
-    store = openSqliteStore({ directory })
+    store = openSqliteStore({ directory: directory() })
   })
 
-  afterEach(async () => {
-    await store.close()
-    rmSync(directory, { recursive: true })
-  })
+  afterEach(() => store.close())
 
   test.each(["UPDATE audit SET document = '{}'", 'DELETE FROM audit'])(
     'the audit refuses %s',
@@ -36,7 +31,7 @@ describe('the SQLite store keeps texts unchanged', () => {
         requestId: 'request-1',
       }
       await store.appendAudit(entry)
-      const raw = new DatabaseSync(join(directory, 'accounts.sqlite'))
+      const raw = new DatabaseSync(join(directory(), 'accounts.sqlite'))
       expect(() => raw.exec(sql)).toThrow('the audit is append-only')
       raw.close()
       expect(await store.pageAudit({ accountId: 'acc-1', limit: 9 })).toEqual([entry])

@@ -1,27 +1,23 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { deviceStatus } from '../../../projector/device-status.ts'
 import type { DeviceStatus } from '../../../schemas/read-models.ts'
 import type { PositionEntry, ProjectionBatch, ReportEntry } from '../../../store/read-models.ts'
 import { openReadModels, type SqliteReadModels } from '../../../store/sqlite/read-models.ts'
+import { directoryForEachTest } from '../../directory-for-each-test.ts'
 import { positionReported, T0 } from '../../samples.ts'
 
-let directory: string
+const directory = directoryForEachTest()
 let first: SqliteReadModels
 let second: SqliteReadModels
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'read-models-'))
-  first = openReadModels(directory, 1)
-  second = openReadModels(directory, 1)
+  first = openReadModels(directory(), 1)
+  second = openReadModels(directory(), 1)
 })
 
 afterEach(() => {
   first.close()
   second.close()
-  rmSync(directory, { recursive: true })
 })
 
 describe('a device that the projection remembers', () => {

@@ -1,19 +1,13 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import type { WantedRetention } from '../../../store/retention.ts'
-import { temporaryDirectory } from '../../temporary-directory.ts'
+import { directoryForEachTest } from '../../directory-for-each-test.ts'
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>
-
-beforeEach(async () => {
-  directory = await temporaryDirectory()
-})
-
-afterEach(() => directory.remove())
+const directory = directoryForEachTest()
 
 async function openedAs(owner?: { wanted: WantedRetention }): Promise<number | undefined> {
   const store = openSqliteStore({
-    directory: directory.path,
+    directory: directory(),
     ...(owner !== undefined && { retention: owner }),
   })
   try {

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { DependencyError } from '../../../runtime/errors.ts'
@@ -12,24 +11,17 @@ import { account, apiKey, batchOf, operator } from '../../contracts/store-sample
 import { storeContract } from '../../contracts/store-contract.ts'
 // Builds the code that the processes below run.
 import '../../programs.ts'
+import { directoryForEachTest } from '../../directory-for-each-test.ts'
 import { positionReported } from '../../samples.ts'
 import { openTemporaryStore } from './open-sqlite-store.ts'
 
 storeContract('SQLite', openTemporaryStore)
 
 describe('the SQLite store', () => {
-  let directory: string
-
-  beforeAll(() => {
-    directory = mkdtempSync(join(tmpdir(), 'sqlite-store-'))
-  })
-
-  afterAll(() => {
-    rmSync(directory, { recursive: true })
-  })
+  const directory = directoryForEachTest()
 
   test('keeps data that only operators can restore apart from data that can be rebuilt', async () => {
-    const store = openSqliteStore({ directory: join(directory, 'apart') })
+    const store = openSqliteStore({ directory: directory() })
     const made = account()
     await store.createAccount(made)
     await store.createKey(apiKey({ accountId: made.id }), Buffer.alloc(32, 1))
@@ -37,9 +29,9 @@ describe('the SQLite store', () => {
     await store.project(batchOf({ kind: 'position', origin: { partition: 0, offset: 0 }, event }))
     await store.close()
     for (const end of ['', '-wal', '-shm']) {
-      rmSync(join(directory, 'apart', `read-models-1.sqlite${end}`), { force: true })
+      rmSync(join(directory(), `read-models-1.sqlite${end}`), { force: true })
     }
-    const again = openSqliteStore({ directory: join(directory, 'apart') })
+    const again = openSqliteStore({ directory: directory() })
     expect(await again.checkpoint()).toEqual({})
     expect(await again.findGrant(Buffer.alloc(32, 1))).toBeDefined()
     await again.close()
@@ -48,19 +40,18 @@ describe('the SQLite store', () => {
   test.each(['accounts', 'rejections', 'read-models-1'])(
     'does not open if a newer program has changed %s',
     async (name) => {
-      const folder = `newer than ${name}`
-      await openSqliteStore({ directory: join(directory, folder) }).close()
-      const raw = new DatabaseSync(join(directory, folder, `${name}.sqlite`))
+      await openSqliteStore({ directory: directory() }).close()
+      const raw = new DatabaseSync(join(directory(), `${name}.sqlite`))
       raw.exec('PRAGMA user_version = 1000')
       raw.close()
-      expect(() => openSqliteStore({ directory: join(directory, folder) })).toThrow(
+      expect(() => openSqliteStore({ directory: directory() })).toThrow(
         /schema version 1000, .* another version of the program wrote it/,
       )
     },
   )
 
   test('reads the old read models until the new ones have caught up', async () => {
-    const store = openSqliteStore({ directory: join(directory, 'follows') })
+    const store = openSqliteStore({ directory: directory() })
     const event = positionReported()
     const batch = batchOf({ kind: 'position', origin: { partition: 0, offset: 1 }, event })
     await store.project(batch)
@@ -81,9 +72,8 @@ describe('the SQLite store', () => {
   })
 
   test('lets other rebuilds start after one that failed at its beginning or its end', async () => {
-    const folder = join(directory, 'rebuilds')
-    const store = openSqliteStore({ directory: folder })
-    const raw = new DatabaseSync(join(folder, 'accounts.sqlite'))
+    const store = openSqliteStore({ directory: directory() })
+    const raw = new DatabaseSync(join(directory(), 'accounts.sqlite'))
     const failing = async (work: () => Promise<unknown>) => {
       raw.exec('ALTER TABLE read_models RENAME TO elsewhere')
       await expect(work()).rejects.toThrow('no such table')
@@ -99,7 +89,7 @@ describe('the SQLite store', () => {
   })
 
   test('reports that its directory cannot be created', () => {
-    const file = join(directory, 'a file')
+    const file = join(directory(), 'a file')
     writeFileSync(file, '')
     expect(() => openSqliteStore({ directory: join(file, 'data') })).toThrow(DependencyError)
   })
@@ -109,7 +99,7 @@ describe('the SQLite store', () => {
     try {
       await Promise.all(processes.map(({ answer }) => answer()))
       for (let round = 0; round < 10; round += 1) {
-        const folder = join(directory, `shared ${round}`)
+        const folder = join(directory(), `shared ${round}`)
         const made = await Promise.all(processes.map(({ ask }) => ask(folder)))
         expect([...made].sort()).toEqual(['false', 'false', 'false', 'true'])
       }
