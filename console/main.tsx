@@ -1,28 +1,29 @@
-import './style/layers.css'
-import './style/tokens.css'
-import './style/base.css'
-import './style/controls.css'
-import './style/frame.css'
-import './style/page.css'
-import './style/states.css'
-import './style/dialog.css'
-import './style/table.css'
-import './style/secret.css'
+import './ui/style/layers.css'
+import './ui/style/tokens.css'
+import './ui/style/base.css'
+import './ui/style/controls.css'
+import './app/frame.css'
+import './ui/style/page.css'
+import './ui/style/states.css'
+import './ui/style/dialog.css'
+import './ui/style/table.css'
+import './ui/style/secret.css'
 import { render } from 'preact'
-import { startSession } from './api/session.ts'
-import { App, startFailure } from './app.tsx'
-import { startClock } from './parts/clock.ts'
-import { applyTheme } from './parts/preferences.ts'
-import { startRouter } from './parts/router.ts'
-import { startShortcuts } from './parts/shortcuts.tsx'
-import { allowMeasuringText } from './trusted-types.ts'
-import { toFailure } from './api/failure.ts'
+import { serverNow } from './api/client.ts'
+import { startSession } from './live/session.ts'
+import { App, startFailure } from './app/app.tsx'
+import { startClock } from './ui/clock.ts'
+import { applyTheme } from './ui/preferences.ts'
+import { startRouter } from './ui/router.ts'
+import { startShortcuts } from './ui/shortcuts.tsx'
+import { allowMeasuringText } from './app/trusted-types.ts'
+import { toFailure } from './core/failure.ts'
 
 allowMeasuringText()
 applyTheme()
 startRouter()
 startShortcuts()
-startClock()
+startClock(serverNow)
 const root = document.getElementById('console')
 if (root !== null) render(<App />, root)
 startSession().catch((thrown: unknown) => (startFailure.value = toFailure(thrown)))

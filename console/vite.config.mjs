@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
 
-const BASE = /console\/(live|parts)\/(?!time-plot)|console\/map\/(mercator|palette|draw-label)\./
+const BASE = /console\/(core|live|ui)\/(?!time-plot)|console\/map\/draw-label\.|share-link\./
 
 /** Built by scripts/build.mjs, which names the folder to write to. */
 export default defineConfig({

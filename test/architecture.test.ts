@@ -27,6 +27,20 @@ const forAdapters = [
   'runtime/sqlite/',
 ]
 
+/** The rooms of the web page: from the pages to what needs no browser. */
+const rooms = (...names: readonly string[]) => names.map((name) => `console/${name}/`)
+const consoleRooms = {
+  'console/app': rooms('pages', 'ui', 'live', 'core'),
+  'console/pages': ['schemas/', ...rooms('map', 'ui', 'live', 'api', 'core', 'guides')],
+  'console/map': rooms('ui', 'api', 'core'),
+  'console/ui': rooms('core'),
+  'console/live': rooms('api', 'core'),
+  'console/api': rooms('core'),
+  'console/core': ['schemas/', 'console/api/schema.ts'],
+  'console/guides': [],
+  'console/world': [],
+}
+
 /** The folders that the files of a folder may import from, besides the folder itself. */
 const allowed: Record<string, readonly string[]> = {
   schemas: [],
@@ -42,8 +56,8 @@ const allowed: Record<string, readonly string[]> = {
   'commands/simulate': ['client/', ...forCommands],
   client: [],
   bench: ['commands/command.ts', 'projector/', 'schemas/', 'runtime/', ...ports, 'test/'],
-  console: ['console/guides/', 'schemas/'],
-  'console/guides': [],
+  console: rooms('app', 'ui', 'live', 'api', 'core'),
+  ...consoleRooms,
   scripts: [
     'console/guides/',
     'schemas/',
@@ -161,6 +175,13 @@ describe('imports follow the way of a position', () => {
     expect(
       circles(new Map(files.map((file) => [file, importsOf(file).map(({ to }) => to)]))),
     ).toEqual([])
+  })
+
+  test('the core of the page needs no package, so that Node can run it', () => {
+    const packages = sources('console/core').filter((file) =>
+      /\bfrom '[^.]/.test(readFileSync(join(root, file), 'utf8')),
+    )
+    expect(packages).toEqual([])
   })
 
   test('only the configuration reads environment variables', () => {

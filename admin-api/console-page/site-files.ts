@@ -29,7 +29,7 @@ type Manifest = Readonly<
   >
 >
 
-const MAP_PAGE = 'pages/map.tsx'
+const MAP_PAGE = 'pages/map/map-page.tsx'
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',

@@ -1,5 +1,5 @@
 import type { paths } from './schema.ts'
-import { ApiFailure, failureOf, unreachable } from './failure.ts'
+import { ApiFailure, failureOf, unreachable } from '../core/failure.ts'
 
 /**
  * The prefix of the admin API, whose calls follow the OpenAPI document; paths are given without it.

@@ -1,9 +1,9 @@
 import { computed, effect, signal } from '@preact/signals'
 import { api, serverNow } from '../api/client.ts'
-import { toFailure, type ApiFailure } from '../api/failure.ts'
-import { me } from '../api/session.ts'
-import { Fleet, MOST_DEVICES } from './fleet.ts'
-import type { ApiDevice, ApiRecord } from './live-device.ts'
+import { toFailure, type ApiFailure } from '../core/failure.ts'
+import { me } from './session.ts'
+import { Fleet, MOST_DEVICES } from '../core/fleet.ts'
+import type { ApiDevice, ApiRecord } from '../core/live-device.ts'
 import { shareStream, type Connection } from './shared-stream.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { askToSignIn, me } from '../api/session.ts'
+import { askToSignIn, me } from './session.ts'
 import { electByLock } from './elect-by-lock.ts'
 import { elect, type Election, type ElectionMessage } from './elect.ts'
 import { openStream, RESUME_MS } from './open-stream.ts'

@@ -1,5 +1,5 @@
-import type { ShownStatus } from '../live/live-device.ts'
-import type { Palette } from './palette.ts'
+import type { ShownStatus } from '../core/live-device.ts'
+import type { Palette } from '../ui/palette.ts'
 import { stamp } from './stamp.ts'
 
 export const DEVICE_RADIUS = 7

@@ -1,4 +1,4 @@
-import type { Palette } from './palette.ts'
+import type { Palette } from '../ui/palette.ts'
 
 export const LABEL_FONT = '600 12px system-ui, sans-serif'
 

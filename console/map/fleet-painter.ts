@@ -1,7 +1,7 @@
 import type OlMap from 'ol/Map.js'
-import type { LiveDevice } from '../live/live-device.ts'
-import { labelOf } from '../live/live-device.ts'
-import { clusters, TILE_PIXELS, type Cluster } from './clusters.ts'
+import type { LiveDevice } from '../core/live-device.ts'
+import { labelOf } from '../core/live-device.ts'
+import { clusters, TILE_PIXELS, type Cluster } from '../core/clusters.ts'
 import {
   clusterRadius,
   DEVICE_RADIUS,
@@ -9,11 +9,11 @@ import {
   drawDevice,
   SELECTED_RADIUS,
 } from './draw-device.ts'
-import { movedAside } from './moved-aside.ts'
+import { movedAside } from '../core/moved-aside.ts'
 import { drawLabel, LABEL_FONT, type Circle } from './draw-label.ts'
 import { MapCanvas, type MapView } from './map-canvas.ts'
-import { metre } from './mercator.ts'
-import { palette } from './palette.ts'
+import { metre } from '../core/mercator.ts'
+import { palette } from '../ui/palette.ts'
 
 export type Shown = {
   readonly devices: readonly LiveDevice[]

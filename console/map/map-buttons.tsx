@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { Minus, Plus } from 'lucide'
 import type OlMap from 'ol/Map.js'
-import { Icon } from '../parts/icon.tsx'
+import { Icon } from '../ui/icon.tsx'
 import { isAnimated } from './open-map.ts'
 
 /** Buttons over a map: zooming, and below it the map's other functions. */

@@ -1,5 +1,5 @@
 import type OlMap from 'ol/Map.js'
-import type { Point } from './mercator.ts'
+import type { Point } from '../core/mercator.ts'
 
 /** Half the world's width in the units of the map's projection. */
 export const HALF_WORLD = 20_037_508.342789244

@@ -1,4 +1,4 @@
-import type { Palette } from './palette.ts'
+import type { Palette } from '../ui/palette.ts'
 
 type Context = CanvasRenderingContext2D
 

@@ -3,7 +3,7 @@ import Fill from 'ol/style/Fill.js'
 import Stroke from 'ol/style/Stroke.js'
 import Style from 'ol/style/Style.js'
 import Text from 'ol/style/Text.js'
-import type { Palette } from './palette.ts'
+import type { Palette } from '../ui/palette.ts'
 
 const FONT = 'system-ui, sans-serif'
 

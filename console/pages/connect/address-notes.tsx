@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { TriangleAlert } from 'lucide'
-import { Icon } from '../../parts/icon.tsx'
+import { Icon } from '../../ui/icon.tsx'
 
 /** Warnings about the address given to senders. */
 export function AddressNotes({ address, loopback }: { address: string | null; loopback: boolean }) {

@@ -1,7 +1,7 @@
 import { computed } from '@preact/signals'
 import { serverNow } from '../../api/client.ts'
-import { me } from '../../api/session.ts'
-import { kept } from '../../parts/preferences.ts'
+import { me } from '../../live/session.ts'
+import { kept } from '../../ui/preferences.ts'
 
 /**
  * The progress of connecting a device: everything but the secret, kept for when the operator comes

@@ -1,6 +1,6 @@
 import type { Entry, Guide, Link, Setup } from '../../guides/guide.ts'
 import { commonTroubles } from '../../guides/guides.ts'
-import { CopyButton } from '../../parts/copy-button.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
 import { Prose } from './prose.tsx'
 import { QrCode } from './qr-code.tsx'
 

@@ -1,6 +1,6 @@
 import { SAMPLE } from '../../guides/guide.ts'
 import { api, serverNow } from '../../api/client.ts'
-import { Field, Form } from '../../parts/form.tsx'
+import { Field, Form } from '../../ui/form.tsx'
 import type { TestAnswer } from './outcome.ts'
 
 /** Sends a report as the device would. */

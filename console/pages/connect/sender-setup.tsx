@@ -1,6 +1,6 @@
 import type { Guide, Setup } from '../../guides/guide.ts'
 import { GUIDES } from '../../guides/guides.ts'
-import { Loading } from '../../parts/states.tsx'
+import { Loading } from '../../ui/states.tsx'
 import { GuideView } from './guide-view.tsx'
 import { handoffUrl } from './handoff.ts'
 import { QrCode } from './qr-code.tsx'

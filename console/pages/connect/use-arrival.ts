@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
-import type { ApiFailure } from '../../api/failure.ts'
+import type { ApiFailure } from '../../core/failure.ts'
 import { fleet, listFailure, onStreamEvent, startLive, watchWords } from '../../live/live.ts'
-import type { LiveDevice } from '../../live/live-device.ts'
-import { useLoad } from '../../parts/use-load.ts'
+import type { LiveDevice } from '../../core/live-device.ts'
+import { useLoad } from '../../ui/use-load.ts'
 import type { Seen } from './outcome.ts'
 
 type Rejection = Seen['rejections'][number] & { readonly keyId?: string | undefined }

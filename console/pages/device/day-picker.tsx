@@ -1,10 +1,10 @@
 import { ChevronLeft, ChevronRight } from 'lucide'
 import { api } from '../../api/client.ts'
-import { dayBounds, isDay, nextDay } from '../../parts/days.ts'
-import { Icon } from '../../parts/icon.tsx'
-import { setQuery } from '../../parts/router.ts'
-import { date } from '../../parts/times.ts'
-import { useLoad } from '../../parts/use-load.ts'
+import { dayBounds, isDay, nextDay } from '../../core/days.ts'
+import { Icon } from '../../ui/icon.tsx'
+import { setQuery } from '../../ui/router.ts'
+import { date } from '../../core/times.ts'
+import { useLoad } from '../../ui/use-load.ts'
 
 const DAYS = 30
 

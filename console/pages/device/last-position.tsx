@@ -1,9 +1,9 @@
 import { ExternalLink } from 'lucide'
-import type { ApiPosition } from '../../live/live-device.ts'
-import { CopyButton } from '../../parts/copy-button.tsx'
-import { Icon } from '../../parts/icon.tsx'
-import { batteryText, coordinatesText, metresText, speedText } from '../../parts/measures.ts'
-import { dateTime, duration, offset } from '../../parts/times.ts'
+import type { ApiPosition } from '../../core/live-device.ts'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { batteryText, coordinatesText, metresText, speedText } from '../../core/measures.ts'
+import { dateTime, duration, offset } from '../../core/times.ts'
 
 /** The device's last position, and its time in the chosen zone and in UTC. */
 export function LastPosition({ position, zone }: { position: ApiPosition; zone: string }) {

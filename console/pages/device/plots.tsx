@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks'
-import { TimePlot, type PlotData } from '../../parts/time-plot.tsx'
-import type { TrackPoint } from './track.ts'
+import { TimePlot, type PlotData } from '../../ui/time-plot.tsx'
+import type { TrackPoint } from '../../core/track.ts'
 
 const HEIGHT = 120
 

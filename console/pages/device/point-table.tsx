@@ -1,7 +1,7 @@
-import { coordinatesText, metresText, speedText } from '../../parts/measures.ts'
-import { Table } from '../../parts/table.tsx'
-import { time } from '../../parts/times.ts'
-import { pointAt, type TrackPoint } from './track.ts'
+import { coordinatesText, metresText, speedText } from '../../core/measures.ts'
+import { Table } from '../../ui/table.tsx'
+import { time } from '../../core/times.ts'
+import { pointAt, type TrackPoint } from '../../core/track.ts'
 
 const ROWS = 15
 

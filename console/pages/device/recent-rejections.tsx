@@ -1,8 +1,8 @@
 import { api } from '../../api/client.ts'
-import { Isolated } from '../../parts/isolated.tsx'
-import { FailedLine, Loading } from '../../parts/states.tsx'
-import { Ago } from '../../parts/time.tsx'
-import { useLoad } from '../../parts/use-load.ts'
+import { Isolated } from '../../ui/isolated.tsx'
+import { FailedLine, Loading } from '../../ui/states.tsx'
+import { Ago } from '../../ui/time.tsx'
+import { useLoad } from '../../ui/use-load.ts'
 
 /** The device's latest refused reports, with the reasons. */
 export function RecentRejections({ deviceId }: { deviceId: string }) {

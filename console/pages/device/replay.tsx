@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { LocateFixed, Pause, Play } from 'lucide'
-import { Icon } from '../../parts/icon.tsx'
-import { time } from '../../parts/times.ts'
+import { Icon } from '../../ui/icon.tsx'
+import { time } from '../../core/times.ts'
 
 const SPEEDS = [1, 10, 60, 180, 600]
 

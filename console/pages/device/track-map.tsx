@@ -1,13 +1,13 @@
 import 'ol/ol.css'
-import '../../style/map.css'
+import '../../map/map.css'
 import { useEffect, useRef } from 'preact/hooks'
 import type OlMap from 'ol/Map.js'
 import { MapButtons } from '../../map/map-buttons.tsx'
 import { MapCredits } from '../../map/map-credits.tsx'
 import { fitPoints, openMap, toMap } from '../../map/open-map.ts'
-import { palette } from '../../map/palette.ts'
-import { TrackPainter } from './track-painter.ts'
-import { placeAt, type Track } from './track.ts'
+import { palette } from '../../ui/palette.ts'
+import { TrackPainter } from '../../map/track-painter.ts'
+import { placeAt, type Track } from '../../core/track.ts'
 
 /**
  * A day's track on a map. The view is fitted once for each day; after that only the operator moves

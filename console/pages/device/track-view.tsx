@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
 import { api, urlOf } from '../../api/client.ts'
-import { metresText, speedText } from '../../parts/measures.ts'
-import { Empty, Failed, FailedLine, Loading } from '../../parts/states.tsx'
-import { useLoad } from '../../parts/use-load.ts'
+import { metresText, speedText } from '../../core/measures.ts'
+import { Empty, Failed, FailedLine, Loading } from '../../ui/states.tsx'
+import { useLoad } from '../../ui/use-load.ts'
 import { Plots } from './plots.tsx'
 import { PointTable } from './point-table.tsx'
 import { Replay } from './replay.tsx'
 import { TrackMap } from './track-map.tsx'
-import { movingText, readTrack, type Track } from './track.ts'
+import { movingText, readTrack, type Track } from '../../core/track.ts'
 
 const FORMATS = ['gpx', 'geojson', 'csv', 'ndjson'] as const
 

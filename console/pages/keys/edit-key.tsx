@@ -1,8 +1,8 @@
 import { api } from '../../api/client.ts'
-import { toast } from '../../parts/announcer.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
-import { Field, Form } from '../../parts/form.tsx'
-import { shownZone } from '../../parts/preferences.ts'
+import { toast } from '../../ui/announcer.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Field, Form } from '../../ui/form.tsx'
+import { shownZone } from '../../ui/preferences.ts'
 import { readLimits, type Key } from './key-words.ts'
 import { LimitFields } from './limit-fields.tsx'
 

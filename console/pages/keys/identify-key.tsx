@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
-import { ApiFailure } from '../../api/failure.ts'
-import { Dialog } from '../../parts/dialog.tsx'
-import { Field, Form } from '../../parts/form.tsx'
-import { Isolated } from '../../parts/isolated.tsx'
-import { Ago, Time } from '../../parts/time.tsx'
+import { ApiFailure } from '../../core/failure.ts'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Field, Form } from '../../ui/form.tsx'
+import { Isolated } from '../../ui/isolated.tsx'
+import { Ago, Time } from '../../ui/time.tsx'
 import { STATUS_WORDS, type Key } from './key-words.ts'
 
 /** Identifies the key of a secret that somebody has found in a sender. */

@@ -1,9 +1,9 @@
 import { KeyRound } from 'lucide'
-import { Dialog } from '../../parts/dialog.tsx'
-import { Icon } from '../../parts/icon.tsx'
-import { Isolated } from '../../parts/isolated.tsx'
-import { Secret } from '../../parts/secret.tsx'
-import { Time } from '../../parts/time.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Isolated } from '../../ui/isolated.tsx'
+import { Secret } from '../../ui/secret.tsx'
+import { Time } from '../../ui/time.tsx'
 import type { KeyWithSecret } from './key-words.ts'
 
 /** Shows a secret, only this once. */

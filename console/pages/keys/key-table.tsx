@@ -1,7 +1,7 @@
-import { isAdmin } from '../../api/session.ts'
-import { isolate, Isolated, IsolatedList, UnseenName } from '../../parts/isolated.tsx'
-import { Table, type Column } from '../../parts/table.tsx'
-import { Ago, Time } from '../../parts/time.tsx'
+import { isAdmin } from '../../live/session.ts'
+import { isolate, Isolated, IsolatedList, UnseenName } from '../../ui/isolated.tsx'
+import { Table, type Column } from '../../ui/table.tsx'
+import { Ago, Time } from '../../ui/time.tsx'
 import { scopeWords, STATUS_WORDS, type Key } from './key-words.ts'
 
 export type KeyDialog =

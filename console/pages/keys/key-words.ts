@@ -1,6 +1,6 @@
 import type { components } from '../../api/schema.ts'
-import { faultAt } from '../../api/failure.ts'
-import { fromInput } from '../../parts/zoned-input.ts'
+import { faultAt } from '../../core/failure.ts'
+import { fromInput } from '../../core/zoned-input.ts'
 
 export type Key = components['schemas']['Key']
 export type KeyWithSecret = components['schemas']['KeyWithSecret']

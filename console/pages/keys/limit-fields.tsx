@@ -1,6 +1,6 @@
-import { Field } from '../../parts/form.tsx'
-import { shownZone } from '../../parts/preferences.ts'
-import { toInput } from '../../parts/zoned-input.ts'
+import { Field } from '../../ui/form.tsx'
+import { shownZone } from '../../ui/preferences.ts'
+import { toInput } from '../../core/zoned-input.ts'
 import type { Key } from './key-words.ts'
 
 /** The fields for a key's limits; without `of` those of a new key. */

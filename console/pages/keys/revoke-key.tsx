@@ -1,9 +1,9 @@
 import { api } from '../../api/client.ts'
-import { toast } from '../../parts/announcer.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
-import { Form } from '../../parts/form.tsx'
-import { Isolated } from '../../parts/isolated.tsx'
-import { Ago } from '../../parts/time.tsx'
+import { toast } from '../../ui/announcer.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Isolated } from '../../ui/isolated.tsx'
+import { Ago } from '../../ui/time.tsx'
 import type { Key } from './key-words.ts'
 
 export function RevokeKey({

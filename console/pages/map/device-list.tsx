@@ -5,8 +5,8 @@ import {
   observeElementRect,
   Virtualizer,
 } from '@tanstack/virtual-core'
-import { keepOrder, sortDevices } from '../../live/choose.ts'
-import type { LiveDevice } from '../../live/live-device.ts'
+import { keepOrder, sortDevices } from '../../core/choose-devices.ts'
+import type { LiveDevice } from '../../core/live-device.ts'
 import { watchWords } from '../../live/live.ts'
 import { DeviceRow } from './device-row.tsx'
 import { choice, pinned, searchText, select, selectedId, sort, statuses } from './map-state.ts'

@@ -1,11 +1,11 @@
 import { Pin } from 'lucide'
-import { labelOf, type LiveDevice } from '../../live/live-device.ts'
-import { now } from '../../parts/clock.ts'
-import { Icon } from '../../parts/icon.tsx'
-import { Isolated } from '../../parts/isolated.tsx'
-import { batteryText, speedText } from '../../parts/measures.ts'
-import { StatusShape } from '../../parts/status-shape.tsx'
-import { ago } from '../../parts/times.ts'
+import { labelOf, type LiveDevice } from '../../core/live-device.ts'
+import { now } from '../../ui/clock.ts'
+import { Icon } from '../../ui/icon.tsx'
+import { Isolated } from '../../ui/isolated.tsx'
+import { batteryText, speedText } from '../../core/measures.ts'
+import { StatusShape } from '../../ui/status-shape.tsx'
+import { ago } from '../../core/times.ts'
 
 /** One device of the list: its name, its status, its last report, its speed. */
 export function DeviceRow({

@@ -1,16 +1,16 @@
 import { useRef, useState } from 'preact/hooks'
 import { ChevronUp, Search } from 'lucide'
-import { countByStatus, SORTS, STATUSES, type Sort } from '../../live/choose.ts'
+import { countByStatus, SORTS, STATUSES, type Sort } from '../../core/choose-devices.ts'
 import { fleet, isCut, isListed, listFailure, retryList, watchWords } from '../../live/live.ts'
-import { MOST_DEVICES } from '../../live/fleet.ts'
-import { Icon } from '../../parts/icon.tsx'
-import { Empty, Failed, FailedLine, Loading } from '../../parts/states.tsx'
-import { StatusShape } from '../../parts/status-shape.tsx'
+import { MOST_DEVICES } from '../../core/fleet.ts'
+import { Icon } from '../../ui/icon.tsx'
+import { Empty, Failed, FailedLine, Loading } from '../../ui/states.tsx'
+import { StatusShape } from '../../ui/status-shape.tsx'
 import { DeviceList } from './device-list.tsx'
 import { LiveBar } from './live-bar.tsx'
 import { choice, search, searchText, sort, sortBy, statuses, toggleStatus } from './map-state.ts'
 import { SelectedCard } from './selected-card.tsx'
-import { setQuery } from '../../parts/router.ts'
+import { setQuery } from '../../ui/router.ts'
 
 const HEIGHTS = ['low', 'half', 'full'] as const
 const SORT_WORDS: Record<Sort, string> = { name: 'Name', seen: 'Last seen', speed: 'Speed' }

@@ -1,6 +1,6 @@
 import { liveState } from '../../live/live.ts'
-import { shownZone } from '../../parts/preferences.ts'
-import { time } from '../../parts/times.ts'
+import { shownZone } from '../../ui/preferences.ts'
+import { time } from '../../core/times.ts'
 
 /** Whether the data shown is up to date. */
 export function LiveBar() {

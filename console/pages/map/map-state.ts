@@ -1,10 +1,10 @@
 import { computed, signal } from '@preact/signals'
-import { me } from '../../api/session.ts'
+import { me } from '../../live/session.ts'
 import { fleet } from '../../live/live.ts'
-import { choose, SORTS, STATUSES, type Sort } from '../../live/choose.ts'
-import type { LiveDevice, ShownStatus } from '../../live/live-device.ts'
-import { kept } from '../../parts/preferences.ts'
-import { place, setQuery } from '../../parts/router.ts'
+import { choose, SORTS, STATUSES, type Sort } from '../../core/choose-devices.ts'
+import type { LiveDevice, ShownStatus } from '../../core/live-device.ts'
+import { kept } from '../../ui/preferences.ts'
+import { place, setQuery } from '../../ui/router.ts'
 
 /**
  * The operator's choices for the map, kept in the address so that it can be sent to somebody else.

@@ -1,8 +1,8 @@
 import { api } from '../../api/client.ts'
-import { isPlatform } from '../../api/session.ts'
-import { toast } from '../../parts/announcer.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
-import { Field, Form } from '../../parts/form.tsx'
+import { isPlatform } from '../../live/session.ts'
+import { toast } from '../../ui/announcer.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Field, Form } from '../../ui/form.tsx'
 import type { Operator } from './operator.ts'
 import { RoleField } from './role-field.tsx'
 

@@ -1,5 +1,5 @@
-import { isPlatform } from '../../api/session.ts'
-import { Field } from '../../parts/form.tsx'
+import { isPlatform } from '../../live/session.ts'
+import { Field } from '../../ui/form.tsx'
 import { roleName, ROLES, type Operator } from './operator.ts'
 
 /** A field for an operator's role. */

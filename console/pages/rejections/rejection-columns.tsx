@@ -1,8 +1,8 @@
-import { CopyButton } from '../../parts/copy-button.tsx'
-import { Isolated } from '../../parts/isolated.tsx'
-import { sentence } from '../../parts/states.tsx'
-import type { Column } from '../../parts/table.tsx'
-import { Time } from '../../parts/time.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { Isolated } from '../../ui/isolated.tsx'
+import { sentence } from '../../ui/states.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
 import type { Rejection } from './merge-rejections.ts'
 
 /** `names`: the names of keys, by id. */

@@ -1,8 +1,8 @@
 import { api } from '../../api/client.ts'
-import { Isolated } from '../../parts/isolated.tsx'
-import { setQuery } from '../../parts/router.ts'
-import { FailedLine, Loading } from '../../parts/states.tsx'
-import { useLoad } from '../../parts/use-load.ts'
+import { Isolated } from '../../ui/isolated.tsx'
+import { setQuery } from '../../ui/router.ts'
+import { FailedLine, Loading } from '../../ui/states.tsx'
+import { useLoad } from '../../ui/use-load.ts'
 import type { RejectionFilter } from './merge-rejections.ts'
 import './rejections.css'
 

@@ -1,9 +1,9 @@
 import type { components } from '../../api/schema.ts'
-import { Filters } from '../../parts/filters.tsx'
-import { Field } from '../../parts/form.tsx'
-import { isolate } from '../../parts/isolated.tsx'
-import { RangeFields } from '../../parts/range-fields.tsx'
-import { setQuery } from '../../parts/router.ts'
+import { Filters } from '../../ui/filters.tsx'
+import { Field } from '../../ui/form.tsx'
+import { isolate } from '../../ui/isolated.tsx'
+import { RangeFields } from '../../ui/range-fields.tsx'
+import { setQuery } from '../../ui/router.ts'
 import type { Rejection, RejectionFilter } from './merge-rejections.ts'
 
 type Key = components['schemas']['Key']

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { failureOf, toFailure, unreachable, type ApiFailure } from '../../api/failure.ts'
+import { failureOf, toFailure, unreachable, type ApiFailure } from '../../core/failure.ts'
 import { openStream } from '../../live/open-stream.ts'
 import { withPosition, type Shared, type SharedDevice } from './shared-view.ts'
 

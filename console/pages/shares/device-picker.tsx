@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Plus, X } from 'lucide'
 import { api } from '../../api/client.ts'
-import { labelOf } from '../../live/live-device.ts'
-import { Field } from '../../parts/form.tsx'
-import { Icon } from '../../parts/icon.tsx'
-import { Isolated } from '../../parts/isolated.tsx'
-import { FailedLine } from '../../parts/states.tsx'
-import { useLoad } from '../../parts/use-load.ts'
+import { labelOf } from '../../core/live-device.ts'
+import { Field } from '../../ui/form.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Isolated } from '../../ui/isolated.tsx'
+import { FailedLine } from '../../ui/states.tsx'
+import { useLoad } from '../../ui/use-load.ts'
 import './device-picker.css'
 
 export type Pickable = { readonly deviceId: string; readonly name: string | null }

@@ -1,8 +1,8 @@
 import { api } from '../../api/client.ts'
-import { toast } from '../../parts/announcer.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
-import { Form } from '../../parts/form.tsx'
-import { Isolated } from '../../parts/isolated.tsx'
+import { toast } from '../../ui/announcer.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Isolated } from '../../ui/isolated.tsx'
 import type { components } from '../../api/schema.ts'
 
 export type Share = components['schemas']['Share']

@@ -1,5 +1,5 @@
 import type { components } from '../../api/schema.ts'
-import { duration } from '../../parts/times.ts'
+import { duration } from '../../core/times.ts'
 
 export type Figure = {
   readonly title: string

@@ -1,10 +1,10 @@
 import { useMemo } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
-import { shownZone } from '../../parts/preferences.ts'
-import { Failed, Loading } from '../../parts/states.tsx'
-import { TimePlot, type PlotData } from '../../parts/time-plot.tsx'
-import { useLoad } from '../../parts/use-load.ts'
+import { shownZone } from '../../ui/preferences.ts'
+import { Failed, Loading } from '../../ui/states.tsx'
+import { TimePlot, type PlotData } from '../../ui/time-plot.tsx'
+import { useLoad } from '../../ui/use-load.ts'
 
 type Minute = components['schemas']['SystemMinute']
 type Value = (minute: Minute) => number | null

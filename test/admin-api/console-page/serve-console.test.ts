@@ -23,8 +23,12 @@ const MAP = Buffer.from('0123456789')
 const MANIFEST = {
   'index.html': { file: 'assets/main-x1.js', imports: ['_base.js'] },
   '_base.js': { file: 'assets/base-x1.js' },
-  'pages/map.tsx': { file: 'assets/map-x1.js', imports: ['_ol.js'], css: ['assets/map-x1.css'] },
-  '_ol.js': { file: 'assets/ol-x1.js', imports: ['_base.js', 'pages/map.tsx'] },
+  'pages/map/map-page.tsx': {
+    file: 'assets/map-x1.js',
+    imports: ['_ol.js'],
+    css: ['assets/map-x1.css'],
+  },
+  '_ol.js': { file: 'assets/ol-x1.js', imports: ['_base.js', 'pages/map/map-page.tsx'] },
   'pages/keys.tsx': { file: 'assets/keys-x1.js' },
 }
 

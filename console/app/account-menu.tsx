@@ -1,0 +1,50 @@
+import { CircleUserRound } from 'lucide'
+import { me, signOut } from '../live/session.ts'
+import { passwordIsOpen } from '../pages/sign-in/change-password.tsx'
+import { ThemeChoice, ZoneChoice } from '../ui/choices.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { Isolated } from '../ui/isolated.tsx'
+import { FailedLine } from '../ui/states.tsx'
+import { helpIsOpen } from '../ui/shortcuts.tsx'
+import { useAction } from '../ui/use-action.ts'
+
+/** The signed-in operator, the settings of this browser, and signing out. */
+export function AccountMenu() {
+  const { run: leave, isRunning, failure } = useAction(signOut)
+  if (!me.value) return null
+  const { operator, account } = me.value
+
+  return (
+    <>
+      <button type="button" class="account" popovertarget="account-menu" aria-label="Your account">
+        <Icon of={CircleUserRound} />
+      </button>
+      <div id="account-menu" class="menu" popover="auto">
+        <p class="who">
+          <Isolated class="strong">{operator.email}</Isolated>
+          <span class="quiet">
+            {operator.platform ? 'admin of the platform' : operator.role} of{' '}
+            <Isolated>{account.name}</Isolated>
+          </span>
+        </p>
+        <ThemeChoice />
+        <ZoneChoice />
+        <div class="menu-links">
+          <button type="button" class="plain" onClick={() => (helpIsOpen.value = true)}>
+            Keyboard
+          </button>
+          <button type="button" class="plain" onClick={() => (passwordIsOpen.value = true)}>
+            Change your password
+          </button>
+          <a href="/docs" data-outside target="_blank" rel="noreferrer">
+            API documentation
+          </a>
+        </div>
+        {failure !== undefined && <FailedLine failure={failure} />}
+        <button type="button" disabled={isRunning} onClick={leave}>
+          Sign out
+        </button>
+      </div>
+    </>
+  )
+}

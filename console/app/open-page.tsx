@@ -1,0 +1,79 @@
+import type { ComponentType } from 'preact'
+import { useErrorBoundary } from 'preact/hooks'
+import { MapPinOff } from 'lucide'
+import { PAGES, SHARE_PAGE, type ConsolePage } from './pages.ts'
+import { matchPath } from '../core/match-path.ts'
+import { Page } from '../ui/page.tsx'
+import { place } from '../ui/router.ts'
+import { Empty, Failed, Loading } from '../ui/states.tsx'
+import { useLoad } from '../ui/use-load.ts'
+import { toFailure } from '../core/failure.ts'
+
+/** The page at the current address. */
+export function OpenPage() {
+  const { path } = place.value
+  for (const page of PAGES) {
+    const given = matchPath(page.path, path)
+    if (given === 'unreadable') return <NoSuchPage />
+    if (given !== undefined) return <LoadedPage key={path} page={page} given={given} />
+  }
+  return <NoSuchPage />
+}
+
+/** The page of a share, regardless of who is signed in. */
+export function OpenShare() {
+  return <LoadedPage page={SHARE_PAGE} given={{}} />
+}
+
+const loaded = new Map<string, ComponentType<Readonly<Record<string, string>>>>()
+
+function LoadedPage({
+  page,
+  given,
+}: {
+  page: ConsolePage
+  given: Readonly<Record<string, string>>
+}) {
+  const [broken, forget] = useErrorBoundary() as [unknown, () => void]
+  const known = loaded.get(page.path)
+  const { data, failure } = useLoad(async () => {
+    if (known === undefined) {
+      const component: ComponentType<never> = await page.load()
+      loaded.set(page.path, component as ComponentType<Readonly<Record<string, string>>>)
+    }
+    return page.path
+  }, [page.path])
+  if (broken !== undefined) {
+    return <Failed failure={toFailure(broken)} onRetry={forget} />
+  }
+  const Component = known ?? (data === undefined ? undefined : loaded.get(data))
+  if (Component !== undefined) return <Component {...given} />
+  return failure === undefined ? <Loading /> : <Outdated />
+}
+
+/** Shown if the server no longer has this version's files of the page, or cannot be reached. */
+function Outdated() {
+  return (
+    <Page title="This page cannot be loaded">
+      <Empty title="The service cannot be reached, or has a newer console">
+        <p>Reloading helps in both cases. Nothing is lost by it but what you have not yet sent.</p>
+        <button type="button" class="primary" onClick={() => location.reload()}>
+          Reload
+        </button>
+      </Empty>
+    </Page>
+  )
+}
+
+function NoSuchPage() {
+  return (
+    <Page title="No such page">
+      <Empty title="Nothing is at this address" icon={MapPinOff}>
+        <p>It may be mistyped, or what it showed is gone.</p>
+        <a class="button primary" href="/">
+          To the map
+        </a>
+      </Empty>
+    </Page>
+  )
+}

@@ -1,0 +1,99 @@
+import { livenessOf, type Liveness } from '../../schemas/liveness.ts'
+import type { components } from '../api/schema.ts'
+import { toMercator } from './mercator.ts'
+
+export type ApiDevice = components['schemas']['Device']
+export type ApiPosition = components['schemas']['LastPosition']
+/** A record as the stream sends it. */
+export type ApiRecord = ApiPosition & { readonly deviceId: string }
+
+/** The status shown for a device: a disabled one is neither online nor offline. */
+export type ShownStatus = Liveness | 'disabled'
+
+/** A device of the list and the map, updated in place: there are up to 50 000. */
+export type LiveDevice = {
+  readonly deviceId: string
+  name: string | null
+  disabled: boolean
+  expectedIntervalSeconds: number | undefined
+  reportCount: number
+  firstSeenAt: string
+  lastSeenMs: number
+  position: ApiPosition
+  status: ShownStatus
+  /**
+   * The device's location on the map: Web Mercator, 0 to 1 from west to east and from north to
+   * south.
+   */
+  x: number
+  y: number
+  /** The text that a search matches. */
+  words: string
+  /** The stream steps (see `Fleet`) that last updated the device, and its settings; -1: none. */
+  toldAt: number
+  settingsAt: number
+}
+
+export function newDevice(deviceId: string, position: ApiPosition): LiveDevice {
+  const device: LiveDevice = {
+    deviceId,
+    name: null,
+    disabled: false,
+    expectedIntervalSeconds: undefined,
+    reportCount: 1,
+    firstSeenAt: position.receivedAt,
+    lastSeenMs: Date.parse(position.receivedAt),
+    position,
+    status: 'online',
+    x: 0,
+    y: 0,
+    words: '',
+    toldAt: -1,
+    settingsAt: -1,
+  }
+  moveTo(device, position)
+  rename(device, null)
+  return device
+}
+
+/** The name that an operator gave the device, or else its id. */
+export function labelOf({ name, deviceId }: { name: string | null; deviceId: string }): string {
+  return name ?? deviceId
+}
+
+export function rename(device: LiveDevice, name: string | null): void {
+  device.name = name
+  device.words = `${name ?? ''}\n${device.deviceId}`.normalize('NFC').toLowerCase()
+}
+
+export function moveTo(device: LiveDevice, position: ApiPosition): void {
+  device.position = position
+  const { x, y } = toMercator(position.longitude, position.latitude)
+  device.x = x
+  device.y = y
+}
+
+export function ageTo(device: LiveDevice, now: number): void {
+  device.status = device.disabled
+    ? 'disabled'
+    : livenessOf(
+        {
+          lastSeenAt: device.lastSeenMs,
+          expectedIntervalSeconds: device.expectedIntervalSeconds,
+        },
+        now,
+      )
+}
+
+/**
+ * Whether `a` comes after `b` in the order of last positions: (min(timestamp, receivedAt),
+ * receivedAt, recordId), so that late reports and fast clocks do not move a device. The API writes
+ * all times in one format, so their texts can be compared.
+ */
+export function isLater(a: ApiPosition, b: ApiPosition): boolean {
+  const trueAtA = a.timestamp < a.receivedAt ? a.timestamp : a.receivedAt
+  const trueAtB = b.timestamp < b.receivedAt ? b.timestamp : b.receivedAt
+  if (trueAtA !== trueAtB) return trueAtA > trueAtB
+  if (a.receivedAt !== b.receivedAt) return a.receivedAt > b.receivedAt
+  return a.recordId > b.recordId
+}

@@ -1,0 +1,119 @@
+import type { components } from '../api/schema.ts'
+import { toMercator } from './mercator.ts'
+
+type ApiTrack = components['schemas']['Track']
+
+/** One point of a track, in the order of time. */
+export type TrackPoint = {
+  readonly at: number
+  readonly latitude: number
+  readonly longitude: number
+  readonly x: number
+  readonly y: number
+  readonly altitude: number | undefined
+  /** Metres a second: as reported, or else computed from the previous point. */
+  readonly speed: number | undefined
+  readonly heading: number | undefined
+  readonly battery: number | undefined
+  /** Whether the path from the previous point to this one is unknown. */
+  readonly afterGap: boolean
+}
+
+export type Track = {
+  readonly points: readonly TrackPoint[]
+  readonly total: number
+  readonly toleranceMetres: number
+  readonly distanceMetres: number
+  readonly movingSeconds: number
+  readonly maxSpeed: number | null
+}
+
+const EARTH_METRES = 6_371_009
+
+export function readTrack(api: ApiTrack): Track {
+  const column = new Map(api.columns.map((name, index) => [name, index]))
+  const value = (row: readonly unknown[], name: string) => row[column.get(name) ?? -1]
+  const number = (row: readonly unknown[], name: string) => {
+    const found = value(row, name)
+    return typeof found === 'number' ? found : undefined
+  }
+  const gaps = api.gaps.map(({ to }) => Date.parse(to))
+  const gapEnds = new Set(gaps)
+  const points: TrackPoint[] = []
+  for (const row of api.rows) {
+    const at = Date.parse(String(value(row, 'timestamp')))
+    const latitude = number(row, 'latitude') ?? 0
+    const longitude = number(row, 'longitude') ?? 0
+    const before = points.at(-1)
+    const afterGap = gapEnds.has(at) && before !== undefined && before.at < at
+    const reported = number(row, 'speed')
+    const driven =
+      before === undefined || afterGap || at <= before.at
+        ? undefined
+        : metresBetween(before, { latitude, longitude }) / ((at - before.at) / 1_000)
+    points.push({
+      at,
+      latitude,
+      longitude,
+      ...toMercator(longitude, latitude),
+      altitude: number(row, 'altitude'),
+      speed: reported ?? driven,
+      heading: number(row, 'heading'),
+      battery: number(row, 'battery'),
+      afterGap,
+    })
+  }
+  const { total, toleranceMetres, distanceMetres, movingSeconds, maxSpeed } = api
+  return { points, total, toleranceMetres, distanceMetres, movingSeconds, maxSpeed }
+}
+
+type Place = { readonly latitude: number; readonly longitude: number }
+
+/** Along the surface of a sphere, in metres. */
+export function metresBetween(a: Place, b: Place): number {
+  const rad = Math.PI / 180
+  const across = Math.sin(((b.longitude - a.longitude) * rad) / 2)
+  const up = Math.sin(((b.latitude - a.latitude) * rad) / 2)
+  const h = up * up + Math.cos(a.latitude * rad) * Math.cos(b.latitude * rad) * across * across
+  return 2 * EARTH_METRES * Math.asin(Math.min(1, Math.sqrt(h)))
+}
+
+/** The last point at or before a time, or the first point if the time is before all of them. */
+export function pointAt(points: readonly TrackPoint[], at: number): number {
+  let low = 0
+  let high = points.length - 1
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if ((points[middle]?.at ?? Infinity) <= at) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+/** The device's place at a time: between two points, but never within a gap. */
+export function placeAt(
+  points: readonly TrackPoint[],
+  at: number,
+): { readonly x: number; readonly y: number; readonly heading: number | undefined } | undefined {
+  const index = pointAt(points, at)
+  const here = points[index]
+  const next = points[index + 1]
+  if (here === undefined) return undefined
+  const { heading } = here
+  if (next === undefined || next.afterGap || next.at <= here.at || at <= here.at) {
+    return { x: here.x, y: here.y, heading }
+  }
+  const share = Math.min(1, (at - here.at) / (next.at - here.at))
+  // The shorter way round, also across 180°.
+  const across = ((next.x - here.x + 1.5) % 1) - 0.5
+  const x = (((here.x + across * share) % 1) + 1) % 1
+  return { x, y: here.y + (next.y - here.y) * share, heading }
+}
+
+/** `1 h 05 min`, `12 min`, `40 s`. */
+export function movingText(seconds: number): string {
+  if (seconds < 60) return `${Math.round(seconds)} s`
+  const minutes = Math.round(seconds / 60)
+  if (minutes < 60) return `${minutes} min`
+  return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`
+}

@@ -1,0 +1,102 @@
+import './device-page.css'
+import { useEffect, useMemo } from 'preact/hooks'
+import { ArrowLeft, MapPinOff } from 'lucide'
+import { api } from '../../api/client.ts'
+import { isAdmin } from '../../live/session.ts'
+import { fleet, onStreamEvent, startLive, watchWords } from '../../live/live.ts'
+import { now } from '../../ui/clock.ts'
+import { dayBounds, isDay } from '../../core/days.ts'
+import { Icon } from '../../ui/icon.tsx'
+import { ShareLink } from './share-link.tsx'
+import { isolate, Isolated } from '../../ui/isolated.tsx'
+import { arriveAt, Page, useTitle } from '../../ui/page.tsx'
+import { shownZone } from '../../ui/preferences.ts'
+import { place } from '../../ui/router.ts'
+import { Empty, Failed, Loading } from '../../ui/states.tsx'
+import { StatusShape } from '../../ui/status-shape.tsx'
+import { ago, date } from '../../core/times.ts'
+import { useLoad } from '../../ui/use-load.ts'
+import { DayPicker } from './day-picker.tsx'
+import { LastPosition } from './last-position.tsx'
+import { RecentRejections } from './recent-rejections.tsx'
+import { DeviceSettings } from './device-settings.tsx'
+import { TrackView } from './track-view.tsx'
+
+/** One device: its position, its tracks, its settings. */
+export function DevicePage({ deviceId }: { deviceId: string }) {
+  useEffect(startLive, [])
+  watchWords()
+  const { data, failure, reload } = useLoad(
+    (signal) => api.get('/devices/{deviceId}', { path: { deviceId }, signal }),
+    [deviceId],
+  )
+  useEffect(
+    () =>
+      onStreamEvent((name, told) => {
+        // Another operator has erased the device: the page's content no longer exists.
+        const isThis = (told as { deviceId?: unknown }).deviceId === deviceId
+        if (name === 'device-erased' && isThis) reload()
+      }),
+    [deviceId],
+  )
+  useTitle(isolate(data?.name ?? deviceId))
+  const live = fleet.devices.get(deviceId)
+  const zone = shownZone()
+  const asked = place.value.query.get('day') ?? ''
+  const today = date(now.value, zone)
+  const day = isDay(asked) ? asked : today
+  const bounds = useMemo(() => dayBounds(day, zone), [day, zone])
+
+  if (failure?.status === 404) return <NoDevice deviceId={deviceId} />
+  if (data === undefined) {
+    return failure === undefined ? <Loading /> : <Failed failure={failure} onRetry={reload} />
+  }
+  const status = live?.status ?? (data.disabled ? 'disabled' : data.status)
+  const lastSeenMs = live?.lastSeenMs ?? Date.parse(data.lastSeenAt)
+  return (
+    <div class="device-page">
+      <header class="device-header">
+        <a class="button" href={`/?device=${encodeURIComponent(deviceId)}`} aria-label="To the map">
+          <Icon of={ArrowLeft} small />
+        </a>
+        <div class="device-title">
+          <h1 ref={arriveAt} tabIndex={-1}>
+            <Isolated>{data.name ?? deviceId}</Isolated>
+          </h1>
+          <p class="quiet">
+            <StatusShape status={status} /> {status}, {ago(lastSeenMs, now.value)}
+            {data.name !== null && (
+              <>
+                {' · '}
+                <Isolated>{deviceId}</Isolated>
+              </>
+            )}
+          </p>
+        </div>
+        {isAdmin.value && <ShareLink deviceId={deviceId} />}
+        <DayPicker deviceId={deviceId} day={day} today={today} zone={zone} />
+      </header>
+      <TrackView deviceId={deviceId} isToday={day === today} zone={zone} {...bounds} />
+      <div class="device-cards">
+        <LastPosition position={live?.position ?? data.lastPosition} zone={zone} />
+        <RecentRejections deviceId={deviceId} />
+        {isAdmin.value && <DeviceSettings device={data} onChange={reload} />}
+      </div>
+    </div>
+  )
+}
+
+function NoDevice({ deviceId }: { deviceId: string }) {
+  return (
+    <Page title="No such device">
+      <Empty title="There is no such device" icon={MapPinOff}>
+        <p>
+          <Isolated class="strong">{deviceId}</Isolated> has been erased, or has not reported yet.
+        </p>
+        <a class="button primary" href="/">
+          To the map
+        </a>
+      </Empty>
+    </Page>
+  )
+}

@@ -1,0 +1,89 @@
+import './device-list.css'
+import './map-page.css'
+import './selected-card.css'
+import { useEffect, useMemo } from 'preact/hooks'
+import { startLive } from '../../live/live.ts'
+import { labelOf } from '../../core/live-device.ts'
+import { FleetMap, following } from './fleet-map.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { arriveAt, useTitle } from '../../ui/page.tsx'
+import { useShortcuts, type Shortcuts } from '../../ui/shortcuts.tsx'
+import { DeviceRow } from './device-row.tsx'
+import { ListPanel } from './list-panel.tsx'
+import { choice, pinned, select, selectedDevice, selectedId, spot } from './map-state.ts'
+
+/** The current positions of all devices: a map, and next to it a list of the same devices. */
+export function MapPage() {
+  useTitle('Map')
+  useEffect(startLive, [])
+  const shortcuts = useMemo<Shortcuts>(
+    () => ({
+      '/': { does: 'Searches', run: () => focus('[data-search]') },
+      f: {
+        does: 'Follows the selected device, or no longer',
+        run: () => (following.value = !following.value && selectedDevice() !== undefined),
+      },
+      '0': {
+        does: 'Fits all devices into the map',
+        run: () => document.querySelector<HTMLElement>('[data-fit-all]')?.click(),
+      },
+      Escape: { does: 'Deselects', run: () => select(undefined) },
+      '↑ ↓': { does: 'In the list: the device above, below; on the map: moves it' },
+      Enter: { does: 'In the list: selects the device' },
+      '+ −': { does: 'On the map: zooms' },
+    }),
+    [],
+  )
+  useShortcuts(shortcuts)
+  return (
+    <div class="map-page">
+      <h1 ref={arriveAt} class="unseen" tabIndex={-1}>
+        Map
+      </h1>
+      <ListPanel />
+      <FleetMap
+        devices={shownDevices}
+        selected={selectedDevice}
+        onSelect={({ deviceId }) => select(deviceId)}
+        onSpot={(devices) => (spot.value = devices)}
+      />
+      <SpotDialog />
+    </div>
+  )
+}
+
+/** The selected device is on the map even if the filters exclude it. */
+function shownDevices() {
+  const selected = selectedDevice()
+  const devices = choice()
+  return selected === undefined || devices.includes(selected) ? devices : [...devices, selected]
+}
+
+function SpotDialog() {
+  if (spot.value === undefined) return null
+  const close = () => (spot.value = undefined)
+  const devices = [...spot.value].sort((a, b) => (labelOf(a) < labelOf(b) ? -1 : 1))
+  return (
+    <Dialog title={`${devices.length} devices at one spot`} onClose={close}>
+      <ul class="spot-list">
+        {devices.map((device) => (
+          <li key={device.deviceId}>
+            <DeviceRow
+              device={device}
+              isSelected={device.deviceId === selectedId.value}
+              isPinned={pinned.value.has(device.deviceId)}
+              onSelect={() => {
+                select(device.deviceId)
+                close()
+              }}
+            />
+          </li>
+        ))}
+      </ul>
+    </Dialog>
+  )
+}
+
+function focus(selector: string): void {
+  document.querySelector<HTMLElement>(selector)?.focus()
+}

@@ -1,0 +1,170 @@
+import type { ComponentChildren } from 'preact'
+import { createContext } from 'preact'
+import { useContext, useId, useRef, useState } from 'preact/hooks'
+import { faultAt, toFailure, type ApiFailure } from '../core/failure.ts'
+import { FailedLine } from './states.tsx'
+
+const Faults = createContext<ReadonlyMap<string, string>>(new Map())
+
+/**
+ * A form that calls the API. The API's messages about a field appear at the field of that `name`;
+ * all others appear above the button. While the call runs, the button is disabled.
+ *
+ * @param submit gets the form's values; a failure that it throws is shown.
+ */
+export function Form({
+  submit,
+  button,
+  cancel,
+  danger = false,
+  children,
+}: {
+  submit: (values: Readonly<Record<string, string>>) => Promise<void>
+  button: string
+  cancel?: () => void
+  danger?: boolean
+  children: ComponentChildren
+}) {
+  const [failure, setFailure] = useState<ApiFailure>()
+  const [isRunning, setRunning] = useState(false)
+  const form = useRef<HTMLFormElement>(null)
+  const names = fieldNames(form.current)
+  const faults = new Map(
+    (failure?.details ?? []).map(({ field, message }) => [
+      names.has(field) ? field : (field.split(/[.[]/)[0] ?? ''),
+      message,
+    ]),
+  )
+  const isToldAtFields = faults.size > 0 && [...faults.keys()].every((name) => names.has(name))
+
+  function run(event: Event) {
+    event.preventDefault()
+    if (isRunning || form.current === null) return
+    setRunning(true)
+    setFailure(undefined)
+    Promise.resolve(form.current)
+      .then(refuseHalfFilled)
+      .then(submit)
+      .then(
+        () => setRunning(false),
+        (thrown: unknown) => {
+          setFailure(toFailure(thrown))
+          setRunning(false)
+          requestAnimationFrame(() =>
+            form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(),
+          )
+        },
+      )
+  }
+
+  return (
+    <form ref={form} class="form" noValidate onSubmit={run}>
+      <Faults.Provider value={faults}>{children}</Faults.Provider>
+      {failure !== undefined && !isToldAtFields && <FailedLine failure={failure} />}
+      <div class="buttons">
+        <button type="submit" class={danger ? 'primary danger' : 'primary'} disabled={isRunning}>
+          {button}
+        </button>
+        {cancel !== undefined && (
+          <button type="button" onClick={cancel}>
+            Cancel
+          </button>
+        )}
+      </div>
+    </form>
+  )
+}
+
+export type FieldAttributes = {
+  readonly id: string
+  readonly name: string
+  readonly 'aria-invalid': boolean
+  readonly 'aria-describedby': string | undefined
+}
+
+/**
+ * One field of a form: label, hint, error. `children` renders the control with the attributes that
+ * tie it to them; without it the control is a text box.
+ */
+export function Field({
+  name,
+  label,
+  hint,
+  fault,
+  children,
+  ...input
+}: {
+  name: string
+  label: string
+  hint?: ComponentChildren
+  /** An error found by the page itself. */
+  fault?: string | undefined
+  children?: (attributes: FieldAttributes) => ComponentChildren
+} & InputOptions) {
+  const id = useId()
+  const told = useContext(Faults).get(name) ?? fault
+  const describedBy = [hint === undefined ? '' : `${id}-hint`, told ? `${id}-fault` : '']
+    .filter(Boolean)
+    .join(' ')
+  const attributes: FieldAttributes = {
+    id,
+    name,
+    'aria-invalid': told !== undefined,
+    'aria-describedby': describedBy === '' ? undefined : describedBy,
+  }
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children === undefined ? (
+        <input {...attributes} {...(input as object)} />
+      ) : (
+        children(attributes)
+      )}
+      {hint !== undefined && (
+        <p id={`${id}-hint`} class="hint">
+          {hint}
+        </p>
+      )}
+      {told !== undefined && (
+        <p id={`${id}-fault`} class="fault" role="alert">
+          {told}
+        </p>
+      )}
+    </div>
+  )
+}
+
+type InputOptions = {
+  readonly type?: 'text' | 'email' | 'password' | 'number' | 'search' | 'datetime-local' | 'date'
+  readonly defaultValue?: string
+  readonly autoComplete?: string
+  readonly autoFocus?: boolean
+  readonly required?: boolean
+  readonly maxLength?: number
+  readonly placeholder?: string
+  readonly inputMode?: 'text' | 'numeric' | 'decimal' | 'email'
+  readonly spellcheck?: boolean
+}
+
+function valuesOf(form: HTMLFormElement): Record<string, string> {
+  const values: Record<string, string> = {}
+  for (const [name, value] of new FormData(form)) {
+    if (typeof value === 'string') values[name] = value
+  }
+  return values
+}
+
+/** A date without its time has no value, and would count as empty. */
+function refuseHalfFilled(form: HTMLFormElement): Record<string, string> {
+  for (const control of form.elements) {
+    if (control instanceof HTMLInputElement && control.validity.badInput) {
+      throw faultAt(control.name, 'this is not complete: fill it in, or empty it')
+    }
+  }
+  return valuesOf(form)
+}
+
+function fieldNames(form: HTMLFormElement | null): ReadonlySet<string> {
+  const controls = [...(form?.elements ?? [])]
+  return new Set(controls.map((control) => control.getAttribute('name') ?? ''))
+}

@@ -1,0 +1,107 @@
+import type { ComponentChildren } from 'preact'
+import type { IconNode } from 'lucide'
+import { CircleAlert, CloudOff, Inbox, Lock } from 'lucide'
+import type { ApiFailure } from '../core/failure.ts'
+import { now } from './clock.ts'
+import { CopyButton } from './copy-button.tsx'
+import { Icon } from './icon.tsx'
+
+/** Shown instead of a page's content: empty, loading, or unavailable. */
+
+/** A page or list without content; `children` suggest the next step. */
+export function Empty({
+  title,
+  icon = Inbox,
+  children,
+}: {
+  title: string
+  icon?: IconNode
+  children?: ComponentChildren
+}) {
+  return (
+    <div class="state">
+      <Icon of={icon} />
+      <h2>{title}</h2>
+      {children}
+    </div>
+  )
+}
+
+/** Grey lines in place of content; visible only if loading takes longer than 150 ms. */
+export function Loading({ lines = 6, what = 'Loading' }: { lines?: number; what?: string }) {
+  return (
+    <div class="skeleton" role="status" aria-label={what}>
+      {Array.from({ length: lines }, (_, line) => (
+        <div key={line} class="skeleton-line" />
+      ))}
+    </div>
+  )
+}
+
+/** The reason of a failure, its remedy, and the request's id for support. */
+export function Failed({ failure, onRetry }: { failure: ApiFailure; onRetry?: () => void }) {
+  const { title, icon, advice } = explained(failure)
+  return (
+    <div class="state" role="alert">
+      <Icon of={icon} />
+      <h2>{title}</h2>
+      <p>{advice}</p>
+      {onRetry !== undefined && <RetryButton failure={failure} onRetry={onRetry} />}
+      <RequestId failure={failure} />
+    </div>
+  )
+}
+
+/** The same in one line, above content that stays. */
+export function FailedLine({ failure, onRetry }: { failure: ApiFailure; onRetry?: () => void }) {
+  return (
+    <div class="notice bad" role="alert">
+      <Icon of={CircleAlert} />
+      <p>{sentence(failure.message)}</p>
+      {onRetry !== undefined && <RetryButton failure={failure} onRetry={onRetry} />}
+      <RequestId failure={failure} />
+    </div>
+  )
+}
+
+function RetryButton({ failure, onRetry }: { failure: ApiFailure; onRetry: () => void }) {
+  const waitMs = (failure.retryAt ?? 0) - Math.max(now.value, Date.now())
+  const seconds = Math.ceil(waitMs / 1_000)
+  return (
+    <button type="button" disabled={seconds > 0} onClick={onRetry}>
+      {seconds > 0 ? `Try again in ${seconds} s` : 'Try again'}
+    </button>
+  )
+}
+
+function RequestId({ failure: { requestId, status } }: { failure: ApiFailure }) {
+  if (requestId === undefined || status < 500) return null
+  return (
+    <p class="request-id">
+      Request <code>{requestId}</code> <CopyButton text={requestId} what="request id" />
+    </p>
+  )
+}
+
+function explained({ status, error, message }: ApiFailure): {
+  title: string
+  icon: IconNode
+  advice: string
+} {
+  const advice = sentence(message)
+  if (error === 'UNREACHABLE') return { title: 'No answer', icon: CloudOff, advice }
+  if (status === 0) return { title: 'The console has a fault', icon: CircleAlert, advice }
+  if (status === 403) {
+    const more = 'Ask an admin of your account to do it, or to give you the role.'
+    return { title: 'Not allowed for you', icon: Lock, advice: `${advice} ${more}` }
+  }
+  if (status === 404) return { title: 'Not found', icon: Inbox, advice }
+  if (status === 429) return { title: 'Too many calls', icon: CircleAlert, advice }
+  return { title: 'That did not work', icon: CircleAlert, advice }
+}
+
+/** The API's messages begin in lower case and have no full stop. */
+export function sentence(message: string): string {
+  const begun = message.charAt(0).toUpperCase() + message.slice(1)
+  return /[.!?]$/.test(begun) ? begun : `${begun}.`
+}

@@ -1,0 +1,70 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { toFailure, type ApiFailure } from '../core/failure.ts'
+
+export type Loaded<T> = {
+  /** The data read last; it stays while it is read again, and when that fails. */
+  readonly data: T | undefined
+  readonly failure: ApiFailure | undefined
+  readonly isLoading: boolean
+  readonly reload: () => void
+  /** Replaces the data, after a change whose answer is known. */
+  readonly set: (data: T) => void
+}
+
+/**
+ * Reads data when the component appears and whenever one of `inputs` changes; data of other inputs
+ * is never shown.
+ */
+export function useLoad<T>(
+  read: (signal: AbortSignal) => Promise<T>,
+  inputs: readonly unknown[],
+  { everyMs }: { everyMs?: number } = {},
+): Loaded<T> {
+  const [state, setState] = useState<{
+    readonly data?: T | undefined
+    readonly failure?: ApiFailure | undefined
+    readonly isLoading: boolean
+  }>({ isLoading: true })
+  const [asked, setAsked] = useState(0)
+  const key = JSON.stringify(inputs)
+  const shown = useRef(key)
+  const isUnderWay = useRef(true)
+  const reload = useCallback(() => setAsked((count) => count + 1), [])
+  const set = useCallback((data: T) => setState({ data, isLoading: false }), [])
+
+  useEffect(() => {
+    const ending = new AbortController()
+    const isOther = shown.current !== key
+    shown.current = key
+    isUnderWay.current = true
+    setState((before) => ({ ...(isOther ? {} : before), isLoading: true }))
+    read(ending.signal).then(
+      (data) => {
+        if (ending.signal.aborted) return
+        isUnderWay.current = false
+        setState({ data, isLoading: false })
+      },
+      (thrown: unknown) => {
+        if (ending.signal.aborted) return
+        isUnderWay.current = false
+        const failure = toFailure(thrown)
+        setState(({ data }) => ({ data, failure, isLoading: false }))
+      },
+    )
+    return () => ending.abort()
+  }, [key, asked])
+
+  useEffect(() => {
+    if (everyMs === undefined) return undefined
+    const timer = setInterval(() => {
+      // An answer that takes longer than the interval would never be shown.
+      if (!document.hidden && !isUnderWay.current) reload()
+    }, everyMs)
+    return () => clearInterval(timer)
+  }, [everyMs, reload])
+
+  const { data, failure, isLoading } = state
+  return shown.current === key
+    ? { data, failure, isLoading, reload, set }
+    : { data: undefined, failure: undefined, isLoading: true, reload, set }
+}

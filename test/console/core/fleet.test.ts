@@ -1,0 +1,169 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { Fleet } from '../../../console/core/fleet.ts'
+import { isLater, type ApiDevice, type ApiPosition } from '../../../console/core/live-device.ts'
+
+const NOW = Date.parse('2026-01-31T12:00:00.000Z')
+const at = (seconds: number) => new Date(NOW + seconds * 1_000).toISOString()
+
+function position(seconds: number, more: Partial<ApiPosition> = {}): ApiPosition {
+  return {
+    recordId: `record-${seconds}`,
+    latitude: 50,
+    longitude: 10 + seconds / 1_000,
+    timestamp: at(seconds),
+    receivedAt: at(seconds),
+    ...more,
+  }
+}
+
+function device(deviceId: string, seconds: number, more: Partial<ApiDevice> = {}): ApiDevice {
+  return {
+    deviceId,
+    name: null,
+    status: 'online',
+    lastSeenAt: at(seconds),
+    firstSeenAt: at(-9_000),
+    reportCount: 1,
+    disabled: false,
+    lastPosition: position(seconds),
+    ...more,
+  }
+}
+
+const record = (deviceId: string, seconds: number, more: Partial<ApiPosition> = {}) => ({
+  deviceId,
+  ...position(seconds, more),
+})
+
+describe('a list and the stream that was opened before it', () => {
+  test('a position that came before the list is not undone by it', () => {
+    const fleet = new Fleet()
+    const list = fleet.list()
+    fleet.position(record('a', 10), NOW)
+    list.page([device('a', 5, { name: 'Van' })], NOW)
+    list.end()
+    expect(fleet.devices.get('a')).toMatchObject({
+      name: 'Van',
+      lastSeenMs: NOW + 10_000,
+      position: { recordId: 'record-10' },
+    })
+  })
+
+  test('a device that the list lacks is there if the stream has told it meanwhile', () => {
+    const fleet = new Fleet()
+    const list = fleet.list()
+    fleet.position(record('new', 1), NOW)
+    list.page([device('a', 0)], NOW)
+    list.end()
+    expect([...fleet.devices.keys()].sort()).toEqual(['a', 'new'])
+  })
+
+  test('a device that went while nobody listened is gone after the next list', () => {
+    const fleet = new Fleet()
+    const first = fleet.list()
+    first.page([device('a', 0), device('b', 0)], NOW)
+    first.end()
+    const second = fleet.list()
+    second.page([device('a', 0)], NOW)
+    second.end()
+    expect([...fleet.devices.keys()]).toEqual(['a'])
+  })
+
+  test('where there are more than are held, those heard of least recently go', () => {
+    const fleet = new Fleet()
+    for (const seconds of [3, 1, 2]) fleet.position(record(`at ${seconds}`, seconds), NOW)
+    fleet.trim(2)
+    expect([...fleet.devices.keys()].sort()).toEqual(['at 2', 'at 3'])
+    fleet.trim(2)
+    expect(fleet.devices.size).toBe(2)
+  })
+
+  test('a list that breaks off removes nothing', () => {
+    const fleet = new Fleet()
+    const first = fleet.list()
+    first.page([device('a', 0), device('b', 0)], NOW)
+    first.end()
+    fleet.list().page([device('a', 0)], NOW)
+    expect(fleet.devices.size).toBe(2)
+  })
+
+  test('a device erased while the list is read does not come back, unless it reports anew', () => {
+    const fleet = new Fleet()
+    const list = fleet.list()
+    fleet.erased('a')
+    fleet.erased('b')
+    fleet.position(record('b', 3), NOW)
+    list.page([device('a', 0), device('b', 0)], NOW)
+    list.end()
+    expect([...fleet.devices.keys()]).toEqual(['b'])
+  })
+
+  test('settings that the stream told after the list was asked for stay', () => {
+    const fleet = new Fleet()
+    const list = fleet.list()
+    fleet.status(device('a', 1, { name: 'New name', disabled: true }), NOW)
+    list.page([device('a', 2, { name: 'Old name' })], NOW)
+    list.end()
+    expect(fleet.devices.get('a')).toMatchObject({ name: 'New name', status: 'disabled' })
+    expect(fleet.devices.get('a')?.position.recordId).toBe('record-2')
+  })
+
+  test('in whatever order and however often events come, the last position is the same', () => {
+    const events = fc.array(
+      fc.record({
+        seconds: fc.integer({ min: -50, max: 50 }),
+        ahead: fc.integer({ min: -500, max: 500 }),
+        kind: fc.constantFrom('position', 'status', 'list'),
+      }),
+      { minLength: 1, maxLength: 20 },
+    )
+    fc.assert(
+      fc.property(events, (told) => {
+        const positions = told.map(({ seconds, ahead }, index) =>
+          position(seconds, { recordId: `r${index}`, timestamp: at(seconds + ahead) }),
+        )
+        const expected = positions.reduce((a, b) => (isLater(b, a) ? b : a))
+        const fleet = new Fleet()
+        for (const [index, { kind }] of told.entries()) {
+          const lastPosition = positions[index] ?? expected
+          const one = device('a', 0, { lastPosition })
+          if (kind === 'position') fleet.position({ deviceId: 'a', ...lastPosition }, NOW)
+          else if (kind === 'status') fleet.status(one, NOW)
+          else fleet.list().page([one], NOW)
+        }
+        expect(fleet.devices.get('a')?.position.recordId).toBe(expected.recordId)
+      }),
+    )
+  })
+})
+
+describe('the order of last positions', () => {
+  test('a late report does not move a device back, and a clock that runs ahead does not pin it', () => {
+    const fleet = new Fleet()
+    fleet.position(record('a', 0), NOW)
+    fleet.position(record('a', 5, { recordId: 'late', timestamp: at(-60) }), NOW)
+    expect(fleet.devices.get('a')?.position.recordId).toBe('record-0')
+    expect(fleet.devices.get('a')?.lastSeenMs).toBe(NOW + 5_000)
+    fleet.position(record('a', 6, { recordId: 'ahead', timestamp: at(9_000) }), NOW)
+    fleet.position(record('a', 7), NOW)
+    expect(fleet.devices.get('a')?.position.recordId).toBe('record-7')
+  })
+})
+
+describe('a status', () => {
+  test('ages by itself, by the rule of the API', () => {
+    const fleet = new Fleet()
+    fleet.status(device('a', 0), NOW)
+    fleet.status(device('b', 0, { expectedIntervalSeconds: 10 }), NOW)
+    const statuses = () => [...fleet.devices.values()].map(({ status }) => status)
+    fleet.age(NOW + 60_000)
+    expect(statuses()).toEqual(['online', 'online'])
+    fleet.age(NOW + 60_001)
+    expect(statuses()).toEqual(['online', 'idle'])
+    fleet.age(NOW + 300_001)
+    expect(statuses()).toEqual(['idle', 'offline'])
+    fleet.age(NOW + 3_600_001)
+    expect(statuses()).toEqual(['offline', 'offline'])
+  })
+})

@@ -1,0 +1,56 @@
+import { describe, expect, test } from '@jest/globals'
+import { ago, date, dateTime, duration, offset, time } from '../../../console/core/times.ts'
+
+const NOON = Date.parse('2026-01-31T12:30:05.678Z')
+
+describe('how long ago', () => {
+  test.each([
+    [0, 'now'],
+    [999, 'now'],
+    [-5_000, 'now'],
+    [1_000, '1 s ago'],
+    [59_999, '59 s ago'],
+    [60_000, '1 min ago'],
+    [3_599_999, '59 min ago'],
+    [3_600_000, '1 h ago'],
+    [47 * 3_600_000, '47 h ago'],
+    [48 * 3_600_000, '2 d ago'],
+    [400 * 86_400_000, '400 d ago'],
+  ])('%i ms are %s', (ms, words) => {
+    expect(ago(NOON - ms, NOON)).toBe(words)
+  })
+
+  test('a negative duration is none', () => {
+    expect(duration(-1)).toBe('0 s')
+  })
+})
+
+describe('a moment in a time zone', () => {
+  test.each([
+    ['UTC', '2026-01-31 12:30:05', 'UTC'],
+    ['Europe/Vienna', '2026-01-31 13:30:05', 'UTC+01:00'],
+    ['Asia/Kathmandu', '2026-01-31 18:15:05', 'UTC+05:45'],
+    ['Pacific/Kiritimati', '2026-02-01 02:30:05', 'UTC+14:00'],
+    ['America/Los_Angeles', '2026-01-31 04:30:05', 'UTC-08:00'],
+  ])('%s', (zone, words, distance) => {
+    expect(dateTime(NOON, zone)).toBe(words)
+    expect(offset(NOON, zone)).toBe(distance)
+    expect(`${date(NOON, zone)} ${time(NOON, zone)}`).toBe(words)
+  })
+
+  test('the hour that a change of the clock repeats is told apart by its distance from UTC', () => {
+    const [first, second] = ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z'].map(Date.parse)
+    expect(time(first ?? 0, 'Europe/Vienna')).toBe(time(second ?? 0, 'Europe/Vienna'))
+    expect(offset(first ?? 0, 'Europe/Vienna')).toBe('UTC+02:00')
+    expect(offset(second ?? 0, 'Europe/Vienna')).toBe('UTC+01:00')
+  })
+
+  test('midnight is 00, and early years have four digits', () => {
+    expect(time(Date.parse('2026-01-31T00:00:00Z'), 'UTC')).toBe('00:00:00')
+    expect(date(Date.parse('2000-01-01T00:00:00Z'), 'UTC')).toBe('2000-01-01')
+  })
+
+  test('nonsense stays words', () => {
+    expect(dateTime(NaN, 'UTC')).toBe('an unknown time')
+  })
+})

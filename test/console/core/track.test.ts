@@ -1,0 +1,101 @@
+import { describe, expect, test } from '@jest/globals'
+import {
+  metresBetween,
+  movingText,
+  placeAt,
+  pointAt,
+  readTrack,
+} from '../../../console/core/track.ts'
+
+const at = (seconds: number) => new Date(Date.UTC(2026, 0, 31) + seconds * 1_000).toISOString()
+const COLUMNS = ['timestamp', 'latitude', 'longitude', 'speed', 'heading']
+
+function track(rows: unknown[][], gaps: { from: string; to: string }[] = []) {
+  return readTrack({
+    columns: COLUMNS,
+    rows,
+    gaps,
+    bounds: null,
+    total: rows.length,
+    shown: rows.length,
+    toleranceMetres: 0,
+    distanceMetres: 0,
+    movingSeconds: 0,
+    maxSpeed: null,
+  })
+}
+
+describe('a track', () => {
+  test('takes its values by the names of the columns; what is null is not known', () => {
+    const { points } = track([
+      [at(0), 10, 20, null, 0],
+      [at(10), 10, 20, 7.5, null],
+    ])
+    expect(points[0]).toMatchObject({ latitude: 10, longitude: 20, speed: undefined, heading: 0 })
+    expect(points[1]).toMatchObject({ speed: 7.5, heading: undefined, afterGap: false })
+  })
+
+  test('tells the speed from the way where none was reported, but not across a gap', () => {
+    const { points } = track(
+      [
+        [at(0), 0, 0, null, null],
+        [at(100), 0, 0.01, null, null],
+        [at(9_000), 0, 0.5, null, null],
+      ],
+      [{ from: at(100), to: at(9_000) }],
+    )
+    expect(points[1]?.speed).toBeCloseTo(11.12, 1)
+    expect(points[2]).toMatchObject({ speed: undefined, afterGap: true })
+  })
+
+  test('says where the device was between two points, but stays within a gap', () => {
+    const { points } = track(
+      [
+        [at(0), 0, 0, null, null],
+        [at(10), 0, 10, null, null],
+        [at(1_000), 0, 90, null, null],
+      ],
+      [{ from: at(10), to: at(1_000) }],
+    )
+    const [first, second] = points
+    expect(placeAt(points, (first?.at ?? 0) + 5_000)?.x).toBeCloseTo(0.5 + 5 / 360)
+    expect(placeAt(points, (second?.at ?? 0) + 500_000)?.x).toBe(second?.x)
+    expect(placeAt(points, 0)?.x).toBe(first?.x)
+    expect(placeAt([], 0)).toBeUndefined()
+  })
+
+  test('goes the short way across 180°', () => {
+    const { points } = track([
+      [at(0), 0, 179, null, null],
+      [at(10), 0, -179, null, null],
+    ])
+    const middle = placeAt(points, (points[0]?.at ?? 0) + 5_000)?.x ?? 0.5
+    expect(Math.min(middle, 1 - middle)).toBeCloseTo(0, 6)
+  })
+
+  test('finds the last point before a time', () => {
+    const { points } = track([0, 10, 20].map((s) => [at(s), 0, 0, null, null]))
+    const begin = points[0]?.at ?? 0
+    expect([-1, 0, 9_999, 10_000, 99_999].map((ms) => pointAt(points, begin + ms))).toEqual([
+      0, 0, 0, 1, 2,
+    ])
+  })
+})
+
+test('distances follow the sphere', () => {
+  const quarter = metresBetween({ latitude: 0, longitude: 0 }, { latitude: 90, longitude: 0 })
+  expect(quarter / 1_000).toBeCloseTo(10_007.6, 0)
+  expect(
+    metresBetween({ latitude: 0, longitude: 179.9 }, { latitude: 0, longitude: -179.9 }),
+  ).toBeLessThan(23_000)
+})
+
+test.each([
+  [0, '0 s'],
+  [59, '59 s'],
+  [60, '1 min'],
+  [3_599, '1 h 00 min'],
+  [3_900, '1 h 05 min'],
+])('%i s of moving are %s', (seconds, words) => {
+  expect(movingText(seconds)).toBe(words)
+})

@@ -1,0 +1,71 @@
+import { describe, expect, test } from '@jest/globals'
+import { outcomeOf } from '../../../../console/pages/connect/outcome.ts'
+
+const at = (second: number) => `2026-01-31T12:00:${String(second).padStart(2, '0')}.000Z`
+const SINCE = at(10)
+const seenAt = (deviceId: string, lastSeenAt: string, firstSeenAt = at(0)) => ({
+  deviceId,
+  name: null,
+  lastSeenAt,
+  firstSeenAt,
+})
+const refusedAt = (receivedAt: string) => ({
+  receivedAt,
+  error: 'INVALID_PARAMS' as const,
+  message: 'latitude is missing',
+  body: '{}',
+})
+
+function outcome(
+  given: Partial<Parameters<typeof outcomeOf>[0]['seen']>,
+  answer = undefined as Answer,
+) {
+  const seen = { devices: [], rejections: [], ...given }
+  return outcomeOf({ deviceId: 'van', since: SINCE, seen, answer })
+}
+type Answer = Parameters<typeof outcomeOf>[0]['answer']
+
+describe('what has come of connecting a device', () => {
+  test('nothing yet, also where the device has reported before or something was refused before', () => {
+    const before = { devices: [seenAt('van', at(9))], rejections: [refusedAt(at(9))] }
+    expect(outcome({})).toMatchObject({ kind: 'waiting' })
+    expect(outcome(before)).toMatchObject({ kind: 'waiting' })
+  })
+
+  test('it has arrived', () => {
+    expect(outcome({ devices: [seenAt('van', at(11))] })).toMatchObject({
+      kind: 'arrived',
+      isOther: false,
+    })
+  })
+
+  test('a new device under another id has arrived, one that has long been there has not', () => {
+    expect(outcome({ devices: [seenAt('lorry', at(11), at(11))] })).toMatchObject({
+      kind: 'arrived',
+      isOther: true,
+      device: { deviceId: 'lorry' },
+    })
+    expect(outcome({ devices: [seenAt('lorry', at(11))] })).toMatchObject({ kind: 'waiting' })
+  })
+
+  test('the later one of an arrival and a refusal counts', () => {
+    const devices = [seenAt('van', at(12))]
+    expect(outcome({ devices, rejections: [refusedAt(at(11))] }).kind).toBe('arrived')
+    expect(outcome({ devices, rejections: [refusedAt(at(13))] })).toMatchObject({
+      kind: 'refused',
+      message: 'latitude is missing',
+    })
+  })
+
+  test('a test report is accepted until the device is seen', () => {
+    const answer = { at: at(12), status: 200, message: 'accepted' }
+    expect(outcome({}, answer).kind).toBe('accepted')
+    expect(outcome({ devices: [seenAt('van', at(11))] }, answer).kind).toBe('accepted')
+    expect(outcome({ devices: [seenAt('van', at(12))] }, answer).kind).toBe('arrived')
+  })
+
+  test('a test report whose key is refused leaves no rejection, and is told all the same', () => {
+    const answer = { at: at(12), status: 401, error: 'UNAUTHORIZED', message: 'no such key' }
+    expect(outcome({}, answer)).toMatchObject({ kind: 'refused', error: 'UNAUTHORIZED' })
+  })
+})
