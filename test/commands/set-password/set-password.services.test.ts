@@ -1,16 +1,15 @@
-import { expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { PASSWORD, startAdmin } from '../../admin-api/admin-harness.ts'
 import { startProgram } from '../../programs.ts'
 import { describeWith } from '../../services/describe-with.ts'
-import { withDatabase } from '../../store/mongo/database.ts'
+import { mongoSuite } from '../../store/mongo/database.ts'
 import { statusOf } from './status-of.ts'
 
 await describeWith(['mongodb'], 'a lost password on MongoDB', ({ mongodb }) => {
-  test('is replaced while admin APIs run, with the old sessions over at once', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const admin = await startAdmin({
-        openStore: () => database.open(),
-      })
+  mongoSuite(mongodb).promise(
+    'a lost password is replaced while admin APIs run, with the old sessions over at once',
+    async ({ open, url: databaseUrl }) => {
+      const admin = await startAdmin({ openStore: () => open() })
       try {
         const { url } = admin
         const { email } = admin.operator
@@ -19,7 +18,7 @@ await describeWith(['mongodb'], 'a lost password on MongoDB', ({ mongodb }) => {
         const program = startProgram('commands/set-password/main', {
           args: ['--email', email],
           // Kafka is not asked: nothing listens there.
-          env: { MONGODB_URL: database.url, KAFKA_BROKERS: '127.0.0.1:1' },
+          env: { MONGODB_URL: databaseUrl, KAFKA_BROKERS: '127.0.0.1:1' },
           input: 'the new one, much longer',
         })
         expect({ code: await program.ended, output: program.output() }).toMatchObject({ code: 0 })
@@ -29,6 +28,6 @@ await describeWith(['mongodb'], 'a lost password on MongoDB', ({ mongodb }) => {
       } finally {
         await admin.close()
       }
-    })
-  }, 180_000)
+    },
+  )
 })

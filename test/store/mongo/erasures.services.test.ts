@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { countChanges } from '../../../projector/changes.ts'
 import { deviceStatus } from '../../../projector/device-status.ts'
 import type { ProjectionEntry } from '../../../store/read-models.ts'
@@ -9,25 +9,25 @@ import {
   canonical,
   deviceErased,
   everythingOf,
-  LogOfOneSuite,
   newAccountId,
 } from '../../contracts/store-samples.ts'
 import { positionReported, T0 } from '../../samples.ts'
 import { eventually } from '../../eventually.ts'
 import { describeWith } from '../../services/describe-with.ts'
-import { withDatabase } from './database.ts'
+import { mongoSuite } from './database.ts'
 
 const deviceId = 'tracker-1'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 await describeWith(['mongodb'], 'erasing in MongoDB', ({ mongodb }) => {
-  test('a late record whose writer died is never seen, and does not block its repeat', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const store = await database.open()
-      const { positions } = openReadModels(database.db, 1)
-      const accountId = newAccountId()
-      const log = new LogOfOneSuite()
+  const { promise } = mongoSuite(mongodb)
+
+  promise(
+    'a late record whose writer died is never seen, and does not block its repeat',
+    async ({ open, db, accountId, log }) => {
+      const store = await open()
+      const { positions } = openReadModels(db, 1)
       const lost = log.append(positionReported({ accountId }))
       await store.project(batchOf(lost))
       const document = await positions.findOne({ accountId })
@@ -56,14 +56,13 @@ await describeWith(['mongodb'], 'erasing in MongoDB', ({ mongodb }) => {
         stored: 0,
         repeated: 1,
       })
-    })
-  })
+    },
+  )
 
-  test('reports of another partition from after the erasure are still counted', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const store = await database.open()
-      const accountId = newAccountId()
-      const log = new LogOfOneSuite()
+  promise(
+    'reports of another partition from after the erasure are still counted',
+    async ({ open, accountId, log }) => {
+      const store = await open()
       const elsewhere = (receivedAt: number) =>
         log.append(positionReported({ accountId, receivedAt }), 1)
       const [before, after] = [elsewhere(T0 + 1_000), elsewhere(T0 + 9_000)]
@@ -78,14 +77,13 @@ await describeWith(['mongodb'], 'erasing in MongoDB', ({ mongodb }) => {
       await store.project(batchOf(elsewhere(T0 + 9_500)))
       const { statuses } = await everythingOf(store, accountId)
       expect(statuses).toMatchObject([{ reportCount: 2, firstSeenAt: T0 + 9_000 }])
-    })
-  })
+    },
+  )
 
-  test('a device that restarts in another partition keeps its applied offsets', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const store = await database.open()
-      const accountId = newAccountId()
-      const log = new LogOfOneSuite()
+  promise(
+    'a device that restarts in another partition keeps its applied offsets',
+    async ({ open, accountId, log }) => {
+      const store = await open()
       const before = log.append(positionReported({ accountId }))
       const event = deviceErased({ accountId, erasedAt: T0 + 5_000 })
       await store.project(batchOf(before, log.erase(event)))
@@ -94,13 +92,13 @@ await describeWith(['mongodb'], 'erasing in MongoDB', ({ mongodb }) => {
       )
       const device = await store.findDevice({ accountId, deviceId })
       expect(device?.status).toMatchObject({ reportCount: 1, applied: { 0: 1, 7: 0 } })
-    })
-  })
+    },
+  )
 
-  test('projectors of two partitions that erase and report one device at once agree', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const [one, other] = [await database.open(), await database.open()]
-      const log = new LogOfOneSuite()
+  promise(
+    'projectors of two partitions that erase and report one device at once agree',
+    async ({ open, log }) => {
+      const [one, other] = [await open(), await open()]
       for (let round = 0; round < 10; round += 1) {
         const accountId = newAccountId()
         const late = { accountId, receivedAt: T0 + 9_000 }
@@ -121,14 +119,13 @@ await describeWith(['mongodb'], 'erasing in MongoDB', ({ mongodb }) => {
         expect(statuses.map(({ reportCount }) => reportCount)).toEqual([2])
         expect(records).toHaveLength(2)
       }
-    })
-  })
+    },
+  )
 
-  test('a batch of 500 with a hundred erasures keeps the records after them', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const store = await database.open()
-      const accountId = newAccountId()
-      const log = new LogOfOneSuite()
+  promise(
+    'a batch of 500 with a hundred erasures keeps the records after them',
+    async ({ open, db, accountId, log }) => {
+      const store = await open()
       const named = (n: number) => ({ accountId, deviceId: `tracker-${n % 100}` })
       const entries: ProjectionEntry[] = []
       for (let n = 0; n < 500; n += 1) {
@@ -143,16 +140,15 @@ await describeWith(['mongodb'], 'erasing in MongoDB', ({ mongodb }) => {
       expect(countChanges(await store.project(batch))).toMatchObject({ stored: 0, repeated: 100 })
       const devices = await store.pageDevices({ accountId, limit: 1_000 })
       expect(devices.map(({ status }) => status.reportCount)).toEqual(Array(100).fill(1))
-      const { positions } = openReadModels(database.db, 1)
+      const { positions } = openReadModels(db, 1)
       await eventually(async () => (await positions.countDocuments()) === 100)
-    })
-  })
+    },
+  )
 
-  test('a device that reports after many erasures is not hidden again', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const store = await database.open()
-      const accountId = newAccountId()
-      const log = new LogOfOneSuite()
+  promise(
+    'a device that reports after many erasures is not hidden again',
+    async ({ open, db, accountId, log }) => {
+      const store = await open()
       const events = Array.from({ length: 30 }, (_, n) =>
         deviceErased({ accountId, erasedAt: T0 + n }),
       )
@@ -163,15 +159,15 @@ await describeWith(['mongodb'], 'erasing in MongoDB', ({ mongodb }) => {
       )
       expect(await store.findDevice({ accountId, deviceId })).toBeDefined()
       await store.hideErased(events[0] ?? deviceErased())
-      expect(await database.db.collection('hidden_devices').countDocuments()).toBe(0)
+      expect(await db.collection('hidden_devices').countDocuments()).toBe(0)
       expect(await store.findDevice({ accountId, deviceId })).toBeDefined()
-    })
-  })
+    },
+  )
 
-  test('the remains of an erased device are removed two days after records expire', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const store = await database.open()
-      const log = new LogOfOneSuite()
+  promise(
+    'the remains of an erased device are removed two days after records expire',
+    async ({ open, db, log }) => {
+      const store = await open()
       const erased = (name: string, erasedAt: number) =>
         log.erase(deviceErased({ deviceId: name, erasedAt }))
       const reported = (name: string, receivedAt: number) =>
@@ -187,7 +183,7 @@ await describeWith(['mongodb'], 'erasing in MongoDB', ({ mongodb }) => {
         ),
       )
       await store.expire(T0 + 2 * DAY_MS + 1_000)
-      const left = await database.db
+      const left = await db
         .collection('device_status_g1')
         .find()
         .project({ _id: 0, deviceId: 1, isErased: { $ne: [{ $type: '$erased' }, 'missing'] } })
@@ -200,6 +196,6 @@ await describeWith(['mongodb'], 'erasing in MongoDB', ({ mongodb }) => {
       ])
       const devices = await store.pageDevices({ accountId: 'acc-1', limit: 9 })
       expect(devices.map(({ status }) => status.deviceId)).toEqual(['lively'])
-    })
-  })
+    },
+  )
 })

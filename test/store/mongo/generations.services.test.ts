@@ -1,20 +1,23 @@
-import { expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
+import type { Db } from 'mongodb'
 import { countChanges } from '../../../projector/changes.ts'
-import { batchOf, deviceErased, LogOfOneSuite } from '../../contracts/store-samples.ts'
+import { batchOf, deviceErased } from '../../contracts/store-samples.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported, T0 } from '../../samples.ts'
 import { describeWith } from '../../services/describe-with.ts'
-import { withDatabase, type TestDatabase } from './database.ts'
-import { flakyProxy } from './flaky-proxy.ts'
+import { mongoSuite } from './database.ts'
 
 const LEASE_MS = 30_000
 
 await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
-  test('a rebuild that was silent for too long can no longer switch, and notices it', async () => {
-    await withDatabase(mongodb, async (database) => {
+  const { promise } = mongoSuite(mongodb)
+
+  promise(
+    'a rebuild that was silent for too long can no longer switch, and notices it',
+    async ({ open, db, log }) => {
       let now = T0
       const clock = { now: () => now }
-      const store = await database.open({ clock })
+      const store = await open({ clock })
       const silent = await store.beginRebuild()
       now += LEASE_MS - 1
       expect(await store.beginRebuild()).toBeUndefined()
@@ -31,121 +34,100 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
       expect(await store.beginRebuild()).toBeUndefined()
 
       const built = await store.openGeneration(3)
-      const entry = new LogOfOneSuite().append(positionReported())
+      const entry = log.append(positionReported())
       expect(countChanges(await built.project(batchOf(entry)))).toMatchObject({ stored: 1 })
       await next?.switchOver()
       await next?.end()
       expect(await store.currentGeneration()).toBe(3)
-      expect(await documents(database, 'positions_g3')).toBe(1)
-    })
+      expect(await documents(db, 'positions_g3')).toBe(1)
+    },
+  )
+
+  promise('a removed generation can no longer be written to', async ({ open, db, log }) => {
+    const store = await open()
+    const slow = await store.openGeneration(1)
+    await slow.project(batchOf(log.append(positionReported())))
+    const rebuild = await store.beginRebuild()
+    await rebuild?.switchOver()
+    await rebuild?.end()
+    for (const name of ['positions_g1', 'device_status_g1']) {
+      expect(await documents(db, name)).toBe(0)
+    }
+    await expect(
+      slow.project(batchOf(log.append(positionReported({ deviceId: 'tracker-2' })))),
+    ).rejects.toMatchObject({ name: 'DependencyError' })
+    for (const name of ['positions_g1', 'device_status_g1']) {
+      expect(await documents(db, name)).toBe(0)
+    }
   })
 
-  test('a removed generation can no longer be written to', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const store = await database.open()
-      const log = new LogOfOneSuite()
-      const slow = await store.openGeneration(1)
-      await slow.project(batchOf(log.append(positionReported())))
+  promise(
+    'an abandoned switch that arrives late does not activate a removed generation',
+    async ({ openBehindProxy, db, log }) => {
+      const { store, proxy } = await openBehindProxy()
+      const entry = log.append(positionReported())
+      await store.project(batchOf(entry))
       const rebuild = await store.beginRebuild()
-      await rebuild?.switchOver()
+      const built = await store.openGeneration(2)
+      await built.project(batchOf(entry))
+      proxy.holdRequestsWith(SWITCH)
+      await expect(rebuild?.switchOver()).rejects.toMatchObject({ retriable: true })
       await rebuild?.end()
-      for (const name of ['positions_g1', 'device_status_g1']) {
-        expect(await documents(database, name)).toBe(0)
-      }
-      await expect(
-        slow.project(batchOf(log.append(positionReported({ deviceId: 'tracker-2' })))),
-      ).rejects.toMatchObject({ name: 'DependencyError' })
-      for (const name of ['positions_g1', 'device_status_g1']) {
-        expect(await documents(database, name)).toBe(0)
-      }
-    })
+      await proxy.release()
+
+      expect(await store.currentGeneration()).toBe(1)
+      expect(await documents(db, 'positions_g1')).toBe(1)
+      const next = await store.beginRebuild()
+      expect(next).toMatchObject({ from: 1, to: 3 })
+      await next?.end()
+    },
+  )
+
+  promise('a switch whose answer was lost counts as done', async ({ openBehindProxy, db, log }) => {
+    const { store, proxy } = await openBehindProxy()
+    const entry = log.append(positionReported())
+    await store.project(batchOf(entry))
+    const rebuild = await store.beginRebuild()
+    const built = await store.openGeneration(2)
+    await built.project(batchOf(entry))
+    proxy.holdRequestsWith(SWITCH)
+    const switched = rebuild?.switchOver()
+    await eventually(() => proxy.holds())
+    await proxy.release()
+    await switched
+    await rebuild?.end()
+    expect(await store.currentGeneration()).toBe(2)
+    expect(await documents(db, 'positions_g2')).toBe(1)
   })
 
-  test('an abandoned switch that arrives late does not activate a removed generation', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const proxy = await flakyProxy(database.url)
-      const store = await database.open({ url: proxy.url })
-      try {
-        const entry = new LogOfOneSuite().append(positionReported())
-        await store.project(batchOf(entry))
-        const rebuild = await store.beginRebuild()
-        const built = await store.openGeneration(2)
-        await built.project(batchOf(entry))
-        proxy.holdRequestsWith(SWITCH)
-        await expect(rebuild?.switchOver()).rejects.toMatchObject({ retriable: true })
-        await rebuild?.end()
-        await proxy.release()
+  promise(
+    'a rebuild that has switched ends although the server is lost for a moment',
+    async ({ openBehindProxy, db, log }) => {
+      const { store, proxy } = await openBehindProxy()
+      const entry = log.append(positionReported())
+      await store.project(batchOf(entry))
+      const rebuild = await store.beginRebuild()
+      const built = await store.openGeneration(2)
+      await built.project(batchOf(entry))
+      await rebuild?.switchOver()
+      let lost = 0
+      proxy.watch((bytes) => {
+        if (bytes.includes('building')) lost += 1
+        // The driver itself repeats some writes once.
+        if (lost > 3) proxy.loseRequestsWith(undefined)
+      })
+      proxy.loseRequestsWith('building')
+      await rebuild?.end()
+      expect(lost).toBeGreaterThan(3)
+      expect(await store.currentGeneration()).toBe(2)
+      expect(await documents(db, 'positions_g1')).toBe(0)
+    },
+  )
 
-        expect(await store.currentGeneration()).toBe(1)
-        expect(await documents(database, 'positions_g1')).toBe(1)
-        const next = await store.beginRebuild()
-        expect(next).toMatchObject({ from: 1, to: 3 })
-        await next?.end()
-      } finally {
-        await store.close()
-        await proxy.close()
-      }
-    })
-  })
-
-  test('a switch whose answer was lost counts as done', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const proxy = await flakyProxy(database.url)
-      const store = await database.open({ url: proxy.url })
-      try {
-        const entry = new LogOfOneSuite().append(positionReported())
-        await store.project(batchOf(entry))
-        const rebuild = await store.beginRebuild()
-        const built = await store.openGeneration(2)
-        await built.project(batchOf(entry))
-        proxy.holdRequestsWith(SWITCH)
-        const switched = rebuild?.switchOver()
-        await eventually(() => proxy.holds())
-        await proxy.release()
-        await switched
-        await rebuild?.end()
-        expect(await store.currentGeneration()).toBe(2)
-        expect(await documents(database, 'positions_g2')).toBe(1)
-      } finally {
-        await store.close()
-        await proxy.close()
-      }
-    })
-  })
-
-  test('a rebuild that has switched ends although the server is lost for a moment', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const proxy = await flakyProxy(database.url)
-      const store = await database.open({ url: proxy.url })
-      try {
-        const entry = new LogOfOneSuite().append(positionReported())
-        await store.project(batchOf(entry))
-        const rebuild = await store.beginRebuild()
-        const built = await store.openGeneration(2)
-        await built.project(batchOf(entry))
-        await rebuild?.switchOver()
-        let lost = 0
-        proxy.watch((bytes) => {
-          if (bytes.includes('building')) lost += 1
-          // The driver itself repeats some writes once.
-          if (lost > 3) proxy.loseRequestsWith(undefined)
-        })
-        proxy.loseRequestsWith('building')
-        await rebuild?.end()
-        expect(lost).toBeGreaterThan(3)
-        expect(await store.currentGeneration()).toBe(2)
-        expect(await documents(database, 'positions_g1')).toBe(0)
-      } finally {
-        await store.close()
-        await proxy.close()
-      }
-    })
-  })
-
-  test('an erasure that the log no longer contains hides nothing in the next generation', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const store = await database.open()
-      const log = new LogOfOneSuite()
+  promise(
+    'an erasure that the log no longer contains hides nothing in the next generation',
+    async ({ open, log }) => {
+      const store = await open()
       const event = deviceErased()
       await store.hideErased(event)
       const erasure = log.erase(event)
@@ -157,31 +139,32 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
       await built.project(batchOf(after))
       await rebuild?.switchOver()
       await rebuild?.end()
-      const next = await database.open()
+      const next = await open()
       const { accountId, deviceId } = after.event
       expect(await next.findDevice({ accountId, deviceId })).toMatchObject({
         status: { reportCount: 1 },
       })
-    })
-  })
+    },
+  )
 
-  test('records of a new generation expire like those of the previous one', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const store = await database.open({ retention: { wanted: 3 } })
+  promise(
+    'records of a new generation expire like those of the previous one',
+    async ({ open, db }) => {
+      const store = await open({ retention: { wanted: 3 } })
       const rebuild = await store.beginRebuild()
-      const indexes = await database.db.collection('positions_g2').listIndexes().toArray()
+      const indexes = await db.collection('positions_g2').listIndexes().toArray()
       const seconds = indexes.map(
         (index: { expireAfterSeconds?: number }) => index.expireAfterSeconds,
       )
       expect(seconds).toContain(3 * 86_400)
       await rebuild?.end()
-    })
-  })
+    },
+  )
 })
 
 /** Bytes that only the request to activate a generation contains. */
 const SWITCH = '$set\0\x15\0\0\0\x10generation\0'
 
-function documents({ db }: TestDatabase, name: string): Promise<number> {
+function documents(db: Db, name: string): Promise<number> {
   return db.collection(name).countDocuments()
 }

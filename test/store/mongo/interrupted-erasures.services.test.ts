@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { deviceStatus } from '../../../projector/device-status.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
 import type { ProjectionBatch } from '../../../store/read-models.ts'
@@ -16,13 +16,16 @@ import {
 import { positionReported } from '../../samples.ts'
 import { describeWith } from '../../services/describe-with.ts'
 import { everyInterruption, interrupted } from './interrupted-collections.ts'
-import { silent, withDatabase } from './database.ts'
+import { silent, mongoSuite } from './database.ts'
 
 await describeWith(['mongodb'], 'an erasing projector that is interrupted', ({ mongodb }) => {
-  test('calls of an erasing projector between two calls of one that lost its partition restore nothing', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const store = await database.open()
-      const readModels = openReadModels(database.db, 1)
+  const { promise } = mongoSuite(mongodb)
+
+  promise(
+    'calls of an erasing projector between two calls of one that lost its partition restore nothing',
+    async ({ open, db }) => {
+      const store = await open()
+      const readModels = openReadModels(db, 1)
       const calls = await everyInterruption(async (interrupt) => {
         const { accountId, lost, erasing, wanted } = story()
         let isDone = false
@@ -36,13 +39,14 @@ await describeWith(['mongodb'], 'an erasing projector that is interrupted', ({ m
         expect(await storedOf(readModels, accountId)).toBe(wanted.records.length)
       })
       expect(calls).toBe(4)
-    })
-  })
+    },
+  )
 
-  test('calls of a projector that lost its partition between two calls of an erasing one restore nothing', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const store = await database.open()
-      const readModels = openReadModels(database.db, 1)
+  promise(
+    'calls of a projector that lost its partition between two calls of an erasing one restore nothing',
+    async ({ open, db }) => {
+      const store = await open()
+      const readModels = openReadModels(db, 1)
       const calls = await everyInterruption(async (interrupt) => {
         const { accountId, lost, erasing, wanted } = story()
         const eraser = interrupted(
@@ -54,13 +58,14 @@ await describeWith(['mongodb'], 'an erasing projector that is interrupted', ({ m
         expect(await storedOf(readModels, accountId)).toBe(wanted.records.length)
       })
       expect(calls).toBeGreaterThanOrEqual(7)
-    })
-  })
+    },
+  )
 
-  test('an erasure whose projector dies at any call is complete once delivered again', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const store = await database.open()
-      const readModels = openReadModels(database.db, 1)
+  promise(
+    'an erasure whose projector dies at any call is complete once delivered again',
+    async ({ open, db }) => {
+      const store = await open()
+      const readModels = openReadModels(db, 1)
       const calls = await everyInterruption(async (interrupt) => {
         const { accountId, lost, erasing, wanted } = story()
         await deliver(readModels, lost)
@@ -78,8 +83,8 @@ await describeWith(['mongodb'], 'an erasing projector that is interrupted', ({ m
         expect(await everythingOf(store, accountId)).toEqual(wanted)
       })
       expect(calls).toBeGreaterThanOrEqual(7)
-    })
-  })
+    },
+  )
 })
 
 /** A device's reports before its erasure, and the batch with the erasure and later reports. */

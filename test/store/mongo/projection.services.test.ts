@@ -1,27 +1,22 @@
-import { expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { countChanges } from '../../../projector/changes.ts'
 import { deviceStatus } from '../../../projector/device-status.ts'
 import type { ProjectionBatch } from '../../../store/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import { describeWith } from '../../services/describe-with.ts'
 import { positionReported, T0 } from '../../samples.ts'
-import {
-  batchOf,
-  LogOfOneSuite,
-  newAccountId,
-  type PositionEntry,
-} from '../../contracts/store-samples.ts'
-import { flakyProxy } from './flaky-proxy.ts'
-import { withDatabase } from './database.ts'
+import { batchOf, type PositionEntry } from '../../contracts/store-samples.ts'
+import { mongoSuite } from './database.ts'
 
 const retriable = { name: 'DependencyError', retriable: true }
 
 await describeWith(['mongodb'], 'projecting into MongoDB', ({ mongodb }) => {
-  test('two projectors of one partition at once count each record once', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const [one, other] = [await database.open(), await database.open()]
-      const log = new LogOfOneSuite()
-      const accountId = newAccountId()
+  const { promise } = mongoSuite(mongodb)
+
+  promise(
+    'two projectors of one partition at once count each record once',
+    async ({ open, db, accountId, log }) => {
+      const [one, other] = [await open(), await open()]
       for (let round = 1; round <= 15; round += 1) {
         const entries = Array.from({ length: 12 }, (_, n) =>
           log.append(positionReported({ accountId, deviceId: `tracker-${n % 3}` })),
@@ -33,15 +28,14 @@ await describeWith(['mongodb'], 'projecting into MongoDB', ({ mongodb }) => {
         ])
         expect(await counts(one, accountId)).toEqual([4 * round, 4 * round, 4 * round])
       }
-      expect(await database.db.collection('positions_g1').countDocuments()).toBe(15 * 12)
-    })
-  })
+      expect(await db.collection('positions_g1').countDocuments()).toBe(15 * 12)
+    },
+  )
 
-  test('projectors of two partitions that share a device lose none of its reports', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const [one, other] = [await database.open(), await database.open()]
-      const log = new LogOfOneSuite()
-      const accountId = newAccountId()
+  promise(
+    'projectors of two partitions that share a device lose none of its reports',
+    async ({ open, accountId, log }) => {
+      const [one, other] = [await open(), await open()]
       for (let round = 1; round <= 15; round += 1) {
         await Promise.all([
           one.project(batchOf(log.append(positionReported({ accountId }), 0))),
@@ -49,13 +43,12 @@ await describeWith(['mongodb'], 'projecting into MongoDB', ({ mongodb }) => {
         ])
         expect(await counts(one, accountId)).toEqual([2 * round])
       }
-    })
-  })
+    },
+  )
 
-  test('a projector that dies between records and statuses leaves nothing uncounted', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const accountId = newAccountId()
-      const log = new LogOfOneSuite()
+  promise(
+    'a projector that dies between records and statuses leaves nothing uncounted',
+    async ({ open, db, accountId, log }) => {
       const first = log.append(positionReported({ accountId }))
       const repeat = log.append(first.event)
       const last = log.append(positionReported({ accountId }))
@@ -63,83 +56,70 @@ await describeWith(['mongodb'], 'projecting into MongoDB', ({ mongodb }) => {
       const dies: ProjectionBatch['fold'] = () => {
         throw new Error('died')
       }
-      const dead = await database.open()
+      const dead = await open()
       await expect(dead.project({ ...batch, fold: dies })).rejects.toThrow('died')
-      expect(await database.db.collection('positions_g1').countDocuments()).toBe(2)
+      expect(await db.collection('positions_g1').countDocuments()).toBe(2)
       expect(await counts(dead, accountId)).toEqual([])
 
-      const next = await database.open()
+      const next = await open()
       expect(countChanges(await next.project(batch))).toMatchObject({ stored: 2, repeated: 1 })
       expect(await counts(next, accountId)).toEqual([2])
       expect(countChanges(await next.project(batch))).toMatchObject({ stored: 0, repeated: 1 })
       expect(await counts(next, accountId)).toEqual([2])
-    })
-  })
+    },
+  )
 
-  test('a batch whose records do not reach the server counts nothing', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const proxy = await flakyProxy(database.url)
-      const store = await database.open({ url: proxy.url })
-      try {
-        const batch = batchOf(new LogOfOneSuite().append(positionReported()))
-        proxy.loseRequestsWith('positions_g1')
-        await expect(store.project(batch)).rejects.toMatchObject(retriable)
-        proxy.loseRequestsWith(undefined)
-        expect(await counts(store, 'acc-1')).toEqual([])
-        expect(countChanges(await store.project(batch))).toMatchObject({ stored: 1, repeated: 0 })
-        expect(await counts(store, 'acc-1')).toEqual([1])
-      } finally {
-        await store.close()
-        await proxy.close()
+  promise(
+    'a batch whose records do not reach the server counts nothing',
+    async ({ openBehindProxy, log }) => {
+      const { store, proxy } = await openBehindProxy()
+      const batch = batchOf(log.append(positionReported()))
+      proxy.loseRequestsWith('positions_g1')
+      await expect(store.project(batch)).rejects.toMatchObject(retriable)
+      proxy.loseRequestsWith(undefined)
+      expect(await counts(store, 'acc-1')).toEqual([])
+      expect(countChanges(await store.project(batch))).toMatchObject({ stored: 1, repeated: 0 })
+      expect(await counts(store, 'acc-1')).toEqual([1])
+    },
+  )
+
+  promise(
+    'a batch whose answers were lost on the way is complete once it is delivered again',
+    async ({ openBehindProxy, accountId, log }) => {
+      const { store, proxy } = await openBehindProxy()
+      const batch = () =>
+        batchOf(
+          log.append(positionReported({ accountId })),
+          log.append(positionReported({ accountId })),
+        )
+      const whileRecordsAreWritten = batch()
+      await proxy.become('deaf')
+      await expect(store.project(whileRecordsAreWritten)).rejects.toMatchObject(retriable)
+      await proxy.become('pass')
+      await store.project(whileRecordsAreWritten)
+      expect(await counts(store, accountId)).toEqual([2])
+
+      const whileStatusesAreWritten = batch()
+      let lost = Promise.resolve()
+      const fold: ProjectionBatch['fold'] = (previous, entry) => {
+        lost = proxy.become('deaf')
+        return deviceStatus(previous, entry)
       }
-    })
-  })
+      const broken = store.project({ ...whileStatusesAreWritten, fold })
+      await expect(broken).rejects.toMatchObject(retriable)
+      await lost
+      await proxy.become('pass')
+      expect(await counts(store, accountId)).toEqual([4])
+      await store.project(whileStatusesAreWritten)
+      expect(await counts(store, accountId)).toEqual([4])
+    },
+  )
 
-  test('a batch whose answers were lost on the way is complete once it is delivered again', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const proxy = await flakyProxy(database.url)
-      const store = await database.open({ url: proxy.url })
-      try {
-        const accountId = newAccountId()
-        const log = new LogOfOneSuite()
-        const batch = () =>
-          batchOf(
-            log.append(positionReported({ accountId })),
-            log.append(positionReported({ accountId })),
-          )
-        const whileRecordsAreWritten = batch()
-        await proxy.become('deaf')
-        await expect(store.project(whileRecordsAreWritten)).rejects.toMatchObject(retriable)
-        await proxy.become('pass')
-        await store.project(whileRecordsAreWritten)
-        expect(await counts(store, accountId)).toEqual([2])
-
-        const whileStatusesAreWritten = batch()
-        let lost = Promise.resolve()
-        const fold: ProjectionBatch['fold'] = (previous, entry) => {
-          lost = proxy.become('deaf')
-          return deviceStatus(previous, entry)
-        }
-        const broken = store.project({ ...whileStatusesAreWritten, fold })
-        await expect(broken).rejects.toMatchObject(retriable)
-        await lost
-        await proxy.become('pass')
-        expect(await counts(store, accountId)).toEqual([4])
-        await store.project(whileStatusesAreWritten)
-        expect(await counts(store, accountId)).toEqual([4])
-      } finally {
-        await store.close()
-        await proxy.close()
-      }
-    })
-  })
-
-  test('device ids that look like operators, paths or field names are treated as plain names', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const store = await database.open()
-      const accountId = newAccountId()
+  promise(
+    'device ids that look like operators, paths or field names are treated as plain names',
+    async ({ open, accountId, log }) => {
+      const store = await open()
       const deviceIds = ['$ts', '$$NOW', 'a.b', '$set', '__proto__', 'applied', '{"$gt":""}']
-      const log = new LogOfOneSuite()
       for (let round = 0; round < 3; round += 1) {
         const entries = deviceIds.map((deviceId) =>
           log.append(positionReported({ accountId, deviceId })),
@@ -155,14 +135,13 @@ await describeWith(['mongodb'], 'projecting into MongoDB', ({ mongodb }) => {
         const change = { accountId, deviceId, name: deviceId, changedAt: T0 }
         expect(await store.changeDeviceSettings(change)).toEqual(settings)
       }
-    })
-  })
+    },
+  )
 
-  test('applied offsets are kept for each partition, whichever came first', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const store = await database.open()
-      const accountId = newAccountId()
-      const log = new LogOfOneSuite()
+  promise(
+    'applied offsets are kept for each partition, whichever came first',
+    async ({ open, accountId, log }) => {
+      const store = await open()
       for (const partition of [11, 2, 100, 0, 11, 2]) {
         await store.project(batchOf(log.append(positionReported({ accountId }), partition)))
       }
@@ -171,23 +150,22 @@ await describeWith(['mongodb'], 'projecting into MongoDB', ({ mongodb }) => {
         reportCount: 6,
         applied: { 0: 0, 2: 1, 11: 1, 100: 0 },
       })
-    })
-  })
+    },
+  )
 
-  test('a record that is refused for anything but its id is not mistaken for a repeat', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const store = await database.open()
-      const accountId = newAccountId()
-      await database.db.collection('positions_g1').createIndex({ keyId: 1 }, { unique: true })
-      const log = new LogOfOneSuite()
+  promise(
+    'a record that is refused for anything but its id is not mistaken for a repeat',
+    async ({ open, db, accountId, log }) => {
+      const store = await open()
+      await db.collection('positions_g1').createIndex({ keyId: 1 }, { unique: true })
       const batch = batchOf(
         log.append(positionReported({ accountId })),
         log.append(positionReported({ accountId })),
       )
       await expect(store.project(batch)).rejects.toMatchObject({ name: 'DependencyError' })
       expect(await counts(store, accountId)).toEqual([])
-    })
-  })
+    },
+  )
 })
 
 async function inChunks(

@@ -1,9 +1,9 @@
-import { expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import type { RateCounters } from '../../../runtime/rate-counters.ts'
 import { openMongoRateCounters } from '../../../store/mongo/rate-counters.ts'
 import { eventually } from '../../eventually.ts'
 import { describeWith } from '../../services/describe-with.ts'
-import { silent, withDatabase } from './database.ts'
+import { mongoSuite, silent } from './database.ts'
 import { flakyProxy, type FlakyProxy } from './flaky-proxy.ts'
 
 /** A server on a busy machine may need longer than callers have. */
@@ -11,7 +11,8 @@ const PATIENT = { answerMs: 30_000 }
 
 await describeWith(['mongodb'], 'rate counters in MongoDB', ({ mongodb }) => {
   /** Counters of two instances, of which the second is behind a proxy. */
-  async function withTwo(
+  function promise(
+    sentence: string,
     run: (
       one: RateCounters,
       two: RateCounters,
@@ -19,8 +20,8 @@ await describeWith(['mongodb'], 'rate counters in MongoDB', ({ mongodb }) => {
       shared: () => boolean,
     ) => Promise<void>,
     { seconds = 60, ...options }: { seconds?: number; answerMs?: number } = {},
-  ): Promise<void> {
-    await withDatabase(mongodb, async ({ url }) => {
+  ): void {
+    mongoSuite(mongodb).promise(sentence, async ({ url }) => {
       const way = await flakyProxy(url)
       const instances = [url, way.url].map((one) =>
         openMongoRateCounters({ url: one, logger: silent, ...options }),
@@ -38,8 +39,9 @@ await describeWith(['mongodb'], 'rate counters in MongoDB', ({ mongodb }) => {
   const consumed = async (counters: RateCounters, name: string, points = 1) =>
     (await counters.add(name, points)).consumedPoints
 
-  test('are shared between processes, each name separately', async () => {
-    await withTwo(async (one, two) => {
+  promise(
+    'counters are shared between processes, each name separately',
+    async (one, two) => {
       expect(await two.get('acc-1/tug')).toBeUndefined()
       expect(await consumed(one, 'acc-1/tug', 3)).toBe(3)
       expect(await consumed(two, 'acc-1/tug')).toBe(4)
@@ -49,24 +51,24 @@ await describeWith(['mongodb'], 'rate counters in MongoDB', ({ mongodb }) => {
         Array.from({ length: 30 }, (_, n) => consumed(n % 2 === 0 ? one : two, 'acc-1/van')),
       )
       expect(Math.max(...all)).toBe(30)
-    }, PATIENT)
-  })
+    },
+    PATIENT,
+  )
 
-  test('start again when their window is over', async () => {
-    await withTwo(
-      async (one, two) => {
-        await one.add('tug', 5)
-        await eventually(async () => (await two.get('tug')) === undefined)
-        expect(await consumed(two, 'tug')).toBe(1)
-      },
-      { seconds: 1, ...PATIENT },
-    )
-  })
+  promise(
+    'counters start again when their window is over',
+    async (one, two) => {
+      await one.add('tug', 5)
+      await eventually(async () => (await two.get('tug')) === undefined)
+      expect(await consumed(two, 'tug')).toBe(1)
+    },
+    { seconds: 1, ...PATIENT },
+  )
 
-  test.each(['silent', 'refuse', 'deaf'] as const)(
-    'count in memory while the server is %s, without delay, and together again afterwards',
-    async (mode) => {
-      await withTwo(async (one, two, way, shared) => {
+  for (const mode of ['silent', 'refuse', 'deaf'] as const) {
+    promise(
+      `counters count in memory while the server is ${mode}, without delay, and together again afterwards`,
+      async (one, two, way, shared) => {
         await two.add('tug', 7)
         await way.become(mode)
         const started = performance.now()
@@ -84,7 +86,7 @@ await describeWith(['mongodb'], 'rate counters in MongoDB', ({ mongodb }) => {
           await one.add(name, 2)
           return (await consumed(two, name)) === 3
         })
-      })
-    },
-  )
+      },
+    )
+  }
 })

@@ -1,133 +1,112 @@
-import { expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { BSON } from 'mongodb'
 import type { Liveness } from '../../../schemas/liveness.ts'
-import {
-  batchOf,
-  deviceErased,
-  LogOfOneSuite,
-  type PositionEntry,
-} from '../../contracts/store-samples.ts'
+import { batchOf, deviceErased, type PositionEntry } from '../../contracts/store-samples.ts'
 import { positionReported, T0 } from '../../samples.ts'
 import { describeWith } from '../../services/describe-with.ts'
-import { withDatabase } from './database.ts'
-import { flakyProxy } from './flaky-proxy.ts'
+import { mongoSuite } from './database.ts'
 
 const OP_MSG = 2013
 
 await describeWith(['mongodb'], 'reading from MongoDB', ({ mongodb }) => {
-  test('every read carries its time limit, so that an abandoned one ends on the server', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const proxy = await flakyProxy(database.url)
-      const store = await database.open({ url: proxy.url })
+  const { promise } = mongoSuite(mongodb)
+
+  promise(
+    'every read carries its time limit, so that an abandoned one ends on the server',
+    async ({ openBehindProxy, log }) => {
+      const { store, proxy } = await openBehindProxy()
       const asked: BSON.Document[] = []
-      try {
-        const log = new LogOfOneSuite()
-        const entry = log.append(positionReported())
-        const { accountId, deviceId, recordId } = entry.event
-        await store.hideErased(deviceErased({ deviceId: 'other' }))
-        proxy.watch((bytes) => {
-          const command = commandIn(bytes)
-          if (command !== undefined) asked.push(command)
-        })
-        await store.project(batchOf(entry))
-        await store.project(batchOf(log.append({ ...entry.event })))
-        await store.findPosition({ accountId, recordId })
-        await store.pagePositions({ accountId, deviceId, order: 'asc', limit: 9 })
-        await store.findDevice({ accountId, deviceId })
-        await store.pageDevices({ accountId, limit: 9 })
-        await store.pageDevices({ accountId, limit: 9, mentions: 'x' })
-        await store.devicesWithInterval(accountId)
-        await store.erasuresOf({ accountId, deviceIds: [deviceId] })
-        await store.hideErased(deviceErased({ deviceId: 'another' }))
-        const generation = await store.openGeneration(await store.currentGeneration())
-        await generation.accounts()
-        await generation.pageStatuses({ accountId, limit: 9 })
-        await generation.erasedUpTo({ accountId, deviceIds: [deviceId] })
-      } finally {
-        await store.close()
-        await proxy.close()
-      }
+      const entry = log.append(positionReported())
+      const { accountId, deviceId, recordId } = entry.event
+      await store.hideErased(deviceErased({ deviceId: 'other' }))
+      proxy.watch((bytes) => {
+        const command = commandIn(bytes)
+        if (command !== undefined) asked.push(command)
+      })
+      await store.project(batchOf(entry))
+      await store.project(batchOf(log.append({ ...entry.event })))
+      await store.findPosition({ accountId, recordId })
+      await store.pagePositions({ accountId, deviceId, order: 'asc', limit: 9 })
+      await store.findDevice({ accountId, deviceId })
+      await store.pageDevices({ accountId, limit: 9 })
+      await store.pageDevices({ accountId, limit: 9, mentions: 'x' })
+      await store.devicesWithInterval(accountId)
+      await store.erasuresOf({ accountId, deviceIds: [deviceId] })
+      await store.hideErased(deviceErased({ deviceId: 'another' }))
+      const generation = await store.openGeneration(await store.currentGeneration())
+      await generation.accounts()
+      await generation.pageStatuses({ accountId, limit: 9 })
+      await generation.erasedUpTo({ accountId, deviceIds: [deviceId] })
       const reads = asked.filter((command) => 'find' in command || 'aggregate' in command)
       const collections = reads.map((command) => String(command['find'] ?? command['aggregate']))
       expect(new Set(collections)).toEqual(
         new Set(['meta', 'positions_g1', 'device_status_g1', 'device_settings', 'hidden_devices']),
       )
       expect(reads.filter(({ maxTimeMS }) => maxTimeMS !== 5_000)).toEqual([])
-    })
-  })
+    },
+  )
 
-  test('devices are counted with small commands, however many have an interval of their own', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const proxy = await flakyProxy(database.url)
-      const store = await database.open({ url: proxy.url })
+  promise(
+    'devices are counted with small commands, however many have an interval of their own',
+    async ({ openBehindProxy, db, log }) => {
+      const { store, proxy } = await openBehindProxy()
       let longest = 0
-      try {
-        const accountId = 'acc-1'
-        const entry = new LogOfOneSuite().append(positionReported({ receivedAt: T0 }))
-        await store.project(batchOf(entry))
-        const settings = Array.from({ length: 3_000 }, (_, n) => {
-          const deviceId = n === 0 ? entry.event.deviceId : `${'d'.repeat(120)}-${n}`
-          return { _id: `${accountId}/${deviceId}`, accountId, deviceId, ...OWN_INTERVAL }
-        })
-        await database.db.collection<{ _id: string }>('device_settings').insertMany(settings)
-        proxy.watch((bytes) => {
-          if (bytes.length < 26 || bytes.readInt32LE(12) !== OP_MSG) return
-          longest = Math.max(longest, bytes.readInt32LE(0))
-        })
-        const counted = await store.countDevices({ accountId, now: T0 + 20 * 60_000 })
-        expect(counted).toEqual({ total: 1, online: 1, idle: 0, offline: 0, disabled: 0 })
-      } finally {
-        await store.close()
-        await proxy.close()
-      }
+      const accountId = 'acc-1'
+      const entry = log.append(positionReported({ receivedAt: T0 }))
+      await store.project(batchOf(entry))
+      const settings = Array.from({ length: 3_000 }, (_, n) => {
+        const deviceId = n === 0 ? entry.event.deviceId : `${'d'.repeat(120)}-${n}`
+        return { _id: `${accountId}/${deviceId}`, accountId, deviceId, ...OWN_INTERVAL }
+      })
+      await db.collection<{ _id: string }>('device_settings').insertMany(settings)
+      proxy.watch((bytes) => {
+        if (bytes.length < 26 || bytes.readInt32LE(12) !== OP_MSG) return
+        longest = Math.max(longest, bytes.readInt32LE(0))
+      })
+      const counted = await store.countDevices({ accountId, now: T0 + 20 * 60_000 })
+      expect(counted).toEqual({ total: 1, online: 1, idle: 0, offline: 0, disabled: 0 })
       expect(longest).toBeLessThan(200_000)
-    })
-  })
+    },
+  )
 
-  test('a search by status joins the settings only of devices whose status depends on them', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const proxy = await flakyProxy(database.url)
-      const store = await database.open({ url: proxy.url })
+  promise(
+    'a search by status joins the settings only of devices whose status depends on them',
+    async ({ openBehindProxy, db, log }) => {
+      const { store, proxy } = await openBehindProxy()
       const [accountId, now] = ['acc-1', T0 + 20 * 60_000]
-      const settings = database.db.collection<{ _id: string }>('device_settings')
+      const settings = db.collection<{ _id: string }>('device_settings')
       const find = async (is: Liveness) =>
         (await store.pageDevices({ accountId, limit: 9, status: { is, now } })).map(
           ({ status }) => status.deviceId,
         )
       const all = async () => [await find('online'), await find('idle'), await find('offline')]
       const asked: BSON.Document[] = []
-      try {
-        const log = new LogOfOneSuite()
-        const silent = [0, 19, 20].map((minutes, n) =>
-          log.append(positionReported({ deviceId: `d-${n}`, receivedAt: now - minutes * 60_000 })),
-        )
-        await store.project(batchOf(...(silent as [PositionEntry, ...PositionEntry[]])))
-        proxy.watch((bytes) => {
-          const command = commandIn(bytes)
-          if (command?.['pipeline'] !== undefined) asked.push(command)
-        })
-        expect(await all()).toEqual([['d-0'], ['d-1', 'd-2'], []])
-        expect(asked).toHaveLength(3)
-        expect(JSON.stringify(asked)).not.toContain('$lookup')
+      const silent = [0, 19, 20].map((minutes, n) =>
+        log.append(positionReported({ deviceId: `d-${n}`, receivedAt: now - minutes * 60_000 })),
+      )
+      await store.project(batchOf(...(silent as [PositionEntry, ...PositionEntry[]])))
+      proxy.watch((bytes) => {
+        const command = commandIn(bytes)
+        if (command?.['pipeline'] !== undefined) asked.push(command)
+      })
+      expect(await all()).toEqual([['d-0'], ['d-1', 'd-2'], []])
+      expect(asked).toHaveLength(3)
+      expect(JSON.stringify(asked)).not.toContain('$lookup')
 
-        await store.changeDeviceSettings({
-          ...{ accountId, deviceId: 'd-1', changedAt: T0, expectedIntervalSeconds: 600 },
-        })
-        await store.changeDeviceSettings({
-          ...{ accountId, deviceId: 'd-2', changedAt: T0, expectedIntervalSeconds: 10 },
-        })
-        expect(await all()).toEqual([['d-0', 'd-1'], [], ['d-2']])
-        const others = Array.from({ length: 1_100 }, (_, n) => ({
-          ...{ _id: `${accountId}/x-${n}`, accountId, deviceId: `x-${n}`, ...OWN_INTERVAL },
-        }))
-        await settings.insertMany(others)
-        expect(await all()).toEqual([['d-0', 'd-1'], [], ['d-2']])
-      } finally {
-        await store.close()
-        await proxy.close()
-      }
-    })
-  })
+      await store.changeDeviceSettings({
+        ...{ accountId, deviceId: 'd-1', changedAt: T0, expectedIntervalSeconds: 600 },
+      })
+      await store.changeDeviceSettings({
+        ...{ accountId, deviceId: 'd-2', changedAt: T0, expectedIntervalSeconds: 10 },
+      })
+      expect(await all()).toEqual([['d-0', 'd-1'], [], ['d-2']])
+      const others = Array.from({ length: 1_100 }, (_, n) => ({
+        ...{ _id: `${accountId}/x-${n}`, accountId, deviceId: `x-${n}`, ...OWN_INTERVAL },
+      }))
+      await settings.insertMany(others)
+      expect(await all()).toEqual([['d-0', 'd-1'], [], ['d-2']])
+    },
+  )
 })
 
 const OWN_INTERVAL = { disabled: false, expectedIntervalSeconds: 3_600 }

@@ -1,4 +1,5 @@
-import { expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
+import type { Db } from 'mongodb'
 import { openReadModels } from '../../../store/mongo/collections.ts'
 import { positionDocument } from '../../../store/mongo/position-documents.ts'
 import { project } from '../../../store/mongo/read-models.ts'
@@ -15,7 +16,7 @@ import {
 import { eventually } from '../../eventually.ts'
 import { positionReported, T0 } from '../../samples.ts'
 import { describeWith } from '../../services/describe-with.ts'
-import { silent, withDatabase, type TestDatabase } from './database.ts'
+import { mongoSuite, silent } from './database.ts'
 import { everyInterruption, interrupted } from './interrupted-collections.ts'
 
 const RECORDS = 3_000
@@ -23,74 +24,77 @@ const WRITTEN_AT_ONCE = 500
 const LOOK = { withinMs: 90_000, everyMs: 200 }
 
 await describeWith(['mongodb'], 'removing what is erased in MongoDB', ({ mongodb }) => {
-  test('an erasure does not wait for the removal of a long history', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const store = await database.open()
-      const { accountId, deviceId, log } = await longHistory(database, store, 1)
-      const erasure = log.erase(deviceErased({ accountId }))
-      const began = performance.now()
-      await store.project(batchOf(erasure))
-      const took = performance.now() - began
+  const { promise } = mongoSuite(mongodb)
 
-      const again = log.append(positionReported({ accountId }))
-      await store.project(batchOf(again))
-      expect(await store.findDevice({ accountId, deviceId })).toMatchObject({
-        status: { reportCount: 1, firstSeenAt: again.event.receivedAt },
-      })
-      expect(await allPositions(store, accountId, deviceId)).toMatchObject([
-        { recordId: again.event.recordId },
-      ])
-      await eventually(async () => (await storedIn(database, 1)) === 1, LOOK)
-      await eventually(async () => (await markedIn(database, 1)) === 0)
-      expect(took).toBeLessThan((performance.now() - began) / 4)
-      expect(await everythingOf(store, accountId)).toMatchObject({
-        statuses: [{ reportCount: 1 }],
-        records: [{ recordId: again.event.recordId }],
-      })
+  promise('an erasure does not wait for the removal of a long history', async ({ open, db }) => {
+    const store = await open()
+    const { accountId, deviceId, log } = await longHistory(db, store, 1)
+    const erasure = log.erase(deviceErased({ accountId }))
+    const began = performance.now()
+    await store.project(batchOf(erasure))
+    const took = performance.now() - began
+
+    const again = log.append(positionReported({ accountId }))
+    await store.project(batchOf(again))
+    expect(await store.findDevice({ accountId, deviceId })).toMatchObject({
+      status: { reportCount: 1, firstSeenAt: again.event.receivedAt },
     })
-  }, 120_000)
+    expect(await allPositions(store, accountId, deviceId)).toMatchObject([
+      { recordId: again.event.recordId },
+    ])
+    await eventually(async () => (await storedIn(db, 1)) === 1, LOOK)
+    await eventually(async () => (await markedIn(db, 1)) === 0)
+    expect(took).toBeLessThan((performance.now() - began) / 4)
+    expect(await everythingOf(store, accountId)).toMatchObject({
+      statuses: [{ reportCount: 1 }],
+      records: [{ recordId: again.event.recordId }],
+    })
+  })
 
-  test('a removal interrupted by a stop continues when a projector starts', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const store = await database.open()
-      const { accountId, log } = await longHistory(database, store, 1)
+  promise(
+    'a removal interrupted by a stop continues when a projector starts',
+    async ({ open, db }) => {
+      const store = await open()
+      const { accountId, log } = await longHistory(db, store, 1)
       await store.project(batchOf(log.erase(deviceErased({ accountId }))))
       await store.close()
-      const left = await storedIn(database, 1)
+      const left = await storedIn(db, 1)
       expect(left).toBeGreaterThan(0)
-      expect(await markedIn(database, 1)).toBe(1)
+      expect(await markedIn(db, 1)).toBe(1)
 
-      const next = await database.open()
+      const next = await open()
       expect(await everythingOf(next, accountId)).toEqual({ statuses: [], records: [] })
       await next.openGeneration(1)
-      await eventually(async () => (await storedIn(database, 1)) === 0, LOOK)
-      await eventually(async () => (await markedIn(database, 1)) === 0)
-    })
-  }, 120_000)
+      await eventually(async () => (await storedIn(db, 1)) === 0, LOOK)
+      await eventually(async () => (await markedIn(db, 1)) === 0)
+    },
+  )
 
-  test('a switch to other read models delays no removal, in the new ones or the old ones', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const store = await database.open()
-      const { accountId, log } = await longHistory(database, store, 1)
+  promise(
+    'a switch to other read models delays no removal, in the new ones or the old ones',
+    async ({ open, db }) => {
+      const store = await open()
+      const { accountId, log } = await longHistory(db, store, 1)
       const erasure = batchOf(log.erase(deviceErased({ accountId })))
       const rebuild = await store.beginRebuild()
       if (rebuild === undefined) throw new Error('another rebuild is under way')
       const built = await store.openGeneration(rebuild.to)
-      await longHistory(database, built, rebuild.to, accountId)
+      await longHistory(db, built, rebuild.to, accountId)
       await store.project(erasure)
       await built.project(erasure)
       await rebuild.switchOver()
       await rebuild.end()
-      expect(await storedIn(database, rebuild.from)).toBe(0)
+      expect(await storedIn(db, rebuild.from)).toBe(0)
       expect(await everythingOf(store, accountId)).toEqual({ statuses: [], records: [] })
-      await eventually(async () => (await storedIn(database, rebuild.to)) === 0, LOOK)
-      await eventually(async () => (await markedIn(database, rebuild.to)) === 0)
-    })
-  }, 120_000)
+      await eventually(async () => (await storedIn(db, rebuild.to)) === 0, LOOK)
+      await eventually(async () => (await markedIn(db, rebuild.to)) === 0)
+    },
+  )
 
-  test('a device erased again during its removal also loses the records in between', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const readModels = openReadModels(database.db, 1)
+  promise(
+    'a device erased again during its removal also loses the records in between',
+    async ({ db }) => {
+      const readModels = openReadModels(db, 1)
       const calls = await everyInterruption(async (interrupt) => {
         const accountId = newAccountId()
         const log = new LogOfOneSuite()
@@ -113,30 +117,29 @@ await describeWith(['mongodb'], 'removing what is erased in MongoDB', ({ mongodb
         })
       })
       expect(calls).toBeGreaterThanOrEqual(4)
-    })
-  })
+    },
+  )
 
-  test('an erasure delivered again looks for its records again', async () => {
-    await withDatabase(mongodb, async (database) => {
-      const store = await database.open()
-      const { positions, deviceStatuses } = openReadModels(database.db, 1)
-      const accountId = newAccountId()
-      const log = new LogOfOneSuite()
+  promise(
+    'an erasure delivered again looks for its records again',
+    async ({ open, db, accountId, log }) => {
+      const store = await open()
+      const { positions, deviceStatuses } = openReadModels(db, 1)
       const report = log.append(positionReported({ accountId }))
       const erasing = batchOf(log.erase(deviceErased({ accountId })))
       await store.project(erasing)
-      await eventually(async () => (await markedIn(database, 1)) === 0)
+      await eventually(async () => (await markedIn(db, 1)) === 0)
       await positions.insertOne(positionDocument(report))
       await store.project(erasing)
       await eventually(async () => (await positions.countDocuments()) === 0)
       expect(await deviceStatuses.countDocuments()).toBe(1)
-    })
-  })
+    },
+  )
 })
 
 /** A device with records enough for their removal to take seconds, and the log that they are from. */
 async function longHistory(
-  { db }: TestDatabase,
+  db: Db,
   readModels: Pick<ReadModels, 'project'>,
   generation: number,
   accountId = newAccountId(),
@@ -155,8 +158,8 @@ async function longHistory(
   return { accountId, deviceId: last.event.deviceId, log }
 }
 
-const storedIn = ({ db }: TestDatabase, generation: number) =>
+const storedIn = (db: Db, generation: number) =>
   openReadModels(db, generation).positions.countDocuments()
 
-const markedIn = ({ db }: TestDatabase, generation: number) =>
+const markedIn = (db: Db, generation: number) =>
   openReadModels(db, generation).deviceStatuses.countDocuments({ removing: { $exists: true } })

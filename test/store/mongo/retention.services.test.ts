@@ -1,16 +1,20 @@
 import { isDeepStrictEqual } from 'node:util'
-import { expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
+import type { Db } from 'mongodb'
 import { eventually } from '../../eventually.ts'
 import { describeWith } from '../../services/describe-with.ts'
 import { positionReported, T0 } from '../../samples.ts'
-import { batchOf, LogOfOneSuite } from '../../contracts/store-samples.ts'
-import { withDatabase, type TestDatabase } from './database.ts'
+import { batchOf } from '../../contracts/store-samples.ts'
+import { mongoSuite } from './database.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 await describeWith(['mongodb'], 'retention in MongoDB', ({ mongodb }) => {
-  test('the server removes records by itself, after the retention set last', async () => {
-    await withDatabase(mongodb, async (database) => {
+  const { promise } = mongoSuite(mongodb)
+
+  promise(
+    'the server removes records by itself, after the retention set last',
+    async ({ open, db }) => {
       const expected: [retention: number | 'off' | undefined, seconds: number | undefined][] = [
         [undefined, undefined],
         [30, 30 * 86_400],
@@ -21,58 +25,57 @@ await describeWith(['mongodb'], 'retention in MongoDB', ({ mongodb }) => {
         [7, 7 * 86_400],
       ]
       for (const [retention, seconds] of expected) {
-        await database.open({ retention: { wanted: retention } })
+        await open({ retention: { wanted: retention } })
         const set =
           seconds === undefined ? [] : [{ key: { receivedAt: 1 }, expireAfterSeconds: seconds }]
         // A missing index is built in the background.
-        await eventually(async () => isDeepStrictEqual(await timeToLive(database), set))
-        const other = await database.open()
+        await eventually(async () => isDeepStrictEqual(await timeToLive(db), set))
+        const other = await open()
         expect(await other.retentionDays()).toBe(seconds && seconds / 86_400)
-        expect(await timeToLive(database)).toEqual(set)
+        expect(await timeToLive(db)).toEqual(set)
       }
-    })
-  })
+    },
+  )
 
-  test('its owner may not start without a value while the store has one, and learns the remedy', async () => {
-    await withDatabase(mongodb, async (database) => {
-      await database.open({ retention: { wanted: 30 } })
-      await eventually(async () => (await timeToLive(database)).length === 1)
-      await expect(database.open({ retention: { wanted: undefined } })).rejects.toMatchObject({
+  promise(
+    'its owner may not start without a value while the store has one, and learns the remedy',
+    async ({ open, db }) => {
+      await open({ retention: { wanted: 30 } })
+      await eventually(async () => (await timeToLive(db)).length === 1)
+      await expect(open({ retention: { wanted: undefined } })).rejects.toMatchObject({
         retriable: false,
         message: expect.stringMatching(
           /30 days and RETENTION_DAYS is not set.* RETENTION_DAYS=off/,
         ),
       })
-    })
+    },
+  )
+
+  promise('a change during a rebuild applies to the new generation too', async ({ open, db }) => {
+    for (const [number, before, during] of [
+      [2, 30, 7],
+      [3, 7, 'off'],
+    ] as const) {
+      const store = await open({ retention: { wanted: before } })
+      await eventually(async () => (await timeToLive(db, number - 1)).length === 1)
+      const rebuild = await store.beginRebuild()
+      const set = await timeToLive(db, number)
+      expect(set).toMatchObject([{ expireAfterSeconds: before * 86_400 }])
+      await open({ retention: { wanted: during } })
+      await rebuild?.switchOver()
+      const expected = during === 'off' ? [] : [{ expireAfterSeconds: during * 86_400 }]
+      expect(await timeToLive(db, number)).toMatchObject(expected)
+      await rebuild?.end()
+    }
   })
 
-  test('a change during a rebuild applies to the new generation too', async () => {
-    await withDatabase(mongodb, async (database) => {
-      for (const [number, before, during] of [
-        [2, 30, 7],
-        [3, 7, 'off'],
-      ] as const) {
-        const store = await database.open({ retention: { wanted: before } })
-        await eventually(async () => (await timeToLive(database, number - 1)).length === 1)
-        const rebuild = await store.beginRebuild()
-        const set = await timeToLive(database, number)
-        expect(set).toMatchObject([{ expireAfterSeconds: before * 86_400 }])
-        await database.open({ retention: { wanted: during } })
-        await rebuild?.switchOver()
-        const expected = during === 'off' ? [] : [{ expireAfterSeconds: during * 86_400 }]
-        expect(await timeToLive(database, number)).toMatchObject(expected)
-        await rebuild?.end()
-      }
-    })
-  })
-
-  test('expired records are invisible in every process while the server still has them', async () => {
-    await withDatabase(mongodb, async (database) => {
+  promise(
+    'expired records are invisible in every process while the server still has them',
+    async ({ open, db, log }) => {
       let now = T0
-      await database.open({ retention: { wanted: 1 } })
-      await eventually(async () => (await timeToLive(database)).length === 1)
-      const store = await database.open({ clock: { now: () => now } })
-      const log = new LogOfOneSuite()
+      await open({ retention: { wanted: 1 } })
+      await eventually(async () => (await timeToLive(db)).length === 1)
+      const store = await open({ clock: { now: () => now } })
       const old = log.append(positionReported({ deviceId: 'old', receivedAt: T0 }))
       const young = log.append(positionReported({ deviceId: 'young', receivedAt: T0 + 1 }))
       await store.project(batchOf(old, young))
@@ -92,11 +95,11 @@ await describeWith(['mongodb'], 'retention in MongoDB', ({ mongodb }) => {
       expect(await store.pagePositions(history)).toEqual([])
       expect(await store.findPosition({ accountId, recordId })).toBeUndefined()
       expect(await store.findDevice({ accountId, deviceId })).toBeUndefined()
-    })
-  })
+    },
+  )
 })
 
-async function timeToLive({ db }: TestDatabase, generation = 1) {
+async function timeToLive(db: Db, generation = 1) {
   const indexes = await db.collection(`positions_g${generation}`).listIndexes().toArray()
   return indexes
     .map(({ key, expireAfterSeconds }: Record<string, unknown>) => ({ key, expireAfterSeconds }))
