@@ -4,8 +4,8 @@ import { objectSchemaOf, type JsonSchema } from '../runtime/openapi/json-schema.
 import { OPERATIONS_CALLS, OPERATIONS_TAG } from '../runtime/openapi/operations-calls.ts'
 import type { Operation, Parameter } from '../runtime/openapi/operation.ts'
 import { REPORT_RULES } from '../schemas/position-report.ts'
-import { APP_OPERATIONS, APPS_SECURITY, APPS_TAG, EMPTY_TEXT } from './senders/apps/operations.ts'
-import { MOST_REPORTS } from './senders/batch.ts'
+import { APP_CALLS, APPS_SECURITY, APPS_TAG, EMPTY_TEXT } from './apps/api-calls.ts'
+import { MOST_REPORTS } from './endpoints/batch.ts'
 
 const POSITIONS_TAG = { name: 'Positions', description: 'What devices report' }
 
@@ -163,14 +163,14 @@ export function ingestDocument(): OpenApiDocument {
       },
       ...APPS_SECURITY,
     },
-    operations: [SUBMIT, BATCH, ...APP_OPERATIONS, ...OPERATIONS_CALLS.map(orAPosition)],
+    operations: [SUBMIT, BATCH, ...APP_CALLS, ...OPERATIONS_CALLS.map(orAPosition)],
   })
 }
 
 /** The root takes positions too: OsmAnd and Traccar Client know no other path. */
 function orAPosition(call: Operation): Operation {
   if (call.path !== '/') return call
-  const osmand = APP_OPERATIONS.find(({ operationId }) => operationId === 'getSendersOsmand')
+  const osmand = APP_CALLS.find(({ operationId }) => operationId === 'getSendersOsmand')
   return {
     ...call,
     description:

@@ -11,7 +11,7 @@ import { createIngestApp } from './app.ts'
 import { countRefused } from './count-refused.ts'
 import { KeyUsage } from './keys/key-usage.ts'
 import { Rejections } from './accept/rejections.ts'
-import { isOfApp } from './senders/apps/app-routes.ts'
+import { isOfApp } from './apps/app-routes.ts'
 import { reportRates } from './report-rates.ts'
 
 const USAGE_FLUSH_MS = 10_000

@@ -73,7 +73,7 @@ const adapters = /^(event-log|store)\/(kafka|mongo|spool|sqlite)\/.+/
  * way of a report.
  */
 const ways: Record<string, readonly string[]> = {
-  'ingest-api': ['senders', 'accept', 'keys'],
+  'ingest-api': ['endpoints', 'apps', 'requests', 'accept', 'keys'],
   'admin-api': [
     ...['console-page', 'accounts', 'sign-in', 'keys', 'shares', 'stream', 'devices', 'http'],
   ],

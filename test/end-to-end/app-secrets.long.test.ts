@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
 import { operatorEnv, signIn } from '../deployments.ts'
 import { embeddedSuite } from '../embedded-suite.ts'
-import { goldenRequests, requestsOf } from '../ingest-api/senders/golden-requests.ts'
+import { goldenRequests, requestsOf } from '../ingest-api/apps/golden-requests.ts'
 
 const suite = embeddedSuite()
 

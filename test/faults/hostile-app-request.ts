@@ -1,13 +1,13 @@
 import { expect } from '@jest/globals'
 import fc from 'fast-check'
 import type { Pool } from 'undici'
-import { APP_PATHS, appRouteOf } from '../../ingest-api/senders/apps/app-routes.ts'
+import { APP_PATHS, appRouteOf } from '../../ingest-api/apps/app-routes.ts'
 import {
   anyBody,
   anyHeaders,
   anyQuery,
   PHONETRACK_LOGGERS,
-} from '../ingest-api/senders/apps/any-request.ts'
+} from '../ingest-api/apps/any-request.ts'
 import { packedBody, packing } from './packed.ts'
 
 /** A request that no app sends: larger than any app accepts, and nested as deeply as possible. */

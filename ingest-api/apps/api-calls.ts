@@ -1,0 +1,209 @@
+import type { JsonSchema } from '../../runtime/openapi/json-schema.ts'
+import { parametersOf, type Operation, type Parameter } from '../../runtime/openapi/operation.ts'
+import type { App } from './app.ts'
+import { APP_PATHS, type AppPath } from './app-routes.ts'
+
+export const APPS_TAG = {
+  name: 'Apps',
+  description: `What phones, trackers and gateways send in their own formats. The key goes where the app can put
+it: \`Authorization: Bearer\`, the password of Basic (the user's name says nothing), the path, or
+\`key\` or \`api_key\` in the query.
+
+**2xx**: nothing of it has to be sent again. What can never be accepted is shown to operators as a
+rejection; apps would otherwise send it for ever, and all that follows would wait. **503**: send all of
+it again after \`Retry-After\`; what was acceptable may be stored already, and is then stored once.
+**401**: no valid key. The recordId is of device, time, latitude and longitude alone. Every path
+answers HEAD with 200.`,
+}
+
+/** The places for a key, besides the path. */
+export const APPS_SECURITY = {
+  basic: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'An API key as the password; the user’s name says nothing',
+  },
+  keyInQuery: { type: 'apiKey', in: 'query', name: 'key', description: 'An API key' },
+  apiKeyInQuery: { type: 'apiKey', in: 'query', name: 'api_key', description: 'An API key' },
+} as const
+
+type Told = {
+  readonly summary: string
+  readonly description: string
+  /** The parameters of the query. */
+  readonly parameters?: readonly Parameter[]
+  readonly mediaTypes?: readonly string[]
+  /** The body of the answer; it is empty if absent. */
+  readonly answer?: JsonSchema
+}
+
+const FORM = 'application/x-www-form-urlencoded'
+const JSON_TYPE = 'application/json'
+/** The media type makes it an answer of its own: a document cannot say that JSON may be missing. */
+export const EMPTY_TEXT = {
+  'text/plain': { type: 'string', maxLength: 0 },
+} as const satisfies Readonly<Record<string, JsonSchema>>
+const EMPTY_LIST: JsonSchema = { type: 'array', maxItems: 0, items: {} }
+const RESULT_OK: JsonSchema = {
+  title: 'ResultOk',
+  type: 'object',
+  required: ['result'],
+  properties: { result: { const: 'ok' } },
+  additionalProperties: false,
+}
+const OSMAND_FIELDS = [
+  field('id', 'The device; also `deviceid`'),
+  field('lat', 'Degrees'),
+  field('lon', 'Degrees'),
+  field('location', '`latitude,longitude`, in place of both'),
+  field(
+    'timestamp',
+    'Seconds or milliseconds since 1970, or ISO 8601; absent: the time of receipt',
+  ),
+  field('accuracy', 'Metres'),
+  field('altitude', 'Metres'),
+  field('speed', 'Knots, or as `speedUnit` says'),
+  field('speedUnit', '`kn`, `kmh`, `mph` or `mps`; only in the URL'),
+  field('bearing', 'Degrees; also `heading`'),
+  field('batt', 'Percent'),
+]
+const OWNTRACKS = {
+  summary: 'Takes what OwnTracks sends in HTTP mode',
+  description: `Locations; other messages say only that the device lives. The device is \`user/device\` from the topic,
+else from \`X-Limit-U\` and \`X-Limit-D\` or \`u\` and \`d\`, else the tid. Without a valid key it answers 503,
+because OwnTracks throws away what is answered with a 4xx. At most 8 MiB. With a key as \`Basic <key>:\`, not
+encoded, it is Overland in its OwnTracks mode, and the answer \`{"result":"ok"}\`.`,
+  parameters: [field('u', 'The user'), field('d', 'The device')],
+  mediaTypes: [JSON_TYPE],
+  // Not `oneOf`: the Go code that openapi-generator makes of it needs an extra package.
+  answer: { description: 'An empty list, or what Overland needs' },
+} as const satisfies Told
+const OVERLAND = {
+  summary: 'Takes a batch of Overland',
+  description:
+    'GeoJSON features in `locations`, 10 000 within 2 MiB at most, and `current`. Features without a geometry say only that the device lives.',
+  mediaTypes: [JSON_TYPE],
+  answer: RESULT_OK,
+} as const satisfies Told
+const OSMAND = {
+  summary: 'Takes what OsmAnd and Traccar Client send',
+  description:
+    'Fields of query and form together, or the JSON of Traccar Client 9. Without coordinates they say only that the device lives. At most 16 KiB.',
+  parameters: OSMAND_FIELDS,
+  mediaTypes: [FORM, JSON_TYPE],
+} as const satisfies Told
+
+const TOLD: Readonly<Record<string, Told>> = {
+  owntracks: OWNTRACKS,
+  'dawarich-owntracks': {
+    ...OWNTRACKS,
+    description: `${OWNTRACKS.description} As Dawarich takes it: fields may stand in the query too.`,
+  },
+  overland: OVERLAND,
+  'dawarich-overland': OVERLAND,
+  osmand: OSMAND,
+  'dawarich-traccar': { ...OSMAND, answer: EMPTY_LIST },
+  'traccar-forward': {
+    summary: 'Takes what a Traccar server forwards',
+    description: '`forward.type=json`: an object with `position` and `device`. At most 16 KiB.',
+    mediaTypes: [JSON_TYPE],
+  },
+  'the-things-stack': {
+    summary: 'Takes webhooks of The Things Stack',
+    description:
+      'The position is looked for in `decoded_payload` by its usual names (`latitude` and `longitude`, `lat` and `lng`, also inside of `gps_1` and the like); the device is the `dev_eui`. Without a position it lives. At most 64 KiB.',
+    mediaTypes: [JSON_TYPE],
+  },
+  chirpstack: {
+    summary: 'Takes events of ChirpStack’s HTTP integration',
+    description:
+      'In JSON. The position is looked for in `object` as of The Things Stack; the device is `deviceInfo.devEui`. Without a position it lives. At most 64 KiB.',
+    mediaTypes: [JSON_TYPE],
+  },
+  phonetrack: {
+    summary: 'Takes what reports to PhoneTrack of Nextcloud',
+    description: `The logging URLs of PhoneTrack with the key in place of the session's token: \`app\` is osmand,
+gpslogger, owntracks, ulogger, traccar, opengts, overland, locusmap or another one that sends \`lat\`, \`lon\` and
+\`timestamp\`. \`/logGet\`, \`/logPost\` and \`/logPostMultiple\` are taken too, with \`/apps/phonetrack\` before them or
+not. At most 2 MiB, and 10 000 points.`,
+    parameters: [
+      field('lat', 'Degrees'),
+      field('lon', 'Degrees'),
+      field('timestamp', 'As of OsmAnd'),
+      field('acc', 'Metres'),
+      field('alt', 'Metres'),
+      field('speed', 'Metres per second'),
+      field('bearing', 'Degrees'),
+      field('bat', 'Percent'),
+    ],
+    mediaTypes: [FORM, JSON_TYPE],
+    answer: { description: 'What the app waits for, if it waits for something' },
+  },
+}
+
+const NO_HEAD = {
+  query: {},
+  parameters: {},
+  header: () => '',
+  mediaType: '',
+  literalBasic: false,
+}
+
+/** The operations of the apps' paths, for the OpenAPI document. */
+export const APP_CALLS: readonly Operation[] = APP_PATHS.flatMap((one) =>
+  one.methods.map((method) => operation(one, method)),
+)
+
+function operation({ path, app }: AppPath, method: 'GET' | 'POST'): Operation {
+  const { summary, description, parameters = [], mediaTypes = [], answer } = told(app)
+  const places = parametersOf(path)
+  const status = app.answer(NO_HEAD).status
+  return {
+    method,
+    path,
+    operationId: `${method.toLowerCase()}${inCamelCase(path)}`,
+    tag: APPS_TAG.name,
+    summary,
+    description,
+    parameters: [...places.map(inPath), ...parameters],
+    ...(method === 'POST' && {
+      body: {
+        required: false,
+        schema: { type: 'object', description: 'As the app writes it' },
+        mediaTypes,
+      },
+    }),
+    answer: {
+      status,
+      description: 'Nothing of it has to be sent again',
+      content: {
+        ...(answer !== undefined && { [JSON_TYPE]: answer }),
+        ...((answer === undefined || app.name === 'phonetrack') && EMPTY_TEXT),
+      },
+    },
+    errors: [...(app.never4xx === true ? [] : ['UNAUTHORIZED' as const]), 'SERVICE_UNAVAILABLE'],
+    security: places.includes('key') ? [] : ['apiKey', ...Object.keys(APPS_SECURITY)],
+  }
+}
+
+function told({ name }: App): Told {
+  const found = TOLD[name]
+  if (found === undefined) throw new Error(`nothing is told of ${name}`)
+  return found
+}
+
+function field(name: string, description: string): Parameter {
+  return { name, in: 'query', required: false, description, schema: { type: 'string' } }
+}
+
+function inPath(name: string): Parameter {
+  const description = name === 'key' ? 'An API key' : undefined
+  const schema = { type: 'string', minLength: 1 } as const
+  return { name, in: 'path', required: true, schema, ...(description && { description }) }
+}
+
+/** `/api/v1/senders/osmand/:key` → `SendersOsmandKey`. */
+function inCamelCase(path: string): string {
+  const words = path.replace(/^\/api\/v1/, '').match(/\w+/g) ?? ['root']
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+}

@@ -1,0 +1,108 @@
+import type { IncomingMessage } from 'node:http'
+import { chirpstack } from './chirpstack.ts'
+import { dawarichTraccar, osmand } from './osmand.ts'
+import { dawarichOverland, overland } from './overland.ts'
+import { dawarichOwntracks, owntracks } from './owntracks.ts'
+import { phonetrack, phonetrackOwntracks } from './phonetrack.ts'
+import { theThingsStack } from './the-things-stack.ts'
+import { traccarForward } from './traccar-forward.ts'
+import type { App } from './app.ts'
+import { decoded, type Fields } from './fields.ts'
+
+type Method = 'GET' | 'POST'
+
+/** One path of an app. */
+export type AppPath = {
+  /** With parameters in the router's syntax. It names the route in metrics. */
+  readonly path: string
+  readonly methods: readonly Method[]
+  readonly app: App
+}
+
+/** The route of a request. */
+export type AppRoute = AppPath & {
+  readonly parameters: Fields
+  /** The part of the path that may be a key. */
+  readonly keyInPath: string | undefined
+}
+
+const GET_POST = ['GET', 'POST'] as const
+const POST = ['POST'] as const
+
+/** Every path that apps report to. */
+export const APP_PATHS: readonly AppPath[] = [
+  { path: '/api/v1/senders/owntracks', methods: POST, app: owntracks },
+  { path: '/pub', methods: POST, app: owntracks },
+  { path: '/api/v1/owntracks/points', methods: POST, app: dawarichOwntracks },
+  { path: '/api/v1/senders/overland', methods: POST, app: overland },
+  { path: '/api/v1/overland/batches', methods: POST, app: dawarichOverland },
+  { path: '/api/v1/senders/osmand', methods: GET_POST, app: osmand },
+  { path: '/api/v1/senders/osmand/:key', methods: GET_POST, app: osmand },
+  { path: '/api/v1/senders/traccar', methods: GET_POST, app: osmand },
+  { path: '/api/v1/senders/traccar/:key', methods: GET_POST, app: osmand },
+  { path: '/api/v1/traccar/points', methods: GET_POST, app: dawarichTraccar },
+  // GET too, if the query has a position.
+  { path: '/', methods: POST, app: osmand },
+  { path: '/api/v1/senders/traccar-forward', methods: POST, app: traccarForward },
+  { path: '/api/v1/senders/the-things-stack', methods: POST, app: theThingsStack },
+  { path: '/api/v1/senders/chirpstack', methods: POST, app: chirpstack },
+  { path: '/log/:app/:key', methods: GET_POST, app: phonetrack },
+  { path: '/log/:app/:key/:device', methods: GET_POST, app: phonetrack },
+]
+
+const byPath = new Map(APP_PATHS.map((one) => [one.path, one]))
+const NO_PARAMETERS: Fields = {}
+const KEYED = /^(\/api\/v1\/senders\/(?:osmand|traccar))\/([^/]+)$/
+/** PhoneTrack's own URLs, with Nextcloud's prefixes and μlogger's suffix. */
+const PHONETRACK =
+  /^(?:(?:\/index\.php)?\/apps\/phonetrack)?\/log(?:\/([^/]+)|(Get|Post|PostMultiple))\/([^/]+)(?:\/([^/]+))?(?:\/client\/index\.php)?$/
+const PHONETRACK_NAMES: Readonly<Record<string, string>> = {
+  Get: 'get',
+  Post: 'post',
+  PostMultiple: 'multiple',
+}
+
+/** The route of a path; a slash at its end is ignored. */
+export function appRouteOf(given: string): AppRoute | undefined {
+  const path = given.length > 1 && given.endsWith('/') ? given.slice(0, -1) : given
+  const known = byPath.get(path)
+  if (known !== undefined) return { ...known, parameters: NO_PARAMETERS, keyInPath: undefined }
+  const keyed = KEYED.exec(path)
+  if (keyed !== null) {
+    const route = byPath.get(`${keyed[1]}/:key`)
+    return route && { ...route, parameters: NO_PARAMETERS, keyInPath: decoded(keyed[2] ?? '') }
+  }
+  return path.includes('/log') ? phonetrackRoute(path) : undefined
+}
+
+function phonetrackRoute(path: string): AppRoute | undefined {
+  const match = PHONETRACK.exec(path)
+  if (match === null) return undefined
+  const [, app, own = '', key = '', device] = match
+  const route = byPath.get(device === undefined ? '/log/:app/:key' : '/log/:app/:key/:device')
+  const parameters = {
+    app: app?.toLowerCase() ?? PHONETRACK_NAMES[own] ?? '',
+    ...(device !== undefined && { device: decoded(device) }),
+  }
+  const given = parameters.app === 'owntracks' ? phonetrackOwntracks : phonetrack
+  return route && { ...route, app: given, parameters, keyInPath: decoded(key) }
+}
+
+/** Whether this request is a report of an app, which might delete its data on a 4xx. */
+export function isOfApp({ method = '', url = '' }: IncomingMessage): boolean {
+  const [path = '', query = ''] = url.split('?', 2)
+  const route = appRouteOf(path)
+  return route !== undefined && takes(route, { method, query })
+}
+
+/** Matches a query of the root that reports a position; without one the root describes the service. */
+const POSITION = /(?:^|&)(?:id|deviceid|lat|location)=/
+
+/** Every path answers HEAD too: apps check whether it exists. */
+export function takes(
+  { path, methods }: AppPath,
+  { method, query }: { method: string; query: string },
+): boolean {
+  if (path === '/' && method !== 'POST') return method === 'GET' && POSITION.test(query)
+  return method === 'HEAD' || (methods as readonly string[]).includes(method)
+}

@@ -1,0 +1,60 @@
+import { hashOf } from '../keys/authenticate.ts'
+import type { Fields } from './fields.ts'
+
+/** The contents of the places where apps can put a key. */
+export type Credentials = {
+  /** The hash of the first text that has the shape of a key. */
+  readonly hash: Buffer | undefined
+  /** Whether it came in a header `Basic <key>:`, not encoded, as Overland sends it. */
+  readonly literalBasic: boolean
+  /** Whether any of the places has a text. */
+  readonly sent: boolean
+}
+
+/** Bearer, the password of Basic, a literal Basic, the path, the query's `key` or `api_key`. */
+export function credentialsIn({
+  authorization,
+  path,
+  query: { key, api_key: apiKey },
+}: {
+  authorization: string
+  /** The part of the path that may be a key. */
+  path: string | undefined
+  query: Fields
+}): Credentials {
+  const literal = /^basic +(gps_[^:\s]*):? *$/i.exec(authorization)?.[1]
+  const places = [
+    bearerToken(authorization),
+    basicPassword(authorization),
+    literal,
+    path,
+    key,
+    apiKey,
+  ]
+  for (const text of places) {
+    const hash = text && hashOf(text)
+    if (hash) return { hash, literalBasic: text === literal, sent: true }
+  }
+  return { hash: undefined, literalBasic: false, sent: places.some(Boolean) }
+}
+
+function bearerToken(authorization: string): string | undefined {
+  return /^bearer +([^\s]+) *$/i.exec(authorization)?.[1]
+}
+
+/** RFC 7617; the user's name is ignored. */
+function basicPassword(authorization: string): string | undefined {
+  const encoded = /^basic +([A-Za-z0-9+/]+=*) *$/i.exec(authorization)?.[1]
+  if (encoded === undefined) return undefined
+  const pair = Buffer.from(encoded, 'base64').toString('latin1')
+  const colon = pair.indexOf(':')
+  return colon === -1 ? undefined : pair.slice(colon + 1)
+}
+
+/** The query without the key. */
+export function withoutKey(query: Fields): Fields {
+  if (query['key'] === undefined && query['api_key'] === undefined) return query
+  return Object.fromEntries(
+    Object.entries(query).filter(([name]) => name !== 'key' && name !== 'api_key'),
+  )
+}

@@ -1,0 +1,73 @@
+import type { Fault } from '../../runtime/errors.ts'
+import { withoutApiKeys } from '../../schemas/api-key.ts'
+import { deviceIdFault } from '../../schemas/device-id.ts'
+import { EARLIEST, FURTHEST_AHEAD_MS, RANGES } from '../../schemas/plain-report.ts'
+import type { PositionReport } from '../../schemas/position-report.ts'
+import type { SentPoint } from './app.ts'
+import { isSent, numberIn } from './values.ts'
+
+/** The number of characters of a faulty value that the message shows. */
+const TOLD = 40
+
+/** The report of a point, or all its faults, worded for the person who set up the app. */
+export function judgePoint(
+  point: SentPoint,
+  { deviceId, now }: { deviceId: string; now: number },
+): { report: PositionReport } | { faults: readonly Fault[] } {
+  const { time, measured } = point
+  const latitude = numberIn(point.latitude)
+  const longitude = numberIn(point.longitude)
+  if (
+    isWithin(latitude, RANGES.latitude) &&
+    isWithin(longitude, RANGES.longitude) &&
+    (time === undefined || (time >= EARLIEST && time <= now + FURTHEST_AHEAD_MS)) &&
+    deviceIdFault(deviceId) === undefined
+  ) {
+    const report = { deviceId, latitude: latitude + 0, longitude: longitude + 0, ...measured }
+    return { report: time === undefined ? report : { timestamp: time, ...report } }
+  }
+  const faults = [
+    fault('deviceId', deviceIdFault(deviceId)),
+    fault('latitude', coordinateFault('latitude', point.latitude)),
+    fault('longitude', coordinateFault('longitude', point.longitude)),
+    fault('timestamp', timeFault(point, now)),
+  ]
+  return { faults: faults.flatMap((found) => found ?? []) }
+}
+
+function fault(field: string, message: string | undefined): Fault | undefined {
+  return message === undefined ? undefined : { field, message }
+}
+
+function coordinateFault(name: 'latitude' | 'longitude', sent: unknown): string | undefined {
+  if (!isSent(sent)) return `${name} is missing`
+  const number = numberIn(sent)
+  if (number === undefined) return `${name} ${told(sent)} is not a number`
+  const [least, greatest] = RANGES[name]
+  if (isWithin(number, RANGES[name])) return undefined
+  return `${name} ${told(sent)} is not between ${least} and ${greatest}`
+}
+
+function timeFault({ time, sentTime }: SentPoint, now: number): string | undefined {
+  if (time === undefined) return undefined
+  if (!isSent(sentTime)) return 'timestamp is missing'
+  if (Number.isNaN(time)) return `timestamp ${told(sentTime)} is not a time`
+  if (time < EARLIEST) return `timestamp ${told(sentTime)} is before 2000`
+  if (time <= now + FURTHEST_AHEAD_MS) return undefined
+  return `timestamp ${told(sentTime)} is more than 24 hours in the future`
+}
+
+/** A value as it was sent, truncated. */
+function told(value: unknown): string {
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? '[…]' : '{…}'
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value)
+  const kept = text.slice(0, TOLD)
+  return withoutApiKeys(kept, { cut: kept.length < text.length }).toWellFormed()
+}
+
+function isWithin(
+  value: number | undefined,
+  [least, greatest]: readonly [number, number],
+): value is number {
+  return value !== undefined && value >= least && value <= greatest
+}

@@ -1,0 +1,86 @@
+import { EMPTY, EMPTY_LIST, type App, type AppRequest, type Said } from './app.ts'
+import { fieldsIn, NO_FIELDS, type Fields } from './fields.ts'
+import { sentPoint } from './point.ts'
+import { isSent, measure, METRES_PER_SECOND, textIn, type Measured } from './values.ts'
+import { readTraccarJson } from './traccar.ts'
+
+const LIMIT_BYTES = 16 * 1024
+
+/**
+ * OsmAnd and Traccar Client, which changed its format twice and keeps the URL: one endpoint for the
+ * query, the form (https://www.traccar.org/osmand/) and the JSON.
+ */
+export const osmand: App = {
+  name: 'osmand',
+  limitBytes: LIMIT_BYTES,
+  read: (request) => readOsmand(request),
+  answer: () => EMPTY,
+}
+
+/** The same at Dawarich's path for it. */
+export const dawarichTraccar: App = {
+  ...osmand,
+  name: 'dawarich-traccar',
+  answer: () => EMPTY_LIST,
+}
+
+/** @param named the device, if the request names it outside of body and query. */
+export function readOsmand(
+  request: AppRequest,
+  { named }: { named?: string | undefined } = {},
+): readonly Said[] {
+  if (isJson(request)) return readTraccarJson(request.body, { named })
+  const form = formAndQuery(request)
+  return ['malformed' in form ? form.malformed : readFields(form.fields, request, named)]
+}
+
+/** Some custom URLs set no Content-Type, but a form never begins with a brace. */
+export function isJson({ mediaType, body }: Pick<AppRequest, 'mediaType' | 'body'>): boolean {
+  if (body.length === 0) return false
+  return body[0] === OPENING_BRACE || /^application\/(?:.+\+)?json$/.test(mediaType)
+}
+
+const OPENING_BRACE = 0x7b
+
+/** The fields of form and query together; the form's take precedence. */
+export function formAndQuery({
+  body,
+  query,
+  mediaType,
+}: AppRequest): { readonly fields: Fields } | { readonly malformed: Said } {
+  if (body.length === 0) return { fields: query }
+  if (mediaType.startsWith('multipart/')) {
+    const message = 'send the fields in the URL, or as application/x-www-form-urlencoded'
+    return { malformed: { kind: 'malformed', message, sent: undefined } }
+  }
+  const form = fieldsIn(body.toString('utf8'))
+  return { fields: query === NO_FIELDS ? form : { ...query, ...form } }
+}
+
+function readFields(fields: Fields, { query }: AppRequest, named: string | undefined): Said {
+  const deviceId = named ?? textIn(fields['id']) ?? textIn(fields['deviceid'])
+  const [latitude, longitude] = coordinatesIn(fields)
+  if (!isSent(latitude) && !isSent(longitude)) return { kind: 'seen', deviceId }
+  const measured: Measured = {}
+  measure(measured, 'accuracy', fields['accuracy'])
+  measure(measured, 'altitude', fields['altitude'])
+  measure(measured, 'speed', fields['speed'], speedFactor(query['speedUnit']))
+  measure(measured, 'heading', fields['bearing'] ?? fields['heading'])
+  measure(measured, 'battery', fields['batt'], 0.01)
+  const { timestamp } = fields
+  return sentPoint({ deviceId, latitude, longitude, timestamp, measured, sent: fields })
+}
+
+/** `lat` and `lon`, or `location=lat,lon`. */
+function coordinatesIn({ lat, lon, location }: Fields): (string | undefined)[] {
+  if (isSent(lat) || isSent(lon) || location === undefined) return [lat, lon]
+  const comma = location.indexOf(',')
+  return comma === -1 ? [location] : [location.slice(0, comma), location.slice(comma + 1)]
+}
+
+/** NaN for an unknown unit, so that no speed is taken. */
+function speedFactor(unit: string | undefined): number {
+  if (!isSent(unit)) return METRES_PER_SECOND.kn
+  const known = Object.entries(METRES_PER_SECOND).find(([name]) => name === unit)
+  return known?.[1] ?? NaN
+}

@@ -1,0 +1,106 @@
+import {
+  boundedPoints,
+  RESULT_OK,
+  type App,
+  type AppRequest,
+  type Said,
+  type SentPoint,
+} from './app.ts'
+import { jsonObjectIn } from './json-in.ts'
+import { timeIn } from './times.ts'
+import { isSent, measure, measureBattery, objectIn, textIn, type Measured } from './values.ts'
+
+const LIMIT_BYTES = 2 * 1024 * 1024
+
+/** Overland's batches of GeoJSON features (https://github.com/aaronpk/Overland-iOS#api). */
+export const overland: App = {
+  name: 'overland',
+  limitBytes: LIMIT_BYTES,
+  read: ({ body }) => readBatch(body),
+  answer: () => RESULT_OK,
+}
+
+/** The same for Dawarich's clients: Dawarich answers 201, and some of its clients accept nothing else. */
+export const dawarichOverland: App = {
+  ...overland,
+  name: 'dawarich-overland',
+  answer: () => ({ ...RESULT_OK, status: 201 }),
+}
+
+/** @param named the device, if the request names it outside of the body. */
+export function readBatch(
+  body: AppRequest['body'],
+  { named }: { named?: string | undefined } = {},
+): readonly Said[] {
+  const parsed = jsonObjectIn(body)
+  if ('malformed' in parsed) return [parsed.malformed]
+  const { locations, current, device_id: envelopeId } = parsed.fields
+  if (!Array.isArray(locations)) {
+    return [malformed('the body must be {"locations":[…]}', parsed.fields)]
+  }
+  const device = textIn(envelopeId) ?? named
+  const said: Said[] = []
+  const living = new Set<string | undefined>()
+  const placed = new Set<string | undefined>()
+  let strange = 0
+  const { points, beyond } = boundedPoints(locations)
+  const features = isSent(current) ? points.concat([current]) : points
+  for (const location of features) {
+    const feature = objectIn(location)
+    const properties = objectIn(feature?.['properties']) ?? NOTHING
+    const deviceId = deviceIdOf(properties, device)
+    const point = feature && pointOf(feature, { properties, deviceId })
+    if (point === undefined) strange += 1
+    else if (point === 'action') living.add(deviceId)
+    else {
+      placed.add(deviceId)
+      said.push(point)
+    }
+  }
+  if (strange > 0) {
+    said.push(malformed(`${strange} of the locations are no GeoJSON points`, undefined))
+  }
+  said.push(...beyond)
+  if (said.length === 0 && living.size === 0) living.add(device)
+  for (const deviceId of living) if (!placed.has(deviceId)) said.push({ kind: 'seen', deviceId })
+  return said
+}
+
+type Properties = Readonly<Record<string, unknown>>
+const NOTHING: Properties = {}
+
+/** Undefined if it is not a point: an 'action' without a geometry reports something that the app did. */
+function pointOf(
+  feature: Properties,
+  { properties, deviceId }: { properties: Properties; deviceId: string | undefined },
+): SentPoint | 'action' | undefined {
+  const { geometry } = feature
+  if (geometry === undefined || geometry === null) return 'action'
+  const coordinates: unknown = objectIn(geometry)?.['coordinates']
+  if (!Array.isArray(coordinates) || coordinates.length < 2) return undefined
+  const measured: Measured = {}
+  measure(measured, 'accuracy', properties['horizontal_accuracy'])
+  measure(measured, 'altitude', properties['altitude'])
+  measure(measured, 'speed', properties['speed'])
+  measure(measured, 'heading', properties['course'])
+  measureBattery(measured, properties['battery_level'])
+  const { timestamp } = properties
+  return {
+    kind: 'point',
+    deviceId,
+    latitude: coordinates[1],
+    longitude: coordinates[0],
+    time: timeIn(timestamp),
+    sentTime: timestamp,
+    measured,
+    sent: feature,
+  }
+}
+
+function deviceIdOf(properties: Properties, device: string | undefined): string | undefined {
+  return textIn(properties['device_id']) ?? device ?? textIn(properties['unique_id'])
+}
+
+function malformed(message: string, sent: unknown): Said {
+  return { kind: 'malformed', message, sent }
+}

@@ -1,0 +1,97 @@
+import { EMPTY_LIST, RESULT_OK, type App, type AppRequest, type Said } from './app.ts'
+import { NO_FIELDS, type Fields } from './fields.ts'
+import { jsonObjectIn } from './json-in.ts'
+import { timeIn } from './times.ts'
+import { isSent, measure, METRES_PER_SECOND, textIn, type Measured } from './values.ts'
+
+/** OwnTracks' iOS app puts photos into messages. */
+const LIMIT_BYTES = 8 * 1024 * 1024
+/** 2001-01-01 in milliseconds, the epoch of Overland's times in its OwnTracks mode. */
+const OVERLAND_EPOCH = Date.UTC(2001, 0, 1)
+/** The last parts of topics whose messages are not locations. */
+const SUBTOPICS = /^(?:event|waypoints?|status|step|beacon|dump|cmd)$/
+const ENCRYPTED = 'the payload is encrypted: switch encryption off in the app'
+
+type Message = Readonly<Record<string, unknown>>
+
+/**
+ * OwnTracks in HTTP mode (https://owntracks.org/booklet/tech/json/), and Overland in its OwnTracks
+ * mode, which is recognised by its key: `Authorization: Basic <key>:`, not encoded.
+ */
+export const owntracks: App = {
+  name: 'owntracks',
+  limitBytes: LIMIT_BYTES,
+  never4xx: true,
+  read: (request) => readOwntracks(request),
+  answer: ({ literalBasic }) => (literalBasic ? RESULT_OK : EMPTY_LIST),
+}
+
+/** The same for Dawarich's clients: fields may be in the query, and speeds without a topic are in m/s. */
+export const dawarichOwntracks: App = {
+  ...owntracks,
+  name: 'dawarich-owntracks',
+  read: (request) => readOwntracks(request, { dawarich: true }),
+}
+
+type Options = {
+  readonly dawarich?: boolean
+  /** The device, if the request names it outside of the body. */
+  readonly named?: string | undefined
+}
+
+export function readOwntracks(request: AppRequest, options: Options = {}): readonly Said[] {
+  const others = options.dawarich === true ? request.query : NO_FIELDS
+  const { body } = request
+  // Some apps send an empty body or an empty text.
+  if (body.length === 0 || body.equals(EMPTY_TEXT)) return [said(others, request, options)]
+  const parsed = jsonObjectIn(body)
+  if ('malformed' in parsed) return [parsed.malformed]
+  return [said(completed(parsed.fields, others), request, options)]
+}
+
+/** Completes the message in place: copying one of 8 MiB can take seconds. */
+function completed(message: Record<string, unknown>, others: Fields): Message {
+  for (const [name, value] of Object.entries(others)) {
+    if (!Object.hasOwn(message, name)) message[name] = value
+  }
+  return message
+}
+
+const EMPTY_TEXT = Buffer.from('""')
+
+function said(message: Message, request: AppRequest, { dawarich, named }: Options): Said {
+  const deviceId = named ?? deviceIdOf(message, request)
+  const { _type: type, lat, lon, tst } = message
+  if (type === 'encrypted') {
+    return { kind: 'malformed', deviceId, message: ENCRYPTED, sent: message }
+  }
+  const isPlace = type === 'location' || (type === undefined && (isSent(lat) || isSent(lon)))
+  if (!isPlace) return { kind: 'seen', deviceId }
+  const unit = dawarich === true && message['topic'] === undefined ? 'mps' : 'kmh'
+  const measured: Measured = {}
+  measure(measured, 'accuracy', message['acc'])
+  measure(measured, 'altitude', message['alt'])
+  measure(measured, 'speed', message['vel'], METRES_PER_SECOND[unit])
+  measure(measured, 'heading', message['cog'])
+  measure(measured, 'battery', message['batt'], 0.01)
+  return {
+    kind: 'point',
+    deviceId,
+    latitude: lat,
+    longitude: lon,
+    time: timeIn(tst) + (request.literalBasic ? OVERLAND_EPOCH : 0),
+    sentTime: tst,
+    measured,
+    sent: message,
+  }
+}
+
+/** `user/device` from the topic, or else from headers or query, or else the two letters of the tid. */
+function deviceIdOf({ topic, tid }: Message, { query, header }: AppRequest): string | undefined {
+  const segments = (textIn(topic) ?? '').split('/').flatMap((segment) => textIn(segment) ?? [])
+  if (segments.length > 1 && SUBTOPICS.test(segments.at(-1) ?? '')) segments.pop()
+  if (segments.length > 0) return segments.slice(-2).join('/')
+  const user = textIn(header('x-limit-u')) ?? textIn(query['u'])
+  const device = textIn(header('x-limit-d')) ?? textIn(query['d']) ?? textIn(tid)
+  return textIn([user, device].filter(Boolean).join('/'))
+}

@@ -1,0 +1,141 @@
+import {
+  boundedPoints,
+  EMPTY,
+  EMPTY_LIST,
+  RESULT_OK,
+  type App,
+  type AppAnswer,
+  type AppRequest,
+  type Said,
+} from './app.ts'
+import type { Fields } from './fields.ts'
+import { gprmcIn } from './gprmc.ts'
+import { jsonObjectIn } from './json-in.ts'
+import { sentPoint } from './point.ts'
+import { isSent, measure, METRES_PER_SECOND, textIn, type Measured } from './values.ts'
+import { formAndQuery, isJson, readOsmand } from './osmand.ts'
+import { readBatch } from './overland.ts'
+import { readOwntracks } from './owntracks.ts'
+
+const LIMIT_BYTES = 2 * 1024 * 1024
+/** Placeholders for the device's name in the URLs that PhoneTrack's pages show. */
+const PLACEHOLDERS: ReadonlySet<string> = new Set(['yourname', 'devicename', 'name'])
+
+type Sent = Readonly<Record<string, unknown>>
+type Named = { readonly named: string | undefined }
+
+/**
+ * The logging URLs of Nextcloud's PhoneTrack, with the key in place of the session's token, so that
+ * a phone that reports there only needs another host. The last part of the path names the device.
+ */
+export const phonetrack: App = {
+  name: 'phonetrack',
+  limitBytes: LIMIT_BYTES,
+  read: (request) =>
+    (READERS.get(request.parameters['app'] ?? '') ?? readAny)(request, named(request)),
+  answer: ({ parameters }) => ANSWERS.get(parameters['app'] ?? '') ?? EMPTY,
+}
+
+/** PhoneTrack's URL for OwnTracks, which deletes data on a 4xx here as at its own paths. */
+export const phonetrackOwntracks: App = { ...phonetrack, never4xx: true }
+
+type Reader = (request: AppRequest, named: Named) => readonly Said[]
+
+/** Readers for loggers whose format is more than named fields; `readAny` reads the others. */
+const READERS = new Map<string, Reader>([
+  ['owntracks', readOwntracks],
+  ['traccar', readOsmand],
+  ['overland', ({ body }, named) => readBatch(body, named)],
+  ['opengts', readOpengts],
+  ['multiple', readMultiple],
+])
+
+const DONE: AppAnswer = { status: 200, body: '{"done":1,"friends":[]}' }
+
+const ANSWERS = new Map<string, AppAnswer>([
+  ['get', DONE],
+  ['post', DONE],
+  ['multiple', DONE],
+  ['owntracks', EMPTY_LIST],
+  ['overland', RESULT_OK],
+  ['ulogger', { status: 200, body: '{"error":false,"trackid":1}' }],
+  ['traccar', { status: 200, body: '{"status":"success"}' }],
+  ['opengts', { status: 200, body: 'true' }],
+])
+
+function named({ parameters: { device } }: { parameters: Fields }): Named {
+  const name = textIn(device)
+  return { named: name !== undefined && PLACEHOLDERS.has(name) ? undefined : name }
+}
+
+/** OsmAnd, GPSLogger, Locus Map, μlogger, PhoneTrack's own app and any other configurable logger. */
+function readAny(request: AppRequest, { named: deviceId }: Named): readonly Said[] {
+  const parsed = isJson(request) ? jsonObjectIn(request.body) : formAndQuery(request)
+  if ('malformed' in parsed) return [parsed.malformed]
+  const fields: Sent = parsed.fields
+  const { lat: latitude, lon: longitude } = fields
+  if (!isSent(latitude) && !isSent(longitude)) return [{ kind: 'seen', deviceId }]
+  const timestamp = firstOf(fields, ['timestamp', 'tst', 'time', 'datetime'])
+  const measured = measuredIn(fields)
+  return [sentPoint({ deviceId, latitude, longitude, timestamp, measured, sent: fields })]
+}
+
+/** `points`, each a list: latitude, longitude, time, altitude, accuracy, battery, …, speed, bearing. */
+function readMultiple({ body }: AppRequest, { named: deviceId }: Named): readonly Said[] {
+  const parsed = jsonObjectIn(body)
+  if ('malformed' in parsed) return [parsed.malformed]
+  const { points } = parsed.fields
+  const sent = parsed.fields
+  if (!Array.isArray(points)) {
+    return [{ kind: 'malformed', deviceId, message: 'points must be a list of lists', sent }]
+  }
+  if (points.length === 0) return [{ kind: 'seen', deviceId }]
+  const bounded = boundedPoints(points)
+  const said: Said[] = []
+  let strange = 0
+  for (const point of bounded.points) {
+    if (!Array.isArray(point) || point.length < 2) {
+      strange += 1
+      continue
+    }
+    const [latitude, longitude, timestamp, alt, acc, bat, , , speed, bearing] = point as unknown[]
+    const measured = measuredIn({ alt, acc, bat, speed, bearing })
+    said.push(sentPoint({ deviceId, latitude, longitude, timestamp, measured, sent: point }))
+  }
+  if (strange > 0) {
+    const message = `${strange} of the points are no lists that begin with latitude and longitude`
+    said.push({ kind: 'malformed', deviceId, message, sent: undefined })
+  }
+  return said.concat(bounded.beyond)
+}
+
+function readOpengts(request: AppRequest, { named }: Named): readonly Said[] {
+  const form = formAndQuery(request)
+  if ('malformed' in form) return [form.malformed]
+  const { gprmc, id, dev, alt, batt } = form.fields
+  const deviceId = named ?? textIn(id) ?? textIn(dev)
+  if (gprmc === undefined) return [{ kind: 'seen', deviceId }]
+  const { isVoid, latitude, longitude, time, knots, course } = gprmcIn(gprmc)
+  if (isVoid) return [{ kind: 'seen', deviceId }]
+  const measured: Measured = {}
+  measure(measured, 'altitude', alt)
+  measure(measured, 'speed', knots, METRES_PER_SECOND.kn)
+  measure(measured, 'heading', course)
+  measure(measured, 'battery', batt, 0.01)
+  const sent = form.fields
+  return [{ kind: 'point', deviceId, latitude, longitude, time, sentTime: gprmc, measured, sent }]
+}
+
+function measuredIn(fields: Sent): Measured {
+  const measured: Measured = {}
+  measure(measured, 'accuracy', firstOf(fields, ['acc', 'accuracy']))
+  measure(measured, 'altitude', firstOf(fields, ['alt', 'altitude']))
+  measure(measured, 'speed', fields['speed'])
+  measure(measured, 'heading', firstOf(fields, ['bearing', 'heading', 'cog']))
+  measure(measured, 'battery', firstOf(fields, ['bat', 'batt', 'battery']), 0.01)
+  return measured
+}
+
+function firstOf(fields: Sent, names: readonly string[]): unknown {
+  return fields[names.find((name) => isSent(fields[name])) ?? '']
+}

@@ -1,0 +1,36 @@
+import { type Said } from './app.ts'
+import { jsonObjectIn } from './json-in.ts'
+import { sentPoint } from './point.ts'
+import { isSent, measure, measureBattery, objectIn, textIn, type Measured } from './values.ts'
+
+/**
+ * The JSON of Traccar Client 9. The coordinates are in `coords`, or flat beside the time.
+ * @param named the device, if the request names it outside of the body.
+ */
+export function readTraccarJson(
+  body: Buffer,
+  { named }: { named?: string | undefined } = {},
+): readonly Said[] {
+  const parsed = jsonObjectIn(body)
+  if ('malformed' in parsed) return [parsed.malformed]
+  const { fields } = parsed
+  const deviceId = named ?? textIn(fields['device_id'])
+  const location = objectIn(fields['location'])
+  if (location === undefined) {
+    if (!isSent(fields['location'])) return [{ kind: 'seen', deviceId }]
+    const message = 'location must be a JSON object'
+    return [{ kind: 'malformed', deviceId, message, sent: fields }]
+  }
+  const coords = objectIn(location['coords']) ?? location
+  const { latitude, longitude } = coords
+  if (!isSent(latitude) && !isSent(longitude)) return [{ kind: 'seen', deviceId }]
+  const measured: Measured = {}
+  measure(measured, 'accuracy', coords['accuracy'])
+  measure(measured, 'altitude', coords['altitude'])
+  measure(measured, 'speed', coords['speed'])
+  measure(measured, 'heading', coords['heading'])
+  const battery = objectIn(location['battery']) ?? objectIn(fields['battery'])
+  measureBattery(measured, battery?.['level'])
+  const { timestamp } = location
+  return [sentPoint({ deviceId, latitude, longitude, timestamp, measured, sent: fields })]
+}

@@ -1,0 +1,59 @@
+import { RANGES } from '../../schemas/plain-report.ts'
+
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+/** No more digits than an app can mean: a converted 0.211914 knots is not 0.10901788596 m/s. */
+const DECIMALS = 1e6
+
+/** Metres per second in one of each unit. */
+export const METRES_PER_SECOND = { kn: 0.514444, kmh: 1 / 3.6, mph: 0.44704, mps: 1 } as const
+
+type Measurement = 'accuracy' | 'altitude' | 'speed' | 'heading' | 'battery'
+export type Measured = { [Name in Measurement]?: number }
+
+/** A number, possibly written as text; undefined for everything else. */
+export function numberIn(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
+  if (typeof value !== 'string') return undefined
+  const text = value.trim()
+  if (!NUMBER.test(text)) return undefined
+  const number = Number(text)
+  return Number.isFinite(number) ? number : undefined
+}
+
+/** A text without white space at its ends; undefined if it is empty, or not a text. */
+export function textIn(value: unknown): string | undefined {
+  // Some apps number their devices.
+  const text = typeof value === 'number' ? String(value) : value
+  if (typeof text !== 'string') return undefined
+  const trimmed = text.trim()
+  return trimmed === '' ? undefined : trimmed
+}
+
+/** Whether a field was sent and is not empty. */
+export function isSent(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== ''
+}
+
+/** The fields of a JSON object; undefined for everything else. */
+export function objectIn(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  return value as Record<string, unknown>
+}
+
+/**
+ * Sets a measurement if it is a number within its range. Otherwise it is left out, and the point stays:
+ * apps write -1 for unknown values.
+ */
+export function measure(to: Measured, name: Measurement, value: unknown, factor = 1): void {
+  const number = numberIn(value)
+  if (number === undefined) return
+  const scaled = factor === 1 ? number : Math.round(number * factor * DECIMALS) / DECIMALS
+  const [least, greatest] = RANGES[name]
+  // Adding 0 makes a negative zero 0.
+  if (scaled >= least && scaled <= greatest) to[name] = scaled + 0
+}
+
+/** Sets the battery level from a fraction; values above 1 are percent. */
+export function measureBattery(to: Measured, value: unknown): void {
+  measure(to, 'battery', value, (numberIn(value) ?? 0) > 1 ? 0.01 : 1)
+}

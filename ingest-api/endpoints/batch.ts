@@ -1,0 +1,64 @@
+import { invalidParams } from '../../runtime/errors.ts'
+import type { HttpContext } from '../../runtime/http.ts'
+import { isoTime } from '../../schemas/iso-8601.ts'
+import type { Accept, SubmittedPosition } from '../accept/accept.ts'
+import { rateLimitHeaders } from '../accept/allowance.ts'
+import type { PositionOutcome } from '../accept/outcome.ts'
+import type { Endpoint } from '../requests/endpoint.ts'
+import { idempotencyKey } from '../requests/idempotency-key.ts'
+import { bodyFault } from '../requests/read-body.ts'
+import type { Receive } from './receive.ts'
+
+const LIMIT_BYTES = 1024 * 1024
+export const MOST_REPORTS = 1000
+
+/**
+ * `POST /api/v1/gps/batch`: up to 1000 reports in, a result for each out. All accepted reports are
+ * durable before the answer; a refused report does not affect the others.
+ */
+export function submitBatch({ receive, accept }: { receive: Receive; accept: Accept }): Endpoint {
+  return async function submitBatch(ctx) {
+    const { grant, reports, withinMs, allowance } = await receive(ctx, {
+      limitBytes: LIMIT_BYTES,
+      reportsIn: ({ json }) => batch(ctx, json),
+    })
+    const { outcomes, keyAllowance = allowance } = await accept(grant, reports, { withinMs })
+    ctx.state.headers.push(...rateLimitHeaders(keyAllowance))
+    const results = outcomes.map(result)
+    const accepted = outcomes.filter(({ kind }) => kind === 'accepted').length
+    const rejected = outcomes.length - accepted
+    const message = `${accepted} accepted, ${rejected} rejected`
+    return { message, data: { accepted, rejected, results } }
+  }
+}
+
+/**
+ * The reports in a body. If the batch has an Idempotency-Key, each report gets its own, made from it.
+ * @throws {ApiError} 400 if the body is not a batch, or the header is invalid.
+ */
+function batch(ctx: HttpContext, json: unknown): SubmittedPosition[] {
+  const reports =
+    typeof json === 'object' && json !== null && Object.hasOwn(json, 'reports')
+      ? (json as { reports: unknown }).reports
+      : undefined
+  if (!Array.isArray(reports) || reports.length < 1 || reports.length > MOST_REPORTS) {
+    throw bodyFault(`the body must be {"reports":[…]} with 1 to ${MOST_REPORTS} position reports`)
+  }
+  const { idempotencyKey: header, faults } = idempotencyKey(ctx)
+  if (faults !== undefined) throw invalidParams(faults)
+  return reports.map((report: unknown, index) => ({
+    json: report,
+    ...(header !== undefined && { idempotencyKey: `${header} ${index}` }),
+  }))
+}
+
+function result(outcome: PositionOutcome, index: number) {
+  switch (outcome.kind) {
+    case 'accepted': {
+      const { recordId, receivedAt } = outcome
+      return { index, recordId, receivedAt: isoTime(receivedAt) }
+    }
+    case 'refused':
+      return { index, error: outcome.error, message: outcome.message }
+  }
+}

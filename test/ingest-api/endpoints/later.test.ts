@@ -1,0 +1,205 @@
+import { afterEach, describe, expect, jest, test } from '@jest/globals'
+import { Load } from '../../../runtime/load.ts'
+import { eventually } from '../../eventually.ts'
+import { DependencyError } from '../../../runtime/errors.ts'
+import type { ApiKey } from '../../../store/back-office.ts'
+import { T0 } from '../../samples.ts'
+import { startIngest, type Answer, type IngestHarness } from '../ingest-harness.ts'
+import { rejectionsOf } from '../apps/rejections-of.ts'
+
+let ingest: IngestHarness
+let points = 0
+
+afterEach(() => ingest.close())
+
+async function start(
+  options: Parameters<typeof startIngest>[0] = {},
+  changes: Partial<ApiKey> = {},
+): Promise<{ id: string; secret: string }> {
+  ingest = await startIngest(options)
+  return ingest.createKey(changes)
+}
+
+function feature(deviceId = 'van', latitude = 54.3) {
+  points += 1
+  return {
+    geometry: { type: 'Point', coordinates: [10.1, latitude] },
+    properties: { device_id: deviceId, timestamp: T0 / 1000 + points },
+  }
+}
+
+function overland(secret: string, ...locations: unknown[]): Promise<Answer> {
+  const headers = { Authorization: `Bearer ${secret}` }
+  const body = JSON.stringify({ locations })
+  return ingest.request('/api/v1/senders/overland', { method: 'POST', headers, body })
+}
+
+/** Every path with a request of one position. */
+function everyApp(secret: string): Promise<Answer>[] {
+  const headers = { Authorization: `Bearer ${secret}` }
+  const post = (path: string, body: object) =>
+    ingest.request(path, { method: 'POST', headers, body: JSON.stringify(body) })
+  return [
+    overland(secret, feature()),
+    post('/pub', { _type: 'location', tid: 'van', lat: 1, lon: 2, tst: T0 / 1000 }),
+    post('/api/v1/senders/traccar', { device_id: 'van', location: { latitude: 1, longitude: 2 } }),
+    ingest.request(`/api/v1/senders/osmand/${secret}?id=van&lat=1&lon=2`),
+  ]
+}
+
+/** 503 with the time after which it may be sent again. */
+function expectLater(answer: Answer, retryAfter: RegExp): void {
+  expect(answer.status).toBe(503)
+  expect(answer.body).toMatchObject({ success: false, code: 503, error: 'SERVICE_UNAVAILABLE' })
+  expect(answer.headers.get('retry-after')).toMatch(retryAfter)
+}
+
+const devices = async () => (await ingest.logged()).map(({ deviceId }) => deviceId).sort()
+
+describe('a request that may succeed later gets 503, and its acceptable reports are stored', () => {
+  test('for a device that is not on the key’s list, which operators see', async () => {
+    const { id, secret } = await start({}, { deviceIds: ['van', 'tug-*'] })
+    expectLater(await overland(secret, feature(), feature('bus'), feature('tug-1')), /^60$/)
+    expect(await devices()).toEqual(['tug-1', 'van'])
+    expect(await rejectionsOf(ingest, id)).toMatchObject([
+      {
+        error: 'FORBIDDEN',
+        deviceId: 'bus',
+        message: 'this API key may not report for this deviceId',
+      },
+    ])
+    expect((await overland(secret, feature('tug-2'))).status).toBe(200)
+  })
+
+  test('for a suspended account, which operators see', async () => {
+    const { id, secret } = await start()
+    await ingest.store.suspendAccount({ accountId: 'acc-1', suspended: true })
+    for (const answer of await Promise.all(everyApp(secret))) expectLater(answer, /^60$/)
+    await ingest.rejected(4)
+    const told = await rejectionsOf(ingest, id)
+    expect(told.map(({ message }) => message)).toEqual(Array(4).fill('the account is suspended'))
+  })
+
+  test('while the log is unavailable', async () => {
+    const append = () => Promise.reject(new DependencyError('away', { retriable: true }))
+    const { id, secret } = await start({ wrapLog: (log) => ({ append, ready: () => log.ready() }) })
+    for (const answer of await Promise.all(everyApp(secret))) expectLater(answer, /^[123]$/)
+    expect(await rejectionsOf(ingest, id)).toEqual([])
+  })
+
+  test('after an error of the service', async () => {
+    const append = () => Promise.reject(new TypeError('events is not iterable'))
+    const { secret } = await start({ wrapLog: (log) => ({ append, ready: () => log.ready() }) })
+    const answer = await overland(secret, feature())
+    expectLater(answer, /^[123]$/)
+    expect(JSON.stringify(answer.body)).not.toContain('iterable')
+  })
+
+  test('while the store cannot look up the key', async () => {
+    const { secret } = await start({
+      wrapKeys: () => ({ findGrant: () => Promise.reject(new Error('away')) }),
+    })
+    for (const answer of await Promise.all(everyApp(secret))) expectLater(answer, /^[123]$/)
+  })
+
+  test('after too many failed authentications of an address', async () => {
+    await start({ rateLimits: { auth: { points: 2, seconds: 60 } } })
+    const answers = []
+    for (let n = 0; n < 4; n += 1) answers.push(await overland('none', feature()))
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 503, 503])
+    expect(Number(answers[3]?.headers.get('retry-after'))).toBeGreaterThan(3)
+  })
+
+  test('for a device beyond its limit, next to another device', async () => {
+    const { id, secret } = await start({ rateLimits: { device: { points: 1, seconds: 60 } } })
+    expect((await overland(secret, feature(), feature())).status).toBe(200)
+    expectLater(await overland(secret, feature(), feature('tug')), /^\d\d$/)
+    expect(await devices()).toEqual(['tug', 'van', 'van'])
+    // The request comes again, so it is not a rejection.
+    expect(await rejectionsOf(ingest, id)).toEqual([])
+    const { values } = await ingest.metrics.appReports.get()
+    expect(values).toContainEqual(
+      expect.objectContaining({ labels: { app: 'overland', outcome: 'RATE_LIMITED' }, value: 1 }),
+    )
+  })
+
+  test('when there are more requests than the service can carry, also with GET', async () => {
+    const load = new Load({ mostRequests: 0 })
+    const { secret } = await start({ load })
+    const answer = await ingest.request(`/api/v1/senders/osmand/${secret}?id=van&lat=1&lon=2`)
+    expectLater(answer, /^[123]$/)
+  })
+})
+
+describe('a batch larger than its key’s limit', () => {
+  test('is accepted whole, and the rest is owed', async () => {
+    const { secret } = await start({ rateLimits: { key: { points: 5, seconds: 1 } } })
+    const twenty = Array.from({ length: 20 }, () => feature())
+    expect((await overland(secret, ...twenty)).status).toBe(200)
+    const started = performance.now()
+    expect(await devices()).toHaveLength(20)
+    expectLater(await overland(secret, feature()), /^1$/)
+    await eventually(async () => (await overland(secret, feature())).status === 200)
+    // A second for the five that fitted, and three for those that did not.
+    expect(performance.now() - started).toBeGreaterThan(3_000)
+  })
+
+  test('is charged before it is processed, so several at once are not all accepted', async () => {
+    const load = new Load()
+    const { secret } = await start({ load, rateLimits: { key: { points: 5, seconds: 60 } } })
+    const begun = jest.spyOn(load, 'beginBody')
+    let letGo = () => {}
+    const going = new Promise<void>((resolve) => (letGo = resolve))
+    const sent = Array.from({ length: 4 }, () => {
+      const locations = Array.from({ length: 20 }, () => feature())
+      const body = new ReadableStream({
+        start: (controller) => controller.enqueue(Buffer.from('{"locations":')),
+        async pull(controller) {
+          await going
+          controller.enqueue(Buffer.from(`${JSON.stringify(locations)}}`))
+          controller.close()
+        },
+      })
+      const headers = { Authorization: `Bearer ${secret}` }
+      const init = { method: 'POST', headers, body, duplex: 'half' } as const
+      return ingest.request('/api/v1/senders/overland', init)
+    })
+    await eventually(() => begun.mock.calls.length === 4)
+    letGo()
+    const answers = await Promise.all(sent)
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 503, 503, 503])
+    expect(await devices()).toHaveLength(20)
+  })
+
+  test('owes nothing if the log did not take it', async () => {
+    let isAway = true
+    const { secret } = await start({
+      rateLimits: { key: { points: 5, seconds: 60 } },
+      wrapLog: (log) => ({
+        ready: () => log.ready(),
+        append: async (events) => {
+          if (isAway) throw new DependencyError('away', { retriable: true })
+          await log.append(events)
+        },
+      }),
+    })
+    const twenty = Array.from({ length: 20 }, () => feature())
+    for (let n = 0; n < 3; n += 1) expectLater(await overland(secret, ...twenty), /^[123]$/)
+    isAway = false
+    expect((await overland(secret, feature('tug'))).status).toBe(200)
+    expect((await overland(secret, ...twenty)).status).toBe(200)
+    expectLater(await overland(secret, feature()), /^60$/)
+  })
+
+  test('owes nothing while it is repeated for a device that is not on the key’s list', async () => {
+    const limit = { key: { points: 5, seconds: 1 } }
+    const { secret } = await start({ rateLimits: limit }, { deviceIds: ['van', 'tug'] })
+    const twenty = Array.from({ length: 20 }, () => feature())
+    expectLater(await overland(secret, ...twenty, feature('bus')), /^60$/)
+    const started = performance.now()
+    // It has used up the window, and nothing else.
+    await eventually(async () => (await overland(secret, feature('tug'))).status === 200)
+    expect(performance.now() - started).toBeLessThan(3_000)
+    expect(await devices()).toHaveLength(21)
+  })
+})

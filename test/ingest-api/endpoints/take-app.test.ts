@@ -1,0 +1,228 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { gzipSync } from 'node:zlib'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { T0 } from '../../samples.ts'
+import { ingestForAllTests, startIngest, type IngestHarness } from '../ingest-harness.ts'
+import { rejectionsOf } from '../apps/rejections-of.ts'
+import {
+  batch,
+  bearer,
+  devicesOf,
+  feature,
+  location,
+  now,
+  OSMAND,
+  OVERLAND,
+  OWNTRACKS,
+  post,
+  query,
+} from '../apps/app-requests.ts'
+
+/** The shortest possible feature of Overland. */
+const small = () => ({
+  geometry: { coordinates: [10.1, 54.3] },
+  properties: { device_id: 'van', timestamp: now() },
+})
+
+let ingest: IngestHarness
+ingestForAllTests((given) => ({ ingest } = given))
+
+beforeAll(async () => {
+  const stolen = { accountId: 'acc-1', deviceId: 'stolen', changedAt: T0, disabled: true }
+  await ingest.store.changeDeviceSettings(stolen)
+})
+
+describe('data that can never be accepted gets a 2xx and a rejection', () => {
+  const far = Math.floor(T0 / 1000) + 2 * 24 * 3600
+  test.each<[string, string, () => string | Uint8Array, string]>([
+    [
+      'a latitude',
+      OSMAND,
+      () => `id=van&lat=95&lon=10&timestamp=${now()}`,
+      'latitude "95" is not between -90 and 90',
+    ],
+    [
+      'a number that is none',
+      OSMAND,
+      () => `id=van&lat=invalid&lon=10`,
+      'latitude "invalid" is not a number',
+    ],
+    ['half a place', OSMAND, () => `id=van&lat=10`, 'longitude is missing'],
+    [
+      'before 2000',
+      OSMAND,
+      () => 'id=van&lat=1&lon=2&timestamp=456',
+      'timestamp "456" is before 2000',
+    ],
+    [
+      'tomorrow',
+      OWNTRACKS,
+      () => location({ tst: far }),
+      `timestamp ${far} is more than 24 hours in the future`,
+    ],
+    [
+      'no time',
+      OWNTRACKS,
+      () => location({ tst: undefined, created_at: far }),
+      'timestamp is missing',
+    ],
+    [
+      'another time',
+      OVERLAND,
+      () => batch({ ...feature(), properties: { timestamp: 'noon' } }),
+      'timestamp "noon" is not a time',
+    ],
+    [
+      'a device id',
+      OSMAND,
+      () => `id=${'x'.repeat(129)}&lat=1&lon=2`,
+      'deviceId must have 1 to 128 characters',
+    ],
+    [
+      'bytes that are no UTF-8 in a form',
+      OSMAND,
+      () => 'id=%ff&lat=1&lon=2',
+      'deviceId must be well-formed Unicode, without lone surrogates',
+    ],
+    [
+      'bytes that are no UTF-8',
+      OWNTRACKS,
+      () => Uint8Array.of(0x7b, 0xff, 0x7d),
+      'the body must be UTF-8',
+    ],
+    ['half a JSON', OWNTRACKS, () => '{"_type"', 'the body must be well-formed JSON'],
+    ['no object', OWNTRACKS, () => '[1]', 'the body must be a JSON object'],
+    [
+      'something encrypted',
+      OWNTRACKS,
+      () => '{"_type":"encrypted","data":"c2VjcmV0"}',
+      'the payload is encrypted: switch encryption off in the app',
+    ],
+    ['no batch', OVERLAND, () => '{}', 'the body must be {"locations":[…]}'],
+    [
+      'features that are none',
+      OVERLAND,
+      () => batch(1, { geometry: 2 }),
+      '2 of the locations are no GeoJSON points',
+    ],
+    [
+      'too much',
+      OSMAND,
+      () => `id=van&note=${'x'.repeat(17_000)}`,
+      'the body must not be larger than 16384 bytes',
+    ],
+    [
+      'so many fields that nobody else would be answered meanwhile',
+      OWNTRACKS,
+      () => location(Object.fromEntries(Array.from({ length: 250_000 }, (_, n) => [`k${n}`, 1]))),
+      'the body has too many parts',
+    ],
+    [
+      'nothing within nothing, as deeply',
+      OVERLAND,
+      () => `{"locations":${'['.repeat(600_000)}${']'.repeat(600_000)}}`,
+      'the body has too many parts',
+    ],
+    [
+      'a disabled device',
+      OSMAND,
+      () => query().replace('van', 'stolen'),
+      'this device is disabled',
+    ],
+  ])('%s', async (_, path, body, message) => {
+    const { id, secret } = await ingest.createKey()
+    expect((await post(ingest, path, body(), bearer(secret))).status).toBe(200)
+    // Nothing is flushed: it was durable before the answer.
+    expect((await rejectionsOf(ingest, id)).map((told) => told.message)).toEqual([message])
+    expect(await devicesOf(ingest, id)).toEqual([])
+  })
+
+  test('for an unknown content coding, and for a damaged body', async () => {
+    const { id, secret } = await ingest.createKey()
+    const packed = gzipSync(location())
+    for (const [coding, bytes] of [
+      ['zstd', packed],
+      ['gzip', packed.subarray(0, 20)],
+    ] as const) {
+      const headers = { ...bearer(secret), 'Content-Encoding': coding }
+      expect((await post(ingest, OWNTRACKS, bytes, headers)).status).toBe(200)
+    }
+    expect(await rejectionsOf(ingest, id)).toHaveLength(2)
+    expect(
+      (await post(ingest, OWNTRACKS, packed, { ...bearer(secret), 'Content-Encoding': 'gzip' }))
+        .status,
+    ).toBe(200)
+    expect(await devicesOf(ingest, id)).toEqual(['JJ'])
+  })
+
+  test('but not a photo or a batch of thousands of points', async () => {
+    const { id, secret } = await ingest.createKey()
+    const photo = location({ image: 'A'.repeat(6 * 1024 * 1024), imagename: 'pier' })
+    expect((await post(ingest, OWNTRACKS, photo, bearer(secret))).status).toBe(200)
+    const points = Array.from({ length: 9_000 }, () => feature())
+    expect((await post(ingest, OVERLAND, batch(...points), bearer(secret))).status).toBe(200)
+    expect(await rejectionsOf(ingest, id)).toEqual([])
+    expect(await devicesOf(ingest, id)).toHaveLength(9_001)
+  })
+
+  test.each<[string, string, (points: number) => string]>([
+    [
+      'PhoneTrack',
+      '/log/multiple',
+      (points) =>
+        JSON.stringify({ points: Array.from({ length: points }, () => [54.3, 10.1, now()]) }),
+    ],
+    ['Overland', OVERLAND, (points) => batch(...Array.from({ length: points }, () => small()))],
+  ])('for more than 10 000 points of %s: those beyond the limit', async (_app, path, body) => {
+    const { id, secret } = await ingest.createKey()
+    const at = path.startsWith('/log') ? `${path}/${secret}/van` : path
+    expect((await post(ingest, at, body(10_002), bearer(secret))).status).toBe(200)
+    expect(await devicesOf(ingest, id)).toHaveLength(10_000)
+    expect((await rejectionsOf(ingest, id)).map(({ message }) => message)).toEqual([
+      'a request may have 10000 points: 2 more were sent',
+    ])
+  })
+
+  test('for hundreds of thousands of malformed points, counted as one, without delaying others', async () => {
+    const { id, secret } = await ingest.createKey()
+    const points = gzipSync(`{"points":[${'[],'.repeat(349_000)}[]]}`)
+    const headers = { 'Content-Encoding': 'gzip' }
+    const delays = monitorEventLoopDelay({ resolution: 5 })
+    delays.enable()
+    const answer = await post(ingest, `/log/multiple/${secret}/van`, points, headers)
+    delays.disable()
+    expect(answer.status).toBe(200)
+    // It was 2 s.
+    expect(delays.max / 1e6).toBeLessThan(250)
+    expect((await rejectionsOf(ingest, id)).map(({ message, count }) => [message, count])).toEqual([
+      ['10000 of the points are no lists that begin with latitude and longitude', 1],
+      ['a request may have 10000 points: 339001 more were sent', 1],
+    ])
+  })
+
+  test('with many rejections in a second counted durably', async () => {
+    const { id, secret } = await ingest.createKey()
+    ingest.clock.time += 1_000
+    const bad = Array.from({ length: 50 }, () => feature(95))
+    expect((await post(ingest, OVERLAND, batch(...bad, feature()), bearer(secret))).status).toBe(
+      200,
+    )
+    const counts = (await rejectionsOf(ingest, id)).map(({ count }) => count)
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(50)
+    expect(counts.length).toBeLessThanOrEqual(22)
+    expect(await devicesOf(ingest, id)).toEqual(['van'])
+    ingest.clock.time += 1_000
+  })
+
+  test('but a 503 if the rejection cannot be written', async () => {
+    const away = await startIngest({
+      wrapRejections: () => ({ appendRejections: () => Promise.reject(new Error('away')) }),
+    })
+    const { secret } = await away.createKey()
+    const answer = await away.request(`${OSMAND}/${secret}?id=van&lat=95&lon=10`)
+    expect(answer.status).toBe(503)
+    expect(answer.headers.get('retry-after')).toMatch(/^[123]$/)
+    expect((await away.request(`${OSMAND}/${secret}?${query()}`)).status).toBe(200)
+    await away.close()
+  })
+})
