@@ -1,27 +1,20 @@
-import { afterEach, beforeEach } from '@jest/globals'
+import { afterEach } from '@jest/globals'
+import { directoryForEachTest } from './directory-for-each-test.ts'
 import { startEmbedded, type Embedded } from './programs.ts'
 import { endPrograms } from './running-programs.ts'
-import { temporaryDirectory } from './temporary-directory.ts'
 
 /** Tests of `npm start`: each on data of its own, and what it starts ends with it. */
 export function embeddedSuite() {
-  let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+  const directory = directoryForEachTest()
 
-  beforeEach(async () => {
-    directory = await temporaryDirectory()
-  })
-
-  afterEach(async () => {
-    await endPrograms()
-    await directory.remove()
-  })
+  afterEach(endPrograms)
 
   return {
     /** The test's data directory. */
     get path(): string {
-      return directory.path
+      return directory()
     },
-    start: (env: Record<string, string> = {}, path = directory.path): Promise<Embedded> =>
+    start: (env: Record<string, string> = {}, path = directory()): Promise<Embedded> =>
       startEmbedded(path, env),
   }
 }

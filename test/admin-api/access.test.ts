@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { pino } from 'pino'
 import { adminRoutes } from '../../admin-api/app.ts'
 import { newApiKey, secretHash } from '../../schemas/api-key.ts'
@@ -28,10 +28,6 @@ beforeAll(async () => {
     await harness.createKey({ id: 'rotated-of-acc-1' })
     await harness.project({ deviceId: 'device-of-acc-1', recordId: '01KDVN9C00ACCESS0000000001' })
   }
-})
-
-afterAll(async () => {
-  for (const { harness } of [platforms, admins, viewers, strangers]) await harness.close()
 })
 
 test('the table of this test has every route, and nothing else', () => {

@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll } from '@jest/globals'
+import { beforeAll } from '@jest/globals'
 import { pino } from 'pino'
 import { createAdminApp } from '../../admin-api/app.ts'
 import type { IngestAddresses } from '../../admin-api/ingest-addresses.ts'
@@ -20,8 +18,10 @@ import type { PositionReported } from '../../schemas/position-reported.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import type { ApiKey, Operator } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
+import { closeAfterwards } from '../closing.ts'
 import { batchOf, LogOfOneSuite } from '../contracts/store-samples.ts'
 import { positionReported, T0 } from '../samples.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { answerConforms } from './answers-conform.ts'
 
 export type AdminHarness = Awaited<ReturnType<typeof startAdmin>>
@@ -34,7 +34,8 @@ const CHEAP_HASH =
 /**
  * The admin API on a real socket, with a store in a folder of its own: accounts acc-1 and acc-2, and
  * one operator, `ana@example.org`, an admin of acc-1 unless `operator` says otherwise. The clock
- * stands still at T0 + 1 h unless it is moved. Everything that is logged is kept.
+ * stands still at T0 + 1 h unless it is moved. Everything that is logged is kept. It closes after the
+ * test or file that has started it.
  */
 export async function startAdmin({
   operator = {},
@@ -62,7 +63,7 @@ export async function startAdmin({
   ingest?: IngestAddresses
   map?: MapConfig
 } = {}) {
-  const directory = await mkdtemp(join(tmpdir(), 'gps-admin-'))
+  const directory = await ownDirectory()
   const clock = { time: T0 + 3_600_000, now: () => clock.time }
   const store = await openStore({ directory, clock })
   const eventLog = openLog({ file: join(directory, 'log.sqlite'), clock })
@@ -112,8 +113,17 @@ export async function startAdmin({
     port: 0,
     graceMs: 500,
   })
+  let closed: Promise<void> | undefined
+  const close = () => (closed ??= end())
+  closeAfterwards(close)
   const log = new LogOfOneSuite()
   let made = 0
+
+  async function end(): Promise<void> {
+    await server.close()
+    await store.close()
+    await eventLog.close()
+  }
 
   async function request(
     method: string,
@@ -147,6 +157,8 @@ export async function startAdmin({
     stopping,
     operator: person,
     request,
+    /** Closes it before the test ends. */
+    close,
 
     /** The path is under /api/v1. */
     api: (method: string, path: string, options: Parameters<typeof request>[2] = {}) =>
@@ -209,13 +221,6 @@ export async function startAdmin({
       if (first !== undefined) await store.project(batchOf(first, ...others))
       return [first, ...others].flatMap((entry) => (entry === undefined ? [] : [entry.event]))
     },
-
-    async close() {
-      await server.close()
-      await store.close()
-      await eventLog.close()
-      await rm(directory, { recursive: true })
-    },
   }
 }
 
@@ -224,14 +229,10 @@ export function adminForAllTests(
   use: (given: { harness: AdminHarness; headers: Record<string, string> }) => void,
   options?: Parameters<typeof startAdmin>[0],
 ): void {
-  let harness: AdminHarness | undefined
-
   beforeAll(async () => {
-    harness = await startAdmin(options)
+    const harness = await startAdmin(options)
     use({ harness, headers: await harness.createSession() })
   })
-
-  afterAll(() => harness?.close())
 }
 
 /** The beginning of an answer that does not end by itself; the rest is not awaited. */

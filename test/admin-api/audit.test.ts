@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { DependencyError } from '../../runtime/errors.ts'
 import type { AuditEntry } from '../../store/back-office.ts'
 import { bearer, PASSWORD, startAdmin, type AdminHarness } from './admin-harness.ts'
@@ -11,7 +11,6 @@ beforeEach(async () => {
   harness = await startAdmin({ operator: { platform: true } })
   headers = await harness.createSession()
 })
-afterEach(() => harness.close())
 
 /** A millisecond later than before: the order of events within one millisecond is unknown. */
 function ask(method: string, path: string, body?: object, caller = headers) {
@@ -224,7 +223,6 @@ test('who is told that something is done finds it recorded: else the answer is a
   const created = await deaf.api('POST', '/keys', { body: { name: 'x' }, headers: session })
   const body = { email: 'ana@example.org', password: PASSWORD }
   const signedIn = await deaf.api('POST', '/session', { body })
-  await deaf.close()
   expect(created.status).toBe(503)
   expect(created.text).not.toMatch(/gps_/)
   expect(signedIn.status).toBe(503)
@@ -233,7 +231,6 @@ test('who is told that something is done finds it recorded: else the answer is a
 
 test('a change that could not be recorded is recorded before it is confirmed to who repeats it', async () => {
   let away = false
-  await harness.close()
   harness = await startAdmin({
     operator: { platform: true },
     wrapStore: (store) => ({

@@ -1,10 +1,9 @@
-import { afterEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { ingestAddresses } from '../../admin-api/ingest-addresses.ts'
 import type { MapConfig } from '../../runtime/config/console-variables.ts'
 import { startAdmin, type AdminHarness } from './admin-harness.ts'
 
 let harness: AdminHarness
-afterEach(() => harness.close())
 
 async function show(options: Parameters<typeof startAdmin>[0], Host?: string) {
   harness = await startAdmin(options)

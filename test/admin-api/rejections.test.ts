@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import type { ReportRejected } from '../../schemas/report-rejected.ts'
 import { bearer, startAdmin, type AdminHarness } from './admin-harness.ts'
 
@@ -31,7 +31,6 @@ beforeAll(async () => {
   const foreign = { ...first, rejectionId: '01KDVN9C00REJECTED00000099', accountId: 'acc-2' }
   await harness.store.saveRejections([...rejections, foreign])
 })
-afterAll(() => harness.close())
 
 async function find(query: string) {
   const answer = await harness.api('GET', `/rejections?${query}`, { headers })

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { startAdminApi } from '../../admin-api/service.ts'
@@ -11,10 +9,11 @@ import { createLogger } from '../../runtime/logger.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { eventually } from '../eventually.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { freePort } from '../services/own-server.ts'
 
 test('the admin API is ready once its first operator can sign in, and not before', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'gps-admin-service-'))
+  const directory = await ownDirectory()
   const logger = createLogger({ level: 'silent', name: 'test' })
   const lifecycle = new Lifecycle({ logger, deadlineMs: 10_000 })
   const eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
@@ -61,5 +60,4 @@ test('the admin API is ready once its first operator can sign in, and not before
   await lifecycle.close()
   await opened.close()
   await eventLog.close()
-  await rm(directory, { recursive: true })
 })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import type { InstanceReport } from '../../schemas/instance-report.ts'
 import { startAdmin, type AdminHarness } from './admin-harness.ts'
 
@@ -10,7 +10,6 @@ beforeAll(async () => {
   harness = await startAdmin()
   headers = await harness.createSession()
 })
-afterAll(() => harness.close())
 
 const find = (query = '') => harness.api('GET', `/system/history${query}`, { headers })
 

@@ -1,18 +1,14 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import type { RateLimit } from '../../runtime/config/config.ts'
 import { newApiKey, secretHash } from '../../schemas/api-key.ts'
+import { closeAfterwards } from '../closing.ts'
 import { T0 } from '../samples.ts'
 import { startIngest, type IngestHarness } from '../ingest-api/ingest-harness.ts'
 import { bearer, startAdmin, type AdminHarness } from './admin-harness.ts'
 
 let harness: AdminHarness
-const closing: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  await harness.close()
-  for (const close of closing.splice(0)) await close()
-})
 
 const REPORT = { deviceId: 'tug', latitude: 52.5, longitude: 13.4 }
 
@@ -27,7 +23,7 @@ async function startBoth(auth: RateLimit | 'off' = 'off'): Promise<IngestHarness
     rateLimits: { auth },
     wrapKeys: () => ({ findGrant: (hash) => harness.store.findGrant(hash) }),
   })
-  closing.push(() => ingest.close())
+  closeAfterwards(() => ingest.close())
   harness = await startAt(ingest.url)
   return ingest
 }
@@ -36,7 +32,7 @@ async function startBoth(auth: RateLimit | 'off' = 'off'): Promise<IngestHarness
 async function somebodyElse(handle: Parameters<typeof createServer>[1]) {
   const server: Server = createServer(handle)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  closing.push(() => new Promise((resolve) => server.close(resolve)))
+  closeAfterwards(() => new Promise((resolve) => server.close(resolve)))
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 

@@ -1,20 +1,14 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { parseOptions } from '../../bench/options.ts'
 import { figures } from '../../bench/figures.ts'
 import { readResult } from '../../bench/part.ts'
 import { UsageError } from '../../commands/command.ts'
-import { temporaryDirectory } from '../temporary-directory.ts'
+import { directoryForEachTest } from '../directory-for-each-test.ts'
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>
-
-beforeEach(async () => {
-  directory = await temporaryDirectory()
-})
-
-afterEach(() => directory.remove())
+const directory = directoryForEachTest()
 
 async function bench(...args: string[]) {
   const child = spawn('npm', ['run', '--silent', 'bench', '--', ...args], {
@@ -29,7 +23,7 @@ async function bench(...args: string[]) {
 }
 
 test('a short run prints its tables, and everything acknowledged is stored', async () => {
-  const file = join(directory.path, 'result.json')
+  const file = join(directory(), 'result.json')
   const { code, output, errors } = await bench(
     ...['embedded', 'readable', 'sqlite', '--short', '--seconds', '0.2', '--json', file],
   )

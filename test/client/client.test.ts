@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { gpsClient, type Report } from '../../client/client.ts'
 import {
   acknowledged,
@@ -8,11 +8,6 @@ import {
   type Received,
   type Reply,
 } from './stand-in-service.ts'
-
-const closers: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close()
-})
 
 const place = { deviceId: 'van 7', latitude: 48.2, longitude: 16.3 }
 const report = { ...place, timestamp: '2026-01-31T12:30:00Z' }
@@ -24,7 +19,6 @@ async function client(
   options: Partial<Parameters<typeof gpsClient>[0]> = {},
 ) {
   const standIn = await standInService(reply)
-  closers.push(() => standIn.close())
   const { url, received } = standIn
   const timing = jumpingTiming()
   const seen = { answers: 0, repeated: [] as string[] }

@@ -1,7 +1,7 @@
 import * as real from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
-import { temporaryDirectory } from '../temporary-directory.ts'
+import { beforeEach, expect, jest, test } from '@jest/globals'
+import { directoryForEachTest } from '../directory-for-each-test.ts'
 
 /** So many times the disk refuses to make a folder's names durable. */
 let refusals = 0
@@ -15,14 +15,12 @@ jest.unstable_mockModule('node:fs/promises', () => ({
 }))
 const { Journal } = await import('../../client/journal.ts')
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+const directory = directoryForEachTest()
 let file: string
 
-beforeEach(async () => {
-  directory = await temporaryDirectory()
-  file = join(directory.path, 'queue')
+beforeEach(() => {
+  file = join(directory(), 'queue')
 })
-afterEach(() => directory.remove())
 
 const line = (n: number) => JSON.stringify({ n, padding: 'x'.repeat(1_000_000) })
 

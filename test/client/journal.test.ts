@@ -1,18 +1,16 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { Journal } from '../../client/journal.ts'
-import { temporaryDirectory } from '../temporary-directory.ts'
+import { directoryForEachTest } from '../directory-for-each-test.ts'
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+const directory = directoryForEachTest()
 let file: string
 
-beforeEach(async () => {
-  directory = await temporaryDirectory()
-  file = join(directory.path, 'queue')
+beforeEach(() => {
+  file = join(directory(), 'queue')
 })
-afterEach(() => directory.remove())
 
 const line = (n: number, padding = '') => JSON.stringify({ n, padding })
 const everything = { most: Infinity, mostBytes: Infinity }

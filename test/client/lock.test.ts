@@ -3,21 +3,19 @@ import { readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { beforeEach, expect, test } from '@jest/globals'
 import { lock } from '../../client/lock.ts'
 import { realTiming } from '../../client/timing.ts'
 import { endedWithTheTests } from '../running-programs.ts'
-import { temporaryDirectory } from '../temporary-directory.ts'
+import { directoryForEachTest } from '../directory-for-each-test.ts'
 import { jumpingTiming } from './stand-in-service.ts'
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+const directory = directoryForEachTest()
 let file: string
 
-beforeEach(async () => {
-  directory = await temporaryDirectory()
-  file = join(directory.path, 'queue')
+beforeEach(() => {
+  file = join(directory(), 'queue')
 })
-afterEach(() => directory.remove())
 
 /**
  * The lock of another container: there, too, the program has the process id 1, or the same as this
@@ -37,7 +35,7 @@ test('a file that a process of another container has stays its own, whatever its
   }, 50)
   await expect(lock(file, realTiming)).rejects.toThrow(`in use by process ${process.pid}`)
   clearInterval(beat)
-  expect(await readdir(directory.path)).toEqual(['queue.lock.elsewhere'])
+  expect(await readdir(directory())).toEqual(['queue.lock.elsewhere'])
 })
 
 test('one whose process elsewhere is silent for 20 s is taken over', async () => {
@@ -46,14 +44,14 @@ test('one whose process elsewhere is silent for 20 s is taken over', async () =>
   const held = await lock(file, timing)
   expect(timing.pauses.reduce((sum, ms) => sum + ms, 0)).toBe(20_000)
   await held.release()
-  expect(await readdir(directory.path)).toEqual([])
+  expect(await readdir(directory())).toEqual([])
 })
 
 const onLinux = process.platform === 'linux' ? test : test.skip
 
 onLinux('a process that ended is not taken for another that has its id now', async () => {
   const running = await lock(file, realTiming)
-  const name = join(directory.path, (await readdir(directory.path))[0] ?? '')
+  const name = join(directory(), (await readdir(directory()))[0] ?? '')
   const owner = JSON.parse(await readFile(name, 'utf8')) as object
   await running.release()
   await writeFile(name, JSON.stringify({ ...owner, pid: process.ppid, start: 'before' }))

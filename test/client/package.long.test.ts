@@ -3,24 +3,18 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { temporaryDirectory } from '../temporary-directory.ts'
+import { expect, test } from '@jest/globals'
+import { directoryForEachTest } from '../directory-for-each-test.ts'
 import { acknowledged, standInService } from './stand-in-service.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>
-
-beforeEach(async () => {
-  directory = await temporaryDirectory()
-})
-afterEach(() => directory.remove())
-
+const directory = directoryForEachTest()
 test('the package that npm packs has types, as its README uses them, no dependencies, and runs by itself', async () => {
-  const installed = join(directory.path, 'node_modules', 'gps-position-client')
+  const installed = join(directory(), 'node_modules', 'gps-position-client')
   mkdirSync(installed, { recursive: true })
-  run(process.execPath, ['scripts/pack-client.mjs', directory.path], root)
-  const [packed = ''] = readdirSync(directory.path).filter((name) => name.endsWith('.tgz'))
-  run('tar', ['-xzf', packed, '-C', installed, '--strip-components', '1'], directory.path)
+  run(process.execPath, ['scripts/pack-client.mjs', directory()], root)
+  const [packed = ''] = readdirSync(directory()).filter((name) => name.endsWith('.tgz'))
+  run('tar', ['-xzf', packed, '-C', installed, '--strip-components', '1'], directory())
   const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as {
     dependencies?: unknown
   }
@@ -29,7 +23,7 @@ test('the package that npm packs has types, as its README uses them, no dependen
 
   const service = await standInService(() => acknowledged('R1'))
   writeFileSync(
-    join(directory.path, 'send.mts'),
+    join(directory(), 'send.mts'),
     `import { gpsClient, type Outcome } from 'gps-position-client'
 import { openQueue } from 'gps-position-client/queue'
 const client = gpsClient({ url: '${service.url.href}', key: 'k' })
@@ -41,20 +35,19 @@ console.log(outcome.kind, queue.size)
   )
   const readme = readFileSync(join(installed, 'README.md'), 'utf8')
   const shown = [...readme.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code = ''], index) => {
-    writeFileSync(join(directory.path, `shown-${index}.mts`), code)
+    writeFileSync(join(directory(), `shown-${index}.mts`), code)
     return `shown-${index}.mts`
   })
   expect(shown).not.toEqual([])
   const types = ['--module', 'NodeNext', '--target', 'ES2023', '--strict', '--skipLibCheck']
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   const roots = ['--typeRoots', join(root, 'node_modules', '@types'), '--types', 'node']
-  run(process.execPath, [tsc, ...types, ...roots, 'send.mts', ...shown], directory.path)
+  run(process.execPath, [tsc, ...types, ...roots, 'send.mts', ...shown], directory())
   // Not a call that blocks: the service is in this process.
   const { stdout } = await promisify(execFile)(process.execPath, ['send.mjs'], {
-    cwd: directory.path,
+    cwd: directory(),
   })
   expect(stdout).toBe('accepted 0\n')
-  await service.close()
 })
 
 function run(program: string, options: readonly string[], cwd: string): void {

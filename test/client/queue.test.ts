@@ -2,11 +2,12 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { openQueue, type OfflineQueue, type QueueOptions } from '../../client/queue.ts'
 import type { Refusal, Report } from '../../client/report.ts'
+import { closeAfterwards } from '../closing.ts'
 import { eventually } from '../eventually.ts'
-import { temporaryDirectory } from '../temporary-directory.ts'
+import { directoryForEachTest } from '../directory-for-each-test.ts'
 import {
   jumpingTiming,
   refused,
@@ -15,17 +16,11 @@ import {
   type Reply,
 } from './stand-in-service.ts'
 
-const closers: (() => Promise<void>)[] = []
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+const directory = directoryForEachTest()
 let file: string
 
-beforeEach(async () => {
-  directory = await temporaryDirectory()
-  file = join(directory.path, 'queue')
-})
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close()
-  await directory.remove()
+beforeEach(() => {
+  file = join(directory(), 'queue')
 })
 
 const place = { deviceId: 'van 7', latitude: 48.2, longitude: 16.3 }
@@ -50,7 +45,6 @@ async function queue(
   options: Partial<QueueOptions> = {},
 ) {
   const standIn = await standInService(reply)
-  closers.push(() => standIn.close())
   const timing = jumpingTiming()
   const refusals: { report: Report; refusal: Refusal }[] = []
   const troubles: string[] = []
@@ -61,7 +55,7 @@ async function queue(
       onTrouble: (reason) => troubles.push(reason),
       ...options,
     })
-    closers.push(() => opened.close())
+    closeAfterwards(() => opened.close())
     return opened
   }
   return { queue: await open(), open, ...standIn, timing, refusals, troubles }
@@ -253,7 +247,7 @@ describe('an offline queue', () => {
     await left.add(at(1))
     await left.close()
     await expect(left.drained()).rejects.toThrow('closed')
-    file = join(directory.path, 'other')
+    file = join(directory(), 'other')
     const { queue: empty } = await queue()
     await empty.close()
     await empty.drained()

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Timing } from '../../client/timing.ts'
+import { closeAfterwards } from '../closing.ts'
 
 /** How the stand-in answers; `hang-up` closes the connection without an answer. */
 export type Reply =
@@ -17,7 +18,7 @@ export type Received = {
 /** A real HTTP server in place of the service: it records requests and gives predefined answers. */
 export async function standInService(
   reply: (request: Received, index: number) => Reply | Promise<Reply>,
-): Promise<{ url: URL; received: Received[]; close(): Promise<void> }> {
+): Promise<{ url: URL; received: Received[]; close: () => Promise<void> }> {
   const received: Received[] = []
   const server = createServer((request, response) => {
     answer(request, response).catch(() => request.socket.destroy())
@@ -36,14 +37,14 @@ export async function standInService(
     else response.writeHead(given.status, given.headers).end(JSON.stringify(given.data ?? {}))
   }
 
-  return {
-    url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
-    received,
-    async close() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+  async function close(): Promise<void> {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
   }
+  closeAfterwards(close)
+
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  return { url, received, close }
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {

@@ -1,9 +1,9 @@
 import { basename, join } from 'node:path'
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { deviceStatus } from '../../projector/device-status.ts'
 import { account } from '../contracts/store-samples.ts'
-import { temporaryDirectory } from '../temporary-directory.ts'
+import { directoryForEachTest } from '../directory-for-each-test.ts'
 import { deviceErased, positionReported, reportRejected, T0 } from '../samples.ts'
 
 const NORMAL = 1
@@ -27,13 +27,7 @@ jest.unstable_mockModule('@photostructure/sqlite', () => ({ DatabaseSync: Watche
 const { openSqliteEventLog } = await import('../../event-log/sqlite/sqlite-event-log.ts')
 const { openSqliteStore } = await import('../../store/sqlite/sqlite-store.ts')
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>
-
-beforeEach(async () => {
-  directory = await temporaryDirectory()
-})
-
-afterEach(() => directory.remove())
+const directory = directoryForEachTest()
 
 function pragma(database: DatabaseSyncInstance, name: string): unknown {
   return Object.values(database.prepare(`PRAGMA ${name}`).get() as object)[0]
@@ -41,7 +35,7 @@ function pragma(database: DatabaseSyncInstance, name: string): unknown {
 
 test('whatever the log takes waits for the disk at its commit', async () => {
   const clock = { now: () => T0 }
-  const log = openSqliteEventLog({ file: join(directory.path, 'log.sqlite'), clock })
+  const log = openSqliteEventLog({ file: join(directory(), 'log.sqlite'), clock })
   const changes = {
     append: () => log.append([positionReported()]),
     erase: () => log.erase(deviceErased()),
@@ -69,7 +63,7 @@ test('whatever the log takes waits for the disk at its commit', async () => {
 })
 
 test('the accounts wait for the disk, the read models, made from the log, do not', async () => {
-  const store = openSqliteStore({ directory: directory.path })
+  const store = openSqliteStore({ directory: directory() })
   commits = []
   await store.createAccount(account())
   const entry = { kind: 'position', origin: { partition: 0, offset: 1 }, event: positionReported() }

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { adminReader } from '../admin-reader.ts'
 import { eventually } from '../eventually.ts'
 import { startEmbedded, type Embedded } from '../programs.ts'
-import { temporaryDirectory } from '../temporary-directory.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { describeWith } from '../services/describe-with.ts'
 
 const execute = promisify(execFile)
@@ -21,14 +21,14 @@ const APIS = ['gpsingest', 'gpsadmin'] as const
  * A generator may refuse a valid document, or write code from it that does not compile.
  */
 await describeWith(['openapiGenerator'], 'generated clients', ({ openapiGenerator }) => {
-  let folder: Awaited<ReturnType<typeof temporaryDirectory>>
+  let folder: string
   let service: Embedded
   let env: NodeJS.ProcessEnv
   let admin: ReturnType<typeof adminReader>
 
   beforeAll(async () => {
-    folder = await temporaryDirectory()
-    service = await startEmbedded(join(folder.path, 'data'))
+    folder = await ownDirectory()
+    service = await startEmbedded(join(folder, 'data'))
     const { adminUrl, ingestUrl } = service
     const key = await eventually(() => /gps_[A-Za-z0-9]{38}/.exec(service.output())?.[0])
     env = { ...process.env, INGEST_URL: ingestUrl, ADMIN_URL: adminUrl, API_KEY: key }
@@ -39,19 +39,18 @@ await describeWith(['openapiGenerator'], 'generated clients', ({ openapiGenerato
   afterAll(async () => {
     service.process.kill('SIGTERM')
     await service.ended
-    await folder.remove()
   }, LONG)
 
   /** All of them in one process, as each would take seconds to start. */
   async function generateAll(): Promise<void> {
     const configs = GENERATORS.flatMap((generator) => APIS.map((api) => ({ generator, api })))
     const files = configs.map(async ({ generator, api }) => {
-      const file = join(folder.path, `${generator}-${api}.json`)
+      const file = join(folder, `${generator}-${api}.json`)
       const url = api === 'gpsingest' ? service.ingestUrl : service.adminUrl
       const config = {
         generatorName: generator,
         inputSpec: `${url}/openapi.json`,
-        outputDir: join(folder.path, generator, api),
+        outputDir: join(folder, generator, api),
         additionalProperties: { packageName: api, withGoMod: false },
         globalProperties: { apiDocs: 'false', modelDocs: 'false' },
       }
@@ -75,7 +74,7 @@ await describeWith(['openapiGenerator'], 'generated clients', ({ openapiGenerato
   test(
     'in Python report and read',
     async () => {
-      const place = join(folder.path, 'python')
+      const place = join(folder, 'python')
       await writeFile(join(place, 'call.py'), PYTHON)
       const packages = [...APIS.map((name) => join(place, name)), openapiGenerator.pythonPath]
       env = { ...env, PYTHONPATH: packages.join(':') }
@@ -87,7 +86,7 @@ await describeWith(['openapiGenerator'], 'generated clients', ({ openapiGenerato
   test(
     'in Go compile, report and read',
     async () => {
-      const place = join(folder.path, 'go')
+      const place = join(folder, 'go')
       await writeFile(join(place, 'main.go'), GO)
       await writeFile(join(place, 'go.mod'), 'module clients\n\ngo 1.19\n')
       await run('go', ['build', '-o', 'call', '.'], { cwd: place })
@@ -99,7 +98,7 @@ await describeWith(['openapiGenerator'], 'generated clients', ({ openapiGenerato
   test(
     'in TypeScript compile, report and read',
     async () => {
-      const place = join(folder.path, 'typescript-fetch')
+      const place = join(folder, 'typescript-fetch')
       await writeFile(join(place, 'call.ts'), TYPESCRIPT)
       await writeFile(join(place, 'package.json'), '{"type":"commonjs"}')
       const compiler = [

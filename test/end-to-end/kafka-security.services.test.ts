@@ -2,27 +2,26 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { eventually } from '../eventually.ts'
 import { listens, startProgram } from '../programs.ts'
 import type { RunningProgram } from '../running-programs.ts'
-import { temporaryDirectory } from '../temporary-directory.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { describeWith } from '../services/describe-with.ts'
 import { makeKafkaSecurity, type KafkaSecurity } from '../services/kafka-security.ts'
 import type { OwnServer } from '../services/own-server.ts'
 
 await describeWith(['ownKafka'], 'a broker that asks for TLS and a sign-in', ({ ownKafka }) => {
-  let folder: Awaited<ReturnType<typeof temporaryDirectory>>
+  let folder: string
   let security: KafkaSecurity
   let broker: OwnServer & { brokers: string[] }
   let running: RunningProgram | undefined
 
   beforeAll(async () => {
-    folder = await temporaryDirectory()
-    security = await makeKafkaSecurity(folder.path)
+    folder = await ownDirectory()
+    security = await makeKafkaSecurity(folder)
     broker = await ownKafka({ secured: security })
   }, 120_000)
 
   afterAll(async () => {
     running?.process.kill('SIGKILL')
     await broker?.kill()
-    await folder?.remove()
   })
 
   /** Starts an ingest API as the variables say and gives its address. */

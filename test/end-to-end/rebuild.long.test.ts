@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { eventually } from '../eventually.ts'
 import { startEmbedded, startProgram } from '../programs.ts'
-import { temporaryDirectory } from '../temporary-directory.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { positionReported } from '../samples.ts'
 import { rebuildStories } from './rebuild-stories.ts'
 
@@ -13,25 +13,14 @@ const EVENTS = 60_000
 const unlimited = { RATE_LIMIT_DEVICE: 'off', RATE_LIMIT_KEY: 'off', RATE_LIMIT_AUTH: 'off' }
 
 describe('npm run rebuild while npm start runs', () => {
-  const ends: (() => Promise<unknown>)[] = []
-
-  afterAll(async () => {
-    for (const end of ends.reverse()) await end()
-  })
-
   const start = async () => {
-    const directory = await temporaryDirectory()
-    ends.push(directory.remove)
-    const running = await startEmbedded(directory.path, unlimited)
-    ends.push(async () => {
-      running.process.kill('SIGKILL')
-      await running.ended
-    })
+    const directory = await ownDirectory()
+    const running = await startEmbedded(directory, unlimited)
     return {
       ...running,
       key: await eventually(() => /gps_[0-9A-Za-z]{38}/.exec(running.output())?.[0]),
       rebuild: (...args: string[]) =>
-        startProgram('commands/rebuild/main', { args, env: { DATA_DIR: directory.path } }),
+        startProgram('commands/rebuild/main', { args, env: { DATA_DIR: directory } }),
     }
   }
 
@@ -39,12 +28,12 @@ describe('npm run rebuild while npm start runs', () => {
 })
 
 describe('npm run rebuild', () => {
-  let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+  let directory: string
 
   beforeAll(async () => {
-    directory = await temporaryDirectory()
+    directory = await ownDirectory()
     const eventLog = openSqliteEventLog({
-      file: join(directory.path, 'log.sqlite'),
+      file: join(directory, 'log.sqlite'),
       clock: { now: () => Date.now() },
     })
     for (let n = 0; n < EVENTS; n += 500) {
@@ -55,23 +44,21 @@ describe('npm run rebuild', () => {
     await eventLog.close()
   })
 
-  afterAll(() => directory.remove())
-
   function rebuild(...args: string[]) {
-    return startProgram('commands/rebuild/main', { args, env: { DATA_DIR: directory.path } })
+    return startProgram('commands/rebuild/main', { args, env: { DATA_DIR: directory } })
   }
 
   function generations() {
-    return readdirSync(directory.path).filter((name) => /^read-models-\d+\.sqlite$/.test(name))
+    return readdirSync(directory).filter((name) => /^read-models-\d+\.sqlite$/.test(name))
   }
 
   test('killed in the middle it leaves the old read models in use, and can be started again', async () => {
     const killed = rebuild()
-    await eventually(() => existsSync(join(directory.path, 'read-models-2.sqlite')), {
+    await eventually(() => existsSync(join(directory, 'read-models-2.sqlite')), {
       withinMs: 60_000,
     })
     await eventually(async () => {
-      const store = openSqliteStore({ directory: directory.path })
+      const store = openSqliteStore({ directory: directory })
       const built = await store.openGeneration(2)
       const { 0: done = 0 } = (await built.checkpoint()) ?? {}
       await built.close()
@@ -80,7 +67,7 @@ describe('npm run rebuild', () => {
     })
     killed.process.kill('SIGKILL')
     await killed.ended
-    const store = openSqliteStore({ directory: directory.path })
+    const store = openSqliteStore({ directory: directory })
     expect(await store.currentGeneration()).toBe(1)
     await store.close()
     expect(generations()).toContain('read-models-2.sqlite')
@@ -124,7 +111,7 @@ describe('npm run rebuild', () => {
   })
 
   test('makes no data where there are none', async () => {
-    const elsewhere = join(directory.path, 'elsewhere')
+    const elsewhere = join(directory, 'elsewhere')
     mkdirSync(elsewhere)
     writeFileSync(join(elsewhere, 'a note'), '')
     const program = startProgram('commands/rebuild/main', { env: { DATA_DIR: elsewhere } })

@@ -1,28 +1,22 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import { eventually } from '../eventually.ts'
 import { startEmbedded, type Embedded } from '../programs.ts'
-import { temporaryDirectory } from '../temporary-directory.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { expectExactlyOnce } from './invariants.ts'
 import { startLoad, type Acknowledged, type Sent } from './load.ts'
 import { noteFault } from './table.ts'
 
 const KILLS = 10
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+let directory: string
 let running: Embedded | undefined
 
 beforeAll(async () => {
-  directory = await temporaryDirectory()
-})
-
-afterAll(async () => {
-  running?.process.kill('SIGKILL')
-  await running?.ended
-  await directory.remove()
+  directory = await ownDirectory()
 })
 
 test(`kill -9 of npm start under load, ${KILLS} times: what was acknowledged is stored, once`, async () => {
-  running = await startEmbedded(directory.path)
+  running = await startEmbedded(directory)
   const key = await eventually(() => /gps_[0-9A-Za-z]{38}/.exec(running?.output() ?? '')?.[0])
   const acknowledged: Acknowledged[] = []
   const sent: Sent[] = []
@@ -37,7 +31,7 @@ test(`kill -9 of npm start under load, ${KILLS} times: what was acknowledged is 
     acknowledged.push(...load.acknowledged)
     sent.push(...load.sent)
     unanswered += load.refused.length
-    running = await startEmbedded(directory.path)
+    running = await startEmbedded(directory)
   }
   const { adminUrl } = running
   const outcome = await expectExactlyOnce({ adminUrl, key }, { acknowledged, sent })

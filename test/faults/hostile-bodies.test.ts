@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { Pool } from 'undici'
 import { eventually } from '../eventually.ts'
 import { startEmbedded, type Embedded } from '../programs.ts'
-import { temporaryDirectory } from '../temporary-directory.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { hostileAppRequest, sendAsApp } from './hostile-app-request.ts'
 import { hostileReport, sendReport } from './hostile-report.ts'
 import { noteFault, SHORT } from './table.ts'
@@ -15,14 +15,14 @@ const APP_REQUESTS = BODIES / 5
 const AT_ONCE = 50
 const MOST_GROWTH_MB = 50
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+let directory: string
 let service: Embedded
 let pool: Pool
 let key: string
 
 beforeAll(async () => {
-  directory = await temporaryDirectory()
-  service = await startEmbedded(directory.path, {
+  directory = await ownDirectory()
+  service = await startEmbedded(directory, {
     RATE_LIMIT_KEY: 'off',
     NODE_OPTIONS: '--max-old-space-size=256',
   })
@@ -30,12 +30,7 @@ beforeAll(async () => {
   pool = new Pool(service.ingestUrl, { connections: AT_ONCE })
 })
 
-afterAll(async () => {
-  await pool.destroy()
-  service.process.kill('SIGKILL')
-  await service.ended
-  await directory.remove()
-})
+afterAll(() => pool.destroy())
 
 test(`${BODIES} hostile bodies get 2xx or 4xx in the envelope, and leave no memory behind`, async () => {
   const { statuses, growth } = await sendAll(BODIES, hostileReport, sendReport)

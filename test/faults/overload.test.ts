@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { eventually } from '../eventually.ts'
 import { startEmbedded, type Embedded } from '../programs.ts'
-import { temporaryDirectory } from '../temporary-directory.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { noteFault } from './table.ts'
 
 /** One second of a flood. */
@@ -14,15 +14,15 @@ type Second = { sent: number; good: number; late: number; refused: number; other
 const ROUNDS = 5
 const HEAP_MB = 256
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+let directory: string
 let service: Embedded
 let port: number
 let key: string
 const generator = fork(fileURLToPath(new URL('flood.mjs', import.meta.url)))
 
 beforeAll(async () => {
-  directory = await temporaryDirectory()
-  service = await startEmbedded(directory.path, {
+  directory = await ownDirectory()
+  service = await startEmbedded(directory, {
     RATE_LIMIT_KEY: 'off',
     NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
   })
@@ -30,12 +30,7 @@ beforeAll(async () => {
   key = await eventually(() => /gps_[0-9A-Za-z]{38}/.exec(service.output())?.[0])
 })
 
-afterAll(async () => {
-  generator.kill()
-  service.process.kill('SIGKILL')
-  await service.ended
-  await directory.remove()
-})
+afterAll(() => void generator.kill())
 
 /** Reports from another process: at a rate that does not depend on the answers, or without one. */
 function flood(order: {

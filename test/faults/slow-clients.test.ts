@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import { createKey, operatorEnv } from '../deployments.ts'
 import { eventually } from '../eventually.ts'
 import { startEmbedded, type Embedded } from '../programs.ts'
-import { temporaryDirectory } from '../temporary-directory.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { noteFault } from './table.ts'
 
 const CLIENTS = 100
@@ -17,24 +17,18 @@ const BATCHES = 24
 /** Connections that the test itself keeps open for its own calls. */
 const OWN_CONNECTIONS = 10
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+let directory: string
 let service: Embedded
 let key: string
 
 beforeAll(async () => {
-  directory = await temporaryDirectory()
-  service = await startEmbedded(directory.path, {
+  directory = await ownDirectory()
+  service = await startEmbedded(directory, {
     ...operatorEnv(),
     RATE_LIMIT_KEY: 'off',
     NODE_OPTIONS: '--max-old-space-size=256',
   })
   key = await createKey(service.adminUrl)
-})
-
-afterAll(async () => {
-  service.process.kill('SIGKILL')
-  await service.ended
-  await directory.remove()
 })
 
 /** A client that sends `text`, then `drip` every second; without that it reads no more than the beginning. */

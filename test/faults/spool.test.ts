@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { adminReader } from '../admin-reader.ts'
 import { eventually } from '../eventually.ts'
-import { temporaryDirectory } from '../temporary-directory.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { describeWith } from '../services/describe-with.ts'
 import { startDistributedService, type DistributedService } from './distributed-service.ts'
 import { expectExactlyOnce } from './invariants.ts'
@@ -15,13 +15,13 @@ const ANSWERED_WITHIN_MS = 6_000
 
 await describeWith(['ownKafka', 'ownMongodb'], 'ingest APIs with a spool', (services) => {
   let service: DistributedService
-  let spools: Awaited<ReturnType<typeof temporaryDirectory>>
+  let spools: string
   let running: Load | undefined
 
   beforeAll(async () => {
-    spools = await temporaryDirectory()
+    spools = await ownDirectory()
     service = await startDistributedService(services, {
-      envOf: (part) => (part.startsWith('ingest') ? { SPOOL_DIR: `${spools.path}/${part}` } : {}),
+      envOf: (part) => (part.startsWith('ingest') ? { SPOOL_DIR: `${spools}/${part}` } : {}),
     })
   }, 240_000)
 
@@ -30,10 +30,7 @@ await describeWith(['ownKafka', 'ownMongodb'], 'ingest APIs with a spool', (serv
     running = undefined
   })
 
-  afterAll(async () => {
-    await service?.close()
-    await spools?.remove()
-  })
+  afterAll(() => service?.close())
 
   function load(): Load {
     running = startLoad({ urls: service.ingestUrls, key: service.key, concurrency: 8, pauseMs: 80 })

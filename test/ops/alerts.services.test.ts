@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { beforeAll, expect, test } from '@jest/globals'
 import { createMetrics } from '../../runtime/metrics.ts'
 import { describeWith } from '../services/describe-with.ts'
-import { temporaryDirectory } from '../temporary-directory.ts'
+import { ownDirectory } from '../own-directory.ts'
 
 const run = promisify(execFile)
 const RULES = fileURLToPath(new URL('../../ops/alerts.yaml', import.meta.url))
@@ -37,8 +37,8 @@ await describeWith(['prometheus'], 'a fresh process', () => {
 
 /** Promtool's list of the alerts that fire after 14 minutes of these series. */
 async function firing(series: Record<string, string>): Promise<string> {
-  const folder = await temporaryDirectory()
-  const file = join(folder.path, 'test.yaml')
+  const folder = await ownDirectory()
+  const file = join(folder, 'test.yaml')
   const input_series = Object.entries(series).map(([name, values]) => ({ series: name, values }))
   // Expects impossible alerts, so that promtool prints the real ones.
   const exp_samples = [{ labels: 'ALERTS', value: 0 }]
@@ -48,6 +48,5 @@ async function firing(series: Record<string, string>): Promise<string> {
   const said = await run('promtool', ['test', 'rules', file]).catch(
     (failed: { stdout: string; stderr: string }) => failed,
   )
-  await folder.remove()
   return said.stdout + said.stderr
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { operatorEnv, signIn } from '../deployments.ts'
 import { startEmbedded, type Embedded } from '../programs.ts'
-import { temporaryDirectory } from '../temporary-directory.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { describeWith } from '../services/describe-with.ts'
 import { runSchemathesis } from './run-schemathesis.ts'
 
@@ -10,14 +10,14 @@ const STREAM = 'followStream'
 
 await describeWith(['schemathesis'], 'requests made up from the documents', ({ schemathesis }) => {
   const { folder } = schemathesis
-  let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+  let directory: string
   let service: Embedded
   let operator: Awaited<ReturnType<typeof signIn>>
 
   beforeAll(async () => {
-    directory = await temporaryDirectory()
+    directory = await ownDirectory()
     // Each call is tried with a wrong key too, which is a 401 as long as that is not limited.
-    service = await startEmbedded(directory.path, { ...operatorEnv(), RATE_LIMIT_AUTH: 'off' })
+    service = await startEmbedded(directory, { ...operatorEnv(), RATE_LIMIT_AUTH: 'off' })
     operator = await signIn(service.adminUrl)
     const { key } = await operator.createKey()
     for (const deviceId of ['tug', 'barge']) await submit(key, deviceId)
@@ -26,7 +26,6 @@ await describeWith(['schemathesis'], 'requests made up from the documents', ({ s
   afterAll(async () => {
     service.process.kill('SIGKILL')
     await service.ended
-    await directory.remove()
   })
 
   async function submit(key: string, deviceId: string): Promise<void> {

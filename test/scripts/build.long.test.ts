@@ -12,16 +12,16 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { temporaryDirectory } from '../temporary-directory.ts'
+import { beforeEach, describe, expect, test } from '@jest/globals'
+import { ownDirectory } from '../own-directory.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-let project: Awaited<ReturnType<typeof temporaryDirectory>>
+let project: string
 
 /** A project of one source and one schema, built by our own script. */
 beforeEach(async () => {
-  project = await temporaryDirectory()
+  project = await ownDirectory()
   const copied = ['package.json', 'package-lock.json']
   for (const file of [...copied, 'scripts']) {
     const filter = (path: string) => !path.endsWith('.ts')
@@ -33,12 +33,10 @@ beforeEach(async () => {
   write('schemas/answer.avsc', '"int"\n')
 })
 
-afterEach(() => project.remove())
-
-const inProject = (file: string) => join(project.path, file)
+const inProject = (file: string) => join(project, file)
 const write = (file: string, text: string) => writeFileSync(inProject(file), text)
 const read = (file: string) => readFileSync(inProject(file), 'utf8')
-const build = () => promisify(execFile)('node', ['scripts/build.mjs'], { cwd: project.path })
+const build = () => promisify(execFile)('node', ['scripts/build.mjs'], { cwd: project })
 const made = (part: string) => statSync(inProject(`${part}/.made-from`)).mtimeMs
 
 test('a source or a schema that has changed is built anew, and nothing else is', async () => {

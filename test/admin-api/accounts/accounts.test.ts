@@ -141,6 +141,5 @@ test('the list has every account, oldest first, page by page', async () => {
     seen.push(...(page.body.data?.items ?? []).map(({ id }) => id))
     cursor = page.body.data?.nextCursor
   } while (cursor !== null)
-  await own.close()
   expect(seen).toEqual(['acc-1', 'acc-2', ...ids])
 })

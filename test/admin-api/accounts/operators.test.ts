@@ -204,7 +204,6 @@ test('an account keeps an admin, whatever is asked', async () => {
   await own.createOperator({ role: 'admin' })
   expect(await ask('DELETE')).toBe(200)
   expect((await own.api('GET', '/session', { headers: session })).status).toBe(401)
-  await own.close()
 })
 
 describe('an operator of the platform', () => {
@@ -254,7 +253,6 @@ describe('an operator of the platform', () => {
     expect((await own.api('DELETE', path, { headers: session })).body.error).toBe('CONFLICT')
     await own.createOperator({ platform: true })
     expect((await own.api('PATCH', path, stepDown)).status).toBe(200)
-    await own.close()
   })
 })
 
@@ -273,7 +271,6 @@ test('the list has the operators of the account and no others, oldest first, pag
     cursor = page.body.data?.nextCursor
     expect(page.text).not.toContain('scrypt')
   } while (cursor !== null)
-  await own.close()
   expect(seen).toEqual(made)
 })
 

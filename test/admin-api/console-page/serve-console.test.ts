@@ -15,7 +15,7 @@ import {
   succeed,
   type HttpState,
 } from '../../../runtime/http.ts'
-import { temporaryDirectory } from '../../temporary-directory.ts'
+import { ownDirectory } from '../../own-directory.ts'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 const SCRIPT = 'document.title = "console"\n'
@@ -32,19 +32,19 @@ const MANIFEST = {
   'pages/keys.tsx': { file: 'assets/keys-x1.js' },
 }
 
-let folder: Awaited<ReturnType<typeof temporaryDirectory>>
+let folder: string
 let server: Awaited<ReturnType<typeof serveHttp>>
 
 beforeAll(async () => {
-  folder = await temporaryDirectory()
-  const site = join(folder.path, 'site')
+  folder = await ownDirectory()
+  const site = join(folder, 'site')
   mkdirSync(join(site, 'assets'), { recursive: true })
   writeFileSync(join(site, 'index.html'), '<!doctype html><title>console</title>')
   writeFileSync(join(site, 'assets', 'main-x1.js'), SCRIPT)
   writeFileSync(join(site, 'assets', 'main-x1.js.gz'), gzipSync(SCRIPT))
   mkdirSync(join(site, '.vite'))
   writeFileSync(join(site, '.vite', 'manifest.json'), JSON.stringify(MANIFEST))
-  writeFileSync(join(folder.path, 'world.pmtiles'), MAP)
+  writeFileSync(join(folder, 'world.pmtiles'), MAP)
   server = await serve(site)
 })
 
@@ -56,8 +56,8 @@ async function serve(site: string): Promise<typeof server> {
     serveConsole({
       site: readSite(site),
       maps: {
-        '/map/world.pmtiles': join(folder.path, 'world.pmtiles'),
-        '/map/later.pmtiles': join(folder.path, 'later.pmtiles'),
+        '/map/world.pmtiles': join(folder, 'world.pmtiles'),
+        '/map/later.pmtiles': join(folder, 'later.pmtiles'),
       },
       headers: pageHeaders(),
     }),
@@ -70,7 +70,6 @@ async function serve(site: string): Promise<typeof server> {
 
 afterAll(async () => {
   await server.close()
-  await folder.remove()
 })
 
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
@@ -103,7 +102,7 @@ describe('the page', () => {
   })
 
   test('says nothing of the map where the build does not tell what it takes', async () => {
-    const site = join(folder.path, 'without-manifest')
+    const site = join(folder, 'without-manifest')
     mkdirSync(join(site, 'assets'), { recursive: true })
     writeFileSync(join(site, 'index.html'), '<!doctype html>')
     const other = await serve(site)
@@ -239,12 +238,12 @@ describe('a map', () => {
 
   test('that is not made yet is a 404, and is there once it is', async () => {
     expect((await get('/map/later.pmtiles')).status).toBe(404)
-    writeFileSync(join(folder.path, 'later.pmtiles'), 'now')
+    writeFileSync(join(folder, 'later.pmtiles'), 'now')
     expect(await (await get('/map/later.pmtiles')).text()).toBe('now')
-    rmSync(join(folder.path, 'later.pmtiles'))
+    rmSync(join(folder, 'later.pmtiles'))
   })
 })
 
 test('without a built console every path is the API’s', () => {
-  expect(readSite(join(folder.path, 'nowhere'))).toBeUndefined()
+  expect(readSite(join(folder, 'nowhere'))).toBeUndefined()
 })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import type { ApiKey } from '../../../store/back-office.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported } from '../../samples.ts'
@@ -26,7 +26,6 @@ beforeAll(async () => {
     return (await harness.store.pageDevices({ accountId: 'acc-1', limit: 9 })).length === 6
   })
 })
-afterAll(() => harness.close())
 
 /** Keys bound to `tug-1` and to ids that begin with `ferry-`, in different ways. */
 const KEYS: [what: string, changes: Partial<ApiKey>][] = [

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { PositionReported } from '../../../schemas/position-reported.ts'
 import type { DevicePage } from '../../../store/read-models.ts'
 import type { Store } from '../../../store/store.ts'
@@ -51,7 +51,6 @@ beforeAll(async () => {
     await harness.api('PATCH', `/devices/${deviceId}`, { headers, body })
   }
 })
-afterAll(() => harness.close())
 beforeEach(() => {
   harness.clock.time = NOW
   pages = []

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { newApiKey } from '../../../schemas/api-key.ts'
 import { ODD_DEVICE_IDS } from '../../contracts/store-samples.ts'
 import { T0 } from '../../samples.ts'
@@ -12,7 +12,6 @@ beforeAll(async () => {
   const [first, ...others] = ODD_DEVICE_IDS
   await harness.project({ deviceId: first ?? '' }, ...others.map((deviceId) => ({ deviceId })))
 })
-afterAll(() => harness.close())
 
 function path(deviceId: string): string {
   return `/devices/${encodeURIComponent(deviceId)}`

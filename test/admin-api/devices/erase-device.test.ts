@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { DependencyError } from '../../../runtime/errors.ts'
 import { secretHash } from '../../../schemas/api-key.ts'
 import type { DeviceErased } from '../../../schemas/device-erased.ts'
@@ -32,7 +32,6 @@ beforeAll(async () => {
   harness = await startAdmin({ wrapStore })
   headers = await harness.createSession()
 })
-afterAll(() => harness.close())
 beforeEach(() => {
   Object.assign(away, { hide: false, unshare: false, audit: false })
   harness.clock.time += 1000

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { MEASUREMENTS, type PositionReported } from '../../../schemas/position-reported.ts'
 import { T0 } from '../../samples.ts'
 import { bearer, startAdmin, type AdminHarness } from '../admin-harness.ts'
@@ -27,7 +27,6 @@ beforeAll(async () => {
   const [first = {}, ...others] = changes
   events = await harness.project(first, ...others)
 })
-afterAll(() => harness.close())
 
 function file(format: string, query = '', deviceId = 'tug') {
   const path = `/devices/${encodeURIComponent(deviceId)}/positions?format=${format}${query}`

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { PositionReported } from '../../../schemas/position-reported.ts'
 import { T0 } from '../../samples.ts'
@@ -17,7 +17,6 @@ beforeAll(async () => {
   events = await harness.project({ deviceId: 'other' }, ...changes)
   events = events.slice(1)
 })
-afterAll(() => harness.close())
 
 function inOrder(records: readonly PositionReported[]): string[] {
   return [...records]

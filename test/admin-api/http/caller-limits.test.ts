@@ -1,14 +1,12 @@
 import { connect } from 'node:net'
 import { get, type IncomingMessage } from 'node:http'
-import { afterEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { eventually } from '../../eventually.ts'
 import { newApiKey } from '../../../schemas/api-key.ts'
 import { positionReported } from '../../samples.ts'
 import { bearer, startAdmin, type Answer, type AdminHarness } from '../admin-harness.ts'
 
 let harness: AdminHarness
-
-afterEach(() => harness.close())
 
 /** Lists of keys wait until they are let go. */
 async function startHeldUp() {

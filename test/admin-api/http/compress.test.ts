@@ -1,6 +1,6 @@
 import { get, type IncomingMessage } from 'node:http'
 import { constants, createGunzip, gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { compressTexts } from '../../../admin-api/http/compress.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported } from '../../samples.ts'
@@ -20,7 +20,6 @@ beforeAll(async () => {
   const query = { accountId: 'acc-1', limit: 200 }
   await eventually(async () => (await harness.store.pageDevices(query)).length === 100)
 })
-afterAll(() => harness.close())
 
 function ask(path: string, encoding?: string): Promise<IncomingMessage> {
   const headers = {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { newApiKey } from '../../../schemas/api-key.ts'
 import { T0 } from '../../samples.ts'
 import { bearer, startAdmin, type AdminHarness } from '../admin-harness.ts'
@@ -10,7 +10,6 @@ describe('identifying a key by its secret', () => {
     harness = await startAdmin()
     headers = await harness.createSession()
   })
-  afterAll(() => harness.close())
 
   const identify = (body: unknown) => harness.api('POST', '/keys/identify', { headers, body })
 
@@ -69,7 +68,6 @@ describe('identifying a key by its secret', () => {
 
 describe('identifying pasted keys', () => {
   let harness: AdminHarness
-  afterEach(() => harness.close())
 
   test('is limited to 10 calls a minute for each person and each key, whatever the outcome', async () => {
     harness = await startAdmin({ pastedKeyLimit: 'usual' })

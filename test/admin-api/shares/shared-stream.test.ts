@@ -1,18 +1,14 @@
-import { afterEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { eventually } from '../../eventually.ts'
+import { closeAfterwards } from '../../closing.ts'
 import { positionReported } from '../../samples.ts'
 import { bearer } from '../admin-harness.ts'
-import { openEventSource, type EventSource } from '../stream/event-source.ts'
+import { openEventSource } from '../stream/event-source.ts'
 import { startStreaming, type StreamHarness } from '../stream/stream-harness.ts'
 
 const HOUR = 3_600_000
 
 let harness: StreamHarness
-const sources: EventSource[] = []
-afterEach(async () => {
-  for (const source of sources.splice(0)) source.close()
-  await harness.close()
-})
 
 type Made = { readonly id: string; readonly token: string }
 
@@ -44,7 +40,7 @@ async function open(token: string, more: Record<string, string> = {}) {
   const source = await openEventSource(`${harness.url}/api/v1/shared/stream`, {
     ...{ ...bearer(token), ...more },
   })
-  sources.push(source)
+  closeAfterwards(() => source.close())
   return source
 }
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { newApiKey } from '../../../schemas/api-key.ts'
 import { newShareToken } from '../../../schemas/share-token.ts'
 import { T0 } from '../../samples.ts'
@@ -41,7 +41,6 @@ async function startWithDevices(options: Parameters<typeof startAdmin>[0] = {}) 
 
 describe('making shares', () => {
   beforeAll(() => startWithDevices())
-  afterAll(() => harness.close())
 
   test('shows the token this once and stores only its hash', async () => {
     const answer = await create({ ...usual(), trailMinutes: 30 })
@@ -125,8 +124,6 @@ describe('making shares', () => {
 })
 
 describe('what a share shows', () => {
-  afterEach(() => harness.close())
-
   test('is name, place and time of its devices, and no ids', async () => {
     await startWithDevices()
     const body = { name: 'The ferry' }
@@ -230,7 +227,6 @@ describe('what a share shows', () => {
     for (let n = 0; n < 4; n += 1) statuses.push((await shared(newShareToken(), from(n))).status)
     expect(statuses).toEqual([404, 404, 404, 429])
     expect((await shared(newShareToken(), '2001:db8:1:3::1')).status).toBe(404)
-    await harness.close()
     await startWithDevices({ trustProxy: 1, callLimit: limit })
     const token = await newToken()
     for (let n = 0; n < 3; n += 1) expect((await shared(token, from(n))).status).toBe(200)

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { beforeEach, expect, test } from '@jest/globals'
 import { hashPassword } from '../../../admin-api/sign-in/password.ts'
 import { PASSWORD, startAdmin, type AdminHarness } from '../admin-harness.ts'
 
@@ -11,7 +11,6 @@ beforeEach(async () => {
   harness = await startAdmin()
   headers = await harness.createSession()
 })
-afterEach(() => harness.close())
 
 function change(body: unknown) {
   return harness.api('POST', '/session/password', { body, headers })
@@ -98,7 +97,6 @@ test('a password that an admin sets meanwhile stays', async () => {
   const body = { current: PASSWORD, next: NEXT }
   const answer = await overtaken.api('POST', '/session/password', { body, headers: session })
   const kept = await overtaken.store.findOperator(operator)
-  await overtaken.close()
   expect(answer.status).toBe(400)
   expect(kept?.passwordHash).toBe(passwordHash)
 })

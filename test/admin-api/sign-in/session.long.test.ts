@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { hashPassword } from '../../../admin-api/sign-in/password.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
 import { startAdmin, PASSWORD, type AdminHarness } from '../admin-harness.ts'
@@ -10,7 +10,6 @@ let harness: AdminHarness
 beforeEach(async () => {
   harness = await startAdmin()
 })
-afterEach(() => harness.close())
 
 function signIn(body: object = {}, headers: Record<string, string> = {}) {
   return harness.api('POST', '/session', {
@@ -123,7 +122,6 @@ test('a cookie is Secure where a proxy that is trusted says that it speaks TLS',
   const behindProxy = await startAdmin({ trustProxy: 1 })
   const body = { email: EMAIL, password: PASSWORD }
   const answer = await behindProxy.api('POST', '/session', { body, headers: https })
-  await behindProxy.close()
   expect(answer.headers.getSetCookie()[0]).toMatch(/; secure/i)
 })
 
@@ -138,7 +136,6 @@ test.each([
   const body = { email: EMAIL, password: PASSWORD }
   const headers = { 'X-Forwarded-Proto': given }
   const answer = await behindProxies.api('POST', '/session', { body, headers })
-  await behindProxies.close()
   expect(answer.status).toBe(200)
   expect(/; secure/i.test(answer.headers.getSetCookie()[0] ?? '')).toBe(isSecure)
 })
@@ -162,7 +159,6 @@ test('an address from which all e-mails are tried is stopped, and shuts its good
   while (good.length < 8) good.push(await attempt({ email, password: PASSWORD }))
   flooding = false
   const answers = (await Promise.all(flood)).flat()
-  await flooded.close()
   expect(good).toEqual(Array<number>(8).fill(200))
   expect(answers.filter((status) => status === 401).length).toBeLessThanOrEqual(30)
   expect(new Set(answers)).toEqual(new Set([401, 429]))
@@ -189,7 +185,6 @@ test('clients that ask to sign in all the time shut nobody else out', async () =
   while (good.length < 4) good.push(await attempt(`198.51.100.${good.length}`, EMAIL, PASSWORD))
   flooding = false
   const refused = (await Promise.all(flood)).flat().filter((status) => status === 503)
-  await behindProxy.close()
   expect(good).toEqual([200, 200, 200, 200])
   expect(refused.length).toBeGreaterThan(0)
   const told = behindProxy.logged.filter((line) => line.includes('too many are signing in'))
@@ -206,7 +201,6 @@ test('failures are counted per client, as the trusted proxy names it', async () 
   }
   for (let turn = 0; turn < 10; turn += 1) await attempt(`203.0.113.${turn}, 198.51.100.1`)
   const statuses = [await attempt('198.51.100.1'), await attempt('198.51.100.2')]
-  await behindProxy.close()
   expect(statuses).toEqual([429, 401])
 })
 
@@ -272,7 +266,6 @@ test('no session begins with a password that was changed while it was checked', 
   })
   const body = { email: EMAIL, password: PASSWORD }
   const answer = await overtaken.api('POST', '/session', { body })
-  await overtaken.close()
   expect(answer.status).toBe(401)
   expect(answer.headers.getSetCookie()).toEqual([])
 })
@@ -304,7 +297,6 @@ test('a use of a session or a key is written down at most once a minute', async 
   counting.clock.time += MINUTE
   await ask()
   await ask()
-  await counting.close()
   expect(written).toEqual([id, 'session', id])
 })
 
@@ -325,5 +317,4 @@ test('a store that is away is a 503, never a 401, and costs no sign-in', async (
   }
   away = false
   expect((await without.api('POST', '/session', { body })).status).toBe(200)
-  await without.close()
 })

@@ -2,6 +2,7 @@ import { deviceStatus } from '../../../projector/device-status.ts'
 import type { DeviceErased } from '../../../schemas/device-erased.ts'
 import type { ApiKey } from '../../../store/back-office.ts'
 import type { StreamOptions } from '../../../admin-api/stream/options.ts'
+import { closeAfterwards } from '../../closing.ts'
 import { eventually } from '../../eventually.ts'
 import { bearer, startAdmin, type AdminHarness } from '../admin-harness.ts'
 import { openEventSource, type EventSource } from './event-source.ts'
@@ -31,6 +32,7 @@ export async function startStreaming(
     ending.signal.addEventListener('abort', () => resolve())
   })
   let projecting: Promise<void> | undefined
+  closeAfterwards(close)
   let erased = 0
 
   /** A reader with a key of acc-1 unless `headers` name another, whatever the answer. */

@@ -6,87 +6,76 @@ import { deviceStatus } from '../../../projector/device-status.ts'
 import { holdFile } from '../../../runtime/sqlite/hold-file.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { startProgram } from '../../programs.ts'
-import { temporaryDirectory } from '../../temporary-directory.ts'
+import { closeAfterwards } from '../../closing.ts'
+import { ownDirectory } from '../../own-directory.ts'
 import { deviceErased, positionReported, T0 } from '../../samples.ts'
 
 const clock = { now: () => T0 }
 
 /** A log whose four events an older version has dead-lettered; the device `gone` is erased since. */
-async function withDeadLetters(
-  check: (given: {
-    directory: string
-    eventLog: ReturnType<typeof openSqliteEventLog>
-    store: ReturnType<typeof openSqliteStore>
-  }) => Promise<void>,
-): Promise<void> {
-  const { path: directory, remove } = await temporaryDirectory()
+async function startWithDeadLetters() {
+  const directory = await ownDirectory()
   const eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
+  closeAfterwards(() => eventLog.close())
   const store = openSqliteStore({ directory })
-  try {
-    await eventLog.append([
-      positionReported({ deviceId: 'a' }),
-      positionReported({ deviceId: 'gone' }),
-    ])
-    await eventLog.erase(deviceErased({ deviceId: 'b' }))
-    for (const offset of [1, 2, 3]) {
-      const origin = { partition: 0, offset }
-      const reason = 'of a newer version'
-      const letter = { kind: 'unreadable', origin, reason, key: null, value: null } as const
-      await eventLog.deadLetter([letter])
-    }
-    const erasure = deviceErased({ deviceId: 'gone' })
-    await eventLog.erase(erasure)
-    const origin = { partition: 0, offset: 4 }
-    const entries = [{ kind: 'erasure', origin, event: erasure } as const]
-    await store.project({ partition: 0, lastOffset: 4, entries, fold: deviceStatus })
-    await check({ directory, eventLog, store })
-  } finally {
-    await store.close()
-    await eventLog.close()
-    await remove()
+  closeAfterwards(() => store.close())
+  await eventLog.append([
+    positionReported({ deviceId: 'a' }),
+    positionReported({ deviceId: 'gone' }),
+  ])
+  await eventLog.erase(deviceErased({ deviceId: 'b' }))
+  for (const offset of [1, 2, 3]) {
+    const origin = { partition: 0, offset }
+    const reason = 'of a newer version'
+    const letter = { kind: 'unreadable', origin, reason, key: null, value: null } as const
+    await eventLog.deadLetter([letter])
   }
+  const erasure = deviceErased({ deviceId: 'gone' })
+  await eventLog.erase(erasure)
+  const origin = { partition: 0, offset: 4 }
+  const entries = [{ kind: 'erasure', origin, event: erasure } as const]
+  await store.project({ partition: 0, lastOffset: 4, entries, fold: deviceStatus })
+  return { directory, eventLog, store }
 }
 
 test('what can be read goes back into the log, what was erased since goes, the rest is left', async () => {
-  await withDeadLetters(async ({ eventLog, store }) => {
-    let text = ''
-    await replayDeadLetters({ eventLog, store }, (more) => (text += more))
-    expect(text).toContain('left: partition 0, offset 3: an erasure would take')
-    expect(text).toContain('1 replayed, 1 removed because their device was erased since, 1 left.')
-    expect(await eventLog.deadLetters()).toBe(1)
-    expect(await eventLog.extent()).toMatchObject([{ next: 6 }])
-    text = ''
-    await listDeadLetters(eventLog, (more) => (text += more))
-    expect(text).toContain('partition 0, offset 3: of a newer version (now: erasure)')
-    expect(text).toContain('1 dead letters, 0 of them can be replayed.')
-  })
+  const { eventLog, store } = await startWithDeadLetters()
+  let text = ''
+  await replayDeadLetters({ eventLog, store }, (more) => (text += more))
+  expect(text).toContain('left: partition 0, offset 3: an erasure would take')
+  expect(text).toContain('1 replayed, 1 removed because their device was erased since, 1 left.')
+  expect(await eventLog.deadLetters()).toBe(1)
+  expect(await eventLog.extent()).toMatchObject([{ next: 6 }])
+  text = ''
+  await listDeadLetters(eventLog, (more) => (text += more))
+  expect(text).toContain('partition 0, offset 3: of a newer version (now: erasure)')
+  expect(text).toContain('1 dead letters, 0 of them can be replayed.')
 })
 
 test('the program lists, replays while nothing else holds the data, and explains itself', async () => {
-  await withDeadLetters(async ({ directory, eventLog }) => {
-    const run = async (...args: string[]) => {
-      const program = startProgram('commands/dead-letters/main', {
-        args,
-        env: { DATA_DIR: directory },
-      })
-      return { code: await program.ended, output: program.output() }
-    }
-    expect(await run('--help')).toMatchObject({ code: 0, output: expect.stringContaining('Usage') })
-    expect(await run('all')).toMatchObject({ code: 2 })
-    const held = holdFile(join(directory, 'in-use.lock'), { waitMs: 0 })
-    expect(await run('replay')).toMatchObject({
-      code: 1,
-      output: expect.stringContaining('stop it, replay the dead letters, start it again'),
+  const { directory, eventLog } = await startWithDeadLetters()
+  const run = async (...args: string[]) => {
+    const program = startProgram('commands/dead-letters/main', {
+      args,
+      env: { DATA_DIR: directory },
     })
-    expect(await run('list')).toMatchObject({
-      code: 0,
-      output: expect.stringContaining('3 dead letters, 2 of them can be replayed.'),
-    })
-    held?.release()
-    expect(await run('replay')).toMatchObject({
-      code: 0,
-      output: expect.stringContaining('1 replayed'),
-    })
-    expect(await eventLog.deadLetters()).toBe(1)
+    return { code: await program.ended, output: program.output() }
+  }
+  expect(await run('--help')).toMatchObject({ code: 0, output: expect.stringContaining('Usage') })
+  expect(await run('all')).toMatchObject({ code: 2 })
+  const held = holdFile(join(directory, 'in-use.lock'), { waitMs: 0 })
+  expect(await run('replay')).toMatchObject({
+    code: 1,
+    output: expect.stringContaining('stop it, replay the dead letters, start it again'),
   })
+  expect(await run('list')).toMatchObject({
+    code: 0,
+    output: expect.stringContaining('3 dead letters, 2 of them can be replayed.'),
+  })
+  held?.release()
+  expect(await run('replay')).toMatchObject({
+    code: 0,
+    output: expect.stringContaining('1 replayed'),
+  })
+  expect(await eventLog.deadLetters()).toBe(1)
 }, 120_000)

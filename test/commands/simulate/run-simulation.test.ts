@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { realTiming } from '../../../client/timing.ts'
 import { replayedTrack, type DevicePlan } from '../../../commands/simulate/planned-report.ts'
 import { runSimulation } from '../../../commands/simulate/run-simulation.ts'
@@ -8,21 +8,10 @@ import {
   jumpingTiming,
   refused,
   standInService,
-  type Received,
   type Reply,
 } from '../../client/stand-in-service.ts'
 
 const T0 = Date.UTC(2026, 0, 1)
-const closers: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close()
-})
-
-async function standIn(reply: (request: Received, index: number) => Reply | Promise<Reply>) {
-  const service = await standInService(reply)
-  closers.push(() => service.close())
-  return service
-}
 
 function plans(devices: number, points: number): DevicePlan[] {
   return Array.from({ length: devices }, (_, index) =>
@@ -66,7 +55,7 @@ describe('a simulation', () => {
     const open = new Map<string, number>()
     let most = 0
     let together = 0
-    const { url, received } = await standIn(async (request) => {
+    const { url, received } = await standInService(async (request) => {
       const { deviceId } = parsed(request)
       open.set(deviceId, (open.get(deviceId) ?? 0) + 1)
       most = Math.max(most, ...open.values())
@@ -95,7 +84,7 @@ describe('a simulation', () => {
   })
 
   test('the summary counts what was refused by reason', async () => {
-    const { url } = await standIn((request) => {
+    const { url } = await standInService((request) => {
       const { latitude } = parsed(request)
       if (latitude === 0.001) return refused(400, 'INVALID_PARAMS')
       return latitude === 0.002 ? refused(403, 'FORBIDDEN') : acknowledged('R')
@@ -114,7 +103,7 @@ describe('a simulation', () => {
   })
 
   test('a key that is not accepted ends the run at once', async () => {
-    const { url, received } = await standIn(() => refused(401, 'UNAUTHORIZED'))
+    const { url, received } = await standInService(() => refused(401, 'UNAUTHORIZED'))
     const { result, text } = await run(url, { plans: plans(1, 100) })
     expect(received).toHaveLength(1)
     expect(text).toContain('ended early: the service does not accept the key')
@@ -123,7 +112,7 @@ describe('a simulation', () => {
 
   test('a stop lets what is in flight be answered and sends no more', async () => {
     const stop = new AbortController()
-    const { url, received } = await standIn(() => {
+    const { url, received } = await standInService(() => {
       stop.abort()
       return acknowledged('R')
     })
@@ -135,7 +124,7 @@ describe('a simulation', () => {
 
   test('a cut breaks off what is in flight', async () => {
     const cut = new AbortController()
-    const { url } = await standIn(() => {
+    const { url } = await standInService(() => {
       cut.abort()
       return new Promise<Reply>(() => undefined)
     })
@@ -146,7 +135,7 @@ describe('a simulation', () => {
   })
 
   test('reports are not sent before they are due', async () => {
-    const { url, received } = await standIn(() => acknowledged('R'))
+    const { url, received } = await standInService(() => acknowledged('R'))
     const timing = jumpingTiming()
     const points = [0, 40_000, 100_000].map((later) => ({
       latitude: 1,
@@ -164,9 +153,9 @@ describe('a simulation', () => {
 
 describe('a simulation that verifies', () => {
   async function verified(found: (recordId: string, asked: number) => Reply) {
-    const ingest = await standIn((_, index) => acknowledged(`R${index}`))
+    const ingest = await standInService((_, index) => acknowledged(`R${index}`))
     const asked = new Map<string, number>()
-    const admin = await standIn(({ path }) => {
+    const admin = await standInService(({ path }) => {
       const recordId = path.replace('/api/v1/positions/', '')
       asked.set(recordId, (asked.get(recordId) ?? 0) + 1)
       return found(recordId, asked.get(recordId) ?? 0)

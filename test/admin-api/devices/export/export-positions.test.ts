@@ -2,7 +2,7 @@ import { get, IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import Koa from 'koa'
 import type { AdminContext } from '../../../../admin-api/http/admin-route.ts'
 import { exportPositions } from '../../../../admin-api/devices/export/export-positions.ts'
@@ -41,7 +41,6 @@ beforeAll(async () => {
     ...Array.from({ length: 2_500 }, () => ({ deviceId: 'tug' })),
   )
 })
-afterAll(() => harness.close())
 beforeEach(() => {
   Object.assign(pages, { read: 0, failsAt: Infinity, endless: false })
 })

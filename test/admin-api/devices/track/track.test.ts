@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { T0 } from '../../../samples.ts'
 import { bearer, startAdmin, type AdminHarness } from '../../admin-harness.ts'
 
@@ -19,7 +19,6 @@ beforeAll(async () => {
   const [first, ...others] = drive
   if (first !== undefined) await harness.project(first, ...others)
 })
-afterAll(() => harness.close())
 
 const find = (query = '', deviceId = 'tug') =>
   harness.api('GET', `/devices/${deviceId}/track${query}`, { headers })

@@ -1,0 +1,21 @@
+import { afterAll, afterEach, beforeEach } from '@jest/globals'
+
+type Close = () => unknown
+
+const closers: Close[] = []
+let openBeforeTest = 0
+
+beforeEach(() => {
+  openBeforeTest = closers.length
+})
+afterEach(() => closeFrom(openBeforeTest))
+afterAll(() => closeFrom(0))
+
+/** What a test has opened is closed when it ends, all else when its file ends: the last opened first. */
+export function closeAfterwards(close: Close): void {
+  closers.push(close)
+}
+
+async function closeFrom(first: number): Promise<void> {
+  for (const close of closers.splice(first).reverse()) await close()
+}
