@@ -2,6 +2,7 @@ import { includes } from '../event-log/offsets.ts'
 import { isDeviceSeen, type AppendedEvent } from '../schemas/appended-event.ts'
 import type { DeviceSeen } from '../schemas/device-seen.ts'
 import type { PositionReported } from '../schemas/position-reported.ts'
+import { withMeasurements } from '../schemas/report-fields.ts'
 import type { DeviceStatus, LastPosition, Origin } from '../schemas/read-models.ts'
 
 type Placed<Event> = { readonly origin: Origin; readonly event: Event }
@@ -79,19 +80,6 @@ function isLater(a: LastPosition, b: LastPosition): boolean {
 }
 
 function lastPosition(event: PositionReported): LastPosition {
-  const { accuracy, altitude, speed, heading, battery } = event
-  const position: { -readonly [Name in keyof LastPosition]: LastPosition[Name] } = {
-    recordId: event.recordId,
-    latitude: event.latitude,
-    longitude: event.longitude,
-    timestamp: event.timestamp,
-    receivedAt: event.receivedAt,
-  }
-  // A loop over the names would take several times as long.
-  if (accuracy !== undefined) position.accuracy = accuracy
-  if (altitude !== undefined) position.altitude = altitude
-  if (speed !== undefined) position.speed = speed
-  if (heading !== undefined) position.heading = heading
-  if (battery !== undefined) position.battery = battery
-  return position
+  const { recordId, latitude, longitude, timestamp, receivedAt } = event
+  return withMeasurements({ recordId, latitude, longitude, timestamp, receivedAt }, event)
 }

@@ -1,16 +1,63 @@
-import { readFileSync } from 'node:fs'
+import { COORDINATE_FIELDS, MEASUREMENT_FIELDS } from './report-fields.ts'
 
 export type AvroRecord = {
   readonly type: 'record'
   readonly name: string
-  readonly fields: readonly { readonly name: string; readonly default?: unknown }[]
+  readonly namespace: string
+  readonly doc: string
+  readonly fields: readonly AvroField[]
 }
 
-// The Avro schemas of the events that have a value, each a subject of its own (compatibility
-// BACKWARD). Fields added to a file need a default, so that new readers can read old events.
-export const POSITION_REPORTED_AVRO = read('./position-reported.avsc')
-export const DEVICE_SEEN_AVRO = read('./device-seen.avsc')
+type AvroField = {
+  readonly name: string
+  readonly type: AvroType | readonly AvroType[]
+  readonly default?: unknown
+  readonly doc?: string
+}
 
-function read(file: string): AvroRecord {
-  return JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8')) as AvroRecord
+type AvroType = string | { readonly type: string; readonly [detail: string]: unknown }
+
+const TIME = { type: 'long', logicalType: 'timestamp-millis' }
+
+// The Avro schemas of the events that have a value, each a subject of its own (compatibility
+// BACKWARD). Fields added later need a default, so that new readers can read old events.
+
+export const POSITION_REPORTED_AVRO: AvroRecord = {
+  type: 'record',
+  name: 'PositionReported',
+  namespace: 'gps',
+  doc: "A device's position was reported and accepted.",
+  fields: [
+    { name: 'recordId', type: 'string', doc: 'ULID; the same for every repeat of one report.' },
+    { name: 'accountId', type: 'string' },
+    { name: 'keyId', type: 'string', doc: 'The API key that sent the report.' },
+    { name: 'deviceId', type: 'string' },
+    ...COORDINATE_FIELDS.map(({ name, meaning }) => ({ name, type: 'double', doc: `${meaning}.` })),
+    { name: 'timestamp', type: TIME, doc: 'When the position was true.' },
+    {
+      name: 'timestampSource',
+      type: { type: 'enum', name: 'TimestampSource', symbols: ['device', 'server'] },
+      doc: 'Who gave the timestamp: the server where the report had none.',
+    },
+    { name: 'receivedAt', type: TIME, doc: 'When the ingest API received the report.' },
+    ...MEASUREMENT_FIELDS.map(({ name, meaning }) => ({
+      name,
+      type: ['null', 'double'],
+      default: null,
+      doc: `${meaning}.`,
+    })),
+  ],
+}
+
+export const DEVICE_SEEN_AVRO: AvroRecord = {
+  type: 'record',
+  name: 'DeviceSeen',
+  namespace: 'gps',
+  doc: 'A device was heard of without a position.',
+  fields: [
+    { name: 'accountId', type: 'string' },
+    { name: 'deviceId', type: 'string' },
+    { name: 'keyId', type: 'string', doc: 'The API key that sent the heartbeat.' },
+    { name: 'receivedAt', type: TIME, doc: 'When the ingest API received it.' },
+  ],
 }

@@ -1,23 +1,11 @@
 import { isPlainDeviceId } from './device-id.ts'
 import { parseIso8601 } from './iso-8601.ts'
-import { MEASUREMENTS, type PositionReported } from './position-reported.ts'
+import { MEASUREMENTS, RANGES, type Coordinate, type Measurements } from './report-fields.ts'
 
 /** A parsed report (specification section 2.1). `timestamp` in milliseconds. */
-export type PositionReport = Pick<
-  PositionReported,
-  'deviceId' | 'latitude' | 'longitude' | (typeof MEASUREMENTS)[number]
-> & { readonly timestamp?: number }
-
-/** The least and the greatest value of each number, both inclusive. */
-export const RANGES = {
-  latitude: [-90, 90],
-  longitude: [-180, 180],
-  accuracy: [0, Number.MAX_VALUE],
-  altitude: [-12_000, 100_000],
-  speed: [0, Number.MAX_VALUE],
-  heading: [0, 360],
-  battery: [0, 1],
-} as const
+export type PositionReport = Measurements & {
+  readonly [Name in Coordinate]: number
+} & { readonly deviceId: string; readonly timestamp?: number }
 
 export const EARLIEST = Date.UTC(2000, 0, 1)
 export const FURTHEST_AHEAD_MS = 24 * 60 * 60 * 1000

@@ -1,14 +1,8 @@
 import Joi from 'joi'
 import { deviceIdFault } from './device-id.ts'
 import { parseIso8601 } from './iso-8601.ts'
-import {
-  EARLIEST,
-  FURTHEST_AHEAD_MS,
-  plainReport,
-  RANGES,
-  type PositionReport,
-} from './plain-report.ts'
-import { MEASUREMENTS } from './position-reported.ts'
+import { EARLIEST, FURTHEST_AHEAD_MS, plainReport, type PositionReport } from './plain-report.ts'
+import { COORDINATE_FIELDS, MEASUREMENT_FIELDS, type NumberField } from './report-fields.ts'
 
 export type { PositionReport }
 
@@ -56,14 +50,7 @@ export function deviceIdFaults(id: unknown): readonly ReportFault[] {
 
 /** Picks the fields by name, so that nothing else of the body (`__proto__` …) is read. */
 function knownFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const known: Record<string, unknown> = {
-    deviceId: fields['deviceId'],
-    latitude: fields['latitude'],
-    longitude: fields['longitude'],
-    timestamp: fields['timestamp'],
-  }
-  for (const name of MEASUREMENTS) known[name] = fields[name]
-  return known
+  return Object.fromEntries(Object.keys(REPORT_RULES).map((name) => [name, fields[name]]))
 }
 
 // Control characters are spelt out, because tools differ in how they name them.
@@ -120,32 +107,23 @@ const timestamp = Joi.any()
     'timestamp.late': 'timestamp must not be more than 24 hours in the future',
   })
 
-const OMIT_UNKNOWN = '; leave the field out when it is unknown'
-
 /** The rules of a report, field by field. */
-export const REPORT_RULES = {
+export const REPORT_RULES: Readonly<Record<string, Joi.Schema>> = {
   deviceId,
-  latitude: required('latitude', 'a number from -90 to 90 (WGS84 degrees)'),
-  longitude: required('longitude', 'a number from -180 to 180 (WGS84 degrees)'),
+  ...Object.fromEntries(COORDINATE_FIELDS.map((field) => [field.name, required(field)])),
   timestamp,
-  accuracy: optional('accuracy', 'a number of metres, 0 or more'),
-  altitude: optional('altitude', 'a number of metres from -12000 to 100000'),
-  // iOS sends -1 if the value is unknown.
-  speed: optional('speed', 'a number of metres per second, 0 or more', OMIT_UNKNOWN),
-  heading: optional('heading', 'a number of degrees from 0 to 360', OMIT_UNKNOWN),
-  battery: optional('battery', 'a fraction from 0 to 1'),
+  ...Object.fromEntries(MEASUREMENT_FIELDS.map((field) => [field.name, optional(field)])),
 }
 
 const schema = Joi.object(REPORT_RULES)
 
-function required(name: keyof typeof RANGES, expected: string) {
-  return optional(name, expected)
+function required({ name, expected, ...field }: NumberField) {
+  return optional({ name, expected, ...field })
     .required()
     .messages({ 'any.required': `${name} is required: ${expected}` })
 }
 
-function optional(name: keyof typeof RANGES, expected: string, advice = '') {
-  const [min, max] = RANGES[name]
+function optional({ name, range: [min, max], expected, advice = '' }: NumberField) {
   return Joi.number()
     .unsafe()
     .empty(null)

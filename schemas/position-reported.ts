@@ -10,13 +10,13 @@ import {
 } from './event-fields.ts'
 import { isoTime } from './iso-8601.ts'
 import { quoted } from './json-text.ts'
+import { MEASUREMENTS, measurementsWriter, RANGES, type Measurements } from './report-fields.ts'
 
 /**
  * The event in the log: a device's position was reported and accepted.
- * Times are milliseconds since the epoch, coordinates WGS84 degrees, lengths metres, speeds metres
- * per second, heading degrees clockwise from north, battery a fraction from 0 to 1.
+ * Times are milliseconds since the epoch; `report-fields.ts` has the units of the numbers.
  */
-export type PositionReported = {
+export type PositionReported = Measurements & {
   /** ULID; the same for every repeat of one report. */
   readonly recordId: string
   readonly accountId: string
@@ -30,17 +30,9 @@ export type PositionReported = {
   readonly timestampSource: 'device' | 'server'
   /** When the ingest API received the report. */
   readonly receivedAt: number
-  readonly accuracy?: number
-  readonly altitude?: number
-  readonly speed?: number
-  readonly heading?: number
-  readonly battery?: number
 }
 
 export const POSITION_REPORTED = 'PositionReported.v1'
-
-/** The measurements a report may leave out. */
-export const MEASUREMENTS = ['accuracy', 'altitude', 'speed', 'heading', 'battery'] as const
 
 /** The key that keeps a device's events in order. Account ids have no slash. */
 export function deviceKey({
@@ -68,18 +60,7 @@ export function encodePositionReported(event: PositionReported): string {
   )
 }
 
-type Measurements = Pick<PositionReported, (typeof MEASUREMENTS)[number]>
-
-/** The measurements present, as the JSON of further fields. */
-export function measured({ accuracy, altitude, speed, heading, battery }: Measurements): string {
-  let fields = ''
-  if (accuracy !== undefined) fields += `,"accuracy":${accuracy}`
-  if (altitude !== undefined) fields += `,"altitude":${altitude}`
-  if (speed !== undefined) fields += `,"speed":${speed}`
-  if (heading !== undefined) fields += `,"heading":${heading}`
-  if (battery !== undefined) fields += `,"battery":${battery}`
-  return fields
-}
+const measured = measurementsWriter((name) => `,"${name}":`)
 
 /**
  * Decodes an event from JSON. Unknown fields are ignored, so that old readers can read new events.
@@ -102,21 +83,15 @@ export function checkPositionReported(fields: Record<string, unknown>): Position
     accountId: accountIdOf(fields['accountId']),
     keyId: identifier(fields['keyId'], 'keyId'),
     deviceId: identifier(fields['deviceId'], 'deviceId'),
-    latitude: number(fields['latitude'], 'latitude', -90, 90),
-    longitude: number(fields['longitude'], 'longitude', -180, 180),
+    latitude: number(fields['latitude'], 'latitude', ...RANGES.latitude),
+    longitude: number(fields['longitude'], 'longitude', ...RANGES.longitude),
     timestamp: milliseconds(fields['timestamp'], 'timestamp'),
     timestampSource: oneOf(fields['timestampSource'], 'timestampSource', ['device', 'server']),
     receivedAt: milliseconds(fields['receivedAt'], 'receivedAt'),
   }
-  const { accuracy, altitude, speed, heading, battery } = fields
-  if (isMeasured(accuracy)) event.accuracy = number(accuracy, 'accuracy')
-  if (isMeasured(altitude)) event.altitude = number(altitude, 'altitude')
-  if (isMeasured(speed)) event.speed = number(speed, 'speed')
-  if (isMeasured(heading)) event.heading = number(heading, 'heading')
-  if (isMeasured(battery)) event.battery = number(battery, 'battery')
+  for (const name of MEASUREMENTS) {
+    const value = fields[name]
+    if (value !== undefined && value !== null) event[name] = number(value, name)
+  }
   return event
-}
-
-function isMeasured(value: unknown): boolean {
-  return value !== undefined && value !== null
 }

@@ -1,5 +1,6 @@
 import { livenessOf, type Liveness } from './liveness.ts'
-import type { MEASUREMENTS, PositionReported } from './position-reported.ts'
+import type { PositionReported } from './position-reported.ts'
+import type { Coordinate, MeasurementValues, Measurements } from './report-fields.ts'
 
 /** The place of an event in the log. */
 export type Origin = { readonly partition: number; readonly offset: number }
@@ -29,19 +30,13 @@ export type TrackPoint = readonly [
   timestamp: number,
   latitude: number,
   longitude: number,
-  accuracy: number | null,
-  altitude: number | null,
-  speed: number | null,
-  heading: number | null,
-  battery: number | null,
+  ...measurements: MeasurementValues,
   recordId: string,
 ]
 
 /** The fields of a record that the device status shows. */
-export type LastPosition = Pick<
-  PositionReported,
-  'recordId' | 'latitude' | 'longitude' | 'timestamp' | 'receivedAt' | (typeof MEASUREMENTS)[number]
->
+export type LastPosition = Measurements &
+  Pick<PositionReported, 'recordId' | Coordinate | 'timestamp' | 'receivedAt'>
 
 /** The newest heartbeat from a partition. */
 export type Heartbeat = { readonly offset: number; readonly receivedAt: number }

@@ -1,6 +1,7 @@
 import { hash, randomFillSync } from 'node:crypto'
 import { quoted } from './json-text.ts'
-import type { PositionReport } from './position-report.ts'
+import type { PositionReport } from './plain-report.ts'
+import { measurementsWriter } from './report-fields.ts'
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 /** Two characters for each 10 bits. */
@@ -87,15 +88,12 @@ function pair(bits: number): string {
  * added to reports later does not change the ids of reports without it.
  */
 function identity(report: PositionReport, accountId: string, idempotencyKey: string | undefined) {
-  const { latitude, longitude, timestamp, accuracy, altitude, speed, heading, battery } = report
+  const { latitude, longitude, timestamp } = report
   const device = `["account",${quoted(accountId)},"deviceId",${quoted(report.deviceId)}`
   const key = idempotencyKey === undefined ? '' : `,"idempotencyKey",${quoted(idempotencyKey)}`
-  let list = `${device}${key},"latitude",${latitude},"longitude",${longitude}`
-  if (timestamp !== undefined) list += `,"timestamp",${timestamp}`
-  if (accuracy !== undefined) list += `,"accuracy",${accuracy}`
-  if (altitude !== undefined) list += `,"altitude",${altitude}`
-  if (speed !== undefined) list += `,"speed",${speed}`
-  if (heading !== undefined) list += `,"heading",${heading}`
-  if (battery !== undefined) list += `,"battery",${battery}`
-  return `${list}]`
+  const time = timestamp === undefined ? '' : `,"timestamp",${timestamp}`
+  const place = `,"latitude",${latitude},"longitude",${longitude}`
+  return `${device}${key}${place}${time}${measured(report)}]`
 }
+
+const measured = measurementsWriter((name) => `,"${name}",`)

@@ -4,15 +4,7 @@
 // operating system releases when the process ends.
 // Run directly it also builds the console's base map, so that an image needs nothing but dist/.
 import { spawn } from 'node:child_process'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { DatabaseSync } from '@photostructure/sqlite'
@@ -32,15 +24,12 @@ const services = {
     fingerprint(root, [
       'package-lock.json',
       ...programs(),
-      ...sources(root, 'schemas', ['.avsc']),
       ...['scripts/javascript.mjs', 'scripts/transpile.mjs'],
     ]),
   async make(fresh) {
     // Imported only here: if nothing has to be built, the build tools may be missing.
     const { transpile } = await import('./transpile.mjs')
     transpile(root, programs(), fresh)
-    for (const file of sources(root, 'schemas', ['.avsc']))
-      cpSync(join(root, file), join(fresh, file))
   },
   /** Built separately, inside the services' folder. */
   kept: ['console/site', 'console/map'],

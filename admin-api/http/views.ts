@@ -1,6 +1,10 @@
 import { isoTime } from '../../schemas/iso-8601.ts'
-import { MEASUREMENTS } from '../../schemas/position-reported.ts'
 import type { LastPosition } from '../../schemas/read-models.ts'
+import {
+  COORDINATE_FIELDS,
+  MEASUREMENT_FIELDS,
+  withMeasurements,
+} from '../../schemas/report-fields.ts'
 import type { JsonSchema } from './admin-route.ts'
 
 /** A time as the API writes it: `YYYY-MM-DDTHH:mm:ss.sssZ`. */
@@ -18,32 +22,23 @@ export function recordView({ deviceId, ...position }: LastPosition & { deviceId:
 /** A record for answers about a single device. */
 export function positionView(position: LastPosition) {
   const { recordId, latitude, longitude, timestamp, receivedAt } = position
-  const measured: { [Name in (typeof MEASUREMENTS)[number]]?: number } = {}
-  for (const name of MEASUREMENTS) {
-    const value = position[name]
-    if (value !== undefined) measured[name] = value
-  }
-  return {
-    recordId,
-    latitude,
-    longitude,
-    timestamp: isoTime(timestamp),
-    receivedAt: isoTime(receivedAt),
-    ...measured,
-  }
+  const times = { timestamp: isoTime(timestamp), receivedAt: isoTime(receivedAt) }
+  return withMeasurements({ recordId, latitude, longitude, ...times }, position)
 }
 
 const POSITION_PROPERTIES: JsonSchema = {
   recordId: { type: 'string', description: 'ULID' },
-  latitude: { type: 'number', minimum: -90, maximum: 90 },
-  longitude: { type: 'number', minimum: -180, maximum: 180 },
+  ...Object.fromEntries(
+    COORDINATE_FIELDS.map(({ name, range: [minimum, maximum] }) => [
+      name,
+      { type: 'number', minimum, maximum },
+    ]),
+  ),
   timestamp: { ...TIME, description: 'When the position was true' },
   receivedAt: { ...TIME, description: 'When the report was received' },
-  accuracy: { type: 'number', description: 'Metres' },
-  altitude: { type: 'number', description: 'Metres' },
-  speed: { type: 'number', description: 'Metres per second' },
-  heading: { type: 'number', description: 'Degrees clockwise from north' },
-  battery: { type: 'number', description: 'A fraction from 0 to 1' },
+  ...Object.fromEntries(
+    MEASUREMENT_FIELDS.map(({ name, meaning }) => [name, { type: 'number', description: meaning }]),
+  ),
 }
 const POSITION_REQUIRED = ['recordId', 'latitude', 'longitude', 'timestamp', 'receivedAt']
 

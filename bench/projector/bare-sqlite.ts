@@ -1,5 +1,6 @@
 import { DatabaseSync } from '@photostructure/sqlite'
 import type { DeviceStatus, PositionRecord } from '../../schemas/read-models.ts'
+import { MEASUREMENTS } from '../../schemas/report-fields.ts'
 import type { Projected } from './project.ts'
 import { stopwatch, type Speed } from './speed.ts'
 
@@ -37,9 +38,8 @@ export function writeDocuments(batches: readonly Documents[], file: string, like
        last_seen_at = excluded.last_seen_at, report_count = excluded.report_count,
        record_id = excluded.record_id, latitude = excluded.latitude,
        longitude = excluded.longitude, timestamp = excluded.timestamp,
-       received_at = excluded.received_at, accuracy = excluded.accuracy,
-       altitude = excluded.altitude, speed = excluded.speed, heading = excluded.heading,
-       battery = excluded.battery, applied = excluded.applied`,
+       received_at = excluded.received_at, applied = excluded.applied,
+       ${MEASUREMENTS.map((name) => `${name} = excluded.${name}`).join(', ')}`,
   )
   const checkpoint = database.prepare(`REPLACE INTO checkpoints VALUES (${places(4)})`)
   const numbers = new Map<string, number>()
@@ -63,13 +63,9 @@ export function writeDocuments(batches: readonly Documents[], file: string, like
         r.timestamp,
         r.timestampSource,
         r.receivedAt,
-        r.accuracy ?? null,
-        r.altitude ?? null,
-        r.speed ?? null,
-        r.heading ?? null,
-        r.battery ?? null,
         r.origin.partition,
         r.origin.offset,
+        ...MEASUREMENTS.map((name) => r[name] ?? null),
       )
     }
     for (const s of statuses) {
@@ -86,13 +82,9 @@ export function writeDocuments(batches: readonly Documents[], file: string, like
         last.longitude,
         last.timestamp,
         last.receivedAt,
-        last.accuracy ?? null,
-        last.altitude ?? null,
-        last.speed ?? null,
-        last.heading ?? null,
-        last.battery ?? null,
         JSON.stringify(s.applied),
         s.heartbeats === undefined ? null : JSON.stringify(s.heartbeats),
+        ...MEASUREMENTS.map((name) => last[name] ?? null),
       )
     }
     checkpoint.run(partition, lastOffset, lastOffset, records.at(-1)?.recordId ?? null)

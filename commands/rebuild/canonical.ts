@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { MEASUREMENTS } from '../../schemas/position-reported.ts'
+import { MEASUREMENTS } from '../../schemas/report-fields.ts'
 import type { DeviceStatus, LastPosition, PositionRecord } from '../../schemas/read-models.ts'
 
 /**

@@ -1,20 +1,20 @@
 import type { components } from '../api/schema.ts'
+import { MEASUREMENTS, type Measurement } from '../../schemas/report-fields.ts'
 import { toMercator } from './mercator.ts'
 
 type ApiTrack = components['schemas']['Track']
+type Measured = { readonly [Name in Measurement]: number | undefined }
 
-/** One point of a track, in the order of time. */
-export type TrackPoint = {
+/**
+ * One point of a track, in the order of time; its `speed` is as reported, or else computed from the
+ * previous point.
+ */
+export type TrackPoint = Measured & {
   readonly at: number
   readonly latitude: number
   readonly longitude: number
   readonly x: number
   readonly y: number
-  readonly altitude: number | undefined
-  /** Metres a second: as reported, or else computed from the previous point. */
-  readonly speed: number | undefined
-  readonly heading: number | undefined
-  readonly battery: number | undefined
   /** Whether the path from the previous point to this one is unknown. */
   readonly afterGap: boolean
 }
@@ -46,7 +46,9 @@ export function readTrack(api: ApiTrack): Track {
     const longitude = number(row, 'longitude') ?? 0
     const before = points.at(-1)
     const afterGap = gapEnds.has(at) && before !== undefined && before.at < at
-    const reported = number(row, 'speed')
+    const measured = Object.fromEntries(
+      MEASUREMENTS.map((name) => [name, number(row, name)]),
+    ) as Measured
     const driven =
       before === undefined || afterGap || at <= before.at
         ? undefined
@@ -56,10 +58,8 @@ export function readTrack(api: ApiTrack): Track {
       latitude,
       longitude,
       ...toMercator(longitude, latitude),
-      altitude: number(row, 'altitude'),
-      speed: reported ?? driven,
-      heading: number(row, 'heading'),
-      battery: number(row, 'battery'),
+      ...measured,
+      speed: measured.speed ?? driven,
       afterGap,
     })
   }

@@ -1,8 +1,9 @@
 import type { Fault } from '../../runtime/errors.ts'
 import { withoutApiKeys } from '../../schemas/api-key.ts'
 import { deviceIdFault } from '../../schemas/device-id.ts'
-import { EARLIEST, FURTHEST_AHEAD_MS, RANGES } from '../../schemas/plain-report.ts'
+import { EARLIEST, FURTHEST_AHEAD_MS } from '../../schemas/plain-report.ts'
 import type { PositionReport } from '../../schemas/position-report.ts'
+import { RANGES } from '../../schemas/report-fields.ts'
 import type { SentPoint } from './app.ts'
 import { isSent, numberIn } from './values.ts'
 

@@ -1,4 +1,4 @@
-import { RANGES } from '../../schemas/plain-report.ts'
+import { RANGES, type Measurement, type Measurements } from '../../schemas/report-fields.ts'
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 /** No more digits than an app can mean: a converted 0.211914 knots is not 0.10901788596 m/s. */
@@ -7,8 +7,7 @@ const DECIMALS = 1e6
 /** Metres per second in one of each unit. */
 export const METRES_PER_SECOND = { kn: 0.514444, kmh: 1 / 3.6, mph: 0.44704, mps: 1 } as const
 
-type Measurement = 'accuracy' | 'altitude' | 'speed' | 'heading' | 'battery'
-export type Measured = { [Name in Measurement]?: number }
+export type Measured = { -readonly [Name in keyof Measurements]: Measurements[Name] }
 
 /** A number, possibly written as text; undefined for everything else. */
 export function numberIn(value: unknown): number | undefined {

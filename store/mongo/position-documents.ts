@@ -1,3 +1,4 @@
+import { MEASUREMENTS, measurementValues, type Measurement } from '../../schemas/report-fields.ts'
 import type { PositionRecord, TrackPoint, TrackStep } from '../../schemas/read-models.ts'
 import type { PositionEntry } from '../read-models.ts'
 import type { PositionDocument } from './collections.ts'
@@ -41,23 +42,15 @@ export function trackStep(document: StepDocument): TrackStep {
 /** These, and the fields that a track shows. */
 export const TRACK_FIELDS = {
   ...STEP_FIELDS,
-  ...{ accuracy: 1, altitude: 1, heading: 1, battery: 1 },
-} as const
+  ...(Object.fromEntries(MEASUREMENTS.map((name) => [name, 1])) as Record<Measurement, 1>),
+}
 
 export type TrackDocument = Pick<PositionDocument, keyof typeof TRACK_FIELDS | '_id'>
 
 export function trackPoint(document: TrackDocument): TrackPoint {
   const { _id, accountId, timestamp, latitude, longitude } = document
-  const {
-    accuracy = null,
-    altitude = null,
-    speed = null,
-    heading = null,
-    battery = null,
-  } = document
   const recordId = _id.slice(accountId.length + 1)
-  const measurements = [accuracy, altitude, speed, heading, battery] as const
-  return [timestamp.getTime(), latitude, longitude, ...measurements, recordId]
+  return [timestamp.getTime(), latitude, longitude, ...measurementValues(document), recordId]
 }
 
 /** Record ids are unique within an account; account ids contain no slash. */

@@ -1,8 +1,13 @@
+import {
+  MEASUREMENTS,
+  measurementValues,
+  type MeasurementValues,
+} from '../../schemas/report-fields.ts'
 import type { DeviceStatus, Offsets } from '../../schemas/read-models.ts'
 import type { DeviceCounts, DevicePage, Devices } from '../read-models.ts'
 import type { Database, Statement, Value } from '../../runtime/sqlite/database.ts'
 import { deviceCounts, devicePage } from './device-page.ts'
-import { measurementsOf, type MeasurementColumns } from './measurement-columns.ts'
+import { measurementsIn } from './measurement-columns.ts'
 
 export type DeviceName = { readonly accountId: string; readonly deviceId: string }
 
@@ -42,11 +47,17 @@ type Row = readonly [
   longitude: number,
   timestamp: number,
   receivedAt: number,
-  ...measurements: MeasurementColumns,
   applied: string,
   heartbeats: string | null,
+  ...measurements: MeasurementValues,
 ]
-const MEASURED_FROM = 11
+const FIRST_MEASUREMENT = 13
+
+/** The columns that change, in their order. */
+const CHANGING = [
+  ...['first_seen_at', 'last_seen_at', 'report_count', 'record_id', 'latitude', 'longitude'],
+  ...['timestamp', 'received_at', 'applied', 'heartbeats', ...MEASUREMENTS],
+]
 
 /** Records find their device through its status, so a record that was projected late keeps the status. */
 export const REMOVE_SILENT = `DELETE FROM device_statuses
@@ -73,12 +84,10 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
      ON CONFLICT DO UPDATE SET number = number RETURNING number`,
   )
   const insert = database.prepare(
-    'INSERT INTO device_statuses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    `INSERT INTO device_statuses VALUES (?, ?, ?, ${CHANGING.map(() => '?').join(', ')})`,
   )
   const update = database.prepare(
-    `UPDATE device_statuses SET first_seen_at = ?, last_seen_at = ?, report_count = ?, record_id = ?,
-       latitude = ?, longitude = ?, timestamp = ?, received_at = ?, accuracy = ?, altitude = ?,
-       speed = ?, heading = ?, battery = ?, applied = ?, heartbeats = ?
+    `UPDATE device_statuses SET ${CHANGING.map((column) => `${column} = ?`).join(', ')}
      WHERE number = ?`,
   )
   const notSeenSince = database.prepare<DeviceName>(
@@ -143,13 +152,9 @@ function changing(status: DeviceStatus): readonly Value[] {
     lastPosition.longitude,
     lastPosition.timestamp,
     lastPosition.receivedAt,
-    lastPosition.accuracy ?? null,
-    lastPosition.altitude ?? null,
-    lastPosition.speed ?? null,
-    lastPosition.heading ?? null,
-    lastPosition.battery ?? null,
     encodedOffsets(status.applied),
     heartbeats === undefined ? null : JSON.stringify(heartbeats),
+    ...measurementValues(lastPosition),
   ]
 }
 
@@ -160,7 +165,7 @@ function encodedOffsets(offsets: Offsets): string {
 }
 
 function status(row: Row): DeviceStatus {
-  const heartbeats = row[17]
+  const heartbeats = row[12]
   return {
     accountId: row[1],
     deviceId: row[2],
@@ -173,9 +178,9 @@ function status(row: Row): DeviceStatus {
       longitude: row[8],
       timestamp: row[9],
       receivedAt: row[10],
-      ...measurementsOf(row, MEASURED_FROM),
+      ...measurementsIn(row, FIRST_MEASUREMENT),
     },
-    applied: JSON.parse(row[16]) as Offsets,
+    applied: JSON.parse(row[11]) as Offsets,
     ...(heartbeats !== null && {
       heartbeats: JSON.parse(heartbeats) as NonNullable<DeviceStatus['heartbeats']>,
     }),

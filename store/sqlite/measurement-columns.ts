@@ -1,19 +1,19 @@
-import { MEASUREMENTS } from '../../schemas/position-reported.ts'
+import {
+  MEASUREMENTS,
+  type Measurement,
+  type Measurements,
+  type MeasurementValues,
+} from '../../schemas/report-fields.ts'
 
-type Measured = { [name in (typeof MEASUREMENTS)[number]]?: number }
-
-/** A row's columns for the measurements, in their order. */
-export type MeasurementColumns = readonly [
-  accuracy: number | null,
-  altitude: number | null,
-  speed: number | null,
-  heading: number | null,
-  battery: number | null,
-]
+/** The columns of the measurements, in their order, for a table's definition. */
+export const MEASUREMENT_COLUMNS = MEASUREMENTS.map((name) => `${name} REAL`).join(', ')
 
 /** The measurements of a row, from its column `first` on in their order; null where there is none. */
-export function measurementsOf(row: readonly unknown[], first: number): Readonly<Measured> {
-  const measurements: Measured = {}
+export function measurementsIn(
+  row: readonly [...unknown[], ...MeasurementValues],
+  first: number,
+): Measurements {
+  const measurements: { [Name in Measurement]?: number } = {}
   let column = first
   for (const name of MEASUREMENTS) {
     const value = row[column] as number | null

@@ -1,3 +1,5 @@
+import { MEASUREMENT_COLUMNS } from './measurement-columns.ts'
+
 /**
  * The file of one generation of the read models. Times in milliseconds since the epoch. Records and their
  * indexes refer to devices and accounts by number, which takes three quarters of the bytes, and of the
@@ -21,13 +23,9 @@ export const READ_MODELS_SCHEMA = [
      longitude REAL NOT NULL,
      timestamp INTEGER NOT NULL,
      received_at INTEGER NOT NULL,
-     accuracy REAL,
-     altitude REAL,
-     speed REAL,
-     heading REAL,
-     battery REAL,
      applied TEXT NOT NULL,
      heartbeats TEXT,
+     ${MEASUREMENT_COLUMNS},
      UNIQUE (account_id, device_id)
    ) STRICT;
    -- With the coordinates, so that a scan by time reads only matching rows of the table.
@@ -44,13 +42,9 @@ export const READ_MODELS_SCHEMA = [
      timestamp INTEGER NOT NULL,
      timestamp_source TEXT NOT NULL,
      received_at INTEGER NOT NULL,
-     accuracy REAL,
-     altitude REAL,
-     speed REAL,
-     heading REAL,
-     battery REAL,
      log_partition INTEGER NOT NULL,
-     log_offset INTEGER NOT NULL
+     log_offset INTEGER NOT NULL,
+     ${MEASUREMENT_COLUMNS}
    ) STRICT;
    CREATE UNIQUE INDEX records_by_id ON records (record_id, account);
    CREATE INDEX records_by_time ON records (device, timestamp, record_id);

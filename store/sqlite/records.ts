@@ -1,11 +1,16 @@
-import { MEASUREMENTS, type PositionReported } from '../../schemas/position-reported.ts'
+import type { PositionReported } from '../../schemas/position-reported.ts'
+import {
+  MEASUREMENTS,
+  measurementValues,
+  type MeasurementValues,
+} from '../../schemas/report-fields.ts'
 import type { Origin, PositionRecord, TrackPoint, TrackStep } from '../../schemas/read-models.ts'
 import type { HistoryPage, OriginBounds, ReadModels } from '../read-models.ts'
 import type { Database, Value } from '../../runtime/sqlite/database.ts'
 import { isNotUnique } from '../../runtime/sqlite/sqlite-errors.ts'
 import type { DeviceName } from './device-statuses.ts'
 import type { ErasureEntry } from './erasures.ts'
-import { measurementsOf, type MeasurementColumns } from './measurement-columns.ts'
+import { measurementsIn } from './measurement-columns.ts'
 
 export type Records = Pick<ReadModels, RecordReads> & {
   /** False if the id exists: a repeat, because the checkpoint is written with the records. */
@@ -42,11 +47,11 @@ type Row = readonly [
   timestamp: number,
   timestampSource: 'device' | 'server',
   receivedAt: number,
-  ...measurements: MeasurementColumns,
   partition: number,
   offset: number,
+  ...measurements: MeasurementValues,
 ]
-const MEASURED_FROM = 9
+const FIRST_MEASUREMENT = 11
 
 type NamedRow = readonly [accountId: string, deviceId: string, ...Row]
 
@@ -117,9 +122,8 @@ function nextDevices(last: string): string {
 }
 
 export function sqliteRecords(database: Database): Records {
-  const insert = database.prepare(
-    'INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-  )
+  const places = Array.from({ length: FIRST_MEASUREMENT + MEASUREMENTS.length }, () => '?')
+  const insert = database.prepare(`INSERT INTO records VALUES (${places.join(', ')})`)
   const find = database.prepare<NamedRow>(FIND, AS_ARRAYS)
   const page = {
     asc: database.prepare<Row>(PAGE.asc, AS_ARRAYS),
@@ -155,13 +159,9 @@ export function sqliteRecords(database: Database): Records {
           event.timestamp,
           event.timestampSource,
           event.receivedAt,
-          event.accuracy ?? null,
-          event.altitude ?? null,
-          event.speed ?? null,
-          event.heading ?? null,
-          event.battery ?? null,
           origin.partition,
           origin.offset,
+          ...measurementValues(event),
         )
         return true
       } catch (error) {
@@ -254,7 +254,7 @@ function record(row: Row, { accountId, deviceId }: DeviceName): PositionRecord {
     timestamp: row[6],
     timestampSource: row[7],
     receivedAt: row[8],
-    origin: { partition: row[14], offset: row[15] },
-    ...measurementsOf(row, MEASURED_FROM),
+    origin: { partition: row[9], offset: row[10] },
+    ...measurementsIn(row, FIRST_MEASUREMENT),
   }
 }

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { MEASUREMENTS } from '../../schemas/position-reported.ts'
+import { MEASUREMENTS } from '../../schemas/report-fields.ts'
 import type { PositionRecord, TrackStep } from '../../schemas/read-models.ts'
 import { positionReported, T0 } from '../samples.ts'
 import type { OpenStore } from './store-contract.ts'

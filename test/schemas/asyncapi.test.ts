@@ -9,9 +9,9 @@ import {
   checkPositionReported,
   decodePositionReported,
   encodePositionReported,
-  MEASUREMENTS,
   type PositionReported,
 } from '../../schemas/position-reported.ts'
+import { COORDINATE_FIELDS, MEASUREMENT_FIELDS, MEASUREMENTS } from '../../schemas/report-fields.ts'
 import { parsePositionReport } from '../../schemas/position-report.ts'
 import { positionReported, T0 } from '../samples.ts'
 import { anyText } from '../any-text.ts'
@@ -67,6 +67,16 @@ describe('the AsyncAPI document', () => {
     )
     expect(schemas.positionReported.required).toEqual(requiredByCode)
     for (const name of MEASUREMENTS) expect(requiredByCode).not.toContain(name)
+  })
+
+  test('has the ranges and the units of the table of fields', () => {
+    for (const { name, range, meaning } of [...COORDINATE_FIELDS, ...MEASUREMENT_FIELDS]) {
+      const [minimum, greatest] = range
+      expect(schemas.positionReported.properties?.[name]).toEqual({
+        ...{ type: 'number', minimum, description: `${meaning}.` },
+        ...(greatest < Number.MAX_VALUE && { maximum: greatest }),
+      })
+    }
   })
 
   test('has an example that the code can read', () => {

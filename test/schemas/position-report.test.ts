@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { newApiKey } from '../../schemas/api-key.ts'
-import { plainReport, RANGES } from '../../schemas/plain-report.ts'
+import { plainReport } from '../../schemas/plain-report.ts'
 import { parseByRules, parsePositionReport } from '../../schemas/position-report.ts'
+import { RANGES } from '../../schemas/report-fields.ts'
 
 const NOW = Date.UTC(2026, 5, 1)
 const minimal = { deviceId: 'tracker-1', latitude: 46.05, longitude: 14.5 }

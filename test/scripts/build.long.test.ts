@@ -30,7 +30,6 @@ beforeEach(async () => {
   symlinkSync(join(root, 'node_modules'), inProject('node_modules'))
   mkdirSync(inProject('schemas'))
   write('schemas/answer.ts', 'export const answer = 1\n')
-  write('schemas/answer.avsc', '"int"\n')
 })
 
 const inProject = (file: string) => join(project, file)
@@ -49,10 +48,6 @@ test('a source or a schema that has changed is built anew, and nothing else is',
   write('schemas/answer.ts', 'export const answer = 2\n')
   await build()
   expect(read('dist/schemas/answer.js')).toContain('answer = 2')
-
-  write('schemas/answer.avsc', '"long"\n')
-  await build()
-  expect(read('dist/schemas/answer.avsc')).toContain('long')
 })
 
 test('sources that do not compile leave what was built before', async () => {
@@ -110,7 +105,8 @@ describe('a project with a console', () => {
     expect(made('dist/console/site')).not.toBe(site)
 
     const last = made('dist/console/site')
-    write('schemas/answer.avsc', '"long"\n')
+    mkdirSync(inProject('commands'))
+    write('commands/answer.ts', 'export const answer = 2\n')
     await build()
     expect(made('dist')).not.toBe(before.services)
     expect(made('dist/console/site')).toBe(last)

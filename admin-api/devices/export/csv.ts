@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync'
-import { MEASUREMENTS } from '../../../schemas/position-reported.ts'
+import { MEASUREMENTS } from '../../../schemas/report-fields.ts'
 import { recordView } from '../../http/views.ts'
 import type { ExportFormat } from './export-format.ts'
 

@@ -5,7 +5,7 @@ import type { ExportFormat } from './export-format.ts'
 
 /**
  * GPX 1.1: one track with one segment. Speed and course use Garmin's track point extension, which
- * is widely supported; no such extension covers accuracy and battery.
+ * is widely supported; no such extension covers the other measurements.
  */
 export const gpx: ExportFormat = {
   mediaType: 'application/gpx+xml',

@@ -1,5 +1,5 @@
 import { succeed } from '../../../runtime/http.ts'
-import { MEASUREMENTS } from '../../../schemas/position-reported.ts'
+import { MEASUREMENTS } from '../../../schemas/report-fields.ts'
 import type { TrackPoint } from '../../../schemas/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import {

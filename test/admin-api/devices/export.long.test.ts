@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { beforeAll, describe, expect, test } from '@jest/globals'
-import { MEASUREMENTS, type PositionReported } from '../../../schemas/position-reported.ts'
+import type { PositionReported } from '../../../schemas/position-reported.ts'
+import { MEASUREMENTS } from '../../../schemas/report-fields.ts'
 import { T0 } from '../../samples.ts'
 import { bearer, startAdmin, type AdminHarness } from '../admin-harness.ts'
 import { ofCsv, ofGpx, ofLines, ofXml } from './export/read-files.ts'

@@ -1,0 +1,112 @@
+/** A number of a report. */
+export type NumberField = {
+  readonly name: string
+  /** The least and the greatest value, both inclusive. */
+  readonly range: readonly [least: number, greatest: number]
+  /** What a sender must send, in messages. */
+  readonly expected: string
+  /** What else a message says of a value out of range. */
+  readonly advice?: string
+  /** The unit, in documents. */
+  readonly meaning: string
+}
+
+// The one place that names the fields of a report besides its device and time. Rules and messages,
+// events, record ids, stores, exports and documents are made from these tables.
+
+const OMIT_UNKNOWN = '; leave the field out when it is unknown'
+
+export const COORDINATE_FIELDS = [
+  {
+    name: 'latitude',
+    range: [-90, 90],
+    expected: 'a number from -90 to 90 (WGS84 degrees)',
+    meaning: 'WGS84 degrees',
+  },
+  {
+    name: 'longitude',
+    range: [-180, 180],
+    expected: 'a number from -180 to 180 (WGS84 degrees)',
+    meaning: 'WGS84 degrees',
+  },
+] as const satisfies readonly NumberField[]
+
+/** The measurements a report may leave out. */
+export const MEASUREMENT_FIELDS = [
+  {
+    name: 'accuracy',
+    range: [0, Number.MAX_VALUE],
+    expected: 'a number of metres, 0 or more',
+    meaning: 'Metres',
+  },
+  {
+    name: 'altitude',
+    range: [-12_000, 100_000],
+    expected: 'a number of metres from -12000 to 100000',
+    meaning: 'Metres',
+  },
+  {
+    name: 'speed',
+    range: [0, Number.MAX_VALUE],
+    expected: 'a number of metres per second, 0 or more',
+    // iOS sends -1 if the value is unknown.
+    advice: OMIT_UNKNOWN,
+    meaning: 'Metres per second',
+  },
+  {
+    name: 'heading',
+    range: [0, 360],
+    expected: 'a number of degrees from 0 to 360',
+    advice: OMIT_UNKNOWN,
+    meaning: 'Degrees clockwise from north',
+  },
+  {
+    name: 'battery',
+    range: [0, 1],
+    expected: 'a fraction from 0 to 1',
+    meaning: 'A fraction from 0 to 1',
+  },
+] as const satisfies readonly NumberField[]
+
+export type Coordinate = (typeof COORDINATE_FIELDS)[number]['name']
+export type Measurement = (typeof MEASUREMENT_FIELDS)[number]['name']
+export type Measurements = { readonly [Name in Measurement]?: number }
+
+/** The values of all measurements in the order of the table; null: not reported. */
+export type MeasurementValues = ValueOfEach<typeof MEASUREMENT_FIELDS>
+type ValueOfEach<Fields> = { readonly [Place in keyof Fields]: number | null }
+
+export const MEASUREMENTS: readonly Measurement[] = MEASUREMENT_FIELDS.map(({ name }) => name)
+
+export const RANGES = Object.fromEntries(
+  [...COORDINATE_FIELDS, ...MEASUREMENT_FIELDS].map(({ name, range }) => [name, range]),
+) as { readonly [Name in Coordinate | Measurement]: NumberField['range'] }
+
+export function measurementValues(from: Measurements): MeasurementValues {
+  const values: (number | null)[] = []
+  for (const name of MEASUREMENTS) values.push(from[name] ?? null)
+  return values as unknown as MeasurementValues
+}
+
+/** Adds the measurements present to an object, which takes half the time of a spread. */
+export function withMeasurements<To extends object>(to: To, from: Measurements): To & Measurements {
+  const measured: { [Name in Measurement]?: number } = to
+  for (const name of MEASUREMENTS) {
+    const value = from[name]
+    if (value !== undefined) measured[name] = value
+  }
+  return to
+}
+
+/** A function that writes each measurement present after a prefix made from its name. */
+export function measurementsWriter(prefix: (name: Measurement) => string) {
+  const fields = MEASUREMENTS.map((name) => [name, prefix(name)] as const)
+  return (from: Measurements): string => {
+    let text = ''
+    for (const [name, before] of fields) {
+      const value = from[name]
+      if (value !== undefined) text += before + value
+    }
+    return text
+  }
+}
