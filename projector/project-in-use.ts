@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EventLog } from '../event-log/event-log.ts'
-import { backOff } from '../runtime/back-off.ts'
+import { backOff } from '../runtime/repeat.ts'
 import { DependencyError } from '../runtime/errors.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'

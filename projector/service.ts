@@ -1,5 +1,5 @@
 import type { EventLog } from '../event-log/event-log.ts'
-import { untilSucceeded } from '../runtime/back-off.ts'
+import { untilSucceeded } from '../runtime/repeat.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
 import type { Program } from '../runtime/program.ts'
 import type { InstanceReport } from '../schemas/instance-report.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from './logger.ts'
-import { periodically } from './periodically.ts'
+import { periodically } from './repeat.ts'
 
 /** The share of the deadline that running tasks, and one last task, may take after the stop. */
 const SHARE_OF_TASKS = 1 / 4

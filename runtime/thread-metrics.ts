@@ -7,7 +7,7 @@ import {
   type MetricValue,
   type Registry,
 } from 'prom-client'
-import { within } from './within.ts'
+import { within } from './clock.ts'
 
 /** A scrape must not wait longer for a thread that is busy; Prometheus itself gives up after 10 s. */
 const ANSWER_WITHIN_MS = 1_000

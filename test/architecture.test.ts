@@ -20,10 +20,9 @@ const forCommands = [
 ]
 
 const forAdapters = [
-  'runtime/back-off.ts',
   'runtime/end-of-turn.ts',
   'runtime/errors.ts',
-  'runtime/periodically.ts',
+  'runtime/repeat.ts',
   'runtime/sqlite/',
 ]
 

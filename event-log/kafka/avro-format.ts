@@ -1,5 +1,5 @@
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
-import { backOff } from '../../runtime/back-off.ts'
+import { backOff } from '../../runtime/repeat.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import type { AvroRecord } from '../../schemas/avro-schemas.ts'
 import { UndecodableEventError } from '../../schemas/event-fields.ts'

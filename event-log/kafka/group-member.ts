@@ -1,5 +1,5 @@
 import type { Consumer, EachBatchPayload, KafkaMessage, OffsetsByTopicPartition } from 'kafkajs'
-import { backOff } from '../../runtime/back-off.ts'
+import { backOff } from '../../runtime/repeat.ts'
 import { kafkaFailure, RETRY, type KafkaClient, type Logger } from './connection.ts'
 
 /** A dead member loses its partitions after this time; the project promises recovery within 30 s. */

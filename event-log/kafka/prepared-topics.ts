@@ -1,5 +1,4 @@
-import { backOff } from '../../runtime/back-off.ts'
-import { periodically } from '../../runtime/periodically.ts'
+import { backOff, periodically } from '../../runtime/repeat.ts'
 import { DEVICE_SEEN_AVRO, POSITION_REPORTED_AVRO } from '../../schemas/avro-schemas.ts'
 import type { AdminClient } from './admin.ts'
 import { openAvroFormat } from './avro-format.ts'

@@ -1,5 +1,5 @@
 import { Partitioners, type Producer, type RecordMetadata } from 'kafkajs'
-import { backOff } from '../../runtime/back-off.ts'
+import { backOff } from '../../runtime/repeat.ts'
 import { kafkaFailure, RETRY, unavailable, type KafkaClient, type Logger } from './connection.ts'
 import type { EncodedRecord } from './kafkajs/encoded-record.ts'
 

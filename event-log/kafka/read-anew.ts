@@ -1,4 +1,4 @@
-import { backOff } from '../../runtime/back-off.ts'
+import { backOff } from '../../runtime/repeat.ts'
 import { kafkaFailure, type Logger } from './connection.ts'
 
 /** A reader that ran this long counts as working, even if there was nothing to read. */

@@ -1,5 +1,5 @@
 import type { Offsets } from '../../schemas/read-models.ts'
-import { backOff } from '../../runtime/back-off.ts'
+import { backOff } from '../../runtime/repeat.ts'
 import type { LogEntry } from '../event-log.ts'
 import type { KafkaClient, Logger } from './connection.ts'
 import { beGroupMember, withHeartbeats, type Chunk } from './group-member.ts'

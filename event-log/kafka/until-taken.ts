@@ -1,4 +1,4 @@
-import { backOff } from '../../runtime/back-off.ts'
+import { backOff } from '../../runtime/repeat.ts'
 import type { Logger } from './connection.ts'
 import { withHeartbeats, type Chunk } from './group-member.ts'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { backOff } from '../../runtime/back-off.ts'
+import { backOff } from '../../runtime/repeat.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { holdDirectory } from '../../runtime/sqlite/hold-directory.ts'

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { ApiError } from '../../runtime/errors.ts'
 import { hasLongUnreadBody, toApiError, unavailable, type HttpContext } from '../../runtime/http.ts'
-import { within } from '../../runtime/within.ts'
+import { within } from '../../runtime/clock.ts'
 import type { RejectionError } from '../../schemas/report-rejected.ts'
 import type { ApiKey, KeyGrant } from '../../store/back-office.ts'
 import type { Accept } from '../accept/accept.ts'

@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../../runtime/clock.ts'
+import { type Clock, within } from '../../runtime/clock.ts'
 import { unavailable } from '../../runtime/http.ts'
-import { within } from '../../runtime/within.ts'
 import { isInForce, type KeyGrant, type Keys } from '../../store/back-office.ts'
 
 /** A cached grant of this age is refreshed in the background. */

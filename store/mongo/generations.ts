@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Db } from 'mongodb'
-import { backOff } from '../../runtime/back-off.ts'
+import { backOff } from '../../runtime/repeat.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import type { Rebuild } from '../read-models.ts'
 import { openReadModels, type Collections, type ReadModelCollections } from './collections.ts'

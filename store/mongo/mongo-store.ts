@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { untilSucceeded } from '../../runtime/back-off.ts'
+import { untilSucceeded } from '../../runtime/repeat.ts'
 import { lastApplied } from './applied-events.ts'
 import { openCollections } from './collections.ts'
 import { databaseOf, openClient } from './connection.ts'

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { backOff } from '../../runtime/back-off.ts'
+import { backOff } from '../../runtime/repeat.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { dependencyError, isUnauthorized } from './driver-errors.ts'
 

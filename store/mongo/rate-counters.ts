@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { RateLimiterMongo } from 'rate-limiter-flexible'
-import { untilSucceeded } from '../../runtime/back-off.ts'
+import { untilSucceeded } from '../../runtime/repeat.ts'
 import {
   memoryRateCounters,
   type OpenRateCounters,

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { untilSucceeded } from '../../runtime/back-off.ts'
+import { untilSucceeded } from '../../runtime/repeat.ts'
 import { READ, type Erased, type ReadModelCollections } from './collections.ts'
 import type { DeviceName } from './device-documents.ts'
 import { erasedRecords } from './erased.ts'

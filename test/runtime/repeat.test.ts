@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { backOff } from '../../runtime/back-off.ts'
+import { backOff } from '../../runtime/repeat.ts'
 
 async function took(work: () => Promise<void>): Promise<number> {
   const from = performance.now()

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { within } from '../../runtime/within.ts'
+import { within } from '../../runtime/clock.ts'
 
 const late = () => new Error('late')
 const never = new Promise<void>(() => undefined)
