@@ -14,7 +14,7 @@ import type { MapConfig } from '../runtime/config/console-variables.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import { documentRoutes } from '../runtime/openapi/document-routes.ts'
-import { operationsRoutes } from '../runtime/operations-routes.ts'
+import { serviceRoutes } from '../runtime/service-routes.ts'
 import type { AuditEntry } from '../store/back-office.ts'
 import type { Store } from '../store/store.ts'
 import { accountRoutes } from './accounts/accounts.ts'
@@ -129,7 +129,7 @@ export function createAdminApp({
   let missing: string | undefined
   const deps = { ...given, store, onMissing: (variable: string) => (missing = variable) }
   const router = new Router<HttpState>({ strict: true })
-  operationsRoutes(router, {
+  serviceRoutes(router, {
     name: 'gps-admin-api',
     metrics,
     metricsElsewhere,

@@ -2,7 +2,7 @@ import type { ErrorIdentifier } from '../runtime/errors.ts'
 import { openApiDocument, type OpenApiDocument } from '../runtime/openapi/document.ts'
 import { successEnvelope } from '../runtime/openapi/envelope.ts'
 import { isRequired, jsonSchemaOf, objectSchemaOf } from '../runtime/openapi/json-schema.ts'
-import { OPERATIONS_CALLS, OPERATIONS_TAG } from '../runtime/openapi/operations-calls.ts'
+import { SERVICE_CALLS, SERVICE_TAG } from '../runtime/openapi/service-calls.ts'
 import { parametersOf, type Operation, type Parameter } from '../runtime/openapi/operation.ts'
 import type { AdminRoute, JsonSchema } from './http/admin-route.ts'
 import { schemasOf, type Rules } from './http/rule.ts'
@@ -65,7 +65,7 @@ export function adminDocument(
   return openApiDocument({
     title: 'GPS admin API',
     description: DESCRIPTION,
-    tags: [...tags, OPERATIONS_TAG],
+    tags: [...tags, SERVICE_TAG],
     securitySchemes: {
       apiKey: {
         type: 'http',
@@ -85,7 +85,7 @@ export function adminDocument(
           'Set by `POST /api/v1/session`; 30 minutes without a request end it, 12 hours end it anyhow',
       },
     },
-    operations: [...routes.map((route) => described(route, prefix)), ...OPERATIONS_CALLS],
+    operations: [...routes.map((route) => described(route, prefix)), ...SERVICE_CALLS],
   })
 }
 

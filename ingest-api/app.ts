@@ -15,7 +15,7 @@ import type { HttpApp } from '../runtime/http-server.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import { documentRoutes } from '../runtime/openapi/document-routes.ts'
-import { operationsRoutes } from '../runtime/operations-routes.ts'
+import { serviceRoutes } from '../runtime/service-routes.ts'
 import { memoryRateCounters, type OpenRateCounters } from '../runtime/rate-counters.ts'
 import type { Keys } from '../store/back-office.ts'
 import { acceptReports } from './accept/accept.ts'
@@ -74,7 +74,7 @@ export function createIngestApp({
   const keyCache = new KeyCache({ keys, clock: steadyClock, wallClock: clock, stopping })
   const failures = new AuthFailures({ limit: rateLimits.auth, openCounters })
   const router = new Router<ReportState>({ strict: true })
-  operationsRoutes(router, {
+  serviceRoutes(router, {
     name: 'gps-ingest-api',
     metrics,
     metricsElsewhere,

@@ -1,7 +1,7 @@
 import { openApiDocument, type OpenApiDocument } from '../runtime/openapi/document.ts'
 import { successEnvelope } from '../runtime/openapi/envelope.ts'
 import { objectSchemaOf, type JsonSchema } from '../runtime/openapi/json-schema.ts'
-import { OPERATIONS_CALLS, OPERATIONS_TAG } from '../runtime/openapi/operations-calls.ts'
+import { SERVICE_CALLS, SERVICE_TAG } from '../runtime/openapi/service-calls.ts'
 import type { Operation, Parameter } from '../runtime/openapi/operation.ts'
 import { REPORT_RULES } from '../schemas/position-report.ts'
 import { APP_CALLS, APPS_SECURITY, APPS_TAG, EMPTY_TEXT } from './apps/api-calls.ts'
@@ -154,7 +154,7 @@ export function ingestDocument(): OpenApiDocument {
   return openApiDocument({
     title: 'GPS ingest API',
     description: 'Takes position reports from devices and acknowledges each once it is durable.',
-    tags: [POSITIONS_TAG, APPS_TAG, OPERATIONS_TAG],
+    tags: [POSITIONS_TAG, APPS_TAG, SERVICE_TAG],
     securitySchemes: {
       apiKey: {
         type: 'http',
@@ -163,7 +163,7 @@ export function ingestDocument(): OpenApiDocument {
       },
       ...APPS_SECURITY,
     },
-    operations: [SUBMIT, BATCH, ...APP_CALLS, ...OPERATIONS_CALLS.map(orAPosition)],
+    operations: [SUBMIT, BATCH, ...APP_CALLS, ...SERVICE_CALLS.map(orAPosition)],
   })
 }
 

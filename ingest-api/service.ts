@@ -5,7 +5,7 @@ import type { OpenRateCounters } from '../runtime/rate-counters.ts'
 import { Load } from '../runtime/load.ts'
 import type { Program } from '../runtime/program.ts'
 import type { InstanceReport, SpoolDepth } from '../schemas/instance-report.ts'
-import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/report-instance.ts'
+import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/instance.ts'
 import type { Instances, Keys } from '../store/back-office.ts'
 import { createIngestApp } from './app.ts'
 import { countRefused } from './count-refused.ts'
@@ -13,6 +13,7 @@ import { KeyUsage } from './keys/key-usage.ts'
 import { Rejections } from './accept/rejections.ts'
 import { isOfApp } from './apps/app-routes.ts'
 import { reportRates } from './report-rates.ts'
+import { exportSpool } from './spool-gauges.ts'
 
 const USAGE_FLUSH_MS = 10_000
 const REJECTIONS_FLUSH_MS = 250
@@ -48,7 +49,7 @@ export async function startIngestApi(
     ...(await rates()),
     ...(spool !== undefined && { spool: spool.depth() }),
   })
-  if (spool !== undefined) metrics.spool.watch(() => spool.depth())
+  if (spool !== undefined) exportSpool(metrics.registry, () => spool.depth())
   lifecycle.every(
     'instance report',
     REPORT_INSTANCE_EVERY_MS,

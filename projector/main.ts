@@ -3,7 +3,7 @@ import { systemClock as clock } from '../runtime/clock.ts'
 import { requireDistributed } from '../runtime/config/config.ts'
 import { runProgram } from '../runtime/program.ts'
 import { openMongoStore } from '../store/mongo/mongo-store.ts'
-import { serveOperations } from './operations.ts'
+import { serveHealth } from './serve-health.ts'
 import { startProjector } from './service.ts'
 
 /** The projector as a separate process on Kafka and MongoDB; several share the partitions. */
@@ -26,6 +26,6 @@ await runProgram('gps-projector', async (program) => {
   lifecycle.onClose('store', () => store.close())
   startProjector({ eventLog, store }, program)
   if (config.projectorPort !== undefined) {
-    await serveOperations(config.projectorPort, { eventLog, store }, program)
+    await serveHealth(config.projectorPort, { eventLog, store }, program)
   }
 })

@@ -1,8 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import { metricsPage } from './metrics-page.ts'
+import { metricsPage, collectOwnMetrics, threadMetrics } from './metrics-page.ts'
 import { readinessGauge } from './readiness.ts'
-import { spoolGauges } from './spool-gauges.ts'
-import { collectOwnMetrics, threadMetrics } from './thread-metrics.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -80,7 +78,6 @@ export function createMetrics() {
       help: 'Readers of the log that could not go on and were replaced by new ones',
       registers,
     }),
-    spool: spoolGauges(registry),
     streamReaders: new Gauge({
       name: 'gps_stream_readers',
       help: 'Readers of the live stream that are connected',

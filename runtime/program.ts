@@ -5,8 +5,8 @@ import { loadConfig } from './config/load-config.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { createLogger, type Logger } from './logger.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
-import { serveMetrics } from './metrics-server.ts'
-import { VERSION } from './version.ts'
+import { serveMetrics } from './service-routes.ts'
+import { VERSION } from './instance.ts'
 
 /** The dependencies that every process starts with. */
 export type Program = {

@@ -30,7 +30,7 @@ describe('paths and methods', () => {
   })
 })
 
-describe('operations', () => {
+describe('the routes of every service', () => {
   test('it is alive and ready, and not ready once it stops', async () => {
     expect((await ingest.request('/healthz')).status).toBe(200)
     expect((await ingest.request('/readyz')).status).toBe(200)

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
+import { exportSpool } from '../../ingest-api/spool-gauges.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import { startAdmin, type AdminHarness } from '../admin-api/admin-harness.ts'
 import { startIngest, type IngestHarness } from '../ingest-api/ingest-harness.ts'
@@ -62,6 +63,10 @@ const told = [...read('README.md').matchAll(/^\| `(\w+)` +\| (\w+) +\| ([\w, ]*)
 /** Prometheus knows these of itself: what it could scrape, and from where. */
 const OF_PROMETHEUS = { metric: 'up', labels: ['instance', 'job'] }
 
+/** The metrics of every process, and those that only an ingest API with a spool has. */
+const registry = createMetrics().registry
+exportSpool(registry, () => ({ events: 0, bytes: 0, oldestSeconds: 0 }))
+
 /** Every metric that a service serves, by name, with the names its parts have. */
 const served = new Map<string, string>()
 let ingest: IngestHarness
@@ -73,6 +78,7 @@ beforeAll(async () => {
   const texts = [
     String((await ingest.request('/metrics')).body['text']),
     (await admin.request('GET', '/metrics')).text,
+    await registry.metrics(),
   ]
   for (const [, name = '', kind = ''] of texts.join('\n').matchAll(/^# TYPE (\w+) (\w+)$/gm)) {
     served.set(name, kind)
@@ -83,8 +89,6 @@ afterAll(async () => {
   await ingest.close()
   await admin.close()
 })
-
-const registry = createMetrics().registry
 
 function labelsOf(name: string): readonly string[] {
   const metric = registry.getSingleMetric(name) as unknown as { labelNames: string[] } | undefined

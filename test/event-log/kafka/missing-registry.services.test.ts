@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, expect, test } from '@jest/globals'
 import { openKafkaEventLog } from '../../../event-log/kafka/kafka-event-log.ts'
-import { serveOperations } from '../../../projector/operations.ts'
+import { serveHealth } from '../../../projector/serve-health.ts'
 import { startProjector } from '../../../projector/service.ts'
 import { loadConfig } from '../../../runtime/config/load-config.ts'
 import { Lifecycle } from '../../../runtime/lifecycle.ts'
@@ -126,7 +126,7 @@ await describeWith(['kafka', 'schemaRegistry', 'mongodb'], 'Avro events, read', 
     const port = await freePort()
     const program = { config: loadConfig({}), logger, metrics: createMetrics(), lifecycle }
     startProjector({ eventLog, store }, program)
-    await serveOperations(port, { eventLog, store }, program)
+    await serveHealth(port, { eventLog, store }, program)
     return {
       store,
       readiness: async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).text(),

@@ -7,14 +7,14 @@ import { answerInEnvelope, identifyRequest, type HttpState } from '../../../runt
 import { serveHttp, type HttpServer } from '../../../runtime/http-server.ts'
 import { documentRoutes } from '../../../runtime/openapi/document-routes.ts'
 import { openApiDocument } from '../../../runtime/openapi/document.ts'
-import { OPERATIONS_CALLS, OPERATIONS_TAG } from '../../../runtime/openapi/operations-calls.ts'
+import { SERVICE_CALLS, SERVICE_TAG } from '../../../runtime/openapi/service-calls.ts'
 
 const document = openApiDocument({
   title: 'Boats & <trains>',
   description: 'For a test.',
-  tags: [OPERATIONS_TAG],
+  tags: [SERVICE_TAG],
   securitySchemes: {},
-  operations: OPERATIONS_CALLS,
+  operations: SERVICE_CALLS,
 })
 
 let server: HttpServer

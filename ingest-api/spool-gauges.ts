@@ -1,20 +1,17 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { SpoolDepth } from '../schemas/instance-report.ts'
 
-/** The contents of the spool, read at each scrape; without a spool the gauges have no value. */
-export function spoolGauges(registry: Registry) {
-  let depth: (() => SpoolDepth) | undefined
-
+/** Exports the contents of the spool, read at each scrape. */
+export function exportSpool(registry: Registry, depth: () => SpoolDepth): void {
   function gauge(name: string, help: string, read: (depth: SpoolDepth) => number): void {
-    const gauge = new Gauge({
+    new Gauge({
       name,
       help,
       registers: [registry],
       collect() {
-        if (depth !== undefined) this.set(read(depth()))
+        this.set(read(depth()))
       },
     })
-    gauge.remove()
   }
 
   gauge('gps_spool_events', 'Events that wait in the spool for the log', ({ events }) => events)
@@ -24,10 +21,4 @@ export function spoolGauges(registry: Registry) {
     'Age of the oldest event in the spool; 0 when it is empty',
     ({ oldestSeconds }) => oldestSeconds,
   )
-
-  return {
-    watch(spool: () => SpoolDepth): void {
-      depth = spool
-    },
-  }
 }

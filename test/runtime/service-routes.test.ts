@@ -3,7 +3,7 @@ import { loadConfig } from '../../runtime/config/load-config.ts'
 import { Lifecycle } from '../../runtime/lifecycle.ts'
 import { createLogger } from '../../runtime/logger.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
-import { serveMetrics } from '../../runtime/metrics-server.ts'
+import { serveMetrics } from '../../runtime/service-routes.ts'
 import { startIngest } from '../ingest-api/ingest-harness.ts'
 
 async function served(env: Record<string, string>) {

@@ -2,14 +2,14 @@ import { successEnvelope } from './envelope.ts'
 import type { JsonSchema } from './json-schema.ts'
 import type { Operation } from './operation.ts'
 
-export const OPERATIONS_TAG = {
-  name: 'Operations',
+export const SERVICE_TAG = {
+  name: 'Service',
   description:
     'For those who run the service: health, metrics and these documents. Open to everybody.',
 }
 
 /** The calls that every HTTP API has besides its own. */
-export const OPERATIONS_CALLS: readonly Operation[] = [
+export const SERVICE_CALLS: readonly Operation[] = [
   call('/', 'getService', 'What answers here, and in which version', {
     data: {
       title: 'Service',
@@ -60,7 +60,7 @@ function call(
     method: 'GET',
     path,
     operationId,
-    tag: OPERATIONS_TAG.name,
+    tag: SERVICE_TAG.name,
     summary,
     answer: { status: 200, description: summary, content },
     errors: [],

@@ -1,0 +1,96 @@
+import Router from '@koa/router'
+import Koa from 'koa'
+import type { Config } from './config/config.ts'
+import {
+  answerInEnvelope,
+  identifyRequest,
+  reportBrokenOff,
+  succeed,
+  unavailable,
+  type HttpState,
+} from './http.ts'
+import { serveHttp } from './http-server.ts'
+import { VERSION } from './instance.ts'
+import type { Lifecycle } from './lifecycle.ts'
+import type { Logger } from './logger.ts'
+import type { Metrics } from './metrics.ts'
+
+/**
+ * The routes that every service has: name and version, health, readiness, metrics.
+ * @param ready rejects with a message that names what is missing.
+ */
+export function serviceRoutes<S extends HttpState>(
+  router: Router<S>,
+  {
+    name,
+    ready,
+    stopping,
+    metrics,
+    metricsElsewhere,
+  }: {
+    name: string
+    ready: () => Promise<void>
+    stopping: AbortSignal
+    metrics: Metrics
+    /** Whether the metrics have a port of their own and are not served here. */
+    metricsElsewhere: boolean
+  },
+): void {
+  const readyNow = async () => {
+    if (stopping.aborted) throw new Error('the service is stopping')
+    await ready()
+  }
+  metrics.readiness.watch(name.replace('gps-', ''), readyNow)
+  router.get('/', (ctx) => succeed(ctx, { service: name, version: VERSION }))
+  router.get('/healthz', (ctx) => succeed(ctx, { status: 'alive' }))
+  router.get('/readyz', async (ctx) => {
+    try {
+      await readyNow()
+    } catch (error) {
+      throw unavailable(`not ready: ${error instanceof Error ? error.message : String(error)}`)
+    }
+    succeed(ctx, { status: 'ready' })
+  })
+  if (!metricsElsewhere) metricsRoute(router, metrics)
+}
+
+type Serving = {
+  readonly config: Pick<Config, 'host' | 'metricsPort' | 'shutdownDeadlineMs'>
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly lifecycle: Lifecycle
+}
+
+/** Serves the metrics of this process on METRICS_PORT, if set; no other port serves them then. */
+export async function serveMetrics(serving: Serving): Promise<void> {
+  const { metricsPort: port } = serving.config
+  if (port === undefined) return
+  const what = 'metrics are served'
+  await serveRoutes((router) => metricsRoute(router, serving.metrics), { port, what }, serving)
+}
+
+/** Serves a few routes until the lifecycle closes; logs the URL with `what`. */
+export async function serveRoutes(
+  addRoutes: (router: Router<HttpState>) => void,
+  { port, what }: { port: number; what: string },
+  { config: { host, shutdownDeadlineMs }, logger, lifecycle }: Serving,
+): Promise<void> {
+  const router = new Router<HttpState>({ strict: true })
+  addRoutes(router)
+  const app = new Koa<HttpState>()
+  app.use(identifyRequest())
+  app.use(answerInEnvelope({ logger }))
+  app.use(router.routes())
+  app.on('error', reportBrokenOff({ logger }))
+  const server = await serveHttp({ app, host, port, graceMs: shutdownDeadlineMs / 2 })
+  lifecycle.onClose('service routes', () => server.close())
+  logger.info({ url: server.url }, what)
+}
+
+/** The metrics of the process, for Prometheus. */
+function metricsRoute<S extends HttpState>(router: Router<S>, metrics: Metrics): void {
+  router.get('/metrics', async (ctx) => {
+    ctx.type = metrics.registry.contentType
+    ctx.body = await metrics.page()
+  })
+}
