@@ -1,7 +1,7 @@
 import { systemClock as clock } from '../runtime/clock.ts'
 import { serveHttp } from '../runtime/http-server.ts'
 import type { Program } from '../runtime/program.ts'
-import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/report-instance.ts'
+import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/instance.ts'
 import type { InstanceReport } from '../schemas/instance-report.ts'
 import type { Store } from '../store/store.ts'
 import { builtConsole } from './console-page/built-console.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime/clock.ts'
 import { succeed } from '../runtime/http.ts'
-import { VERSION } from '../runtime/version.ts'
+import { VERSION } from '../runtime/instance.ts'
 import {
   INSTANCE_GONE_MS,
   SERVICES,

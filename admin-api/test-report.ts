@@ -1,4 +1,4 @@
-import { TEST_REPORT_HEADER } from '../runtime/client-address.ts'
+import { TEST_REPORT_HEADER } from '../runtime/auth-failures.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { RateLimit } from '../runtime/config/config.ts'
 import { ApiError } from '../runtime/errors.ts'

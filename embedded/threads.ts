@@ -1,7 +1,7 @@
 import type { startAdminApi } from '../admin-api/service.ts'
 import type { EventLog } from '../event-log/event-log.ts'
 import type { Instances, Keys } from '../store/back-office.ts'
-import type { MetricsJson } from '../runtime/thread-metrics.ts'
+import type { MetricsJson } from '../runtime/metrics-page.ts'
 
 /** The functions that the main thread, the only writer of the log, offers the worker. */
 export type MainThread = Pick<EventLog, 'erase' | 'deadLetter' | 'trim'> & {

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { isApiKey, secretHash } from '../../schemas/api-key.ts'
-import type { AuthFailures } from '../../runtime/auth-failures.ts'
-import { clientOf, TEST_REPORT_HEADER } from '../../runtime/client-address.ts'
+import { type AuthFailures, clientOf, TEST_REPORT_HEADER } from '../../runtime/auth-failures.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import type { HttpContext } from '../../runtime/http.ts'

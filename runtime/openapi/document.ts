@@ -1,8 +1,7 @@
 import { ERROR_MEANINGS, ERRORS, type ErrorIdentifier } from '../errors.ts'
-import { VERSION } from '../version.ts'
-import { SchemaComponents } from './components.ts'
+import { VERSION } from '../instance.ts'
+import { SchemaComponents, type JsonSchema } from './json-schema.ts'
 import { errorResponse, ERRORS_OF_EVERY_CALL, HEADERS } from './envelope.ts'
-import type { JsonSchema } from './json-schema.ts'
 import { templated, type Operation } from './operation.ts'
 
 /** The parts of an OpenAPI 3.1 document that this code reads. */

@@ -1,5 +1,6 @@
-import { expect, test } from '@jest/globals'
-import { metricsPage } from '../../runtime/metrics-page.ts'
+import { expect, jest, test } from '@jest/globals'
+import { Counter, Registry } from 'prom-client'
+import { metricsPage, threadMetrics, type MetricsJson } from '../../runtime/metrics-page.ts'
 import { eventually } from '../eventually.ts'
 
 test('one rendering a second at most serves all who ask, with the same bytes', async () => {
@@ -27,3 +28,49 @@ test('a rendering that failed is tried again', async () => {
   fails = false
   await eventually(() => page().then(String, () => false))
 })
+
+test('a thread that does not answer holds up nobody: what it told last stands in for it', async () => {
+  jest.useFakeTimers()
+  try {
+    const mine = registryWith('gps_mine_total')
+    const other = threadMetrics(registryWith('gps_theirs_total'))
+    let busy = true
+    const metrics = threadMetrics(mine)
+    metrics.join(() => (busy ? new Promise<MetricsJson>(() => undefined) : other.json()))
+
+    expect(await textAfterOneSecond()).toEqual([
+      'gps_mine_total 1',
+      'gps_metrics_unanswered_total 1',
+    ])
+    busy = false
+    const both = ['gps_mine_total 1', 'gps_metrics_unanswered_total 1', 'gps_theirs_total 1']
+    expect(lines(await metrics.text())).toEqual(both)
+    busy = true
+    both[1] = 'gps_metrics_unanswered_total 2'
+    expect(await textAfterOneSecond()).toEqual(both)
+
+    async function textAfterOneSecond(): Promise<string[]> {
+      const text = metrics.text()
+      await jest.advanceTimersByTimeAsync(1_000)
+      return lines(await text)
+    }
+  } finally {
+    jest.useRealTimers()
+  }
+})
+
+test('the metrics of this thread are told when the other one has gone', async () => {
+  const metrics = threadMetrics(registryWith('gps_mine_total'))
+  metrics.join(() => Promise.reject(new Error('the other thread of this process has ended')))
+  expect(lines(await metrics.text())).toContain('gps_mine_total 1')
+})
+
+function registryWith(name: string): Registry {
+  const registry = new Registry()
+  new Counter({ name, help: 'A count', registers: [registry] }).inc()
+  return registry
+}
+
+function lines(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+}

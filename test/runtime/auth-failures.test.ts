@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { clientOf } from '../../runtime/client-address.ts'
+import { clientOf } from '../../runtime/auth-failures.ts'
 
 test.each([
   ['192.0.2.1', '192.0.2.1'],

@@ -1,8 +1,17 @@
 import { randomUUID } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { InstanceReport, ServiceName } from '../schemas/instance-report.ts'
 import type { Clock } from './clock.ts'
-import { VERSION } from './version.ts'
+
+/** The package's version; package.json is one folder further up from compiled code. */
+export const VERSION: string = (() => {
+  const file = ['../package.json', '../../package.json']
+    .map((path) => new URL(path, import.meta.url))
+    .find((url) => existsSync(url))
+  if (file === undefined) return 'unknown'
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
+})()
 
 /** An instance counts as gone after three missed reports. */
 export const REPORT_INSTANCE_EVERY_MS = 10_000

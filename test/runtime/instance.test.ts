@@ -1,7 +1,6 @@
 import { hostname } from 'node:os'
 import { expect, test } from '@jest/globals'
-import { reportInstance } from '../../runtime/report-instance.ts'
-import { VERSION } from '../../runtime/version.ts'
+import { reportInstance, VERSION } from '../../runtime/instance.ts'
 import type { InstanceReport } from '../../schemas/instance-report.ts'
 import { T0 } from '../samples.ts'
 
