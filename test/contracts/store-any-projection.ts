@@ -1,81 +1,79 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import fc from 'fast-check'
 import { deviceStatus } from '../../projector/device-status.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import type { DeviceStatus } from '../../schemas/read-models.ts'
 import type { ReportEntry } from '../../store/read-models.ts'
 import { deviceSeen, positionReported, T0 } from '../samples.ts'
-import type { OpenStore } from './store-contract.ts'
+import type { StoreSuite } from './store-suite.ts'
 import {
   batchOf,
   canonical,
   everythingOf,
-  LogOfOneSuite,
+  type LogOfOneSuite,
   newAccountId,
-  sharedStore,
   type PositionEntry,
 } from './store-samples.ts'
 
-export function anyProjectionContract(open: OpenStore): void {
-  describe('projecting any reports and heartbeats', () => {
-    const shared = sharedStore(open)
-    const log = new LogOfOneSuite()
-    const everything = (accountId: string) => everythingOf(shared.store, accountId)
+export function anyProjectionContract({ promise, shared, log }: StoreSuite): void {
+  const everything = (accountId: string) => everythingOf(shared.store, accountId)
 
-    test('every number comes back with the same bits', async () => {
-      await fc.assert(
-        fc.asyncProperty(fc.array(numbers, { minLength: 1, maxLength: 20 }), async (reported) => {
-          const accountId = newAccountId()
-          const entries = reported.map((fields) =>
-            log.append(positionReported({ accountId, ...fields })),
-          )
-          await shared.store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
-          const { records, statuses } = await everything(accountId)
-          expect(records.map(({ recordId: id }) => id)).toHaveLength(entries.length)
-          for (const { event } of entries) {
-            const found = records.find(({ recordId }) => recordId === event.recordId)
-            expect(found).toMatchObject(event)
-          }
-          const last = fold(entries).get('tracker-1')?.lastPosition
-          expect(statuses[0]?.lastPosition).toEqual(last)
-        }),
-        { numRuns: 30 },
-      )
-    })
+  promise('every number comes back with the same bits', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(numbers, { minLength: 1, maxLength: 20 }), async (reported) => {
+        const accountId = newAccountId()
+        const entries = reported.map((fields) =>
+          log.append(positionReported({ accountId, ...fields })),
+        )
+        await shared.store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
+        const { records, statuses } = await everything(accountId)
+        expect(records.map(({ recordId: id }) => id)).toHaveLength(entries.length)
+        for (const { event } of entries) {
+          const found = records.find(({ recordId }) => recordId === event.recordId)
+          expect(found).toMatchObject(event)
+        }
+        const last = fold(entries).get('tracker-1')?.lastPosition
+        expect(statuses[0]?.lastPosition).toEqual(last)
+      }),
+      { numRuns: 30 },
+    )
+  })
 
-    test('any order of delivery, with repeats and restarts, gives the same as folding it all at once', async () => {
+  promise(
+    'any order of delivery, with repeats and restarts, gives the same as folding it all at once',
+    async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(report, { minLength: 1, maxLength: 40 }), plan, deliver),
         { numRuns: 30 },
       )
-    })
+    },
+  )
 
-    /** Delivers the reports by the plan, then the rest, and compares with the model. */
-    async function deliver(reports: readonly Report[], steps: readonly Step[]): Promise<void> {
-      const accountId = newAccountId()
-      const partitions = placed(accountId, reports, log)
-      const delivered = partitions.map(() => 0)
-      const rest: Step[] = [0, 1].map((partition) => ({ partition, back: 2, forward: Infinity }))
-      for (const { partition, back, forward, restart = false } of [...steps, ...rest]) {
-        if (restart) await shared.reopen()
-        const until = delivered[partition] ?? 0
-        const [head, ...tail] =
-          partitions[partition]?.slice(Math.max(0, until - back), until + forward) ?? []
-        if (head === undefined) continue
-        await shared.store.project(batchOf(head, ...tail))
-        delivered[partition] = until + forward
-      }
-
-      const { statuses, records } = await everything(accountId)
-      const model = [...fold(partitions.flat()).values()].map(canonical)
-      expect(statuses).toEqual(model.sort((a, b) => (a.deviceId < b.deviceId ? -1 : 1)))
-      const firsts = firstOfEach(partitions.flat())
-      expect(records).toHaveLength(firsts.length)
-      expect(new Set(records)).toEqual(
-        new Set(firsts.map(({ event, origin }) => ({ ...event, origin }))),
-      )
+  /** Delivers the reports by the plan, then the rest, and compares with the model. */
+  async function deliver(reports: readonly Report[], steps: readonly Step[]): Promise<void> {
+    const accountId = newAccountId()
+    const partitions = placed(accountId, reports, log)
+    const delivered = partitions.map(() => 0)
+    const rest: Step[] = [0, 1].map((partition) => ({ partition, back: 2, forward: Infinity }))
+    for (const { partition, back, forward, restart = false } of [...steps, ...rest]) {
+      if (restart) await shared.reopen()
+      const until = delivered[partition] ?? 0
+      const [head, ...tail] =
+        partitions[partition]?.slice(Math.max(0, until - back), until + forward) ?? []
+      if (head === undefined) continue
+      await shared.store.project(batchOf(head, ...tail))
+      delivered[partition] = until + forward
     }
-  })
+
+    const { statuses, records } = await everything(accountId)
+    const model = [...fold(partitions.flat()).values()].map(canonical)
+    expect(statuses).toEqual(model.sort((a, b) => (a.deviceId < b.deviceId ? -1 : 1)))
+    const firsts = firstOfEach(partitions.flat())
+    expect(records).toHaveLength(firsts.length)
+    expect(new Set(records)).toEqual(
+      new Set(firsts.map(({ event, origin }) => ({ ...event, origin }))),
+    )
+  }
 }
 
 type Report = {

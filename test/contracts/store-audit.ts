@@ -1,17 +1,15 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
 import { ulid } from '../../schemas/record-id.ts'
 import type { AuditEntry, AuditQuery } from '../../store/back-office.ts'
 import { T0 } from '../samples.ts'
-import type { OpenStore } from './store-contract.ts'
-import { newAccountId, sharedStore } from './store-samples.ts'
+import type { StoreSuite } from './store-suite.ts'
+import { newAccountId } from './store-samples.ts'
 
-export function auditContract(open: OpenStore): void {
-  describe('the audit', () => {
-    const shared = sharedStore(open)
-
-    test('gives entries back as they were written, also after a restart', async () => {
-      const accountId = newAccountId()
+export function auditContract({ promise, shared }: StoreSuite): void {
+  promise(
+    'audit entries come back as they were written, also after a restart',
+    async ({ accountId }) => {
       const plain = entry({ accountId, at: T0 })
       const full = entry({
         accountId,
@@ -32,18 +30,22 @@ export function auditContract(open: OpenStore): void {
       expect(Object.keys((await page(accountId))[1] ?? {})).not.toContain('details')
       await shared.reopen()
       expect(await page(accountId)).toEqual([full, plain])
-    })
+    },
+  )
 
-    test('keeps what was written under an id, whoever writes there again', async () => {
-      const accountId = newAccountId()
+  promise(
+    'the audit keeps what was written under an id, whoever writes there again',
+    async ({ accountId }) => {
       const first = entry({ accountId, at: T0 })
       await shared.store.appendAudit(first)
       await shared.store.appendAudit({ ...first, action: 'key.revoked' }).catch(() => undefined)
       expect(await page(accountId)).toEqual([first])
-    })
+    },
+  )
 
-    test('finds what an operator did, what was done, to whom and when, in pages', async () => {
-      const accountId = newAccountId()
+  promise(
+    'the audit finds what an operator did, what was done, to whom and when, in pages',
+    async ({ accountId }) => {
       const entries = Array.from({ length: 60 }, (_, n) =>
         entry({
           accountId,
@@ -94,10 +96,12 @@ export function auditContract(open: OpenStore): void {
         }
         expect(seen).toEqual(wanted)
       }
-    })
+    },
+  )
 
-    test('leaves turns to others while it looks for a few among many', async () => {
-      const accountId = newAccountId()
+  promise(
+    'the audit leaves turns to others while it looks for a few among many',
+    async ({ accountId }) => {
       const own = { kind: 'operator', id: 'busy', name: 'x' } as const
       for (let n = 0; n < 2_000; n += 100) {
         const some = Array.from({ length: 100 }, (_, k) =>
@@ -117,12 +121,12 @@ export function auditContract(open: OpenStore): void {
       expect(await shared.store.pageAudit(query)).toEqual([rare])
       clearImmediate(counting)
       expect(turns).toBeGreaterThanOrEqual(4)
-    })
+    },
+  )
 
-    function page(accountId: string): Promise<AuditEntry[]> {
-      return shared.store.pageAudit({ accountId, limit: 99 })
-    }
-  })
+  function page(accountId: string): Promise<AuditEntry[]> {
+    return shared.store.pageAudit({ accountId, limit: 99 })
+  }
 }
 
 function entry(fields: Partial<AuditEntry> & { accountId: string; at: number }): AuditEntry {

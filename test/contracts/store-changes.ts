@@ -1,30 +1,20 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { deviceStatus } from '../../projector/device-status.ts'
 import { positionReported } from '../samples.ts'
 import type { Change, ProjectionEntry } from '../../store/read-models.ts'
-import type { OpenStore } from './store-contract.ts'
-import {
-  batchOf,
-  canonical,
-  deviceErased,
-  LogOfOneSuite,
-  newAccountId,
-  sharedStore,
-} from './store-samples.ts'
+import type { StoreSuite } from './store-suite.ts'
+import { batchOf, canonical, deviceErased } from './store-samples.ts'
 
 /** The result of projecting: each device before and after, and the outcome of each entry. */
-export function changesContract(open: OpenStore): void {
-  describe('the changes that projecting a batch gives back', () => {
-    const shared = sharedStore(open)
-    const log = new LogOfOneSuite()
+export function changesContract({ promise, shared, log }: StoreSuite): void {
+  async function project(...entries: [ProjectionEntry, ...ProjectionEntry[]]) {
+    const changes = await shared.store.project(batchOf(...entries))
+    return [...changes].sort((a, b) => (a.deviceId < b.deviceId ? -1 : 1)).map(told)
+  }
 
-    async function project(...entries: [ProjectionEntry, ...ProjectionEntry[]]) {
-      const changes = await shared.store.project(batchOf(...entries))
-      return [...changes].sort((a, b) => (a.deviceId < b.deviceId ? -1 : 1)).map(told)
-    }
-
-    test('tell the status before and after as the fold has it, device by device', async () => {
-      const accountId = newAccountId()
+  promise(
+    'changes contain the status before and after as the fold has it, device by device',
+    async ({ accountId }) => {
       const [a1, b1, a2, a3] = ['a', 'b', 'a', 'a'].map((deviceId) =>
         log.append(positionReported({ accountId, deviceId })),
       ) as [Entry, Entry, Entry, Entry]
@@ -39,31 +29,34 @@ export function changesContract(open: OpenStore): void {
       expect(await project(a3, repeat)).toEqual([
         change(accountId, 'a', { before: two, after, stored: [a3], repeated: [repeat] }),
       ])
-    })
+    },
+  )
 
-    test('of repeats alone change no status', async () => {
-      const accountId = newAccountId()
-      const first = log.append(positionReported({ accountId, deviceId: 'a' }))
-      await project(first)
-      const status = deviceStatus(undefined, first)
-      const repeat = log.append(first.event)
-      expect(await project(repeat)).toEqual([
-        change(accountId, 'a', { before: status, after: status, repeated: [repeat] }),
-      ])
-    })
+  promise('repeats alone change no status', async ({ accountId }) => {
+    const first = log.append(positionReported({ accountId, deviceId: 'a' }))
+    await project(first)
+    const status = deviceStatus(undefined, first)
+    const repeat = log.append(first.event)
+    expect(await project(repeat)).toEqual([
+      change(accountId, 'a', { before: status, after: status, repeated: [repeat] }),
+    ])
+  })
 
-    test('are none of a batch that was delivered before, also after a restart', async () => {
-      const accountId = newAccountId()
+  promise(
+    'a batch that was delivered before makes no changes, also after a restart',
+    async ({ accountId }) => {
       const first = log.append(positionReported({ accountId, deviceId: 'a' }))
       const second = log.append(positionReported({ accountId, deviceId: 'b' }))
       await project(first, second)
       expect(await project(first, second)).toEqual([])
       await shared.reopen()
       expect(await project(first, second)).toEqual([])
-    })
+    },
+  )
 
-    test('of an erasure leave out what it took, and begin afresh behind it', async () => {
-      const accountId = newAccountId()
+  promise(
+    'changes of an erasure leave out what it took, and begin afresh behind it',
+    async ({ accountId }) => {
       const known = log.append(positionReported({ accountId, deviceId: 'a' }))
       await project(known)
       const taken = log.append(positionReported({ accountId, deviceId: 'a' }))
@@ -82,8 +75,8 @@ export function changesContract(open: OpenStore): void {
       expect(await project(last)).toEqual([
         change(accountId, 'a', { before: after, erased: [last] }),
       ])
-    })
-  })
+    },
+  )
 }
 
 type Entry = Change['stored'][number]

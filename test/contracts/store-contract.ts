@@ -1,5 +1,4 @@
 import { describe } from '@jest/globals'
-import type { Store } from '../../store/store.ts'
 import { anyProjectionContract } from './store-any-projection.ts'
 import { auditContract } from './store-audit.ts'
 import { changesContract } from './store-changes.ts'
@@ -23,43 +22,34 @@ import { projectionContract } from './store-projection.ts'
 import { rejectionsContract } from './store-rejections.ts'
 import { sharesContract } from './store-shares.ts'
 import { spooledContract } from './store-spooled.ts'
-
-/** A store with its own data, empty at first. */
-export type OpenedStore = {
-  readonly store: Store
-  /** Ends this store and opens another on the same data, as a process does that starts again. */
-  reopen(): Promise<Store>
-  /** Ends the store opened last and removes its data. */
-  close(): Promise<void>
-}
-
-export type OpenStore = () => Promise<OpenedStore>
+import { storeSuite, type OpenStore } from './store-suite.ts'
 
 /** The contract of every adapter of the Store port. */
 export function storeContract(name: string, open: OpenStore): void {
   describe(`${name} as a Store`, () => {
-    projectionContract(open)
-    anyProjectionContract(open)
-    changesContract(open)
-    erasuresContract(open)
-    spooledContract(open)
-    heartbeatsContract(open)
-    hiddenDevicesContract(open)
-    expiryContract(open)
-    historyContract(open)
-    historyCountsContract(open)
-    generationsContract(open)
-    devicesContract(open)
-    devicePagesContract(open)
-    deviceSearchContract(open)
-    deviceCountsContract(open)
-    keysContract(open)
-    keyRotationContract(open)
-    operatorsContract(open)
-    operatorChangesContract(open)
-    sharesContract(open)
-    auditContract(open)
-    rejectionsContract(open)
-    instancesContract(open)
+    const suite = storeSuite(open)
+    projectionContract(suite)
+    anyProjectionContract(suite)
+    changesContract(suite)
+    erasuresContract(suite)
+    spooledContract(suite)
+    heartbeatsContract(suite)
+    hiddenDevicesContract(suite)
+    expiryContract(suite)
+    historyContract(suite)
+    historyCountsContract(suite)
+    generationsContract(suite)
+    devicesContract(suite)
+    devicePagesContract(suite)
+    deviceSearchContract(suite)
+    deviceCountsContract(suite)
+    keysContract(suite)
+    keyRotationContract(suite)
+    operatorsContract(suite)
+    operatorChangesContract(suite)
+    sharesContract(suite)
+    auditContract(suite)
+    rejectionsContract(suite)
+    instancesContract(suite)
   })
 }

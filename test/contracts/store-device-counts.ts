@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from '@jest/globals'
 import { isListed } from '../../schemas/device-list.ts'
 import { liveness, type Device } from '../../schemas/read-models.ts'
 import { positionReported, T0 } from '../samples.ts'
-import type { OpenStore } from './store-contract.ts'
-import { batchOf, deviceErased, LogOfOneSuite, newAccountId, sharedStore } from './store-samples.ts'
+import type { StoreSuite } from './store-suite.ts'
+import { batchOf, deviceErased, newAccountId } from './store-samples.ts'
 
 const MINUTE = 60_000
 const NOW = T0 + 100 * MINUTE
@@ -21,10 +21,8 @@ const FLEET: readonly { deviceId: string; silent: number; every?: number; disabl
   { deviceId: 'c-3', silent: 99, disabled: true },
 ]
 
-export function deviceCountsContract(open: OpenStore): void {
+export function deviceCountsContract({ promise, shared, log }: StoreSuite): void {
   describe('counting devices', () => {
-    const shared = sharedStore(open)
-    const log = new LogOfOneSuite()
     const accountId = newAccountId()
     let fleet: Device[] = []
 
@@ -51,14 +49,14 @@ export function deviceCountsContract(open: OpenStore): void {
     })
 
     test.each([NOW, NOW + 4 * MINUTE, NOW + 70 * MINUTE, NOW + 1_000 * MINUTE])(
-      'gives what looking at each one gives, at %s',
+      'counting devices gives what looking at each one gives, at %s',
       async (now) => {
         expect(await shared.store.countDevices({ accountId, now })).toEqual(counted(fleet, now))
       },
     )
 
     test.each([[['a-*']], [['a-1', 'b-*', 'b-3', 'c-2']], [['zz']], [[]], [['*']]])(
-      'of a list %j counts nothing else',
+      'counting the devices of a list %j counts nothing else',
       async (devices) => {
         const own = fleet.filter(({ status }) => isListed(devices, status.deviceId))
         const found = await shared.store.countDevices({ accountId, now: NOW, devices })
@@ -66,33 +64,36 @@ export function deviceCountsContract(open: OpenStore): void {
       },
     )
 
-    test('of an account without devices is nothing', async () => {
+    promise('an account without devices counts none', async () => {
       expect(await shared.store.countDevices({ accountId: newAccountId(), now: NOW })).toEqual({
         ...{ total: 0, online: 0, idle: 0, offline: 0, disabled: 0 },
       })
     })
 
-    test('leaves out erased devices, before and after the erasure is applied', async () => {
-      const own = newAccountId()
-      const plain = positionReported({ accountId: own, deviceId: 'x', receivedAt: NOW })
-      const disabled = positionReported({ accountId: own, deviceId: 'y', receivedAt: NOW })
-      await shared.store.project(batchOf(log.append(plain), log.append(disabled)))
-      await shared.store.changeDeviceSettings({
-        ...{ accountId: own, deviceId: 'y', changedAt: T0, disabled: true },
-      })
-      const count = () => shared.store.countDevices({ accountId: own, now: NOW })
-      expect(await count()).toMatchObject({ total: 2, online: 2, disabled: 1 })
-      for (const [deviceId, left] of [
-        ['y', { total: 1, online: 1, disabled: 0 }],
-        ['x', { total: 0, online: 0, disabled: 0 }],
-      ] as const) {
-        const event = deviceErased({ accountId: own, deviceId })
-        await shared.store.hideErased(event)
-        expect(await count()).toMatchObject(left)
-        await shared.store.project(batchOf(log.erase(event)))
-        expect(await count()).toMatchObject(left)
-      }
-    })
+    promise(
+      'counting leaves out erased devices, before and after the erasure is applied',
+      async () => {
+        const own = newAccountId()
+        const plain = positionReported({ accountId: own, deviceId: 'x', receivedAt: NOW })
+        const disabled = positionReported({ accountId: own, deviceId: 'y', receivedAt: NOW })
+        await shared.store.project(batchOf(log.append(plain), log.append(disabled)))
+        await shared.store.changeDeviceSettings({
+          ...{ accountId: own, deviceId: 'y', changedAt: T0, disabled: true },
+        })
+        const count = () => shared.store.countDevices({ accountId: own, now: NOW })
+        expect(await count()).toMatchObject({ total: 2, online: 2, disabled: 1 })
+        for (const [deviceId, left] of [
+          ['y', { total: 1, online: 1, disabled: 0 }],
+          ['x', { total: 0, online: 0, disabled: 0 }],
+        ] as const) {
+          const event = deviceErased({ accountId: own, deviceId })
+          await shared.store.hideErased(event)
+          expect(await count()).toMatchObject(left)
+          await shared.store.project(batchOf(log.erase(event)))
+          expect(await count()).toMatchObject(left)
+        }
+      },
+    )
   })
 }
 

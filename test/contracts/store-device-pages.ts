@@ -1,17 +1,10 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import fc from 'fast-check'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import type { DevicePage } from '../../store/read-models.ts'
 import { positionReported, T0 } from '../samples.ts'
-import type { OpenStore } from './store-contract.ts'
-import {
-  batchOf,
-  LogOfOneSuite,
-  newAccountId,
-  ODD_DEVICE_IDS,
-  sharedStore,
-  type PositionEntry,
-} from './store-samples.ts'
+import type { StoreSuite } from './store-suite.ts'
+import { batchOf, newAccountId, ODD_DEVICE_IDS, type PositionEntry } from './store-samples.ts'
 
 type Query = Omit<DevicePage, 'accountId' | 'limit'>
 type Reported = Partial<PositionReported> & { deviceId: string }
@@ -20,13 +13,10 @@ const SORTS = ['deviceId', 'lastSeenAt'] as const
 const ORDERS = ['asc', 'desc'] as const
 const EVERYWHERE = { west: -180, south: -90, east: 180, north: 90 }
 
-export function devicePagesContract(open: OpenStore): void {
-  describe('pages of devices', () => {
-    const shared = sharedStore(open)
-    const log = new LogOfOneSuite()
-
-    test('go through every device once, by any order, also where many were seen at once', async () => {
-      const accountId = newAccountId()
+export function devicePagesContract({ promise, shared, log }: StoreSuite): void {
+  promise(
+    'pages go through every device once, by any order, also where many were seen at once',
+    async ({ accountId }) => {
       const devices = ODD_DEVICE_IDS.map((deviceId, n) => ({ deviceId, receivedAt: T0 + (n % 4) }))
       await report(accountId, devices)
       await report(newAccountId(), devices)
@@ -43,29 +33,28 @@ export function devicePagesContract(open: OpenStore): void {
       expect(await ids(accountId, { order: 'desc' })).toEqual(
         await ids(accountId, { sort: 'deviceId', order: 'desc' }),
       )
-    })
+    },
+  )
 
-    test('are full as long as there are more devices', async () => {
-      const accountId = newAccountId()
-      const devices = Array.from({ length: 20 }, (_, n) => ({
-        deviceId: `tracker-${n}`,
-        receivedAt: T0 + (n % 3),
-        longitude: n % 2 === 0 ? 10 : -10,
-      }))
-      await report(accountId, devices)
-      const bbox = { west: 9, south: -90, east: 11, north: 90 }
-      for (const sort of SORTS) {
-        for (const order of ORDERS) {
-          const sizes = (await pages(accountId, { sort, order, bbox }, 4)).map(
-            ({ length }) => length,
-          )
-          expect(sizes).toEqual([4, 4, 2])
-        }
+  promise('pages are full as long as there are more devices', async ({ accountId }) => {
+    const devices = Array.from({ length: 20 }, (_, n) => ({
+      deviceId: `tracker-${n}`,
+      receivedAt: T0 + (n % 3),
+      longitude: n % 2 === 0 ? 10 : -10,
+    }))
+    await report(accountId, devices)
+    const bbox = { west: 9, south: -90, east: 11, north: 90 }
+    for (const sort of SORTS) {
+      for (const order of ORDERS) {
+        const sizes = (await pages(accountId, { sort, order, bbox }, 4)).map(({ length }) => length)
+        expect(sizes).toEqual([4, 4, 2])
       }
-    })
+    }
+  })
 
-    test('by time follow the newest report, in whatever order it arrived', async () => {
-      const accountId = newAccountId()
+  promise(
+    'pages by time follow the newest report, in whatever order it arrived',
+    async ({ accountId }) => {
       await report(accountId, [
         { deviceId: 'a', receivedAt: T0 + 1 },
         { deviceId: 'b', receivedAt: T0 + 5 },
@@ -78,10 +67,12 @@ export function devicePagesContract(open: OpenStore): void {
       ])
       expect(await ids(accountId, { sort: 'lastSeenAt' })).toEqual(['c', 'a', 'b'])
       expect(await ids(accountId, { sort: 'lastSeenAt', order: 'desc' })).toEqual(['b', 'a', 'c'])
-    })
+    },
+  )
 
-    test('hold the devices seen from a time, inclusive, to another, exclusive', async () => {
-      const accountId = newAccountId()
+  promise(
+    'pages hold the devices seen from a time, inclusive, to another, exclusive',
+    async ({ accountId }) => {
       const times = [0, 1, 2, 2, 3, 5]
       await report(
         accountId,
@@ -104,31 +95,32 @@ export function devicePagesContract(open: OpenStore): void {
       expect(await seen({ seenFrom: T0 + 3, seenBefore: T0 + 3 })).toBe('')
       expect(await seen({ seenFrom: T0 + 6 })).toBe('')
       expect(await seen({ seenBefore: T0 })).toBe('')
-    })
+    },
+  )
 
-    test('a page that ended outside the range goes on at its beginning', async () => {
-      const accountId = newAccountId()
-      const devices = [1, 2, 3].map((n) => ({ deviceId: `tracker-${n}`, receivedAt: T0 + n }))
-      await report(accountId, devices)
-      const bounds = { seenFrom: T0 + 2, seenBefore: T0 + 3, sort: 'lastSeenAt' as const }
-      for (const [order, lastSeenAt] of [
-        ['asc', T0],
-        ['desc', T0 + 9],
-      ] as const) {
-        const after = { deviceId: 'tracker-1', lastSeenAt }
-        const page = await shared.store.pageDevices({
-          accountId,
-          limit: 9,
-          order,
-          after,
-          ...bounds,
-        })
-        expect(page.map(({ status }) => status.deviceId)).toEqual(['tracker-2'])
-      }
-    })
+  promise('a page that ended outside the range goes on at its beginning', async ({ accountId }) => {
+    const devices = [1, 2, 3].map((n) => ({ deviceId: `tracker-${n}`, receivedAt: T0 + n }))
+    await report(accountId, devices)
+    const bounds = { seenFrom: T0 + 2, seenBefore: T0 + 3, sort: 'lastSeenAt' as const }
+    for (const [order, lastSeenAt] of [
+      ['asc', T0],
+      ['desc', T0 + 9],
+    ] as const) {
+      const after = { deviceId: 'tracker-1', lastSeenAt }
+      const page = await shared.store.pageDevices({
+        accountId,
+        limit: 9,
+        order,
+        after,
+        ...bounds,
+      })
+      expect(page.map(({ status }) => status.deviceId)).toEqual(['tracker-2'])
+    }
+  })
 
-    test('inside a box hold the devices whose last position is there, on its edges too', async () => {
-      const accountId = newAccountId()
+  promise(
+    'pages inside a box hold the devices whose last position is there, on its edges too',
+    async ({ accountId }) => {
       await report(accountId, [
         { deviceId: 'north west', latitude: 10, longitude: 20 },
         { deviceId: 'south east', latitude: -1.5, longitude: 30.25 },
@@ -144,10 +136,12 @@ export function devicePagesContract(open: OpenStore): void {
       const point = { west: 25, east: 25, south: 5, north: 5 }
       expect(await ids(accountId, { bbox: point })).toEqual(['middle'])
       expect(await ids(accountId, { bbox: { ...point, south: 6, north: 6 } })).toEqual([])
-    })
+    },
+  )
 
-    test('inside a box whose west is east of its east hold what is across 180°', async () => {
-      const accountId = newAccountId()
+  promise(
+    'pages inside a box whose west is east of its east hold what is across 180°',
+    async ({ accountId }) => {
       const longitudes = [-180, -179.5, -170, -169.9, 0, 169.9, 170, 180]
       await report(
         accountId,
@@ -160,10 +154,12 @@ export function devicePagesContract(open: OpenStore): void {
       expect(await within(-170, 170)).toEqual([-170, -169.9, 0, 169.9, 170])
       const north = { west: 170, east: -170, south: 1, north: 90 }
       expect(await ids(accountId, { bbox: north })).toEqual([])
-    })
+    },
+  )
 
-    test('a device that moved is where its last position is, and only there', async () => {
-      const accountId = newAccountId()
+  promise(
+    'a device that moved is where its last position is, and only there',
+    async ({ accountId }) => {
       const [here, there] = [
         { west: 0, south: 0, east: 1, north: 1 },
         { west: 2, south: 2, east: 3, north: 3 },
@@ -183,10 +179,12 @@ export function devicePagesContract(open: OpenStore): void {
       await at(0.5, 1)
       expect(await ids(accountId, { bbox: here })).toEqual([])
       expect(await ids(accountId, { bbox: there })).toEqual(['a'])
-    })
+    },
+  )
 
-    test('any filter with any order gives what filtering and sorting all devices gives', async () => {
-      const accountId = newAccountId()
+  promise(
+    'any filter with any order gives what filtering and sorting all devices gives',
+    async ({ accountId }) => {
       const devices = Array.from({ length: 40 }, (_, n) => ({
         deviceId: `tracker-${(n * 17) % 40}`,
         receivedAt: T0 + ((n * 7) % 5),
@@ -201,37 +199,37 @@ export function devicePagesContract(open: OpenStore): void {
         }),
         { numRuns: 60 },
       )
-    })
+    },
+  )
 
-    async function report(accountId: string, devices: readonly Reported[]): Promise<void> {
-      const [head, ...tail] = devices.map((fields) =>
-        log.append(positionReported({ accountId, ...fields })),
-      ) as [PositionEntry, ...PositionEntry[]]
-      await shared.store.project(batchOf(head, ...tail))
-    }
+  async function report(accountId: string, devices: readonly Reported[]): Promise<void> {
+    const [head, ...tail] = devices.map((fields) =>
+      log.append(positionReported({ accountId, ...fields })),
+    ) as [PositionEntry, ...PositionEntry[]]
+    await shared.store.project(batchOf(head, ...tail))
+  }
 
-    async function ids(accountId: string, query: Query): Promise<string[]> {
-      return (await pages(accountId, query, 5)).flat()
-    }
+  async function ids(accountId: string, query: Query): Promise<string[]> {
+    return (await pages(accountId, query, 5)).flat()
+  }
 
-    async function pages(accountId: string, query: Query, limit: number): Promise<string[][]> {
-      const seen: string[][] = []
-      let after: DevicePage['after'] | undefined
-      do {
-        const page = await shared.store.pageDevices({
-          accountId,
-          limit,
-          ...query,
-          ...(after && { after }),
-        })
-        const last = page.at(-1)?.status
-        after = last && { deviceId: last.deviceId, lastSeenAt: last.lastSeenAt }
-        if (page.length > 0) seen.push(page.map(({ status }) => status.deviceId))
-        if (page.length < limit) break
-      } while (after !== undefined && seen.length < 100)
-      return seen
-    }
-  })
+  async function pages(accountId: string, query: Query, limit: number): Promise<string[][]> {
+    const seen: string[][] = []
+    let after: DevicePage['after'] | undefined
+    do {
+      const page = await shared.store.pageDevices({
+        accountId,
+        limit,
+        ...query,
+        ...(after && { after }),
+      })
+      const last = page.at(-1)?.status
+      after = last && { deviceId: last.deviceId, lastSeenAt: last.lastSeenAt }
+      if (page.length > 0) seen.push(page.map(({ status }) => status.deviceId))
+      if (page.length < limit) break
+    } while (after !== undefined && seen.length < 100)
+    return seen
+  }
 }
 
 const filter: fc.Arbitrary<Query> = fc.record(

@@ -5,15 +5,8 @@ import { liveness, type Device } from '../../schemas/read-models.ts'
 import type { DevicePage } from '../../store/read-models.ts'
 import { deviceErased } from './store-samples.ts'
 import { positionReported, T0 } from '../samples.ts'
-import type { OpenStore } from './store-contract.ts'
-import {
-  batchOf,
-  LogOfOneSuite,
-  newAccountId,
-  ODD_DEVICE_IDS,
-  sharedStore,
-  type PositionEntry,
-} from './store-samples.ts'
+import type { StoreSuite } from './store-suite.ts'
+import { batchOf, newAccountId, ODD_DEVICE_IDS, type PositionEntry } from './store-samples.ts'
 
 type Query = Omit<DevicePage, 'accountId' | 'limit'>
 
@@ -34,10 +27,8 @@ const FLEET: readonly { deviceId: string; silent: number; name?: string; every?:
   { deviceId: 'ǆ-ŽELVA', silent: 0, name: 'e\u0301te\u0301' },
 ]
 
-export function deviceSearchContract(open: OpenStore): void {
+export function deviceSearchContract({ promise, shared, log }: StoreSuite): void {
   describe('searching devices', () => {
-    const shared = sharedStore(open)
-    const log = new LogOfOneSuite()
     const accountId = newAccountId()
     let devices: Device[] = []
 
@@ -81,15 +72,18 @@ export function deviceSearchContract(open: OpenStore): void {
       ['\u0000', []],
       ['tug\u0000', []],
       ['$ne', []],
-    ])('finds what mentions %j in its id or its name', async (mentions, expected) => {
+    ])('a search finds devices that mention %j in their id or name', async (mentions, expected) => {
       expect(await ids({ mentions })).toEqual(expected)
     })
 
-    test.each(STATUSES)('finds what is %s, as is told of each device', async (is) => {
-      const expected = devices.filter((device) => liveness(device, NOW) === is)
-      expect(expected.length).toBeGreaterThan(1)
-      expect(await ids({ status: { is, now: NOW } })).toEqual(expected.map(idOf))
-    })
+    test.each(STATUSES)(
+      'a search finds devices that are %s, as each one says of itself',
+      async (is) => {
+        const expected = devices.filter((device) => liveness(device, NOW) === is)
+        expect(expected.length).toBeGreaterThan(1)
+        expect(await ids({ status: { is, now: NOW } })).toEqual(expected.map(idOf))
+      },
+    )
 
     test.each([
       [['a-tug'], ['a-tug']],
@@ -108,13 +102,13 @@ export function deviceSearchContract(open: OpenStore): void {
       [['c 100%_[x]*'], ['c 100%_[x]*?']],
       [['.*', '^a*', 'a-tu.'], []],
       [[], []],
-    ])('of a list %j there is nothing else', async (list, expected) => {
+    ])('a search in the list %j finds nothing else', async (list, expected) => {
       for (const sort of ['deviceId', 'lastSeenAt'] as const) {
         expect((await ids({ devices: list, sort })).sort(byBytes)).toEqual(expected)
       }
     })
 
-    test('a list that ends in * has every device, the oddest too', async () => {
+    promise('a list that ends in * has every device, the oddest too', async () => {
       const odd = newAccountId()
       const all = [...ODD_DEVICE_IDS, 'last \u{10ffff}\u{10ffff}'].map((deviceId) =>
         log.append(positionReported({ accountId: odd, deviceId })),
@@ -126,7 +120,7 @@ export function deviceSearchContract(open: OpenStore): void {
       expect(last).toHaveLength(1)
     })
 
-    test('a device whose erasure is under way is not found', async () => {
+    promise('a device whose erasure is under way is not found', async () => {
       const own = newAccountId()
       const entry = log.append(positionReported({ accountId: own, deviceId: 'tug' }))
       await shared.store.project(batchOf(entry))
@@ -136,7 +130,7 @@ export function deviceSearchContract(open: OpenStore): void {
       expect(await shared.store.pageDevices(page)).toEqual([])
     })
 
-    test('any search in any order gives what looking through all devices gives', async () => {
+    promise('any search in any order gives what looking through all devices gives', async () => {
       await fc.assert(
         fc.asyncProperty(search, fc.integer({ min: 1, max: 4 }), async (query, limit) => {
           expect(await ids(query, limit)).toEqual(lookThrough(devices, query))

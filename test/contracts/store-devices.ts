@@ -1,24 +1,19 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import type { Device } from '../../schemas/read-models.ts'
 import { positionReported, T0 } from '../samples.ts'
-import type { OpenStore } from './store-contract.ts'
+import type { StoreSuite } from './store-suite.ts'
 import {
   allDevices,
   batchOf,
-  LogOfOneSuite,
   newAccountId,
   ODD_DEVICE_IDS,
-  sharedStore,
   type PositionEntry,
 } from './store-samples.ts'
 
-export function devicesContract(open: OpenStore): void {
-  describe('the devices of an account', () => {
-    const shared = sharedStore(open)
-    const log = new LogOfOneSuite()
-
-    test('are paged in the order of their UTF-8 bytes, each once', async () => {
-      const accountId = newAccountId()
+export function devicesContract({ promise, shared, log }: StoreSuite): void {
+  promise(
+    'devices are paged in the order of their UTF-8 bytes, each once',
+    async ({ accountId }) => {
       await report(accountId, ODD_DEVICE_IDS)
       const seen: string[] = []
       for (let pages = 0; pages < 20; pages += 1) {
@@ -33,10 +28,12 @@ export function devicesContract(open: OpenStore): void {
       }
       const bytes = (id: string) => Buffer.from(id)
       expect(seen).toEqual([...ODD_DEVICE_IDS].sort((a, b) => bytes(a).compare(bytes(b))))
-    })
+    },
+  )
 
-    test('each is found under its very id, with its own settings', async () => {
-      const accountId = newAccountId()
+  promise(
+    'each device is found under its very id, with its own settings',
+    async ({ accountId }) => {
       await report(accountId, ODD_DEVICE_IDS)
       for (const [n, deviceId] of ODD_DEVICE_IDS.entries()) {
         await shared.store.changeDeviceSettings({
@@ -54,48 +51,48 @@ export function devicesContract(open: OpenStore): void {
       const listed = await allDevices(shared.store, accountId)
       const names = new Map(listed.map(({ status, settings }) => [status.deviceId, settings.name]))
       expect(names).toEqual(new Map(ODD_DEVICE_IDS.map((id, n) => [id, `number ${n}`])))
-    })
+    },
+  )
 
-    test('a device that never reported is absent', async () => {
-      const accountId = newAccountId()
-      await report(accountId, ['b'])
-      await shared.store.changeDeviceSettings({
-        accountId,
-        deviceId: 'a',
-        name: 'ordered',
-        changedAt: T0,
-      })
-      expect(await shared.store.findDevice({ accountId, deviceId: 'a' })).toBeUndefined()
-      expect(await shared.store.findDevice({ accountId, deviceId: 'c' })).toBeUndefined()
-      expect(await allDevices(shared.store, accountId)).toHaveLength(1)
-      expect(await allDevices(shared.store, newAccountId())).toEqual([])
-      await report(accountId, ['a'])
-      const device = await shared.store.findDevice({ accountId, deviceId: 'a' })
-      expect(device?.settings).toEqual({ name: 'ordered', disabled: false })
+  promise('a device that never reported is absent', async ({ accountId }) => {
+    await report(accountId, ['b'])
+    await shared.store.changeDeviceSettings({
+      accountId,
+      deviceId: 'a',
+      name: 'ordered',
+      changedAt: T0,
     })
+    expect(await shared.store.findDevice({ accountId, deviceId: 'a' })).toBeUndefined()
+    expect(await shared.store.findDevice({ accountId, deviceId: 'c' })).toBeUndefined()
+    expect(await allDevices(shared.store, accountId)).toHaveLength(1)
+    expect(await allDevices(shared.store, newAccountId())).toEqual([])
+    await report(accountId, ['a'])
+    const device = await shared.store.findDevice({ accountId, deviceId: 'a' })
+    expect(device?.settings).toEqual({ name: 'ordered', disabled: false })
+  })
 
-    test('a setting that is not named stays, and null takes it away', async () => {
-      const accountId = newAccountId()
-      const deviceId = 'tracker-1'
-      const change = (fields: object) =>
-        shared.store.changeDeviceSettings({ accountId, deviceId, changedAt: T0, ...fields })
-      await report(accountId, [deviceId])
-      expect((await find(accountId, deviceId))?.settings).toEqual({ disabled: false })
-      expect(await change({ name: 'Ferry' })).toEqual({ name: 'Ferry', disabled: false })
-      const all = { name: 'Ferry', disabled: true, expectedIntervalSeconds: 30 }
-      expect(await change({ disabled: true, expectedIntervalSeconds: 30 })).toEqual(all)
-      expect(await change({})).toEqual(all)
-      expect((await find(accountId, deviceId))?.settings).toEqual(all)
-      expect(await change({ name: null, disabled: false })).toEqual({
-        disabled: false,
-        expectedIntervalSeconds: 30,
-      })
-      expect(await change({ expectedIntervalSeconds: null })).toEqual({ disabled: false })
-      expect((await find(accountId, deviceId))?.settings).toEqual({ disabled: false })
+  promise('a setting that is not named stays, and null takes it away', async ({ accountId }) => {
+    const deviceId = 'tracker-1'
+    const change = (fields: object) =>
+      shared.store.changeDeviceSettings({ accountId, deviceId, changedAt: T0, ...fields })
+    await report(accountId, [deviceId])
+    expect((await find(accountId, deviceId))?.settings).toEqual({ disabled: false })
+    expect(await change({ name: 'Ferry' })).toEqual({ name: 'Ferry', disabled: false })
+    const all = { name: 'Ferry', disabled: true, expectedIntervalSeconds: 30 }
+    expect(await change({ disabled: true, expectedIntervalSeconds: 30 })).toEqual(all)
+    expect(await change({})).toEqual(all)
+    expect((await find(accountId, deviceId))?.settings).toEqual(all)
+    expect(await change({ name: null, disabled: false })).toEqual({
+      disabled: false,
+      expectedIntervalSeconds: 30,
     })
+    expect(await change({ expectedIntervalSeconds: null })).toEqual({ disabled: false })
+    expect((await find(accountId, deviceId))?.settings).toEqual({ disabled: false })
+  })
 
-    test('what an operator set is kept when the device reports again, and through a restart', async () => {
-      const accountId = newAccountId()
+  promise(
+    'what an operator set is kept when the device reports again, and through a restart',
+    async ({ accountId }) => {
       const deviceId = 'tracker-1'
       await report(accountId, [deviceId])
       await shared.store.changeDeviceSettings({
@@ -110,53 +107,56 @@ export function devicesContract(open: OpenStore): void {
       const device = await find(accountId, deviceId)
       expect(device?.settings).toEqual({ name: 'Crane', disabled: true })
       expect(device?.status.reportCount).toBe(2)
-    })
+    },
+  )
 
-    test('nothing of another account is in any answer', async () => {
-      const [mine, theirs] = [newAccountId(), newAccountId()]
-      await report(mine, ['shared', 'mine'])
-      await report(theirs, ['shared', 'theirs'])
-      await shared.store.changeDeviceSettings({
-        accountId: theirs,
-        deviceId: 'shared',
-        name: 'Their name',
-        disabled: true,
-        changedAt: T0,
-      })
-      expect(await find(mine, 'theirs')).toBeUndefined()
-      const devices = await allDevices(shared.store, mine)
-      expect(devices.map(({ status }) => [status.accountId, status.deviceId])).toEqual([
-        [mine, 'mine'],
-        [mine, 'shared'],
-      ])
-      expect(devices.map(({ settings }) => settings)).toEqual([
-        { disabled: false },
-        { disabled: false },
-      ])
-      expect((await find(mine, 'shared'))?.settings).toEqual({ disabled: false })
+  promise('nothing of another account is in any answer', async () => {
+    const [mine, theirs] = [newAccountId(), newAccountId()]
+    await report(mine, ['shared', 'mine'])
+    await report(theirs, ['shared', 'theirs'])
+    await shared.store.changeDeviceSettings({
+      accountId: theirs,
+      deviceId: 'shared',
+      name: 'Their name',
+      disabled: true,
+      changedAt: T0,
     })
+    expect(await find(mine, 'theirs')).toBeUndefined()
+    const devices = await allDevices(shared.store, mine)
+    expect(devices.map(({ status }) => [status.accountId, status.deviceId])).toEqual([
+      [mine, 'mine'],
+      [mine, 'shared'],
+    ])
+    expect(devices.map(({ settings }) => settings)).toEqual([
+      { disabled: false },
+      { disabled: false },
+    ])
+    expect((await find(mine, 'shared'))?.settings).toEqual({ disabled: false })
+  })
 
-    test('several are found at once, each as it is found alone', async () => {
-      const [accountId, other] = [newAccountId(), newAccountId()]
-      await report(accountId, ODD_DEVICE_IDS)
-      await report(other, ['theirs'])
-      await shared.store.changeDeviceSettings({
-        accountId,
-        deviceId: 'truck',
-        changedAt: T0,
-        name: 'Truck 1',
-      })
-      const absent = ['theirs', 'none', 'truck\0', 'truck\0 and more', '']
-      const deviceIds = [...ODD_DEVICE_IDS, ...absent, 'truck']
-      const found = await shared.store.findDevices({ accountId, deviceIds })
-      const alone = await Promise.all(ODD_DEVICE_IDS.map((deviceId) => find(accountId, deviceId)))
-      expect(found).toHaveLength(ODD_DEVICE_IDS.length)
-      expect(new Set(found)).toEqual(new Set(alone))
-      expect(await shared.store.findDevices({ accountId, deviceIds: [] })).toEqual([])
-      expect(await find(accountId, 'truck\0 and more')).toBeUndefined()
+  promise('several devices are found at once, each as it is found alone', async () => {
+    const [accountId, other] = [newAccountId(), newAccountId()]
+    await report(accountId, ODD_DEVICE_IDS)
+    await report(other, ['theirs'])
+    await shared.store.changeDeviceSettings({
+      accountId,
+      deviceId: 'truck',
+      changedAt: T0,
+      name: 'Truck 1',
     })
+    const absent = ['theirs', 'none', 'truck\0', 'truck\0 and more', '']
+    const deviceIds = [...ODD_DEVICE_IDS, ...absent, 'truck']
+    const found = await shared.store.findDevices({ accountId, deviceIds })
+    const alone = await Promise.all(ODD_DEVICE_IDS.map((deviceId) => find(accountId, deviceId)))
+    expect(found).toHaveLength(ODD_DEVICE_IDS.length)
+    expect(new Set(found)).toEqual(new Set(alone))
+    expect(await shared.store.findDevices({ accountId, deviceIds: [] })).toEqual([])
+    expect(await find(accountId, 'truck\0 and more')).toBeUndefined()
+  })
 
-    test('those with an expected interval are known, whether they have reported or not', async () => {
+  promise(
+    'devices with an expected interval are known, whether they have reported or not',
+    async () => {
       const [accountId, other] = [newAccountId(), newAccountId()]
       const expectEvery = (
         deviceId: string,
@@ -186,10 +186,12 @@ export function devicesContract(open: OpenStore): void {
       expect(devices).toContainEqual({ deviceId: 'reported', expectedIntervalSeconds: 30 })
       expect(devices).toContainEqual({ deviceId: 'ordered 😀', expectedIntervalSeconds: 0.5 })
       expect(await shared.store.devicesWithInterval(newAccountId())).toEqual([])
-    })
+    },
+  )
 
-    test('thousands of devices with an interval are all listed, and other work goes on meanwhile', async () => {
-      const accountId = newAccountId()
+  promise(
+    'thousands of devices with an interval are all listed, and other work goes on meanwhile',
+    async ({ accountId }) => {
       const deviceIds = Array.from({ length: 1_501 }, (_, index) => `buoy-${index}`)
       const change = { accountId, changedAt: T0, expectedIntervalSeconds: 30 }
       const save = (deviceId: string) => shared.store.changeDeviceSettings({ ...change, deviceId })
@@ -206,44 +208,44 @@ export function devicesContract(open: OpenStore): void {
       clearImmediate(counting)
       expect(devices.map(({ deviceId }) => deviceId).sort()).toEqual(deviceIds.sort())
       expect(turns).toBeGreaterThan(0)
-    })
+    },
+  )
 
-    test('what operators said is forgotten, unless one said something later', async () => {
-      const [accountId, other] = [newAccountId(), newAccountId()]
-      const deviceId = 'tracker-1'
-      const say = (changedAt: number, name: string, of = accountId) =>
-        shared.store.changeDeviceSettings({ accountId: of, deviceId, changedAt, name })
-      const forget = (changedUpTo: number) =>
-        shared.store.forgetDeviceSettings({ accountId, deviceId, changedUpTo })
-      await report(accountId, [deviceId])
-      await report(other, [deviceId])
-      await forget(T0)
-      await say(T0 + 5, 'Ferry')
-      await say(T0 + 5, 'Theirs', other)
-      await forget(T0 + 4)
-      expect((await find(accountId, deviceId))?.settings.name).toBe('Ferry')
-      await forget(T0 + 5)
-      expect((await find(accountId, deviceId))?.settings).toEqual({ disabled: false })
-      expect((await find(other, deviceId))?.settings.name).toBe('Theirs')
+  promise('what operators said is forgotten, unless one said something later', async () => {
+    const [accountId, other] = [newAccountId(), newAccountId()]
+    const deviceId = 'tracker-1'
+    const say = (changedAt: number, name: string, of = accountId) =>
+      shared.store.changeDeviceSettings({ accountId: of, deviceId, changedAt, name })
+    const forget = (changedUpTo: number) =>
+      shared.store.forgetDeviceSettings({ accountId, deviceId, changedUpTo })
+    await report(accountId, [deviceId])
+    await report(other, [deviceId])
+    await forget(T0)
+    await say(T0 + 5, 'Ferry')
+    await say(T0 + 5, 'Theirs', other)
+    await forget(T0 + 4)
+    expect((await find(accountId, deviceId))?.settings.name).toBe('Ferry')
+    await forget(T0 + 5)
+    expect((await find(accountId, deviceId))?.settings).toEqual({ disabled: false })
+    expect((await find(other, deviceId))?.settings.name).toBe('Theirs')
 
-      // The second caller's clock was behind; the last change still counts as later.
-      await say(T0 + 9, 'Tug')
-      await say(T0 + 7, 'Tug boat')
-      await forget(T0 + 8)
-      expect((await find(accountId, deviceId))?.settings.name).toBe('Tug boat')
-      await forget(T0 + 9)
-      expect((await find(accountId, deviceId))?.settings).toEqual({ disabled: false })
-    })
-
-    async function report(accountId: string, deviceIds: readonly string[]): Promise<void> {
-      const entries = deviceIds.map((deviceId) =>
-        log.append(positionReported({ accountId, deviceId })),
-      )
-      await shared.store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
-    }
-
-    function find(accountId: string, deviceId: string): Promise<Device | undefined> {
-      return shared.store.findDevice({ accountId, deviceId })
-    }
+    // The second caller's clock was behind; the last change still counts as later.
+    await say(T0 + 9, 'Tug')
+    await say(T0 + 7, 'Tug boat')
+    await forget(T0 + 8)
+    expect((await find(accountId, deviceId))?.settings.name).toBe('Tug boat')
+    await forget(T0 + 9)
+    expect((await find(accountId, deviceId))?.settings).toEqual({ disabled: false })
   })
+
+  async function report(accountId: string, deviceIds: readonly string[]): Promise<void> {
+    const entries = deviceIds.map((deviceId) =>
+      log.append(positionReported({ accountId, deviceId })),
+    )
+    await shared.store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
+  }
+
+  function find(accountId: string, deviceId: string): Promise<Device | undefined> {
+    return shared.store.findDevice({ accountId, deviceId })
+  }
 }

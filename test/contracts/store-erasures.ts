@@ -1,30 +1,25 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { deviceStatus } from '../../projector/device-status.ts'
 import { deviceSeen, positionReported, T0 } from '../samples.ts'
 import type { DeviceStatus } from '../../schemas/read-models.ts'
 import type { ProjectionEntry } from '../../store/read-models.ts'
-import type { OpenStore } from './store-contract.ts'
+import type { StoreSuite } from './store-suite.ts'
 import {
   batchOf,
   canonical,
   deviceErased,
   everythingOf,
-  LogOfOneSuite,
   newAccountId,
-  sharedStore,
-  withStore,
   type PositionEntry,
 } from './store-samples.ts'
 
-export function erasuresContract(open: OpenStore): void {
-  describe('projecting an erasure', () => {
-    const shared = sharedStore(open)
-    const log = new LogOfOneSuite()
-    const deviceId = 'tracker-1'
+export function erasuresContract({ promise, alone, shared, log }: StoreSuite): void {
+  const deviceId = 'tracker-1'
 
-    test('a copy of it further on in the log takes nothing that came in between', async () => {
-      const accountId = newAccountId()
+  promise(
+    'a copy of an erasure further on in the log takes nothing that came in between',
+    async ({ accountId }) => {
       const event = deviceErased({ accountId })
       await project(report({ accountId }), log.erase(event))
       const between = report({ accountId })
@@ -32,27 +27,29 @@ export function erasuresContract(open: OpenStore): void {
       expect(await everything(accountId)).toEqual(only(between))
       await project(log.erase(event))
       expect(await everything(accountId)).toEqual(only(between))
-    })
+    },
+  )
 
-    test('takes nothing of another device or of another account', async () => {
-      const [mine, theirs] = [newAccountId(), newAccountId()]
-      const others = ['tracker-10', 'tracker', 'Tracker-1', '%'].map((deviceId) =>
-        report({ accountId: mine, deviceId }),
-      )
-      await project(report({ accountId: mine }), report({ accountId: theirs }), ...others)
-      const untouched = await everything(theirs)
-      await project(log.erase(deviceErased({ accountId: mine })))
-      expect(await everything(theirs)).toEqual(untouched)
-      expect(untouched.records).toHaveLength(1)
-      const { statuses, records } = await everything(mine)
-      expect(new Set(statuses.map((status) => status.deviceId))).toEqual(
-        new Set(others.map(({ event }) => event.deviceId)),
-      )
-      expect(records).toHaveLength(others.length)
-    })
+  promise('an erasure takes nothing of another device or of another account', async () => {
+    const [mine, theirs] = [newAccountId(), newAccountId()]
+    const others = ['tracker-10', 'tracker', 'Tracker-1', '%'].map((deviceId) =>
+      report({ accountId: mine, deviceId }),
+    )
+    await project(report({ accountId: mine }), report({ accountId: theirs }), ...others)
+    const untouched = await everything(theirs)
+    await project(log.erase(deviceErased({ accountId: mine })))
+    expect(await everything(theirs)).toEqual(untouched)
+    expect(untouched.records).toHaveLength(1)
+    const { statuses, records } = await everything(mine)
+    expect(new Set(statuses.map((status) => status.deviceId))).toEqual(
+      new Set(others.map(({ event }) => event.deviceId)),
+    )
+    expect(records).toHaveLength(others.length)
+  })
 
-    test('in another partition, it takes what was received until it was asked for', async () => {
-      const accountId = newAccountId()
+  promise(
+    'an erasure in another partition takes what was received until it was asked for',
+    async ({ accountId }) => {
       const event = deviceErased({ accountId, erasedAt: T0 + 5_000 })
       const at = (receivedAt: number) =>
         log.append(positionReported({ accountId, timestamp: T0, receivedAt }), 3)
@@ -64,60 +61,62 @@ export function erasuresContract(open: OpenStore): void {
       const kept = at(T0 + 5_001)
       await project(kept)
       expect(await everything(accountId)).toEqual(only(kept))
-    })
+    },
+  )
 
-    test('does not touch what operators said of the device', async () => {
-      const accountId = newAccountId()
-      const said = { name: 'Ferry', disabled: true, expectedIntervalSeconds: 30 }
-      await project(report({ accountId }))
-      await shared.store.changeDeviceSettings({ accountId, deviceId, changedAt: T0, ...said })
-      await project(log.erase(deviceErased({ accountId })), report({ accountId }))
-      const device = await shared.store.findDevice({ accountId, deviceId })
-      expect(device).toMatchObject({ status: { reportCount: 1 }, settings: said })
-    })
+  promise('an erasure does not touch what operators said of the device', async ({ accountId }) => {
+    const said = { name: 'Ferry', disabled: true, expectedIntervalSeconds: 30 }
+    await project(report({ accountId }))
+    await shared.store.changeDeviceSettings({ accountId, deviceId, changedAt: T0, ...said })
+    await project(log.erase(deviceErased({ accountId })), report({ accountId }))
+    const device = await shared.store.findDevice({ accountId, deviceId })
+    expect(device).toMatchObject({ status: { reportCount: 1 }, settings: said })
+  })
 
-    test.each([900, 2_700])('takes a history of any length, as of %i', async (length) => {
-      const accountId = newAccountId()
-      for (let start = 0; start < length; start += 450) {
-        const [head, ...tail] = Array.from({ length: 450 }, () => report({ accountId }))
-        if (head !== undefined) await project(head, ...tail)
-      }
-      const [head, ...tail] = [
-        ...Array.from({ length: 450 }, () => report({ accountId })),
-        log.erase(deviceErased({ accountId })),
-      ]
-      const kept = report({ accountId })
-      if (head !== undefined) await project(head, ...tail, kept)
-      expect(await everything(accountId)).toEqual(only(kept))
-    })
+  test.each([900, 2_700])('an erasure takes a history of any length, as of %i', async (length) => {
+    const accountId = newAccountId()
+    for (let start = 0; start < length; start += 450) {
+      const [head, ...tail] = Array.from({ length: 450 }, () => report({ accountId }))
+      if (head !== undefined) await project(head, ...tail)
+    }
+    const [head, ...tail] = [
+      ...Array.from({ length: 450 }, () => report({ accountId })),
+      log.erase(deviceErased({ accountId })),
+    ]
+    const kept = report({ accountId })
+    if (head !== undefined) await project(head, ...tail, kept)
+    expect(await everything(accountId)).toEqual(only(kept))
+  })
 
-    test('in a generation that is not in use, it takes nothing of the one in use', async () => {
-      await withStore(open, async (store) => {
-        const log = new LogOfOneSuite()
-        const first = log.append(positionReported())
-        const [erasure, second] = [log.erase(deviceErased()), log.append(positionReported())]
-        await store.project(batchOf(first))
-        const rebuild = await store.beginRebuild()
-        const built = await store.openGeneration(rebuild?.to ?? 0)
-        await built.project(batchOf(first, erasure, second))
-        expect(await everythingOf(store, 'acc-1')).toEqual(only(first))
-        const [status] = await built.pageStatuses({ accountId: 'acc-1', limit: 9 })
-        expect(status && canonical(status)).toEqual(only(second).statuses[0])
-        const records = []
-        for await (const chunk of built.scanRecords({ accountId: 'acc-1' })) records.push(...chunk)
-        expect(records).toEqual(only(second).records)
+  alone(
+    'an erasure in a generation that is not in use takes nothing of the one in use',
+    async ({ store, log }) => {
+      const first = log.append(positionReported())
+      const [erasure, second] = [log.erase(deviceErased()), log.append(positionReported())]
+      await store.project(batchOf(first))
+      const rebuild = await store.beginRebuild()
+      const built = await store.openGeneration(rebuild?.to ?? 0)
+      await built.project(batchOf(first, erasure, second))
+      expect(await everythingOf(store, 'acc-1')).toEqual(only(first))
+      const [status] = await built.pageStatuses({ accountId: 'acc-1', limit: 9 })
+      expect(status && canonical(status)).toEqual(only(second).statuses[0])
+      const records = []
+      for await (const chunk of built.scanRecords({ accountId: 'acc-1' })) records.push(...chunk)
+      expect(records).toEqual(only(second).records)
 
-        const asked = { accountId: 'acc-1', deviceIds: ['tracker-1', 'tracker-2'] }
-        const used = await store.openGeneration(1)
-        expect(await built.erasedUpTo(asked)).toEqual(new Map([['tracker-1', { 0: 1 }]]))
-        expect(await used.erasedUpTo(asked)).toEqual(new Map())
-        expect(await built.erasedUpTo({ ...asked, accountId: 'acc-2' })).toEqual(new Map())
-        await Promise.all([built.close(), used.close()])
-        await rebuild?.end()
-      })
-    })
+      const asked = { accountId: 'acc-1', deviceIds: ['tracker-1', 'tracker-2'] }
+      const used = await store.openGeneration(1)
+      expect(await built.erasedUpTo(asked)).toEqual(new Map([['tracker-1', { 0: 1 }]]))
+      expect(await used.erasedUpTo(asked)).toEqual(new Map())
+      expect(await built.erasedUpTo({ ...asked, accountId: 'acc-2' })).toEqual(new Map())
+      await Promise.all([built.close(), used.close()])
+      await rebuild?.end()
+    },
+  )
 
-    test('any sequence of reports, heartbeats and erasures, however it is delivered, leaves what is behind the last', async () => {
+  promise(
+    'any sequence of reports, heartbeats and erasures, however it is delivered, leaves what is behind the last erasure',
+    async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(step, { minLength: 1, maxLength: 40 }),
@@ -153,20 +152,20 @@ export function erasuresContract(open: OpenStore): void {
         ),
         { numRuns: 40 },
       )
-    })
+    },
+  )
 
-    function report(fields: Parameters<typeof positionReported>[0]): PositionEntry {
-      return log.append(positionReported(fields))
-    }
+  function report(fields: Parameters<typeof positionReported>[0]): PositionEntry {
+    return log.append(positionReported(fields))
+  }
 
-    function project(...entries: [ProjectionEntry, ...ProjectionEntry[]]) {
-      return shared.store.project(batchOf(...entries))
-    }
+  function project(...entries: [ProjectionEntry, ...ProjectionEntry[]]) {
+    return shared.store.project(batchOf(...entries))
+  }
 
-    function everything(accountId: string) {
-      return everythingOf(shared.store, accountId)
-    }
-  })
+  function everything(accountId: string) {
+    return everythingOf(shared.store, accountId)
+  }
 }
 
 const step = fc.record({

@@ -1,168 +1,155 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import { deviceErased, positionReported, T0 } from '../samples.ts'
-import type { OpenStore } from './store-contract.ts'
-import {
-  allDevices,
-  allPositions,
-  batchOf,
-  withStore,
-  type PositionEntry,
-} from './store-samples.ts'
+import type { StoreSuite } from './store-suite.ts'
+import { allDevices, allPositions, batchOf, type PositionEntry } from './store-samples.ts'
 
-export function expiryContract(open: OpenStore): void {
-  describe('retention', () => {
-    test('removes what was received before, and devices not seen since', async () => {
-      await withStore(open, async (store) => {
-        const ages = [0, 1_000, 2_000, 3_000]
-        const entries = ages.flatMap((age, n) => [
-          entry(n * 2, { deviceId: 'seen', receivedAt: T0 + age }),
-          entry(n * 2 + 1, { deviceId: `only ${age}`, receivedAt: T0 + age, timestamp: T0 + 1e6 }),
-        ])
-        await store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
-        for (const deviceId of ['only 0', 'only 2000']) {
-          await store.changeDeviceSettings({
-            accountId: 'acc-1',
-            deviceId,
-            name: 'buoy',
-            changedAt: T0,
-          })
-        }
-        await store.expire(T0 + 2_000)
-
-        const devices = await allDevices(store, 'acc-1')
-        expect(devices.map(({ status }) => status.deviceId)).toEqual([
-          'only 2000',
-          'only 3000',
-          'seen',
-        ])
-        expect(devices.map(({ settings }) => settings.name)).toEqual(['buoy', undefined, undefined])
-        expect(devices[2]?.status.reportCount).toBe(4)
-        const left = await allPositions(store, 'acc-1', 'seen')
-        expect(left.map(({ receivedAt }) => receivedAt - T0)).toEqual([2_000, 3_000])
-        expect(await allPositions(store, 'acc-1', 'only 0')).toEqual([])
-
-        await store.project(batchOf(entry(20, { deviceId: 'only 0', receivedAt: T0 + 9_000 })))
-        const back = await store.findDevice({ accountId: 'acc-1', deviceId: 'only 0' })
-        expect(back).toMatchObject({ status: { reportCount: 1 }, settings: { disabled: false } })
-        expect(back?.settings.name).toBeUndefined()
-      })
-    })
-
-    test('removes records, but no device that may have reported since it was projected', async () => {
-      await withStore(open, async (store) => {
-        const device = { accountId: 'acc-1', deviceId: 'back' }
-        const hidden = { accountId: 'acc-1', deviceId: 'hidden' }
-        const times = { receivedAt: T0 + 1_000 }
-        const [position, other] = [
-          entry(0, { ...device, ...times }),
-          entry(1, { ...hidden, ...times }),
-        ]
-        await store.project(batchOf(position, other))
-        await store.changeDeviceSettings({ ...device, name: 'buoy', changedAt: T0 })
-        await store.hideErased(deviceErased({ ...hidden, erasedAt: T0 + 1_500 }))
-        await store.expire(T0 + 2_000, { seenBefore: T0 + 1_000 })
-        expect(await allPositions(store, 'acc-1', 'back')).toEqual([])
-        expect(await allDevices(store, 'acc-1')).toMatchObject([
-          { status: { deviceId: 'back', reportCount: 1 }, settings: { name: 'buoy' } },
-        ])
-        await store.expire(T0 + 2_000, { seenBefore: T0 + 2_000 })
-        expect(await allDevices(store, 'acc-1')).toEqual([])
-      })
-    })
-
-    test('remembers an erasure two days longer than what it covers, as the log may', async () => {
-      await withStore(open, async (store) => {
-        const device = { accountId: 'acc-1', deviceId: 'erased' }
-        const erasure = deviceErased({ ...device, erasedAt: T0 })
-        const erased = {
-          kind: 'erasure',
-          origin: { partition: 0, offset: 0 },
-          event: erasure,
-        } as const
-        const back = entry(1, { ...device, receivedAt: T0 + 9 * DAY_MS })
-        await store.project(batchOf(erased, back))
-        const asked = { accountId: 'acc-1', deviceIds: ['erased'] }
-        await store.expire(T0 + 2 * DAY_MS)
-        const withdrawn: PositionEntry = {
-          ...entry(2, { ...device, receivedAt: T0 - 1 }),
-          spooled: true,
-        }
-        await store.project(batchOf(withdrawn))
-        expect(await store.findDevice(device)).toMatchObject({ status: { reportCount: 1 } })
-        expect((await store.erasuresOf(asked)).size).toBe(1)
-        await store.expire(T0 + 2 * DAY_MS + 1)
-        expect((await store.erasuresOf(asked)).size).toBe(0)
-      })
-    })
-
-    test('stops early when it is told to, and goes on the next time', async () => {
-      await withStore(open, async (store) => {
-        const entries = [0, 1, 2].map((n) => entry(n, { deviceId: `old ${n}`, receivedAt: T0 }))
-        await store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
-        await store.expire(T0 + 1, { signal: AbortSignal.abort() })
-        expect(await allDevices(store, 'acc-1')).toHaveLength(3)
-        expect(await allPositions(store, 'acc-1', 'old 0')).toHaveLength(1)
-        await store.expire(T0 + 1, { signal: new AbortController().signal })
-        expect(await allDevices(store, 'acc-1')).toEqual([])
-        expect(await allPositions(store, 'acc-1', 'old 0')).toEqual([])
-      })
-    })
-
-    test('a disabled device goes too, and stays disabled', async () => {
-      await withStore(open, async (store) => {
-        const device = { accountId: 'acc-1', deviceId: 'lost' }
-        await store.project(batchOf(entry(0, { deviceId: 'lost', receivedAt: T0 })))
+export function expiryContract({ alone }: StoreSuite): void {
+  alone(
+    'retention removes what was received before, and devices not seen since',
+    async ({ store }) => {
+      const ages = [0, 1_000, 2_000, 3_000]
+      const entries = ages.flatMap((age, n) => [
+        entry(n * 2, { deviceId: 'seen', receivedAt: T0 + age }),
+        entry(n * 2 + 1, { deviceId: `only ${age}`, receivedAt: T0 + age, timestamp: T0 + 1e6 }),
+      ])
+      await store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
+      for (const deviceId of ['only 0', 'only 2000']) {
         await store.changeDeviceSettings({
-          ...device,
-          name: 'buoy',
-          expectedIntervalSeconds: 60,
-          disabled: true,
-          changedAt: T0,
-        })
-        await store.expire(T0 + 1)
-        expect(await store.findDevice(device)).toBeUndefined()
-        expect(await store.isDisabled(device)).toBe(true)
-        await store.project(batchOf(entry(1, { deviceId: 'lost', receivedAt: T0 + 9 })))
-        const back = await store.findDevice(device)
-        expect(back?.settings).toEqual({ disabled: true })
-      })
-    })
-
-    test('a disabled device that is gone can be enabled, and be erased', async () => {
-      await withStore(open, async (store) => {
-        const names = ['enabled', 'erased', 'neither'].map((deviceId) => ({
           accountId: 'acc-1',
           deviceId,
-        }))
-        const [enabled, erased, neither] = names as [Name, Name, Name]
-        for (const device of names) {
-          await store.changeDeviceSettings({ ...device, disabled: true, changedAt: T0 })
-        }
-        await store.changeDeviceSettings({ ...enabled, disabled: false, changedAt: T0 })
-        await store.hideErased(deviceErased(erased))
-        expect(await Promise.all(names.map((device) => store.isDisabled(device)))).toEqual([
-          false,
-          false,
-          true,
-        ])
-        expect(await store.isDisabled({ ...neither, accountId: 'acc-2' })).toBe(false)
-      })
-    })
+          name: 'buoy',
+          changedAt: T0,
+        })
+      }
+      await store.expire(T0 + 2_000)
 
-    test('gets through any number of records', async () => {
-      await withStore(open, async (store) => {
-        for (let start = 0; start < 2_600; start += 500) {
-          const offsets = Array.from({ length: 500 }, (_, n) => start + n)
-          const entries = offsets.map((offset) => entry(offset, { receivedAt: T0 + offset }))
-          await store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
-        }
-        await store.expire(T0 + 2_600)
-        const left = await allPositions(store, 'acc-1', 'tracker-1')
-        expect(Math.min(...left.map(({ receivedAt }) => receivedAt))).toBe(T0 + 2_600)
-        expect(left).toHaveLength(400)
-      })
+      const devices = await allDevices(store, 'acc-1')
+      expect(devices.map(({ status }) => status.deviceId)).toEqual([
+        'only 2000',
+        'only 3000',
+        'seen',
+      ])
+      expect(devices.map(({ settings }) => settings.name)).toEqual(['buoy', undefined, undefined])
+      expect(devices[2]?.status.reportCount).toBe(4)
+      const left = await allPositions(store, 'acc-1', 'seen')
+      expect(left.map(({ receivedAt }) => receivedAt - T0)).toEqual([2_000, 3_000])
+      expect(await allPositions(store, 'acc-1', 'only 0')).toEqual([])
+
+      await store.project(batchOf(entry(20, { deviceId: 'only 0', receivedAt: T0 + 9_000 })))
+      const back = await store.findDevice({ accountId: 'acc-1', deviceId: 'only 0' })
+      expect(back).toMatchObject({ status: { reportCount: 1 }, settings: { disabled: false } })
+      expect(back?.settings.name).toBeUndefined()
+    },
+  )
+
+  alone(
+    'retention removes records, but no device that may have reported since it was projected',
+    async ({ store }) => {
+      const device = { accountId: 'acc-1', deviceId: 'back' }
+      const hidden = { accountId: 'acc-1', deviceId: 'hidden' }
+      const times = { receivedAt: T0 + 1_000 }
+      const [position, other] = [
+        entry(0, { ...device, ...times }),
+        entry(1, { ...hidden, ...times }),
+      ]
+      await store.project(batchOf(position, other))
+      await store.changeDeviceSettings({ ...device, name: 'buoy', changedAt: T0 })
+      await store.hideErased(deviceErased({ ...hidden, erasedAt: T0 + 1_500 }))
+      await store.expire(T0 + 2_000, { seenBefore: T0 + 1_000 })
+      expect(await allPositions(store, 'acc-1', 'back')).toEqual([])
+      expect(await allDevices(store, 'acc-1')).toMatchObject([
+        { status: { deviceId: 'back', reportCount: 1 }, settings: { name: 'buoy' } },
+      ])
+      await store.expire(T0 + 2_000, { seenBefore: T0 + 2_000 })
+      expect(await allDevices(store, 'acc-1')).toEqual([])
+    },
+  )
+
+  alone(
+    'retention remembers an erasure two days longer than what it covers, as the log may',
+    async ({ store }) => {
+      const device = { accountId: 'acc-1', deviceId: 'erased' }
+      const erasure = deviceErased({ ...device, erasedAt: T0 })
+      const erased = {
+        kind: 'erasure',
+        origin: { partition: 0, offset: 0 },
+        event: erasure,
+      } as const
+      const back = entry(1, { ...device, receivedAt: T0 + 9 * DAY_MS })
+      await store.project(batchOf(erased, back))
+      const asked = { accountId: 'acc-1', deviceIds: ['erased'] }
+      await store.expire(T0 + 2 * DAY_MS)
+      const withdrawn: PositionEntry = {
+        ...entry(2, { ...device, receivedAt: T0 - 1 }),
+        spooled: true,
+      }
+      await store.project(batchOf(withdrawn))
+      expect(await store.findDevice(device)).toMatchObject({ status: { reportCount: 1 } })
+      expect((await store.erasuresOf(asked)).size).toBe(1)
+      await store.expire(T0 + 2 * DAY_MS + 1)
+      expect((await store.erasuresOf(asked)).size).toBe(0)
+    },
+  )
+
+  alone('retention stops early when it must, and goes on the next time', async ({ store }) => {
+    const entries = [0, 1, 2].map((n) => entry(n, { deviceId: `old ${n}`, receivedAt: T0 }))
+    await store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
+    await store.expire(T0 + 1, { signal: AbortSignal.abort() })
+    expect(await allDevices(store, 'acc-1')).toHaveLength(3)
+    expect(await allPositions(store, 'acc-1', 'old 0')).toHaveLength(1)
+    await store.expire(T0 + 1, { signal: new AbortController().signal })
+    expect(await allDevices(store, 'acc-1')).toEqual([])
+    expect(await allPositions(store, 'acc-1', 'old 0')).toEqual([])
+  })
+
+  alone('a disabled device expires too, and stays disabled', async ({ store }) => {
+    const device = { accountId: 'acc-1', deviceId: 'lost' }
+    await store.project(batchOf(entry(0, { deviceId: 'lost', receivedAt: T0 })))
+    await store.changeDeviceSettings({
+      ...device,
+      name: 'buoy',
+      expectedIntervalSeconds: 60,
+      disabled: true,
+      changedAt: T0,
     })
+    await store.expire(T0 + 1)
+    expect(await store.findDevice(device)).toBeUndefined()
+    expect(await store.isDisabled(device)).toBe(true)
+    await store.project(batchOf(entry(1, { deviceId: 'lost', receivedAt: T0 + 9 })))
+    const back = await store.findDevice(device)
+    expect(back?.settings).toEqual({ disabled: true })
+  })
+
+  alone('a disabled device that has expired can be enabled, and be erased', async ({ store }) => {
+    const names = ['enabled', 'erased', 'neither'].map((deviceId) => ({
+      accountId: 'acc-1',
+      deviceId,
+    }))
+    const [enabled, erased, neither] = names as [Name, Name, Name]
+    for (const device of names) {
+      await store.changeDeviceSettings({ ...device, disabled: true, changedAt: T0 })
+    }
+    await store.changeDeviceSettings({ ...enabled, disabled: false, changedAt: T0 })
+    await store.hideErased(deviceErased(erased))
+    expect(await Promise.all(names.map((device) => store.isDisabled(device)))).toEqual([
+      false,
+      false,
+      true,
+    ])
+    expect(await store.isDisabled({ ...neither, accountId: 'acc-2' })).toBe(false)
+  })
+
+  alone('retention gets through any number of records', async ({ store }) => {
+    for (let start = 0; start < 2_600; start += 500) {
+      const offsets = Array.from({ length: 500 }, (_, n) => start + n)
+      const entries = offsets.map((offset) => entry(offset, { receivedAt: T0 + offset }))
+      await store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
+    }
+    await store.expire(T0 + 2_600)
+    const left = await allPositions(store, 'acc-1', 'tracker-1')
+    expect(Math.min(...left.map(({ receivedAt }) => receivedAt))).toBe(T0 + 2_600)
+    expect(left).toHaveLength(400)
   })
 }
 

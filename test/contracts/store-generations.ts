@@ -1,213 +1,195 @@
-import { describe, expect, test } from '@jest/globals'
-import { digestsOf, type Digest } from '../../commands/rebuild/digest.ts'
+import { expect } from '@jest/globals'
+import { digestsOf } from '../../commands/rebuild/digest.ts'
 import type { Generation, Rebuild } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import { eventually } from '../eventually.ts'
 import { positionReported, T0 } from '../samples.ts'
-import type { OpenStore } from './store-contract.ts'
+import type { StoreSuite } from './store-suite.ts'
 import {
   allDevices,
   batchOf,
   deviceErased,
   LogOfOneSuite,
   ODD_DEVICE_IDS,
-  withStore,
   type PositionEntry,
 } from './store-samples.ts'
 
 const gone = { name: 'DependencyError', retriable: true }
 
-export function generationsContract(open: OpenStore): void {
-  describe('generations of the read models', () => {
-    test('a generation being built is seen by nobody before it is put in use', async () => {
-      await withStore(open, async (store) => {
-        const log = new LogOfOneSuite()
-        const [first, second] = [log.append(positionReported()), log.append(positionReported())]
-        await store.project(batchOf(first))
-        expect(await store.currentGeneration()).toBe(1)
+export function generationsContract({ alone }: StoreSuite): void {
+  alone(
+    'a generation being built is seen by nobody before it is put in use',
+    async ({ store, log }) => {
+      const [first, second] = [log.append(positionReported()), log.append(positionReported())]
+      await store.project(batchOf(first))
+      expect(await store.currentGeneration()).toBe(1)
 
-        const rebuild = await begin(store)
-        expect(rebuild).toMatchObject({ from: 1, to: 2 })
-        const built = await store.openGeneration(2)
-        expect(await contents(built)).toEqual({ statuses: [], records: [] })
-        await built.project(batchOf(first, second))
-        expect(await reportCounts(store)).toEqual([1])
+      const rebuild = await begin(store)
+      expect(rebuild).toMatchObject({ from: 1, to: 2 })
+      const built = await store.openGeneration(2)
+      expect(await contents(built)).toEqual({ statuses: [], records: [] })
+      await built.project(batchOf(first, second))
+      expect(await reportCounts(store)).toEqual([1])
 
-        await rebuild.switchOver()
-        await eventually(async () => (await store.currentGeneration()) === 2, { withinMs: 1_500 })
-        await eventually(async () => (await reportCounts(store))[0] === 2, { withinMs: 2_500 })
-        await rebuild.end()
-        await built.close()
-        expect(await reportCounts(store)).toEqual([2])
-        await expect(store.openGeneration(1)).rejects.toMatchObject(gone)
-      })
-    })
+      await rebuild.switchOver()
+      await eventually(async () => (await store.currentGeneration()) === 2, { withinMs: 1_500 })
+      await eventually(async () => (await reportCounts(store))[0] === 2, { withinMs: 2_500 })
+      await rebuild.end()
+      await built.close()
+      expect(await reportCounts(store)).toEqual([2])
+      await expect(store.openGeneration(1)).rejects.toMatchObject(gone)
+    },
+  )
 
-    test('a generation knows the last event applied of each partition, also after a restart', async () => {
-      const opened = await open()
-      try {
-        const log = new LogOfOneSuite()
-        const [first, second] = [log.append(positionReported()), log.append(positionReported())]
-        const elsewhere = log.append(positionReported({ deviceId: 'other' }), 7)
-        const lastApplied = async (store: Store) => {
-          const generation = await store.openGeneration(1)
-          const events = await generation.lastApplied()
-          await generation.close()
-          return events
-        }
-        expect(await lastApplied(opened.store)).toEqual({})
-        await opened.store.project(batchOf(first, second))
-        await opened.store.project(batchOf(elsewhere))
-        // Repeated batches, and batches without events, move nothing.
-        await opened.store.project(batchOf(first))
-        const { offset: lastOffset } = log.append(positionReported()).origin
-        await opened.store.project({ ...batchOf(second), lastOffset, entries: [] })
-        const applied = {
-          0: { offset: second.origin.offset, id: second.event.recordId },
-          7: { offset: elsewhere.origin.offset, id: elsewhere.event.recordId },
-        }
-        expect(await lastApplied(opened.store)).toEqual(applied)
-        expect(await lastApplied(await opened.reopen())).toEqual(applied)
-        const erasure = log.erase(deviceErased())
-        const reopened = await opened.reopen()
-        await reopened.project(batchOf(erasure))
-        const id = erasure.kind === 'erasure' ? erasure.event.eventId : ''
-        expect((await lastApplied(reopened))[0]).toEqual({ offset: erasure.origin.offset, id })
-      } finally {
-        await opened.close()
-      }
-    })
-
-    test('a rebuild that ends without switching leaves all as it was', async () => {
-      await withStore(open, async (store) => {
-        const entry = new LogOfOneSuite().append(positionReported())
-        await store.project(batchOf(entry))
-        const rebuild = await begin(store)
-        const built = await store.openGeneration(rebuild.to)
-        await built.project(batchOf(entry))
-        await built.close()
-        await rebuild.end()
-        expect(await store.currentGeneration()).toBe(1)
-        expect(await reportCounts(store)).toEqual([1])
-
-        const next = await begin(store)
-        expect(next).toMatchObject({ from: 1, to: 3 })
-        const empty = await store.openGeneration(3)
-        expect(await contents(empty)).toEqual({ statuses: [], records: [] })
-        await empty.close()
-        await expect(store.openGeneration(2)).rejects.toMatchObject(gone)
-        await next.end()
-      })
-    })
-
-    test('one rebuild at a time', async () => {
-      await withStore(open, async (store) => {
-        const rebuild = await begin(store)
-        expect(await store.beginRebuild()).toBeUndefined()
-        await rebuild.switchOver()
-        expect(await store.beginRebuild()).toBeUndefined()
-        await rebuild.end()
-        const next = await begin(store)
-        expect(next).toMatchObject({ from: 2, to: 3 })
-        await next.end()
-      })
-    })
-
-    test('a projector that has not noticed the end of its generation brings nothing back', async () => {
-      await withStore(open, async (store) => {
-        const log = new LogOfOneSuite()
-        const first = log.append(positionReported())
-        const slow = await store.openGeneration(1)
-        await slow.project(batchOf(first))
-        const rebuild = await begin(store)
-        const built = await store.openGeneration(rebuild.to)
-        await built.project(batchOf(first))
-        await rebuild.switchOver()
-        await rebuild.end()
-        await built.close()
-
-        const second = log.append(positionReported({ deviceId: 'tracker-2' }))
-        await slow.project(batchOf(second)).catch(() => undefined)
-        await slow.close()
-        await expect(store.openGeneration(1)).rejects.toMatchObject(gone)
-        await eventually(async () => (await store.currentGeneration()) === 2)
-        await eventually(async () => (await reportCounts(store)).length === 1)
-      })
-    })
-
-    test('all that a generation holds is read in pages, each thing once', async () => {
-      await withStore(open, async (store) => {
-        const log = new LogOfOneSuite()
-        const entries = ['acc-1', 'acc-2', 'ACC'].flatMap((accountId) =>
-          ODD_DEVICE_IDS.flatMap((deviceId, n) =>
-            Array.from({ length: 1 + (n % 3) }, () =>
-              log.append(positionReported({ accountId, deviceId })),
-            ),
-          ),
-        )
-        const many = Array.from({ length: 1_100 }, () =>
-          log.append(positionReported({ accountId: 'acc-2', deviceId: 'truck' })),
-        )
-        await projectAll(store, [...entries, ...many])
-        const generation = await store.openGeneration(1)
-        expect((await generation.accounts()).sort()).toEqual(['ACC', 'acc-1', 'acc-2'])
-        const { statuses, records } = await contents(generation)
-        expect(new Set(records)).toEqual(
-          new Set([...entries, ...many].map(({ event }) => event.recordId)),
-        )
-        expect(records).toHaveLength(entries.length + 1_100)
-        expect(statuses).toHaveLength(3 * ODD_DEVICE_IDS.length)
-        expect(new Set(statuses).size).toBe(statuses.length)
+  alone(
+    'a generation knows the last event applied of each partition, also after a restart',
+    async ({ store, log, reopen }) => {
+      const [first, second] = [log.append(positionReported()), log.append(positionReported())]
+      const elsewhere = log.append(positionReported({ deviceId: 'other' }), 7)
+      const lastApplied = async (of: Store) => {
+        const generation = await of.openGeneration(1)
+        const events = await generation.lastApplied()
         await generation.close()
-      })
-    })
-
-    test('tells where in the log its records come from', async () => {
-      await withStore(open, async (store) => {
-        const log = new LogOfOneSuite()
-        const at = (receivedAt: number, partition: number) =>
-          log.append(positionReported({ receivedAt }), partition)
-        await store.project(batchOf(at(T0, 0), at(T0 + 1, 0), at(T0 + 2, 0)))
-        await store.project(batchOf(at(T0, 3), at(T0 + 1, 3)))
-        const generation = await store.openGeneration(1)
-        expect(await generation.origins({ receivedSince: -Infinity })).toEqual(
-          new Map([
-            [0, { least: 0, greatest: 2 }],
-            [3, { least: 0, greatest: 1 }],
-          ]),
-        )
-        expect(await generation.origins({ receivedSince: T0 + 2 })).toEqual(
-          new Map([[0, { least: 2, greatest: 2 }]]),
-        )
-        await generation.close()
-      })
-    })
-
-    test('its digest is the same in every store, however the log was delivered', async () => {
-      const digests: Digest[] = []
-      for (const size of [1, 2, 7]) {
-        await withStore(open, async (store) => {
-          await projectAll(store, FIXED, size)
-          const generation = await store.openGeneration(1)
-          const cover = { upTo: { 0: 6 }, receivedSince: -Infinity, partial: false }
-          const { signal } = new AbortController()
-          digests.push((await digestsOf({ generation }, cover, signal)).generation)
-          await generation.close()
-        })
+        return events
       }
-      const digest = {
-        records: {
-          count: 5,
-          hash: '9f37250bd3e77e9db7e6717a1fa58cc876fcb4f034aefa6e57355d57d75903c9',
-        },
-        devices: {
-          count: 3,
-          hash: '574759b30224fee82f434c037c223482b04d8fe2e8c6fea924ca376a37b62402',
-        },
+      expect(await lastApplied(store)).toEqual({})
+      await store.project(batchOf(first, second))
+      await store.project(batchOf(elsewhere))
+      // Repeated batches, and batches without events, move nothing.
+      await store.project(batchOf(first))
+      const { offset: lastOffset } = log.append(positionReported()).origin
+      await store.project({ ...batchOf(second), lastOffset, entries: [] })
+      const applied = {
+        0: { offset: second.origin.offset, id: second.event.recordId },
+        7: { offset: elsewhere.origin.offset, id: elsewhere.event.recordId },
       }
-      expect(digests).toEqual([digest, digest, digest])
-    })
+      expect(await lastApplied(store)).toEqual(applied)
+      expect(await lastApplied(await reopen())).toEqual(applied)
+      const erasure = log.erase(deviceErased())
+      const reopened = await reopen()
+      await reopened.project(batchOf(erasure))
+      const id = erasure.kind === 'erasure' ? erasure.event.eventId : ''
+      expect((await lastApplied(reopened))[0]).toEqual({ offset: erasure.origin.offset, id })
+    },
+  )
+
+  alone('a rebuild that ends without switching leaves all as it was', async ({ store }) => {
+    const entry = new LogOfOneSuite().append(positionReported())
+    await store.project(batchOf(entry))
+    const rebuild = await begin(store)
+    const built = await store.openGeneration(rebuild.to)
+    await built.project(batchOf(entry))
+    await built.close()
+    await rebuild.end()
+    expect(await store.currentGeneration()).toBe(1)
+    expect(await reportCounts(store)).toEqual([1])
+
+    const next = await begin(store)
+    expect(next).toMatchObject({ from: 1, to: 3 })
+    const empty = await store.openGeneration(3)
+    expect(await contents(empty)).toEqual({ statuses: [], records: [] })
+    await empty.close()
+    await expect(store.openGeneration(2)).rejects.toMatchObject(gone)
+    await next.end()
   })
+
+  alone('a second rebuild is refused while one is under way', async ({ store }) => {
+    const rebuild = await begin(store)
+    expect(await store.beginRebuild()).toBeUndefined()
+    await rebuild.switchOver()
+    expect(await store.beginRebuild()).toBeUndefined()
+    await rebuild.end()
+    const next = await begin(store)
+    expect(next).toMatchObject({ from: 2, to: 3 })
+    await next.end()
+  })
+
+  alone(
+    'a projector that has not noticed the end of its generation brings nothing back',
+    async ({ store, log }) => {
+      const first = log.append(positionReported())
+      const slow = await store.openGeneration(1)
+      await slow.project(batchOf(first))
+      const rebuild = await begin(store)
+      const built = await store.openGeneration(rebuild.to)
+      await built.project(batchOf(first))
+      await rebuild.switchOver()
+      await rebuild.end()
+      await built.close()
+
+      const second = log.append(positionReported({ deviceId: 'tracker-2' }))
+      await slow.project(batchOf(second)).catch(() => undefined)
+      await slow.close()
+      await expect(store.openGeneration(1)).rejects.toMatchObject(gone)
+      await eventually(async () => (await store.currentGeneration()) === 2)
+      await eventually(async () => (await reportCounts(store)).length === 1)
+    },
+  )
+
+  alone('all that a generation holds is read in pages, each thing once', async ({ store, log }) => {
+    const entries = ['acc-1', 'acc-2', 'ACC'].flatMap((accountId) =>
+      ODD_DEVICE_IDS.flatMap((deviceId, n) =>
+        Array.from({ length: 1 + (n % 3) }, () =>
+          log.append(positionReported({ accountId, deviceId })),
+        ),
+      ),
+    )
+    const many = Array.from({ length: 1_100 }, () =>
+      log.append(positionReported({ accountId: 'acc-2', deviceId: 'truck' })),
+    )
+    await projectAll(store, [...entries, ...many])
+    const generation = await store.openGeneration(1)
+    expect((await generation.accounts()).sort()).toEqual(['ACC', 'acc-1', 'acc-2'])
+    const { statuses, records } = await contents(generation)
+    expect(new Set(records)).toEqual(
+      new Set([...entries, ...many].map(({ event }) => event.recordId)),
+    )
+    expect(records).toHaveLength(entries.length + 1_100)
+    expect(statuses).toHaveLength(3 * ODD_DEVICE_IDS.length)
+    expect(new Set(statuses).size).toBe(statuses.length)
+    await generation.close()
+  })
+
+  alone('a generation says where in the log its records come from', async ({ store, log }) => {
+    const at = (receivedAt: number, partition: number) =>
+      log.append(positionReported({ receivedAt }), partition)
+    await store.project(batchOf(at(T0, 0), at(T0 + 1, 0), at(T0 + 2, 0)))
+    await store.project(batchOf(at(T0, 3), at(T0 + 1, 3)))
+    const generation = await store.openGeneration(1)
+    expect(await generation.origins({ receivedSince: -Infinity })).toEqual(
+      new Map([
+        [0, { least: 0, greatest: 2 }],
+        [3, { least: 0, greatest: 1 }],
+      ]),
+    )
+    expect(await generation.origins({ receivedSince: T0 + 2 })).toEqual(
+      new Map([[0, { least: 2, greatest: 2 }]]),
+    )
+    await generation.close()
+  })
+
+  for (const size of [1, 2, 7]) {
+    alone(
+      `the digest of a generation is the same in every store, also delivered in batches of ${size}`,
+      async ({ store }) => {
+        await projectAll(store, FIXED, size)
+        const generation = await store.openGeneration(1)
+        const cover = { upTo: { 0: 6 }, receivedSince: -Infinity, partial: false }
+        const { signal } = new AbortController()
+        expect((await digestsOf({ generation }, cover, signal)).generation).toEqual({
+          records: {
+            count: 5,
+            hash: '9f37250bd3e77e9db7e6717a1fa58cc876fcb4f034aefa6e57355d57d75903c9',
+          },
+          devices: {
+            count: 3,
+            hash: '574759b30224fee82f434c037c223482b04d8fe2e8c6fea924ca376a37b62402',
+          },
+        })
+        await generation.close()
+      },
+    )
+  }
 }
 
 /** The same in every run; one of them a repeat, and two beyond the covered range. */

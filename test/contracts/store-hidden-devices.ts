@@ -1,30 +1,20 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import type { DeviceErased } from '../../schemas/device-erased.ts'
 import type { ProjectionEntry } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import { eventually } from '../eventually.ts'
 import { positionReported, T0 } from '../samples.ts'
-import type { OpenStore } from './store-contract.ts'
-import {
-  allDevices,
-  allPositions,
-  batchOf,
-  deviceErased,
-  LogOfOneSuite,
-  newAccountId,
-  sharedStore,
-  withStore,
-} from './store-samples.ts'
+import type { StoreSuite } from './store-suite.ts'
+import { allDevices, allPositions, batchOf, deviceErased, newAccountId } from './store-samples.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 
-export function hiddenDevicesContract(open: OpenStore): void {
-  describe('a device that an operator had erased', () => {
-    const shared = sharedStore(open)
-    const log = new LogOfOneSuite()
-    const deviceId = 'tracker-1'
+export function hiddenDevicesContract({ promise, alone, shared, log }: StoreSuite): void {
+  const deviceId = 'tracker-1'
 
-    test('is absent from every read until that is projected, then as it has reported since', async () => {
+  promise(
+    'an erased device is absent from every read until the erasure is projected, then as it has reported since',
+    async () => {
       const { accountId, recordId, erasure } = await reportedDevice()
       expect(await seen(accountId, recordId)).toEqual({ ways: 7 })
       await shared.store.hideErased(erasure)
@@ -43,62 +33,65 @@ export function hiddenDevicesContract(open: OpenStore): void {
       expect(await seen(accountId, after.event.recordId)).toEqual({ ways: 7 })
       await shared.reopen()
       expect(await seen(accountId, after.event.recordId)).toEqual({ ways: 7 })
-    })
+    },
+  )
 
-    test('is not hidden where that was projected before it is told', async () => {
-      const { accountId, erasure } = await reportedDevice()
-      const erased = log.erase(erasure)
-      const after = log.append(positionReported({ accountId }))
-      await project(erased, after)
-      await shared.store.hideErased(erasure)
-      await shared.store.hideErased(erasure)
-      expect(await seen(accountId, after.event.recordId)).toEqual({ ways: 7 })
-    })
+  promise('an erasure that was projected before it is hidden hides nothing', async () => {
+    const { accountId, erasure } = await reportedDevice()
+    const erased = log.erase(erasure)
+    const after = log.append(positionReported({ accountId }))
+    await project(erased, after)
+    await shared.store.hideErased(erasure)
+    await shared.store.hideErased(erasure)
+    expect(await seen(accountId, after.event.recordId)).toEqual({ ways: 7 })
+  })
 
-    test('stays hidden in a generation that is put in use before that is projected there', async () => {
-      await withStore(open, async (store) => {
-        const own = new LogOfOneSuite()
-        const device = { accountId: 'acc-1', deviceId }
-        const early = deviceErased({ deviceId: 'early' })
-        const first = own.append(positionReported({ deviceId }))
-        const marker = own.append(positionReported({ deviceId: 'marker' }), 7)
-        const known = [first, own.append(positionReported({ deviceId: 'early' }))] as const
-        await store.project(batchOf(...known))
-        await store.hideErased(early)
-        await store.project(batchOf(own.erase(early)))
+  alone(
+    'an erased device stays hidden in a generation that is put in use before the erasure is projected there',
+    async ({ store, log: own }) => {
+      const device = { accountId: 'acc-1', deviceId }
+      const early = deviceErased({ deviceId: 'early' })
+      const first = own.append(positionReported({ deviceId }))
+      const marker = own.append(positionReported({ deviceId: 'marker' }), 7)
+      const known = [first, own.append(positionReported({ deviceId: 'early' }))] as const
+      await store.project(batchOf(...known))
+      await store.hideErased(early)
+      await store.project(batchOf(own.erase(early)))
 
-        const rebuild = await store.beginRebuild()
-        if (rebuild === undefined) throw new Error('a rebuild is under way')
-        const built = await store.openGeneration(rebuild.to)
-        await built.project(batchOf(...known))
-        await built.project(batchOf(marker))
-        await rebuild.settleErasures()
-        const erasure = deviceErased({ deviceId })
-        await store.hideErased(erasure)
-        const erased = own.erase(erasure)
-        await store.project(batchOf(erased))
-        // After another erasure the applied ones may be forgotten.
-        await store.hideErased(deviceErased({ deviceId: 'another' }))
-        await rebuild.switchOver()
-        await eventually(
-          async () => (await store.findDevice({ ...device, deviceId: 'marker' })) !== undefined,
-        )
-        await store.hideErased(deviceErased({ deviceId: 'one more' }))
-        const { recordId } = first.event
-        expect(await store.findDevice(device)).toBeUndefined()
-        expect(await store.findPosition({ accountId: 'acc-1', recordId })).toBeUndefined()
-        // Erasures applied before the rebuild looked are in the new generation, or never will be.
-        expect(await store.findDevice({ ...device, deviceId: 'early' })).toBeDefined()
+      const rebuild = await store.beginRebuild()
+      if (rebuild === undefined) throw new Error('a rebuild is under way')
+      const built = await store.openGeneration(rebuild.to)
+      await built.project(batchOf(...known))
+      await built.project(batchOf(marker))
+      await rebuild.settleErasures()
+      const erasure = deviceErased({ deviceId })
+      await store.hideErased(erasure)
+      const erased = own.erase(erasure)
+      await store.project(batchOf(erased))
+      // After another erasure the applied ones may be forgotten.
+      await store.hideErased(deviceErased({ deviceId: 'another' }))
+      await rebuild.switchOver()
+      await eventually(
+        async () => (await store.findDevice({ ...device, deviceId: 'marker' })) !== undefined,
+      )
+      await store.hideErased(deviceErased({ deviceId: 'one more' }))
+      const { recordId } = first.event
+      expect(await store.findDevice(device)).toBeUndefined()
+      expect(await store.findPosition({ accountId: 'acc-1', recordId })).toBeUndefined()
+      // Erasures applied before the rebuild looked are in the new generation, or never will be.
+      expect(await store.findDevice({ ...device, deviceId: 'early' })).toBeDefined()
 
-        const after = own.append(positionReported({ deviceId }))
-        await built.project(batchOf(erased, after))
-        await built.close()
-        await rebuild.end()
-        expect((await store.findDevice(device))?.status.reportCount).toBe(1)
-      })
-    })
+      const after = own.append(positionReported({ deviceId }))
+      await built.project(batchOf(erased, after))
+      await built.close()
+      await rebuild.end()
+      expect((await store.findDevice(device))?.status.reportCount).toBe(1)
+    },
+  )
 
-    test('stays hidden while the second of two erasures is not projected', async () => {
+  promise(
+    'an erased device stays hidden while the second of two erasures is not projected',
+    async () => {
       const { accountId, erasure } = await reportedDevice()
       const second = deviceErased({ accountId })
       await shared.store.hideErased(erasure)
@@ -111,9 +104,12 @@ export function hiddenDevicesContract(open: OpenStore): void {
       const after = log.append(positionReported({ accountId }))
       await project(erasedAgain, after)
       expect(await seen(accountId, after.event.recordId)).toEqual({ ways: 7 })
-    })
+    },
+  )
 
-    test('leaves every other device in sight, and pages as full as they were', async () => {
+  promise(
+    'a hidden device leaves every other device in sight, and pages as full as they were',
+    async () => {
       const [accountId, other] = [newAccountId(), newAccountId()]
       const names = Array.from({ length: 12 }, (_, n) => `tracker-${String(n).padStart(2, '0')}`)
       for (const deviceId of names) {
@@ -135,56 +131,59 @@ export function hiddenDevicesContract(open: OpenStore): void {
       expect(found.map(({ status }) => status.deviceId).sort()).toEqual(wanted)
       expect(await allDevices(shared.store, other)).toHaveLength(1)
       expect(await allPositions(shared.store, other, 'tracker-00')).toHaveLength(1)
-    })
+    },
+  )
 
-    test('keeps what operators said of it: only it is not shown', async () => {
-      const { accountId, erasure } = await reportedDevice()
-      await shared.store.changeDeviceSettings({ accountId, deviceId, changedAt: T0, name: 'Crane' })
-      await shared.store.hideErased(erasure)
-      await project(log.erase(erasure), log.append(positionReported({ accountId })))
-      const device = await shared.store.findDevice({ accountId, deviceId })
-      expect(device?.settings.name).toBe('Crane')
-    })
+  promise('a hidden device keeps what operators said of it', async () => {
+    const { accountId, erasure } = await reportedDevice()
+    await shared.store.changeDeviceSettings({ accountId, deviceId, changedAt: T0, name: 'Crane' })
+    await shared.store.hideErased(erasure)
+    await project(log.erase(erasure), log.append(positionReported({ accountId })))
+    const device = await shared.store.findDevice({ accountId, deviceId })
+    expect(device?.settings.name).toBe('Crane')
+  })
 
-    test('is shown again when it reports, however long ago its erasure is', async () => {
-      await withStore(open, async (store) => {
-        const log = new LogOfOneSuite()
-        const erasure = deviceErased({ erasedAt: T0 + 1_000 })
-        await store.project(batchOf(log.append(positionReported({ receivedAt: T0 }))))
-        await store.hideErased(erasure)
-        const erased = log.erase(erasure)
-        const after = log.append(positionReported({ receivedAt: T0 + 3 * DAY_MS }))
-        await store.project(batchOf(erased, after))
-        await store.expire(T0 + 2 * DAY_MS + 5_000)
-        expect(await store.erasuresOf({ accountId: 'acc-1', deviceIds: [deviceId] })).toEqual(
-          new Map(),
-        )
-        expect(await allDevices(store, 'acc-1')).toHaveLength(1)
-        expect(await allPositions(store, 'acc-1', deviceId)).toHaveLength(1)
-      })
-    })
+  alone(
+    'an erased device is shown again when it reports, however long ago its erasure is',
+    async ({ store, log }) => {
+      const erasure = deviceErased({ erasedAt: T0 + 1_000 })
+      await store.project(batchOf(log.append(positionReported({ receivedAt: T0 }))))
+      await store.hideErased(erasure)
+      const erased = log.erase(erasure)
+      const after = log.append(positionReported({ receivedAt: T0 + 3 * DAY_MS }))
+      await store.project(batchOf(erased, after))
+      await store.expire(T0 + 2 * DAY_MS + 5_000)
+      expect(await store.erasuresOf({ accountId: 'acc-1', deviceIds: [deviceId] })).toEqual(
+        new Map(),
+      )
+      expect(await allDevices(store, 'acc-1')).toHaveLength(1)
+      expect(await allPositions(store, 'acc-1', deviceId)).toHaveLength(1)
+    },
+  )
 
-    test('is hidden by what the read models in use have applied, not another generation', async () => {
-      await withStore(open, async (store) => {
-        const log = new LogOfOneSuite()
-        const erasure = deviceErased()
-        const [first, erased] = [log.append(positionReported()), log.erase(erasure)]
-        const last = log.append(positionReported())
-        await store.project(batchOf(first))
-        await store.hideErased(erasure)
-        const rebuild = await store.beginRebuild()
-        const built = await store.openGeneration(rebuild?.to ?? 0)
-        await built.project(batchOf(first, erased, last))
-        await store.hideErased(deviceErased({ deviceId: 'another' }))
-        expect(await allDevices(store, 'acc-1')).toEqual([])
-        await store.project(batchOf(erased, last))
-        expect(await allDevices(store, 'acc-1')).toHaveLength(1)
-        await built.close()
-        await rebuild?.end()
-      })
-    })
+  alone(
+    'a device is hidden by what the read models in use have applied, not another generation',
+    async ({ store, log }) => {
+      const erasure = deviceErased()
+      const [first, erased] = [log.append(positionReported()), log.erase(erasure)]
+      const last = log.append(positionReported())
+      await store.project(batchOf(first))
+      await store.hideErased(erasure)
+      const rebuild = await store.beginRebuild()
+      const built = await store.openGeneration(rebuild?.to ?? 0)
+      await built.project(batchOf(first, erased, last))
+      await store.hideErased(deviceErased({ deviceId: 'another' }))
+      expect(await allDevices(store, 'acc-1')).toEqual([])
+      await store.project(batchOf(erased, last))
+      expect(await allDevices(store, 'acc-1')).toHaveLength(1)
+      await built.close()
+      await rebuild?.end()
+    },
+  )
 
-    test('is told of with the offset and time of its last erasure, and whether one is pending', async () => {
+  promise(
+    'erasures of a device come with the offset and time of the last, and whether one is pending',
+    async () => {
       const { accountId, erasure } = await reportedDevice()
       const { erasedAt } = erasure
       const second = deviceErased({ accountId, erasedAt: erasedAt + 1 })
@@ -214,59 +213,59 @@ export function hiddenDevicesContract(open: OpenStore): void {
       expect(
         await shared.store.erasuresOf({ accountId: newAccountId(), deviceIds: [deviceId] }),
       ).toEqual(new Map())
-    })
+    },
+  )
 
-    /** A device with one record, and an erasure of it that has not been reported to anybody yet. */
-    async function reportedDevice(): Promise<{
-      accountId: string
-      recordId: string
-      erasure: DeviceErased
-    }> {
-      const accountId = newAccountId()
-      const entry = log.append(positionReported({ accountId }))
-      await project(entry)
-      return { accountId, recordId: entry.event.recordId, erasure: deviceErased({ accountId }) }
-    }
+  /** A device with one record, and an erasure of it that has not been reported to anybody yet. */
+  async function reportedDevice(): Promise<{
+    accountId: string
+    recordId: string
+    erasure: DeviceErased
+  }> {
+    const accountId = newAccountId()
+    const entry = log.append(positionReported({ accountId }))
+    await project(entry)
+    return { accountId, recordId: entry.event.recordId, erasure: deviceErased({ accountId }) }
+  }
 
-    async function project(...entries: [ProjectionEntry, ...ProjectionEntry[]]): Promise<void> {
-      await shared.store.project(batchOf(...entries))
-    }
+  async function project(...entries: [ProjectionEntry, ...ProjectionEntry[]]): Promise<void> {
+    await shared.store.project(batchOf(...entries))
+  }
 
-    /** The number of the seven ways to read that find the device or this record of it. */
-    async function seen(accountId: string, recordId: string): Promise<{ ways: number }> {
-      const { store } = shared
-      const found = await Promise.all([
-        store.findDevice({ accountId, deviceId }),
-        store.findDevices({ accountId, deviceIds: [deviceId] }).then((all) => all[0]),
-        allDevices(store, accountId).then((all) => all[0]),
-        store.findPosition({ accountId, recordId }),
-        allPositions(store, accountId, deviceId).then((all) =>
-          all.find((record) => record.recordId === recordId),
-        ),
-        store
-          .pageTrack({ accountId, deviceId, limit: 1000 })
-          .then((all) => all.find((point) => point.at(-1) === recordId)),
-        store.findTrackPoints({ accountId, deviceId, recordIds: [recordId] }).then((all) => all[0]),
-      ])
-      return { ways: found.filter((one) => one !== undefined).length }
-    }
+  /** The number of the seven ways to read that find the device or this record of it. */
+  async function seen(accountId: string, recordId: string): Promise<{ ways: number }> {
+    const { store } = shared
+    const found = await Promise.all([
+      store.findDevice({ accountId, deviceId }),
+      store.findDevices({ accountId, deviceIds: [deviceId] }).then((all) => all[0]),
+      allDevices(store, accountId).then((all) => all[0]),
+      store.findPosition({ accountId, recordId }),
+      allPositions(store, accountId, deviceId).then((all) =>
+        all.find((record) => record.recordId === recordId),
+      ),
+      store
+        .pageTrack({ accountId, deviceId, limit: 1000 })
+        .then((all) => all.find((point) => point.at(-1) === recordId)),
+      store.findTrackPoints({ accountId, deviceId, recordIds: [recordId] }).then((all) => all[0]),
+    ])
+    return { ways: found.filter((one) => one !== undefined).length }
+  }
 
-    async function pagesOf(
-      accountId: string,
-      query: Omit<Parameters<Store['pageDevices']>[0], 'accountId' | 'after'>,
-    ): Promise<string[][]> {
-      const pages: string[][] = []
-      let after: { deviceId: string; lastSeenAt: number } | undefined
-      do {
-        const page = await shared.store.pageDevices({
-          accountId,
-          ...query,
-          ...(after && { after }),
-        })
-        after = page.at(-1)?.status
-        if (page.length > 0) pages.push(page.map(({ status }) => status.deviceId))
-      } while (after !== undefined && pages.length < 50)
-      return pages
-    }
-  })
+  async function pagesOf(
+    accountId: string,
+    query: Omit<Parameters<Store['pageDevices']>[0], 'accountId' | 'after'>,
+  ): Promise<string[][]> {
+    const pages: string[][] = []
+    let after: { deviceId: string; lastSeenAt: number } | undefined
+    do {
+      const page = await shared.store.pageDevices({
+        accountId,
+        ...query,
+        ...(after && { after }),
+      })
+      after = page.at(-1)?.status
+      if (page.length > 0) pages.push(page.map(({ status }) => status.deviceId))
+    } while (after !== undefined && pages.length < 50)
+    return pages
+  }
 }

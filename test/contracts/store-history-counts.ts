@@ -1,21 +1,12 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { positionReported, T0 } from '../samples.ts'
-import type { OpenStore } from './store-contract.ts'
-import {
-  batchOf,
-  deviceErased,
-  LogOfOneSuite,
-  newAccountId,
-  sharedStore,
-  type PositionEntry,
-} from './store-samples.ts'
+import type { StoreSuite } from './store-suite.ts'
+import { batchOf, deviceErased, newAccountId, type PositionEntry } from './store-samples.ts'
 
 const TIMES = [0, 0, 5, 10, 10, 11, 99, 100, 250]
 
-export function historyCountsContract(open: OpenStore): void {
+export function historyCountsContract({ promise, shared, log }: StoreSuite): void {
   describe('counting the records of a device', () => {
-    const shared = sharedStore(open)
-    const log = new LogOfOneSuite()
     const accountId = newAccountId()
 
     beforeAll(async () => {
@@ -49,38 +40,44 @@ export function historyCountsContract(open: OpenStore): void {
       ],
       [[7, 7], [0]],
       [[7], []],
-    ])('between %j they are %j', async (bounds, counts) => {
+    ])('the records of a device between %j are %j', async (bounds, counts) => {
       expect(await count(bounds)).toEqual(counts)
     })
 
-    test('of a thousand hours are counted within the limit for an answer', async () => {
-      const deviceId = 'month'
-      const hour = 3_600_000
-      for (let start = 0; start < 4_000; start += 500) {
-        const some = Array.from({ length: 500 }, (_, n) => {
-          const timestamp = T0 + (start + n) * (hour / 4)
-          return log.append(positionReported({ accountId, deviceId, timestamp }))
-        })
-        await shared.store.project(batchOf(...(some as [PositionEntry, ...PositionEntry[]])))
-      }
-      const bounds = Array.from({ length: 1_001 }, (_, n) => n * hour)
-      expect(await count(bounds, deviceId)).toEqual(Array.from({ length: 1_000 }, () => 4))
-    })
+    promise(
+      'the records of a thousand hours are counted within the limit for an answer',
+      async () => {
+        const deviceId = 'month'
+        const hour = 3_600_000
+        for (let start = 0; start < 4_000; start += 500) {
+          const some = Array.from({ length: 500 }, (_, n) => {
+            const timestamp = T0 + (start + n) * (hour / 4)
+            return log.append(positionReported({ accountId, deviceId, timestamp }))
+          })
+          await shared.store.project(batchOf(...(some as [PositionEntry, ...PositionEntry[]])))
+        }
+        const bounds = Array.from({ length: 1_001 }, (_, n) => n * hour)
+        expect(await count(bounds, deviceId)).toEqual(Array.from({ length: 1_000 }, () => 4))
+      },
+    )
 
-    test('an unknown device has none', async () => {
+    promise('an unknown device has no records', async () => {
       expect(await count([0, 10, 1_000], 'TUG')).toEqual([0, 0])
     })
 
-    test('an erased device has none, before and after the erasure is applied, until it reports', async () => {
-      const erasure = deviceErased({ accountId, deviceId: 'Tug' })
-      expect(await count([0, 1_000], 'Tug')).toEqual([9])
-      await shared.store.hideErased(erasure)
-      expect(await count([0, 1_000], 'Tug')).toEqual([0])
-      await shared.store.project(batchOf(log.erase(erasure)))
-      expect(await count([0, 1_000], 'Tug')).toEqual([0])
-      const anew = positionReported({ accountId, deviceId: 'Tug', timestamp: T0 + 3 })
-      await shared.store.project(batchOf(log.append(anew)))
-      expect(await count([0, 1_000], 'Tug')).toEqual([1])
-    })
+    promise(
+      'an erased device has no records, before and after the erasure is applied, until it reports',
+      async () => {
+        const erasure = deviceErased({ accountId, deviceId: 'Tug' })
+        expect(await count([0, 1_000], 'Tug')).toEqual([9])
+        await shared.store.hideErased(erasure)
+        expect(await count([0, 1_000], 'Tug')).toEqual([0])
+        await shared.store.project(batchOf(log.erase(erasure)))
+        expect(await count([0, 1_000], 'Tug')).toEqual([0])
+        const anew = positionReported({ accountId, deviceId: 'Tug', timestamp: T0 + 3 })
+        await shared.store.project(batchOf(log.append(anew)))
+        expect(await count([0, 1_000], 'Tug')).toEqual([1])
+      },
+    )
   })
 }

@@ -1,29 +1,25 @@
-import { beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect } from '@jest/globals'
 import fc from 'fast-check'
 import { MEASUREMENTS } from '../../schemas/report-fields.ts'
 import type { PositionRecord, TrackStep } from '../../schemas/read-models.ts'
 import { positionReported, T0 } from '../samples.ts'
-import type { OpenStore } from './store-contract.ts'
+import type { StoreSuite } from './store-suite.ts'
 import {
   allPositions,
   batchOf,
-  LogOfOneSuite,
   newAccountId,
   ODD_DEVICE_IDS,
-  sharedStore,
   type PositionEntry,
 } from './store-samples.ts'
 
-export function historyContract(open: OpenStore): void {
+export function historyContract({ promise, shared, log }: StoreSuite): void {
   describe('the history of a device', () => {
-    const shared = sharedStore(open)
-    const log = new LogOfOneSuite()
     const accountId = newAccountId()
     const deviceId = 'tracker-1'
 
     beforeAll(() => report(accountId, [3, 1, 2, 2, 2, 0, 5]))
 
-    test('is in the order of time and recordId, either way', async () => {
+    promise('a history is in the order of time and recordId, either way', async () => {
       const asc = await shared.store.pagePositions({ accountId, deviceId, order: 'asc', limit: 99 })
       expect(asc.map(({ timestamp }) => timestamp - T0)).toEqual([0, 1, 2, 2, 2, 3, 5])
       expect(asc).toEqual([...asc].sort(byTime))
@@ -36,7 +32,7 @@ export function historyContract(open: OpenStore): void {
       expect(desc).toEqual([...asc].reverse())
     })
 
-    test('is a track in the order of time and recordId, page by page', async () => {
+    promise('a track is in the order of time and recordId, page by page', async () => {
       const wanted = await allPositions(shared.store, accountId, deviceId)
       const seen: TrackStep[] = []
       for (let pages = 0; pages < 9; pages += 1) {
@@ -56,7 +52,7 @@ export function historyContract(open: OpenStore): void {
       expect(await shared.store.pageTrack({ ...range, accountId: newAccountId() })).toEqual([])
     })
 
-    test('has each measurement at its place in a track', async () => {
+    promise('a track has each measurement at its place', async () => {
       const reader = newAccountId()
       const all = { accuracy: 1, altitude: 2, speed: 3, heading: 4, battery: 0.5 }
       const entries = [all, { speed: 0 }, {}].map((measured, n) =>
@@ -78,19 +74,22 @@ export function historyContract(open: OpenStore): void {
       ])
     })
 
-    test('gives what a track shows in the order asked for, of this device, without what is not there', async () => {
-      const [first, second] = await allPositions(shared.store, accountId, deviceId)
-      const other = log.append(positionReported({ accountId, deviceId: 'another' }))
-      await shared.store.project(batchOf(other))
-      const ids = [second, first].map((record) => record?.recordId ?? '')
-      const recordIds = [ids[0] ?? '', 'nothing', other.event.recordId, ids[1] ?? '']
-      const points = await shared.store.findTrackPoints({ accountId, deviceId, recordIds })
-      expect(points.map((point) => point.at(-1))).toEqual(ids)
-      const foreign = { accountId: newAccountId(), deviceId, recordIds }
-      expect(await shared.store.findTrackPoints(foreign)).toEqual([])
-    })
+    promise(
+      'the points that a track shows come in the order of the query, of this device, without those that are gone',
+      async () => {
+        const [first, second] = await allPositions(shared.store, accountId, deviceId)
+        const other = log.append(positionReported({ accountId, deviceId: 'another' }))
+        await shared.store.project(batchOf(other))
+        const ids = [second, first].map((record) => record?.recordId ?? '')
+        const recordIds = [ids[0] ?? '', 'nothing', other.event.recordId, ids[1] ?? '']
+        const points = await shared.store.findTrackPoints({ accountId, deviceId, recordIds })
+        expect(points.map((point) => point.at(-1))).toEqual(ids)
+        const foreign = { accountId: newAccountId(), deviceId, recordIds }
+        expect(await shared.store.findTrackPoints(foreign)).toEqual([])
+      },
+    )
 
-    test('goes from `from` inclusive to `to` exclusive', async () => {
+    promise('a history goes from `from` inclusive to `to` exclusive', async () => {
       const times = async (bounds: { from?: number; to?: number }) => {
         const asc = await allTimes({ order: 'asc', ...bounds })
         expect(await allTimes({ order: 'desc', ...bounds })).toEqual([...asc].reverse())
@@ -104,14 +103,14 @@ export function historyContract(open: OpenStore): void {
       expect(await times({ from: T0 + 5, to: T0 })).toEqual([])
     })
 
-    test('a page that ended before the range begins goes on at its beginning', async () => {
+    promise('a page that ended before the range begins goes on at its beginning', async () => {
       const after = { timestamp: T0, recordId: 'Z' }
       expect(await allTimes({ order: 'asc', from: T0 + 2, after })).toEqual([2, 2, 2, 3, 5])
       const late = { timestamp: T0 + 9, recordId: '0' }
       expect(await allTimes({ order: 'desc', to: T0 + 2, after: late })).toEqual([1, 0])
     })
 
-    test('pages neither skip nor repeat, also while new records arrive', async () => {
+    promise('pages neither skip nor repeat, also while new records arrive', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(fc.nat(5), { minLength: 1, maxLength: 25 }),
@@ -150,7 +149,7 @@ export function historyContract(open: OpenStore): void {
       )
     })
 
-    test('holds nothing of another account or another device', async () => {
+    promise('a history holds nothing of another account or another device', async () => {
       const other = newAccountId()
       await report(other, [1, 2], [deviceId, 'tracker-10', 'tracker'])
       const records = await allPositions(shared.store, other, deviceId)
@@ -167,11 +166,11 @@ export function historyContract(open: OpenStore): void {
       expect(await allPositions(shared.store, newAccountId(), deviceId)).toEqual([])
     })
 
-    test('a record that was never stored is not found', async () => {
+    promise('a record that was never stored is not found', async () => {
       expect(await shared.store.findPosition({ accountId, recordId: 'none' })).toBeUndefined()
     })
 
-    test('device ids are compared byte for byte', async () => {
+    promise('device ids are compared byte for byte', async () => {
       const odd = newAccountId()
       await report(odd, [1], ODD_DEVICE_IDS)
       for (const id of ODD_DEVICE_IDS) {

@@ -1,96 +1,84 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { randomUUID } from 'node:crypto'
 import type { InstanceReport } from '../../schemas/instance-report.ts'
 import { INSTANCE_GONE_MS } from '../../schemas/instance-report.ts'
-import type { OpenStore } from './store-contract.ts'
-import { withStore } from './store-samples.ts'
+import type { StoreSuite } from './store-suite.ts'
 
-export function instancesContract(open: OpenStore): void {
-  describe('what runs', () => {
-    // Near to now: a store may use its own clock when it removes old data.
-    const now = Date.now()
+export function instancesContract({ alone }: StoreSuite): void {
+  // Near to now: a store may use its own clock when it removes old data.
+  const now = Date.now()
 
-    test('is as each instance said last, for as long as it says anything', async () => {
-      await withStore(open, async (store) => {
-        const ingest = report({
-          service: 'ingest-api',
-          acceptedPerMinute: 0.5,
-          refusedPerMinute: 0,
-        })
-        const projector = report({
-          service: 'projector',
-          lag: { events: 12, seconds: 0.25 },
-          deadLetters: 3,
-          reportedAt: now - 20_000,
-        })
-        const gone = report({ reportedAt: now - INSTANCE_GONE_MS - 1 })
-        for (const said of [ingest, projector, gone]) await store.saveInstance(said)
-        const reportedSince = now - INSTANCE_GONE_MS
-        expect(new Set(await store.instances({ reportedSince }))).toEqual(
-          new Set([ingest, projector]),
-        )
-        const next = { ...ingest, reportedAt: now + 10_000, acceptedPerMinute: 7 }
-        await store.saveInstance(next)
-        expect(new Set(await store.instances({ reportedSince }))).toEqual(
-          new Set([next, projector]),
-        )
-        expect(await store.instances({ reportedSince: next.reportedAt })).toEqual([next])
-        expect(await store.instances({ reportedSince: next.reportedAt + 1 })).toEqual([])
-      })
+  alone('an instance is as it said last, for as long as it says anything', async ({ store }) => {
+    const ingest = report({
+      service: 'ingest-api',
+      acceptedPerMinute: 0.5,
+      refusedPerMinute: 0,
     })
-
-    test('is told minute by minute, as each instance said last in it, for a day', async () => {
-      await withStore(open, async (store) => {
-        const start = Math.floor(now / 3_600_000) * 3_600_000
-        const at = (ms: number, fields: Partial<InstanceReport>) =>
-          store.saveInstance(report({ instanceId: 'one', reportedAt: start + ms, ...fields }))
-        await at(59_000, { acceptedPerMinute: 5, refusedPerMinute: 1 })
-        await at(60_000, { acceptedPerMinute: 6, refusedPerMinute: 0 })
-        await at(119_999, { acceptedPerMinute: 7, refusedPerMinute: 0.5 })
-        await at(119_999, { instanceId: 'two', lag: { events: 3, seconds: 0.5 }, deadLetters: 2 })
-        await at(119_999, { instanceId: 'idle' })
-        await at(3_600_000, { acceptedPerMinute: 8, refusedPerMinute: 0 })
-        const minutes = [
-          { start, acceptedPerMinute: 5, refusedPerMinute: 1 },
-          { start: start + 60_000, acceptedPerMinute: 7, refusedPerMinute: 0.5 },
-          { start: start + 60_000, lag: { events: 3, seconds: 0.5 }, deadLetters: 2 },
-          { start: start + 3_600_000, acceptedPerMinute: 8, refusedPerMinute: 0 },
-        ]
-        expect(new Set(await store.instanceMinutes({ since: start }))).toEqual(new Set(minutes))
-        const later = await store.instanceMinutes({ since: start + 60_000 })
-        expect(new Set(later)).toEqual(new Set(minutes.slice(1)))
-        await at(26 * 3_600_000, { instanceId: 'late', acceptedPerMinute: 9 })
-        const left = await store.instanceMinutes({ since: 0 })
-        expect(left.map((minute) => minute.start - start)).toEqual([3_600_000, 26 * 3_600_000])
-      })
+    const projector = report({
+      service: 'projector',
+      lag: { events: 12, seconds: 0.25 },
+      deadLetters: 3,
+      reportedAt: now - 20_000,
     })
-
-    test('is forgotten an hour after it last said anything', async () => {
-      await withStore(open, async (store) => {
-        const [old, young] = [
-          report({ reportedAt: now - 3_700_000 }),
-          report({ reportedAt: now - 3_500_000 }),
-        ]
-        await store.saveInstance(old)
-        await store.saveInstance(young)
-        const newest = report({})
-        await store.saveInstance(newest)
-        expect(new Set(await store.instances({ reportedSince: 0 }))).toEqual(
-          new Set([newest, young]),
-        )
-      })
-    })
-
-    function report(fields: Partial<InstanceReport>): InstanceReport {
-      return {
-        instanceId: randomUUID(),
-        service: 'admin-api',
-        version: '1.2.0',
-        host: 'host-ü',
-        startedAt: now - 90_000,
-        reportedAt: now,
-        ...fields,
-      }
-    }
+    const gone = report({ reportedAt: now - INSTANCE_GONE_MS - 1 })
+    for (const said of [ingest, projector, gone]) await store.saveInstance(said)
+    const reportedSince = now - INSTANCE_GONE_MS
+    expect(new Set(await store.instances({ reportedSince }))).toEqual(new Set([ingest, projector]))
+    const next = { ...ingest, reportedAt: now + 10_000, acceptedPerMinute: 7 }
+    await store.saveInstance(next)
+    expect(new Set(await store.instances({ reportedSince }))).toEqual(new Set([next, projector]))
+    expect(await store.instances({ reportedSince: next.reportedAt })).toEqual([next])
+    expect(await store.instances({ reportedSince: next.reportedAt + 1 })).toEqual([])
   })
+
+  alone(
+    'instances are known minute by minute, as each said last in it, for a day',
+    async ({ store }) => {
+      const start = Math.floor(now / 3_600_000) * 3_600_000
+      const at = (ms: number, fields: Partial<InstanceReport>) =>
+        store.saveInstance(report({ instanceId: 'one', reportedAt: start + ms, ...fields }))
+      await at(59_000, { acceptedPerMinute: 5, refusedPerMinute: 1 })
+      await at(60_000, { acceptedPerMinute: 6, refusedPerMinute: 0 })
+      await at(119_999, { acceptedPerMinute: 7, refusedPerMinute: 0.5 })
+      await at(119_999, { instanceId: 'two', lag: { events: 3, seconds: 0.5 }, deadLetters: 2 })
+      await at(119_999, { instanceId: 'idle' })
+      await at(3_600_000, { acceptedPerMinute: 8, refusedPerMinute: 0 })
+      const minutes = [
+        { start, acceptedPerMinute: 5, refusedPerMinute: 1 },
+        { start: start + 60_000, acceptedPerMinute: 7, refusedPerMinute: 0.5 },
+        { start: start + 60_000, lag: { events: 3, seconds: 0.5 }, deadLetters: 2 },
+        { start: start + 3_600_000, acceptedPerMinute: 8, refusedPerMinute: 0 },
+      ]
+      expect(new Set(await store.instanceMinutes({ since: start }))).toEqual(new Set(minutes))
+      const later = await store.instanceMinutes({ since: start + 60_000 })
+      expect(new Set(later)).toEqual(new Set(minutes.slice(1)))
+      await at(26 * 3_600_000, { instanceId: 'late', acceptedPerMinute: 9 })
+      const left = await store.instanceMinutes({ since: 0 })
+      expect(left.map((minute) => minute.start - start)).toEqual([3_600_000, 26 * 3_600_000])
+    },
+  )
+
+  alone('an instance is forgotten an hour after it last said anything', async ({ store }) => {
+    const [old, young] = [
+      report({ reportedAt: now - 3_700_000 }),
+      report({ reportedAt: now - 3_500_000 }),
+    ]
+    await store.saveInstance(old)
+    await store.saveInstance(young)
+    const newest = report({})
+    await store.saveInstance(newest)
+    expect(new Set(await store.instances({ reportedSince: 0 }))).toEqual(new Set([newest, young]))
+  })
+
+  function report(fields: Partial<InstanceReport>): InstanceReport {
+    return {
+      instanceId: randomUUID(),
+      service: 'admin-api',
+      version: '1.2.0',
+      host: 'host-ü',
+      startedAt: now - 90_000,
+      reportedAt: now,
+      ...fields,
+    }
+  }
 }

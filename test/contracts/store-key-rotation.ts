@@ -1,15 +1,14 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { newApiKey, secretHash } from '../../schemas/api-key.ts'
 import type { ApiKey } from '../../store/back-office.ts'
 import { T0 } from '../samples.ts'
-import type { OpenStore } from './store-contract.ts'
-import { account, apiKey, sharedStore } from './store-samples.ts'
+import type { StoreSuite } from './store-suite.ts'
+import { account, apiKey } from './store-samples.ts'
 
-export function keyRotationContract(open: OpenStore): void {
-  describe('a new secret for an API key', () => {
-    const shared = sharedStore(open)
-
-    test('opens it without end, and the one before until the time that was given', async () => {
+export function keyRotationContract({ promise, shared }: StoreSuite): void {
+  promise(
+    'a new secret opens a key without end, and the one before until the given time',
+    async () => {
       const { key, hash } = await create()
       const next = newHash()
       const rotated = { ...key, hint: 'gps_next…zzzz', previousValidUntil: T0 + 100 }
@@ -27,39 +26,45 @@ export function keyRotationContract(open: OpenStore): void {
           { key: rotated, secretValidUntil: T0 + 100, ...rest },
         ])
       }
-    })
+    },
+  )
 
-    test('ends the one before the last at once', async () => {
-      const { key, hash } = await create()
-      const [second, third] = [newHash(), newHash()]
-      await rotate(key, second, T0 + 1_000_000)
-      await rotate(key, third, T0 + 50)
-      expect(await shared.store.findGrant(hash)).toBeUndefined()
-      expect((await shared.store.findGrant(second))?.secretValidUntil).toBe(T0 + 50)
-      const grant = await shared.store.findGrant(third)
-      expect(grant?.secretValidUntil).toBeUndefined()
-      expect(grant?.key.previousValidUntil).toBe(T0 + 50)
-    })
+  promise('a new secret ends the one before the last at once', async () => {
+    const { key, hash } = await create()
+    const [second, third] = [newHash(), newHash()]
+    await rotate(key, second, T0 + 1_000_000)
+    await rotate(key, third, T0 + 50)
+    expect(await shared.store.findGrant(hash)).toBeUndefined()
+    expect((await shared.store.findGrant(second))?.secretValidUntil).toBe(T0 + 50)
+    const grant = await shared.store.findGrant(third)
+    expect(grant?.secretValidUntil).toBeUndefined()
+    expect(grant?.key.previousValidUntil).toBe(T0 + 50)
+  })
 
-    test('may leave the one before no time: whoever asks decides by the time', async () => {
+  promise(
+    'a new secret may leave the one before no time: whoever asks decides by the time',
+    async () => {
       const { key, hash } = await create()
       await rotate(key, newHash(), 0)
       const grant = await shared.store.findGrant(hash)
       expect(grant).toMatchObject({ secretValidUntil: 0, key: { previousValidUntil: 0 } })
-    })
+    },
+  )
 
-    test('is refused a revoked key, which stays as it is', async () => {
-      const { key, hash } = await create()
-      const { accountId, id: keyId } = key
-      const revoked = await shared.store.revokeKey({ accountId, keyId, revokedAt: T0 + 5 })
-      const next = newHash()
-      expect(await rotate(key, next, T0 + 100)).toBe('revoked')
-      expect(await shared.store.findGrant(next)).toBeUndefined()
-      expect(await shared.store.findGrant(hash)).toMatchObject({ key: revoked })
-      expect(await shared.store.findKey({ accountId, keyId })).toEqual(revoked)
-    })
+  promise('a revoked key gets no new secret, and stays as it is', async () => {
+    const { key, hash } = await create()
+    const { accountId, id: keyId } = key
+    const revoked = await shared.store.revokeKey({ accountId, keyId, revokedAt: T0 + 5 })
+    const next = newHash()
+    expect(await rotate(key, next, T0 + 100)).toBe('revoked')
+    expect(await shared.store.findGrant(next)).toBeUndefined()
+    expect(await shared.store.findGrant(hash)).toMatchObject({ key: revoked })
+    expect(await shared.store.findKey({ accountId, keyId })).toEqual(revoked)
+  })
 
-    test('leaves the rest of the key as it is, and a revocation ends both secrets', async () => {
+  promise(
+    'a new secret leaves the rest of the key as it is, and a revocation ends both secrets',
+    async () => {
       const { key, hash } = await create({ expiresAt: T0 + 9, deviceIds: ['a*'], rateLimit: 3 })
       const next = newHash()
       const rotated = await rotate(key, next, T0 + 100)
@@ -69,20 +74,23 @@ export function keyRotationContract(open: OpenStore): void {
       for (const secret of [hash, next]) {
         expect((await shared.store.findGrant(secret))?.key.revokedAt).toBe(T0 + 5)
       }
-    })
+    },
+  )
 
-    test('only its account gives a key a new secret', async () => {
-      const { key, hash } = await create()
-      const other = await create()
-      const next = newHash()
-      const theirs = { ...key, accountId: other.key.accountId }
-      expect(await rotate(theirs, next, T0)).toBeUndefined()
-      expect(await rotate({ ...key, id: 'none' }, next, T0)).toBeUndefined()
-      expect(await shared.store.findGrant(next)).toBeUndefined()
-      expect((await shared.store.findGrant(hash))?.key).toEqual(key)
-    })
+  promise('only its account gives a key a new secret', async () => {
+    const { key, hash } = await create()
+    const other = await create()
+    const next = newHash()
+    const theirs = { ...key, accountId: other.key.accountId }
+    expect(await rotate(theirs, next, T0)).toBeUndefined()
+    expect(await rotate({ ...key, id: 'none' }, next, T0)).toBeUndefined()
+    expect(await shared.store.findGrant(next)).toBeUndefined()
+    expect((await shared.store.findGrant(hash))?.key).toEqual(key)
+  })
 
-    test('of several at once, the last has no end, one before it has the time, the others none', async () => {
+  promise(
+    'of several new secrets at once, the last has no end, one before it has the time, the others none',
+    async () => {
       const { key, hash } = await create()
       const secrets = Array.from({ length: 5 }, newHash)
       const answers = await Promise.all(secrets.map((secret) => rotate(key, secret, T0 + 100)))
@@ -96,33 +104,28 @@ export function keyRotationContract(open: OpenStore): void {
         'no end',
       ])
       expect(grants[0]).toBeUndefined()
+    },
+  )
+
+  function rotate(key: ApiKey, secret: Buffer, previousValidUntil: number, hint = 'gps_abcd…0000') {
+    const { accountId, id: keyId } = key
+    return shared.store.rotateKey({
+      accountId,
+      keyId,
+      secretHash: secret,
+      hint,
+      previousValidUntil,
     })
+  }
 
-    function rotate(
-      key: ApiKey,
-      secret: Buffer,
-      previousValidUntil: number,
-      hint = 'gps_abcd…0000',
-    ) {
-      const { accountId, id: keyId } = key
-      return shared.store.rotateKey({
-        accountId,
-        keyId,
-        secretHash: secret,
-        hint,
-        previousValidUntil,
-      })
-    }
-
-    async function create(fields: Partial<ApiKey> = {}): Promise<{ key: ApiKey; hash: Buffer }> {
-      const made = account()
-      await shared.store.createAccount(made)
-      const key = apiKey({ accountId: made.id, ...fields })
-      const hash = newHash()
-      await shared.store.createKey(key, hash)
-      return { key, hash }
-    }
-  })
+  async function create(fields: Partial<ApiKey> = {}): Promise<{ key: ApiKey; hash: Buffer }> {
+    const made = account()
+    await shared.store.createAccount(made)
+    const key = apiKey({ accountId: made.id, ...fields })
+    const hash = newHash()
+    await shared.store.createKey(key, hash)
+    return { key, hash }
+  }
 }
 
 function newHash(): Buffer {

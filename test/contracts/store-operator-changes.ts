@@ -1,179 +1,175 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
 import type { Operator } from '../../store/back-office.ts'
 import { T0 } from '../samples.ts'
-import type { OpenStore } from './store-contract.ts'
-import { account, operator, sharedStore, withStore } from './store-samples.ts'
+import type { StoreSuite } from './store-suite.ts'
+import { account, operator } from './store-samples.ts'
 
-export function operatorChangesContract(open: OpenStore): void {
-  describe('operators that come, change and go', () => {
-    const shared = sharedStore(open)
-    let made = 0
+export function operatorChangesContract({ promise, alone, shared }: StoreSuite): void {
+  let made = 0
 
-    test('an e-mail is given once in the whole service, case ignored', async () => {
-      const [one, other] = [await newAccount(), await newAccount()]
-      const first = await add(one, { email: 'Žofia.One@Example.org' })
-      for (const accountId of [one, other]) {
-        const again = operator({ accountId, email: 'žofia.ONE@example.ORG' })
-        expect(await shared.store.createOperator(again)).toBe(false)
-        const { id: operatorId } = again
-        expect(await shared.store.findOperator({ accountId, operatorId })).toBeUndefined()
-        expect(await operatorIds(accountId)).not.toContain(operatorId)
-      }
-      expect(await shared.store.findOperatorByEmail('žofia.one@example.org')).toEqual(first)
+  promise('an e-mail is given once in the whole service, case ignored', async () => {
+    const [one, other] = [await newAccount(), await newAccount()]
+    const first = await add(one, { email: 'Žofia.One@Example.org' })
+    for (const accountId of [one, other]) {
+      const again = operator({ accountId, email: 'žofia.ONE@example.ORG' })
+      expect(await shared.store.createOperator(again)).toBe(false)
+      const { id: operatorId } = again
+      expect(await shared.store.findOperator({ accountId, operatorId })).toBeUndefined()
+      expect(await operatorIds(accountId)).not.toContain(operatorId)
+    }
+    expect(await shared.store.findOperatorByEmail('žofia.one@example.org')).toEqual(first)
+  })
+
+  promise('of several operators with one e-mail at once, one is made', async () => {
+    const accountId = await newAccount()
+    const all = [1, 2, 3, 4].map(() => operator({ accountId, email: 'at-once@example.org' }))
+    const answers = await Promise.all(all.map((one) => shared.store.createOperator(one)))
+    expect(answers.filter(Boolean)).toHaveLength(1)
+    expect(await operatorIds(accountId)).toEqual([all[answers.indexOf(true)]?.id])
+  })
+
+  promise('an operator is found in its own account only', async () => {
+    const [accountId, other] = [await newAccount(), await newAccount()]
+    const { id: operatorId, ...rest } = await add(accountId, { role: 'viewer' })
+    expect(await shared.store.findOperator({ accountId, operatorId })).toEqual({
+      id: operatorId,
+      ...rest,
     })
+    const theirs = { accountId: other, operatorId }
+    expect(await shared.store.findOperator(theirs)).toBeUndefined()
+    expect(await shared.store.changeOperator({ ...theirs, role: 'admin' })).toBeUndefined()
+    expect(await shared.store.deleteOperator(theirs)).toBeUndefined()
+    expect(await shared.store.findOperator({ accountId, operatorId: 'none' })).toBeUndefined()
+    expect(await shared.store.findOperator({ accountId, operatorId })).toBeDefined()
+  })
 
-    test('of several with one e-mail at once, one is made', async () => {
-      const accountId = await newAccount()
-      const all = [1, 2, 3, 4].map(() => operator({ accountId, email: 'at-once@example.org' }))
-      const answers = await Promise.all(all.map((one) => shared.store.createOperator(one)))
-      expect(answers.filter(Boolean)).toHaveLength(1)
-      expect(await operatorIds(accountId)).toEqual([all[answers.indexOf(true)]?.id])
-    })
+  promise('pages of operators go on after one who is gone', async () => {
+    const accountId = await newAccount()
+    for (const age of [0, 1, 2]) await add(accountId, { createdAt: T0 + age })
+    const [first, ...others] = await shared.store.pageOperators({ accountId, limit: 9 })
+    if (first === undefined) throw new Error('there are three')
+    await shared.store.deleteOperator({ accountId, operatorId: first.id })
+    const page = await shared.store.pageOperators({ accountId, limit: 9, after: first })
+    expect(page).toEqual(others)
+  })
 
-    test('an operator is found in its own account only', async () => {
-      const [accountId, other] = [await newAccount(), await newAccount()]
-      const { id: operatorId, ...rest } = await add(accountId, { role: 'viewer' })
-      expect(await shared.store.findOperator({ accountId, operatorId })).toEqual({
-        id: operatorId,
-        ...rest,
-      })
-      const theirs = { accountId: other, operatorId }
-      expect(await shared.store.findOperator(theirs)).toBeUndefined()
-      expect(await shared.store.changeOperator({ ...theirs, role: 'admin' })).toBeUndefined()
-      expect(await shared.store.deleteOperator(theirs)).toBeUndefined()
-      expect(await shared.store.findOperator({ accountId, operatorId: 'none' })).toBeUndefined()
-      expect(await shared.store.findOperator({ accountId, operatorId })).toBeDefined()
-    })
+  promise('what is named of an operator changes, the rest stays', async () => {
+    const accountId = await newAccount()
+    await add(accountId)
+    const before = await add(accountId, { role: 'viewer', platform: false })
+    const change = (fields: object) =>
+      shared.store.changeOperator({ accountId, operatorId: before.id, ...fields })
+    expect(await change({})).toEqual(before)
+    expect(await change({ role: 'admin' })).toEqual({ ...before, role: 'admin' })
+    const after = { ...before, role: 'viewer', passwordHash: 'scrypt$y', platform: true }
+    expect(await change({ role: 'viewer', passwordHash: 'scrypt$y', platform: true })).toEqual(
+      after,
+    )
+    expect(await shared.store.findOperatorByEmail(before.email)).toEqual(after)
+    expect(await change({ platform: false })).toEqual({ ...after, platform: false })
+  })
 
-    test('pages go on where an operator was who is gone', async () => {
-      const accountId = await newAccount()
-      for (const age of [0, 1, 2]) await add(accountId, { createdAt: T0 + age })
-      const [first, ...others] = await shared.store.pageOperators({ accountId, limit: 9 })
-      if (first === undefined) throw new Error('there are three')
-      await shared.store.deleteOperator({ accountId, operatorId: first.id })
-      const page = await shared.store.pageOperators({ accountId, limit: 9, after: first })
-      expect(page).toEqual(others)
-    })
-
-    test('what is named of an operator changes, the rest stays', async () => {
-      const accountId = await newAccount()
-      await add(accountId)
-      const before = await add(accountId, { role: 'viewer', platform: false })
-      const change = (fields: object) =>
-        shared.store.changeOperator({ accountId, operatorId: before.id, ...fields })
-      expect(await change({})).toEqual(before)
-      expect(await change({ role: 'admin' })).toEqual({ ...before, role: 'admin' })
-      const after = { ...before, role: 'viewer', passwordHash: 'scrypt$y', platform: true }
-      expect(await change({ role: 'viewer', passwordHash: 'scrypt$y', platform: true })).toEqual(
-        after,
-      )
-      expect(await shared.store.findOperatorByEmail(before.email)).toEqual(after)
-      expect(await change({ platform: false })).toEqual({ ...after, platform: false })
-    })
-
-    test('the last admin of an account stays, whatever other accounts have', async () => {
-      const [accountId, other] = [await newAccount(), await newAccount()]
-      await add(other)
-      const [admin, viewer] = [await add(accountId), await add(accountId, { role: 'viewer' })]
-      const named = { accountId, operatorId: admin.id }
-      expect(await shared.store.changeOperator({ ...named, role: 'viewer' })).toBe('last admin')
-      expect(await shared.store.deleteOperator(named)).toBe('last admin')
-      expect(await shared.store.findOperator(named)).toEqual(admin)
-      // A change that does not take the role away is always possible.
-      expect(
-        await shared.store.changeOperator({ ...named, passwordHash: 'scrypt$z' }),
-      ).toMatchObject({
+  promise('the last admin of an account stays, whatever other accounts have', async () => {
+    const [accountId, other] = [await newAccount(), await newAccount()]
+    await add(other)
+    const [admin, viewer] = [await add(accountId), await add(accountId, { role: 'viewer' })]
+    const named = { accountId, operatorId: admin.id }
+    expect(await shared.store.changeOperator({ ...named, role: 'viewer' })).toBe('last admin')
+    expect(await shared.store.deleteOperator(named)).toBe('last admin')
+    expect(await shared.store.findOperator(named)).toEqual(admin)
+    // A change that does not take the role away is always possible.
+    expect(await shared.store.changeOperator({ ...named, passwordHash: 'scrypt$z' })).toMatchObject(
+      {
         role: 'admin',
         passwordHash: 'scrypt$z',
-      })
-      await shared.store.changeOperator({ accountId, operatorId: viewer.id, role: 'admin' })
-      expect(await shared.store.deleteOperator(named)).toBe('deleted')
-      expect(await shared.store.deleteOperator(named)).toBeUndefined()
-      expect(await shared.store.deleteOperator({ accountId, operatorId: viewer.id })).toBe(
-        'last admin',
-      )
-      expect(await shared.store.findOperatorByEmail(admin.email)).toBeUndefined()
-      expect(await operatorIds(accountId)).toEqual([viewer.id])
-    })
+      },
+    )
+    await shared.store.changeOperator({ accountId, operatorId: viewer.id, role: 'admin' })
+    expect(await shared.store.deleteOperator(named)).toBe('deleted')
+    expect(await shared.store.deleteOperator(named)).toBeUndefined()
+    expect(await shared.store.deleteOperator({ accountId, operatorId: viewer.id })).toBe(
+      'last admin',
+    )
+    expect(await shared.store.findOperatorByEmail(admin.email)).toBeUndefined()
+    expect(await operatorIds(accountId)).toEqual([viewer.id])
+  })
 
-    test('the e-mail of an operator who left can be given again', async () => {
+  promise('the e-mail of an operator who left can be given again', async () => {
+    const accountId = await newAccount()
+    await add(accountId)
+    const { id: operatorId, email } = await add(accountId)
+    await shared.store.deleteOperator({ accountId, operatorId })
+    const next = operator({ accountId, email })
+    expect(await shared.store.createOperator(next)).toBe(true)
+    expect(await shared.store.findOperatorByEmail(email)).toEqual(next)
+  })
+
+  alone('the last platform operator of the service stays', async ({ store }) => {
+    const [home, other] = [account(), account()]
+    const boss = operator({ accountId: home.id, email: 'boss@example.org' })
+    const plain = { role: 'admin', platform: false } as const
+    const clerk = operator({ accountId: home.id, email: 'clerk@example.org', ...plain })
+    const theirs = operator({ accountId: other.id, email: 'theirs@example.org', ...plain })
+    await store.createFirstOperator({ account: home, operator: boss })
+    await store.createAccount(other, theirs)
+    await store.createOperator(clerk)
+    const named = { accountId: home.id, operatorId: boss.id }
+    const kept = 'last platform operator'
+    expect(await store.changeOperator({ ...named, platform: false })).toBe(kept)
+    expect(await store.deleteOperator(named)).toBe(kept)
+    expect(await store.findOperator(named)).toEqual(boss)
+    // A change that does not take it away is always possible.
+    const passwordHash = 'scrypt$z'
+    expect(await store.changeOperator({ ...named, passwordHash })).toEqual({
+      ...boss,
+      passwordHash,
+    })
+    await store.changeOperator({ accountId: other.id, operatorId: theirs.id, platform: true })
+    expect(await store.changeOperator({ ...named, platform: false })).toMatchObject({
+      platform: false,
+    })
+    expect(await store.deleteOperator(named)).toBe('deleted')
+  })
+
+  promise('admins who remove each other at once leave one', async () => {
+    for (let round = 0; round < 5; round += 1) {
       const accountId = await newAccount()
-      await add(accountId)
-      const { id: operatorId, email } = await add(accountId)
-      await shared.store.deleteOperator({ accountId, operatorId })
-      const next = operator({ accountId, email })
-      expect(await shared.store.createOperator(next)).toBe(true)
-      expect(await shared.store.findOperatorByEmail(email)).toEqual(next)
-    })
+      const [one, other] = [await add(accountId), await add(accountId)]
+      const answers = await Promise.all([
+        shared.store.deleteOperator({ accountId, operatorId: one.id }),
+        round % 2 === 0
+          ? shared.store.deleteOperator({ accountId, operatorId: other.id })
+          : shared.store.changeOperator({ accountId, operatorId: other.id, role: 'viewer' }),
+      ])
+      expect(answers).toContain('last admin')
+      const left = await shared.store.pageOperators({ accountId, limit: 9 })
+      expect(left.filter(({ role }) => role === 'admin')).toHaveLength(1)
+    }
+  })
 
-    test('the last platform operator of the service stays', async () => {
-      await withStore(open, async (store) => {
-        const [home, other] = [account(), account()]
-        const boss = operator({ accountId: home.id, email: 'boss@example.org' })
-        const plain = { role: 'admin', platform: false } as const
-        const clerk = operator({ accountId: home.id, email: 'clerk@example.org', ...plain })
-        const theirs = operator({ accountId: other.id, email: 'theirs@example.org', ...plain })
-        await store.createFirstOperator({ account: home, operator: boss })
-        await store.createAccount(other, theirs)
-        await store.createOperator(clerk)
-        const named = { accountId: home.id, operatorId: boss.id }
-        const kept = 'last platform operator'
-        expect(await store.changeOperator({ ...named, platform: false })).toBe(kept)
-        expect(await store.deleteOperator(named)).toBe(kept)
-        expect(await store.findOperator(named)).toEqual(boss)
-        // A change that does not take it away is always possible.
-        const passwordHash = 'scrypt$z'
-        expect(await store.changeOperator({ ...named, passwordHash })).toEqual({
-          ...boss,
-          passwordHash,
-        })
-        await store.changeOperator({ accountId: other.id, operatorId: theirs.id, platform: true })
-        expect(await store.changeOperator({ ...named, platform: false })).toMatchObject({
-          platform: false,
-        })
-        expect(await store.deleteOperator(named)).toBe('deleted')
-      })
-    })
+  alone('platform operators of two accounts who go at once leave one', async ({ store }) => {
+    const accounts = [account(), account()]
+    const bosses = accounts.map(({ id }, n) =>
+      operator({ accountId: id, email: `boss-${n}@example.org` }),
+    )
+    for (const [n, boss] of bosses.entries()) {
+      const home = accounts[n] ?? account()
+      const deputy = { accountId: home.id, email: `deputy-${n}@example.org`, platform: false }
+      await store.createAccount(home, boss)
+      await store.createOperator(operator(deputy))
+    }
+    const answers = await Promise.all(
+      bosses.map(({ accountId, id: operatorId }) =>
+        store.deleteOperator({ accountId, operatorId }),
+      ),
+    )
+    expect([...answers].sort()).toEqual(['deleted', 'last platform operator'])
+  })
 
-    test('admins who remove each other at once leave one', async () => {
-      for (let round = 0; round < 5; round += 1) {
-        const accountId = await newAccount()
-        const [one, other] = [await add(accountId), await add(accountId)]
-        const answers = await Promise.all([
-          shared.store.deleteOperator({ accountId, operatorId: one.id }),
-          round % 2 === 0
-            ? shared.store.deleteOperator({ accountId, operatorId: other.id })
-            : shared.store.changeOperator({ accountId, operatorId: other.id, role: 'viewer' }),
-        ])
-        expect(answers).toContain('last admin')
-        const left = await shared.store.pageOperators({ accountId, limit: 9 })
-        expect(left.filter(({ role }) => role === 'admin')).toHaveLength(1)
-      }
-    })
-
-    test('platform operators of two accounts who go at once leave one', async () => {
-      await withStore(open, async (store) => {
-        const accounts = [account(), account()]
-        const bosses = accounts.map(({ id }, n) =>
-          operator({ accountId: id, email: `boss-${n}@example.org` }),
-        )
-        for (const [n, boss] of bosses.entries()) {
-          const home = accounts[n] ?? account()
-          const deputy = { accountId: home.id, email: `deputy-${n}@example.org`, platform: false }
-          await store.createAccount(home, boss)
-          await store.createOperator(operator(deputy))
-        }
-        const answers = await Promise.all(
-          bosses.map(({ accountId, id: operatorId }) =>
-            store.deleteOperator({ accountId, operatorId }),
-          ),
-        )
-        expect([...answers].sort()).toEqual(['deleted', 'last platform operator'])
-      })
-    })
-
-    test('the sessions of an operator end with it, or all but one when it asks for that', async () => {
+  promise(
+    'the sessions of an operator end with it, or all but one when it asks for that',
+    async () => {
       const accountId = await newAccount()
       const [ana, ben] = [await add(accountId), await add(accountId)]
       const [first, second, third, bens] = [ana, ana, ana, ben].map(({ id }) => ({
@@ -198,9 +194,12 @@ export function operatorChangesContract(open: OpenStore): void {
       expect(await alive()).toEqual([false, false, false, true])
       await shared.store.createSession(third)
       expect(await alive()).toEqual([false, false, false, true])
-    })
+    },
+  )
 
-    test('an account is made with its first admin, or not at all where the e-mail is taken', async () => {
+  promise(
+    'an account is made with its first admin, or not at all where the e-mail is taken',
+    async () => {
       const taken = await add(await newAccount(), { email: 'Taken@example.org' })
       const [made, refused] = [account({ name: 'Tugs' }), account()]
       const admin = operator({
@@ -222,42 +221,42 @@ export function operatorChangesContract(open: OpenStore): void {
       const next = { ...late, email: 'free@example.org' }
       expect(await shared.store.createAccount(refused, next)).toBe(true)
       expect(await operatorIds(refused.id)).toEqual([next.id])
+    },
+  )
+
+  promise('of several accounts at once for one e-mail, one is made', async () => {
+    const tries = [1, 2, 3].map(() => {
+      const wanted = account()
+      return { wanted, admin: operator({ accountId: wanted.id, email: 'one-of-3@example.org' }) }
     })
-
-    test('of several accounts at once for one e-mail, one is made', async () => {
-      const tries = [1, 2, 3].map(() => {
-        const wanted = account()
-        return { wanted, admin: operator({ accountId: wanted.id, email: 'one-of-3@example.org' }) }
-      })
-      const answers = await Promise.all(
-        tries.map(({ wanted, admin }) => shared.store.createAccount(wanted, admin)),
-      )
-      expect(answers.filter(Boolean)).toHaveLength(1)
-      const known = await accountIds()
-      expect(tries.map(({ wanted }) => known.has(wanted.id))).toEqual(answers)
-    })
-
-    async function newAccount(): Promise<string> {
-      const { id, ...rest } = account()
-      expect(await shared.store.createAccount({ id, ...rest })).toBe(true)
-      return id
-    }
-
-    async function add(accountId: string, fields: Partial<Operator> = {}): Promise<Operator> {
-      made += 1
-      const added = operator({ accountId, email: `person-${made}@example.org`, ...fields })
-      expect(await shared.store.createOperator(added)).toBe(true)
-      return added
-    }
-
-    async function operatorIds(accountId: string): Promise<string[]> {
-      return (await shared.store.pageOperators({ accountId, limit: 99 })).map(({ id }) => id)
-    }
-
-    async function accountIds(): Promise<Set<string>> {
-      return new Set((await shared.store.pageAccounts({ limit: 1000 })).map(({ id }) => id))
-    }
+    const answers = await Promise.all(
+      tries.map(({ wanted, admin }) => shared.store.createAccount(wanted, admin)),
+    )
+    expect(answers.filter(Boolean)).toHaveLength(1)
+    const known = await accountIds()
+    expect(tries.map(({ wanted }) => known.has(wanted.id))).toEqual(answers)
   })
+
+  async function newAccount(): Promise<string> {
+    const { id, ...rest } = account()
+    expect(await shared.store.createAccount({ id, ...rest })).toBe(true)
+    return id
+  }
+
+  async function add(accountId: string, fields: Partial<Operator> = {}): Promise<Operator> {
+    made += 1
+    const added = operator({ accountId, email: `person-${made}@example.org`, ...fields })
+    expect(await shared.store.createOperator(added)).toBe(true)
+    return added
+  }
+
+  async function operatorIds(accountId: string): Promise<string[]> {
+    return (await shared.store.pageOperators({ accountId, limit: 99 })).map(({ id }) => id)
+  }
+
+  async function accountIds(): Promise<Set<string>> {
+    return new Set((await shared.store.pageAccounts({ limit: 1000 })).map(({ id }) => id))
+  }
 }
 
 type Token = { tokenHash: Buffer; operatorId: string; createdAt: number; lastSeenAt: number }

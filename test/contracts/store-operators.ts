@@ -1,141 +1,133 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
 import type { Session } from '../../store/back-office.ts'
 import { T0 } from '../samples.ts'
-import type { OpenStore } from './store-contract.ts'
-import { account, newAccountId, operator, sharedStore, withStore } from './store-samples.ts'
+import type { StoreSuite } from './store-suite.ts'
+import { account, operator } from './store-samples.ts'
 
-export function operatorsContract(open: OpenStore): void {
-  describe('accounts, operators and sessions', () => {
-    const shared = sharedStore(open)
-
-    test('however many processes make the first operator at once, one succeeds', async () => {
-      await withStore(open, async (store) => {
-        const firsts = [1, 2, 3, 4, 5].map((n) => {
-          const first = account({ name: `default ${n}` })
-          const email = `first-${n}@example.org`
-          return { account: first, operator: operator({ accountId: first.id, email }) }
-        })
-        const made = await Promise.all(firsts.map((first) => store.createFirstOperator(first)))
-        expect(made.filter(Boolean)).toHaveLength(1)
-        for (const [n, first] of firsts.entries()) {
-          const found = await store.findOperatorByEmail(first.operator.email)
-          expect(found).toEqual(made[n] ? first.operator : undefined)
-          expect(await store.findAccount(first.account.id)).toEqual(
-            made[n] ? first.account : undefined,
-          )
-        }
-        const late = account()
-        const again = { account: late, operator: operator({ accountId: late.id }) }
-        expect(await store.createFirstOperator(again)).toBe(false)
+export function operatorsContract({ promise, alone, shared }: StoreSuite): void {
+  alone(
+    'however many processes make the first operator at once, one succeeds',
+    async ({ store }) => {
+      const firsts = [1, 2, 3, 4, 5].map((n) => {
+        const first = account({ name: `default ${n}` })
+        const email = `first-${n}@example.org`
+        return { account: first, operator: operator({ accountId: first.id, email }) }
       })
-    })
+      const made = await Promise.all(firsts.map((first) => store.createFirstOperator(first)))
+      expect(made.filter(Boolean)).toHaveLength(1)
+      for (const [n, first] of firsts.entries()) {
+        const found = await store.findOperatorByEmail(first.operator.email)
+        expect(found).toEqual(made[n] ? first.operator : undefined)
+        expect(await store.findAccount(first.account.id)).toEqual(
+          made[n] ? first.account : undefined,
+        )
+      }
+      const late = account()
+      const again = { account: late, operator: operator({ accountId: late.id }) }
+      expect(await store.createFirstOperator(again)).toBe(false)
+    },
+  )
 
-    test('an operator is found by the e-mail in any case, and keeps it as given', async () => {
-      await withStore(open, async (store) => {
-        const first = account()
-        const ana = operator({ accountId: first.id, email: 'Ana.Žižić@Example.org' })
-        await store.createFirstOperator({ account: first, operator: ana })
-        for (const email of [
-          'Ana.Žižić@Example.org',
-          'ana.žižić@example.org',
-          'ANA.ŽIŽIĆ@EXAMPLE.ORG',
-        ]) {
-          expect(await store.findOperatorByEmail(email)).toEqual(ana)
-        }
-        for (const email of ['ana.zizic@example.org', '%', '', 'ana.žižić@example.org\0']) {
-          expect(await store.findOperatorByEmail(email)).toBeUndefined()
-        }
-      })
-    })
+  alone(
+    'an operator is found by the e-mail in any case, and keeps it as given',
+    async ({ store }) => {
+      const first = account()
+      const ana = operator({ accountId: first.id, email: 'Ana.Žižić@Example.org' })
+      await store.createFirstOperator({ account: first, operator: ana })
+      for (const email of [
+        'Ana.Žižić@Example.org',
+        'ana.žižić@example.org',
+        'ANA.ŽIŽIĆ@EXAMPLE.ORG',
+      ]) {
+        expect(await store.findOperatorByEmail(email)).toEqual(ana)
+      }
+      for (const email of ['ana.zizic@example.org', '%', '', 'ana.žižić@example.org\0']) {
+        expect(await store.findOperatorByEmail(email)).toBeUndefined()
+      }
+    },
+  )
 
-    test('an account is found as it was made, and remembers being suspended', async () => {
-      const made = account({ name: 'Zürich "Süd"' })
-      await shared.store.createAccount(made)
-      expect(await shared.store.findAccount(made.id)).toEqual(made)
-      const suspended = { ...made, suspended: true }
-      const suspend = { accountId: made.id, suspended: true }
-      expect(await shared.store.suspendAccount(suspend)).toEqual(suspended)
-      expect(await shared.store.suspendAccount(suspend)).toEqual(suspended)
-      await shared.reopen()
-      expect(await shared.store.findAccount(made.id)).toEqual(suspended)
-      expect(await shared.store.suspendAccount({ ...suspend, suspended: false })).toEqual(made)
-    })
+  promise('an account is found as it was made, and remembers being suspended', async () => {
+    const made = account({ name: 'Zürich "Süd"' })
+    await shared.store.createAccount(made)
+    expect(await shared.store.findAccount(made.id)).toEqual(made)
+    const suspended = { ...made, suspended: true }
+    const suspend = { accountId: made.id, suspended: true }
+    expect(await shared.store.suspendAccount(suspend)).toEqual(suspended)
+    expect(await shared.store.suspendAccount(suspend)).toEqual(suspended)
+    await shared.reopen()
+    expect(await shared.store.findAccount(made.id)).toEqual(suspended)
+    expect(await shared.store.suspendAccount({ ...suspend, suspended: false })).toEqual(made)
+  })
 
-    test('an account that does not exist is not found and cannot be suspended', async () => {
-      const accountId = newAccountId()
+  promise(
+    'an account that does not exist is not found and cannot be suspended',
+    async ({ accountId }) => {
       expect(await shared.store.findAccount(accountId)).toBeUndefined()
       expect(await shared.store.suspendAccount({ accountId, suspended: true })).toBeUndefined()
-    })
+    },
+  )
 
-    test('a session leads to its operator and account until it is deleted', async () => {
-      await withStore(open, async (store) => {
-        const first = account()
-        const ana = operator({ accountId: first.id })
-        await store.createFirstOperator({ account: first, operator: ana })
-        const [one, two] = [session(ana.id), session(ana.id)]
-        await store.createSession(one)
-        await store.createSession(two)
-        const found = await store.findSession(one.tokenHash)
-        expect(found?.operator).toEqual(ana)
-        expect(found?.account).toEqual(first)
-        expect(found?.session).toMatchObject({ operatorId: ana.id, createdAt: T0, lastSeenAt: T0 })
-        expect(Buffer.from(found?.session.tokenHash ?? []).equals(one.tokenHash)).toBe(true)
+  alone('a session leads to its operator and account until it is deleted', async ({ store }) => {
+    const first = account()
+    const ana = operator({ accountId: first.id })
+    await store.createFirstOperator({ account: first, operator: ana })
+    const [one, two] = [session(ana.id), session(ana.id)]
+    await store.createSession(one)
+    await store.createSession(two)
+    const found = await store.findSession(one.tokenHash)
+    expect(found?.operator).toEqual(ana)
+    expect(found?.account).toEqual(first)
+    expect(found?.session).toMatchObject({ operatorId: ana.id, createdAt: T0, lastSeenAt: T0 })
+    expect(Buffer.from(found?.session.tokenHash ?? []).equals(one.tokenHash)).toBe(true)
 
-        await store.suspendAccount({ accountId: first.id, suspended: true })
-        expect((await store.findSession(one.tokenHash))?.account.suspended).toBe(true)
-        await store.touchSession({ tokenHash: one.tokenHash, lastSeenAt: T0 + 9 })
-        expect((await store.findSession(one.tokenHash))?.session.lastSeenAt).toBe(T0 + 9)
-        expect((await store.findSession(two.tokenHash))?.session.lastSeenAt).toBe(T0)
+    await store.suspendAccount({ accountId: first.id, suspended: true })
+    expect((await store.findSession(one.tokenHash))?.account.suspended).toBe(true)
+    await store.touchSession({ tokenHash: one.tokenHash, lastSeenAt: T0 + 9 })
+    expect((await store.findSession(one.tokenHash))?.session.lastSeenAt).toBe(T0 + 9)
+    expect((await store.findSession(two.tokenHash))?.session.lastSeenAt).toBe(T0)
 
-        await store.deleteSession(one.tokenHash)
-        await store.deleteSession(one.tokenHash)
-        expect(await store.findSession(one.tokenHash)).toBeUndefined()
-        expect(await store.findSession(two.tokenHash)).toBeDefined()
-        await store.touchSession({ tokenHash: one.tokenHash, lastSeenAt: T0 + 10 })
-        expect(await store.findSession(one.tokenHash)).toBeUndefined()
-      })
-    })
+    await store.deleteSession(one.tokenHash)
+    await store.deleteSession(one.tokenHash)
+    expect(await store.findSession(one.tokenHash)).toBeUndefined()
+    expect(await store.findSession(two.tokenHash)).toBeDefined()
+    await store.touchSession({ tokenHash: one.tokenHash, lastSeenAt: T0 + 10 })
+    expect(await store.findSession(one.tokenHash)).toBeUndefined()
+  })
 
-    test('a suspension that is lifted leaves no session from before', async () => {
-      await withStore(open, async (store) => {
-        const own = account()
-        const ana = operator({ accountId: own.id })
-        await store.createFirstOperator({ account: own, operator: ana })
-        const [before, after] = [session(ana.id), session(ana.id)]
-        await store.createSession(before)
-        await store.suspendAccount({ accountId: own.id, suspended: true })
-        await store.suspendAccount({ accountId: own.id, suspended: false })
-        expect(await store.findSession(before.tokenHash)).toBeUndefined()
-        await store.createSession(after)
-        expect(await store.findSession(after.tokenHash)).toBeDefined()
-      })
-    })
+  alone('a suspension that is lifted leaves no session from before', async ({ store }) => {
+    const own = account()
+    const ana = operator({ accountId: own.id })
+    await store.createFirstOperator({ account: own, operator: ana })
+    const [before, after] = [session(ana.id), session(ana.id)]
+    await store.createSession(before)
+    await store.suspendAccount({ accountId: own.id, suspended: true })
+    await store.suspendAccount({ accountId: own.id, suspended: false })
+    expect(await store.findSession(before.tokenHash)).toBeUndefined()
+    await store.createSession(after)
+    expect(await store.findSession(after.tokenHash)).toBeDefined()
+  })
 
-    test('housekeeping ends sessions that are too old or were idle too long', async () => {
-      await withStore(open, async (store) => {
-        const first = account()
-        const ana = operator({ accountId: first.id })
-        await store.createFirstOperator({ account: first, operator: ana })
-        const old = { ...session(ana.id), createdAt: T0, lastSeenAt: T0 + 100 }
-        const idle = { ...session(ana.id), createdAt: T0 + 10, lastSeenAt: T0 + 20 }
-        const live = { ...session(ana.id), createdAt: T0 + 10, lastSeenAt: T0 + 50 }
-        for (const made of [old, idle, live]) await store.createSession(made)
-        await store.deleteSessions({ createdBefore: T0 + 10, seenBefore: T0 + 50 })
-        expect(await store.findSession(old.tokenHash)).toBeUndefined()
-        expect(await store.findSession(idle.tokenHash)).toBeUndefined()
-        expect(await store.findSession(live.tokenHash)).toBeDefined()
-      })
-    })
+  alone('housekeeping ends sessions that are too old or were idle too long', async ({ store }) => {
+    const first = account()
+    const ana = operator({ accountId: first.id })
+    await store.createFirstOperator({ account: first, operator: ana })
+    const old = { ...session(ana.id), createdAt: T0, lastSeenAt: T0 + 100 }
+    const idle = { ...session(ana.id), createdAt: T0 + 10, lastSeenAt: T0 + 20 }
+    const live = { ...session(ana.id), createdAt: T0 + 10, lastSeenAt: T0 + 50 }
+    for (const made of [old, idle, live]) await store.createSession(made)
+    await store.deleteSessions({ createdBefore: T0 + 10, seenBefore: T0 + 50 })
+    expect(await store.findSession(old.tokenHash)).toBeUndefined()
+    expect(await store.findSession(idle.tokenHash)).toBeUndefined()
+    expect(await store.findSession(live.tokenHash)).toBeDefined()
+  })
 
-    test('a store is ready while it is open', async () => {
-      const opened = await open()
-      await opened.store.ready()
-      const next = await opened.reopen()
-      await expect(opened.store.ready()).rejects.toMatchObject({ name: 'DependencyError' })
-      await next.ready()
-      await opened.close()
-    })
+  alone('a store is ready while it is open', async ({ store, reopen }) => {
+    await store.ready()
+    const next = await reopen()
+    await expect(store.ready()).rejects.toMatchObject({ name: 'DependencyError' })
+    await next.ready()
   })
 }
 

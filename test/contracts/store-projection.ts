@@ -1,36 +1,23 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { countChanges } from '../../projector/changes.ts'
 import { deviceStatus } from '../../projector/device-status.ts'
 import { positionReported } from '../samples.ts'
 import type { Fold } from '../../store/read-models.ts'
-import type { OpenStore } from './store-contract.ts'
-import {
-  batchOf,
-  deviceErased,
-  everythingOf,
-  LogOfOneSuite,
-  newAccountId,
-  sharedStore,
-} from './store-samples.ts'
+import type { StoreSuite } from './store-suite.ts'
+import { batchOf, deviceErased, everythingOf, newAccountId } from './store-samples.ts'
 
-export function projectionContract(open: OpenStore): void {
-  describe('projecting the log', () => {
-    const shared = sharedStore(open)
-    const log = new LogOfOneSuite()
+export function projectionContract({ promise, shared, log }: StoreSuite): void {
+  promise('a measurement that was not reported is absent, not null', async ({ accountId }) => {
+    const entry = log.append(positionReported({ accountId, speed: 3 }))
+    await shared.store.project(batchOf(entry))
+    const { recordId } = entry.event
+    const found = await shared.store.findPosition({ accountId, recordId })
+    expect(Object.keys(found ?? {}).sort()).toEqual([...Object.keys(entry.event), 'origin'].sort())
+  })
 
-    test('a measurement that was not reported is absent, not null', async () => {
-      const accountId = newAccountId()
-      const entry = log.append(positionReported({ accountId, speed: 3 }))
-      await shared.store.project(batchOf(entry))
-      const { recordId } = entry.event
-      const found = await shared.store.findPosition({ accountId, recordId })
-      expect(Object.keys(found ?? {}).sort()).toEqual(
-        [...Object.keys(entry.event), 'origin'].sort(),
-      )
-    })
-
-    test('another device under a recordId that is taken is a repeat, and blocks nothing', async () => {
-      const accountId = newAccountId()
+  promise(
+    'another device under a recordId that is taken is a repeat, and blocks nothing',
+    async ({ accountId }) => {
       const first = log.append(positionReported({ accountId, deviceId: 'one' }))
       const other = log.append({ ...first.event, deviceId: 'two' })
       const good = log.append(positionReported({ accountId, deviceId: 'two' }))
@@ -57,22 +44,24 @@ export function projectionContract(open: OpenStore): void {
       const { recordId } = first.event
       const found = await shared.store.findPosition({ accountId, recordId })
       expect(found).toEqual({ ...first.event, origin: first.origin })
-    })
+    },
+  )
 
-    test('one recordId in two accounts is two records', async () => {
-      const [one, other] = [newAccountId(), newAccountId()]
-      const mine = log.append(positionReported({ accountId: one }))
-      const theirs = log.append({ ...mine.event, accountId: other, latitude: -1 })
-      await shared.store.project(batchOf(mine, theirs))
-      const { recordId } = mine.event
-      const found = await shared.store.findPosition({ accountId: one, recordId })
-      expect(found?.latitude).toBe(mine.event.latitude)
-      const foundThere = await shared.store.findPosition({ accountId: other, recordId })
-      expect(foundThere?.latitude).toBe(-1)
-    })
+  promise('one recordId in two accounts is two records', async () => {
+    const [one, other] = [newAccountId(), newAccountId()]
+    const mine = log.append(positionReported({ accountId: one }))
+    const theirs = log.append({ ...mine.event, accountId: other, latitude: -1 })
+    await shared.store.project(batchOf(mine, theirs))
+    const { recordId } = mine.event
+    const found = await shared.store.findPosition({ accountId: one, recordId })
+    expect(found?.latitude).toBe(mine.event.latitude)
+    const foundThere = await shared.store.findPosition({ accountId: other, recordId })
+    expect(foundThere?.latitude).toBe(-1)
+  })
 
-    test('a batch that failed on the way is whole once it is delivered again', async () => {
-      const accountId = newAccountId()
+  promise(
+    'a batch that failed on the way is whole once it is delivered again',
+    async ({ accountId }) => {
       const batch = batchOf(
         log.append(positionReported({ accountId })),
         log.append(positionReported({ accountId })),
@@ -84,25 +73,25 @@ export function projectionContract(open: OpenStore): void {
       const { records, statuses } = await everything(accountId)
       expect(records).toHaveLength(2)
       expect(statuses).toMatchObject([{ reportCount: 2 }])
-    })
+    },
+  )
 
-    test('a store that knows how far it has come says so, after a restart too', async () => {
-      const partition = 7
-      const before = await shared.store.checkpoint()
-      if (before === undefined) return
-      expect(before[partition]).toBeUndefined()
-      const entry = log.append(positionReported({ accountId: newAccountId() }), partition)
-      await shared.store.project({ ...batchOf(entry), lastOffset: 3 })
-      expect((await shared.store.checkpoint())?.[partition]).toBe(3)
-      const unreadable = { partition, lastOffset: 9, entries: [], fold: deviceStatus }
-      await shared.store.project(unreadable)
-      await shared.store.project({ ...unreadable, lastOffset: 5 })
-      await shared.reopen()
-      expect((await shared.store.checkpoint())?.[partition]).toBe(9)
-    })
-
-    const everything = (accountId: string) => everythingOf(shared.store, accountId)
+  promise('a store that knows how far it has come says so, after a restart too', async () => {
+    const partition = 7
+    const before = await shared.store.checkpoint()
+    if (before === undefined) return
+    expect(before[partition]).toBeUndefined()
+    const entry = log.append(positionReported({ accountId: newAccountId() }), partition)
+    await shared.store.project({ ...batchOf(entry), lastOffset: 3 })
+    expect((await shared.store.checkpoint())?.[partition]).toBe(3)
+    const unreadable = { partition, lastOffset: 9, entries: [], fold: deviceStatus }
+    await shared.store.project(unreadable)
+    await shared.store.project({ ...unreadable, lastOffset: 5 })
+    await shared.reopen()
+    expect((await shared.store.checkpoint())?.[partition]).toBe(9)
   })
+
+  const everything = (accountId: string) => everythingOf(shared.store, accountId)
 }
 
 function brokenAfter(calls: number): Fold {

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll } from '@jest/globals'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { deviceStatus } from '../../projector/device-status.ts'
 import type { DeviceErased } from '../../schemas/device-erased.ts'
@@ -15,42 +14,8 @@ import type {
 } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import { T0 } from '../samples.ts'
-import type { OpenedStore, OpenStore } from './store-contract.ts'
 
 export type { PositionEntry }
-
-/**
- * One store for the tests of a `describe`; each test uses its own accounts, so no store is emptied.
- */
-export function sharedStore(open: OpenStore): { readonly store: Store; reopen(): Promise<Store> } {
-  let opened: OpenedStore | undefined
-  let store: Store
-  beforeAll(async () => {
-    opened = await open()
-    store = opened.store
-  })
-  afterAll(() => opened?.close())
-  return {
-    get store() {
-      return store
-    },
-    async reopen() {
-      if (opened === undefined) throw new Error('no store was opened')
-      store = await opened.reopen()
-      return store
-    },
-  }
-}
-
-/** Runs one test on its own store, if it concerns the data of every account. */
-export async function withStore(open: OpenStore, test: (store: Store) => Promise<void>) {
-  const opened = await open()
-  try {
-    await test(opened.store)
-  } finally {
-    await opened.close()
-  }
-}
 
 /** Gives events their places in partitions, as the log does; offsets only ever grow. */
 export class LogOfOneSuite {

@@ -1,24 +1,23 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { randomUUID } from 'node:crypto'
 import { secretHash } from '../../schemas/api-key.ts'
 import type { Share } from '../../store/back-office.ts'
 import { T0 } from '../samples.ts'
-import type { OpenStore } from './store-contract.ts'
-import { account, newAccountId, sharedStore } from './store-samples.ts'
+import type { StoreSuite } from './store-suite.ts'
+import { account, newAccountId } from './store-samples.ts'
 
 const DAY_MS = 24 * 3_600_000
 
-export function sharesContract(open: OpenStore): void {
-  describe('shares', () => {
-    const shared = sharedStore(open)
+export function sharesContract({ promise, shared }: StoreSuite): void {
+  async function withAccount(): Promise<string> {
+    const made = account()
+    await shared.store.createAccount(made)
+    return made.id
+  }
 
-    async function withAccount(): Promise<string> {
-      const made = account()
-      await shared.store.createAccount(made)
-      return made.id
-    }
-
-    test('are found by the hash of their token alone, expired or not, also after a restart', async () => {
+  promise(
+    'a share is found by the hash of its token alone, expired or not, also after a restart',
+    async () => {
       const accountId = await withAccount()
       const [one, other] = [share({ accountId }), share({ accountId, expiresAt: T0 })]
       const [token, otherToken] = [secretHash(randomUUID()), secretHash(randomUUID())]
@@ -31,10 +30,12 @@ export function sharesContract(open: OpenStore): void {
       expect(await store.findShare(secretHash('none'))).toBeUndefined()
       await store.suspendAccount({ accountId, suspended: true })
       expect(await store.findShare(token)).toEqual({ share: one, accountSuspended: true })
-    })
+    },
+  )
 
-    test('are paged from the newest on, those of the account alone, also after one that is gone', async () => {
-      const accountId = newAccountId()
+  promise(
+    'shares are paged from the newest on, those of the account alone, also after one that is gone',
+    async ({ accountId }) => {
       const all = [3, 1, 2, 2].map((n) => share({ accountId, createdAt: T0 + n }))
       for (const one of all) await shared.store.createShare(one, secretHash(randomUUID()))
       await shared.store.createShare(share({ accountId: newAccountId() }), secretHash(randomUUID()))
@@ -45,25 +46,25 @@ export function sharesContract(open: OpenStore): void {
       expect(await shared.store.pageShares({ accountId, limit: 3, after })).toEqual(sorted.slice(3))
       await shared.store.deleteShare({ accountId, shareId: after.id })
       expect(await shared.store.pageShares({ accountId, limit: 3, after })).toEqual(sorted.slice(3))
-    })
+    },
+  )
 
-    test('are deleted once, by their own account', async () => {
-      const accountId = await withAccount()
-      const token = secretHash(randomUUID())
-      const one = share({ accountId })
-      await shared.store.createShare(one, token)
-      const { store } = shared
-      expect(
-        await store.deleteShare({ accountId: newAccountId(), shareId: one.id }),
-      ).toBeUndefined()
-      expect(await store.findShare(token)).toMatchObject({ share: one })
-      expect(await store.deleteShare({ accountId, shareId: one.id })).toEqual(one)
-      expect(await store.deleteShare({ accountId, shareId: one.id })).toBeUndefined()
-      expect(await store.findShare(token)).toBeUndefined()
-    })
+  promise('a share is deleted once, by its own account', async () => {
+    const accountId = await withAccount()
+    const token = secretHash(randomUUID())
+    const one = share({ accountId })
+    await shared.store.createShare(one, token)
+    const { store } = shared
+    expect(await store.deleteShare({ accountId: newAccountId(), shareId: one.id })).toBeUndefined()
+    expect(await store.findShare(token)).toMatchObject({ share: one })
+    expect(await store.deleteShare({ accountId, shareId: one.id })).toEqual(one)
+    expect(await store.deleteShare({ accountId, shareId: one.id })).toBeUndefined()
+    expect(await store.findShare(token)).toBeUndefined()
+  })
 
-    test('go a week after they have expired, when another one is made', async () => {
-      const accountId = newAccountId()
+  promise(
+    'shares go a week after they have expired, when another one is made',
+    async ({ accountId }) => {
       const [old, late] = [T0 + DAY_MS - 1, T0 + DAY_MS].map((expiresAt) =>
         share({ accountId, expiresAt }),
       )
@@ -73,10 +74,12 @@ export function sharesContract(open: OpenStore): void {
       }
       const left = await shared.store.pageShares({ accountId, limit: 9 })
       expect(left.map(({ id }) => id)).toEqual([newest.id, late?.id])
-    })
+    },
+  )
 
-    test('lose a device with which their account is through, however many they are', async () => {
-      const accountId = newAccountId()
+  promise(
+    'shares lose a device with which their account is through, however many they are',
+    async ({ accountId }) => {
       const other = share({ accountId: newAccountId(), devices: devices('tug', 'ferry') })
       await shared.store.createShare(other, secretHash(randomUUID()))
       for (let n = 0; n < 130; n += 1) {
@@ -90,8 +93,8 @@ export function sharesContract(open: OpenStore): void {
       expect(new Set(names)).toEqual(new Set(['ferry,Tug']))
       const { accountId: theirs } = other
       expect(await shared.store.pageShares({ accountId: theirs, limit: 9 })).toEqual([other])
-    })
-  })
+    },
+  )
 }
 
 function devices(...ids: string[]) {

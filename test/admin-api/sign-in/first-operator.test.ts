@@ -3,14 +3,14 @@ import { ensureFirstOperator } from '../../../admin-api/sign-in/first-operator.t
 import { verifyPassword } from '../../../admin-api/sign-in/password.ts'
 import { secretHash } from '../../../schemas/api-key.ts'
 import type { Store } from '../../../store/store.ts'
-import { withStore } from '../../contracts/store-samples.ts'
+import { withStore } from '../../contracts/store-suite.ts'
 import { T0 } from '../../samples.ts'
 import { openTemporaryStore } from '../../store/sqlite/open-sqlite-store.ts'
 
 const clock = { now: () => T0 }
 
 function withEmptyStore(run: (store: Store) => Promise<void>): Promise<void> {
-  return withStore(openTemporaryStore, run)
+  return withStore(openTemporaryStore, ({ store }) => run(store))
 }
 
 describe('the first operator', () => {

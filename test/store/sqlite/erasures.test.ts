@@ -18,7 +18,7 @@ import {
   type PositionEntry,
 } from '../../contracts/store-samples.ts'
 import type { ProjectionEntry } from '../../../store/read-models.ts'
-import type { OpenedStore } from '../../contracts/store-contract.ts'
+import type { OpenedStore } from '../../contracts/store-suite.ts'
 import { directoryForEachTest } from '../../directory-for-each-test.ts'
 import { positionReported, T0 } from '../../samples.ts'
 import { openTemporaryStore } from './open-sqlite-store.ts'

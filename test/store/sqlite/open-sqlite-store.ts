@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
-import type { OpenedStore } from '../../contracts/store-contract.ts'
+import type { OpenedStore } from '../../contracts/store-suite.ts'
 
 /** A store in its own directory, which is removed when the store is closed. */
 export async function openTemporaryStore(): Promise<OpenedStore> {

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, test } from '@jest/globals'
+import type { Store } from '../../store/store.ts'
+import { LogOfOneSuite, newAccountId } from './store-samples.ts'
+
+/** A store with its own data, empty at first. */
+export type OpenedStore = {
+  readonly store: Store
+  /** Ends this store and opens another on the same data, as a process does that starts again. */
+  readonly reopen: () => Promise<Store>
+  /** Ends the store opened last and removes its data. */
+  close(): Promise<void>
+}
+
+export type OpenStore = () => Promise<OpenedStore>
+
+type OnAStore = {
+  readonly store: Store
+  readonly accountId: string
+  readonly log: LogOfOneSuite
+  readonly reopen: () => Promise<Store>
+}
+
+export type StoreSuite = {
+  /** A test on the store that all share, in an account of its own. */
+  readonly promise: (sentence: string, check: (given: OnAStore) => Promise<void>) => void
+  /** A test on a store of its own: it concerns the data of every account. */
+  readonly alone: (sentence: string, check: (given: OnAStore) => Promise<void>) => void
+  /** The shared store, as it was opened last. */
+  readonly shared: Pick<OnAStore, 'store' | 'reopen'>
+  /** What is projected into the shared store. */
+  readonly log: LogOfOneSuite
+}
+
+/** Opens one store for the tests of a `describe`; none of them empties it. */
+export function storeSuite(open: OpenStore): StoreSuite {
+  let opened: OpenedStore
+  let store: Store
+  const log = new LogOfOneSuite()
+  beforeAll(async () => {
+    opened = await open()
+    store = opened.store
+  })
+  afterAll(() => opened.close())
+  const reopen = async () => (store = await opened.reopen())
+  const shared = {
+    get store() {
+      return store
+    },
+    reopen,
+  }
+  return {
+    promise(sentence, check) {
+      test(sentence, () => check({ ...shared, accountId: newAccountId(), log }))
+    },
+    alone(sentence, check) {
+      const log = new LogOfOneSuite()
+      test(sentence, () =>
+        withStore(open, (opened) => check({ ...opened, accountId: newAccountId(), log })),
+      )
+    },
+    shared,
+    log,
+  }
+}
+
+/** Opens a store for as long as it is used. */
+export async function withStore(open: OpenStore, use: (opened: OpenedStore) => Promise<void>) {
+  const opened = await open()
+  try {
+    await use(opened)
+  } finally {
+    await opened.close()
+  }
+}
