@@ -1,0 +1,34 @@
+type KnownAttribute = {
+  readonly type: 'number' | 'boolean' | 'text'
+  /** Of a number that has one. */
+  readonly unit?: string
+}
+
+/** The attributes whose meaning is agreed; all others are stored as they come. */
+export const KNOWN_ATTRIBUTES: Readonly<Record<string, KnownAttribute>> = {
+  ignition: { type: 'boolean' },
+  motion: { type: 'boolean' },
+  charging: { type: 'boolean' },
+  odometer: { type: 'number', unit: 'm' },
+  verticalAccuracy: { type: 'number', unit: 'm' },
+  satellites: { type: 'number' },
+  hdop: { type: 'number' },
+  temperature: { type: 'number', unit: '°C' },
+  humidity: { type: 'number', unit: '%' },
+  pressure: { type: 'number', unit: 'hPa' },
+  steps: { type: 'number' },
+  fuel: { type: 'number', unit: 'l' },
+  rpm: { type: 'number', unit: '1/min' },
+  engineHours: { type: 'number', unit: 'h' },
+  rssi: { type: 'number', unit: 'dBm' },
+  snr: { type: 'number', unit: 'dB' },
+  /** What the device's carrier does: `walking`, `driving`, … as the app says. */
+  activity: { type: 'text' },
+  /** `wifi`, `mobile` or `offline`. */
+  connection: { type: 'text' },
+  /** Why the app reported. */
+  trigger: { type: 'text' },
+  /** `sos`, `powerCut`, … */
+  alarm: { type: 'text' },
+  event: { type: 'text' },
+}
