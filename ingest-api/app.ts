@@ -9,6 +9,7 @@ import {
   identifyRequest,
   observeRequests,
   reportBrokenOff,
+  type HttpState,
 } from '../runtime/http.ts'
 import { Load } from '../runtime/load.ts'
 import type { HttpApp } from '../runtime/http-server.ts'
@@ -23,19 +24,18 @@ import { DeviceLimit } from './accept/device-limit.ts'
 import { KeyLimit } from './accept/key-limit.ts'
 import type { Rejections } from './accept/rejections.ts'
 import { Tally } from './accept/tally.ts'
-import { withReportEndpoints } from './endpoints/answer-reports.ts'
+import { APP_PATHS, appRouteOf, takes } from './apps/app-routes.ts'
+import { admitSenders } from './endpoints/admit.ts'
+import { answerSenders, type EndpointOf } from './endpoints/answer-senders.ts'
+import { appEndpoints } from './endpoints/app-endpoint.ts'
+import { submitBatch } from './endpoints/batch.ts'
+import { receiveReports } from './endpoints/receive.ts'
+import { submitPosition } from './endpoints/submit.ts'
 import { KeyCache } from './keys/key-cache.ts'
 import type { KeyUsage } from './keys/key-usage.ts'
 import { ingestDocument } from './openapi.ts'
-import { answerApps } from './endpoints/answer-apps.ts'
-import { APP_PATHS } from './apps/app-routes.ts'
-import { takeApps } from './endpoints/take-app.ts'
-import { submitBatch } from './endpoints/batch.ts'
-import type { ReportState } from './requests/endpoint.ts'
-import { receiveReports } from './endpoints/receive.ts'
-import { submitPosition } from './endpoints/submit.ts'
 
-/** The ingest API: a Koa app whose middleware reports bypass. */
+/** The ingest API: endpoints for senders, and a Koa app for all other requests. */
 export function createIngestApp({
   eventLog,
   keys,
@@ -70,10 +70,10 @@ export function createIngestApp({
   /** Shared with the server, which refuses requests beyond it. */
   load?: Load
   metricsElsewhere?: boolean
-}): HttpApp & Pick<Koa<ReportState>, 'middleware'> {
+}): HttpApp & Pick<Koa<HttpState>, 'middleware'> {
   const keyCache = new KeyCache({ keys, clock: steadyClock, wallClock: clock, stopping })
   const failures = new AuthFailures({ limit: rateLimits.auth, openCounters })
-  const router = new Router<ReportState>({ strict: true })
+  const router = new Router<HttpState>({ strict: true })
   serviceRoutes(router, {
     name: 'gps-ingest-api',
     metrics,
@@ -85,27 +85,35 @@ export function createIngestApp({
   const keyLimit = new KeyLimit({ limit: rateLimits.key, openCounters })
   const deviceLimit = new DeviceLimit({ limit: rateLimits.device, openCounters })
   const tally = new Tally({ metrics, rejections })
-  const receiving = { keyCache, failures, usage, keyLimit, tally, load, clock }
-  const receive = receiveReports(receiving)
+  const admit = admitSenders({ keyCache, failures, usage, tally, load, clock, trustProxy })
   const accept = acceptReports({ eventLog, keyLimit, deviceLimit, tally, clock })
-  const endpoints = {
-    '/api/v1/gps/submit': submitPosition({ receive, accept }),
-    '/api/v1/gps/batch': submitBatch({ receive, accept }),
-  }
-  const take = takeApps({ ...receiving, accept })
-  const apps = answerApps({ take, load, metrics, logger })
+  const receive = receiveReports({ admit, scope: 'positions:write', keyLimit, tally, load })
+  const ours = [submitPosition({ receive, accept }), submitBatch({ receive, accept })]
+  const appEndpoint = appEndpoints({ admit, keyLimit, tally, load, clock, accept })
   // Known to the router for its 405: requests with these methods never come so far.
+  for (const { path } of ours) router.post(path, unreachable)
   for (const { path, methods, app } of APP_PATHS) {
-    router.register(path, [...methods], apps)
+    router.register(path, [...methods], unreachable)
     tally.begin(app.name)
   }
+  const ourPaths = new Map(ours.map((endpoint) => [endpoint.path, endpoint]))
+  const endpointOf: EndpointOf = ({ method = '' }, { path, query }) => {
+    const endpoint = ourPaths.get(path)
+    if (endpoint !== undefined) return method === 'POST' ? endpoint : undefined
+    const route = appRouteOf(path)
+    return route && takes(route, { method, query }) ? appEndpoint(route) : undefined
+  }
 
-  const app = new Koa<ReportState>({ proxy: trustProxy > 0, maxIpsCount: trustProxy })
-  app.use(apps)
+  const app = new Koa<HttpState>({ proxy: trustProxy > 0, maxIpsCount: trustProxy })
   app.use(identifyRequest())
   app.use(observeRequests({ service: 'ingest-api', metrics, logger }))
   app.use(answerInEnvelope({ logger }))
   app.use(router.routes())
   app.on('error', reportBrokenOff({ logger }))
-  return withReportEndpoints({ app, router }, endpoints, { metrics, logger, load })
+  const answering = answerSenders(app, { endpointOf, metrics, logger, load })
+  return { ...answering, middleware: app.middleware }
+}
+
+function unreachable(): never {
+  throw new Error('a report has come to the router')
 }

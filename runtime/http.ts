@@ -56,7 +56,8 @@ export function observeRequests({
   return async function observeRequests(ctx, next) {
     const started = performance.now()
     await next()
-    observe(ctx, { route: matchedRoute(ctx), started })
+    const { method, status, state } = ctx
+    observe({ requestId: state.requestId, method, status, route: matchedRoute(ctx), started })
   }
 }
 
@@ -70,16 +71,17 @@ export function requestObserver({
   metrics: Metrics
   logger: Logger
 }) {
-  return function observe(
-    ctx: HttpContext,
-    { route, started }: { route: string; started: number },
-  ): void {
+  return function observe({
+    requestId,
+    method,
+    status,
+    route,
+    started,
+  }: HttpState & { method: string; status: number; route: string; started: number }): void {
     const seconds = (performance.now() - started) / 1000
-    const { method, status } = ctx
     metrics.httpRequests.inc({ service, method, route, code: status })
     metrics.httpDuration.observe({ service, route }, seconds)
     if (logger.isLevelEnabled('debug')) {
-      const { requestId } = ctx.state
       logger.debug({ requestId, method, route, status, seconds }, 'request answered')
     }
   }

@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto'
+import { hash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -57,7 +57,7 @@ function withoutNeedlessEscapes(text: string, { cut }: { cut: boolean }): string
 
 /** The stored form of a secret: SHA-256. 190 random bits need no slow hash. */
 export function secretHash(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest()
+  return hash('sha256', secret, 'buffer')
 }
 
 /** First and last characters: enough to tell keys apart, too few to use one. */

@@ -1,4 +1,4 @@
-import type { Fault } from '../../runtime/errors.ts'
+import { ApiError, type Fault } from '../../runtime/errors.ts'
 import type { RejectionError } from '../../schemas/report-rejected.ts'
 
 export type PositionOutcome =
@@ -16,4 +16,14 @@ export type Refused = {
   readonly retriable: boolean
   /** The time to wait before a retry, if known. */
   readonly retryAfterSeconds?: number
+}
+
+/** The error of a request whose report was refused. */
+export function refusalOf({ error, message, details, retryAfterSeconds }: Refused): ApiError {
+  return new ApiError(error, message, {
+    ...(details !== undefined && { details }),
+    ...(retryAfterSeconds !== undefined && {
+      headers: { 'Retry-After': String(retryAfterSeconds) },
+    }),
+  })
 }

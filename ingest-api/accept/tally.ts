@@ -2,6 +2,7 @@ import type { ErrorIdentifier } from '../../runtime/errors.ts'
 import { toApiError } from '../../runtime/http.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import { REJECTION_ERRORS, type RejectionError } from '../../schemas/report-rejected.ts'
+import type { Received } from './rejected-content.ts'
 import type { Offered, Refusal, Rejections } from './rejections.ts'
 
 /** Every outcome of a report, or of its request as a whole. */
@@ -60,7 +61,10 @@ export class Tally {
     this.#count(error, { reports: 1, app })
   }
 
-  /** Counts the reports of a request that failed as a whole, with the key and content known by then. */
+  /**
+   * Counts the reports of a request that failed as a whole, with the key and content known by then. An
+   * app will resend what a limit has refused; operators need not see it.
+   */
   failed(
     thrown: unknown,
     {
@@ -68,11 +72,17 @@ export class Tally {
       key,
       received = {},
       app,
-    }: { reports: number; app?: string | undefined } & Partial<Pick<Refusal, 'key' | 'received'>>,
+    }: {
+      reports: number
+      key?: Refusal['key'] | undefined
+      received?: Received
+      app?: string | undefined
+    },
   ): void {
     const { error, message } = toApiError(thrown)
     this.#count(error, { reports, app })
     if (key === undefined || !isKept(error)) return
+    if (app !== undefined && error === 'RATE_LIMITED') return
     this.#rejections.offer({ key, error, message, received })
   }
 

@@ -44,7 +44,7 @@ export type Said =
       readonly sent: unknown
     }
 
-/** The answer that an app needs for reports that were accepted, or that never can be. */
+/** The answer that an app needs for reports that were accepted, or that never can be: JSON, or nothing. */
 export type AppAnswer = { readonly status: number; readonly body: string }
 
 export const EMPTY: AppAnswer = { status: 200, body: '' }

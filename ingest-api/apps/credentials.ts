@@ -1,15 +1,14 @@
-import { hashOf } from '../keys/authenticate.ts'
+import { bearerToken, hashOf, type Credentials } from '../keys/authenticate.ts'
 import type { Fields } from './fields.ts'
 
-/** The contents of the places where apps can put a key. */
-export type Credentials = {
-  /** The hash of the first text that has the shape of a key. */
-  readonly hash: Buffer | undefined
+/** Where an app has put its key. */
+export type AppCredentials = Credentials & {
   /** Whether it came in a header `Basic <key>:`, not encoded, as Overland sends it. */
   readonly literalBasic: boolean
-  /** Whether any of the places has a text. */
-  readonly sent: boolean
 }
+
+const EXPECTED_IN =
+  'send a valid API key: as Bearer, as the password of Basic, or where this path has it in its URL'
 
 /** Bearer, the password of Basic, a literal Basic, the path, the query's `key` or `api_key`. */
 export function credentialsIn({
@@ -21,7 +20,7 @@ export function credentialsIn({
   /** The part of the path that may be a key. */
   path: string | undefined
   query: Fields
-}): Credentials {
+}): AppCredentials {
   const literal = /^basic +(gps_[^:\s]*):? *$/i.exec(authorization)?.[1]
   const places = [
     bearerToken(authorization),
@@ -33,13 +32,10 @@ export function credentialsIn({
   ]
   for (const text of places) {
     const hash = text && hashOf(text)
-    if (hash) return { hash, literalBasic: text === literal, sent: true }
+    if (hash) return { hash, literalBasic: text === literal, isSent: true, expectedIn: EXPECTED_IN }
   }
-  return { hash: undefined, literalBasic: false, sent: places.some(Boolean) }
-}
-
-function bearerToken(authorization: string): string | undefined {
-  return /^bearer +([^\s]+) *$/i.exec(authorization)?.[1]
+  const isSent = places.some(Boolean)
+  return { hash: undefined, literalBasic: false, isSent, expectedIn: EXPECTED_IN }
 }
 
 /** RFC 7617; the user's name is ignored. */

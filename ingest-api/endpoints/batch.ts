@@ -1,12 +1,12 @@
 import { invalidParams } from '../../runtime/errors.ts'
-import type { HttpContext } from '../../runtime/http.ts'
 import { isoTime } from '../../schemas/iso-8601.ts'
 import type { Accept, SubmittedPosition } from '../accept/accept.ts'
 import { rateLimitHeaders } from '../accept/allowance.ts'
 import type { PositionOutcome } from '../accept/outcome.ts'
-import type { Endpoint } from '../requests/endpoint.ts'
 import { idempotencyKey } from '../requests/idempotency-key.ts'
 import { bodyFault } from '../requests/read-body.ts'
+import type { SenderRequest } from '../requests/sender-request.ts'
+import { success, type Endpoint } from './endpoint.ts'
 import type { Receive } from './receive.ts'
 
 const LIMIT_BYTES = 1024 * 1024
@@ -17,18 +17,20 @@ export const MOST_REPORTS = 1000
  * durable before the answer; a refused report does not affect the others.
  */
 export function submitBatch({ receive, accept }: { receive: Receive; accept: Accept }): Endpoint {
-  return async function submitBatch(ctx) {
-    const { grant, reports, withinMs, allowance } = await receive(ctx, {
-      limitBytes: LIMIT_BYTES,
-      reportsIn: ({ json }) => batch(ctx, json),
-    })
-    const { outcomes, keyAllowance = allowance } = await accept(grant, reports, { withinMs })
-    ctx.state.headers.push(...rateLimitHeaders(keyAllowance))
-    const results = outcomes.map(result)
-    const accepted = outcomes.filter(({ kind }) => kind === 'accepted').length
-    const rejected = outcomes.length - accepted
-    const message = `${accepted} accepted, ${rejected} rejected`
-    return { message, data: { accepted, rejected, results } }
+  return {
+    path: '/api/v1/gps/batch',
+    async answer(request) {
+      const { grant, reports, withinMs, allowance } = await receive(request, {
+        limitBytes: LIMIT_BYTES,
+        reportsIn: ({ json }) => batch(request, json),
+      })
+      const { outcomes, keyAllowance = allowance } = await accept(grant, reports, { withinMs })
+      request.answerHeaders.push(...rateLimitHeaders(keyAllowance))
+      const results = outcomes.map(result)
+      const accepted = outcomes.filter(({ kind }) => kind === 'accepted').length
+      const rejected = outcomes.length - accepted
+      return success(`${accepted} accepted, ${rejected} rejected`, { accepted, rejected, results })
+    },
   }
 }
 
@@ -36,7 +38,7 @@ export function submitBatch({ receive, accept }: { receive: Receive; accept: Acc
  * The reports in a body. If the batch has an Idempotency-Key, each report gets its own, made from it.
  * @throws {ApiError} 400 if the body is not a batch, or the header is invalid.
  */
-function batch(ctx: HttpContext, json: unknown): SubmittedPosition[] {
+function batch(request: SenderRequest, json: unknown): SubmittedPosition[] {
   const reports =
     typeof json === 'object' && json !== null && Object.hasOwn(json, 'reports')
       ? (json as { reports: unknown }).reports
@@ -44,7 +46,7 @@ function batch(ctx: HttpContext, json: unknown): SubmittedPosition[] {
   if (!Array.isArray(reports) || reports.length < 1 || reports.length > MOST_REPORTS) {
     throw bodyFault(`the body must be {"reports":[…]} with 1 to ${MOST_REPORTS} position reports`)
   }
-  const { idempotencyKey: header, faults } = idempotencyKey(ctx)
+  const { idempotencyKey: header, faults } = idempotencyKey(request)
   if (faults !== undefined) throw invalidParams(faults)
   return reports.map((report: unknown, index) => ({
     json: report,

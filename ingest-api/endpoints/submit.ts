@@ -1,9 +1,8 @@
-import { ApiError } from '../../runtime/errors.ts'
 import { isoTime } from '../../schemas/iso-8601.ts'
 import type { Accept } from '../accept/accept.ts'
 import { rateLimitHeaders } from '../accept/allowance.ts'
-import type { PositionOutcome, Refused } from '../accept/outcome.ts'
-import type { Endpoint } from '../requests/endpoint.ts'
+import { refusalOf, type PositionOutcome } from '../accept/outcome.ts'
+import { success, type Answer, type Endpoint } from './endpoint.ts'
 import { idempotencyKey } from '../requests/idempotency-key.ts'
 import type { Receive } from './receive.ts'
 
@@ -20,36 +19,29 @@ export function submitPosition({
   receive: Receive
   accept: Accept
 }): Endpoint {
-  return async function submitPosition(ctx) {
-    const { grant, reports, withinMs, allowance } = await receive(ctx, {
-      limitBytes: LIMIT_BYTES,
-      reportsIn: ({ json, chunks }) => [{ json, chunks, ...idempotencyKey(ctx) }],
-    })
-    const { outcomes, deviceAllowance } = await accept(grant, reports, { withinMs })
-    const [outcome] = outcomes
-    if (outcome === undefined) throw new Error('a report has no outcome')
-    ctx.state.headers.push(...rateLimitHeaders(allowance, deviceAllowance))
-    return answer(outcome)
+  return {
+    path: '/api/v1/gps/submit',
+    async answer(request) {
+      const { grant, reports, withinMs, allowance } = await receive(request, {
+        limitBytes: LIMIT_BYTES,
+        reportsIn: ({ json, chunks }) => [{ json, chunks, ...idempotencyKey(request) }],
+      })
+      const { outcomes, deviceAllowance } = await accept(grant, reports, { withinMs })
+      const [outcome] = outcomes
+      if (outcome === undefined) throw new Error('a report has no outcome')
+      request.answerHeaders.push(...rateLimitHeaders(allowance, deviceAllowance))
+      return answerTo(outcome)
+    },
   }
 }
 
-function answer(outcome: PositionOutcome) {
+function answerTo(outcome: PositionOutcome): Answer {
   switch (outcome.kind) {
     case 'accepted': {
       const { recordId } = outcome
-      const receivedAt = isoTime(outcome.receivedAt)
-      return { message: 'Position accepted', data: { recordId, receivedAt } }
+      return success('Position accepted', { recordId, receivedAt: isoTime(outcome.receivedAt) })
     }
     case 'refused':
-      throw refusal(outcome)
+      throw refusalOf(outcome)
   }
-}
-
-function refusal({ error, message, details, retryAfterSeconds }: Refused): ApiError {
-  return new ApiError(error, message, {
-    ...(details !== undefined && { details }),
-    ...(retryAfterSeconds !== undefined && {
-      headers: { 'Retry-After': String(retryAfterSeconds) },
-    }),
-  })
 }

@@ -1,12 +1,12 @@
 import type { Fault } from '../../runtime/errors.ts'
-import type { HttpContext } from '../../runtime/http.ts'
 import type { SubmittedPosition } from '../accept/accept.ts'
+import type { SenderRequest } from './sender-request.ts'
 
 /** The value of the `Idempotency-Key` header, or its fault. */
 export function idempotencyKey({
-  req,
-}: HttpContext): Pick<SubmittedPosition, 'idempotencyKey' | 'faults'> {
-  const header = req.headers['idempotency-key']
+  http,
+}: SenderRequest): Pick<SubmittedPosition, 'idempotencyKey' | 'faults'> {
+  const header = http.headers['idempotency-key']
   if (header === undefined) return {}
   if (typeof header === 'string' && /^[\x21-\x7e]{1,255}$/.test(header)) {
     return { idempotencyKey: header }

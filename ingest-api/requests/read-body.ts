@@ -1,12 +1,11 @@
 import { ApiError, invalidParams } from '../../runtime/errors.ts'
-import { unavailable, type HttpContext } from '../../runtime/http.ts'
+import { unavailable } from '../../runtime/http.ts'
 import type { Load } from '../../runtime/load.ts'
 import { codingOf, inflate, MOST_OVERHEAD_BYTES, type Coding } from './content-coding.ts'
-import type { ReportState } from './endpoint.ts'
+import { headerOf, type SenderRequest } from './sender-request.ts'
 
 const SMALL_BYTES = 16 * 1024
 
-type Context = HttpContext<ReportState>
 type Limit = { readonly limitBytes: number; readonly chunks: Buffer[]; readonly load: Load }
 /** Collects a piece of a body, or returns the error that ends the reading. */
 type Collect = (chunk: Buffer) => ApiError | undefined
@@ -16,45 +15,57 @@ type Collect = (chunk: Buffer) => ApiError | undefined
  * as they arrive, so that the caller has them for a rejection.
  * @throws {ApiError} 415, 413 or 400; 503 if there is no room for it.
  */
-export function readBody(ctx: Context, limit: Limit): Promise<Buffer> {
-  const coding = codingOf(ctx.get('content-encoding'))
-  return coding === 'identity' ? readBytes(ctx, limit) : readCompressed(ctx, coding, limit)
+export function readBody(request: SenderRequest, limit: Limit): Promise<Buffer> {
+  const coding = codingOf(headerOf(request, 'content-encoding'))
+  return coding === 'identity' ? readBytes(request, limit) : readCompressed(request, coding, limit)
 }
 
-async function readCompressed(ctx: Context, coding: Coding, limit: Limit): Promise<Buffer> {
+async function readCompressed(
+  request: SenderRequest,
+  coding: Coding,
+  limit: Limit,
+): Promise<Buffer> {
   const { limitBytes, chunks } = limit
   const most = limitBytes + MOST_OVERHEAD_BYTES
-  const compressed = await readBytes(ctx, { ...limit, limitBytes: most, chunks: [] }, limitBytes)
+  const compressed = await readBytes(
+    request,
+    { ...limit, limitBytes: most, chunks: [] },
+    limitBytes,
+  )
   if (compressed.length === 0) return compressed
-  await inflate(compressed, { coding, collect: collector(ctx, limit) })
+  await inflate(compressed, { coding, collect: collector(request, limit) })
   return joined(chunks)
 }
 
 /** Collects the body in `chunks` and returns it as one buffer. */
-function readBytes(ctx: Context, limit: Limit, toldBytes = limit.limitBytes): Promise<Buffer> {
+function readBytes(
+  request: SenderRequest,
+  limit: Limit,
+  toldBytes = limit.limitBytes,
+): Promise<Buffer> {
   const { limitBytes, chunks, load } = limit
-  const request = ctx.req
-  if (Number(request.headers['content-length'] ?? 0) > limitBytes) {
+  const { http } = request
+  if (Number(http.headers['content-length'] ?? 0) > limitBytes) {
     return Promise.reject(tooLarge(toldBytes))
   }
   // A small body has arrived with its headers.
-  if (request.complete) {
-    const bytes = (request.read() as Buffer | null) ?? Buffer.alloc(0)
+  if (http.complete) {
+    const bytes = (http.read() as Buffer | null) ?? Buffer.alloc(0)
     chunks.push(bytes)
     if (bytes.length > limitBytes) return Promise.reject(tooLarge(toldBytes))
     // The number of requests limits small ones.
-    const isHeld = bytes.length <= SMALL_BYTES || hold(ctx, bytes.length, load)
+    const isHeld = bytes.length <= SMALL_BYTES || hold(request, bytes.length, load)
     return isHeld ? Promise.resolve(bytes) : Promise.reject(overloaded())
   }
   // The client may have disconnected during the key look-up; no event would follow.
-  if (request.destroyed) return Promise.reject(cutOff())
+  if (http.destroyed) return Promise.reject(cutOff())
   return new Promise((resolve, reject) => {
-    const collect = collector(ctx, limit, toldBytes)
+    const collect = collector(request, limit, toldBytes)
     const onData = (chunk: Buffer) => {
       const error = collect(chunk)
       if (error === undefined) return
       stop()
-      request.resume()
+      http.resume()
       reject(error)
     }
     const onEnd = () => {
@@ -67,23 +78,23 @@ function readBytes(ctx: Context, limit: Limit, toldBytes = limit.limitBytes): Pr
     }
     const stop = () => {
       load.endBody()
-      request.off('data', onData).off('end', onEnd).off('close', onCut).off('error', onCut)
-      request.on('error', () => undefined)
+      http.off('data', onData).off('end', onEnd).off('close', onCut).off('error', onCut)
+      http.on('error', () => undefined)
     }
     load.beginBody()
-    request.on('data', onData).on('end', onEnd).on('close', onCut).on('error', onCut)
+    http.on('data', onData).on('end', onEnd).on('close', onCut).on('error', onCut)
   })
 }
 
 /** Collects the pieces of a body in `chunks` while it is small enough and there is room. */
 function collector(
-  ctx: Context,
+  request: SenderRequest,
   { limitBytes, chunks, load }: Limit,
   toldBytes = limitBytes,
 ): Collect {
   let length = 0
   return (chunk) => {
-    if (!hold(ctx, chunk.length, load)) return overloaded()
+    if (!hold(request, chunk.length, load)) return overloaded()
     length += chunk.length
     chunks.push(chunk)
     return length > limitBytes ? tooLarge(toldBytes) : undefined
@@ -94,9 +105,9 @@ function collector(
  * Holds room for bytes of a request. The code that answers the request releases it when its work is
  * done, even if the client has gone. False if there is none.
  */
-export function hold({ state }: Context, bytes: number, load: Load): boolean {
+export function hold(request: SenderRequest, bytes: number, load: Load): boolean {
   if (!load.hold(bytes)) return false
-  state.heldBytes += bytes
+  request.heldBytes += bytes
   return true
 }
 

@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { ApiError } from '../../runtime/errors.ts'
-import type { HttpContext } from '../../runtime/http.ts'
 import type { Load } from '../../runtime/load.ts'
-import type { ReportState } from './endpoint.ts'
 import { bodyFault, readBody } from './read-body.ts'
+import { mediaTypeOf, type SenderRequest } from './sender-request.ts'
 
 /** A parsed body and its bytes, decompressed. */
 export type JsonBody = { readonly json: unknown; readonly chunks: readonly Buffer[] }
@@ -15,14 +14,14 @@ export type JsonBody = { readonly json: unknown; readonly chunks: readonly Buffe
  * @throws {ApiError} 415, 413 or 400; 503 if there is no room for it.
  */
 export async function readJson(
-  ctx: HttpContext<ReportState>,
+  request: SenderRequest,
   { limitBytes, chunks, load }: { limitBytes: number; chunks: Buffer[]; load: Load },
 ): Promise<JsonBody> {
-  const type = ctx.request.type.toLowerCase()
+  const type = mediaTypeOf(request)
   if (type !== 'application/json' && !/^application\/[\w.!#$&^-]+\+json$/.test(type)) {
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'send the body as Content-Type: application/json')
   }
-  const bytes = await readBody(ctx, { limitBytes, chunks, load })
+  const bytes = await readBody(request, { limitBytes, chunks, load })
   if (bytes.length === 0) throw bodyFault('the body is empty: send a JSON object')
   if (!isUtf8(bytes)) throw bodyFault('the body must be UTF-8')
   try {

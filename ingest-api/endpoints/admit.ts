@@ -1,0 +1,87 @@
+import type { AuthFailures } from '../../runtime/auth-failures.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import type { Load } from '../../runtime/load.ts'
+import type { ApiKey, KeyGrant, Scope } from '../../store/back-office.ts'
+import { rateLimitHeaders, type Allowance } from '../accept/allowance.ts'
+import { beyondKeyLimit, type KeyLimit } from '../accept/key-limit.ts'
+import type { Tally } from '../accept/tally.ts'
+import { authenticate, authorize, type Credentials } from '../keys/authenticate.ts'
+import type { KeyCache } from '../keys/key-cache.ts'
+import type { KeyUsage } from '../keys/key-usage.ts'
+import { overloaded } from '../requests/read-body.ts'
+import { addressOf, type SenderRequest } from '../requests/sender-request.ts'
+
+/** The longest that a request waits for store and log together; its answer must be sent within 6 s. */
+const WAITS_MS = 5_400
+
+/** A request whose key may report. */
+export type Admission = {
+  readonly grant: KeyGrant
+  /** The key's remaining allowance after the first report. */
+  readonly allowance: Allowance | undefined
+  /** The time that the request may still wait for the log. */
+  readonly withinMs: number
+}
+
+export type Admit = (
+  request: SenderRequest,
+  options: {
+    readonly credentials: Credentials
+    readonly scope: Scope
+    readonly keyLimit: KeyLimit
+    /** The app whose format the request has. */
+    readonly app?: string
+  },
+) => Promise<Admission>
+
+/**
+ * The checks before a body is read: a valid key with the right scope, and its limit, against which
+ * the first report counts. A failure here counts as one report.
+ */
+export function admitSenders({
+  keyCache,
+  failures,
+  usage,
+  tally,
+  load,
+  clock,
+  trustProxy,
+}: {
+  readonly keyCache: KeyCache
+  readonly failures: AuthFailures
+  readonly usage: KeyUsage
+  readonly tally: Tally
+  readonly load: Load
+  readonly clock: Clock
+  readonly trustProxy: number
+}): Admit {
+  return async function admit(request, { credentials, scope, keyLimit, app }) {
+    let key: ApiKey | undefined
+    try {
+      const started = performance.now()
+      // The server checks this only for requests with a body.
+      if (load.isFull) throw overloaded()
+      const address = () => addressOf(request, { trustProxy })
+      const grant = await authenticate(credentials, { address, keyCache, failures, clock })
+      key = grant.key
+      authorize(grant, { scope, usage, clock })
+      const allowance = await keyLimit.take(key, 1)
+      if (allowance !== undefined && allowance.over > 0) {
+        request.answerHeaders.push(...rateLimitHeaders(allowance))
+        throw exhausted(allowance)
+      }
+      const withinMs = Math.max(0, WAITS_MS - (performance.now() - started))
+      return { grant, allowance, withinMs }
+    } catch (error) {
+      tally.failed(error, { reports: 1, key, app })
+      throw error
+    }
+  }
+}
+
+export function exhausted(allowance: Allowance): ApiError {
+  return new ApiError('RATE_LIMITED', beyondKeyLimit(allowance), {
+    headers: { 'Retry-After': String(allowance.resetSeconds) },
+  })
+}

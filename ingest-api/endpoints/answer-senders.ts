@@ -1,0 +1,90 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import {
+  errorEnvelope,
+  EVERY_ANSWER,
+  failureLog,
+  hasLongUnreadBody,
+  requestObserver,
+} from '../../runtime/http.ts'
+import type { HttpApp } from '../../runtime/http-server.ts'
+import type { Load } from '../../runtime/load.ts'
+import type { Logger } from '../../runtime/logger.ts'
+import type { Metrics } from '../../runtime/metrics.ts'
+import { senderRequest, targetOf, type SenderRequest } from '../requests/sender-request.ts'
+import type { Answer, Endpoint } from './endpoint.ts'
+
+const COMMON_HEADERS = Object.entries(EVERY_ANSWER).flat()
+
+/** The endpoint of a request; undefined if the request is not a sender's. */
+export type EndpointOf = (
+  http: IncomingMessage,
+  target: Pick<SenderRequest, 'path' | 'query'>,
+) => Endpoint | undefined
+
+/**
+ * Answers senders' requests, and leaves all others to `app`. A router, answers written header by
+ * header, listeners for the end of a request and a chain of middleware would cost a report as much
+ * again as a bare server (docs/decisions/koa-on-the-way-of-a-report.md).
+ */
+export function answerSenders(
+  app: HttpApp,
+  {
+    endpointOf,
+    metrics,
+    logger,
+    load,
+  }: {
+    readonly endpointOf: EndpointOf
+    readonly metrics: Metrics
+    readonly logger: Logger
+    readonly load: Load
+  },
+): HttpApp {
+  const observe = requestObserver({ service: 'ingest-api', metrics, logger })
+  const failed = failureLog({ logger })
+
+  async function answer(request: SenderRequest, response: ServerResponse, endpoint: Endpoint) {
+    const started = performance.now()
+    const { http, requestId } = request
+    const { path: route, errorFor } = endpoint
+    try {
+      write(request, response, await endpoint.answer(request))
+    } catch (thrown) {
+      const error = failed(thrown, request)
+      const told = errorFor?.(error) ?? error
+      request.answerHeaders.push(...Object.entries(told.headers).flat())
+      if (hasLongUnreadBody(http, request.mostUnreadBytes)) {
+        request.answerHeaders.push('Connection', 'close')
+      }
+      write(request, response, { status: told.status, body: JSON.stringify(errorEnvelope(told)) })
+    } finally {
+      load.release(request.heldBytes)
+    }
+    const { method = '' } = http
+    observe({ requestId, method, status: response.statusCode, route, started })
+    if (http.socket.destroyed) logger.debug({ requestId }, 'the caller has gone')
+  }
+
+  return {
+    callback() {
+      const others = app.callback()
+      return (http, response) => {
+        const target = targetOf(http)
+        const endpoint = endpointOf(http, target)
+        if (endpoint === undefined) return others(http, response)
+        return answer(senderRequest(http, target), response, endpoint)
+      }
+    },
+  }
+}
+
+function write(
+  { answerHeaders }: SenderRequest,
+  response: ServerResponse,
+  { status, body }: Answer,
+): void {
+  const mediaType = body === '' ? 'text/plain' : 'application/json'
+  answerHeaders.push(...COMMON_HEADERS, 'Content-Type', `${mediaType}; charset=utf-8`)
+  answerHeaders.push('Content-Length', String(Buffer.byteLength(body)))
+  response.writeHead(status, answerHeaders).end(body)
+}

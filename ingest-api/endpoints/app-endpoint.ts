@@ -1,0 +1,174 @@
+import { isUtf8 } from 'node:buffer'
+import { ApiError } from '../../runtime/errors.ts'
+import { retryAfterSeconds, toApiError, unavailable } from '../../runtime/http.ts'
+import { within, type Clock } from '../../runtime/clock.ts'
+import type { Load } from '../../runtime/load.ts'
+import type { Accept } from '../accept/accept.ts'
+import type { KeyLimit } from '../accept/key-limit.ts'
+import { refusalOf, type Outcome } from '../accept/outcome.ts'
+import type { Offered } from '../accept/rejections.ts'
+import type { Tally } from '../accept/tally.ts'
+import { EMPTY, type App, type AppHead } from '../apps/app.ts'
+import type { AppRoute } from '../apps/app-routes.ts'
+import { credentialsIn, withoutKey } from '../apps/credentials.ts'
+import { fieldsIn } from '../apps/fields.ts'
+import { submittedReports } from '../apps/submitted-reports.ts'
+import { hold, overloaded, readBody } from '../requests/read-body.ts'
+import { headerOf, mediaTypeOf, type SenderRequest } from '../requests/sender-request.ts'
+import { exhausted, type Admit } from './admit.ts'
+import type { Endpoint } from './endpoint.ts'
+
+/** The part of a body that is read without a valid key. */
+const UNKNOWN_BODY_BYTES = 16 * 1024
+/** The memory that a point takes during its request; its bytes in the body may be a hundredth of it. */
+const POINT_BYTES = 1024
+/** Only an operator's change makes a retry succeed. */
+const FORBIDDEN_SECONDS = 60
+const NO_BODY = Buffer.alloc(0)
+
+/**
+ * The endpoints of apps. A report that can never be accepted gets the answer of an accepted one, once
+ * its rejection is durable: these apps resend everything, in order, until they get a 2xx, so one bad
+ * point would hold back all that follow.
+ */
+export function appEndpoints({
+  admit,
+  keyLimit,
+  tally,
+  load,
+  clock,
+  accept,
+}: {
+  readonly admit: Admit
+  readonly keyLimit: KeyLimit
+  readonly tally: Tally
+  readonly load: Load
+  readonly clock: Clock
+  readonly accept: Accept
+}): (route: AppRoute) => Endpoint {
+  return (route) => ({
+    path: route.path,
+    answer: (request) => answer(request, route),
+    errorFor: (error) => errorFor(error, route.app),
+  })
+
+  async function answer(request: SenderRequest, { app, parameters, keyInPath }: AppRoute) {
+    if (request.http.method === 'HEAD') return EMPTY
+    const query = fieldsIn(request.query)
+    const authorization = headerOf(request, 'authorization')
+    const credentials = credentialsIn({ authorization, path: keyInPath, query })
+    const head: AppHead = {
+      query: withoutKey(query),
+      parameters,
+      header: (name) => headerOf(request, name),
+      mediaType: mediaTypeOf(request),
+      literalBasic: credentials.literalBasic,
+    }
+    const scope = 'positions:write'
+    request.mostUnreadBytes = UNKNOWN_BODY_BYTES
+    const { grant, withinMs } = await admit(request, {
+      credentials,
+      scope,
+      keyLimit,
+      app: app.name,
+    })
+    request.mostUnreadBytes = undefined
+    const { key } = grant
+
+    const chunks: Buffer[] = []
+    const body = await bodyOf(request, { app, chunks })
+    const began = performance.now()
+    const left = () => Math.max(0, withinMs - (performance.now() - began))
+    if (body instanceof ApiError) {
+      const error = body.error === 'PAYLOAD_TOO_LARGE' ? body.error : 'INVALID_PARAMS'
+      const { message } = body
+      const refusal = { key, error, message, received: { chunks }, isAwaited: true } as const
+      await durable([tally.refused(refusal, app.name)], left())
+      return app.answer(head)
+    }
+    const items = app.read({ ...head, body })
+    if (items.length > 1 && !hold(request, items.length * POINT_BYTES, load)) {
+      tally.failed(overloaded(), { reports: 1, app: app.name })
+      throw overloaded()
+    }
+    // Before the work, or concurrent requests would all be within the limit.
+    const charge = await keyLimit.charge(key, items.length - 1)
+    if (charge.exhausted !== undefined) {
+      tally.postponed('RATE_LIMITED', app.name)
+      throw exhausted(charge.exhausted)
+    }
+    const reports = await submittedReports(items, { key, now: clock.now(), chunks })
+    const options = { withinMs: left(), app: app.name }
+    const { outcomes, rejections } = await accept(grant, reports, options).catch(
+      async (error: unknown) => {
+        await charge.giveBack()
+        throw error
+      },
+    )
+    throwIfPostponed(outcomes)
+    await durable([...rejections], left())
+    charge.owe()
+    return app.answer(head)
+  }
+
+  /** The body, or the reason why it can never be accepted. */
+  async function bodyOf(
+    request: SenderRequest,
+    { app: { limitBytes, name }, chunks }: { app: App; chunks: Buffer[] },
+  ): Promise<Buffer | ApiError> {
+    const { http } = request
+    if (http.method === 'GET') return NO_BODY
+    try {
+      const body = await readBody(request, { limitBytes, chunks, load })
+      return isUtf8(body) ? body : new ApiError('INVALID_PARAMS', 'the body must be UTF-8')
+    } catch (thrown) {
+      const error = toApiError(thrown)
+      // An app that has disconnected sends it again.
+      const isGone = http.destroyed && !http.complete
+      if (error.status < 500 && !isGone) return error
+      tally.failed(error.status < 500 ? CUT_OFF : error, { reports: 1, app: name })
+      throw error
+    }
+  }
+}
+
+const CUT_OFF = unavailable('the request was cut off')
+
+/**
+ * A 503 for every refused request, so that the app resends it, except one without a valid key, or with
+ * one that lacks the scope.
+ */
+function errorFor(error: ApiError, { never4xx = false }: App): ApiError {
+  if (error.error === 'SERVICE_UNAVAILABLE') return error
+  const { 'WWW-Authenticate': challenge, 'Retry-After': resetSeconds } = error.headers
+  if (challenge !== undefined && !never4xx) {
+    return new ApiError('UNAUTHORIZED', error.message, { headers: error.headers })
+  }
+  const message = error.error === 'SERVER_ERROR' ? AGAIN : error.message
+  const isForbidden = error.error === 'FORBIDDEN' && challenge === undefined
+  const seconds = isForbidden ? String(FORBIDDEN_SECONDS) : retryAfterSeconds()
+  const headers = { 'Retry-After': resetSeconds ?? seconds }
+  return new ApiError('SERVICE_UNAVAILABLE', message, { headers })
+}
+
+const AGAIN = 'the service cannot do this right now, please send it again'
+
+/** @throws {ApiError} if one of the reports may be accepted later. */
+function throwIfPostponed(outcomes: readonly Outcome[]): void {
+  for (const outcome of outcomes) {
+    if (outcome.kind !== 'refused' || !outcome.retriable) continue
+    throw refusalOf(outcome)
+  }
+}
+
+/** @throws {ApiError} 503 if the rejections are not written in time. */
+async function durable(rejections: readonly Offered[], withinMs: number): Promise<void> {
+  if (rejections.length === 0) return
+  const written = Promise.all(rejections.map((rejection) => rejection.written))
+  const all = await within(withinMs, written, notWritten)
+  if (!all.every(Boolean)) throw notWritten()
+}
+
+function notWritten(): ApiError {
+  return unavailable('what is wrong with it could not be noted, please send it again')
+}

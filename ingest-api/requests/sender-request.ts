@@ -1,0 +1,56 @@
+import type { IncomingMessage } from 'node:http'
+import { clientOf, TEST_REPORT_HEADER } from '../../runtime/auth-failures.ts'
+import { requestIdOf } from '../../runtime/http.ts'
+
+/** A request of a sender, until it is answered. */
+export type SenderRequest = {
+  readonly requestId: string
+  readonly http: IncomingMessage
+  readonly path: string
+  /** Without the question mark. */
+  readonly query: string
+  /** Headers of the answer, even if the endpoint throws: names and values in turn. */
+  readonly answerHeaders: string[]
+  /** Bytes held for the request, released once its work is done. */
+  heldBytes: number
+  /** After an error, a longer unread body closes the connection rather than being read to its end. */
+  mostUnreadBytes?: number | undefined
+}
+
+export function senderRequest(
+  http: IncomingMessage,
+  { path, query }: Pick<SenderRequest, 'path' | 'query'>,
+): SenderRequest {
+  const requestId = requestIdOf(http)
+  return { requestId, http, path, query, answerHeaders: ['X-Request-Id', requestId], heldBytes: 0 }
+}
+
+/** The path and the query of a request. */
+export function targetOf({ url = '' }: IncomingMessage): Pick<SenderRequest, 'path' | 'query'> {
+  const end = url.search(/[?#]/)
+  if (end === -1) return { path: url, query: '' }
+  const [query = ''] = url[end] === '?' ? url.slice(end + 1).split('#', 1) : []
+  return { path: url.slice(0, end), query }
+}
+
+/** A header's value; empty if it was not sent. `name` in lower case. */
+export function headerOf({ http }: SenderRequest, name: string): string {
+  const value = http.headers[name]
+  return typeof value === 'string' ? value : ''
+}
+
+/** The media type of the body, in lower case and without parameters. */
+export function mediaTypeOf(request: SenderRequest): string {
+  const type = headerOf(request, 'content-type')
+  const end = type.indexOf(';')
+  return (end === -1 ? type : type.slice(0, end)).trim().toLowerCase()
+}
+
+/** The address whose failed authentications a failure of this request is counted with. */
+export function addressOf(request: SenderRequest, { trustProxy }: { trustProxy: number }): string {
+  const { remoteAddress = '' } = request.http.socket
+  const forwarded = trustProxy > 0 ? headerOf(request, 'x-forwarded-for') : ''
+  const [address = remoteAddress] = forwarded === '' ? [] : forwarded.split(',').slice(-trustProxy)
+  const isTest = headerOf(request, TEST_REPORT_HEADER) !== ''
+  return isTest ? `test from ${clientOf(address.trim())}` : address.trim()
+}

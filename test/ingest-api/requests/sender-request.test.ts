@@ -1,0 +1,51 @@
+import type { IncomingMessage } from 'node:http'
+import { expect, test } from '@jest/globals'
+import {
+  addressOf,
+  mediaTypeOf,
+  senderRequest,
+  targetOf,
+} from '../../../ingest-api/requests/sender-request.ts'
+
+function request(headers: Record<string, string>, url = '/') {
+  const http = {
+    headers,
+    url,
+    socket: { remoteAddress: '192.0.2.1' },
+  } as unknown as IncomingMessage
+  return senderRequest(http, targetOf(http))
+}
+
+test.each([
+  ['192.0.2.1', 'a, b, c', 0],
+  ['c', 'a, b, c', 1],
+  ['b', 'a,b ,c', 2],
+  ['a', 'a', 2],
+  ['192.0.2.1', '', 1],
+])(
+  'the address is %s with X-Forwarded-For %j behind %i proxies',
+  (address, forwarded, trustProxy) => {
+    expect(addressOf(request({ 'x-forwarded-for': forwarded }), { trustProxy })).toBe(address)
+  },
+)
+
+test('the failures of test reports are counted apart from those of their address', () => {
+  const test = request({ 'x-test-report': '1' })
+  expect(addressOf(test, { trustProxy: 0 })).toBe('test from 192.0.2.1')
+})
+
+test.each([
+  ['/pub?u=a&d=b', '/pub', 'u=a&d=b'],
+  ['/pub', '/pub', ''],
+  ['/pub?u=a#top', '/pub', 'u=a'],
+  ['/pub#top?u=a', '/pub', ''],
+])('the target %s has the path %s and the query %j', (url, path, query) => {
+  expect(targetOf({ url } as IncomingMessage)).toEqual({ path, query })
+})
+
+test.each(['application/json', 'Application/JSON; charset=utf-8', 'application/json ;x=1'])(
+  'the media type of %j has neither case nor parameters',
+  (type) => {
+    expect(mediaTypeOf(request({ 'content-type': type }))).toBe('application/json')
+  },
+)
