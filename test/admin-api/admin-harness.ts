@@ -164,6 +164,26 @@ export async function startAdmin({
     api: (method: string, path: string, options: Parameters<typeof request>[2] = {}) =>
       request(method, `/api/v1${path}`, options),
 
+    /** The things on all pages of a list, whose path has a query; `between` happens after each page. */
+    async allPages(
+      path: string,
+      {
+        headers,
+        between = async () => {},
+      }: { headers: Record<string, string>; between?: (() => Promise<unknown>) | undefined },
+    ): Promise<Record<string, unknown>[]> {
+      const things: Record<string, unknown>[] = []
+      for (let cursor = ''; ;) {
+        const { body, text } = await request('GET', `/api/v1${path}${cursor}`, { headers })
+        const { items, nextCursor } = body.data ?? {}
+        if (items === undefined) throw new Error(text)
+        things.push(...items)
+        await between()
+        if (typeof nextCursor !== 'string') return things
+        cursor = `&cursor=${nextCursor}`
+      }
+    },
+
     /** A new key of account acc-1 with the scope admin, unless `changes` say otherwise. */
     async createKey(changes: Partial<ApiKey> = {}): Promise<{ id: string; secret: string }> {
       made += 1

@@ -187,17 +187,10 @@ test('the list is of one account, newest first, page by page, while more happens
   for (let key = 0; key < 5; key += 1) {
     await ask('POST', '/keys', { name: `key ${key}` })
   }
-  const seen: unknown[] = []
-  let cursor: string | null | undefined
-  do {
-    const query = cursor === undefined ? '' : `&cursor=${cursor}`
-    const page = await ask('GET', `/audit?limit=2${query}`)
-    const items = page.body.data?.items as { details: { name: string } }[]
-    seen.push(...items.map(({ details }) => details.name))
-    cursor = page.body.data?.nextCursor
-    await ask('POST', '/keys', { name: 'late' })
-  } while (cursor !== null)
-  expect(seen).toEqual(['key 4', 'key 3', 'key 2', 'key 1', 'key 0'])
+  const between = () => ask('POST', '/keys', { name: 'late' })
+  const seen = await harness.allPages('/audit?limit=2', { headers, between })
+  const names = seen.map(({ details }) => (details as { name: string }).name)
+  expect(names).toEqual(['key 4', 'key 3', 'key 2', 'key 1', 'key 0'])
   const theirs = await ask('GET', '/audit', undefined, far)
   expect(theirs.body.data?.items?.map(({ details }) => details)).toEqual([
     { name: 'of-acc-2', scopes: ['positions:write'] },

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { adminForAllTests, PASSWORD, type AdminHarness } from './admin-harness.ts'
 import { anyText } from '../any-text.ts'
@@ -10,20 +10,6 @@ adminForAllTests((given) => ({ harness, headers } = given), { operator: { platfo
 function post(body: unknown) {
   return harness.api('POST', '/keys', { body, headers })
 }
-
-describe('signing in', () => {
-  test.each([
-    { email: { $gt: '' }, password: { $gt: '' } },
-    { email: ['ana@example.org'], password: PASSWORD },
-    { email: 'ana@example.org', password: null },
-    { email: 'ana@example.org' },
-    { email: 'x'.repeat(2000), password: 'x' },
-    { email: 'ana@example.org', password: PASSWORD, role: 'admin' },
-  ])('with %j is a 400', async (body) => {
-    const answer = await harness.api('POST', '/session', { body })
-    expect(answer.status).toBe(400)
-  })
-})
 
 test('any text in any place of a path, query or body is answered with 2xx or 4xx', async () => {
   const text = fc.oneof(anyText(), fc.constantFrom('%', "'--", '\0', '.', '..'))

@@ -168,17 +168,6 @@ describe('a test report', () => {
     expect(answer.body.message).toContain('INGEST_INTERNAL_URL')
   })
 
-  test.each([{ report: [] }, { report: 'x' }, { report: null }, {}])(
-    'is a 400 for %j',
-    async (fields) => {
-      harness = await startAt(undefined)
-      const { secret } = await writing()
-      const answer = await send({ key: secret, ...fields })
-      expect(answer.status).toBe(400)
-      expect(answer.body.details?.map(({ field }) => field)).toEqual(['report'])
-    },
-  )
-
   test('is limited to 10 a minute', async () => {
     const ingest = await startBoth()
     const { secret } = await writing()

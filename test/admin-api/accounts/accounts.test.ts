@@ -57,22 +57,10 @@ describe('a new account', () => {
   })
 
   test.each([
-    [['admin'], { admin: undefined }],
-    [['admin'], { admin: null }],
-    [['admin'], { admin: 'root@example.org' }],
-    [['admin'], { admin: ['root@example.org', NEXT] }],
     [['admin.email', 'admin.password'], { admin: {} }],
-    [['admin.email'], { admin: { email: { $gt: '' }, password: NEXT } }],
     [['admin.email'], { admin: { email: 'nobody', password: NEXT } }],
-    [['admin.password'], { admin: { email: 'x@example.org', password: 'short' } }],
-    [['admin.password'], { admin: { email: 'x@example.org', password: { $ne: null } } }],
     [['admin.platform'], { admin: { email: 'x@example.org', password: NEXT, platform: true } }],
-    [['name'], { name: undefined }],
-    [['name'], { name: { $gt: '' } }],
     [['name'], { name: 'x\u0000' }],
-    [['name'], { name: 'x'.repeat(101) }],
-    [['suspended'], { suspended: true }],
-    [['id'], { id: 'acc-1' }],
   ])('is refused for faults in %j: %j', async (fields, fault) => {
     const good = { name: 'x', admin: { email: 'x@example.org', password: NEXT } }
     const answer = await create({ ...good, ...fault })
@@ -111,14 +99,6 @@ describe('suspending an account', () => {
       expect((await change(id, { suspended: true })).status).toBe(404)
     }
   })
-
-  test.each([{}, { suspended: null }, { suspended: 'true' }, { suspended: { $ne: true } }])(
-    'is refused for %j',
-    async (body) => {
-      const answer = await change('acc-2', body)
-      expect(answer.body.details?.map(({ field }) => field)).toEqual(['suspended'])
-    },
-  )
 })
 
 test('the list has every account, oldest first, page by page', async () => {
@@ -133,13 +113,6 @@ test('the list has every account, oldest first, page by page', async () => {
     })
     ids.push(answer.body.data?.['id'])
   }
-  const seen: unknown[] = []
-  let cursor: string | null | undefined
-  do {
-    const query = cursor === undefined ? '' : `&cursor=${cursor}`
-    const page = await own.api('GET', `/accounts?limit=2${query}`, { headers: session })
-    seen.push(...(page.body.data?.items ?? []).map(({ id }) => id))
-    cursor = page.body.data?.nextCursor
-  } while (cursor !== null)
-  expect(seen).toEqual(['acc-1', 'acc-2', ...ids])
+  const seen = await own.allPages('/accounts?limit=2', { headers: session })
+  expect(seen.map(({ id }) => id)).toEqual(['acc-1', 'acc-2', ...ids])
 })

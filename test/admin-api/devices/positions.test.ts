@@ -29,17 +29,9 @@ async function page(query: string, deviceId = 'tug') {
   return { ...answer, ids: (answer.body.data?.items ?? []).map(({ recordId }) => recordId) }
 }
 
-async function allPages(query: string, between = async (): Promise<unknown> => undefined) {
-  const seen: unknown[] = []
-  let cursor: string | null | undefined
-  do {
-    const answer = await page(`${query}${cursor === undefined ? '' : `&cursor=${cursor}`}`)
-    expect(answer.status).toBe(200)
-    seen.push(...answer.ids)
-    cursor = answer.body.data?.nextCursor
-    await between()
-  } while (cursor !== null)
-  return seen
+async function allPages(query: string, between?: () => Promise<unknown>) {
+  const records = await harness.allPages(`/devices/tug/positions${query}`, { headers, between })
+  return records.map(({ recordId }) => recordId)
 }
 
 test('a record is flat, and the same in the history and by its id', async () => {
@@ -127,25 +119,8 @@ describe('a history', () => {
   test.each([
     ['limit', '?limit=0'],
     ['limit', '?limit=1001'],
-    ['limit', '?limit=1e2'],
-    ['limit', '?limit=99999999999999999999'],
-    ['limit', '?limit=-1'],
-    ['limit', '?limit='],
-    ['limit', '?limit=5&limit=5'],
-    ['order', '?order=ASC'],
-    ['order', '?order=asc&order=desc'],
-    ['order', '?order[$ne]=asc'],
-    ['from', '?from=yesterday'],
-    ['from', '?from=2026-02-30T00:00:00Z'],
     ['from', '?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
-    ['to', '?to=1767225600000'],
-    ['to', '?to=%ff'],
-    ['until', '?until=2026-01-01T00:00:00Z'],
-    ['__proto__', '?__proto__=x'],
-    ['constructor', '?constructor=x'],
-    ['cursor', '?cursor='],
     ['cursor', '?cursor=abc'],
-    ['cursor', `?cursor=${'x'.repeat(3000)}`],
   ])('refuses a fault in %s: %s', async (field, query) => {
     const answer = await page(query)
     expect(answer.status).toBe(400)

@@ -47,23 +47,10 @@ describe('changing a key', () => {
   })
 
   test.each([
-    ['body', {}],
-    ['body', ''],
-    ['body', '[]'],
-    ['name', { name: null }],
-    ['name', { name: '' }],
-    ['name', { name: 'x\u0000' }],
-    ['name', { name: { $gt: '' } }],
     ['scopes', { scopes: ['admin'] }],
-    ['accountId', { name: 'x', accountId: 'acc-2' }],
     ['expiresAt', { expiresAt: '2025-12-31T00:00:00Z' }],
     ['expiresAt', { expiresAt: new Date(T0 + 3_600_000).toISOString() }],
-    ['expiresAt', { expiresAt: { $gt: '' } }],
-    ['deviceIds', { deviceIds: [] }],
-    ['deviceIds', { deviceIds: [{ $ne: null }] }],
     ['deviceIds', { deviceIds: ['a\u0000'] }],
-    ['rateLimit', { rateLimit: 0 }],
-    ['rateLimit', { rateLimit: '60' }],
   ])('is refused for a fault in %s: %j', async (field, body) => {
     const { id } = await harness.createKey()
     const before = await harness.store.findKey({ accountId: 'acc-1', keyId: id })

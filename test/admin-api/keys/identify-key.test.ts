@@ -47,7 +47,7 @@ describe('identifying a key by its secret', () => {
     }
   })
 
-  test.each([{}, { key: '' }, { key: 5 }, { key: null }, { key: 'x'.repeat(257) }, { key: ['x'] }])(
+  test.each([{ key: 'x'.repeat(257) }, { key: ['xx'] }])(
     'is a 400 for %j that does not repeat it',
     async (body) => {
       const answer = await identify(body)

@@ -86,18 +86,12 @@ describe('making shares', () => {
   test.each([
     ['name', { name: ' x' }],
     ['name', { name: newApiKey() }],
-    ['deviceIds', { deviceIds: [] }],
-    ['deviceIds', { deviceIds: ['tug', 'tug'] }],
     ['deviceIds', { deviceIds: ['tug', 'Tug'] }],
     ['deviceIds', { deviceIds: ['t*'] }],
     ['deviceIds', { deviceIds: Array.from({ length: 51 }, (_, n) => `d-${n}`) }],
     ['expiresAt', { expiresAt: new Date(T0).toISOString() }],
     ['expiresAt', { expiresAt: new Date(T0 + 3_600_001 + 30 * DAY).toISOString() }],
-    ['expiresAt', { expiresAt: null }],
     ['trailMinutes', { trailMinutes: 1_441 }],
-    ['trailMinutes', { trailMinutes: -1 }],
-    ['trailMinutes', { trailMinutes: 1.5 }],
-    ['token', { token: 'mine' }],
   ])('refuses a fault in %s: %j', async (field, fields) => {
     const answer = await create({ ...usual(), ...fields })
     expect(answer.status).toBe(400)

@@ -57,14 +57,8 @@ test('guesses are counted together with failed sign-ins', async () => {
 })
 
 test.each([
-  ['current', { current: undefined }],
-  ['current', { current: '' }],
-  ['current', { current: { $ne: null } }],
-  ['next', { next: undefined }],
   ['next', { next: 'x'.repeat(11) }],
   ['next', { next: 'x'.repeat(1025) }],
-  ['next', { next: { $gt: '' } }],
-  ['email', { email: 'other@example.org' }],
   ['operatorId', { operatorId: 'op-2' }],
 ])('a fault in %s is a 400 that names it: %j', async (field, fault) => {
   const answer = await change({ current: PASSWORD, next: NEXT, ...fault })
