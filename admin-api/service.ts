@@ -56,6 +56,7 @@ export async function startAdminApi(
     host,
     port,
     graceMs: config.shutdownDeadlineMs / 2,
+    corsOrigins: config.corsOrigins,
   })
   lifecycle.onClose('admin API', () => server.close())
   // Last, when nothing else can fail: generated secrets are shown only once.

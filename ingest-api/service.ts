@@ -77,6 +77,7 @@ export async function startIngestApi(
     host: config.host,
     port: config.ingestPort,
     graceMs: config.shutdownDeadlineMs / 2,
+    corsOrigins: config.corsOrigins,
     handles: LISTENING_HANDLES,
     overload: { load, onRefused: countRefused({ metrics, logger }) },
     comesAgain: isOfApp,

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { admitPages, type CorsOrigins } from './cors.ts'
 import { refuseConnection, refuseOverload, refuseRequest } from './bare-answer.ts'
 import { HttpConnections } from './http-connections.ts'
 import { listen } from './listen.ts'
@@ -47,6 +48,7 @@ export async function serveHttp({
   handles = 1,
   overload,
   comesAgain = () => false,
+  corsOrigins,
 }: {
   app: HttpApp
   host: string
@@ -60,6 +62,8 @@ export async function serveHttp({
   overload?: Overload
   /** Whether the caller should retry an incomplete request, which then gets a 503. */
   comesAgain?: (request: IncomingMessage) => boolean
+  /** The origins whose pages may call the app; absent: none. */
+  corsOrigins?: CorsOrigins | undefined
 }): Promise<HttpServer> {
   const server = createServer({
     headersTimeout: 10_000,
@@ -80,6 +84,7 @@ export async function serveHttp({
 
   const handle = app.callback()
   const connections = new HttpConnections((request, response) => {
+    if (corsOrigins !== undefined && admitPages(corsOrigins, request, response)) return
     if (request.rawHeaders.length > 2 * MOST_HEADERS) {
       const message = `a request may have ${MOST_HEADERS} headers`
       return refuseRequest(response, 'HEADERS_TOO_LARGE', message)

@@ -84,6 +84,7 @@ export function sessionRoutes({
     ctx: AdminContext,
     { body: { email, password } }: Input<object, InputOf<typeof CREDENTIALS>>,
   ): Promise<void> {
+    requireSameOrigin(ctx)
     const client = clientOf(ctx.ip)
     const operator = await store.findOperatorByEmail(email)
     const who = { client, email, isKnown: operator !== undefined }
@@ -138,7 +139,7 @@ export function sessionRoutes({
       body: CREDENTIALS,
       bodyExample: { email: 'ana@example.org', password: 'correct horse battery staple' },
       answer: { data: SIGNED_IN },
-      errors: ['UNAUTHORIZED', 'RATE_LIMITED'],
+      errors: ['UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMITED'],
       handle: signIn,
     }),
     {
@@ -168,6 +169,12 @@ export function sessionRoutes({
     },
     changePasswordRoute({ store, clock, turns, throttle }),
   ]
+}
+
+/** Browsers name the relation of the page; a page in CORS_ORIGINS must not gain a session. */
+function requireSameOrigin(ctx: AdminContext): void {
+  if (!['cross-site', 'same-site'].includes(ctx.get('sec-fetch-site'))) return
+  throw new ApiError('FORBIDDEN', 'sign in on the page of the console; other pages send a key')
 }
 
 /** Does the same work whether or not the e-mail is known, so that timing reveals nothing. */

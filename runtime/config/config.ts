@@ -1,3 +1,4 @@
+import type { CorsOrigins } from '../cors.ts'
 import type { ConsoleConfig } from './console-variables.ts'
 
 /** The configuration, read from the environment in this one place. */
@@ -33,6 +34,8 @@ export type Config = ConsoleConfig & {
   }
   /** Days; `off` removes a retention that the store has. */
   readonly retention?: number | 'off'
+  /** The origins whose pages may call both APIs with a key; absent: none. */
+  readonly corsOrigins?: CorsOrigins
   /** The number of proxies in front. */
   readonly trustProxy: number
   readonly logLevel: string

@@ -54,6 +54,7 @@ function toConfig(v: Variables): Config {
       },
     }),
     ...(v.RETENTION_DAYS !== undefined && { retention: v.RETENTION_DAYS }),
+    ...(v.CORS_ORIGINS !== undefined && { corsOrigins: v.CORS_ORIGINS }),
     trustProxy: v.TRUST_PROXY,
     logLevel: v.LOG_LEVEL,
     shutdownDeadlineMs: v.SHUTDOWN_DEADLINE_MS,

@@ -1,4 +1,5 @@
 import Joi from 'joi'
+import type { CorsOrigins } from '../cors.ts'
 import type { RateLimit } from './config.ts'
 import { CONSOLE_VARIABLES, consoleFault, type ConsoleVariables } from './console-variables.ts'
 import { variable } from './variable.ts'
@@ -31,6 +32,7 @@ export type Variables = ConsoleVariables & {
   SPOOL_MAX_BYTES: number
   SPOOL_MAX_AGE_SECONDS: number
   RETENTION_DAYS?: number | 'off'
+  CORS_ORIGINS?: CorsOrigins
   TRUST_PROXY: number
   LOG_LEVEL: string
   SHUTDOWN_DEADLINE_MS: number
@@ -134,6 +136,16 @@ export const variables = Joi.object({
       expected: 'a whole number of days, 1 to 3650, or off',
     },
   ),
+  CORS_ORIGINS: variable(
+    'CORS_ORIGINS',
+    Joi.string().custom(
+      (text: string, helpers) => parseOrigins(text) ?? helpers.error('any.invalid'),
+    ),
+    {
+      expected:
+        'origins in lower case without a slash at the end, separated by blanks, for example https://map.example.org http://localhost:5173, or *',
+    },
+  ),
   TRUST_PROXY: variable('TRUST_PROXY', Joi.number().integer().min(0).max(10), {
     expected: 'how many proxies stand in front, 0 to 10',
   }).default(0),
@@ -164,4 +176,15 @@ function parseLimit(text: string): RateLimit | 'off' | undefined {
   if (text === 'off') return 'off'
   const match = /^([1-9]\d{0,8})\/([1-9]\d{0,5})$/.exec(text)
   return match === null ? undefined : { points: Number(match[1]), seconds: Number(match[2]) }
+}
+
+function parseOrigins(text: string): CorsOrigins | undefined {
+  if (text === '*') return text
+  const origins = text.trim().split(/\s+/)
+  return origins.every(isOrigin) ? origins : undefined
+}
+
+/** Whether the text is an origin exactly as browsers send it. */
+function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
 }

@@ -104,7 +104,7 @@ describe('errors of a call', () => {
     ['get', '/devices/{deviceId}', [401, 403, 404, 429]],
     ['post', '/keys', [401, 403, 413, 415, 429]],
     ['post', '/keys/{id}/revoke', [401, 403, 404, 429]],
-    ['post', '/session', [401, 413, 415, 429]],
+    ['post', '/session', [401, 403, 413, 415, 429]],
     ['post', '/operators', [401, 403, 409, 413, 415, 429]],
   ])('%s %s', (method, path, others) => {
     const statuses = Object.keys(told(method, path).responses).map(Number)

@@ -19,8 +19,13 @@ type Answer = { readonly status: number; readonly body: { readonly data: never }
 /**
  * A real service and a browser for all tests of a file. What a page must never do is looked at after
  * each test: break its own policy, ask another origin, or throw.
+ * @param env variables of the service besides the usual ones, once `beforeAll` has come to it.
+ * @param origins which pages may ask besides the console's own.
  */
-export function consoleSuite() {
+export function consoleSuite({
+  env = () => ({}),
+  origins = () => [],
+}: { env?: () => Record<string, string>; origins?: () => readonly string[] } = {}) {
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>
   let service: Embedded
   let browser: Browser
@@ -31,7 +36,7 @@ export function consoleSuite() {
 
   beforeAll(async () => {
     directory = await temporaryDirectory()
-    service = await startEmbedded(directory.path, ENV)
+    service = await startEmbedded(directory.path, { ...ENV, ...env() })
     browser = await chromium.launch({
       executablePath: chromiumPath ?? '',
       // As people's browsers do, it brings pages back as they were left.
@@ -112,7 +117,8 @@ export function consoleSuite() {
     })
     page.on('request', (request) => {
       const { protocol, origin } = new URL(request.url())
-      if (/^(data|blob):$/.test(protocol) || [service.adminUrl, plainUrl()].includes(origin)) return
+      const known = [service.adminUrl, plainUrl(), ...origins()]
+      if (/^(data|blob):$/.test(protocol) || known.includes(origin)) return
       faults.push(`asked another origin: ${request.url()}`)
     })
   }
@@ -159,6 +165,7 @@ export function consoleSuite() {
     await whileAway()
     service = await startEmbedded(directory.path, {
       ...ENV,
+      ...env(),
       ADMIN_PORT: port,
       INGEST_PORT: ingestPort,
     })

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import Koa from 'koa'
+import { ConfigError } from '../../runtime/config/config.ts'
+import { loadConfig } from '../../runtime/config/load-config.ts'
+import { serveHttp, type HttpServer } from '../../runtime/http-server.ts'
+
+const PAGE = 'https://map.example.org'
+const PREFLIGHT = { Origin: PAGE, 'Access-Control-Request-Method': 'POST' }
+
+let listed: HttpServer
+let open: HttpServer
+let closed: HttpServer
+
+beforeAll(async () => {
+  const app = new Koa()
+  // As reports are answered: all headers at once.
+  app.use((ctx) => {
+    ctx.respond = false
+    ctx.res.writeHead(401, ['X-Request-Id', 'r-1', 'Content-Length', '0']).end()
+  })
+  const options = { app, host: '127.0.0.1', port: 0, graceMs: 500 }
+  listed = await serveHttp({ ...options, corsOrigins: [PAGE] })
+  open = await serveHttp({ ...options, corsOrigins: '*' })
+  closed = await serveHttp(options)
+})
+
+afterAll(() => Promise.all([listed, open, closed].map((server) => server.close())))
+
+function allowed({ headers }: Response): string | null {
+  return headers.get('access-control-allow-origin')
+}
+
+test('a preflight of a listed origin is answered before any authentication', async () => {
+  const answer = await fetch(listed.url, { method: 'OPTIONS', headers: PREFLIGHT })
+  expect(answer.status).toBe(204)
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    'access-control-allow-origin': PAGE,
+    'access-control-allow-methods': 'GET, HEAD, POST, PATCH, DELETE',
+    'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, Last-Event-ID',
+    'x-request-id': expect.anything() as unknown,
+    vary: 'Origin',
+  })
+  expect(answer.headers.has('access-control-allow-credentials')).toBe(false)
+})
+
+test('a page of a listed origin reads every answer and the headers about limits', async () => {
+  const answer = await fetch(listed.url, { headers: { Origin: PAGE } })
+  expect([answer.status, allowed(answer)]).toEqual([401, PAGE])
+  expect(answer.headers.get('access-control-expose-headers')).toBe(
+    'RateLimit, RateLimit-Policy, Retry-After, X-Request-Id',
+  )
+  expect(answer.headers.has('access-control-allow-credentials')).toBe(false)
+})
+
+test('caches keep the answers to different origins apart', async () => {
+  expect((await fetch(listed.url)).headers.get('vary')).toBe('Origin')
+})
+
+test.each([
+  ['of another scheme', 'http://map.example.org'],
+  ['of another port', 'https://map.example.org:8443'],
+  ['of a longer name', 'https://map.example.org.evil.example'],
+  ['without a name', 'null'],
+])('a page of an origin %s stays outside', async (_, origin) => {
+  const headers = { ...PREFLIGHT, Origin: origin }
+  expect(allowed(await fetch(listed.url, { headers }))).toBeNull()
+  const preflight = await fetch(listed.url, { method: 'OPTIONS', headers })
+  expect([preflight.status, allowed(preflight)]).toEqual([401, null])
+})
+
+test('with * a page of every origin is let in', async () => {
+  const answer = await fetch(open.url, { method: 'OPTIONS', headers: PREFLIGHT })
+  expect([answer.status, allowed(answer)]).toEqual([204, '*'])
+})
+
+test('without CORS_ORIGINS no page of another origin is let in', async () => {
+  const answer = await fetch(closed.url, { method: 'OPTIONS', headers: PREFLIGHT })
+  expect([answer.status, allowed(answer)]).toEqual([401, null])
+})
+
+test.each([
+  'https://map.example.org/',
+  'https://Map.example.org',
+  'map.example.org',
+  'https://a *',
+])('CORS_ORIGINS=%s aborts the start with the form that is expected', (value) => {
+  const load = () => loadConfig({ CORS_ORIGINS: value })
+  expect(load).toThrow(ConfigError)
+  expect(load).toThrow('CORS_ORIGINS must be origins in lower case without a slash at the end')
+})
