@@ -1,7 +1,8 @@
-import { outcomeIn, outcomesIn, type Answer, type Later } from './answer.ts'
+import { outcomeIn } from './answer.ts'
 import { post, type Target } from './post.ts'
 import type { Outcome, Report, TimedReport } from './report.ts'
 import { retrying, type Patience } from './retry.ts'
+import { sendTogether } from './send-together.ts'
 
 export type { Outcome, Refusal, Report, TimedReport } from './report.ts'
 
@@ -35,24 +36,10 @@ export function gpsClient(options: Target & Patience): GpsClient {
     },
 
     async submitBatch(reports, { signal = NEVER } = {}) {
-      const outcomes = new Map<TimedReport, Outcome>()
-      let open = reports
-      const send = () =>
-        post(options, { path: BATCH, body: JSON.stringify({ reports: open }), signal })
-      const end = await retry(send, judge, signal)
+      const { outcomes, end } = await sendTogether(reports, {
+        ...{ target: options, path: BATCH, retry, signal },
+      })
       return reports.map((report) => outcomes.get(report) ?? end)
-
-      /** Settles the open reports, all of them alike if the answer has no individual results. */
-      function judge(answer: Answer): Outcome | Later {
-        const found = outcomesIn(answer, open.length)
-        if (found === undefined) return outcomeIn(answer)
-        open.forEach((report, index) => {
-          const outcome = found[index]
-          if (outcome !== undefined && outcome.kind !== 'later') outcomes.set(report, outcome)
-        })
-        open = open.filter((report) => !outcomes.has(report))
-        return found.find(({ kind }) => kind === 'later') ?? { kind: 'stopped' }
-      }
     },
   }
 }

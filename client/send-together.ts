@@ -1,0 +1,36 @@
+import { outcomeIn, outcomesIn, type Answer, type Later } from './answer.ts'
+import { post, type Target } from './post.ts'
+import type { Outcome, TimedReport } from './report.ts'
+import type { Retry } from './retry.ts'
+
+/**
+ * Sends reports in one request until each has an outcome, repeating only those that still lack one.
+ * `end` is the outcome of all reports that are not in `outcomes`: the request as a whole was refused,
+ * given up or stopped.
+ */
+export async function sendTogether<Sent extends TimedReport>(
+  reports: readonly Sent[],
+  {
+    target,
+    path,
+    retry,
+    signal,
+  }: { target: Target; path: string; retry: Retry; signal: AbortSignal },
+): Promise<{ outcomes: ReadonlyMap<Sent, Outcome>; end: Outcome }> {
+  const outcomes = new Map<Sent, Outcome>()
+  let open = reports
+  const send = () => post(target, { path, body: JSON.stringify({ reports: open }), signal })
+  return { end: await retry(send, judge, signal), outcomes }
+
+  /** Settles the open reports, all of them alike if the answer has no individual results. */
+  function judge(answer: Answer): Outcome | Later {
+    const found = outcomesIn(answer, open.length)
+    if (found === undefined) return outcomeIn(answer)
+    open.forEach((report, index) => {
+      const outcome = found[index]
+      if (outcome !== undefined && outcome.kind !== 'later') outcomes.set(report, outcome)
+    })
+    open = open.filter((report) => !outcomes.has(report))
+    return found.find(({ kind }) => kind === 'later') ?? { kind: 'stopped' }
+  }
+}
