@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import type { parseArgs, ParseArgsConfig } from 'node:util'
 import { parseArguments, UsageError } from '../command.ts'
+import { keyOption, urlOption } from '../target-options.ts'
 
 export type Options = {
   readonly url: URL
@@ -67,16 +68,22 @@ export function parseOptions(
     because: values.gpx === undefined ? 'goes with --gpx FILE only' : 'does not go with --gpx',
   })
   if (values.verify !== true) refuse(values, ONLY_VERIFY, { because: 'goes with --verify only' })
-  const key = secret(values.key ?? env['GPS_KEY'], '--key', 'an API key, or set GPS_KEY')
+  const key = keyOption('--key', values.key ?? env['GPS_KEY'], {
+    expected: 'an API key, or set GPS_KEY',
+  })
   const readKey = values['read-key'] ?? env['GPS_READ_KEY'] ?? key
   return {
-    url: url(values, 'url', 'http://localhost:8080'),
+    url: urlOption('--url', values.url, { fallback: 'http://localhost:8080' }),
     key,
     giveUpMs: number(values, 'give-up', { fallback: 60, min: 0, max: 86_400 }) * 1000,
     ...(values.verify === true && {
       verify: {
-        adminUrl: url(values, 'admin-url', 'http://localhost:8081'),
-        readKey: secret(readKey, '--read-key', 'an API key with the scope positions:read'),
+        adminUrl: urlOption('--admin-url', values['admin-url'], {
+          fallback: 'http://localhost:8081',
+        }),
+        readKey: keyOption('--read-key', readKey, {
+          expected: 'an API key with the scope positions:read',
+        }),
       },
     }),
     source: values.gpx === undefined ? movingSource(values) : gpxSource(values, values.gpx),
@@ -139,16 +146,4 @@ function number(
   }
   const what = whole ? 'a whole number' : 'a number'
   throw new UsageError(`--${name} must be ${what} from ${min} to ${max}, not "${text}"`)
-}
-
-function url(values: Values, name: 'url' | 'admin-url', fallback: string): URL {
-  const text = values[name] ?? fallback
-  const parsed = URL.canParse(text) ? new URL(text) : undefined
-  if (parsed?.protocol === 'http:' || parsed?.protocol === 'https:') return parsed
-  throw new UsageError(`--${name} must be an http:// or https:// URL such as ${fallback}`)
-}
-
-function secret(value: string | undefined, name: string, expected: string): string {
-  if (value !== undefined && /^[\x21-\x7e]+$/.test(value)) return value
-  throw new UsageError(`${name} must be ${expected}`)
 }
