@@ -15,7 +15,9 @@ const ports = [
 ]
 
 const forCommands = [
-  ...['command', 'open', 'progress', 'when-ready'].map((name) => `commands/${name}.ts`),
+  ...['command', 'open', 'progress', 'target-options', 'when-ready'].map(
+    (name) => `commands/${name}.ts`,
+  ),
   ...['schemas/', 'runtime/'],
 ]
 
@@ -50,9 +52,10 @@ const allowed: Record<string, readonly string[]> = {
   embedded: [...services.map((name) => `${name}/`), 'schemas/', 'runtime/', ...ports],
   commands: ['runtime/', ...ports],
   'commands/dead-letters': [...forCommands, ...ports],
+  'commands/import': ['client/', 'ingest-api/apps/', ...forCommands],
   'commands/rebuild': ['projector/', ...forCommands, ...ports],
   'commands/set-password': ['admin-api/sign-in/', ...forCommands, ...ports],
-  'commands/simulate': ['client/', ...forCommands],
+  'commands/simulate': ['client/', 'commands/import/formats/', ...forCommands],
   client: [],
   bench: ['commands/command.ts', 'projector/', 'schemas/', 'runtime/', ...ports, 'test/'],
   console: rooms('app', 'ui', 'live', 'api', 'core'),
@@ -189,6 +192,7 @@ describe('imports follow the way of a position', () => {
       .filter((file) => readFileSync(join(root, file), 'utf8').includes('process.env'))
     expect(readers.filter((file) => !file.startsWith('scripts/'))).toEqual([
       'runtime/config/load-config.ts',
+      'commands/import/main.ts',
       'commands/simulate/main.ts',
     ])
   })

@@ -1,0 +1,36 @@
+import type { SentPoint } from '../../../ingest-api/apps/app.ts'
+
+/** A stream of text, cut anywhere between characters. */
+export type Text = AsyncIterable<string>
+
+/** A position as a file has it, yet to be judged. */
+export type Point = Omit<SentPoint, 'kind' | 'sent'>
+
+/** One item of a file, and its place there: the number of a line, or of an element of a list. */
+export type Found = { readonly place: number } & (
+  | { readonly kind: 'point'; readonly point: Point }
+  /** It should be a position, but cannot be read. */
+  | { readonly kind: 'broken'; readonly message: string }
+  /** It is none; `what` names its type. */
+  | { readonly kind: 'other'; readonly what: string }
+)
+
+/** A file format: a pure reader of a stream of text. */
+export type Format = {
+  /** The value of `--format`. */
+  readonly name: string
+  readonly title: string
+  /** What places count. */
+  readonly places: 'line' | 'element'
+  /** Whether its device ids are numbers that only another file explains. */
+  readonly numbersDevices?: boolean
+  /** Whether a text that begins like this has the format. */
+  recognises(head: string): boolean
+  /** @throws {UnreadableError} where the text ends to make sense. */
+  read(text: Text): AsyncIterable<readonly Found[]>
+}
+
+/** A file cannot be read, or not further; the message says why. */
+export class UnreadableError extends Error {
+  override readonly name = 'UnreadableError'
+}

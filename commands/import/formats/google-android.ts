@@ -1,0 +1,30 @@
+import { objectIn } from '../../../ingest-api/apps/values.ts'
+import type { Format, Found } from './format.ts'
+import { segmentPoints, signalMeasured, timelinePoint } from './google-timeline.ts'
+import { jsonElements, type Element } from './json-elements.ts'
+
+/** The Timeline as Android exports it: `{"semanticSegments":[…],"rawSignals":[…], …}`. */
+export const googleAndroid: Format = {
+  name: 'google-android',
+  title: 'Google Timeline from Android (Timeline.json)',
+  places: 'element',
+  recognises: (head) => /^\{\s*"(?:semanticSegments|rawSignals|userLocationProfile)"/.test(head),
+
+  async *read(text) {
+    for await (const elements of jsonElements(text, ['$.semanticSegments.*', '$.rawSignals.*'])) {
+      yield elements.flatMap(found)
+    }
+  },
+}
+
+function found({ number: place, value }: Element): Found[] {
+  const element = objectIn(value) ?? {}
+  const position = objectIn(element['position'])
+  if (position !== undefined) {
+    const { LatLng: at, timestamp: sentTime } = position
+    return [timelinePoint(place, { at, sentTime, measured: signalMeasured(position) })]
+  }
+  if (element['startTime'] !== undefined) return segmentPoints(element, place)
+  const [what = 'empty elements'] = Object.keys(element)
+  return [{ kind: 'other', place, what }]
+}

@@ -1,0 +1,51 @@
+import { timeIn } from '../../../ingest-api/apps/times.ts'
+import { measure, numberIn, objectIn, type Measured } from '../../../ingest-api/apps/values.ts'
+import type { Format, Found } from './format.ts'
+import { jsonElements, type Element } from './json-elements.ts'
+
+/** Google Takeout's location history until 2024: `{"locations":[{"latitudeE7":…, …}]}`. */
+export const googleRecords: Format = {
+  name: 'google-records',
+  title: 'Google Takeout (Records.json)',
+  places: 'element',
+  recognises: (head) => /^\{\s*"locations"\s*:\s*\[/.test(head) && !/"Feature"/.test(head),
+
+  async *read(text) {
+    for await (const elements of jsonElements(text, ['$.locations.*'])) yield elements.map(found)
+  },
+}
+
+function found({ number: place, value }: Element): Found {
+  const location = objectIn(value)
+  if (location === undefined) {
+    return { kind: 'broken', place, message: 'a location must be an object' }
+  }
+  const { latitudeE7, longitudeE7 } = location
+  const sentTime = location['timestamp'] ?? location['timestampMs']
+  if (latitudeE7 === undefined && longitudeE7 === undefined) {
+    return { kind: 'other', place, what: 'locations without coordinates' }
+  }
+  const measured: Measured = {}
+  measure(measured, 'accuracy', location['accuracy'])
+  measure(measured, 'altitude', location['altitude'])
+  measure(measured, 'speed', location['velocity'])
+  measure(measured, 'heading', location['heading'])
+  return {
+    kind: 'point',
+    place,
+    point: {
+      deviceId: undefined,
+      latitude: degrees(latitudeE7),
+      longitude: degrees(longitudeE7),
+      time: timeIn(sentTime),
+      sentTime,
+      measured,
+    },
+  }
+}
+
+/** Degrees from ten-millionths. Divided, because multiplying by 1e-7 gives other last digits. */
+function degrees(e7: unknown): unknown {
+  const number = numberIn(e7)
+  return number === undefined ? e7 : number / 1e7
+}

@@ -1,0 +1,35 @@
+import { JSONParser } from '@streamparser/json'
+import { UnreadableError, type Text } from './format.ts'
+
+export type Element = { readonly number: number; readonly value: unknown }
+
+/**
+ * The elements of lists in a JSON text, numbered together from 1. Only one is in memory at a time.
+ * @param paths where the lists are, for example `$.locations.*`.
+ * @throws {UnreadableError} if the text is not JSON, or ends too early.
+ */
+export async function* jsonElements(
+  text: Text,
+  paths: readonly string[],
+): AsyncGenerator<Element[]> {
+  const parser = new JSONParser({ paths: [...paths], keepStack: false })
+  let number = 0
+  let elements: Element[] = []
+  let fault: Error | undefined
+  parser.onValue = ({ value }) => {
+    number += 1
+    elements.push({ number, value })
+  }
+  parser.onError = (error) => {
+    fault ??= error
+  }
+  for await (const chunk of text) {
+    parser.write(parser.isEnded ? chunk.trimStart() : chunk)
+    yield elements
+    elements = []
+    if (fault !== undefined) {
+      throw new UnreadableError(`it is not valid JSON after element ${number}: ${fault.message}`)
+    }
+  }
+  if (!parser.isEnded) throw new UnreadableError(`it ends after element ${number}, unfinished`)
+}

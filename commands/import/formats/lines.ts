@@ -1,0 +1,26 @@
+import { UnreadableError, type Text } from './format.ts'
+
+export type Line = { readonly number: number; readonly text: string }
+
+const LONGEST = 16 * 1024 * 1024
+
+/** The lines of a text that are not blank, without their ends. */
+export async function* linesOf(text: Text): AsyncGenerator<Line[]> {
+  let rest = ''
+  let number = 0
+  for await (const chunk of text) {
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop() ?? ''
+    if (rest.length > LONGEST) {
+      throw new UnreadableError(`line ${number + lines.length + 1} is longer than 16 MiB`)
+    }
+    yield lines.flatMap((line) => numbered(line))
+  }
+  yield numbered(rest)
+
+  function numbered(line: string): Line[] {
+    number += 1
+    const trimmed = line.trim()
+    return trimmed === '' ? [] : [{ number, text: trimmed }]
+  }
+}

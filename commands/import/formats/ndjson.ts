@@ -1,0 +1,33 @@
+import { objectIn } from '../../../ingest-api/apps/values.ts'
+import type { Format, Found } from './format.ts'
+import { linesOf, type Line } from './lines.ts'
+import { ownPoint } from './own-fields.ts'
+
+/** A report or record as JSON on each line, as our own export has them. */
+export const ndjson: Format = {
+  name: 'ndjson',
+  title: 'NDJSON of this service',
+  places: 'line',
+  recognises(head) {
+    const fields = objectIn(jsonIn(head.trimStart().split('\n', 1)[0] ?? ''))
+    return fields !== undefined && 'latitude' in fields && 'longitude' in fields
+  },
+
+  async *read(text) {
+    for await (const lines of linesOf(text)) yield lines.map(found)
+  },
+}
+
+function found({ number: place, text }: Line): Found {
+  const fields = objectIn(jsonIn(text))
+  if (fields !== undefined) return { kind: 'point', place, point: ownPoint(fields) }
+  return { kind: 'broken', place, message: 'the line must be a JSON object' }
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,37 @@
+import { csvRows } from './csv-rows.ts'
+import type { Format } from './format.ts'
+import { traccarPosition } from './traccar.ts'
+
+/** All columns but these are attributes. */
+const POSITION = [
+  ...['id', 'deviceId', 'protocol', 'serverTime', 'deviceTime', 'fixTime', 'valid', 'latitude'],
+  ...['longitude', 'altitude', 'speed', 'course', 'address', 'accuracy'],
+]
+
+/** Traccar's report of a route as CSV. It quotes nothing, so an address may have any number of commas. */
+export const traccarCsv: Format = {
+  name: 'traccar-csv',
+  title: 'positions of Traccar (CSV)',
+  places: 'line',
+  numbersDevices: true,
+  recognises(head) {
+    const header = head.split(/\r?\n/, 1)[0]?.split(',') ?? []
+    return ['deviceId', 'fixTime', 'latitude', 'longitude'].every((name) => header.includes(name))
+  },
+
+  async *read(text) {
+    for await (const { header, row } of csvRows(text)) {
+      const fields: Record<string, unknown> = {}
+      const attributes: Record<string, unknown> = {}
+      const more = Math.max(0, row.cells.length - header.length)
+      const address = header.indexOf('address')
+      header.forEach((name, column) => {
+        const cell = row.cells[address !== -1 && column > address ? column + more : column]
+        if (cell === undefined || cell === '') return
+        if (POSITION.includes(name)) fields[name] = cell
+        else attributes[name] = cell
+      })
+      yield traccarPosition({ ...fields, attributes }, row.line)
+    }
+  },
+}

@@ -1,0 +1,115 @@
+import { createReadStream } from 'node:fs'
+import { UnreadableError, type Format, type Found } from './formats/format.ts'
+import { judge, type Choice } from './judge.ts'
+import type { Outgoing } from './outbox.ts'
+import { readPoints } from './read-points.ts'
+import { Repeats } from './repeats.ts'
+import type { Tally } from './tally.ts'
+import { textOf } from './text-of.ts'
+
+const STANDARD_INPUT = '-'
+const NO_DEVICE = 'its points name no device: name it with --device ID'
+const NUMBERED_DEVICES =
+  "its devices are Traccar's internal numbers: give the answer of /api/devices with --devices FILE, or one device with --device ID"
+
+export type Import = Choice & {
+  readonly files: readonly string[]
+  readonly format?: Format | undefined
+  /** The device of all points, whatever the files say. */
+  readonly deviceId?: string | undefined
+  /** The ids of devices by the numbers that Traccar has for them. */
+  readonly deviceIds?: ReadonlyMap<string, string> | undefined
+}
+
+/**
+ * Reads the points of files one after the other, and delivers those that are valid and chosen, in their
+ * order. The tally gets everything else.
+ */
+export async function importFiles(
+  { files, format, deviceId: onlyDevice, deviceIds, ...choice }: Import,
+  {
+    tally,
+    now,
+    onBytes,
+    deliver,
+  }: {
+    tally: Tally
+    now: number
+    onBytes: (bytes: number) => void
+    deliver: (outgoing: Outgoing) => Promise<void>
+  },
+): Promise<void> {
+  const repeats = new Repeats()
+  for (const file of files) {
+    try {
+      await importFile(file)
+    } catch (error) {
+      if (!(error instanceof UnreadableError)) throw error
+      tally.unreadable.push({ file, message: error.message })
+    }
+  }
+
+  async function importFile(file: string): Promise<void> {
+    const bytes = bytesOf(file, onBytes)
+    const { format: known, found } = await readPoints(textOf(bytes), { format })
+    const nameDevice = deviceNamer(known)
+    for await (const items of found) {
+      for (const item of items)
+        await take(item, `${file}, ${known.places} ${item.place}`, nameDevice)
+    }
+  }
+
+  async function take(item: Found, where: string, nameDevice: NameDevice): Promise<void> {
+    if (item.kind === 'other') return tally.passOver(item.what)
+    if (item.kind === 'broken') {
+      return tally.skip('unreadable entries', { where, message: item.message })
+    }
+    const { deviceId: named } = item.point
+    const deviceId = nameDevice(named)
+    if (deviceId === undefined) {
+      const message =
+        named === undefined ? 'it names no device' : `--devices has no device ${named}`
+      return tally.skip('deviceId', { where, message })
+    }
+    const judged = judge(item.point, { ...choice, deviceId, now })
+    if (judged.kind === 'outside') tally.outside += 1
+    else if (judged.kind === 'skipped')
+      tally.skip(judged.reason, { where, message: judged.message })
+    else {
+      if (repeats.add(judged.report)) tally.repeats += 1
+      await deliver({ report: judged.report, where })
+    }
+  }
+
+  /** The ids of a file's devices. Throws at the first point if the file is of no use without an option. */
+  function deviceNamer({ numbersDevices = false }: Format): NameDevice {
+    let namesDevices = false
+    return (named) => {
+      if (onlyDevice !== undefined) return onlyDevice
+      if (numbersDevices) {
+        if (deviceIds === undefined) throw new UnreadableError(NUMBERED_DEVICES)
+        return deviceIds.get(named ?? '')
+      }
+      namesDevices ||= named !== undefined
+      if (!namesDevices) throw new UnreadableError(NO_DEVICE)
+      return named
+    }
+  }
+}
+
+type NameDevice = (named: string | undefined) => string | undefined
+
+async function* bytesOf(
+  file: string,
+  onBytes: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of file === STANDARD_INPUT ? process.stdin : createReadStream(file)) {
+      onBytes((chunk as Uint8Array).length)
+      yield chunk as Uint8Array
+    }
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error
+    throw new UnreadableError(error.message, { cause: error })
+  }
+}

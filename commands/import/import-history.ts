@@ -1,0 +1,52 @@
+import { realTiming, type Timing } from '../../client/timing.ts'
+import { showProgress, type Screen } from '../progress.ts'
+import { importFiles } from './import-files.ts'
+import { importProgress, sizeOf } from './import-progress.ts'
+import type { Options } from './options.ts'
+import { openOutbox, type Outgoing } from './outbox.ts'
+import { historySender } from './send-history.ts'
+import type { Tally } from './tally.ts'
+
+const SHOWN_EVERY_MS = 200
+
+/**
+ * Imports files, showing the progress, and tallies their points.
+ * @throws once the service refuses the import as a whole, or is away for too long.
+ */
+export async function importHistory(
+  { target, ...chosen }: Options,
+  { tally, screen, timing = realTiming }: { tally: Tally; screen: Screen; timing?: Timing },
+): Promise<void> {
+  const startedAt = timing.now()
+  const progress = showProgress({ screen, now: () => timing.now() })
+  const totalBytes = await sizeOf(chosen.files)
+  let [bytes, points] = [0, 0]
+  let waitingFor: string | undefined
+  const observe = {
+    answered: () => (waitingFor = undefined),
+    repeated: (reason: string) => (waitingFor = reason),
+  }
+  const send = target && historySender(target, { tally, timing, observe })
+  const outbox = send && openOutbox(send)
+
+  async function deliver(outgoing: Outgoing): Promise<void> {
+    points += 1
+    if (outbox === undefined) tally.accept(outgoing.report)
+    else await outbox.add(outgoing)
+  }
+
+  function show(): void {
+    const elapsedMs = timing.now() - startedAt
+    progress.show(() => importProgress({ points, bytes, totalBytes, elapsedMs, waitingFor }))
+  }
+
+  const showing = setInterval(show, SHOWN_EVERY_MS)
+  try {
+    const onBytes = (read: number) => (bytes += read)
+    await importFiles(chosen, { tally, now: startedAt, onBytes, deliver })
+    await outbox?.flush()
+  } finally {
+    clearInterval(showing)
+    progress.end()
+  }
+}

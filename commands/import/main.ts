@@ -1,0 +1,23 @@
+import { runCommand } from '../command.ts'
+import { HELP } from './help.ts'
+import { importHistory } from './import-history.ts'
+import { parseOptions, type Options } from './options.ts'
+import { exitCode, summary } from './summary.ts'
+import { Tally } from './tally.ts'
+
+process.exitCode = await runCommand(process.argv.slice(2), {
+  help: HELP,
+  parse: (args) => parseOptions(args, process.env),
+  run: importAndTell,
+  afterFailure: 'Start it again: no point is stored twice.\n',
+})
+
+async function importAndTell(options: Options): Promise<number> {
+  const tally = new Tally()
+  try {
+    await importHistory(options, { tally, screen: process.stderr })
+  } finally {
+    process.stdout.write(summary(tally, { dryRun: options.target === undefined }))
+  }
+  return exitCode(tally)
+}

@@ -1,0 +1,36 @@
+import { count } from '../progress.ts'
+import type { Tally } from './tally.ts'
+
+const MOST_DEVICES = 20
+
+/** The result for people, in lines. */
+export function summary(tally: Tally, { dryRun }: { dryRun: boolean }): string {
+  const skips = [...tally.skipped].sort(([, a], [, b]) => b.count - a.count)
+  const devices = [...tally.devices]
+  const lines = [
+    `${dryRun ? 'would be imported' : 'accepted'}: ${count(tally.accepted)}`,
+    ...devices
+      .slice(0, MOST_DEVICES)
+      .map(([id, { count: n, from, to }]) => `  ${id}: ${count(n)}, from ${from} to ${to}`),
+    ...some(devices.length - MOST_DEVICES, (n) => `  and ${n} more devices`),
+    ...some(tally.repeats, (n) => `repeats among them: ${n} (same device, time and place)`),
+    ...some(tally.outside, (n) => `outside of --from and --to: ${n}`),
+    ...[...tally.others].map(([what, n]) => `no positions, ${what}: ${count(n)}`),
+    ...skips.flatMap(([reason, { count: n, examples }]) => [
+      `skipped, ${reason}: ${count(n)}`,
+      ...examples.map((example) => `  ${example}`),
+    ]),
+    ...tally.unreadable.map(({ file, message }) => `could not be read, ${file}: ${message}`),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+/** 1 if a point was skipped, 2 if a file could not be read to its end, 0 otherwise. */
+export function exitCode({ unreadable, skipped }: Tally): number {
+  if (unreadable.length > 0) return 2
+  return skipped.size > 0 ? 1 : 0
+}
+
+function some(n: number, line: (n: string) => string): string[] {
+  return n > 0 ? [line(count(n))] : []
+}

@@ -1,0 +1,44 @@
+import type { ImportedReport } from './judge.ts'
+
+const MOST_EXAMPLES = 3
+
+export type Skips = { count: number; readonly examples: string[] }
+export type DeviceRange = { count: number; from: string; to: string }
+
+/** What has become of the items of all files so far. */
+export class Tally {
+  /** Accepted by the service or, in a dry run, valid. */
+  accepted = 0
+  repeats = 0
+  /** Outside of the range of times. */
+  outside = 0
+  /** Skipped points, by reason. */
+  readonly skipped = new Map<string, Skips>()
+  /** Items that are no positions, by type. */
+  readonly others = new Map<string, number>()
+  readonly devices = new Map<string, DeviceRange>()
+  readonly unreadable: { readonly file: string; readonly message: string }[] = []
+
+  accept({ deviceId, timestamp }: ImportedReport): void {
+    this.accepted += 1
+    const range = this.devices.get(deviceId)
+    if (range === undefined) {
+      this.devices.set(deviceId, { count: 1, from: timestamp, to: timestamp })
+      return
+    }
+    range.count += 1
+    if (timestamp < range.from) range.from = timestamp
+    if (timestamp > range.to) range.to = timestamp
+  }
+
+  skip(reason: string, { where, message }: { where: string; message: string }): void {
+    const skips = this.skipped.get(reason) ?? { count: 0, examples: [] }
+    skips.count += 1
+    if (skips.examples.length < MOST_EXAMPLES) skips.examples.push(`${where}: ${message}`)
+    this.skipped.set(reason, skips)
+  }
+
+  passOver(what: string): void {
+    this.others.set(what, (this.others.get(what) ?? 0) + 1)
+  }
+}

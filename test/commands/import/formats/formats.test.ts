@@ -1,0 +1,272 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { history, readHistory, told } from '../read-history.ts'
+
+const SAMPLES = [
+  ['records.json', 'google-records'],
+  ['timeline-android.json', 'google-android'],
+  ['location-history-ios.json', 'google-ios'],
+  ['2024-03.rec', 'owntracks-rec'],
+  ['traccar-positions.json', 'traccar-json'],
+  ['traccar-route.csv', 'traccar-csv'],
+  ['dawarich.geojson', 'geojson'],
+  ['overland.geojson', 'geojson'],
+  ['phonetrack.gpx', 'gpx'],
+  ['../tracks/ridge-walk.gpx', 'gpx'],
+] as const
+
+/** What a text in one piece says. */
+async function toldIn(text: string) {
+  const { found } = await readHistory(Buffer.from(text))
+  return told(found)
+}
+
+describe('every format', () => {
+  test.each(SAMPLES)('%s is recognised as %s, also compressed', async (file, format) => {
+    const read = await readHistory(history(file))
+    expect(read.format).toBe(format)
+    expect(read.found).not.toEqual([])
+    expect(await readHistory(gzipSync(history(file)))).toEqual(read)
+  })
+
+  test.each(SAMPLES)('%s reads the same however it is cut', async (file, _format) => {
+    const bytes = history(file).subarray(0, 20_000)
+    const whole = await readHistory(bytes).catch(String)
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(fc.nat(bytes.length), { maxLength: 40 }), async (cuts) => {
+        const places = [0, ...cuts.sort((a, b) => a - b), bytes.length]
+        const pieces = places.slice(1).map((end, index) => bytes.subarray(places[index], end))
+        expect(await readHistory(...pieces).catch(String)).toEqual(whole)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  test('a text in UTF-16, as Windows writes it, is read like one in UTF-8', async () => {
+    const csv = 'deviceId,latitude,longitude,timestamp\nvän,1,2,2024-01-01T00:00:00Z\n'
+    const wide = Buffer.from(`\ufeff${csv}`, 'utf16le')
+    expect(await readHistory(wide)).toEqual(await readHistory(Buffer.from(csv)))
+  })
+
+  test.each([
+    ['', 'it is empty'],
+    ['<kml/>', 'KML'],
+    ['{"timelineObjects":[]}', 'Records.json'],
+    ['PK\x03\x04', 'ZIP'],
+    ['hello', '--format'],
+    ['\x1f\x8bxx', 'compression'],
+    ['{"locations":[{"latitudeE7":1}', 'ends after element 1, unfinished'],
+    ['{"locations":[{"latitudeE7":1},]', 'not valid JSON after element 1'],
+    ['<gpx><trk><trkseg><trkpt lat="1"', 'not well-formed XML'],
+    ['latitude,longitude,timestamp\n"1', 'not valid CSV'],
+  ])('%j cannot be read, and it is said why', async (text, reason) => {
+    await expect(readHistory(Buffer.from(text, 'latin1'))).rejects.toThrow(reason)
+  })
+
+  test('bytes that are no text are not guessed at', async () => {
+    const text = Buffer.from('latitude,longitude,timestamp,deviceId\n1,2,3,v\xe4n', 'latin1')
+    await expect(readHistory(text)).rejects.toThrow('not text in UTF-8')
+  })
+})
+
+describe('Google', () => {
+  test('degrees of Records.json are divided, so that they equal those of the Timeline', async () => {
+    const { found } = await readHistory(history('records.json'))
+    expect(told(found)).toEqual([
+      {
+        deviceId: 'given',
+        latitude: 53.369055,
+        longitude: -83.6950013,
+        timestamp: '2013-03-01T05:17:39.849Z',
+        accuracy: 22,
+        altitude: 151,
+        speed: 3,
+        heading: 270,
+      },
+      {
+        deviceId: 'given',
+        latitude: 53.3690589,
+        longitude: -83.6951347,
+        timestamp: '2013-03-01T05:17:40.000Z',
+      },
+      'locations without coordinates',
+      'latitude 95.3690589 is not between -90 and 90',
+    ])
+  })
+
+  test('paths, activities, visits and raw signals of an Android Timeline are positions', async () => {
+    const { found } = await readHistory(history('timeline-android.json'))
+    const at = (latitude: number, longitude: number, timestamp: string) => ({
+      ...{ deviceId: 'given', latitude, longitude, timestamp },
+    })
+    expect(told(found)).toEqual([
+      at(50.0506312, 14.3439906, '2024-04-03T06:14:00.000Z'),
+      at(50.050632, -14.34399, '2024-04-03T06:46:00.000Z'),
+      at(50.06, 14.35, '2024-04-03T08:00:00.000Z'),
+      at(50.06, 14.35, '2024-04-03T18:10:18.000Z'),
+      'visits within visits',
+      at(50.06, 14.35, '2024-04-03T18:10:18.000Z'),
+      at(50.08, 14.41, '2024-04-03T18:40:00.000Z'),
+      'segments without positions',
+      {
+        ...at(50.0807, 14.4107, '2024-04-26T18:54:38.000Z'),
+        ...{ accuracy: 9, altitude: 241.5, speed: 0.4 },
+      },
+      'activityRecord',
+      'wifiScan',
+    ])
+  })
+
+  test('the points of an iOS Timeline have their minutes after the start of the segment', async () => {
+    const { found } = await readHistory(history('location-history-ios.json'))
+    expect(told(found)).toMatchObject([
+      { latitude: 29.725358, longitude: -95.482259, timestamp: '2025-07-29T13:01:00.000Z' },
+      { latitude: 29.725688, longitude: -95.477992, timestamp: '2025-07-29T14:05:00.000Z' },
+      { latitude: 29.7257, timestamp: '2025-07-29T15:00:00.000Z' },
+      { latitude: 29.7257, timestamp: '2025-07-29T16:00:00.000Z' },
+      { latitude: 29.7257, timestamp: '2025-07-29T16:00:00.000Z' },
+      { latitude: 29.74, longitude: -95.49, timestamp: '2025-07-29T16:20:00.000Z' },
+    ])
+  })
+})
+
+describe('OwnTracks Recorder', () => {
+  test('a line means what the app has published, under the device of its topic', async () => {
+    const { found } = await readHistory(history('2024-03.rec'))
+    expect(told(found)).toMatchObject([
+      {
+        ...{ deviceId: 'jane/phone', latitude: 52.225, longitude: 13.332, accuracy: 10 },
+        ...{ altitude: 36, speed: 10, heading: 98, battery: 0.94 },
+        timestamp: '2024-03-01T09:03:09.000Z',
+      },
+      { deviceId: 'jane/phone', latitude: 52.226, timestamp: '2024-03-01T17:46:02.000Z' },
+      'entries without a position',
+      expect.stringMatching(/JSON/),
+      { latitude: 52.229, speed: 0.833333 },
+    ])
+    expect(told(found)[1]).not.toHaveProperty('accuracy')
+  })
+
+  test('a line that is none is named by its number', async () => {
+    const { found } = await readHistory(history('2024-03.rec'), Buffer.from('\nnothing\n'))
+    expect(found.at(-1)).toMatchObject({ kind: 'broken', place: 7 })
+  })
+})
+
+describe('Traccar', () => {
+  test('positions mean what Traccar forwards, under the numbers of its devices', async () => {
+    const { found } = await readHistory(history('traccar-positions.json'))
+    expect(told(found)).toMatchObject([
+      {
+        ...{
+          deviceId: '7',
+          latitude: 52.52,
+          longitude: 13.405,
+          timestamp: '2024-05-01T06:00:00.000Z',
+        },
+        ...{ accuracy: 5, altitude: 34, speed: 11.11199, heading: 90, battery: 0.87 },
+      },
+      { deviceId: '8' },
+      { deviceId: '9' },
+    ])
+  })
+
+  test('a row of the CSV report means the same, whatever commas and quotes its address has', async () => {
+    const { found } = await readHistory(history('traccar-route.csv'))
+    const [first] = told((await readHistory(history('traccar-positions.json'))).found)
+    expect(told(found)[0]).toEqual(first)
+    expect(found.map(({ place }) => place)).toEqual([2, 3])
+  })
+})
+
+describe('GeoJSON', () => {
+  test("Dawarich's battery is a percentage, even if it is 1", async () => {
+    const { found } = await readHistory(history('dawarich.geojson'))
+    expect(told(found)).toMatchObject([
+      {
+        ...{ deviceId: 'jane', latitude: 55.755826, longitude: 37.6173, altitude: 11, accuracy: 4 },
+        ...{ speed: 1.5, heading: 45, battery: 0.01, timestamp: '2021-01-01T00:00:00.000Z' },
+      },
+    ])
+  })
+
+  test("Overland's features mean what the app sends", async () => {
+    const { found } = await readHistory(history('overland.geojson'))
+    expect(told(found)).toMatchObject([
+      {
+        ...{ deviceId: 'jane', latitude: 37.3318, longitude: -122.030581, accuracy: 30 },
+        ...{ altitude: 0, speed: 4, battery: 0.8, timestamp: '2015-10-01T15:00:00.000Z' },
+      },
+      'features without a geometry',
+    ])
+  })
+
+  const collection = (geometry: object, properties: object) =>
+    JSON.stringify({
+      type: 'FeatureCollection',
+      features: [{ type: 'Feature', geometry, properties }],
+    })
+
+  test('each point of a line has the time in the same place of coordTimes', async () => {
+    const [a, b, c] = ['2024-01-01T00:00:00Z', '2024-01-01T00:00:01Z', '2024-01-01T00:00:02Z']
+    const lines = {
+      type: 'MultiLineString',
+      coordinates: [
+        [
+          [1, 2],
+          [3, 4, 5],
+        ],
+        [[6, 7]],
+      ],
+    }
+    for (const properties of [
+      { coordTimes: [[a, b], [c]] },
+      { coordinateProperties: { times: [[a, b], [c]] } },
+    ]) {
+      expect(await toldIn(collection(lines, properties))).toMatchObject([
+        { longitude: 1, latitude: 2, timestamp: '2024-01-01T00:00:00.000Z' },
+        { longitude: 3, latitude: 4, altitude: 5, timestamp: '2024-01-01T00:00:01.000Z' },
+        { longitude: 6, latitude: 7, timestamp: '2024-01-01T00:00:02.000Z' },
+      ])
+    }
+    const line = {
+      type: 'LineString',
+      coordinates: [
+        [1, 2],
+        [3, 4],
+      ],
+    }
+    expect(await toldIn(collection(line, { coordTimes: [a], deviceId: 'van' }))).toMatchObject([
+      { deviceId: 'van', timestamp: '2024-01-01T00:00:00.000Z' },
+      'timestamp is missing',
+    ])
+    expect(await toldIn(collection(line, {}))).toEqual(['a line must have coordTimes'])
+  })
+
+  test('an area is no position', async () => {
+    const area = { type: 'Polygon', coordinates: [] }
+    expect(await toldIn(collection(area, {}))).toEqual(['features of type Polygon'])
+  })
+})
+
+describe('GPX', () => {
+  test("PhoneTrack's tracks are its devices", async () => {
+    const { found } = await readHistory(history('phonetrack.gpx'))
+    expect(told(found)).toMatchObject([
+      {
+        ...{ deviceId: 'jane', latitude: 47.544715, longitude: -2.944336, altitude: 12.5 },
+        ...{ speed: 1.25, heading: 90, accuracy: 4, battery: 0.85 },
+        timestamp: '2024-05-01T10:29:41.000Z',
+      },
+      { deviceId: 'joe', latitude: 50.063003, timestamp: '2024-05-01T10:29:45.000Z' },
+    ])
+  })
+
+  test('the name of any other track is not a device, and points without a time are skipped', async () => {
+    const { found } = await readHistory(history('../tracks/ridge-walk.gpx'))
+    const texts = told(found)
+    expect(texts[0]).toMatchObject({ deviceId: 'given' })
+    expect(found[texts.indexOf('timestamp is missing')]?.place).toBe(68)
+  })
+})

@@ -1,0 +1,189 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from '@jest/globals'
+import { importHistory } from '../../../commands/import/import-history.ts'
+import { parseOptions } from '../../../commands/import/options.ts'
+import { exitCode, summary } from '../../../commands/import/summary.ts'
+import { Tally } from '../../../commands/import/tally.ts'
+import {
+  jumpingTiming,
+  refused,
+  standInService,
+  type Received,
+  type Reply,
+} from '../../client/stand-in-service.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'gps-import-'))
+afterAll(() => rm(directory, { recursive: true }))
+
+type Sent = { deviceId: string; latitude: number; timestamp: string }
+const reportsIn = ({ body }: Received) => (JSON.parse(body) as { reports: Sent[] }).reports
+
+/** The answer of a service that judges each report by itself. */
+function taken(request: Received, refusal: (report: Sent) => string | undefined = () => undefined) {
+  const results = reportsIn(request).map((report, index) => {
+    const error = refusal(report)
+    return error === undefined
+      ? { index, recordId: 'r', receivedAt: 'now' }
+      : { index, error, message: `refused: ${error}` }
+  })
+  return { status: 200, data: { success: true, data: { results } } } satisfies Reply
+}
+
+function file(name: string, text: string): string {
+  writeFileSync(join(directory, name), text)
+  return join(directory, name)
+}
+
+/** Lines of a device, a second apart. */
+function lines(count: number): string {
+  return Array.from({ length: count }, (_, n) => {
+    const timestamp = new Date(Date.UTC(2024, 0, 1) + n * 1000).toISOString()
+    return `${JSON.stringify({ deviceId: 'van', latitude: n / 1e5, longitude: 1, timestamp })}\n`
+  }).join('')
+}
+
+async function run(args: readonly string[], reply: (request: Received, index: number) => Reply) {
+  const { url, received } = await standInService(reply)
+  const options = parseOptions(['--url', url.href, '--key', 'secret', ...args], {})
+  if (options === 'help') throw new Error('help')
+  const tally = new Tally()
+  const timing = jumpingTiming()
+  let shown = ''
+  const screen = { write: (text: string) => (shown += text) }
+  const failure = await importHistory(options, { tally, screen, timing }).catch(String)
+  const text = summary(tally, { dryRun: options.target === undefined })
+  return { received, failure, text, exit: exitCode(tally), pauses: timing.pauses, shown }
+}
+
+describe('an import', () => {
+  test('sends the points in the order of the files, at most 1000 at a time', async () => {
+    const files = [file('a.ndjson', lines(1_500)), file('b.ndjson', lines(10))]
+    const { received, text, exit } = await run(files, (request) => taken(request))
+    expect(received.map((request) => reportsIn(request).length)).toEqual([1_000, 510])
+    const sent = received.flatMap(reportsIn)
+    expect(sent.map(({ latitude }) => latitude)).toEqual(
+      [...Array(1_500).keys(), ...Array(10).keys()].map((n) => n / 1e5),
+    )
+    expect(received[0]).toMatchObject({ path: '/api/v1/gps/import', key: 'Bearer secret' })
+    expect(exit).toBe(0)
+    expect(text).toContain('accepted: 1,510')
+    expect(text).toContain('van: 1,510, from 2024-01-01T00:00:00.000Z to 2024-01-01T00:24:59.000Z')
+  })
+
+  test('waits as long as the service says, and sends what was not taken again, unchanged', async () => {
+    const { received, pauses, exit } = await run([file('a.ndjson', lines(3))], (request, index) => {
+      if (index === 0) return refused(429, 'RATE_LIMITED', { 'Retry-After': '7' })
+      if (index === 1) return refused(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '2' })
+      if (index > 2) return taken(request)
+      return taken(request, ({ latitude }) => (latitude > 1e-5 ? 'RATE_LIMITED' : undefined))
+    })
+    const bodies = received.map(({ body }) => body)
+    expect(bodies.slice(1, 3)).toEqual([bodies[0], bodies[0]])
+    expect(received.slice(3).flatMap(reportsIn)).toEqual(reportsIn(received[0]!).slice(2))
+    expect(pauses.slice(0, 2)).toEqual([7_250, 2_250])
+    expect(exit).toBe(0)
+  })
+
+  test('tells the points that it skips by reason, with the first of them and their places', async () => {
+    const good = lines(2)
+    const bad = [
+      '{"deviceId":"van","latitude":91,"longitude":1,"timestamp":"2024-01-01T00:00Z"}',
+      '{',
+    ]
+    const { text, exit } = await run(
+      [file('a.ndjson', `${good}${bad.join('\n')}\n`), file('b.ndjson', lines(1))],
+      (request) => taken(request, ({ latitude }) => (latitude > 0 ? 'FORBIDDEN' : undefined)),
+    )
+    expect(exit).toBe(1)
+    expect(text.replaceAll(`${directory}/`, '')).toBe(`accepted: 2
+  van: 2, from 2024-01-01T00:00:00.000Z to 2024-01-01T00:00:00.000Z
+repeats among them: 1 (same device, time and place)
+skipped, latitude: 1
+  a.ndjson, line 3: latitude 91 is not between -90 and 90
+skipped, unreadable entries: 1
+  a.ndjson, line 4: the line must be a JSON object
+skipped, FORBIDDEN: 1
+  a.ndjson, line 2: refused: FORBIDDEN
+`)
+  })
+
+  test('ends when the service refuses the key, and says what it is', async () => {
+    const { received, failure } = await run([file('a.ndjson', lines(5_000))], () =>
+      refused(401, 'UNAUTHORIZED'),
+    )
+    expect(failure).toContain('refuses the import')
+    // One may have been on its way already.
+    expect(received.length).toBeLessThanOrEqual(2)
+  })
+
+  test('is given up when nothing answers for five minutes', async () => {
+    const { failure, pauses } = await run([file('a.ndjson', lines(1))], () => 'hang-up')
+    expect(failure).toContain('for too long')
+    expect(pauses.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(290_000)
+  })
+
+  test('goes on with other files after one that cannot be read to its end', async () => {
+    const broken = file(
+      'a.json',
+      '{"locations":[{"latitudeE7":1,"longitudeE7":2,"timestampMs":"1700000000000"}',
+    )
+    const { text, exit } = await run(
+      ['--device', 'phone', broken, file('b.ndjson', lines(2))],
+      (request) => taken(request),
+    )
+    expect(exit).toBe(2)
+    expect(text).toContain('accepted: 3')
+    expect(text).toContain('a.json: it ends after element 1')
+  })
+
+  test('needs a device for files without device ids', async () => {
+    const records = join('test', 'fixtures', 'histories', 'records.json')
+    const without = await run([records], (request) => taken(request))
+    expect(without).toMatchObject({ exit: 2, received: [] })
+    expect(without.text).toContain('--device')
+    const named = await run(['--device', 'phone', records], (request) => taken(request))
+    expect(named.received.flatMap(reportsIn).map(({ deviceId }) => deviceId)).toEqual([
+      'phone',
+      'phone',
+    ])
+  })
+
+  test("needs the list of Traccar's devices for the numbers of its positions", async () => {
+    const [positions, devices] = ['traccar-positions.json', 'traccar-devices.json'].map((name) =>
+      join('test', 'fixtures', 'histories', name),
+    ) as [string, string]
+    const without = await run([positions], (request) => taken(request))
+    expect(without).toMatchObject({ exit: 2, received: [] })
+    expect(without.text).toContain('--devices')
+    const named = await run(['--devices', devices, positions], (request) => taken(request))
+    const ids = named.received.flatMap(reportsIn).map(({ deviceId }) => deviceId)
+    expect(ids).toEqual(['356307042441013', 'jane-phone'])
+    expect(named.text).toContain('element 3: --devices has no device 9')
+  })
+
+  test('takes only the points of the time that is asked for', async () => {
+    const args = ['--from', '2024-01-01T00:00:02Z', '--to', '2024-01-01T00:00:04Z']
+    const { received, text, exit } = await run([...args, file('a.ndjson', lines(10))], (request) =>
+      taken(request),
+    )
+    const times = received.flatMap(reportsIn).map(({ timestamp }) => timestamp.slice(17, 19))
+    expect(times).toEqual(['02', '03'])
+    expect(text).toContain('outside of --from and --to: 8')
+    expect(exit).toBe(0)
+  })
+
+  test('sends nothing in a dry run, which finds the same faults', async () => {
+    const bad = '{"deviceId":"van","latitude":1,"longitude":1}\n'
+    const { received, text, exit } = await run(
+      ['--dry-run', file('a.ndjson', `${lines(2)}${bad}`)],
+      (request) => taken(request),
+    )
+    expect(received).toEqual([])
+    expect(text).toContain('would be imported: 2')
+    expect(text).toContain('line 3: timestamp is missing')
+    expect(exit).toBe(1)
+  })
+})

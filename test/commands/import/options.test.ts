@@ -1,0 +1,47 @@
+import { join } from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import { UsageError } from '../../../commands/command.ts'
+import { parseOptions } from '../../../commands/import/options.ts'
+
+const FILE = join('test', 'fixtures', 'histories', 'records.json')
+const parse = (line: string, env: Record<string, string> = { GPS_KEY: 'key' }) =>
+  parseOptions(line.split(' ').filter(Boolean), env)
+
+describe('the arguments of the import', () => {
+  test('files and a key from the environment are enough', () => {
+    expect(parse(`${FILE} -`)).toMatchObject({
+      files: [FILE, '-'],
+      target: { url: new URL('http://localhost:8080'), key: 'key' },
+    })
+  })
+
+  test('a dry run needs no key', () => {
+    expect(parse(`--dry-run ${FILE}`, {})).not.toHaveProperty('target')
+  })
+
+  test('a day is its first moment', () => {
+    const day = Date.UTC(2024, 0, 31)
+    expect(parse(`--from 2024-01-31 --to 2024-01-31T12:00:00Z -`)).toMatchObject({
+      from: day,
+      to: day + 12 * 3_600_000,
+    })
+  })
+
+  test.each([
+    ['', 'name the files'],
+    ['nowhere.gpx', 'FILE must be a file'],
+    ['--format kml -', '--format must be one of gpx'],
+    ['--from yesterday -', '--from must be a time'],
+    ['--device . -', '--device must not be'],
+    [`--devices ${FILE} -`, '/api/devices'],
+    ['--devices nowhere.json -', '--devices must be a JSON file'],
+    ['--url nowhere -', '--url must be'],
+  ])('%j is wrong, and it is said what to enter instead', (line, message) => {
+    expect(() => parse(line)).toThrow(UsageError)
+    expect(() => parse(line)).toThrow(message)
+  })
+
+  test('without a key it is said where one can stand', () => {
+    expect(() => parse('-', {})).toThrow('GPS_KEY')
+  })
+})

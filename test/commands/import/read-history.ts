@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Found } from '../../../commands/import/formats/format.ts'
+import { judge, type ImportedReport } from '../../../commands/import/judge.ts'
+import { readPoints } from '../../../commands/import/read-points.ts'
+import { textOf } from '../../../commands/import/text-of.ts'
+
+export const NOW = Date.UTC(2026, 0, 1)
+
+/** The bytes of a fixture. */
+export function history(name: string): Buffer {
+  return readFileSync(join('test', 'fixtures', 'histories', name))
+}
+
+/** The items of a file that arrives in these pieces, and the name of the format it is recognised as. */
+export async function readHistory(
+  ...pieces: readonly Uint8Array[]
+): Promise<{ format: string; found: Found[] }> {
+  async function* bytes() {
+    yield* pieces
+  }
+  const { format, found } = await readPoints(textOf(bytes()))
+  const items: Found[] = []
+  for await (const some of found) items.push(...some)
+  return { format: format.name, found: items }
+}
+
+/** Each item as the report that is sent, or as what is said about it. */
+export function told(found: readonly Found[]): (ImportedReport | string)[] {
+  return found.map((item) => {
+    if (item.kind === 'other') return item.what
+    if (item.kind === 'broken') return item.message
+    const deviceId = item.point.deviceId ?? 'given'
+    const judged = judge(item.point, { deviceId, now: NOW })
+    if (judged.kind === 'report') return judged.report
+    return judged.kind === 'skipped' ? judged.message : judged.kind
+  })
+}
