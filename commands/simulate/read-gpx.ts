@@ -1,5 +1,5 @@
-import { parseGPXWithCustomParser } from '@we-gold/gpxjs'
-import { DOMParser, onErrorStopParsing, type Document } from '@xmldom/xmldom'
+import { UnreadableError } from '../import/formats/format.ts'
+import { gpxPoints, type GpxPoint } from '../import/formats/gpx-points.ts'
 import { parseIso8601 } from '../../schemas/iso-8601.ts'
 
 /** A point of a recorded track: WGS84 degrees, metres, milliseconds since the epoch. */
@@ -16,61 +16,45 @@ export class GpxError extends Error {
 }
 
 /**
- * The track points of a GPX text in document order, over all tracks and segments. Way points and
- * routes are left out: they are not recorded positions.
+ * The track points of a GPX text in document order, over all tracks and segments.
  * @throws {GpxError} not XML, no track points, or a point without a place or with an invalid time.
  */
 export function readGpx(text: string): TrackPoint[] {
-  const [gpx] = parse(text, parseXml, { removeEmptyFields: false, avgSpeedThreshold: 0 })
-  const points = gpx?.tracks.flatMap((track) => track.points) ?? []
+  const points = parse(text)
   if (points.length === 0) throw new GpxError('it has no track points (gpx/trk/trkseg/trkpt)')
   return points.map(trackPoint)
 }
 
-type ParsedPoint = {
-  readonly latitude: number
-  readonly longitude: number
-  readonly elevation: number | null
-  readonly time: Date | null
-}
-
-/** Typed here because the parser's own declarations do not resolve under NodeNext. */
-const parse = parseGPXWithCustomParser as unknown as (
-  text: string,
-  parseXml: (text: string) => Document,
-  options: { removeEmptyFields: boolean; avgSpeedThreshold: number },
-) => readonly [{ readonly tracks: readonly { readonly points: readonly ParsedPoint[] }[] } | null]
-
-function parseXml(text: string): Document {
-  const document = xmlDocument(text)
-  // GPX times are UTC; the parser would read one without a zone as local time.
-  for (const element of Array.from(document.getElementsByTagName('time'))) {
-    const time = parseIso8601((element.textContent ?? '').trim())
-    if (time !== undefined) element.textContent = new Date(time).toISOString()
-  }
-  return document
-}
-
-function xmlDocument(text: string): Document {
+function parse(text: string): GpxPoint[] {
   try {
-    return new DOMParser({ onError: onErrorStopParsing }).parseFromString(text, 'text/xml')
+    const reader = gpxPoints()
+    const points = reader.write(text)
+    reader.end()
+    return points
   } catch (error) {
-    const [reason = ''] = error instanceof Error ? error.message.split('\n') : []
-    throw new GpxError(`it is not well-formed XML: ${reason}`, { cause: error })
+    if (!(error instanceof UnreadableError)) throw error
+    throw new GpxError(error.message, { cause: error })
   }
 }
 
-function trackPoint({ latitude, longitude, elevation, time }: ParsedPoint, index: number) {
-  if (Number.isNaN(latitude) || Number.isNaN(longitude)) {
+function trackPoint({ latitude, longitude, texts }: GpxPoint, index: number): TrackPoint {
+  const [lat, lon, altitude] = [numberIn(latitude), numberIn(longitude), numberIn(texts.get('ele'))]
+  if (Number.isNaN(lat) || Number.isNaN(lon)) {
     throw new GpxError(`track point ${index + 1} has no lat and lon that are numbers`)
   }
-  if (time !== null && Number.isNaN(time.getTime())) {
+  const timeText = texts.get('time')
+  const time = timeText === undefined ? undefined : parseIso8601(timeText)
+  if (timeText !== undefined && time === undefined) {
     throw new GpxError(`track point ${index + 1} has a time that is not ISO 8601`)
   }
   return {
-    latitude,
-    longitude,
-    ...(elevation !== null && { altitude: elevation }),
-    ...(time !== null && { time: time.getTime() }),
+    latitude: lat,
+    longitude: lon,
+    ...(!Number.isNaN(altitude) && { altitude }),
+    ...(time !== undefined && { time }),
   }
+}
+
+function numberIn(text: string | undefined): number {
+  return text === undefined || text.trim() === '' ? NaN : Number(text)
 }
