@@ -19,7 +19,7 @@ type Given<O> = O extends { parameters: { query?: infer Q; path?: infer P }; req
   : never
 type Optional<Name extends string, T> = [T] extends [undefined]
   ? object
-  : { readonly [N in Name]?: Exclude<T, undefined> }
+  : { readonly [N in Name]?: { readonly [P in keyof T]: T[P] | undefined } }
 type Needed<Name extends string, T> = [T] extends [undefined]
   ? object
   : { readonly [N in Name]: Exclude<T, undefined> }

@@ -1,5 +1,5 @@
 import { Navigation2 } from 'lucide'
-import { isPlatform } from '../live/session.ts'
+import { may } from '../live/rights.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { OpenPage } from './open-page.tsx'
 import { PAGES } from './pages.ts'
@@ -28,7 +28,7 @@ export function Frame() {
 }
 
 function Navigation() {
-  const links = PAGES.filter(({ forPlatform }) => forPlatform !== true || isPlatform.value)
+  const links = PAGES.filter(({ forPlatform }) => forPlatform !== true || may('accounts.edit'))
   return (
     <nav aria-label="Console">
       {links.map(({ path, link }) =>

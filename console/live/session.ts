@@ -1,4 +1,4 @@
-import { computed, signal } from '@preact/signals'
+import { signal } from '@preact/signals'
 import { callOnce, onSessionEnded } from '../api/client.ts'
 import { ApiFailure } from '../core/failure.ts'
 import type { components } from '../api/schema.ts'
@@ -13,9 +13,6 @@ export const me = signal<SignedIn | null | undefined>(undefined)
 
 /** Whether the dialog asks for the password because the session has ended. */
 export const renewing = signal(false)
-
-export const isAdmin = computed(() => me.value?.operator.role === 'admin')
-export const isPlatform = computed(() => me.value?.operator.platform === true)
 
 const EXTEND_EVERY_MS = 5 * 60_000
 const otherTabs = new BroadcastChannel('gps-console-session')

@@ -1,53 +1,38 @@
-import { useId } from 'preact/hooks'
-import { theme, zoneChoice, type Theme } from './preferences.ts'
+import { theme, THEMES, zoneChoice, type Theme } from './preferences.ts'
+import { SelectField } from './select-field.tsx'
 
-const THEMES: readonly (readonly [Theme, string])[] = [
-  ['system', 'As the system'],
-  ['light', 'Light'],
-  ['dark', 'Dark'],
-]
+const WORDS: Readonly<Record<Theme, string>> = {
+  system: 'As the system',
+  light: 'Light',
+  dark: 'Dark',
+}
 
 export function ThemeChoice() {
-  const id = useId()
   return (
-    <div class="field">
-      <label for={id}>Theme</label>
-      <select
-        id={id}
-        value={theme.value}
-        onChange={({ currentTarget }) => (theme.value = currentTarget.value as Theme)}
-      >
-        {THEMES.map(([value, words]) => (
-          <option key={value} value={value}>
-            {words}
-          </option>
-        ))}
-      </select>
-    </div>
+    <SelectField
+      name="theme"
+      label="Theme"
+      options={THEMES.map((one) => [one, WORDS[one]])}
+      value={theme.value}
+      onChange={(next) => (theme.value = next as Theme)}
+    />
   )
 }
 
 export function ZoneChoice() {
-  const id = useId()
   const local = Intl.DateTimeFormat().resolvedOptions().timeZone
+  const names = Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')
   return (
-    <div class="field">
-      <label for={id}>Time zone</label>
-      <select
-        id={id}
-        value={zoneChoice.value}
-        onChange={({ currentTarget }) => (zoneChoice.value = currentTarget.value)}
-      >
-        <option value="local">Of this device ({local})</option>
-        <option value="UTC">UTC</option>
-        {Intl.supportedValuesOf('timeZone')
-          .filter((name) => name !== 'UTC')
-          .map((name) => (
-            <option key={name} value={name}>
-              {name.replaceAll('_', ' ')}
-            </option>
-          ))}
-      </select>
-    </div>
+    <SelectField
+      name="zone"
+      label="Time zone"
+      options={[
+        ['local', `Of this device (${local})`],
+        ['UTC', 'UTC'],
+        ...names.map((name) => [name, name.replaceAll('_', ' ')] as const),
+      ]}
+      value={zoneChoice.value}
+      onChange={(next) => (zoneChoice.value = next)}
+    />
   )
 }

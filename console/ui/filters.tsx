@@ -1,5 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { fromInput, toInput } from '../core/zoned-input.ts'
+import { Field } from './form.tsx'
+import { shownZone } from './preferences.ts'
+import { setQuery } from './router.ts'
+import { SelectField, type Options } from './select-field.tsx'
 
 /** The filters of a list. On a phone they are folded, unless one is set: the list matters more. */
 export function Filters({
@@ -21,4 +26,89 @@ export function Filters({
       </div>
     </details>
   )
+}
+
+/** A filter in the address, chosen from a list; a value that the list lacks is offered too. */
+export function FilterSelect({
+  name,
+  label,
+  options,
+  value = '',
+}: {
+  name: string
+  label: string
+  options: Options
+  value: string | undefined
+}) {
+  const isListed = value === '' || options.some(([one]) => one === value)
+  return (
+    <SelectField
+      {...{ name, label, value }}
+      options={[['', 'All'], ...(isListed ? [] : [[value, value] as const]), ...options]}
+      onChange={(next) => setQuery({ [name]: next })}
+    />
+  )
+}
+
+/** A filter in the address, typed in. */
+export function FilterText({
+  name,
+  label,
+  value = '',
+}: {
+  name: string
+  label: string
+  value: string | undefined
+}) {
+  return (
+    <Field name={name} label={label}>
+      {(attributes) => (
+        <input
+          {...attributes}
+          type="search"
+          maxLength={128}
+          spellcheck={false}
+          value={value}
+          onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value })}
+        />
+      )}
+    </Field>
+  )
+}
+
+const LABELS = { from: 'From', to: 'To' } as const
+
+/** Start and end of a range, in the operator's zone; in the address as UTC. */
+export function FilterRange({
+  range,
+}: {
+  range: { readonly from?: string; readonly to?: string }
+}) {
+  const zone = shownZone()
+  return (
+    <>
+      {(['from', 'to'] as const).map((name) => (
+        <Field key={name} name={name} label={LABELS[name]}>
+          {(attributes) => (
+            <input
+              {...attributes}
+              type="datetime-local"
+              value={inputOf(range[name], zone)}
+              onChange={({ currentTarget: { value } }) => setQuery({ [name]: isoOf(value, zone) })}
+            />
+          )}
+        </Field>
+      ))}
+    </>
+  )
+}
+
+function inputOf(iso: string | undefined, zone: string): string {
+  const ms = Date.parse(iso ?? '')
+  return Number.isFinite(ms) ? toInput(ms, zone) : ''
+}
+
+function isoOf(text: string, zone: string): string | undefined {
+  const ms = fromInput(text, zone)
+  return ms === undefined ? undefined : new Date(ms).toISOString()
 }

@@ -4,6 +4,8 @@ import { useContext, useId, useRef, useState } from 'preact/hooks'
 import { faultAt, toFailure, type ApiFailure } from '../core/failure.ts'
 import { FailedLine } from './states.tsx'
 
+export type Values = Readonly<Record<string, string>>
+
 const Faults = createContext<ReadonlyMap<string, string>>(new Map())
 
 /**
@@ -19,7 +21,7 @@ export function Form({
   danger = false,
   children,
 }: {
-  submit: (values: Readonly<Record<string, string>>) => Promise<void>
+  submit: (values: Values) => Promise<void>
   button: string
   cancel?: () => void
   danger?: boolean
@@ -90,19 +92,16 @@ export function Field({
   name,
   label,
   hint,
-  fault,
   children,
   ...input
 }: {
   name: string
   label: string
   hint?: ComponentChildren
-  /** An error found by the page itself. */
-  fault?: string | undefined
   children?: (attributes: FieldAttributes) => ComponentChildren
 } & InputOptions) {
   const id = useId()
-  const told = useContext(Faults).get(name) ?? fault
+  const told = useContext(Faults).get(name)
   const describedBy = [hint === undefined ? '' : `${id}-hint`, told ? `${id}-fault` : '']
     .filter(Boolean)
     .join(' ')

@@ -12,8 +12,11 @@ export function Isolated({ children, class: name }: { children: string; class?: 
   )
 }
 
-/** Several texts, each isolated. */
-export function IsolatedList({ children }: { children: readonly string[] }) {
+/** Several device ids, each isolated; above `most` their number, and the ids in its title. */
+export function IsolatedList({ children, most }: { children: readonly string[]; most: number }) {
+  if (children.length > most) {
+    return <span title={children.map(isolate).join('\n')}>{children.length} devices</span>
+  }
   return children.map((text, index) => (
     <Fragment key={text}>
       {index > 0 && ', '}

@@ -1,10 +1,13 @@
 import { effect, signal } from '@preact/signals'
 
 /** The operator's settings in this browser, shared by all its tabs. */
-export type Theme = 'system' | 'light' | 'dark'
+export const THEMES = ['system', 'light', 'dark'] as const
+export type Theme = (typeof THEMES)[number]
 
-export const theme = kept<Theme>('theme', 'system', (text) =>
-  text === 'light' || text === 'dark' ? text : 'system',
+export const theme = kept<Theme>(
+  'theme',
+  'system',
+  (text) => THEMES.find((one) => one === text) ?? 'system',
 )
 
 /** `local`, `UTC` or a name such as `Europe/Vienna`. */

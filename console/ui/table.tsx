@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { UnseenName } from './isolated.tsx'
 
 export type Column<T> = {
   readonly title: string
@@ -48,4 +49,34 @@ export function Table<T>({
       </tbody>
     </table>
   )
+}
+
+type RowButton = {
+  readonly word: string
+  readonly run: () => void
+  readonly isDangerous?: boolean
+}
+
+/** A column of buttons that change the row's object; screen readers hear its name with each. */
+export function changeColumn<T>(
+  nameOf: (row: T) => string,
+  buttonsOf: (row: T) => readonly RowButton[],
+): Column<T> {
+  return {
+    title: 'Change',
+    cell: (row) => {
+      const buttons = buttonsOf(row).map(({ word, run, isDangerous = false }) => (
+        <button
+          key={word}
+          type="button"
+          class={isDangerous ? 'small danger' : 'small'}
+          onClick={run}
+        >
+          {word}
+          <UnseenName>{nameOf(row)}</UnseenName>
+        </button>
+      ))
+      return buttons.length === 0 ? null : <div class="row-actions">{buttons}</div>
+    },
+  }
 }

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { TriangleAlert } from 'lucide'
 import { ApiFailure, toFailure } from '../../core/failure.ts'
 import { api } from '../../api/client.ts'
-import { isAdmin } from '../../live/session.ts'
+import { may } from '../../live/rights.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { sentence } from '../../ui/states.tsx'
@@ -52,7 +52,7 @@ export function BroughtKey({ onSecret }: { onSecret: (secret: string) => void })
 }
 
 async function identify(secret: string): Promise<Draft['key']> {
-  if (!isAdmin.value) throw new Error('only admins can see whose key it is')
+  if (!may('keys.edit')) throw new Error('only admins can see whose key it is')
   const { id, name, hint } = await api.post('/keys/identify', { body: { key: secret } })
   return { id, name, hint }
 }

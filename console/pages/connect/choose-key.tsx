@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import { ApiFailure, faultAt } from '../../core/failure.ts'
-import { isAdmin } from '../../live/session.ts'
+import { may } from '../../live/rights.ts'
 import { Field, Form } from '../../ui/form.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { Secret } from '../../ui/secret.tsx'
@@ -34,7 +34,7 @@ export function ChooseKey({
     onSecret(pasted.trim())
   }
 
-  if (!isAdmin.value) {
+  if (!may('keys.edit')) {
     return <p>Keys are made by admins of your account. Ask one for the secret of a key.</p>
   }
   return (

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { guideOf } from '../../guides/guides.ts'
 import { api } from '../../api/client.ts'
-import { isAdmin } from '../../live/session.ts'
+import { may } from '../../live/rights.ts'
 import { Field } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
 import { FailedLine } from '../../ui/states.tsx'
@@ -81,14 +81,14 @@ export function ConnectPage() {
       </Step>
       <Step number={4} title="See it arrive">
         <p>
-          {isAdmin.value
+          {may('keys.edit')
             ? 'Start the device, or try the key from here.'
             : 'Start the device: this page waits for it.'}
         </p>
         {secret !== undefined ? (
           <SendTest secret={secret} deviceId={arrivesAs} onAnswer={setAnswer} />
         ) : (
-          isAdmin.value && (
+          may('keys.edit') && (
             <div class="buttons">
               <button type="button" disabled>
                 Send a test report

@@ -2,7 +2,7 @@ import './device-page.css'
 import { useEffect, useMemo } from 'preact/hooks'
 import { ArrowLeft, MapPinOff } from 'lucide'
 import { api } from '../../api/client.ts'
-import { isAdmin } from '../../live/session.ts'
+import { may } from '../../live/rights.ts'
 import { fleet, onStreamEvent, startLive, watchWords } from '../../live/live.ts'
 import { now } from '../../ui/clock.ts'
 import { dayBounds, isDay } from '../../core/days.ts'
@@ -73,14 +73,14 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
             )}
           </p>
         </div>
-        {isAdmin.value && <ShareLink deviceId={deviceId} />}
+        {may('shares.edit') && <ShareLink deviceId={deviceId} />}
         <DayPicker deviceId={deviceId} day={day} today={today} zone={zone} />
       </header>
       <TrackView deviceId={deviceId} isToday={day === today} zone={zone} {...bounds} />
       <div class="device-cards">
         <LastPosition position={live?.position ?? data.lastPosition} zone={zone} />
         <RecentRejections deviceId={deviceId} />
-        {isAdmin.value && <DeviceSettings device={data} onChange={reload} />}
+        {may('devices.edit') && <DeviceSettings device={data} onChange={reload} />}
       </div>
     </div>
   )

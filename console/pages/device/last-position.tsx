@@ -1,6 +1,7 @@
 import { ExternalLink } from 'lucide'
 import type { ApiPosition } from '../../core/live-device.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
+import { Facts, type Fact } from '../../ui/facts.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { batteryText, coordinatesText, metresText, speedText } from '../../core/measures.ts'
 import { dateTime, duration, offset } from '../../core/times.ts'
@@ -11,7 +12,7 @@ export function LastPosition({ position, zone }: { position: ApiPosition; zone: 
   const at = Date.parse(timestamp)
   const isUtc = offset(at, zone) === 'UTC'
   const coordinates = coordinatesText(position)
-  const facts: readonly (readonly [string, string | undefined])[] = [
+  const facts: readonly Fact[] = [
     [isUtc ? 'Time' : zone.replaceAll('_', ' '), `${dateTime(at, zone)} ${offset(at, zone)}`],
     ['UTC', isUtc ? undefined : dateTime(at, 'UTC')],
     ['Received', receivedText(Date.parse(receivedAt) - at)],
@@ -33,16 +34,7 @@ export function LastPosition({ position, zone }: { position: ApiPosition; zone: 
           </a>
         </span>
       </p>
-      <dl class="device-facts">
-        {facts.map(([name, value]) =>
-          value === undefined ? null : (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ),
-        )}
-      </dl>
+      <Facts of={facts} />
     </section>
   )
 }

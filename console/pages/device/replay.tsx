@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { LocateFixed, Pause, Play } from 'lucide'
 import { Icon } from '../../ui/icon.tsx'
+import { Select } from '../../ui/select-field.tsx'
 import { time } from '../../core/times.ts'
 
 const SPEEDS = [1, 10, 60, 180, 600]
@@ -54,17 +55,12 @@ export function Replay({
       <button type="button" aria-label={isPlaying ? 'Pause' : 'Play'} onClick={toggle}>
         <Icon of={isPlaying ? Pause : Play} small />
       </button>
-      <select
+      <Select
         aria-label="Replay speed"
-        value={speed}
-        onChange={({ currentTarget }) => setSpeed(Number(currentTarget.value))}
-      >
-        {SPEEDS.map((one) => (
-          <option key={one} value={one}>
-            {one}×
-          </option>
-        ))}
-      </select>
+        options={SPEEDS.map((one) => [String(one), `${one}×`])}
+        value={String(speed)}
+        onChange={(next) => setSpeed(Number(next))}
+      />
       <input
         type="range"
         aria-label="Time"

@@ -1,13 +1,8 @@
-import 'ol/ol.css'
-import '../../map/map.css'
-import { useEffect, useRef } from 'preact/hooks'
-import type OlMap from 'ol/Map.js'
-import { MapButtons } from '../../map/map-buttons.tsx'
-import { MapCredits } from '../../map/map-credits.tsx'
-import { fitPoints, openMap, toMap } from '../../map/open-map.ts'
-import { palette } from '../../ui/palette.ts'
-import { TrackPainter } from '../../map/track-painter.ts'
+import { useRef } from 'preact/hooks'
 import { placeAt, type Track } from '../../core/track.ts'
+import { MapHost } from '../../map/map-host.tsx'
+import { fitPoints, toMap } from '../../map/open-map.ts'
+import { TrackPainter } from '../../map/track-painter.ts'
 
 /**
  * A day's track on a map. The view is fitted once for each day; after that only the operator moves
@@ -26,41 +21,22 @@ export function TrackMap({
   at: number
   isFollowing: boolean
 }) {
-  const target = useRef<HTMLDivElement>(null)
-  const shown = useRef<{ map: OlMap; painter: TrackPainter }>(null)
   const fittedTo = useRef<number | undefined>(undefined)
-  const colours = palette.value
-
-  useEffect(() => {
-    if (target.current === null) return undefined
-    const { map, close } = openMap(target.current)
-    shown.current = { map, painter: new TrackPainter(map) }
-    map.updateSize()
-    return close
-  }, [])
-
-  useEffect(() => {
-    const { map, painter } = shown.current ?? { map: undefined, painter: undefined }
-    if (map !== undefined && track !== undefined && fittedTo.current !== day) {
-      fittedTo.current = day
-      fitPoints(map, track.points, { animated: false })
-    }
-    painter?.paint(track, at)
-    const here = isFollowing && track !== undefined ? placeAt(track.points, at) : undefined
-    if (here !== undefined) map?.getView().setCenter(toMap(here))
-  }, [track, day, at, isFollowing, colours])
-
   return (
-    <div class="fleet-map track-map">
-      <div
-        ref={target}
-        class="map-target"
-        tabIndex={0}
-        role="application"
-        aria-label="Track: arrow keys move the map, + and − zoom; the table holds the same points"
-      />
-      <MapButtons map={() => shown.current?.map} />
-      <MapCredits />
-    </div>
+    <MapHost
+      label="Track: arrow keys move the map, + and − zoom; the table holds the same points"
+      class="track-map"
+      inputs={[track, day, at, isFollowing]}
+      open={(map) => new TrackPainter(map)}
+      paint={(map, painter) => {
+        if (track !== undefined && fittedTo.current !== day) {
+          fittedTo.current = day
+          fitPoints(map, track.points, { animated: false })
+        }
+        painter.paint(track, at)
+        const here = isFollowing && track !== undefined ? placeAt(track.points, at) : undefined
+        if (here !== undefined) map.getView().setCenter(toMap(here))
+      }}
+    />
   )
 }

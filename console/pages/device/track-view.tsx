@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { api, urlOf } from '../../api/client.ts'
 import { metresText, speedText } from '../../core/measures.ts'
+import { Facts } from '../../ui/facts.tsx'
 import { Empty, Failed, FailedLine, Loading } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { Plots } from './plots.tsx'
@@ -96,28 +97,21 @@ export function TrackView({
 
 function Summary({ track }: { track: Track }) {
   const { total, points, distanceMetres, movingSeconds, maxSpeed, toleranceMetres } = track
-  const facts = [
-    ['Distance', metresText(distanceMetres)],
-    ['Moving', movingText(movingSeconds)],
-    ['Top speed', speedText(maxSpeed ?? undefined) ?? '–'],
-    ['Reports', total.toLocaleString('en')],
-  ] as const
+  const drawn = (
+    <span title="The points that are left out lie closer to the line than this">
+      within {metresText(Math.ceil(toleranceMetres))}
+    </span>
+  )
   return (
-    <dl class="track-summary">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-      {points.length < total && (
-        <div>
-          <dt>Drawn</dt>
-          <dd title="The points that are left out lie closer to the line than this">
-            within {metresText(Math.ceil(toleranceMetres))}
-          </dd>
-        </div>
-      )}
-    </dl>
+    <Facts
+      class="track-summary"
+      of={[
+        ['Distance', metresText(distanceMetres)],
+        ['Moving', movingText(movingSeconds)],
+        ['Top speed', speedText(maxSpeed ?? undefined) ?? '–'],
+        ['Reports', total.toLocaleString('en')],
+        ['Drawn', points.length < total ? drawn : undefined],
+      ]}
+    />
   )
 }

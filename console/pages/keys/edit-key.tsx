@@ -1,34 +1,26 @@
 import { api } from '../../api/client.ts'
-import { toast } from '../../ui/announcer.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Field, Form } from '../../ui/form.tsx'
+import { Field } from '../../ui/form.tsx'
+import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { shownZone } from '../../ui/preferences.ts'
 import { readLimits, type Key } from './key-words.ts'
 import { LimitFields } from './limit-fields.tsx'
 
-export function EditKey({
-  of,
-  onDone,
-  onClose,
-}: {
-  of: Key
-  onDone: () => void
-  onClose: () => void
-}) {
-  async function change(values: Readonly<Record<string, string>>) {
-    const body = changesOf(of, readLimits(values, shownZone()))
-    if (Object.keys(body).length > 0) await api.patch('/keys/{id}', { path: { id: of.id }, body })
-    toast('The key is changed. Senders notice it within 5 s.')
-    onDone()
-    onClose()
-  }
+export function EditKey({ of, ...props }: DialogProps & { of: Key }) {
   return (
-    <Dialog title="Edit the key" onClose={onClose}>
-      <Form button="Save" submit={change} cancel={onClose}>
-        <Field name="name" label="Name" defaultValue={of.name} autoFocus autoComplete="off" />
-        <LimitFields of={of} />
-      </Form>
-    </Dialog>
+    <FormDialog
+      {...props}
+      title="Edit the key"
+      button="Save"
+      submit={async (values) => {
+        const body = changesOf(of, readLimits(values, shownZone()))
+        if (Object.keys(body).length === 0) return
+        await api.patch('/keys/{id}', { path: { id: of.id }, body })
+      }}
+      done="The key is changed. Senders notice it within 5 s."
+    >
+      <Field name="name" label="Name" defaultValue={of.name} autoFocus autoComplete="off" />
+      <LimitFields of={of} />
+    </FormDialog>
   )
 }
 

@@ -2,7 +2,8 @@ import { useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import { ApiFailure } from '../../core/failure.ts'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Field, Form } from '../../ui/form.tsx'
+import { Facts } from '../../ui/facts.tsx'
+import { Field, Form, type Values } from '../../ui/form.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { Ago, Time } from '../../ui/time.tsx'
 import { STATUS_WORDS, type Key } from './key-words.ts'
@@ -11,7 +12,7 @@ import { STATUS_WORDS, type Key } from './key-words.ts'
 export function IdentifyKey({ onClose }: { onClose: () => void }) {
   const [found, setFound] = useState<Key | 'none'>()
 
-  async function look({ key = '' }: Readonly<Record<string, string>>) {
+  async function look({ key = '' }: Values) {
     setFound(undefined)
     try {
       setFound(await api.post('/keys/identify', { body: { key: key.trim() } }))
@@ -48,19 +49,18 @@ function Found({ found }: { found: Key | 'none' }) {
   }
   const { name, hint, status, lastUsedAt, createdAt } = found
   return (
-    <dl class="facts">
-      <dt>Key</dt>
-      <dd>
-        <Isolated class="strong">{name}</Isolated> <code>{hint}</code>
-      </dd>
-      <dt>Status</dt>
-      <dd>{STATUS_WORDS[status]}</dd>
-      <dt>Made</dt>
-      <dd>
-        <Time at={createdAt} />
-      </dd>
-      <dt>Last used</dt>
-      <dd>{lastUsedAt === null ? 'never' : <Ago at={lastUsedAt} />}</dd>
-    </dl>
+    <Facts
+      of={[
+        [
+          'Key',
+          <>
+            <Isolated class="strong">{name}</Isolated> <code>{hint}</code>
+          </>,
+        ],
+        ['Status', STATUS_WORDS[status]],
+        ['Made', <Time at={createdAt} />],
+        ['Last used', lastUsedAt === null ? 'never' : <Ago at={lastUsedAt} />],
+      ]}
+    />
   )
 }

@@ -1,48 +1,65 @@
-import { useState } from 'preact/hooks'
 import { KeyRound } from 'lucide'
 import { api } from '../../api/client.ts'
-import { isAdmin } from '../../live/session.ts'
-import { Page } from '../../ui/page.tsx'
-import { PagedList } from '../../ui/paged-list.tsx'
+import { may } from '../../live/rights.ts'
+import { useDialog } from '../../ui/form-dialog.tsx'
+import { ListPage } from '../../ui/list-page.tsx'
 import { Empty } from '../../ui/states.tsx'
+import { changeColumn } from '../../ui/table.tsx'
 import { usePages } from '../../ui/use-pages.ts'
 import { EditKey } from './edit-key.tsx'
 import { IdentifyKey } from './identify-key.tsx'
-import { KeyTable, type KeyDialog } from './key-table.tsx'
+import { KEY_COLUMNS } from './key-columns.tsx'
+import type { Key } from './key-words.ts'
 import { NewKey } from './new-key.tsx'
 import { RevokeKey } from './revoke-key.tsx'
 import { RotateKey } from './rotate-key.tsx'
 import './keys.css'
 
+const CHANGES = [
+  { word: 'Edit', Dialog: EditKey },
+  { word: 'Rotate', Dialog: RotateKey },
+  { word: 'Revoke', Dialog: RevokeKey, isDangerous: true },
+]
+
 export function KeysPage() {
-  const [open, setOpen] = useState<KeyDialog>()
-  const list = usePages(
-    (cursor, signal) => api.get('/keys', { query: { ...(cursor && { cursor }) }, signal }),
-    [],
+  const list = usePages((cursor, signal) => api.get('/keys', { query: { cursor }, signal }), [])
+  const { dialog, open } = useDialog(list.reload)
+  const change = changeColumn<Key>(
+    ({ name }) => name,
+    (key) =>
+      key.status === 'revoked'
+        ? []
+        : CHANGES.map(({ Dialog, ...button }) => ({
+            ...button,
+            run: () => open((props) => <Dialog of={key} {...props} />),
+          })),
   )
-  const close = () => setOpen(undefined)
   return (
-    <Page
+    <ListPage
       title="Keys"
-      wide
+      list={list}
+      columns={may('keys.edit') ? [...KEY_COLUMNS, change] : KEY_COLUMNS}
+      keyOf={({ id }) => id}
       actions={
-        isAdmin.value && (
+        may('keys.edit') && (
           <>
-            <button type="button" onClick={() => setOpen({ kind: 'identify' })}>
+            <button type="button" onClick={() => open((props) => <IdentifyKey {...props} />)}>
               Which key is this?
             </button>
-            <button type="button" class="primary" onClick={() => setOpen({ kind: 'new' })}>
+            <button
+              type="button"
+              class="primary"
+              onClick={() => open((props) => <NewKey {...props} />)}
+            >
               New key
             </button>
           </>
         )
       }
+      empty={<NoKeys />}
     >
-      <PagedList list={list} empty={<NoKeys />}>
-        {(keys) => <KeyTable keys={keys} open={setOpen} />}
-      </PagedList>
-      {open !== undefined && <OpenDialog open={open} onDone={list.reload} onClose={close} />}
-    </Page>
+      {dialog}
+    </ListPage>
   )
 }
 
@@ -51,7 +68,7 @@ function NoKeys() {
     <Empty title="There is no key yet" icon={KeyRound}>
       <p>
         Whatever sends reports needs one.{' '}
-        {isAdmin.value ? (
+        {may('keys.edit') ? (
           <a href="/connect">Connect a device</a>
         ) : (
           'Ask an admin of your account to make one.'
@@ -59,27 +76,4 @@ function NoKeys() {
       </p>
     </Empty>
   )
-}
-
-function OpenDialog({
-  open,
-  onDone,
-  onClose,
-}: {
-  open: KeyDialog
-  onDone: () => void
-  onClose: () => void
-}) {
-  switch (open.kind) {
-    case 'new':
-      return <NewKey onMade={onDone} onClose={onClose} />
-    case 'identify':
-      return <IdentifyKey onClose={onClose} />
-    case 'edit':
-      return <EditKey of={open.key} onDone={onDone} onClose={onClose} />
-    case 'rotate':
-      return <RotateKey of={open.key} onDone={onDone} onClose={onClose} />
-    case 'revoke':
-      return <RevokeKey of={open.key} onDone={onDone} onClose={onClose} />
-  }
 }

@@ -1,61 +1,57 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Field, Form } from '../../ui/form.tsx'
+import { Field, type Values } from '../../ui/form.tsx'
+import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { shownZone } from '../../ui/preferences.ts'
 import { readLimits, SCOPES, type KeyWithSecret } from './key-words.ts'
 import { LimitFields } from './limit-fields.tsx'
-import { KeepSecret } from './keep-secret.tsx'
+import { KeySecret } from './key-secret.tsx'
 
 /** Creates a key and shows its secret. */
-export function NewKey({ onMade, onClose }: { onMade: () => void; onClose: () => void }) {
+export function NewKey(props: DialogProps) {
   const [made, setMade] = useState<KeyWithSecret>()
   const [scopes, setScopes] = useState<ReadonlySet<string>>(new Set(['positions:write']))
 
-  async function make(values: Readonly<Record<string, string>>) {
+  async function make(values: Values) {
     const wanted = SCOPES.map(({ scope }) => scope).filter((scope) => scopes.has(scope))
-    setMade(
-      await api.post('/keys', { body: { ...readLimits(values, shownZone()), scopes: wanted } }),
-    )
-    onMade()
+    const body = { ...readLimits(values, shownZone()), scopes: wanted }
+    setMade(await api.post('/keys', { body }))
   }
 
-  if (made !== undefined) return <KeepSecret of={made} title="The key is made" onClose={onClose} />
+  if (made !== undefined) return <KeySecret {...props} of={made} title="The key is made" />
   return (
-    <Dialog title="New key" onClose={onClose}>
-      <Form button="Make the key" submit={make} cancel={onClose}>
-        <Field
-          name="name"
-          label="Name"
-          hint="What it is for: a vehicle, a gateway, a program."
-          autoFocus
-          autoComplete="off"
-        />
-        <Field name="scopes" label="What it may do">
-          {({ id, name, ...described }) => (
-            <div id={id} role="group" aria-label="What it may do" {...described}>
-              {SCOPES.map(({ scope, words }) => (
-                <label key={scope} class="check">
-                  <input
-                    type="checkbox"
-                    name={name}
-                    checked={scopes.has(scope)}
-                    onChange={() => setScopes((before) => toggled(before, scope))}
-                  />
-                  {words}
-                </label>
-              ))}
-            </div>
-          )}
-        </Field>
-        <details>
-          <summary>Limits</summary>
-          <div class="form">
-            <LimitFields />
+    <FormDialog {...props} title="New key" button="Make the key" submit={make}>
+      <Field
+        name="name"
+        label="Name"
+        hint="What it is for: a vehicle, a gateway, a program."
+        autoFocus
+        autoComplete="off"
+      />
+      <Field name="scopes" label="What it may do">
+        {({ id, name, ...described }) => (
+          <div id={id} role="group" aria-label="What it may do" {...described}>
+            {SCOPES.map(({ scope, words }) => (
+              <label key={scope} class="check">
+                <input
+                  type="checkbox"
+                  name={name}
+                  checked={scopes.has(scope)}
+                  onChange={() => setScopes((before) => toggled(before, scope))}
+                />
+                {words}
+              </label>
+            ))}
           </div>
-        </details>
-      </Form>
-    </Dialog>
+        )}
+      </Field>
+      <details>
+        <summary>Limits</summary>
+        <div class="form">
+          <LimitFields />
+        </div>
+      </details>
+    </FormDialog>
   )
 }
 

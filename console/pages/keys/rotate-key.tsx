@@ -1,77 +1,56 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import { now } from '../../ui/clock.ts'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Field, Form } from '../../ui/form.tsx'
+import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
+import { SelectField } from '../../ui/select-field.tsx'
 import { Time } from '../../ui/time.tsx'
-import { KeepSecret } from './keep-secret.tsx'
+import { KeySecret } from './key-secret.tsx'
 import type { Key, KeyWithSecret } from './key-words.ts'
 
-const GRACES: readonly (readonly [seconds: number, words: string])[] = [
-  [0, 'Not at all: it stops at once'],
-  [3_600, 'For an hour'],
-  [86_400, 'For a day'],
-  [7 * 86_400, 'For 7 days'],
-  [30 * 86_400, 'For 30 days'],
-]
+/** Seconds. */
+const GRACES = [
+  ['0', 'Not at all: it stops at once'],
+  ['3600', 'For an hour'],
+  ['86400', 'For a day'],
+  ['604800', 'For 7 days'],
+  ['2592000', 'For 30 days'],
+] as const
 
 /** Gives a key a new secret; the previous one works for a while, so that senders can be changed. */
-export function RotateKey({
-  of,
-  onDone,
-  onClose,
-}: {
-  of: Key
-  onDone: () => void
-  onClose: () => void
-}) {
-  const [grace, setGrace] = useState(7 * 86_400)
+export function RotateKey({ of, ...props }: DialogProps & { of: Key }) {
+  const [grace, setGrace] = useState('604800')
   const [made, setMade] = useState<KeyWithSecret>()
+  const graceSeconds = Number(grace)
 
   async function rotate() {
-    const body = { graceSeconds: grace }
-    setMade(await api.post('/keys/{id}/rotate', { path: { id: of.id }, body }))
-    onDone()
+    setMade(await api.post('/keys/{id}/rotate', { path: { id: of.id }, body: { graceSeconds } }))
   }
 
-  if (made !== undefined) return <KeepSecret of={made} title="The new secret" onClose={onClose} />
+  if (made !== undefined) return <KeySecret {...props} of={made} title="The new secret" />
   return (
-    <Dialog title="Rotate the key" onClose={onClose}>
+    <FormDialog {...props} title="Rotate the key" button="Rotate" submit={rotate}>
       <p>
         <Isolated class="strong">{of.name}</Isolated> gets a new secret and stays the same key: same
         name, same limits, same history.
       </p>
-      <Form button="Rotate" submit={rotate} cancel={onClose}>
-        <Field
-          name="graceSeconds"
-          label="The old secret works on"
-          hint={
-            grace === 0 ? (
-              'Senders that have it are refused from now on.'
-            ) : (
-              <>
-                Until <Time at={new Date(now.value + grace * 1_000).toISOString()} />. Give your
-                senders the new one before.
-              </>
-            )
-          }
-        >
-          {(attributes) => (
-            <select
-              {...attributes}
-              value={String(grace)}
-              onChange={({ currentTarget }) => setGrace(Number(currentTarget.value))}
-            >
-              {GRACES.map(([seconds, words]) => (
-                <option key={seconds} value={String(seconds)}>
-                  {words}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-      </Form>
-    </Dialog>
+      <SelectField
+        name="graceSeconds"
+        label="The old secret works on"
+        hint={
+          graceSeconds === 0 ? (
+            'Senders that have it are refused from now on.'
+          ) : (
+            <>
+              Until <Time at={new Date(now.value + graceSeconds * 1_000).toISOString()} />. Give
+              your senders the new one before.
+            </>
+          )
+        }
+        options={GRACES}
+        value={grace}
+        onChange={setGrace}
+      />
+    </FormDialog>
   )
 }

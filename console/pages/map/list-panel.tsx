@@ -4,6 +4,7 @@ import { countByStatus, SORTS, STATUSES, type Sort } from '../../core/choose-dev
 import { fleet, isCut, isListed, listFailure, retryList, watchWords } from '../../live/live.ts'
 import { MOST_DEVICES } from '../../core/fleet.ts'
 import { Icon } from '../../ui/icon.tsx'
+import { Select } from '../../ui/select-field.tsx'
 import { Empty, Failed, FailedLine, Loading } from '../../ui/states.tsx'
 import { StatusShape } from '../../ui/status-shape.tsx'
 import { DeviceList } from './device-list.tsx'
@@ -68,17 +69,12 @@ function Filters() {
           onInput={({ currentTarget }) => search(currentTarget.value)}
           data-search
         />
-        <select
+        <Select
           aria-label="Sort by"
+          options={SORTS.map((one) => [one, SORT_WORDS[one]])}
           value={sort.value}
-          onChange={({ currentTarget }) => sortBy(currentTarget.value as Sort)}
-        >
-          {SORTS.map((one) => (
-            <option key={one} value={one}>
-              {SORT_WORDS[one]}
-            </option>
-          ))}
-        </select>
+          onChange={(next) => sortBy(next as Sort)}
+        />
       </div>
       <div class="status-filters" role="group" aria-label="Show only">
         {STATUSES.filter((one) => one !== 'disabled' || counts.disabled > 0).map((status) => (

@@ -1,9 +1,10 @@
 import { ArrowRight, Pin, X } from 'lucide'
-import { isAdmin } from '../../live/session.ts'
+import { may } from '../../live/rights.ts'
 import { fleet, isListed, watchWords } from '../../live/live.ts'
 import { labelOf } from '../../core/live-device.ts'
 import { now } from '../../ui/clock.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
+import { Facts } from '../../ui/facts.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { batteryText, coordinatesText, metresText, speedText } from '../../core/measures.ts'
@@ -22,12 +23,6 @@ export function SelectedCard() {
   if (device === undefined) return isListed.value ? <Gone deviceId={id} /> : null
   const { name, status, lastSeenMs, position } = device
   const isPinned = pinned.value.has(id)
-  const facts = [
-    ['Speed', speedText(position.speed)],
-    ['Battery', batteryText(position.battery)],
-    ['Altitude', metresText(position.altitude)],
-    ['Accuracy', metresText(position.accuracy)],
-  ].filter(([, value]) => value !== undefined)
   const coordinates = coordinatesText(position)
   return (
     <section class="selected-card" aria-label="Selected device">
@@ -53,16 +48,15 @@ export function SelectedCard() {
       <p>
         {status}, {ago(lastSeenMs, now.value)}
       </p>
-      {facts.length > 0 && (
-        <dl>
-          {facts.map(([what, value]) => (
-            <div key={what}>
-              <dt>{what}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-        </dl>
-      )}
+      <Facts
+        class="tiles"
+        of={[
+          ['Speed', speedText(position.speed)],
+          ['Battery', batteryText(position.battery)],
+          ['Altitude', metresText(position.altitude)],
+          ['Accuracy', metresText(position.accuracy)],
+        ]}
+      />
       <p class="coordinates">
         <code>{coordinates}</code> <CopyButton text={coordinates} what="coordinates" />
       </p>
@@ -70,7 +64,7 @@ export function SelectedCard() {
         <a class="button" href={devicePath(id)}>
           History and settings <Icon of={ArrowRight} small />
         </a>
-        {isAdmin.value && <ShareLink deviceId={id} />}
+        {may('shares.edit') && <ShareLink deviceId={id} />}
       </div>
     </section>
   )

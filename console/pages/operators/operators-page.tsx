@@ -1,54 +1,54 @@
-import { useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
-import { isAdmin, me } from '../../live/session.ts'
-import { Isolated, UnseenName } from '../../ui/isolated.tsx'
-import { Page } from '../../ui/page.tsx'
-import { PagedList } from '../../ui/paged-list.tsx'
-import { Table, type Column } from '../../ui/table.tsx'
+import { may } from '../../live/rights.ts'
+import { me } from '../../live/session.ts'
+import { useDialog } from '../../ui/form-dialog.tsx'
+import { Isolated } from '../../ui/isolated.tsx'
+import { ListPage } from '../../ui/list-page.tsx'
+import { changeColumn, type Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { usePages } from '../../ui/use-pages.ts'
-import { ChangeOperator } from './change-operator.tsx'
-import { NewOperator } from './new-operator.tsx'
-import { roleName, type Operator } from './operator.ts'
-import { RemoveOperator } from './remove-operator.tsx'
-
-type Open =
-  { readonly kind: 'new' } | { readonly kind: 'change' | 'remove'; readonly operator: Operator }
+import { ChangeOperator, NewOperator, RemoveOperator } from './operator-dialogs.tsx'
+import { roleName, type Operator } from './operator-words.ts'
 
 /** The operators of the account. */
 export function OperatorsPage() {
-  const [open, setOpen] = useState<Open>()
   const list = usePages(
-    (cursor, signal) => api.get('/operators', { query: { ...(cursor && { cursor }) }, signal }),
+    (cursor, signal) => api.get('/operators', { query: { cursor }, signal }),
     [],
   )
-  const dialog = { onDone: list.reload, onClose: () => setOpen(undefined) }
+  const { dialog, open } = useDialog(list.reload)
+  const change = changeColumn<Operator>(
+    ({ email }) => email,
+    (of) => [
+      { word: 'Edit', run: () => open((props) => <ChangeOperator of={of} {...props} />) },
+      {
+        word: 'Remove',
+        run: () => open((props) => <RemoveOperator of={of} {...props} />),
+        isDangerous: true,
+      },
+    ],
+  )
   return (
-    <Page
+    <ListPage
       title="Operators"
-      wide
+      list={list}
+      canRetry={may('operators.edit')}
+      columns={may('operators.edit') ? [...COLUMNS, change] : COLUMNS}
+      keyOf={({ id }) => id}
       actions={
-        isAdmin.value && (
-          <button type="button" class="primary" onClick={() => setOpen({ kind: 'new' })}>
+        may('operators.edit') && (
+          <button
+            type="button"
+            class="primary"
+            onClick={() => open((props) => <NewOperator {...props} />)}
+          >
             New operator
           </button>
         )
       }
     >
-      <PagedList list={list} canRetry={isAdmin.value} empty={null}>
-        {(operators) => (
-          <Table
-            caption="Operators"
-            columns={[...COLUMNS, ...(isAdmin.value ? [actions(setOpen)] : [])]}
-            rows={operators}
-            keyOf={({ id }) => id}
-          />
-        )}
-      </PagedList>
-      {open?.kind === 'new' && <NewOperator {...dialog} />}
-      {open?.kind === 'change' && <ChangeOperator of={open.operator} {...dialog} />}
-      {open?.kind === 'remove' && <RemoveOperator of={open.operator} {...dialog} />}
-    </Page>
+      {dialog}
+    </ListPage>
   )
 }
 
@@ -73,25 +73,3 @@ const COLUMNS: readonly Column<Operator>[] = [
   },
   { title: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
 ]
-
-function actions(open: (dialog: Open) => void): Column<Operator> {
-  return {
-    title: 'Change',
-    cell: (operator) => (
-      <div class="row-actions">
-        <button type="button" class="small" onClick={() => open({ kind: 'change', operator })}>
-          Edit
-          <UnseenName>{operator.email}</UnseenName>
-        </button>
-        <button
-          type="button"
-          class="small danger"
-          onClick={() => open({ kind: 'remove', operator })}
-        >
-          Remove
-          <UnseenName>{operator.email}</UnseenName>
-        </button>
-      </div>
-    ),
-  }
-}

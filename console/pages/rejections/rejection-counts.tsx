@@ -1,7 +1,7 @@
 import { api } from '../../api/client.ts'
 import { Isolated } from '../../ui/isolated.tsx'
+import { Loaded } from '../../ui/loaded.tsx'
 import { setQuery } from '../../ui/router.ts'
-import { FailedLine, Loading } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import type { RejectionFilter } from './merge-rejections.ts'
 import './rejections.css'
@@ -20,45 +20,37 @@ export function RejectionCounts({
   /** The names of keys, by id. */
   names: ReadonlyMap<string, string>
 }) {
-  const { data, failure, reload } = useLoad(
+  const summary = useLoad(
     (signal) => api.get('/rejections/summary', { query: filter, signal }),
     [filter],
     { everyMs: EVERY_MS },
   )
-  if (data === undefined) {
-    return failure === undefined ? (
-      <Loading lines={2} />
-    ) : (
-      <FailedLine failure={failure} onRetry={reload} />
-    )
-  }
-  const { total, byError, byKey, byDevice } = data
   return (
-    <section class="rejection-counts" aria-label="How many">
-      <Counts
-        title={`${total.toLocaleString('en')} by reason`}
-        name="error"
-        counts={byError.map(({ error, count }) => ({ value: error, words: error, count }))}
-      />
-      <Counts
-        title="By key"
-        name="keyId"
-        counts={byKey.map(({ keyId, count }) => ({
-          ...{ value: keyId, words: names.get(keyId) ?? keyId, count },
-        }))}
-      />
-      <Counts
-        title="By device"
-        name="deviceId"
-        counts={byDevice.map(({ deviceId, count }) => ({
-          ...{ value: deviceId, words: deviceId, count },
-        }))}
-      />
-    </section>
+    <Loaded of={summary} lines={2}>
+      {({ total, byError, byKey, byDevice }) => (
+        <section class="rejection-counts" aria-label="How many">
+          <Counts
+            title={`${total.toLocaleString('en')} by reason`}
+            name="error"
+            counts={byError.map(({ error, count }) => [error, error, count])}
+          />
+          <Counts
+            title="By key"
+            name="keyId"
+            counts={byKey.map(({ keyId, count }) => [keyId, names.get(keyId) ?? keyId, count])}
+          />
+          <Counts
+            title="By device"
+            name="deviceId"
+            counts={byDevice.map(({ deviceId, count }) => [deviceId, deviceId, count])}
+          />
+        </section>
+      )}
+    </Loaded>
   )
 }
 
-type Count = { readonly value: string; readonly words: string; readonly count: number }
+type Count = readonly [value: string, words: string, count: number]
 
 function Counts({
   title,
@@ -74,7 +66,7 @@ function Counts({
       <h2>{title}</h2>
       {counts.length === 0 && <p class="quiet">Not known.</p>}
       <ul>
-        {counts.slice(0, NAMED).map(({ value, words, count }) => (
+        {counts.slice(0, NAMED).map(([value, words, count]) => (
           <li key={value}>
             <button type="button" class="plain" onClick={() => setQuery({ [name]: value })}>
               <Isolated class="one-line">{words}</Isolated>

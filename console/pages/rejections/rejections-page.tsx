@@ -3,11 +3,9 @@ import { CircleCheck } from 'lucide'
 import { api } from '../../api/client.ts'
 import { onStreamEvent, startLive } from '../../live/live.ts'
 import { announce } from '../../ui/announcer.tsx'
-import { Page } from '../../ui/page.tsx'
-import { PagedList } from '../../ui/paged-list.tsx'
+import { ListPage } from '../../ui/list-page.tsx'
 import { namedIn, place, setQuery } from '../../ui/router.ts'
 import { Empty } from '../../ui/states.tsx'
-import { Table } from '../../ui/table.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { usePages } from '../../ui/use-pages.ts'
 import {
@@ -26,8 +24,7 @@ const FILTERS = ['keyId', 'deviceId', 'error', 'from', 'to'] as const
 export function RejectionsPage() {
   const filter = namedIn(place.value.query, FILTERS) as RejectionFilter
   const list = usePages(
-    (cursor, signal) =>
-      api.get('/rejections', { query: { ...filter, ...(cursor && { cursor }) }, signal }),
+    (cursor, signal) => api.get('/rejections', { query: { ...filter, cursor }, signal }),
     [filter],
   )
   const newest = useNewest(filter)
@@ -36,33 +33,15 @@ export function RejectionsPage() {
   const items = list.items && withNewest(newest, list.items)
 
   return (
-    <Page
+    <ListPage
       title="Rejections"
-      wide
-      actions={
-        <button type="button" disabled={list.isLoading} onClick={list.reload}>
-          Refresh
-        </button>
-      }
-    >
-      <RejectionFilters filter={filter} keys={keys.data?.items ?? []} />
-      <PagedList
-        list={{ ...list, items }}
-        empty={<Nothing isFiltered={Object.keys(filter).length > 0} />}
-      >
-        {(rejections) => (
-          <>
-            <RejectionCounts filter={filter} names={names} />
-            <Table
-              caption="Rejections"
-              columns={rejectionColumns(names)}
-              rows={rejections}
-              keyOf={({ rejectionId }) => rejectionId}
-            />
-          </>
-        )}
-      </PagedList>
-    </Page>
+      list={{ ...list, items }}
+      columns={rejectionColumns(names)}
+      keyOf={({ rejectionId }) => rejectionId}
+      filters={<RejectionFilters filter={filter} keys={keys.data?.items ?? []} />}
+      empty={<Nothing isFiltered={Object.keys(filter).length > 0} />}
+      above={<RejectionCounts filter={filter} names={names} />}
+    />
   )
 }
 

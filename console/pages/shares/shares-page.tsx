@@ -1,85 +1,69 @@
-import { useState } from 'preact/hooks'
 import { Share2 } from 'lucide'
 import { api } from '../../api/client.ts'
-import { isAdmin } from '../../live/session.ts'
-import { isolate, Isolated, IsolatedList, UnseenName } from '../../ui/isolated.tsx'
-import { Page } from '../../ui/page.tsx'
-import { PagedList } from '../../ui/paged-list.tsx'
+import type { components } from '../../api/schema.ts'
+import { may } from '../../live/rights.ts'
+import { FormDialog, useDialog, type DialogProps } from '../../ui/form-dialog.tsx'
+import { Isolated, IsolatedList } from '../../ui/isolated.tsx'
+import { ListPage } from '../../ui/list-page.tsx'
 import { place, setQuery } from '../../ui/router.ts'
 import { Empty } from '../../ui/states.tsx'
-import { Table, type Column } from '../../ui/table.tsx'
+import { changeColumn, type Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { usePages } from '../../ui/use-pages.ts'
 import { NewShare } from './new-share.tsx'
-import { RevokeShare, type Share } from './revoke-share.tsx'
 
-type Open = { readonly kind: 'new' } | { readonly kind: 'revoke'; readonly share: Share }
+type Share = components['schemas']['Share']
 
 /** Links that show some devices to people without an account. */
 export function SharesPage() {
+  const list = usePages((cursor, signal) => api.get('/shares', { query: { cursor }, signal }), [])
+  const { dialog, open } = useDialog(list.reload)
   // A device's page and its card on the map link here with the device to share.
-  const [open, setOpen] = useState<Open | undefined>(() =>
-    isAdmin.value && place.peek().query.has('device') ? { kind: 'new' } : undefined,
+  const isAsked = may('shares.edit') && place.value.query.has('device')
+  const change = changeColumn<Share>(
+    ({ name }) => name,
+    (share) => {
+      const run = () => open((props) => <RevokeShare of={share} {...props} />)
+      return share.status === 'expired' ? [] : [{ word: 'Revoke', run, isDangerous: true }]
+    },
   )
-  const list = usePages(
-    (cursor, signal) => api.get('/shares', { query: { ...(cursor && { cursor }) }, signal }),
-    [],
-  )
-  const close = () => {
-    setOpen(undefined)
-    setQuery({ device: undefined })
-  }
-  const dialog = { onDone: list.reload, onClose: close }
   return (
-    <Page
+    <ListPage
       title="Share"
-      wide
+      caption="Links"
+      list={list}
+      canRetry={may('shares.edit')}
+      columns={[...COLUMNS, change]}
+      keyOf={({ id }) => id}
       actions={
-        isAdmin.value && (
-          <button type="button" class="primary" onClick={() => setOpen({ kind: 'new' })}>
+        may('shares.edit') && (
+          <button
+            type="button"
+            class="primary"
+            onClick={() => open((props) => <NewShare {...props} />)}
+          >
             New link
           </button>
         )
       }
+      empty={
+        <Empty title="Nothing is shared" icon={Share2}>
+          <p>
+            A link shows where some devices are, live and until a time that you choose, to whoever
+            has it. It needs no account and shows no ids.
+          </p>
+        </Empty>
+      }
     >
-      <PagedList list={list} canRetry={isAdmin.value} empty={<NothingShared />}>
-        {(shares) => (
-          <Table
-            caption="Links"
-            columns={[...COLUMNS, actions((share) => setOpen({ kind: 'revoke', share }))]}
-            rows={shares}
-            keyOf={({ id }) => id}
-          />
-        )}
-      </PagedList>
-      {open?.kind === 'new' && <NewShare {...dialog} />}
-      {open?.kind === 'revoke' && <RevokeShare of={open.share} {...dialog} />}
-    </Page>
-  )
-}
-
-function NothingShared() {
-  return (
-    <Empty title="Nothing is shared" icon={Share2}>
-      <p>
-        A link shows where some devices are, live and until a time that you choose, to whoever has
-        it. It needs no account and shows no ids.
-      </p>
-    </Empty>
+      {dialog}
+      {isAsked && <NewShare onDone={list.reload} onClose={() => setQuery({ device: undefined })} />}
+    </ListPage>
   )
 }
 
 const COLUMNS: readonly Column<Share>[] = [
   { title: 'Name', cell: ({ name }) => <Isolated class="strong">{name}</Isolated> },
-  {
-    title: 'Devices',
-    cell: ({ deviceIds }) =>
-      deviceIds.length > 3 ? (
-        <span title={deviceIds.map(isolate).join('\n')}>{deviceIds.length} devices</span>
-      ) : (
-        <IsolatedList>{deviceIds}</IsolatedList>
-      ),
-  },
+  { title: 'Devices', cell: ({ deviceIds }) => <IsolatedList most={3}>{deviceIds}</IsolatedList> },
   {
     title: 'Until',
     cell: ({ expiresAt, status }) => (
@@ -96,15 +80,20 @@ const COLUMNS: readonly Column<Share>[] = [
   { title: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
 ]
 
-function actions(revoke: (share: Share) => void): Column<Share> {
-  return {
-    title: 'Change',
-    cell: (share) =>
-      share.status === 'expired' ? null : (
-        <button type="button" class="small danger" onClick={() => revoke(share)}>
-          Revoke
-          <UnseenName>{share.name}</UnseenName>
-        </button>
-      ),
-  }
+function RevokeShare({ of: { id, name }, ...props }: DialogProps & { of: Share }) {
+  return (
+    <FormDialog
+      {...props}
+      title="Revoke the link"
+      button="Revoke for good"
+      danger
+      submit={() => api.delete('/shares/{id}', { path: { id } })}
+      done="The link shows nothing any more."
+    >
+      <p>
+        Whoever has <Isolated class="strong">{name}</Isolated> open sees nothing more within 5
+        seconds. It cannot be taken back.
+      </p>
+    </FormDialog>
+  )
 }

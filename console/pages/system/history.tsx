@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
 import { shownZone } from '../../ui/preferences.ts'
-import { Failed, Loading } from '../../ui/states.tsx'
+import { Loaded } from '../../ui/loaded.tsx'
 import { TimePlot, type PlotData } from '../../ui/time-plot.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 
@@ -21,20 +21,21 @@ const PLOTS: readonly { readonly title: string; readonly value: Value }[] = [
 
 /** The last hour, minute by minute. */
 export function History() {
-  const { data, failure, reload } = useLoad(
+  const minutes = useLoad(
     (signal) => api.get('/system/history', { query: { minutes: 60 }, signal }),
     [],
     { everyMs: EVERY_MS },
   )
-  if (data === undefined) {
-    return failure === undefined ? <Loading /> : <Failed failure={failure} onRetry={reload} />
-  }
   return (
-    <div class="history">
-      {PLOTS.map(({ title, value }) => (
-        <Plot key={title} title={title} minutes={data.items} value={value} />
-      ))}
-    </div>
+    <Loaded of={minutes}>
+      {({ items }) => (
+        <div class="history">
+          {PLOTS.map(({ title, value }) => (
+            <Plot key={title} title={title} minutes={items} value={value} />
+          ))}
+        </div>
+      )}
+    </Loaded>
   )
 }
 

@@ -1,8 +1,8 @@
 import { api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
 import { Isolated } from '../../ui/isolated.tsx'
+import { Loaded } from '../../ui/loaded.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Failed, FailedLine, Loading } from '../../ui/states.tsx'
 import { Table, type Column } from '../../ui/table.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useLoad } from '../../ui/use-load.ts'
@@ -17,49 +17,40 @@ const EVERY_MS = 10_000
 
 /** The state of the service, over all its processes. */
 export function SystemPage() {
-  const { data, failure, reload } = useLoad((signal) => api.get('/system', { signal }), [], {
-    everyMs: EVERY_MS,
-  })
+  const system = useLoad((signal) => api.get('/system', { signal }), [], { everyMs: EVERY_MS })
   return (
     <Page title="System" wide>
-      {failure !== undefined && data !== undefined && (
-        <FailedLine failure={failure} onRetry={reload} />
-      )}
-      {data === undefined ? (
-        failure === undefined ? (
-          <Loading />
-        ) : (
-          <Failed failure={failure} onRetry={reload} />
-        )
-      ) : (
-        <>
-          <dl class="figures">
-            {figuresOf(data).map(({ title, value, note, isBad }) => (
-              <div key={title} class={isBad ? 'card figure bad' : 'card figure'}>
-                <dt>{title}</dt>
-                <dd>{value}</dd>
-                <dd class="note">{note}</dd>
-              </div>
-            ))}
-          </dl>
-          <h2>The last hour</h2>
-          <History />
-          <h2>Processes</h2>
-          <Table
-            caption="Processes"
-            columns={COLUMNS}
-            rows={data.instances}
-            keyOf={({ service, host, startedAt }) => `${service} ${host} ${startedAt}`}
-          />
-          <p class="quiet">
-            Version {data.version},{' '}
-            {data.mode === 'embedded'
-              ? 'everything in one process'
-              : 'separate services on Kafka and MongoDB'}
-            . A process that has not been heard of for 30 seconds is left out.
-          </p>
-        </>
-      )}
+      <Loaded of={system}>
+        {(data) => (
+          <>
+            <dl class="figures">
+              {figuresOf(data).map(({ title, value, note, isBad }) => (
+                <div key={title} class={isBad ? 'card figure bad' : 'card figure'}>
+                  <dt>{title}</dt>
+                  <dd>{value}</dd>
+                  <dd class="note">{note}</dd>
+                </div>
+              ))}
+            </dl>
+            <h2>The last hour</h2>
+            <History />
+            <h2>Processes</h2>
+            <Table
+              caption="Processes"
+              columns={COLUMNS}
+              rows={data.instances}
+              keyOf={({ service, host, startedAt }) => `${service} ${host} ${startedAt}`}
+            />
+            <p class="quiet">
+              Version {data.version},{' '}
+              {data.mode === 'embedded'
+                ? 'everything in one process'
+                : 'separate services on Kafka and MongoDB'}
+              . A process that has not been heard of for 30 seconds is left out.
+            </p>
+          </>
+        )}
+      </Loaded>
     </Page>
   )
 }

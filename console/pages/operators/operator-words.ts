@@ -2,12 +2,6 @@ import type { components } from '../../api/schema.ts'
 
 export type Operator = components['schemas']['Operator']
 
-export type DialogOfOne = {
-  readonly of: Operator
-  readonly onDone: () => void
-  readonly onClose: () => void
-}
-
 export const ROLES: readonly string[] = ['viewer', 'admin']
 
 /** `Viewer`; a role unknown to this console keeps the API's name. */

@@ -1,0 +1,58 @@
+import 'ol/ol.css'
+import './map.css'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import type OlMap from 'ol/Map.js'
+import { palette } from '../ui/palette.ts'
+import { MapButtons } from './map-buttons.tsx'
+import { MapCredits } from './map-credits.tsx'
+import { openMap } from './open-map.ts'
+
+/**
+ * A map of the world in the page, with buttons and credits.
+ *
+ * @param open puts a painter on the new map; `paint` is called with it whenever one of `inputs` or
+ * the colours have changed, and `leave` before the map is closed.
+ */
+export function MapHost<P>({
+  label,
+  class: name = '',
+  inputs,
+  open,
+  paint,
+  leave,
+  children,
+}: {
+  /** For screen readers. */
+  label: string
+  class?: string
+  inputs: readonly unknown[]
+  open: (map: OlMap) => P
+  paint: (map: OlMap, painter: P) => void
+  leave?: (map: OlMap) => void
+  /** More buttons. */
+  children?: ComponentChildren
+}) {
+  const target = useRef<HTMLDivElement>(null)
+  const shown = useRef<{ map: OlMap; painter: P }>(null)
+  useEffect(() => {
+    if (target.current === null) return undefined
+    const { map, close } = openMap(target.current)
+    map.updateSize()
+    shown.current = { map, painter: open(map) }
+    return () => {
+      leave?.(map)
+      close()
+    }
+  }, [])
+  useEffect(() => {
+    if (shown.current !== null) paint(shown.current.map, shown.current.painter)
+  }, [palette.value, ...inputs])
+  return (
+    <div class={`map ${name}`}>
+      <div ref={target} class="map-target" tabIndex={0} role="application" aria-label={label} />
+      <MapButtons map={() => shown.current?.map}>{children}</MapButtons>
+      <MapCredits />
+    </div>
+  )
+}

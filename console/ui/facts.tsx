@@ -1,0 +1,25 @@
+import type { ComponentChildren } from 'preact'
+
+export type Fact = readonly [name: string, value: ComponentChildren]
+
+/** Names and values; a fact whose value is undefined is left out. */
+export function Facts({
+  of: facts,
+  class: name = 'facts',
+}: {
+  of: readonly Fact[]
+  class?: string
+}) {
+  return (
+    <dl class={name}>
+      {facts.map(([title, value]) =>
+        value === undefined ? null : (
+          <div key={title}>
+            <dt>{title}</dt>
+            <dd>{value}</dd>
+          </div>
+        ),
+      )}
+    </dl>
+  )
+}

@@ -1,0 +1,38 @@
+import type { ComponentChildren } from 'preact'
+import { KeyRound } from 'lucide'
+import { Dialog } from './dialog.tsx'
+import { Icon } from './icon.tsx'
+import { Secret } from './secret.tsx'
+
+/** A dialog with a secret that is shown only this once; `children` are below it. */
+export function KeepSecret({
+  title,
+  notice,
+  text,
+  what,
+  onClose,
+  children,
+}: {
+  title: string
+  notice: ComponentChildren
+  text: string
+  what?: string
+  onClose: () => void
+  children?: ComponentChildren
+}) {
+  return (
+    <Dialog title={title}>
+      <div class="notice warn">
+        <Icon of={KeyRound} />
+        <p>{notice}</p>
+      </div>
+      <Secret text={text} {...(what !== undefined && { what })} />
+      {children}
+      <div class="buttons">
+        <button type="button" class="primary" onClick={onClose}>
+          I have it
+        </button>
+      </div>
+    </Dialog>
+  )
+}

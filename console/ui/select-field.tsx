@@ -1,0 +1,53 @@
+import type { ComponentChildren } from 'preact'
+import { Field, type FieldAttributes } from './form.tsx'
+
+/** Values and what they are called. */
+export type Options = readonly (readonly [value: string, words: string])[]
+
+/** A choice of one value. Without `onChange` it belongs to a form and only begins at `value`. */
+export function Select({
+  options,
+  value,
+  onChange,
+  ...attributes
+}: Partial<FieldAttributes> & {
+  options: Options
+  value: string
+  onChange?: ((value: string) => void) | undefined
+  'aria-label'?: string
+}) {
+  const state = onChange === undefined ? { defaultValue: value } : { value }
+  return (
+    <select
+      {...attributes}
+      {...state}
+      onChange={({ currentTarget }) => onChange?.(currentTarget.value)}
+    >
+      {options.map(([one, words]) => (
+        <option key={one} dir="auto" value={one} selected={one === value}>
+          {words}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+export function SelectField({
+  name,
+  label,
+  hint,
+  ...select
+}: {
+  name: string
+  label: string
+  hint?: ComponentChildren
+  options: Options
+  value: string
+  onChange?: (value: string) => void
+}) {
+  return (
+    <Field name={name} label={label} hint={hint}>
+      {(attributes) => <Select {...attributes} {...select} />}
+    </Field>
+  )
+}
