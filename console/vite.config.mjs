@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
 
-const BASE = /console\/(core|live|ui)\/(?!time-plot)|console\/map\/draw-label\.|share-link\./
+const BASE =
+  /console\/(core|live|ui)\/(?!time-plot)[\w-]+\.tsx?$|console\/(map\/draw-label|pages\/device\/share-link)\./
 
 /** Built by scripts/build.mjs, which names the folder to write to. */
 export default defineConfig({

@@ -19,8 +19,8 @@ export function AccountMenu() {
       <button type="button" class="account" popovertarget="account-menu" aria-label="Your account">
         <Icon of={CircleUserRound} />
       </button>
-      <div id="account-menu" class="menu" popover="auto">
-        <p class="who">
+      <div id="account-menu" class="menu raised stack" popover="auto">
+        <p class="stack tight">
           <Isolated class="strong">{operator.email}</Isolated>
           <span class="quiet">
             {operator.platform ? 'admin of the platform' : operator.role} of{' '}

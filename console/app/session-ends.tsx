@@ -13,7 +13,7 @@ export function SessionEnds() {
   const end = endOfSession(me.value, now.value)
   if (end === undefined) return null
   return (
-    <div class="notice warn session-ends" role="status">
+    <div class="notice warn row session-ends" role="status">
       <Icon of={Clock} />
       <p>
         Your session ends in <span aria-hidden="true">{clockTime(end.leftMs)}</span>

@@ -41,7 +41,7 @@ function paintDevice(
   { status, heading, isSelected }: Drawn,
   palette: Palette,
 ): void {
-  const colour = palette.status[status]
+  const colour = palette[status]
   context.lineWidth = 2
   context.strokeStyle = palette.surface
   context.fillStyle = colour
@@ -145,12 +145,12 @@ function paintRing(
   context.fillStyle = palette.surface
   context.fill()
   context.lineWidth = 4
-  context.strokeStyle = palette.status.offline
+  context.strokeStyle = palette.offline
   context.stroke()
   if (share === 0) return
   context.beginPath()
   context.arc(0, 0, radius, -Math.PI / 2, -Math.PI / 2 + share * 2 * Math.PI)
-  context.strokeStyle = palette.status.online
+  context.strokeStyle = palette.online
   context.stroke()
 }
 

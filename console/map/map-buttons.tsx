@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { Minus, Plus } from 'lucide'
 import type OlMap from 'ol/Map.js'
-import { Icon } from '../ui/icon.tsx'
+import { IconButton } from '../ui/icon-button.tsx'
 import { isAnimated } from './open-map.ts'
 
 /** Buttons over a map: zooming, and below it the map's other functions. */
@@ -13,14 +13,10 @@ export function MapButtons({
   children?: ComponentChildren
 }) {
   return (
-    <div class="map-buttons">
+    <div class="map-buttons stack near">
       <div class="map-group">
-        <button type="button" aria-label="Zoom in" onClick={() => zoomBy(map(), 1)}>
-          <Icon of={Plus} />
-        </button>
-        <button type="button" aria-label="Zoom out" onClick={() => zoomBy(map(), -1)}>
-          <Icon of={Minus} />
-        </button>
+        <IconButton icon={Plus} label="Zoom in" onClick={() => zoomBy(map(), 1)} />
+        <IconButton icon={Minus} label="Zoom out" onClick={() => zoomBy(map(), -1)} />
       </div>
       {children}
     </div>

@@ -5,7 +5,7 @@ const OPENSTREETMAP = 'OpenStreetMap'
 /** The sources of the map's data. OpenStreetMap requires a link to its licence. */
 export function MapCredits() {
   return (
-    <p class="map-credits">
+    <p class="map-credits note">
       {credits.value
         .join(' · ')
         .split(new RegExp(`(${OPENSTREETMAP})`))

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import { CircleCheck, X } from 'lucide'
 import { Icon } from './icon.tsx'
+import { IconButton } from './icon-button.tsx'
 
 /** Changes are announced to screen readers at most this often, always the newest one. */
 const ANNOUNCED_EVERY_MS = 5_000
@@ -57,14 +58,12 @@ export function Announcer() {
       <div class="unseen" role="status" aria-live="polite">
         {spoken.value}
       </div>
-      <div class="toasts" role="status" aria-live="polite">
+      <div class="toasts stack near" role="status" aria-live="polite">
         {toasts.value.map(({ id, text }) => (
-          <p key={id} class="toast">
+          <p key={id} class="toast raised">
             <Icon of={CircleCheck} />
             <span>{text}</span>
-            <button type="button" class="plain" aria-label="Dismiss" onClick={() => dismiss(id)}>
-              <Icon of={X} small />
-            </button>
+            <IconButton icon={X} label="Dismiss" small class="plain" onClick={() => dismiss(id)} />
           </p>
         ))}
       </div>

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { X } from 'lucide'
 import { Spoken } from './announcer.tsx'
-import { Icon } from './icon.tsx'
+import { IconButton } from './icon-button.tsx'
 
 /**
  * A modal dialog, open as long as it is rendered. Esc and the close button call `onClose`; the
@@ -29,6 +29,7 @@ export function Dialog({
   return (
     <dialog
       ref={dialog}
+      class="raised"
       aria-labelledby={heading}
       onCancel={(event) => {
         event.preventDefault()
@@ -42,15 +43,13 @@ export function Dialog({
         else onClose()
       }}
     >
-      <header>
+      <header class="row">
         <h2 id={heading}>{title}</h2>
         {onClose !== undefined && (
-          <button type="button" class="plain" aria-label="Close" onClick={onClose}>
-            <Icon of={X} />
-          </button>
+          <IconButton icon={X} label="Close" class="plain" onClick={onClose} />
         )}
       </header>
-      <div class="dialog-body">{children}</div>
+      <div class="dialog-body stack">{children}</div>
       <Spoken />
     </dialog>
   )

@@ -5,7 +5,7 @@ export type Fact = readonly [name: string, value: ComponentChildren]
 /** Names and values; a fact whose value is undefined is left out. */
 export function Facts({
   of: facts,
-  class: name = 'facts',
+  class: name = 'facts stack tight',
 }: {
   of: readonly Fact[]
   class?: string

@@ -60,10 +60,10 @@ export function Form({
   }
 
   return (
-    <form ref={form} class="form" noValidate onSubmit={run}>
+    <form ref={form} class="stack" noValidate onSubmit={run}>
       <Faults.Provider value={faults}>{children}</Faults.Provider>
       {failure !== undefined && !isToldAtFields && <FailedLine failure={failure} />}
-      <div class="buttons">
+      <div class="row">
         <button type="submit" class={danger ? 'primary danger' : 'primary'} disabled={isRunning}>
           {button}
         </button>
@@ -112,7 +112,7 @@ export function Field({
     'aria-describedby': describedBy === '' ? undefined : describedBy,
   }
   return (
-    <div class="field">
+    <div class="field stack tight">
       <label for={id}>{label}</label>
       {children === undefined ? (
         <input {...attributes} {...(input as object)} />
@@ -120,7 +120,7 @@ export function Field({
         children(attributes)
       )}
       {hint !== undefined && (
-        <p id={`${id}-hint`} class="hint">
+        <p id={`${id}-hint`} class="note">
           {hint}
         </p>
       )}

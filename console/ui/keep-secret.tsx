@@ -22,13 +22,13 @@ export function KeepSecret({
 }) {
   return (
     <Dialog title={title}>
-      <div class="notice warn">
+      <div class="notice warn row">
         <Icon of={KeyRound} />
         <p>{notice}</p>
       </div>
       <Secret text={text} {...(what !== undefined && { what })} />
       {children}
-      <div class="buttons">
+      <div class="row">
         <button type="button" class="primary" onClick={onClose}>
           I have it
         </button>

@@ -17,12 +17,12 @@ export function Page({
 }) {
   useTitle(title)
   return (
-    <div class={wide ? 'page wide' : 'page'}>
-      <header class="page-header">
+    <div class={wide ? 'page wide stack' : 'page stack'}>
+      <header class="page-header row between">
         <h1 ref={arriveAt} tabIndex={-1}>
           {title}
         </h1>
-        {actions !== undefined && <div class="actions">{actions}</div>}
+        {actions !== undefined && <div class="row">{actions}</div>}
       </header>
       {children}
     </div>

@@ -1,64 +1,50 @@
-import { computed, signal } from '@preact/signals'
+import { effect, signal } from '@preact/signals'
 import { theme } from './preferences.ts'
-import type { ShownStatus } from '../core/live-device.ts'
 
-/** Colours for painting on a canvas, where CSS does not apply; the same as in ui/style/tokens.css. */
-export type Palette = {
-  readonly water: string
-  readonly land: string
-  readonly border: string
-  readonly river: string
-  readonly road: string
-  readonly street: string
-  readonly label: string
-  readonly strongLabel: string
-  readonly halo: string
-  readonly surface: string
-  readonly text: string
-  readonly accent: string
-  readonly line: string
-  readonly status: Readonly<Record<ShownStatus, string>>
+/** The tokens of style/tokens.css that canvases paint with, where CSS does not apply. */
+const TOKENS = {
+  water: '--map-water',
+  land: '--map-land',
+  border: '--map-border',
+  river: '--map-river',
+  road: '--map-road',
+  street: '--map-street',
+  label: '--map-label',
+  strongLabel: '--map-strong-label',
+  halo: '--map-halo',
+  surface: '--raised',
+  text: '--text',
+  accent: '--accent',
+  line: '--line-strong',
+  online: '--online',
+  idle: '--idle',
+  offline: '--offline',
+  disabled: '--disabled',
+} as const
+
+export type Palette = Readonly<Record<keyof typeof TOKENS, string>>
+
+/** The colours of the theme that is shown. */
+export const palette = signal(readPalette())
+
+/** Shows the chosen theme, and follows the system's where that is chosen. */
+export function applyTheme(): void {
+  const read = () => (palette.value = readPalette())
+  effect(() => {
+    document.documentElement.dataset['theme'] = theme.value
+    read()
+  })
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', read)
 }
 
-const LIGHT: Palette = {
-  water: '#cddde6',
-  land: '#f4f2ec',
-  border: '#b7aa9c',
-  river: '#b5cedb',
-  road: '#dcc9a6',
-  street: '#dcdad4',
-  label: '#5b6670',
-  strongLabel: '#3f4a53',
-  halo: 'rgba(244, 242, 236, 0.85)',
-  surface: '#ffffff',
-  text: '#182026',
-  accent: '#0b6672',
-  line: '#87939d',
-  status: { online: '#17803f', idle: '#a86a00', offline: '#5d6a75', disabled: '#8c3d7f' },
+/** As the browser resolves them: the tokens themselves hold one colour for each theme. */
+function readPalette(): Palette {
+  const probe = document.createElement('span')
+  document.documentElement.append(probe)
+  const colours = Object.entries(TOKENS).map(([name, token]) => {
+    probe.style.color = `var(${token})`
+    return [name, getComputedStyle(probe).color]
+  })
+  probe.remove()
+  return Object.fromEntries(colours) as Palette
 }
-
-const DARK: Palette = {
-  water: '#0d151b',
-  land: '#1c242a',
-  border: '#46525b',
-  river: '#22343f',
-  road: '#4a4438',
-  street: '#2e373e',
-  label: '#95a2ac',
-  strongLabel: '#b7c2ca',
-  halo: 'rgba(22, 29, 34, 0.85)',
-  surface: '#1f272d',
-  text: '#e3e9ed',
-  accent: '#5cc3d2',
-  line: '#74828d',
-  status: { online: '#5fd08c', idle: '#f1bb5e', offline: '#94a2ad', disabled: '#d897cc' },
-}
-
-const system = matchMedia('(prefers-color-scheme: dark)')
-const systemIsDark = signal(system.matches)
-system.addEventListener('change', ({ matches }) => (systemIsDark.value = matches))
-
-export const palette = computed(() => {
-  const isDark = theme.value === 'system' ? systemIsDark.value : theme.value === 'dark'
-  return isDark ? DARK : LIGHT
-})

@@ -19,12 +19,6 @@ export function shownZone(): string {
   return value === 'local' ? Intl.DateTimeFormat().resolvedOptions().timeZone : value
 }
 
-export function applyTheme(): void {
-  effect(() => {
-    document.documentElement.dataset['theme'] = theme.value
-  })
-}
-
 /**
  * A signal whose value outlives the page. If the browser refuses to store it, it lasts as long as
  * the page.

@@ -3,7 +3,7 @@ import { CopyButton } from './copy-button.tsx'
 /** A secret that is shown only this once. `what` names it: "API key". */
 export function Secret({ text, what = 'API key' }: { text: string; what?: string }) {
   return (
-    <div class="secret">
+    <div class="secret row">
       <textarea
         readOnly
         rows={1}

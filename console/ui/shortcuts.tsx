@@ -40,7 +40,7 @@ export function ShortcutHelp() {
   const everywhere: Shortcuts = { '?': { does: 'Shows this list' }, Esc: { does: 'Closes it' } }
   return (
     <Dialog title="Keyboard" onClose={() => (helpIsOpen.value = false)}>
-      <dl class="keys">
+      <dl class="facts stack near">
         {[...active.value, everywhere].flatMap((shortcuts) =>
           Object.entries(shortcuts).map(([key, { does }]) => (
             <div key={key}>

@@ -30,7 +30,7 @@ export function Empty({
 /** Grey lines in place of content; visible only if loading takes longer than 150 ms. */
 export function Loading({ lines = 6, what = 'Loading' }: { lines?: number; what?: string }) {
   return (
-    <div class="skeleton" role="status" aria-label={what}>
+    <div class="skeleton stack some" role="status" aria-label={what}>
       {Array.from({ length: lines }, (_, line) => (
         <div key={line} class="skeleton-line" />
       ))}
@@ -55,7 +55,7 @@ export function Failed({ failure, onRetry }: { failure: ApiFailure; onRetry?: ()
 /** The same in one line, above content that stays. */
 export function FailedLine({ failure, onRetry }: { failure: ApiFailure; onRetry?: () => void }) {
   return (
-    <div class="notice bad" role="alert">
+    <div class="notice bad row" role="alert">
       <Icon of={CircleAlert} />
       <p>{sentence(failure.message)}</p>
       {onRetry !== undefined && <RetryButton failure={failure} onRetry={onRetry} />}
@@ -77,7 +77,7 @@ function RetryButton({ failure, onRetry }: { failure: ApiFailure; onRetry: () =>
 function RequestId({ failure: { requestId, status } }: { failure: ApiFailure }) {
   if (requestId === undefined || status < 500) return null
   return (
-    <p class="request-id">
+    <p class="note">
       Request <code>{requestId}</code> <CopyButton text={requestId} what="request id" />
     </p>
   )

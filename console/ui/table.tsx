@@ -25,7 +25,7 @@ export function Table<T>({
   keyOf: (row: T) => string
 }) {
   return (
-    <table>
+    <table class="box">
       <caption class="unseen">{caption}</caption>
       <thead>
         <tr>

@@ -33,7 +33,7 @@ export function AddressNotes({ address, loopback }: { address: string | null; lo
 
 function Note({ children }: { children: ComponentChildren }) {
   return (
-    <div class="notice warn">
+    <div class="notice warn row">
       <Icon of={TriangleAlert} />
       <p>{children}</p>
     </div>

@@ -22,7 +22,7 @@ export function Arrival({
   const { seen, failure } = useArrival(deviceId, keyId)
   const outcome = outcomeOf({ deviceId, since, seen, answer })
   return (
-    <section class={`arrival ${outcome.kind}`} aria-label="Arrival" aria-live="polite">
+    <section class={`arrival stack near ${outcome.kind}`} aria-label="Arrival" aria-live="polite">
       <Told outcome={outcome} deviceId={deviceId} />
       {failure !== undefined && <FailedLine failure={failure} />}
     </section>

@@ -35,7 +35,7 @@ export function BroughtKey({ onSecret }: { onSecret: (secret: string) => void })
 
   if (brought === undefined) return null
   return (
-    <div class="notice warn" role="alert">
+    <div class="notice warn row" role="alert">
       <Icon of={TriangleAlert} />
       <p>
         A link has brought a key to set up <Isolated class="strong">{brought.deviceId}</Isolated>.{' '}

@@ -51,14 +51,14 @@ export function ChooseKey({
         <>
           <Secret text={secret} />
           {isNew && (
-            <p class="hint">
+            <p class="note">
               It is shown this once. It may send reports of any device; under Keys you set limits,
               or take it back.
             </p>
           )}
         </>
       )}
-      <div class="buttons">
+      <div class="row">
         <button
           type="button"
           class={secret === undefined ? 'primary' : undefined}

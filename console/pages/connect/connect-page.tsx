@@ -89,7 +89,7 @@ export function ConnectPage() {
           <SendTest secret={secret} deviceId={arrivesAs} onAnswer={setAnswer} />
         ) : (
           may('keys.edit') && (
-            <div class="buttons">
+            <div class="row">
               <button type="button" disabled>
                 Send a test report
               </button>
@@ -113,8 +113,8 @@ function Step({
   children: ComponentChildren
 }) {
   return (
-    <section class="card step">
-      <h2>
+    <section class="card step box stack">
+      <h2 class="row">
         <span class="step-number" aria-hidden="true">
           {number}
         </span>

@@ -16,7 +16,7 @@ export function GuideView({
 }) {
   const steps = guide.steps(setup)
   return (
-    <div class="guide">
+    <div class="guide stack some">
       <p>
         <Prose text={guide.about} />
       </p>
@@ -29,14 +29,14 @@ export function GuideView({
           Where <code>{setup.key}</code> stands, put in the secret.
         </p>
       )}
-      <ol class="steps">
+      <ol class="steps stack some">
         {steps.map(({ text, entries = [] }) => (
           <li key={text}>
             <p>
               <Prose text={text} />
             </p>
             {entries.length > 0 && (
-              <div class="snippets">
+              <div class="snippets stack some">
                 {entries.map((entry) => (
                   <Snippet key={entry.title} {...entry} />
                 ))}
@@ -47,7 +47,7 @@ export function GuideView({
       </ol>
       <details>
         <summary>When nothing arrives</summary>
-        <ul class="troubles">
+        <ul class="troubles stack near">
           {[...guide.troubles, ...commonTroubles(setup)].map((trouble) => (
             <li key={trouble}>
               <Prose text={trouble} />
@@ -61,8 +61,8 @@ export function GuideView({
 
 function Snippet({ title, text }: Entry) {
   return (
-    <figure class="snippet">
-      <figcaption>
+    <figure class="snippet box">
+      <figcaption class="row between">
         <span>{title}</span>
         <CopyButton text={text} what={title} />
       </figcaption>
@@ -77,9 +77,9 @@ function ByLink({ link: { text, url, onlyScanned }, name }: { link: Link; name: 
   return (
     <>
       <h3>By link</h3>
-      <div class="on-phone">
+      <div class="on-phone tiles">
         <QrCode text={url} label={`QR code that sets up ${name}`} />
-        <div>
+        <div class="stack near">
           <p>
             <Prose text={text} />
           </p>
@@ -93,7 +93,7 @@ function ByLink({ link: { text, url, onlyScanned }, name }: { link: Link; name: 
             </p>
           )}
           <p class="quiet">Whoever photographs the code or gets the link has the key.</p>
-          <div class="buttons">
+          <div class="row">
             <CopyButton text={url} what="Link" />
           </div>
         </div>

@@ -24,7 +24,7 @@ export function SenderSetup({
   return (
     <>
       {GUIDES.map(({ title, guides }) => (
-        <fieldset key={title} class="senders">
+        <fieldset key={title} class="senders row">
           <legend>{title}</legend>
           {guides.map(({ id, name }) => (
             <label key={id} class="sender">
@@ -56,9 +56,9 @@ function OnPhone({ setup, sender }: { setup: Setup; sender: string }) {
   return (
     <details>
       <summary>Open this page on a phone</summary>
-      <div class="on-phone">
+      <div class="on-phone tiles">
         <QrCode text={handoffUrl(origin, { ...setup, sender })} label="QR code with this page" />
-        <div>
+        <div class="stack near">
           <p>
             Scan it with the phone’s camera, to copy what stands here there. The key stands in the
             part of the address that browsers do not send: no server sees it. Whoever photographs

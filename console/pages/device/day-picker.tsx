@@ -1,7 +1,7 @@
 import { ChevronLeft, ChevronRight } from 'lucide'
 import { api } from '../../api/client.ts'
 import { dayBounds, isDay, nextDay } from '../../core/days.ts'
-import { Icon } from '../../ui/icon.tsx'
+import { IconButton } from '../../ui/icon-button.tsx'
 import { setQuery } from '../../ui/router.ts'
 import { date } from '../../core/times.ts'
 import { useLoad } from '../../ui/use-load.ts'
@@ -43,7 +43,7 @@ export function DayPicker({
   const go = (to: string) => setQuery({ day: to === today ? undefined : to })
 
   return (
-    <div class="day-picker" role="group" aria-label="Day">
+    <div class="day-picker row" role="group" aria-label="Day">
       <ol class="day-strip">
         {Array.from({ length: DAYS }, (_, index) => nextDay(first, index)).map((one) => {
           const count = counts.get(one) ?? 0
@@ -67,9 +67,12 @@ export function DayPicker({
         })}
       </ol>
       <div class="day-buttons">
-        <button type="button" aria-label="The day before" onClick={() => go(nextDay(day, -1))}>
-          <Icon of={ChevronLeft} small />
-        </button>
+        <IconButton
+          icon={ChevronLeft}
+          label="The day before"
+          small
+          onClick={() => go(nextDay(day, -1))}
+        />
         <input
           type="date"
           aria-label="Day"
@@ -78,14 +81,13 @@ export function DayPicker({
           max={today}
           onChange={({ currentTarget: { value } }) => isDay(value) && go(value)}
         />
-        <button
-          type="button"
-          aria-label="The day after"
+        <IconButton
+          icon={ChevronRight}
+          label="The day after"
+          small
           disabled={day >= today}
           onClick={() => go(nextDay(day, 1))}
-        >
-          <Icon of={ChevronRight} small />
-        </button>
+        />
       </div>
     </div>
   )

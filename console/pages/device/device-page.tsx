@@ -55,12 +55,12 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
   const lastSeenMs = live?.lastSeenMs ?? Date.parse(data.lastSeenAt)
   return (
     <div class="device-page">
-      <header class="device-header">
+      <header class="device-header row">
         <a class="button" href={`/?device=${encodeURIComponent(deviceId)}`} aria-label="To the map">
           <Icon of={ArrowLeft} small />
         </a>
         <div class="device-title">
-          <h1 ref={arriveAt} tabIndex={-1}>
+          <h1 ref={arriveAt} class="two-lines" tabIndex={-1}>
             <Isolated>{data.name ?? deviceId}</Isolated>
           </h1>
           <p class="quiet">
@@ -77,7 +77,7 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
         <DayPicker deviceId={deviceId} day={day} today={today} zone={zone} />
       </header>
       <TrackView deviceId={deviceId} isToday={day === today} zone={zone} {...bounds} />
-      <div class="device-cards">
+      <div class="stack">
         <LastPosition position={live?.position ?? data.lastPosition} zone={zone} />
         <RecentRejections deviceId={deviceId} />
         {may('devices.edit') && <DeviceSettings device={data} onChange={reload} />}

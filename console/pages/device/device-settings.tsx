@@ -21,7 +21,7 @@ export function DeviceSettings({ device, onChange }: { device: ApiDevice; onChan
     onChange()
   })
   return (
-    <section class="card" aria-labelledby="device-settings">
+    <section class="card box stack" aria-labelledby="device-settings">
       <h2 id="device-settings">Settings</h2>
       <Facts
         of={[
@@ -34,7 +34,7 @@ export function DeviceSettings({ device, onChange }: { device: ApiDevice; onChan
         ]}
       />
       {toggle.failure !== undefined && <FailedLine failure={toggle.failure} />}
-      <div class="buttons">
+      <div class="row">
         <button
           type="button"
           onClick={() => open((props) => <EditDevice device={device} {...props} />)}

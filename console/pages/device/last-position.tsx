@@ -23,11 +23,11 @@ export function LastPosition({ position, zone }: { position: ApiPosition; zone: 
     ['Battery', batteryText(position.battery)],
   ]
   return (
-    <section class="card" aria-labelledby="last-position">
+    <section class="card box stack" aria-labelledby="last-position">
       <h2 id="last-position">Last position</h2>
-      <p class="coordinates">
+      <p class="row between">
         <code>{coordinates}</code>
-        <span class="actions">
+        <span class="row">
           <CopyButton text={coordinates} what="coordinates" />
           <a class="button small" href={`geo:${latitude},${longitude}`} data-outside>
             <Icon of={ExternalLink} small /> Open in an app

@@ -10,7 +10,7 @@ export function Plots(props: PlotProps) {
   const hasAltitude = props.points.some(({ altitude }) => altitude !== undefined)
   const hasSpeed = props.points.some(({ speed }) => speed !== undefined)
   return (
-    <div class="plots">
+    <div class="plots stack near">
       {hasSpeed && <Plot {...props} title="Speed, km/h" value={kilometresAnHour} />}
       {hasAltitude && <Plot {...props} title="Altitude, m" value={({ altitude }) => altitude} />}
     </div>
@@ -34,7 +34,7 @@ function Plot({
 }: PlotProps & { title: string; value: (point: TrackPoint) => number | undefined }) {
   const data = useMemo(() => dataOf(points, value), [points])
   return (
-    <figure>
+    <figure class="box">
       <figcaption>{title}</figcaption>
       <TimePlot
         {...{ data, zone }}

@@ -12,7 +12,7 @@ export function RecentRejections({ deviceId }: { deviceId: string }) {
     { everyMs: 30_000 },
   )
   return (
-    <section class="card" aria-labelledby="recent-rejections">
+    <section class="card box stack" aria-labelledby="recent-rejections">
       <h2 id="recent-rejections">Latest rejections</h2>
       <Loaded of={latest} lines={2}>
         {({ items }) =>
@@ -20,9 +20,9 @@ export function RecentRejections({ deviceId }: { deviceId: string }) {
             <p class="quiet">None in the last 7 days.</p>
           ) : (
             <>
-              <ul class="rejection-list">
+              <ul class="stack near">
                 {items.map(({ rejectionId, receivedAt, message }) => (
-                  <li key={rejectionId}>
+                  <li key={rejectionId} class="stack tight">
                     <span class="quiet">
                       <Ago at={receivedAt} />
                     </span>

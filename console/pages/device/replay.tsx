@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { LocateFixed, Pause, Play } from 'lucide'
-import { Icon } from '../../ui/icon.tsx'
+import { IconButton } from '../../ui/icon-button.tsx'
 import { Select } from '../../ui/select-field.tsx'
 import { time } from '../../core/times.ts'
 
@@ -52,9 +52,12 @@ export function Replay({
 
   return (
     <div class="replay" role="group" aria-label="Replay">
-      <button type="button" aria-label={isPlaying ? 'Pause' : 'Play'} onClick={toggle}>
-        <Icon of={isPlaying ? Pause : Play} small />
-      </button>
+      <IconButton
+        icon={isPlaying ? Pause : Play}
+        label={isPlaying ? 'Pause' : 'Play'}
+        small
+        onClick={toggle}
+      />
       <Select
         aria-label="Replay speed"
         options={SPEEDS.map((one) => [String(one), `${one}×`])}
@@ -72,15 +75,13 @@ export function Replay({
         onInput={({ currentTarget }) => onMove(Number(currentTarget.value))}
       />
       <output>{time(at, zone)}</output>
-      <button
-        type="button"
-        aria-label="Follow the replay"
-        title="Follow the replay"
+      <IconButton
+        icon={LocateFixed}
+        label="Follow the replay"
+        small
         aria-pressed={isFollowing}
         onClick={() => onFollow(!isFollowing)}
-      >
-        <Icon of={LocateFixed} small />
-      </button>
+      />
     </div>
   )
 }

@@ -25,7 +25,7 @@ export function TrackMap({
   return (
     <MapHost
       label="Track: arrow keys move the map, + and − zoom; the table holds the same points"
-      class="track-map"
+      class="track-map box"
       inputs={[track, day, at, isFollowing]}
       open={(map) => new TrackPainter(map)}
       paint={(map, painter) => {

@@ -57,7 +57,7 @@ export function TrackView({
   const last = data?.points.at(-1)?.at ?? to
   const at = Math.min(last, Math.max(first, cursor ?? last))
   return (
-    <section class="track-view" aria-label="Track">
+    <section class="stack some" aria-label="Track">
       {failure !== undefined && <FailedLine failure={failure} onRetry={reload} />}
       {data === undefined ? <Loading lines={1} what="Loading the day" /> : <Summary track={data} />}
       <TrackMap key={deviceId} track={data} day={from} at={at} isFollowing={isFollowing} />
@@ -75,7 +75,7 @@ export function TrackView({
           </details>
         </>
       )}
-      <p class="exports">
+      <p class="row">
         <span class="quiet">Export the whole day:</span>
         {FORMATS.map((format) => (
           <a
@@ -104,7 +104,7 @@ function Summary({ track }: { track: Track }) {
   )
   return (
     <Facts
-      class="track-summary"
+      class="track-summary row"
       of={[
         ['Distance', metresText(distanceMetres)],
         ['Moving', movingText(movingSeconds)],

@@ -42,7 +42,7 @@ export function IdentifyKey({ onClose }: { onClose: () => void }) {
 function Found({ found }: { found: Key | 'none' }) {
   if (found === 'none') {
     return (
-      <div class="notice warn">
+      <div class="notice warn row">
         <p>No key of this account has this secret, now or before.</p>
       </div>
     )

@@ -47,7 +47,7 @@ export function NewKey(props: DialogProps) {
       </Field>
       <details>
         <summary>Limits</summary>
-        <div class="form">
+        <div class="stack">
           <LimitFields />
         </div>
       </details>

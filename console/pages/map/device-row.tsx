@@ -33,13 +33,13 @@ export function DeviceRow({
         {isPinned && <Icon of={Pin} small />}
         <Isolated class="one-line">{labelOf(device)}</Isolated>
       </span>
-      <span class="device-when">
+      <span class="device-when note">
         {status}, {ago(lastSeenMs, now.value)}
       </span>
-      <span class="device-id">
-        {name !== null && <Isolated class="one-line quiet">{deviceId}</Isolated>}
+      <span class="device-id note">
+        {name !== null && <Isolated class="one-line">{deviceId}</Isolated>}
       </span>
-      <span class="device-how">{details.join(' · ')}</span>
+      <span class="device-how note">{details.join(' · ')}</span>
     </button>
   )
 }

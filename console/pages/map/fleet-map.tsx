@@ -8,7 +8,7 @@ import { changed, isListed } from '../../live/live.ts'
 import { FleetPainter } from '../../map/fleet-painter.ts'
 import { MapHost } from '../../map/map-host.tsx'
 import { fitPoints, MAX_ZOOM, toMap } from '../../map/open-map.ts'
-import { Icon } from '../../ui/icon.tsx'
+import { IconButton } from '../../ui/icon-button.tsx'
 
 /** The last view of the map, kept while other pages are open. */
 let lastView: { center: number[]; zoom: number } | undefined
@@ -53,25 +53,21 @@ export function FleetMap(props: FleetMapProps) {
         if (center !== undefined && zoom !== undefined) lastView = { center, zoom }
       }}
     >
-      <button
-        type="button"
-        aria-label="Fit all"
+      <IconButton
+        icon={Maximize}
+        label="Fit all"
         title="Fit all (0)"
         onClick={() => opened.current && fitPoints(opened.current, devices())}
         data-fit-all
-      >
-        <Icon of={Maximize} />
-      </button>
-      <button
-        type="button"
-        aria-label="Follow"
+      />
+      <IconButton
+        icon={LocateFixed}
+        label="Follow"
         title="Follow the selected device (f)"
         aria-pressed={following.value}
         disabled={selected() === undefined}
         onClick={() => (following.value = !following.value)}
-      >
-        <Icon of={LocateFixed} />
-      </button>
+      />
     </MapHost>
   )
 }

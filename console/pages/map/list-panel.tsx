@@ -58,7 +58,7 @@ function Filters() {
   watchWords()
   const counts = countByStatus(fleet.devices.values())
   return (
-    <div class="list-filters">
+    <div class="list-filters stack near">
       <div class="search">
         <Icon of={Search} small />
         <input
@@ -85,12 +85,12 @@ function Filters() {
             onClick={() => toggleStatus(status)}
           >
             <StatusShape status={status} />
-            <span class="number">{counts[status]}</span> <span class="word">{status}</span>
+            <span class="number">{counts[status]}</span> <span class="word note">{status}</span>
           </button>
         ))}
       </div>
       {isCut.value && (
-        <p class="notice">The latest {MOST_DEVICES.toLocaleString('en')} devices are shown.</p>
+        <p class="notice row">The latest {MOST_DEVICES.toLocaleString('en')} devices are shown.</p>
       )}
     </div>
   )

@@ -6,7 +6,11 @@ import { time } from '../../core/times.ts'
 export function LiveBar() {
   const state = liveState.value
   return (
-    <p class={`live-bar ${state.kind.replace(' ', '-')}`} role="status" aria-label="Connection">
+    <p
+      class={`live-bar note ${state.kind.replace(' ', '-')}`}
+      role="status"
+      aria-label="Connection"
+    >
       <span class="live-dot" aria-hidden="true" />
       {state.kind === 'lost'
         ? `lost since ${time(state.since, shownZone()).slice(0, 5)}: trying again`

@@ -65,7 +65,7 @@ function SpotDialog() {
   const devices = [...spot.value].sort((a, b) => (labelOf(a) < labelOf(b) ? -1 : 1))
   return (
     <Dialog title={`${devices.length} devices at one spot`} onClose={close}>
-      <ul class="spot-list">
+      <ul class="box">
         {devices.map((device) => (
           <li key={device.deviceId}>
             <DeviceRow

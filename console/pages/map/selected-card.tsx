@@ -6,6 +6,7 @@ import { now } from '../../ui/clock.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { Icon } from '../../ui/icon.tsx'
+import { IconButton } from '../../ui/icon-button.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { batteryText, coordinatesText, metresText, speedText } from '../../core/measures.ts'
 import { devicePath } from '../../ui/router.ts'
@@ -22,34 +23,36 @@ export function SelectedCard() {
   const device = fleet.devices.get(id)
   if (device === undefined) return isListed.value ? <Gone deviceId={id} /> : null
   const { name, status, lastSeenMs, position } = device
-  const isPinned = pinned.value.has(id)
   const coordinates = coordinatesText(position)
   return (
-    <section class="selected-card" aria-label="Selected device">
+    <section class="selected-card stack near" aria-label="Selected device">
       <header>
         <StatusShape status={status} />
-        <h2>
+        <h2 class="two-lines">
           <Isolated>{labelOf(device)}</Isolated>
         </h2>
-        <button
-          type="button"
+        <IconButton
+          icon={Pin}
+          label="Pin to the top"
+          small
           class="plain"
-          aria-label="Pin to the top"
-          aria-pressed={isPinned}
+          aria-pressed={pinned.value.has(id)}
           onClick={() => togglePinned(id)}
-        >
-          <Icon of={Pin} small />
-        </button>
-        <button type="button" class="plain" aria-label="Deselect" onClick={() => select(undefined)}>
-          <Icon of={X} small />
-        </button>
+        />
+        <IconButton
+          icon={X}
+          label="Deselect"
+          small
+          class="plain"
+          onClick={() => select(undefined)}
+        />
       </header>
       {name !== null && <Isolated class="quiet">{id}</Isolated>}
       <p>
         {status}, {ago(lastSeenMs, now.value)}
       </p>
       <Facts
-        class="tiles"
+        class="tiles near"
         of={[
           ['Speed', speedText(position.speed)],
           ['Battery', batteryText(position.battery)],
@@ -57,10 +60,10 @@ export function SelectedCard() {
           ['Accuracy', metresText(position.accuracy)],
         ]}
       />
-      <p class="coordinates">
+      <p class="row between">
         <code>{coordinates}</code> <CopyButton text={coordinates} what="coordinates" />
       </p>
-      <div class="buttons">
+      <div class="row">
         <a class="button" href={devicePath(id)}>
           History and settings <Icon of={ArrowRight} small />
         </a>
@@ -73,7 +76,7 @@ export function SelectedCard() {
 /** Shown for a device that was erased or never existed. */
 function Gone({ deviceId }: { deviceId: string }) {
   return (
-    <section class="selected-card" aria-label="Selected device">
+    <section class="selected-card stack near" aria-label="Selected device">
       <p>
         There is no device <Isolated class="strong">{deviceId}</Isolated>: it has been erased, or
         has not reported yet.

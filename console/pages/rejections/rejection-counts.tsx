@@ -28,7 +28,7 @@ export function RejectionCounts({
   return (
     <Loaded of={summary} lines={2}>
       {({ total, byError, byKey, byDevice }) => (
-        <section class="rejection-counts" aria-label="How many">
+        <section class="rejection-counts tiles" aria-label="How many">
           <Counts
             title={`${total.toLocaleString('en')} by reason`}
             name="error"
@@ -62,7 +62,7 @@ function Counts({
   counts: readonly Count[]
 }) {
   return (
-    <div class="card">
+    <div class="card box stack tight">
       <h2>{title}</h2>
       {counts.length === 0 && <p class="quiet">Not known.</p>}
       <ul>

@@ -23,7 +23,7 @@ export function SharePage() {
   }
   return (
     <main class="share">
-      <header>
+      <header class="stack tight">
         <h1>
           <Isolated>{shared.name}</Isolated>
         </h1>
@@ -34,7 +34,7 @@ export function SharePage() {
           · until <Time at={shared.expiresAt} />
         </p>
         {failure !== undefined && <FailedLine failure={failure} />}
-        <ul aria-label="Devices">
+        <ul class="row" aria-label="Devices">
           {shared.items.map(({ ref, name, timestamp }) => (
             <li key={ref}>
               <Isolated class="strong">{name}</Isolated> <Ago at={timestamp} />

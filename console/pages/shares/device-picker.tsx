@@ -38,7 +38,7 @@ export function DevicePicker({
   }
 
   return (
-    <div class="device-picker">
+    <div class="device-picker stack near">
       <Field
         name="deviceIds"
         label="Devices"
@@ -63,7 +63,7 @@ export function DevicePicker({
         )}
       </Field>
       {failure !== undefined && <FailedLine failure={failure} />}
-      <ul aria-label="Found devices">
+      <ul class="box" aria-label="Found devices">
         {found.map((device) => (
           <li key={device.deviceId}>
             <button type="button" class="plain" onClick={() => add(device)}>
@@ -80,7 +80,7 @@ export function DevicePicker({
       {data !== undefined && found.length === 0 && (
         <p class="quiet">{q === '' ? 'There is no other device.' : 'No other device matches.'}</p>
       )}
-      <ul class="chosen" aria-label="Chosen devices">
+      <ul class="chosen row" aria-label="Chosen devices">
         {chosen.map((device) => (
           <li key={device.deviceId}>
             <button

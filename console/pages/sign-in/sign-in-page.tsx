@@ -3,13 +3,14 @@ import { signIn } from '../../live/session.ts'
 import { Field, Form } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { useTitle } from '../../ui/page.tsx'
+import './sign-in.css'
 
 export function SignInPage() {
   useTitle('Sign in')
   return (
     <main class="alone">
-      <div class="card sign-in">
-        <p class="brand">
+      <div class="card sign-in box stack">
+        <p class="brand row tight">
           <Icon of={Navigation2} /> GPS console
         </p>
         <h1>Sign in</h1>
@@ -20,7 +21,7 @@ export function SignInPage() {
           <Field name="email" label="E-mail" type="email" autoComplete="username" autoFocus />
           <Field name="password" label="Password" type="password" autoComplete="current-password" />
         </Form>
-        <details>
+        <details class="note">
           <summary>First time here?</summary>
           <p>
             The first start of the service printed an e-mail and a password in the terminal where it

@@ -29,7 +29,7 @@ export function History() {
   return (
     <Loaded of={minutes}>
       {({ items }) => (
-        <div class="history">
+        <div class="history tiles">
           {PLOTS.map(({ title, value }) => (
             <Plot key={title} title={title} minutes={items} value={value} />
           ))}
@@ -55,7 +55,7 @@ function Plot({
   const known = minutes.flatMap((minute) => value(minute) ?? [])
   const words = known.length === 0 ? 'nothing known' : `at most ${Math.max(...known)}`
   return (
-    <figure class="card history-plot">
+    <figure class="card history-plot box stack near">
       <figcaption>{title}</figcaption>
       <TimePlot
         data={data}

@@ -23,9 +23,9 @@ export function SystemPage() {
       <Loaded of={system}>
         {(data) => (
           <>
-            <dl class="figures">
+            <dl class="tiles">
               {figuresOf(data).map(({ title, value, note, isBad }) => (
-                <div key={title} class={isBad ? 'card figure bad' : 'card figure'}>
+                <div key={title} class={`card figure box stack tight ${isBad ? 'bad' : ''}`}>
                   <dt>{title}</dt>
                   <dd>{value}</dd>
                   <dd class="note">{note}</dd>
