@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { DeadLetterLog } from '../event-log/dead-letters.ts'
 import type { EventLog } from '../event-log/event-log.ts'
 import { openKafkaEventLog } from '../event-log/kafka/kafka-event-log.ts'
 import { openSqliteEventLog } from '../event-log/sqlite/sqlite-event-log.ts'
@@ -49,7 +48,7 @@ export async function openStore({ config, name }: Use): Promise<Store> {
 export function openEventLog(
   { config, name }: Use,
   { onFatal = () => undefined }: { onFatal?: () => void } = {},
-): EventLog & DeadLetterLog {
+): EventLog {
   const { distributed, logLevel, dataDir } = config
   const logger = createLogger({ level: logLevel, name })
   if (distributed === undefined) {

@@ -37,7 +37,7 @@ await runProgram('gps', async (program) => {
     file: join(directory, 'log.sqlite'),
     clock,
     onAppended: paced(TOLD_EVERY_MS, () => worker.tell('appended')),
-    onRejections: () => worker.tell('appendedRejections'),
+    onTopicAppended: (topic) => worker.tell('appendedTo', topic),
   })
   lifecycle.onClose('event log', () => eventLog.close())
 
@@ -46,7 +46,9 @@ await runProgram('gps', async (program) => {
   await stat(directory)
   const thread = new Worker(new URL('./worker/main.js', import.meta.url))
   const worker = joinThread<MainThread, WorkerThread>(thread, {
-    ...eventLog,
+    erase: eventLog.erase,
+    appendDeadLetters: eventLog.deadLetters.append,
+    commitTopic: eventLog.commitTopic,
     trim: (receivedBefore) => eventLog.trim(receivedBefore, lifecycle.stopping),
     metrics: () => metrics.threads.json(),
     ending: async () => {

@@ -1,11 +1,13 @@
 import type { startAdminApi } from '../admin-api/service.ts'
 import type { EventLog } from '../event-log/event-log.ts'
+import type { TopicName } from '../event-log/topic.ts'
 import type { Instances, Keys } from '../store/back-office.ts'
 import type { MetricsJson } from '../runtime/metrics-page.ts'
 
 /** The functions that the main thread, the only writer of the log, offers the worker. */
-export type MainThread = Pick<EventLog, 'erase' | 'deadLetter' | 'trim'> & {
-  commitRejections(group: string, offset: number): Promise<void>
+export type MainThread = Pick<EventLog, 'erase' | 'trim'> & {
+  appendDeadLetters: EventLog['deadLetters']['append']
+  commitTopic(topic: TopicName, group: string, offset: number): Promise<void>
   metrics(): Promise<MetricsJson>
   /** The worker is ending, on request or after a failure. */
   ending(): Promise<void>
@@ -19,8 +21,8 @@ export type WorkerThread = Pick<Keys, 'touchKeys'> &
     startAdminApi(ingestUrl: string): ReturnType<typeof startAdminApi>
     /** The log has new events. */
     appended(): Promise<void>
-    /** The log has new rejections. */
-    appendedRejections(): Promise<void>
+    /** A topic of the log has new entries. */
+    appendedTo(topic: TopicName): Promise<void>
     metrics(): Promise<MetricsJson>
     /** Finishes work in progress and takes no new, but still answers the main thread's calls. */
     stop(): Promise<void>

@@ -3,6 +3,7 @@ import type { DeviceErased } from '../schemas/device-erased.ts'
 import type { PositionEntry, ProjectionEntry, SeenEntry } from '../schemas/log-entry.ts'
 import type { Offsets, Origin } from '../schemas/read-models.ts'
 import type { ReportRejected } from '../schemas/report-rejected.ts'
+import type { Topic } from './topic.ts'
 
 export type { PositionEntry, SeenEntry }
 
@@ -10,7 +11,22 @@ export type { PositionEntry, SeenEntry }
  * The log of accepted reports, heartbeats and erasures, from which every read model can be rebuilt.
  * Events with the same `deviceKey` share a partition and keep their order.
  */
-export interface EventLog extends RejectionLog {
+export interface EventLog {
+  /** Refused reports, for finding out why a device's reports do not arrive; kept for 7 days. */
+  readonly rejections: Topic<ReportRejected>
+
+  /** Entries that could not be read, for operators, bytes unchanged. */
+  readonly deadLetters: Topic<UnreadableEntry>
+
+  /** What this version reads a dead letter as. */
+  readAgain(kept: UnreadableEntry): Promise<LogEntry>
+
+  /**
+   * Appends dead letters that can be read now to the log again, key and value byte for byte.
+   * @throws {DependencyError} as `append` does.
+   */
+  replay(letters: readonly DeadLetter[]): Promise<void>
+
   /**
    * Resolves once every event is durable, in the order given.
    * @throws {DependencyError} `retriable` when the same append may succeed later (log
@@ -38,9 +54,6 @@ export interface EventLog extends RejectionLog {
    */
   tail(options: { after: Offsets | 'end'; signal: AbortSignal }): AsyncIterable<TailItem>
 
-  /** Keeps unreadable entries for operators, bytes unchanged. Resolves once durable. */
-  deadLetter(entries: readonly UnreadableEntry[]): Promise<void>
-
   /**
    * How far a group is behind the end of the log. `seconds`: age of the oldest unprocessed event.
    * `applied`: the checkpoint of its read models, if they keep it themselves; takes precedence over
@@ -63,9 +76,6 @@ export interface EventLog extends RejectionLog {
    */
   eventIdsAt(offsets: Offsets): Promise<ReadonlyMap<number, string>>
 
-  /** The number of dead letters kept. */
-  deadLetters(): Promise<number>
-
   /**
    * Deletes entries received before `receivedBefore` (milliseconds), for retention. Stops early
    * when `signal` is aborted; the next call continues.
@@ -83,26 +93,10 @@ export interface EventLog extends RejectionLog {
   close(): Promise<void>
 }
 
-/**
- * A separate log of refused reports, for finding out why a device's reports do not arrive. Kept for
- * 7 days; it never delays or displaces positions.
- */
-export interface RejectionLog {
-  /**
-   * Resolves once every event is durable.
-   * @throws {DependencyError} as `append` does.
-   */
-  appendRejections(events: readonly ReportRejected[]): Promise<void>
-
-  /**
-   * Delivers every event at least once to one member of the group and moves on only after `onBatch`
-   * has resolved. Unreadable events are skipped. Resolves when `signal` is aborted.
-   */
-  subscribeRejections(subscription: {
-    readonly group: string
-    readonly onBatch: (events: readonly ReportRejected[]) => Promise<void>
-    readonly signal: AbortSignal
-  }): Promise<void>
+/** An entry that could not be read when it arrived, and the result of reading it now. */
+export type DeadLetter = {
+  readonly kept: UnreadableEntry
+  readonly now: LogEntry
 }
 
 export type AppendOptions = {

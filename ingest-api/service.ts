@@ -28,7 +28,9 @@ export async function startIngestApi(
     store,
     openCounters,
   }: {
-    eventLog: Pick<EventLog, 'append' | 'appendRejections' | 'ready'>
+    eventLog: Pick<EventLog, 'append' | 'ready'> & {
+      rejections: Pick<EventLog['rejections'], 'append'>
+    }
     /** The spool, if this instance has one. */
     spool?: { depth(): SpoolDepth } | undefined
     store: Pick<Keys, 'findGrant' | 'touchKeys'> & Pick<Instances, 'saveInstance'>
@@ -40,7 +42,13 @@ export async function startIngestApi(
   const usage = new KeyUsage({ keys: store })
   lifecycle.lastly('last key usage', () => usage.flush())
   lifecycle.every('key usage', USAGE_FLUSH_MS, () => usage.flush())
-  const rejections = new Rejections({ eventLog, clock, steadyClock, metrics, logger })
+  const rejections = new Rejections({
+    topic: eventLog.rejections,
+    clock,
+    steadyClock,
+    metrics,
+    logger,
+  })
   lifecycle.lastly('last rejections', () => rejections.close())
   lifecycle.every('rejections', REJECTIONS_FLUSH_MS, () => rejections.flush())
   const save = (report: InstanceReport) => store.saveInstance(report)

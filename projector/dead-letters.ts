@@ -1,5 +1,6 @@
-import type { EventLog, UnreadableEntry } from '../event-log/event-log.ts'
+import type { UnreadableEntry } from '../event-log/event-log.ts'
 import { furthest, includes } from '../event-log/offsets.ts'
+import type { Topic } from '../event-log/topic.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Offsets } from '../schemas/read-models.ts'
@@ -14,12 +15,12 @@ export type KeepDeadLetters = (entries: readonly UnreadableEntry[]) => Promise<v
  * would mean reading all dead letters at every start.
  */
 export function keepDeadLetters({
-  eventLog,
+  deadLetters,
   metrics,
   logger,
   keptUpTo = {},
 }: {
-  eventLog: Pick<EventLog, 'deadLetter'>
+  deadLetters: Pick<Topic<UnreadableEntry>, 'append'>
   metrics: Metrics
   logger: Logger
   keptUpTo?: Offsets
@@ -28,7 +29,7 @@ export function keepDeadLetters({
   return async (entries) => {
     const fresh = entries.filter(({ origin }) => !includes(kept, origin))
     if (fresh.length === 0) return
-    await eventLog.deadLetter(fresh)
+    await deadLetters.append(fresh)
     for (const { origin, reason } of fresh) {
       kept = furthest(kept, { [origin.partition]: origin.offset })
       logger.error({ ...origin, reason }, 'log entry dead-lettered')

@@ -17,7 +17,9 @@ export function lagWatch({
   store,
   metrics,
 }: {
-  readonly eventLog: Pick<EventLog, 'lag' | 'deadLetters'>
+  readonly eventLog: Pick<EventLog, 'lag'> & {
+    readonly deadLetters: Pick<EventLog['deadLetters'], 'count'>
+  }
   readonly store: Pick<Generations, 'currentGeneration'> & Pick<ReadModels, 'checkpoint'>
   readonly metrics: Metrics
 }) {
@@ -39,7 +41,7 @@ export function lagWatch({
       try {
         const { group, applied } = await readModelsInUse()
         const lag = await eventLog.lag(group, applied)
-        const deadLetters = await eventLog.deadLetters()
+        const deadLetters = await eventLog.deadLetters.count()
         last = { lag, deadLetters }
         metrics.projectorLagEvents.set(lag.events)
         metrics.projectorLagSeconds.set(lag.seconds)

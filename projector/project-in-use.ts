@@ -22,13 +22,14 @@ export async function projectInUse({
   logger,
   signal,
 }: {
-  eventLog: Pick<EventLog, 'subscribe' | 'deadLetter'> & KnownLog
+  eventLog: Pick<EventLog, 'subscribe'> &
+    KnownLog & { readonly deadLetters: Pick<EventLog['deadLetters'], 'append'> }
   store: Generations & Pick<Devices, 'forgetDeviceSettings'>
   metrics: Metrics
   logger: Logger
   signal: AbortSignal
 }): Promise<void> {
-  const keep = keepDeadLetters({ eventLog, metrics, logger })
+  const keep = keepDeadLetters({ deadLetters: eventLog.deadLetters, metrics, logger })
   const pauses = backOff({ firstMs: 200, longestMs: 2_000 })
   while (!signal.aborted) {
     const opened = await openInUse(store, logger)

@@ -1,4 +1,5 @@
-import type { RejectionLog } from '../event-log/event-log.ts'
+import type { Topic } from '../event-log/topic.ts'
+import type { ReportRejected } from '../schemas/report-rejected.ts'
 import type { Rejections } from '../store/back-office.ts'
 
 /**
@@ -6,15 +7,15 @@ import type { Rejections } from '../store/back-office.ts'
  * unavailable the log redelivers the batches that were not stored.
  */
 export async function projectRejections({
-  eventLog,
+  rejections,
   store,
   signal,
 }: {
-  eventLog: Pick<RejectionLog, 'subscribeRejections'>
+  rejections: Pick<Topic<ReportRejected>, 'subscribe'>
   store: Pick<Rejections, 'saveRejections'>
   signal: AbortSignal
 }): Promise<void> {
-  await eventLog.subscribeRejections({
+  await rejections.subscribe({
     group: 'rejections',
     onBatch: (events) => store.saveRejections(events),
     signal,

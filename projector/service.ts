@@ -17,15 +17,11 @@ const LAG_EVERY_MS = 5_000
 /** The part of the log that the projector uses. */
 export type ProjectedLog = Pick<
   EventLog,
-  | 'subscribe'
-  | 'subscribeRejections'
-  | 'deadLetter'
-  | 'deadLetters'
-  | 'eventIdsAt'
-  | 'extent'
-  | 'lag'
-  | 'trim'
->
+  'subscribe' | 'eventIdsAt' | 'extent' | 'lag' | 'trim'
+> & {
+  readonly rejections: Pick<EventLog['rejections'], 'subscribe'>
+  readonly deadLetters: Pick<EventLog['deadLetters'], 'append' | 'count'>
+}
 
 /** The part of the store that the projector uses. */
 export type ProjectedStore = ReadModels &
@@ -44,7 +40,7 @@ export function startProjector(
 ): void {
   const signal = lifecycle.stopping
   lifecycle.run('projector', projectInUse({ eventLog, store, metrics, logger, signal }))
-  lifecycle.run('rejections', projectRejections({ eventLog, store, signal }))
+  lifecycle.run('rejections', projectRejections({ rejections: eventLog.rejections, store, signal }))
   const lag = lagWatch({ eventLog, store, metrics })
   lifecycle.every('measuring the lag', LAG_EVERY_MS, () => lag.measure())
   const save = (report: InstanceReport) => store.saveInstance(report)

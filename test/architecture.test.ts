@@ -7,8 +7,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const services = ['ingest-api', 'projector', 'admin-api']
 const ports = [
   'event-log/event-log.ts',
-  'event-log/dead-letters.ts',
   'event-log/offsets.ts',
+  'event-log/topic.ts',
   'store/store.ts',
   'store/read-models.ts',
   'store/back-office.ts',

@@ -1,4 +1,4 @@
-import type { DeadLetter, DeadLetterLog } from '../../event-log/dead-letters.ts'
+import type { DeadLetter, EventLog } from '../../event-log/event-log.ts'
 import { includes } from '../../event-log/offsets.ts'
 import type { Erasures } from '../../store/read-models.ts'
 
@@ -9,15 +9,18 @@ type Fate =
   | { readonly kind: 'replayed' | 'erased since' }
   | { readonly kind: 'left'; readonly reason: string }
 
+type DeadLetterLog = Pick<EventLog, 'deadLetters' | 'readAgain' | 'replay'>
+
 /** Prints a paragraph about each dead letter, and their number at the end. */
 export async function listDeadLetters(
-  eventLog: Pick<DeadLetterLog, 'readDeadLetters'>,
+  eventLog: DeadLetterLog,
   write: (text: string) => void,
 ): Promise<void> {
   let all = 0
   let readable = 0
-  for await (const { letters } of eventLog.readDeadLetters()) {
-    for (const letter of letters) {
+  for await (const { entries } of eventLog.deadLetters.read()) {
+    for (const kept of entries) {
+      const letter = { kept, now: await eventLog.readAgain(kept) }
       all += 1
       if (isReplayable(letter)) readable += 1
       write(`${described(letter)}\n`)
@@ -35,16 +38,19 @@ export async function replayDeadLetters(
   write: (text: string) => void,
 ): Promise<void> {
   const counts = { replayed: 0, 'erased since': 0, left: 0 }
-  for await (const read of eventLog.readDeadLetters()) {
-    const fates = new Map<DeadLetter, Fate['kind']>()
-    for (const letter of read.letters) {
+  for await (const batch of eventLog.deadLetters.read()) {
+    const letters: Record<Fate['kind'], DeadLetter[]> = {
+      ...{ replayed: [], 'erased since': [], left: [] },
+    }
+    for (const kept of batch.entries) {
+      const letter = { kept, now: await eventLog.readAgain(kept) }
       const fate = await fateOf(letter, store)
-      fates.set(letter, fate.kind)
+      letters[fate.kind].push(letter)
       counts[fate.kind] += 1
       if (fate.kind === 'left') write(`left: ${place(letter)}: ${fate.reason}\n`)
     }
-    const of = (kind: Fate['kind']) => read.letters.filter((letter) => fates.get(letter) === kind)
-    await eventLog.settleDeadLetters(read, { replay: of('replayed'), keep: of('left') })
+    await eventLog.replay(letters.replayed)
+    await eventLog.deadLetters.remove(batch, { keep: letters.left.map(({ kept }) => kept) })
   }
   write(
     `${counts.replayed} replayed, ${counts['erased since']} removed because their device was ` +

@@ -40,7 +40,7 @@ export type Compared = {
 }
 
 type Dependencies = {
-  readonly eventLog: Pick<EventLog, 'subscribe' | 'deadLetter' | 'committed'> & KnownLog
+  readonly eventLog: Pick<EventLog, 'subscribe' | 'deadLetters' | 'committed'> & KnownLog
   readonly store: Generations &
     Pick<Devices, 'forgetDeviceSettings'> &
     Pick<ReadModels, 'retentionDays'>
@@ -158,7 +158,10 @@ function startProjecting(
     // The current generation handles erasures up to the beginning. The new one may reach later erasures
     // first, and become current before the old one has reached them.
     settingsForgottenUpTo: knownUpTo,
-    keepDeadLetters: keepDeadLetters({ eventLog, metrics, logger: silent, keptUpTo: knownUpTo }),
+    keepDeadLetters: keepDeadLetters({
+      ...{ deadLetters: eventLog.deadLetters, metrics, logger: silent },
+      keptUpTo: knownUpTo,
+    }),
     generation,
     waits: false,
     metrics,

@@ -35,7 +35,7 @@ await runProgram('gps', async (program) => {
     touchKeys: (usedAt) => store.touchKeys(usedAt),
     saveInstance: (report) => store.saveInstance(report),
     appended: async () => reader.appended(),
-    appendedRejections: async () => reader.appendedRejections(),
+    appendedTo: async (topic) => reader.appendedTo(topic),
     metrics: () => metrics.threads.json(),
     stop: async () => lifecycle.stop(),
     finish: async () => finish(),
@@ -43,7 +43,7 @@ await runProgram('gps', async (program) => {
   metrics.threads.join(() => main.call('metrics'))
   const reader = openSqliteLogReader({
     file: join(directory, 'log.sqlite'),
-    commitRejections: (group, offset) => main.call('commitRejections', group, offset),
+    commitTopic: (topic, group, offset) => main.call('commitTopic', topic, group, offset),
     clock,
     logger,
   })
@@ -51,8 +51,11 @@ await runProgram('gps', async (program) => {
   const eventLog = {
     ...reader,
     erase: (event: Parameters<MainThread['erase']>[0]) => main.call('erase', event),
-    deadLetter: (entries: Parameters<MainThread['deadLetter']>[0]) =>
-      main.call('deadLetter', entries),
+    deadLetters: {
+      ...reader.deadLetters,
+      append: (entries: Parameters<MainThread['appendDeadLetters']>[0]) =>
+        main.call('appendDeadLetters', entries),
+    },
     trim: (receivedBefore: number) => main.call('trim', receivedBefore),
   }
   const store = openSqliteStore({

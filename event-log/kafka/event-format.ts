@@ -92,6 +92,16 @@ export function toErasureMessage(event: DeviceErased): LogMessage {
   }
 }
 
+/** The Kafka record of a dead letter that is appended again: the original entry, under its own key. */
+export function toReplay({ key, value, headers }: UnreadableEntry): LogMessage {
+  return {
+    key: key && Buffer.from(key),
+    value: value && Buffer.from(value),
+    // No time, so it gets the present one: by its original time, retention could delete it unprojected.
+    ...(headers !== undefined && { headers: headers as IHeaders }),
+  }
+}
+
 /** Headers of every event; the content type of a value is added separately. */
 export function cloudEventHeaders({ id, type, time }: { id: string; type: string; time: number }) {
   return {
@@ -177,8 +187,4 @@ function headerText(header: IHeaders[string]): string | undefined {
 /** Slightly overestimates: key and value each contain the account and device. */
 export function sizeOfEvent(event: AppendedEvent): number {
   return MESSAGE_OVERHEAD_BYTES + 350 + 2 * Buffer.byteLength(deviceKey(event))
-}
-
-export function sizeOfEntry({ key, value }: UnreadableEntry): number {
-  return MESSAGE_OVERHEAD_BYTES + (key?.byteLength ?? 0) + (value?.byteLength ?? 0)
 }

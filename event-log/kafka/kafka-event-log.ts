@@ -1,20 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { DeadLetterLog } from '../dead-letters.ts'
-import type { EventLog } from '../event-log.ts'
+import type { KafkaMessage } from 'kafkajs'
+import type { AppendedEvent } from '../../schemas/appended-event.ts'
+import type { EventLog, UnreadableEntry } from '../event-log.ts'
+import { deadLettersOf, REJECTIONS, type TopicKind } from '../topic-kinds.ts'
 import { adminClient } from './admin.ts'
 import { registerCodecs } from './codecs.ts'
 import { kafkaClient, unavailable, type ConnectionOptions } from './connection.ts'
-import { readDeadLetters, toReplay } from './dead-letters.ts'
-import { toErasureMessage } from './event-format.ts'
+import { sizeOfEvent, toEntry, toErasureMessage, toMessage, toReplay } from './event-format.ts'
 import { eventIdsAt } from './event-ids.ts'
+import type { LogMessage } from './kafkajs/encoded-record.ts'
 import { patchKafkajs } from './kafkajs/patch.ts'
-import { bounds, committed, lag, trim } from './offsets.ts'
+import { committed, lag, trim } from './offsets.ts'
 import { askPartitions } from './partitions.ts'
 import { PARTITIONS_TOLD_WITHIN_MS, prepareTopics } from './prepared-topics.ts'
-import { topicReaders } from './readers.ts'
-import { toRejectionMessage } from './rejections.ts'
+import { readersOfTopics } from './topic-readers.ts'
+import { messageBytes, topicWriter } from './topic-writer.ts'
+import { kafkaTopic } from './topic.ts'
 import { topicNames, type TopicOptions } from './topics.ts'
-import { topicWriters } from './writers.ts'
 
 export type KafkaEventLogOptions = ConnectionOptions &
   TopicOptions & {
@@ -34,118 +36,125 @@ const LAST_REJECTIONS_MS = 2000
 /** A write pending for this long is past its caller's deadline. */
 const STUCK_AFTER_MS = 4000
 
+const READERS_GIVEN_UP_AFTER_MS = 5 * 60_000
+
+/** An event and whether it has waited in a spool, or a finished message. */
+type Written = { readonly event: AppendedEvent; readonly spooled: boolean } | LogMessage
+
 /**
  * The event log in Kafka. Opens at once, even when no broker can be reached, and keeps trying until
  * it is closed; meanwhile `ready` names what is missing.
  */
-export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog & DeadLetterLog {
+export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
   registerCodecs()
   patchKafkajs()
   const { topicPrefix, logger, clock, onFatal, registry } = options
-  const { onReaderRenewed: onAnew = () => undefined, readersGivenUpAfterMs } = options
-  const topics = topicNames(topicPrefix)
+  const { onReaderRenewed: onAnew = () => undefined } = options
+  const { readersGivenUpAfterMs: givenUpAfterMs = READERS_GIVEN_UP_AFTER_MS } = options
+  const names = topicNames(topicPrefix)
+  const topic = names.positions
   const newClient = ({ retries }: { retries: number }) => kafkaClient(options, { retries })
   const groupIdOf = (group: string) => `${topicPrefix}.${group}`
   const admin = adminClient(newClient, logger)
-  const boundsOf = (topic: string) => () =>
-    admin.ask('tell what it holds', (client) => bounds(client, topic))
   const closing = new AbortController()
   const prepared = prepareTopics({ ...options, admin, registry, signal: closing.signal })
-  const { positions, deadLetters, rejections } = topicWriters({
-    ...{ topics, prepared, newClient, logger },
+  const common = { prepared, admin, newClient, groupIdOf, onAnew, logger }
+  const readersOf = readersOfTopics({ ...common, closing: closing.signal })
+  const readers = readersOf.of(topic)
+  const writer = topicWriter<Written>({
+    ...writingTo(topic),
+    sizeOf: (item) => ('event' in item ? sizeOfEvent(item.event) : messageBytes(item)),
+    toMessage: (item) =>
+      'event' in item
+        ? toMessage(item.event, { avro: prepared.avro(), spooled: item.spooled })
+        : item,
   })
-  const readers = topicReaders({
-    ...{ topics, prepared, admin, newClient, groupIdOf, boundsOf, onAnew, onFatal, logger },
-    givenUpAfterMs: readersGivenUpAfterMs,
-    closing: closing.signal,
-  })
+  const rejections = topicOf(REJECTIONS, names.rejections)
+  const deadLetters = topicOf(deadLettersOf(topic), names.deadLetters)
+  let missing: UnreadableEntry['missing']
   let closed: Promise<void> | undefined
 
   return {
+    rejections,
+    deadLetters,
     append: (events, { spooled = false } = {}) =>
-      positions.write(spooled ? events.map((event) => ({ spooled: event })) : events),
-    erase: async (event) => positions.write([{ message: toErasureMessage(event) }]),
-    appendRejections: async (events) => rejections.write(events.map(toRejectionMessage)),
-    deadLetter: (entries) => deadLetters.write(entries),
-    subscribe: readers.subscribe,
-    subscribeRejections: readers.subscribeRejections,
-    tail: readers.tail,
+      writer.write(events.map((event) => ({ event, spooled }))),
+    erase: async (event) => writer.write([toErasureMessage(event)]),
+
+    async subscribe({ group, resumeAfter, onBatch, signal }) {
+      try {
+        await readers.subscribe({
+          ...{ group, resumeAfter, onBatch, signal, givenUpAfterMs },
+          async toBatch({ partition, messages }) {
+            const entries = await Promise.all(messages.map((one) => entryOf(one, partition)))
+            return { partition, lastOffset: Number(messages.at(-1)!.offset), entries }
+          },
+        })
+      } catch (error) {
+        const fatal = error instanceof Error ? error : new Error(String(error))
+        onFatal(fatal)
+        throw fatal
+      }
+    },
+
+    tail: (from) => readers.tail({ ...from, toEntry: entryOf }),
 
     async lag(group) {
       prepared.require()
       return admin.ask('tell the lag', (client) =>
-        lag(client, { topic: topics.positions, groupId: groupIdOf(group) }, clock.now()),
+        lag(client, { topic, groupId: groupIdOf(group) }, clock.now()),
       )
     },
 
     async committed(group) {
       prepared.require()
       return admin.ask('tell where a group stands', (client) =>
-        committed(client, { topic: topics.positions, groupId: groupIdOf(group) }),
+        committed(client, { topic, groupId: groupIdOf(group) }),
       )
     },
 
     async extent() {
-      prepared.require()
-      const held = await boundsOf(topics.positions)()
-      return held.map(({ partition, low, high }) => ({
-        partition,
-        first: low,
-        next: high,
-        whole: low === 0,
+      return (await readers.bounds()).map(({ partition, low, high }) => ({
+        ...{ partition, first: low, next: high, whole: low === 0 },
       }))
     },
 
     async eventIdsAt(offsets) {
       prepared.require()
       return eventIdsAt(offsets, {
-        bounds: boundsOf(topics.positions),
-        tail: (from) => readers.tail(from),
+        bounds: () => readers.bounds(),
+        tail: (from) => readers.tail({ ...from, toEntry: entryOf }),
       })
     },
 
     async trim(receivedBefore) {
       prepared.require()
-      await admin.ask('trim the log', (client) => trim(client, topics.positions, receivedBefore))
+      await admin.ask('trim the log', (client) => trim(client, topic, receivedBefore))
     },
 
-    async deadLetters() {
-      prepared.require()
-      const held = await boundsOf(topics.deadLetters)()
-      return held.reduce((sum, { low, high }) => sum + high - low, 0)
+    readAgain({ key, value, headers = {}, origin: { partition, offset } }) {
+      const bytes = { key: key && Buffer.from(key), value: value && Buffer.from(value) }
+      const own = headers as NonNullable<KafkaMessage['headers']>
+      return entryOf({ ...bytes, headers: own, offset: String(offset) }, partition)
     },
 
-    async *readDeadLetters() {
-      prepared.require()
-      const read = {
-        bounds: boundsOf(topics.deadLetters),
-        tail: (until: AbortSignal) => readers.tailDeadLetters(until),
-      }
-      yield* readDeadLetters(read)
-    },
-
-    async settleDeadLetters({ upTo: { partition, offset } }, { replay, keep }) {
-      await positions.write(replay.map((letter) => ({ message: toReplay(letter) })))
-      await deadLetters.write(keep.map(({ kept }) => kept))
-      const last = { partition, offset: String(offset + 1) }
-      await admin.ask('forget dead letters', (client) =>
-        client.deleteTopicRecords({ topic: topics.deadLetters, partitions: [last] }),
-      )
-    },
+    replay: (letters) => writer.write(letters.map(({ kept }) => toReplay(kept))),
 
     async ready() {
       prepared.require()
-      readers.requireVariables()
-      if (positions.stuckMs() > STUCK_AFTER_MS) throw unavailable('Kafka confirms no writes')
+      if (missing !== undefined) {
+        throw unavailable(`the log holds events that cannot be read while ${missing} is not set`)
+      }
+      if (writer.stuckMs() > STUCK_AFTER_MS) throw unavailable('Kafka confirms no writes')
       const found = await admin.ask(
         'answer',
-        (client) => askPartitions(client, [topics.positions]),
+        (client) => askPartitions(client, [topic]),
         PARTITIONS_TOLD_WITHIN_MS,
       )
-      const enough = prepared.minInSync(topics.positions)
+      const enough = prepared.minInSync(topic)
       // A partition without a leader affects only its own devices: this process stays ready.
       const writable = found
-        .get(topics.positions)
+        .get(topic)
         ?.some(({ leader, inSync }) => leader !== undefined && inSync >= enough)
       if (writable !== true) throw unavailable('no partition has enough replicas in sync')
     },
@@ -155,13 +164,33 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog & Dea
         closing.abort()
         const late = pause(LAST_REJECTIONS_MS, undefined, { ref: false })
         await Promise.all([
-          ...[positions.close(), Promise.race([rejections.close(), late])],
-          ...[readers.ended(), prepared.ended],
+          ...[writer.close(), Promise.race([rejections.close(), late])],
+          ...[readersOf.ended(), prepared.ended],
         ])
         await deadLetters.close()
         await admin.close()
       })()
       return closed
     },
+  }
+  function topicOf<Entry>(kind: TopicKind<Entry>, name: string) {
+    return kafkaTopic(kind, {
+      ...{ readers: readersOf.of(name), writing: writingTo(name), admin, logger },
+    })
+  }
+
+  function writingTo(name: string) {
+    return {
+      ...{ topic: name, newClient, logger, whenReady: prepared.whenReady },
+      now: () => performance.now(),
+      partitions: () => prepared.partitions(name),
+      minInSync: () => prepared.minInSync(name),
+    }
+  }
+
+  async function entryOf(message: Parameters<typeof toEntry>[0], partition: number) {
+    const entry = await toEntry(message, partition, prepared.avro())
+    if (entry.kind === 'unreadable') missing ??= entry.missing
+    return entry
   }
 }

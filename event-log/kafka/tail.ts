@@ -1,6 +1,5 @@
 import type { Offsets } from '../../schemas/read-models.ts'
 import { backOff } from '../../runtime/repeat.ts'
-import type { LogEntry } from '../event-log.ts'
 import type { KafkaClient, Logger } from './connection.ts'
 import { beGroupMember, withHeartbeats, type Chunk } from './group-member.ts'
 import type { Bounds } from './offsets.ts'
@@ -15,11 +14,22 @@ export type TailItemOf<Entry> =
     }
   | { readonly kind: 'gap'; readonly partition: number }
 
+export type TailOptions<Entry> = {
+  readonly after: Offsets | 'end'
+  readonly signal: AbortSignal
+  readonly newClient: () => KafkaClient
+  readonly groupId: string
+  readonly topic: string
+  readonly toEntry: (message: Chunk['messages'][number], partition: number) => Promise<Entry>
+  readonly bounds: () => Promise<Bounds[]>
+  readonly logger: Logger
+}
+
 /**
  * Every entry after `after`, then new ones as they arrive. kafkajs has no reader without a group,
  * so this is the only member of a private group that commits nothing.
  */
-export async function* tail<Entry = LogEntry>({
+export async function* tail<Entry>({
   after,
   signal,
   newClient,
@@ -28,16 +38,7 @@ export async function* tail<Entry = LogEntry>({
   toEntry,
   bounds,
   logger,
-}: {
-  after: Offsets | 'end'
-  signal: AbortSignal
-  newClient: () => KafkaClient
-  groupId: string
-  topic: string
-  toEntry: (message: Chunk['messages'][number], partition: number) => Promise<Entry>
-  bounds: () => Promise<Bounds[]>
-  logger: Logger
-}): AsyncGenerator<TailItemOf<Entry>, void> {
+}: TailOptions<Entry>): AsyncGenerator<TailItemOf<Entry>, void> {
   const ending = new AbortController()
   const end = () => ending.abort()
   signal.addEventListener('abort', end, { once: true })

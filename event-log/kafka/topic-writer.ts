@@ -24,6 +24,23 @@ export type TopicWriter<Item> = {
   close(): Promise<void>
 }
 
+export type TopicWriterOptions<Item> = {
+  readonly newClient: (options: { retries: number }) => KafkaClient
+  readonly topic: string
+  /** As known now; available once `whenReady` has resolved. */
+  readonly partitions: () => readonly Partition[]
+  /** The number of replicas that must be in sync for a write. */
+  readonly minInSync: () => number
+  readonly whenReady: Promise<void>
+  /** Approximate size in bytes, before the item is encoded. */
+  readonly sizeOf: (item: Item) => number
+  readonly toMessage: (item: Item) => LogMessage
+  readonly logger: Logger
+  /** Monotonic, in milliseconds. */
+  readonly now: () => number
+  readonly bounds?: Parameters<typeof waitingRoom>[0]
+}
+
 /**
  * Writes to one topic. Each item's partition is chosen once, here, and each leading broker has its
  * own producer. So an unresponsive broker delays only its own items, and items of a partition
@@ -40,22 +57,7 @@ export function topicWriter<Item>({
   logger,
   now,
   bounds,
-}: {
-  newClient: (options: { retries: number }) => KafkaClient
-  topic: string
-  /** As known now; available once `whenReady` has resolved. */
-  partitions: () => readonly Partition[]
-  /** The number of replicas that must be in sync for a write. */
-  minInSync: () => number
-  whenReady: Promise<void>
-  /** Approximate size in bytes, before the item is encoded. */
-  sizeOf: (item: Item) => number
-  toMessage: (item: Item) => LogMessage
-  logger: Logger
-  /** Monotonic, in milliseconds. */
-  now: () => number
-  bounds?: Parameters<typeof waitingRoom>[0]
-}): TopicWriter<Item> {
+}: TopicWriterOptions<Item>): TopicWriter<Item> {
   const room = waitingRoom(bounds)
   const lanes = new Map<number, Lane>()
   let ready = false

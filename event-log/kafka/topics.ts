@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import kafkajs, { type Admin } from 'kafkajs'
-import { REJECTIONS_KEPT_MS } from '../../schemas/report-rejected.ts'
+import { REJECTIONS } from '../topic-kinds.ts'
 import type { Logger } from './connection.ts'
 import { allPartitions } from './kafkajs/missing-leaders.ts'
 import { askPartitions } from './partitions.ts'
@@ -74,7 +74,7 @@ export async function ensureTopics(
     {
       topic: names.rejections,
       partitions: REJECTION_PARTITIONS,
-      settings: { ...durable, 'retention.ms': String(REJECTIONS_KEPT_MS) },
+      settings: { ...durable, 'retention.ms': String(REJECTIONS.keptMs) },
     },
   ]
   const existing = new Set(await admin.listTopics())

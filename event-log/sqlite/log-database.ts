@@ -1,4 +1,5 @@
 import { Database, type DatabaseOptions } from '../../runtime/sqlite/database.ts'
+import { topicTable } from './topic.ts'
 
 /** One step per version; the database's `user_version` counts those applied. */
 const MIGRATIONS = [
@@ -29,29 +30,16 @@ const MIGRATIONS = [
   CREATE TRIGGER the_trim_mark_stays BEFORE DELETE ON trimmed
     BEGIN SELECT RAISE(ABORT, 'the log needs its trim mark'); END;
 
-  CREATE TABLE dead_letters (
-    partition INTEGER NOT NULL,
-    offset INTEGER NOT NULL,
-    reason TEXT NOT NULL,
-    key BLOB,
-    value BLOB,
-    kept_at INTEGER NOT NULL,
-    PRIMARY KEY (partition, offset)
-  ) STRICT;
-
   CREATE TABLE probe (write INTEGER PRIMARY KEY, filler BLOB NOT NULL) STRICT;
 
-  CREATE TABLE rejections (
-    offset INTEGER PRIMARY KEY AUTOINCREMENT,
-    received_at INTEGER NOT NULL,
-    value BLOB NOT NULL
+  CREATE TABLE committed (
+    topic TEXT NOT NULL,
+    consumer_group TEXT NOT NULL,
+    offset INTEGER NOT NULL,
+    PRIMARY KEY (topic, consumer_group)
   ) STRICT;
-  CREATE INDEX rejections_by_age ON rejections (received_at);
-
-  CREATE TABLE rejections_committed (
-    consumer_group TEXT PRIMARY KEY,
-    offset INTEGER NOT NULL
-  ) STRICT;
+  ${topicTable('report-rejected')}
+  ${topicTable('dead-letter')}
   `,
 ]
 

@@ -1,43 +1,38 @@
 import { DependencyError } from '../../runtime/errors.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
 import { eventIdOf } from '../../schemas/appended-event.ts'
-import type { EventLog, LogBatch, TailItem } from '../event-log.ts'
+import type { EventLog, LogBatch, LogEntry, TailItem } from '../event-log.ts'
+import { REJECTIONS } from '../topic-kinds.ts'
+import type { TopicName } from '../topic.ts'
 import { batchReader, PARTITION } from './batch-reader.ts'
 import { groupReaders, LOOK_AGAIN_MS, type WarningLogger } from './group-readers.ts'
-import type { SqliteLogWriter } from './log-writer.ts'
-import { rejectionsReader } from './rejections.ts'
 import { sleepers } from './sleepers.ts'
+import { DEAD_LETTERS, topicReader, type CommitTopic } from './topic.ts'
 
 /** The part of the log that only reads the file. */
 export type SqliteLogReader = Pick<
   EventLog,
-  | 'subscribe'
-  | 'subscribeRejections'
-  | 'tail'
-  | 'lag'
-  | 'committed'
-  | 'extent'
-  | 'eventIdsAt'
-  | 'deadLetters'
-  | 'close'
+  'subscribe' | 'tail' | 'readAgain' | 'lag' | 'committed' | 'extent' | 'eventIdsAt' | 'close'
 > & {
-  /** Signals new events or rejections. */
+  readonly [Topic in 'rejections' | 'deadLetters']: Omit<EventLog[Topic], 'append' | 'remove'>
+} & {
+  /** Signals new events. */
   appended(): void
-  appendedRejections(): void
+  appendedTo(topic: TopicName): void
 }
 
 /**
  * Reads the log on an open database, which the caller closes. It stores no offsets of groups: the
- * progress of rejections' readers is passed to `commitRejections`, which may run in another thread.
+ * progress of a topic's readers is passed to `commitTopic`, which may run in another thread.
  */
 export function sqliteLogReader(
   database: Database,
   {
-    commitRejections,
+    commitTopic,
     clock,
     logger,
   }: {
-    commitRejections: SqliteLogWriter['commitRejections']
+    commitTopic: CommitTopic
     clock: { now(): number }
     logger: WarningLogger
   },
@@ -45,7 +40,8 @@ export function sqliteLogReader(
   const statements = prepare(database)
   const read = batchReader(database)
   const groups = groupReaders<LogBatch>({ read, logger })
-  const rejections = rejectionsReader(database, { commit: commitRejections, logger })
+  const rejections = topicReader(database, REJECTIONS, { commit: commitTopic, logger })
+  const deadLetters = topicReader(database, DEAD_LETTERS, { commit: commitTopic, logger })
   const waitingForMore = sleepers()
   let stopped = false
 
@@ -62,7 +58,9 @@ export function sqliteLogReader(
       await groups.deliver({ group, after, onBatch, signal })
     },
 
-    subscribeRejections: (subscription) => rejections.subscribe(subscription),
+    rejections,
+    deadLetters,
+    readAgain: async (kept) => entryAt(kept.origin.offset) ?? kept,
 
     tail({ after, signal }) {
       const end = lastOffset()
@@ -87,24 +85,23 @@ export function sqliteLogReader(
     },
 
     async eventIdsAt({ [PARTITION]: offset = 0 }) {
-      const entry = read(offset - 1)?.entries[0]
-      const isIt = entry?.origin.offset === offset && 'event' in entry
-      return new Map(isIt ? [[PARTITION, eventIdOf(entry.event)]] : [])
+      const entry = entryAt(offset)
+      const isEvent = entry !== undefined && 'event' in entry
+      return new Map(isEvent ? [[PARTITION, eventIdOf(entry.event)]] : [])
     },
-
-    deadLetters: async () => numberFrom(statements.countDeadLetters.get()),
 
     appended() {
       groups.appended()
       waitingForMore.wakeAll()
     },
 
-    appendedRejections: () => rejections.appended(),
+    appendedTo: (topic) =>
+      ({ 'report-rejected': rejections, 'dead-letter': deadLetters })[topic].appended(),
 
     async close() {
       stopped = true
       waitingForMore.wakeAll()
-      await Promise.all([groups.stop(), rejections.stop()])
+      await Promise.all([groups, rejections, deadLetters].map((one) => one.stop()))
     },
   }
 
@@ -125,6 +122,11 @@ export function sqliteLogReader(
       after = batch.lastOffset
       yield { kind: 'batch', ...batch }
     }
+  }
+
+  function entryAt(offset: number): LogEntry | undefined {
+    const entry = read(offset - 1)?.entries[0]
+    return entry?.origin.offset === offset ? entry : undefined
   }
 
   function lastOffset(): number {
@@ -149,7 +151,6 @@ function prepare(database: Database) {
     oldestAfter: database.prepare<{ receivedAt: number }>(
       'SELECT received_at AS receivedAt FROM events WHERE offset > ? ORDER BY offset LIMIT 1',
     ),
-    countDeadLetters: database.prepare<N>('SELECT count(*) AS n FROM dead_letters'),
     trimmedUpTo: database.prepare<N>('SELECT up_to AS n FROM trimmed'),
   }
 }

@@ -8,11 +8,12 @@ import {
   eventTypeOf,
   type AppendedEvent,
 } from '../../schemas/appended-event.ts'
-import { deviceKey, POSITION_REPORTED } from '../../schemas/position-reported.ts'
+import { deviceKey } from '../../schemas/position-reported.ts'
 import type { EventLog } from '../event-log.ts'
 import { gatheringWriter } from '../gathering-writer.ts'
-import { PARTITION } from './batch-reader.ts'
-import { rejectionsWriter } from './rejections.ts'
+import { REJECTIONS } from '../topic-kinds.ts'
+import type { TopicName } from '../topic.ts'
+import { DEAD_LETTERS, topicWriter, type CommitTopic } from './topic.ts'
 
 const PROBE_VALID_MS = 1000
 /** More than a few appends need: a disk with room for just one page is full. */
@@ -23,11 +24,10 @@ const TRIM_CHUNK = 1000
 /** The part of the log that writes the file: for one thread, so that no other delays an append. */
 export type SqliteLogWriter = Pick<
   EventLog,
-  'append' | 'appendRejections' | 'erase' | 'deadLetter' | 'trim' | 'ready' | 'close'
+  'append' | 'erase' | 'replay' | 'trim' | 'ready' | 'close'
 > & {
-  /** Stores the offset of a group of rejections' readers. Resolves once durable. */
-  commitRejections(group: string, offset: number): Promise<void>
-}
+  readonly [Topic in 'rejections' | 'deadLetters']: Pick<EventLog[Topic], 'append' | 'remove'>
+} & { readonly commitTopic: CommitTopic }
 
 /** Writes the log on an open database, which the caller closes. */
 export function sqliteLogWriter(
@@ -35,12 +35,12 @@ export function sqliteLogWriter(
   {
     clock,
     onAppended,
-    onRejections,
+    onTopicAppended,
   }: {
     clock: { now(): number }
-    /** Called when there are new events or rejections. */
+    /** Called when there are new events. */
     onAppended: () => void
-    onRejections: () => void
+    onTopicAppended: (topic: TopicName) => void
   },
 ): SqliteLogWriter {
   const statements = prepare(database)
@@ -50,17 +50,14 @@ export function sqliteLogWriter(
   const writer = gatheringWriter<Row>({
     async writeBatch(rows) {
       database.transaction(() => {
-        for (const row of rows) {
-          const [key, type, id, receivedAt, value, spooled] = row
-          if (type === POSITION_REPORTED && spooled === 0) {
-            statements.insertPosition.execute(key, id, receivedAt, value)
-          } else statements.insert.execute(...row)
-        }
+        for (const row of rows) statements.insert.execute(...row)
       })
       onAppended()
     },
   })
-  const rejections = rejectionsWriter(database, { clock, onAppended: onRejections })
+  const onTopic = { clock, onAppended: onTopicAppended }
+  const rejections = topicWriter(database, REJECTIONS, onTopic)
+  const deadLetters = topicWriter(database, DEAD_LETTERS, onTopic)
 
   return {
     async append(events, { spooled = false } = {}) {
@@ -77,19 +74,19 @@ export function sqliteLogWriter(
       await writer.write([row], sizeOf(row))
     },
 
-    appendRejections: (events) => rejections.append(events),
+    rejections,
+    deadLetters,
 
-    async deadLetter(entries) {
-      if (entries.length === 0) return
-      const keptAt = clock.now()
-      database.transaction(() => {
-        for (const { origin, reason, key, value } of entries) {
-          statements.deadLetter.run(origin.partition, origin.offset, reason, key, value, keptAt)
-        }
-      })
+    async commitTopic(topic, group, offset) {
+      statements.commitTopic.run(topic, group, offset)
     },
 
-    commitRejections: (group, offset) => rejections.commit(group, offset),
+    async replay(letters) {
+      database.transaction(() => {
+        for (const { kept } of letters) statements.appendAgain.run(kept.origin.offset)
+      })
+      onAppended()
+    },
 
     async trim(receivedBefore, signal) {
       let chunk
@@ -103,7 +100,7 @@ export function sqliteLogWriter(
         database.transaction(() => {
           statements.moveTrimMark.run(last.offset)
           statements.deleteTrimmed.run()
-          statements.deleteTrimmedDeadLetters.run(PARTITION)
+          statements.deleteTrimmedDeadLetters.run()
         })
         await endOfTurn()
       } while (chunk.length === TRIM_CHUNK && signal?.aborted !== true)
@@ -120,7 +117,7 @@ export function sqliteLogWriter(
 
     async close() {
       closing = true
-      await Promise.all([writer.close(), rejections.close()])
+      await Promise.all([writer, rejections, deadLetters].map((one) => one.close()))
     },
   }
 
@@ -174,24 +171,25 @@ function prepare(database: Database) {
       `INSERT INTO events (key, type, id, received_at, value, spooled)
        VALUES (?, ?, ?, ?, CAST(? AS BLOB), ?)`,
     ),
-    /** For positions, nearly all of the events, with fewer values to bind. */
-    insertPosition: database.prepare(
-      `INSERT INTO events (key, type, id, received_at, value)
-       VALUES (?, '${POSITION_REPORTED}', ?, ?, CAST(? AS BLOB))`,
-    ),
     oldest: database.prepare<{ offset: number; receivedAt: number }>(
       'SELECT offset, received_at AS receivedAt FROM events ORDER BY offset LIMIT ?',
     ),
-    deadLetter: database.prepare(
-      `INSERT INTO dead_letters (partition, offset, reason, key, value, kept_at)
-       VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    /** A dead letter's event stays in the log as long as the letter is kept. */
+    appendAgain: database.prepare(
+      `INSERT INTO events (key, type, id, received_at, value, spooled)
+       SELECT key, type, id, received_at, value, spooled FROM events WHERE offset = ?`,
+    ),
+    commitTopic: database.prepare(
+      `INSERT INTO committed (topic, consumer_group, offset) VALUES (?, ?, ?)
+       ON CONFLICT DO UPDATE SET offset = excluded.offset`,
     ),
     moveTrimMark: database.prepare('UPDATE trimmed SET up_to = max(up_to, ?)'),
     deleteTrimmed: database.prepare(
       'DELETE FROM events WHERE offset <= (SELECT up_to FROM trimmed)',
     ),
     deleteTrimmedDeadLetters: database.prepare(
-      `DELETE FROM dead_letters WHERE partition = ? AND offset <= (SELECT up_to FROM trimmed)`,
+      `DELETE FROM "${DEAD_LETTERS.name}"
+       WHERE CAST(headers ->> 'offset' AS INTEGER) <= (SELECT up_to FROM trimmed)`,
     ),
     writeProbe: database.prepare('INSERT INTO probe (filler) VALUES (randomblob(?))'),
     deleteOldProbes: database.prepare('DELETE FROM probe WHERE write < last_insert_rowid()'),

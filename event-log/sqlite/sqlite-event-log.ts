@@ -1,7 +1,5 @@
 import type { Database } from '../../runtime/sqlite/database.ts'
-import type { DeadLetterLog } from '../dead-letters.ts'
 import type { EventLog } from '../event-log.ts'
-import { sqliteDeadLetters } from './dead-letters.ts'
 import type { WarningLogger } from './group-readers.ts'
 import { openLogDatabase } from './log-database.ts'
 import { sqliteLogReader, type SqliteLogReader } from './log-reader.ts'
@@ -19,10 +17,7 @@ export type SqliteEventLogOptions = {
  * event-loop turn share a commit. Several processes may open the file.
  * @throws {DependencyError} when the file cannot be opened, or is of a newer version.
  */
-export function openSqliteEventLog({
-  file,
-  ...rest
-}: SqliteEventLogOptions): EventLog & DeadLetterLog {
+export function openSqliteEventLog({ file, ...rest }: SqliteEventLogOptions): EventLog {
   return sqliteEventLogOn(openLogDatabase(file), rest)
 }
 
@@ -30,20 +25,21 @@ export function openSqliteEventLog({
 export function sqliteEventLogOn(
   database: Database,
   { clock, logger = { warn() {} } }: Omit<SqliteEventLogOptions, 'file'>,
-): EventLog & DeadLetterLog {
+): EventLog {
   const writer = sqliteLogWriter(database, {
     clock,
     onAppended: () => reader.appended(),
-    onRejections: () => reader.appendedRejections(),
+    onTopicAppended: (topic) => reader.appendedTo(topic),
   })
   const reader = sqliteLogReader(database, {
     ...{ clock, logger },
-    commitRejections: (group, offset) => writer.commitRejections(group, offset),
+    commitTopic: writer.commitTopic,
   })
   return {
     ...writer,
     ...reader,
-    ...sqliteDeadLetters(database, () => reader.appended()),
+    rejections: { ...reader.rejections, ...writer.rejections },
+    deadLetters: { ...reader.deadLetters, ...writer.deadLetters },
     close: closedOnce(database, async () => {
       await writer.close()
       await reader.close()
@@ -51,7 +47,7 @@ export function sqliteEventLogOn(
   }
 }
 
-/** The log for the one thread that writes it; `onAppended` and `onRejections` wake its readers. */
+/** The log for the one thread that writes it; `onAppended` and `onTopicAppended` wake its readers. */
 export function openSqliteLogWriter({
   file,
   ...rest

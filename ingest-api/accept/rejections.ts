@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { EventLog } from '../../event-log/event-log.ts'
+import type { Topic } from '../../event-log/topic.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
@@ -71,26 +71,26 @@ export class Rejections {
   #refused = new Map<string, Refused>()
   #writing: Promise<void> | undefined
   #warnedAt = -Infinity
-  readonly #eventLog: Pick<EventLog, 'appendRejections'>
+  readonly #topic: Pick<Topic<ReportRejected>, 'append'>
   readonly #clock: Clock
   readonly #steadyClock: Clock
   readonly #metrics: Metrics
   readonly #logger: Logger
 
   constructor({
-    eventLog,
+    topic,
     clock,
     steadyClock,
     metrics,
     logger,
   }: {
-    eventLog: Pick<EventLog, 'appendRejections'>
+    topic: Pick<Topic<ReportRejected>, 'append'>
     clock: Clock
     steadyClock: Clock
     metrics: Metrics
     logger: Logger
   }) {
-    this.#eventLog = eventLog
+    this.#topic = topic
     this.#clock = clock
     this.#steadyClock = steadyClock
     this.#metrics = metrics
@@ -218,7 +218,7 @@ export class Rejections {
     try {
       while (written < taken.length) {
         const some = taken.slice(written, written + APPENDED_AT_ONCE)
-        await this.#eventLog.appendRejections(some.map(({ event }) => event))
+        await this.#topic.append(some.map(({ event }) => event))
         for (const { outcome, event } of some) {
           this.#metrics.rejections.inc({ outcome }, event.count)
         }

@@ -4,10 +4,10 @@ import { appendingContract } from './event-log-appending.ts'
 import { erasuresContract } from './event-log-erasures.ts'
 import { figuresContract } from './event-log-figures.ts'
 import { heartbeatsContract } from './event-log-heartbeats.ts'
-import { rejectionsContract } from './event-log-rejections.ts'
 import { subscribingContract } from './event-log-subscribing.ts'
 import { eventLogSuite, type EventLogSuite } from './event-log-suite.ts'
 import { tailingContract } from './event-log-tailing.ts'
+import { topicsContract } from './event-log-topics.ts'
 
 export type OpenedEventLog = {
   /** A log that is empty. */
@@ -47,12 +47,12 @@ export function eventLogContract(name: string, open: OpenEventLog): void {
   describe(`${name} keeps the event log's promises`, () => {
     const suite = eventLogSuite(open)
     eventsContract(suite)
-    rejectionsContract(suite)
+    topicsContract(suite)
     figuresContract(suite)
   })
 }
 
-/** As much of it as depends on how an event is written: rejections and figures do not. */
+/** As much of it as depends on how an event is written: topics and figures do not. */
 export function eventFormatContract(name: string, open: OpenEventLog): void {
   describe(`${name} keeps the event log's promises`, () => eventsContract(eventLogSuite(open)))
 }

@@ -3,26 +3,8 @@ import { eventually } from '../eventually.ts'
 import { deviceErased, positionReported } from '../samples.ts'
 import { aGroup, samples, SOON, NOW, type EventLogSuite } from './event-log-suite.ts'
 
-/** The figures of a log: its extent, the progress of a group, the number of dead letters. */
+/** The figures of a log: its extent, the progress of a group. */
 export function figuresContract({ promise }: EventLogSuite): void {
-  promise(
-    'dead letters are kept and counted, also after the log is opened again',
-    async ({ consume, log, opened }) => {
-      expect(await log.deadLetters()).toBe(0)
-      await log.deadLetter([])
-      await opened.putRaw(Buffer.from('rubbish'), 'acc-1/tracker-1')
-      await opened.putRaw(null, 'acc-1/tracker-1')
-      const reader = consume(log)
-      await eventually(() => reader.entries().length >= 2, SOON)
-      await log.deadLetter(
-        reader.entries().flatMap((entry) => (entry.kind === 'unreadable' ? [entry] : [])),
-      )
-      expect(await log.deadLetters()).toBe(2)
-      const again = await opened.reopen()
-      expect(await again.deadLetters()).toBe(2)
-    },
-  )
-
   promise('an event is known by its id at its offset; others have none', async (given) => {
     const { consume, log, opened } = given
     expect(await log.eventIdsAt({ 0: 0 })).toEqual(new Map())

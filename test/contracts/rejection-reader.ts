@@ -28,7 +28,7 @@ export function readRejections(
   const taken: ReportRejected[] = []
   let attempts = 0
   const stopping = new AbortController()
-  const ended = log.subscribeRejections({
+  const ended = log.rejections.subscribe({
     group,
     signal: signal ?? stopping.signal,
     async onBatch(events) {

@@ -39,9 +39,9 @@ test('whatever the log takes waits for the disk at its commit', async () => {
   const changes = {
     append: () => log.append([positionReported()]),
     erase: () => log.erase(deviceErased()),
-    appendRejections: () => log.appendRejections([reportRejected()]),
+    appendRejections: () => log.rejections.append([reportRejected()]),
     deadLetter: () =>
-      log.deadLetter([
+      log.deadLetters.append([
         {
           kind: 'unreadable',
           origin: { partition: 0, offset: 1 },

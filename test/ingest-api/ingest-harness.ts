@@ -34,7 +34,7 @@ export type IngestHarness = Awaited<ReturnType<typeof startIngest>>
 export async function startIngest({
   wrapLog = (log) => log,
   wrapKeys = (store) => store,
-  wrapRejections = (log) => log,
+  wrapRejections = (topic) => topic,
   rateLimits = {},
   trustProxy = 0,
   load = new Load(),
@@ -43,7 +43,7 @@ export async function startIngest({
 }: {
   wrapLog?: (log: EventLog) => Pick<EventLog, 'append' | 'ready'>
   wrapKeys?: (store: Store) => Pick<Keys, 'findGrant'>
-  wrapRejections?: (log: EventLog) => Pick<EventLog, 'appendRejections'>
+  wrapRejections?: (topic: EventLog['rejections']) => Pick<EventLog['rejections'], 'append'>
   /** Those that are not given are off. */
   rateLimits?: Partial<RateLimits>
   trustProxy?: number
@@ -61,7 +61,7 @@ export async function startIngest({
   const usage = new KeyUsage({ keys: store })
   const metrics = createMetrics()
   const rejections = new Rejections({
-    eventLog: wrapRejections(eventLog),
+    topic: wrapRejections(eventLog.rejections),
     clock,
     steadyClock,
     metrics,
@@ -168,7 +168,7 @@ export async function startIngest({
       const found: ReportRejected[] = []
       const reading = new AbortController()
       readings += 1
-      await eventLog.subscribeRejections({
+      await eventLog.rejections.subscribe({
         group: `reading-${readings}`,
         signal: reading.signal,
         async onBatch(events) {

@@ -64,7 +64,7 @@ test('the ingest API says that it lives, stores within 15 s that a key was used,
 
   const rejected: ReportRejected[] = []
   const reading = new AbortController()
-  await eventLog.subscribeRejections({
+  await eventLog.rejections.subscribe({
     group: 'reading',
     signal: reading.signal,
     async onBatch(events) {

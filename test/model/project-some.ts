@@ -50,7 +50,7 @@ export async function projectSome(
       },
       store: generation,
       settings: store,
-      keepDeadLetters: keepDeadLetters({ eventLog: log, metrics, logger }),
+      keepDeadLetters: keepDeadLetters({ deadLetters: log.deadLetters, metrics, logger }),
       metrics,
       signal: stop.signal,
     })

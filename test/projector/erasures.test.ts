@@ -120,7 +120,7 @@ describe('an erased device', () => {
       store: generation,
       settings: store,
       settingsForgottenUpTo: { 0: 1 },
-      keepDeadLetters: keepDeadLetters({ eventLog, metrics, logger }),
+      keepDeadLetters: keepDeadLetters({ deadLetters: eventLog.deadLetters, metrics, logger }),
       metrics,
       signal,
     })

@@ -19,7 +19,8 @@ async function whileProjecting(
   saveRejections: Store['saveRejections'] = (events) => store.saveRejections(events),
 ): Promise<void> {
   const stop = new AbortController()
-  const running = projectRejections({ eventLog, store: { saveRejections }, signal: stop.signal })
+  const { rejections } = eventLog
+  const running = projectRejections({ rejections, store: { saveRejections }, signal: stop.signal })
   try {
     await work()
   } finally {
@@ -31,12 +32,12 @@ async function whileProjecting(
 test('refused reports get from their log into the store, each once', async () => {
   const first = [reportRejected({ body: '{' }), reportRejected({ deviceId: 'tracker-1' })]
   const later = reportRejected({ count: 7 })
-  await eventLog.appendRejections(first)
+  await eventLog.rejections.append(first)
   await whileProjecting(async () => {
     await eventually(async () => (await kept()).length === 2)
   })
   await whileProjecting(async () => {
-    await eventLog.appendRejections([later])
+    await eventLog.rejections.append([later])
     await eventually(async () => (await kept()).length === 3)
   })
   expect((await kept()).reverse()).toEqual([...first, later])
@@ -45,7 +46,7 @@ test('refused reports get from their log into the store, each once', async () =>
 test('a store that is away is waited for, and nothing is skipped', async () => {
   let failures = 2
   const events = [reportRejected(), reportRejected()]
-  await eventLog.appendRejections(events)
+  await eventLog.rejections.append(events)
   await whileProjecting(
     async () => {
       await eventually(async () => (await kept()).length === 2)

@@ -34,7 +34,7 @@ logAndStoreForEachTest((opened) => ({ directory, eventLog, store } = opened), cl
 /** Runs a projector until it has caught up with the log, then stops it. */
 async function projectAll(
   on: Partial<Pick<Store, 'project'>> = {},
-  deadLetters: Pick<EventLog, 'deadLetter'> = eventLog,
+  deadLetters: Pick<EventLog['deadLetters'], 'append'> = eventLog.deadLetters,
 ) {
   const metrics = createMetrics()
   const stop = new AbortController()
@@ -43,7 +43,7 @@ async function projectAll(
     eventLog,
     store: { ...generation, ...on },
     settings: store,
-    keepDeadLetters: keepDeadLetters({ eventLog: deadLetters, metrics, logger }),
+    keepDeadLetters: keepDeadLetters({ deadLetters, metrics, logger }),
     metrics,
     signal: stop.signal,
   })
@@ -92,7 +92,7 @@ describe('the projector', () => {
     await eventLog.append([positionReported()])
     const metrics = await projectAll()
     expect(await countOf()).toBe(2)
-    expect(await eventLog.deadLetters()).toBe(1)
+    expect(await eventLog.deadLetters.count()).toBe(1)
     expect(await metrics.registry.metrics()).toContain(
       'gps_projected_events_total{outcome="dead_lettered"} 1',
     )
@@ -104,7 +104,7 @@ describe('the projector', () => {
     await eventLog.append([positionReported()])
     const metrics = await projectAll()
     expect(await countOf()).toBe(2)
-    expect(await eventLog.deadLetters()).toBe(0)
+    expect(await eventLog.deadLetters.count()).toBe(0)
     expect(await metrics.registry.metrics()).toContain(
       'gps_projected_events_total{outcome="skipped"} 1',
     )
@@ -117,16 +117,16 @@ describe('the projector', () => {
     let failures = 2
     const checkpoints: unknown[] = []
     await projectAll(store, {
-      async deadLetter(entries) {
+      async append(entries) {
         failures -= 1
         checkpoints.push(await store.checkpoint())
         if (failures >= 0) throw new DependencyError('the disk is full', { retriable: true })
-        await eventLog.deadLetter(entries)
+        await eventLog.deadLetters.append(entries)
       },
     })
     // A projector killed at any of the tries would read the garbage again.
     expect(checkpoints).toEqual([{}, {}, {}])
-    expect(await eventLog.deadLetters()).toBe(1)
+    expect(await eventLog.deadLetters.count()).toBe(1)
     expect(await countOf()).toBe(2)
   })
 
@@ -143,9 +143,9 @@ describe('the projector', () => {
     putGarbage('no event')
     const kept: number[] = []
     const metrics = await projectAll(flaky, {
-      async deadLetter(entries) {
+      async append(entries) {
         kept.push(...entries.map(({ origin }) => origin.offset))
-        await eventLog.deadLetter(entries)
+        await eventLog.deadLetters.append(entries)
       },
     })
     expect(await countOf()).toBe(2)
@@ -190,7 +190,7 @@ describe('the projector', () => {
         if (away) throw new DependencyError('the log is away', { retriable: true })
         return eventLog.lag(group)
       },
-      deadLetters: () => eventLog.deadLetters(),
+      deadLetters: eventLog.deadLetters,
     }
     const metrics = createMetrics()
     const watch = lagWatch({ eventLog: log, store, metrics })

@@ -32,7 +32,7 @@ beforeEach(async () => {
 })
 
 async function projectUntil(
-  log: Pick<EventLog, 'subscribe' | 'deadLetter' | 'extent' | 'eventIdsAt'>,
+  log: Parameters<typeof projectInUse>[0]['eventLog'],
   done: () => Promise<boolean>,
 ): Promise<void> {
   const stop = new AbortController()
@@ -94,7 +94,7 @@ test('a log that cannot be compared at the start is compared before its first ba
   const away = {
     subscribe: (subscription: Parameters<EventLog['subscribe']>[0]) =>
       eventLog.subscribe(subscription),
-    deadLetter: () => Promise.resolve(),
+    deadLetters: { append: () => Promise.resolve() },
     extent: () => eventLog.extent(),
     eventIdsAt: async (offsets: Parameters<EventLog['eventIdsAt']>[0]) => {
       asked += 1

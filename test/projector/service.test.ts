@@ -23,7 +23,7 @@ test('the projector says that it lives, and carries positions and rejections unt
   const event = positionReported()
   await eventLog.append([event])
   const rejection = reportRejected({ receivedAt: Date.now() })
-  await eventLog.appendRejections([rejection])
+  await eventLog.rejections.append([rejection])
 
   const program = { config: loadConfig({}), logger, metrics: createMetrics(), lifecycle }
   startProjector({ eventLog, store }, program)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { toEntry, toErasureMessage, toMessage } from '../../event-log/kafka/event-format.ts'
-import { toRejectionMessage } from '../../event-log/kafka/rejections.ts'
+import { recordMessage } from '../../event-log/kafka/topic.ts'
+import { REJECTIONS } from '../../event-log/topic-kinds.ts'
 import { DEVICE_SEEN_AVRO } from '../../schemas/avro-schemas.ts'
 import { decodeDeviceSeen } from '../../schemas/device-seen.ts'
 import { deviceErased, deviceSeen, positionReported, reportRejected } from '../samples.ts'
@@ -29,7 +30,7 @@ describe('a heartbeat in the AsyncAPI document', () => {
     for (const { headers } of [
       toMessage(positionReported(), { spooled: true }),
       toErasureMessage(deviceErased()),
-      toRejectionMessage(reportRejected()),
+      recordMessage(REJECTIONS.toRecord(reportRejected())),
     ]) {
       expect(headers).not.toHaveProperty('ce_heartbeat')
     }

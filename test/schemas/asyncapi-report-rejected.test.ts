@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { toRejectionMessage } from '../../event-log/kafka/rejections.ts'
+import { recordMessage } from '../../event-log/kafka/topic.ts'
+import { REJECTIONS } from '../../event-log/topic-kinds.ts'
 import {
   decodeReportRejected,
   encodeReportRejected,
@@ -20,9 +21,9 @@ const everyField: Required<ReportRejected> = {
 describe('a refused report in the AsyncAPI document', () => {
   test('matches the written message: key, headers, value', () => {
     for (const event of [everyField, reportRejected({ deviceId: '', body: '', count: 99 })]) {
-      const message = toRejectionMessage(event)
+      const message = recordMessage(REJECTIONS.toRecord(event))
       expectEnvelope(message, messages.reportRejected)
-      expect(checkerOf(schema)(JSON.parse(message.value))).toEqual([])
+      expect(checkerOf(schema)(JSON.parse(String(message.value)))).toEqual([])
     }
   })
 

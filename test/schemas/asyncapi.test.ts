@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { Admin, ITopicConfig } from 'kafkajs'
-import { toDeadLetter } from '../../event-log/kafka/dead-letters.ts'
 import { toMessage } from '../../event-log/kafka/event-format.ts'
+import { recordMessage } from '../../event-log/kafka/topic.ts'
 import { ensureTopics, topicNames } from '../../event-log/kafka/topics.ts'
+import { deadLettersOf } from '../../event-log/topic-kinds.ts'
 import { POSITION_REPORTED_AVRO } from '../../schemas/avro-schemas.ts'
 import {
   checkPositionReported,
@@ -149,19 +150,17 @@ describe('a JSON event of the code', () => {
 
 describe('a dead letter of the code', () => {
   test('has the document’s headers, and no others', () => {
-    const letter = toDeadLetter(
-      {
-        kind: 'unreadable',
-        origin: { partition: 3, offset: 12345 },
-        reason: 'the value is not JSON',
-        key: null,
-        value: Buffer.from('{'),
-      },
-      topicNames('gps').positions,
-    )
-    expect(checkerOf(schemas.originHeaders)(letter.headers)).toEqual([])
-    expect(Object.keys(letter.headers)).toEqual(schemas.originHeaders.required)
-    expect(Object.keys(letter.headers)).toEqual(Object.keys(schemas.originHeaders.properties ?? {}))
+    const record = deadLettersOf(topicNames('gps').positions).toRecord({
+      kind: 'unreadable',
+      origin: { partition: 3, offset: 12345 },
+      reason: 'the value is not JSON',
+      key: null,
+      value: Buffer.from('{'),
+    })
+    const { headers = {} } = recordMessage(record)
+    expect(checkerOf(schemas.originHeaders)(headers)).toEqual([])
+    expect(Object.keys(headers)).toEqual(schemas.originHeaders.required)
+    expect(Object.keys(headers)).toEqual(Object.keys(schemas.originHeaders.properties ?? {}))
   })
 })
 

@@ -28,7 +28,7 @@ async function startWithDeadLetters() {
     const origin = { partition: 0, offset }
     const reason = 'of a newer version'
     const letter = { kind: 'unreadable', origin, reason, key: null, value: null } as const
-    await eventLog.deadLetter([letter])
+    await eventLog.deadLetters.append([letter])
   }
   const erasure = deviceErased({ deviceId: 'gone' })
   await eventLog.erase(erasure)
@@ -44,7 +44,7 @@ test('what can be read goes back into the log, what was erased since goes, the r
   await replayDeadLetters({ eventLog, store }, (more) => (text += more))
   expect(text).toContain('left: partition 0, offset 3: an erasure would take')
   expect(text).toContain('1 replayed, 1 removed because their device was erased since, 1 left.')
-  expect(await eventLog.deadLetters()).toBe(1)
+  expect(await eventLog.deadLetters.count()).toBe(1)
   expect(await eventLog.extent()).toMatchObject([{ next: 6 }])
   text = ''
   await listDeadLetters(eventLog, (more) => (text += more))
@@ -77,5 +77,5 @@ test('the program lists, replays while nothing else holds the data, and explains
     code: 0,
     output: expect.stringContaining('1 replayed'),
   })
-  expect(await eventLog.deadLetters()).toBe(1)
+  expect(await eventLog.deadLetters.count()).toBe(1)
 }, 120_000)

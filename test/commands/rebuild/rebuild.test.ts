@@ -109,15 +109,18 @@ describe('a rebuild', () => {
         committed: (group) => counting.committed(group),
         extent: () => counting.extent(),
         eventIdsAt: (offsets) => counting.eventIdsAt(offsets),
-        async deadLetter(entries) {
-          kept.push(entries.length)
+        deadLetters: {
+          ...counting.deadLetters,
+          async append(entries) {
+            kept.push(entries.length)
+          },
         },
       },
     })
     await counting.close()
     expect(outcome).toMatchObject({ kind: 'switched', compared: { equal: true } })
     expect(kept.filter((entries) => entries > 0)).toEqual([])
-    expect(await here.eventLog.deadLetters()).toBe(1)
+    expect(await here.eventLog.deadLetters.count()).toBe(1)
   })
 
   test('that is stopped leaves the old read models in use and no remains of its own', async () => {

@@ -73,7 +73,7 @@ await describeWith(['kafka'], 'erasures in Kafka', ({ kafka }) => {
       origin: expect.anything(),
       event: { eventId, accountId: 'acc-1', deviceId: 'tracker-1', erasedAt },
     })
-    await log.deadLetter(unreadable)
+    await log.deadLetters.append(unreadable)
     const letters = await readTopic(brokers, `${topicPrefix}.dead-letter`, bad.length)
     const hex = (bytes: Buffer | string | null) => bytes && Buffer.from(bytes).toString('hex')
     expect(letters.map((letter) => hex(letter.key)).sort()).toEqual(

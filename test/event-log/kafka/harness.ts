@@ -46,7 +46,9 @@ export async function openKafka(
     opened.push(log)
     await whenReady(log)
     // On a machine under load the leaders of new partitions take a while to know that they are.
-    await eventually(() => Promise.all([log.extent(), log.deadLetters()]), { withinMs: 30_000 })
+    await eventually(() => Promise.all([log.extent(), log.deadLetters.count()]), {
+      withinMs: 30_000,
+    })
     return log
   }
   return {

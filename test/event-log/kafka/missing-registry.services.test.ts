@@ -69,7 +69,7 @@ await describeWith(['kafka', 'schemaRegistry', 'mongodb'], 'Avro events, read', 
       async () => (await misconfigured.readiness()).includes('SCHEMA_REGISTRY_URL'),
       { withinMs: 30_000 },
     )
-    expect(await writer.deadLetters()).toBe(0)
+    expect(await writer.deadLetters.count()).toBe(0)
     await misconfigured.stop()
 
     const mended = await projector({ topicPrefix, directory, registry: schemaRegistry })
@@ -80,7 +80,7 @@ await describeWith(['kafka', 'schemaRegistry', 'mongodb'], 'Avro events, read', 
       })
     }
     expect(await mended.readiness()).toContain('ready')
-    expect(await writer.deadLetters()).toBe(0)
+    expect(await writer.deadLetters.count()).toBe(0)
     await mended.stop()
   })
 

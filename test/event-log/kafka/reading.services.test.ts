@@ -61,7 +61,7 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
     const entry = reader.entries[0]!
     if (entry.kind !== 'unreadable') throw new Error('it was read')
     const larger = { ...entry, value: Buffer.alloc(8_000_000, 0xfe) }
-    await log.deadLetter([entry, larger])
+    await log.deadLetters.append([entry, larger])
     const [kept, keptLarger] = await readTopic(brokers, `${topicPrefix}.dead-letter`, 2)
     expect(kept!.value!.equals(value)).toBe(true)
     expect(kept!.key!.toString()).toBe('acc-1/tracker-1')

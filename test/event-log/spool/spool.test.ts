@@ -1,10 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { openSpool } from '../../../event-log/spool/spool.ts'
-import { openSqliteEventLog } from '../../../event-log/sqlite/sqlite-event-log.ts'
 import { isWithdrawn } from '../../../schemas/device-erased.ts'
 import { eventIdOf, type AppendedEvent } from '../../../schemas/appended-event.ts'
 import {
@@ -12,47 +10,22 @@ import {
   type PositionReported,
 } from '../../../schemas/position-reported.ts'
 import { newUlid } from '../../../schemas/record-id.ts'
-import { eventLogContract } from '../../contracts/event-log-contract.ts'
+import { eventFormatContract } from '../../contracts/event-log-contract.ts'
 import { samples } from '../../contracts/event-log-suite.ts'
 import { eventually } from '../../eventually.ts'
-import { deviceSeen, positionReported, T0 } from '../../samples.ts'
+import { deviceSeen, positionReported } from '../../samples.ts'
+import { openEmptyLog } from '../sqlite/log-files.ts'
 import { spoolForEachTest, type SpoolHarness } from './harness.ts'
 
-eventLogContract('A spool before SQLite', async ({ clock, logger }) => {
-  const folder = mkdtempSync(join(tmpdir(), 'spool-'))
-  const file = join(folder, 'log.sqlite')
-  const opened: { close(): Promise<void> }[] = []
-  const open = () => {
-    const log = openSpool({
+eventFormatContract('A spool before SQLite', async (options) => ({
+  ...(await openEmptyLog(options, (eventLog, folder) =>
+    openSpool({
       directory: mkdtempSync(join(folder, 'spool-')),
-      eventLog: openSqliteEventLog({ file, clock, logger }),
-      ...{ clock, logger, maxBytes: 2 ** 20, maxAgeSeconds: 3600 },
-    })
-    opened.push(log)
-    return log
-  }
-  const run = (sql: string, ...values: (string | number | Uint8Array | null)[]) => {
-    const database = new DatabaseSync(file, { timeout: 5000 })
-    database.prepare(sql).run(...values)
-    database.close()
-  }
-  return {
-    log: open(),
-    ...{ keepsOffsets: false, marksAll: true },
-    reopen: async () => open(),
-    async putRaw(value, key, { type, id } = { type: 'PositionReported.v1', id: 'raw' }) {
-      const columns = '(key, type, id, received_at, value)'
-      run(`INSERT INTO events ${columns} VALUES (?, ?, ?, ?, ?)`, key, type, id, T0, value)
-    },
-    async putRawRejection(value) {
-      run('INSERT INTO rejections (received_at, value) VALUES (?, ?)', clock.now(), value)
-    },
-    async close() {
-      await Promise.all(opened.map((log) => log.close()))
-      rmSync(folder, { recursive: true })
-    },
-  }
-})
+      ...{ eventLog, ...options, maxBytes: 2 ** 20, maxAgeSeconds: 3600 },
+    }),
+  )),
+  marksAll: true,
+}))
 
 describe('a spool', () => {
   let harness: SpoolHarness

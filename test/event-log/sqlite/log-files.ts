@@ -6,6 +6,7 @@ import { afterEach, beforeEach } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
 import type { EventLog, LogEntry, TailItem } from '../../../event-log/event-log.ts'
 import { openSqliteEventLog } from '../../../event-log/sqlite/sqlite-event-log.ts'
+import type { OpenedEventLog, OpenEventLog } from '../../contracts/event-log-contract.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported, T0 } from '../../samples.ts'
 
@@ -43,6 +44,37 @@ export function logFilesForEachTest() {
   })
 
   return files
+}
+
+/** An empty log in a folder of its own, as the contract wants it; `wrap` puts another before it. */
+export async function openEmptyLog(
+  options: Parameters<OpenEventLog>[0],
+  wrap: (log: EventLog, folder: string) => EventLog = (log) => log,
+): Promise<OpenedEventLog> {
+  const folder = mkdtempSync(join(tmpdir(), 'event-log-'))
+  const file = join(folder, 'log.sqlite')
+  const logs: EventLog[] = []
+  const open = () => {
+    const log = wrap(openSqliteEventLog({ file, ...options }), folder)
+    logs.push(log)
+    return log
+  }
+  return {
+    log: open(),
+    keepsOffsets: false,
+    reopen: async () => open(),
+    putRaw: async (value, key, marks) => putRow(file, { key, value, ...marks }),
+    async putRawRejection(value) {
+      const columns = '(id, time, value, headers)'
+      run(file, `INSERT INTO "report-rejected" ${columns} VALUES (?, ?, ?, '{}')`, [
+        ...[randomUUID(), options.clock.now(), value],
+      ])
+    },
+    async close() {
+      await Promise.all(logs.map((log) => log.close()))
+      rmSync(folder, { recursive: true })
+    },
+  }
 }
 
 export function events(count: number, changes: Parameters<typeof positionReported>[0] = {}) {
@@ -99,10 +131,15 @@ export function putRow(
 ) {
   const { value, key = 'acc-1/tracker-1', id = 'raw', receivedAt = T0 } = row
   const { type = 'PositionReported.v1' } = row
+  const columns = '(key, type, id, received_at, value)'
+  run(file, `INSERT INTO events ${columns} VALUES (?, ?, ?, ?, ?)`, [
+    ...[key, type, id, receivedAt, value],
+  ])
+}
+
+function run(file: string, sql: string, values: readonly (string | number | Uint8Array | null)[]) {
   const database = new DatabaseSync(file, { timeout: 5000 })
-  database
-    .prepare('INSERT INTO events (key, type, id, received_at, value) VALUES (?, ?, ?, ?, ?)')
-    .run(key, type, id, receivedAt, value)
+  database.prepare(sql).run(...values)
   database.close()
 }
 

@@ -45,10 +45,10 @@ test('trimming takes the dead letters of what it removes', async () => {
   for (const receivedAt of [T0, T0 + DAY_MS])
     putRow(files.file, { value: Buffer.from('?'), receivedAt })
   const unreadable = (await readAll(log)).flatMap((e) => (e.kind === 'unreadable' ? [e] : []))
-  await log.deadLetter(unreadable)
-  expect(await log.deadLetters()).toBe(2)
+  await log.deadLetters.append(unreadable)
+  expect(await log.deadLetters.count()).toBe(2)
   await log.trim(T0 + 1)
-  expect(await log.deadLetters()).toBe(1)
+  expect(await log.deadLetters.count()).toBe(1)
 })
 
 test('a tail from before the trim mark begins with one gap', async () => {

@@ -1,39 +1,22 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
-import type { EventLog } from '../../../event-log/event-log.ts'
 import { openLogDatabase } from '../../../event-log/sqlite/log-database.ts'
-import { openSqliteEventLog, sqliteEventLogOn } from '../../../event-log/sqlite/sqlite-event-log.ts'
+import { sqliteEventLogOn } from '../../../event-log/sqlite/sqlite-event-log.ts'
 import { eventLogContract } from '../../contracts/event-log-contract.ts'
 import { recordId } from '../../contracts/event-log-suite.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported } from '../../samples.ts'
-import { events, kinds, logFilesForEachTest, putRow, readAll, readTail } from './log-files.ts'
+import {
+  events,
+  kinds,
+  logFilesForEachTest,
+  openEmptyLog,
+  putRow,
+  readAll,
+  readTail,
+} from './log-files.ts'
 
-// With a folder of its own: the next test's log is opened while one runs.
-eventLogContract('SQLite', async (options) => {
-  const own = mkdtempSync(join(tmpdir(), 'event-log-'))
-  const ownFile = join(own, 'log.sqlite')
-  const logs: EventLog[] = []
-  const open = () => {
-    const log = openSqliteEventLog({ file: ownFile, ...options })
-    logs.push(log)
-    return log
-  }
-  return {
-    log: open(),
-    keepsOffsets: false,
-    reopen: async () => open(),
-    putRaw: async (value, key, marks) => putRow(ownFile, { key, value, ...marks }),
-    putRawRejection: async (value) => putRejection(ownFile, value, options.clock.now()),
-    close: async () => {
-      await Promise.all(logs.map((log) => log.close()))
-      rmSync(own, { recursive: true })
-    },
-  }
-})
+eventLogContract('SQLite', (options) => openEmptyLog(options))
 
 describe('the SQLite event log', () => {
   const files = logFilesForEachTest()
@@ -113,14 +96,14 @@ describe('the SQLite event log', () => {
     const log = files.open()
     putRow(files.file, { value: Buffer.from([0xff, 0x00]) })
     const entries = (await readAll(log)).flatMap((e) => (e.kind === 'unreadable' ? [e] : []))
-    await log.deadLetter(entries)
-    await log.deadLetter(entries)
-    expect(await log.deadLetters()).toBe(1)
+    await log.deadLetters.append(entries)
+    await log.deadLetters.append(entries)
+    expect(await log.deadLetters.count()).toBe(1)
     const database = new DatabaseSync(files.file)
-    const kept = database.prepare('SELECT * FROM dead_letters').get() as Record<string, unknown>
+    const kept = database.prepare('SELECT * FROM "dead-letter"').get() as Record<string, unknown>
     database.close()
     expect(Buffer.from(kept['value'] as Uint8Array)).toEqual(Buffer.from([0xff, 0x00]))
-    expect(kept).toMatchObject({ partition: 0, offset: 1, kept_at: files.clock.time })
+    expect(kept).toMatchObject({ id: 'events/0/1', time: files.clock.time })
   })
 
   test('a subscription is woken by an append at once', async () => {
@@ -247,11 +230,3 @@ describe('the SQLite event log', () => {
     expect(await readAll(log)).toHaveLength(2)
   })
 })
-
-function putRejection(file: string, value: Uint8Array, receivedAt: number) {
-  const database = new DatabaseSync(file, { timeout: 5000 })
-  database
-    .prepare('INSERT INTO rejections (received_at, value) VALUES (?, ?)')
-    .run(receivedAt, value)
-  database.close()
-}

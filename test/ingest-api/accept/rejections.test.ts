@@ -18,7 +18,7 @@ let directory: string
 let eventLog: EventLog
 let metrics: Metrics
 /** Replaced where the log is to fail or to hang. */
-let append: EventLog['appendRejections']
+let append: EventLog['rejections']['append']
 let warnings: number
 let rejections: Rejections
 
@@ -27,12 +27,12 @@ beforeEach(async () => {
   clock.time = T0
   eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
   metrics = createMetrics()
-  append = (events) => eventLog.appendRejections(events)
+  append = (events) => eventLog.rejections.append(events)
   warnings = 0
   const logger = createLogger({ level: 'silent', name: 'test' })
   logger.warn = () => void (warnings += 1)
   rejections = new Rejections({
-    eventLog: { appendRejections: (events) => append(events) },
+    topic: { append: (events) => append(events) },
     clock,
     steadyClock: clock,
     metrics,
@@ -70,8 +70,8 @@ async function logged(): Promise<ReportRejected[]> {
   // Behind all that was there before.
   const last = { keyId: 'last', accountId: 'acc-1', receivedAt: clock.time, message: 'last' }
   const rejectionId = `7${String(clock.time).padStart(25, '0')}`
-  await eventLog.appendRejections([{ ...last, rejectionId, error: 'FORBIDDEN', count: 1 }])
-  await eventLog.subscribeRejections({
+  await eventLog.rejections.append([{ ...last, rejectionId, error: 'FORBIDDEN', count: 1 }])
+  await eventLog.rejections.subscribe({
     group: rejectionId,
     signal: reading.signal,
     async onBatch(events) {
@@ -197,7 +197,7 @@ describe('refused reports', () => {
       atOnce += 1
       expect(atOnce).toBe(1)
       await held
-      await eventLog.appendRejections(events)
+      await eventLog.rejections.append(events)
       atOnce -= 1
     }
     refuse(10)
@@ -224,7 +224,7 @@ describe('while their log takes nothing, refused reports', () => {
     expect(warnings).toBe(2)
     // The two rejections of the last second are only reported at its end.
     expect(await counted()).toEqual({ dropped: 61 * 20 + 60 * 2 })
-    append = (events) => eventLog.appendRejections(events)
+    append = (events) => eventLog.rejections.append(events)
     clock.time += 1_000
     refuse(1)
     await rejections.flush()
@@ -237,7 +237,7 @@ describe('while their log takes nothing, refused reports', () => {
     expect(await counted()).toEqual({ dropped: 200 })
     append = async (events) => {
       batches.push(events.length)
-      await eventLog.appendRejections(events)
+      await eventLog.rejections.append(events)
     }
     await rejections.flush()
     expect(await logged()).toHaveLength(1_000)
@@ -255,7 +255,7 @@ describe('while their log takes nothing, refused reports', () => {
     give(away)
     await writing
     expect(await counted()).toEqual({ dropped: 201 })
-    append = (events) => eventLog.appendRejections(events)
+    append = (events) => eventLog.rejections.append(events)
     await rejections.close()
     expect(await counted()).toEqual({ dropped: 201, kept: 1_000 })
   })

@@ -14,8 +14,8 @@ export async function rejectionsOf(
   // Behind all that was there before.
   const rejectionId = ulid(receivedAt, randomBytes(10))
   const told = { accountId: 'acc-1', keyId: 'last', receivedAt, message: 'last', count: 1 }
-  await eventLog.appendRejections([{ ...told, rejectionId, error: 'FORBIDDEN' }])
-  await eventLog.subscribeRejections({
+  await eventLog.rejections.append([{ ...told, rejectionId, error: 'FORBIDDEN' }])
+  await eventLog.rejections.subscribe({
     group: rejectionId,
     signal: reading.signal,
     async onBatch(events) {

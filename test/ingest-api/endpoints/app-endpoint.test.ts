@@ -216,7 +216,7 @@ describe('data that can never be accepted gets a 2xx and a rejection', () => {
 
   test('but a 503 if the rejection cannot be written', async () => {
     const away = await startIngest({
-      wrapRejections: () => ({ appendRejections: () => Promise.reject(new Error('away')) }),
+      wrapRejections: () => ({ append: () => Promise.reject(new Error('away')) }),
     })
     const { secret } = await away.createKey()
     const answer = await away.request(`${OSMAND}/${secret}?id=van&lat=95&lon=10`)

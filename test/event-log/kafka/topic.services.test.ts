@@ -11,7 +11,7 @@ import { logOptions, occupyGroup, readTopic, silent, startReading, whenReady } f
 const SOON = { withinMs: 30_000 }
 const group = 'rejections'
 
-await describeWith(['kafka'], 'rejections in Kafka', ({ kafka }) => {
+await describeWith(['kafka'], 'topics in Kafka', ({ kafka }) => {
   const { brokers } = kafka
   const closers: (() => Promise<unknown>)[] = []
 
@@ -22,7 +22,7 @@ await describeWith(['kafka'], 'rejections in Kafka', ({ kafka }) => {
   test('are CloudEvents in a topic of their own, under the key that was used', async () => {
     const { log, topic } = await open()
     const rejection = rejected({ keyId: 'key-7', body: '{}' })
-    await log.appendRejections([rejection])
+    await log.rejections.append([rejection])
     const [message] = await readTopic(brokers, topic, 1)
     expect(message!.key!.toString()).toBe('acc-1/key-7')
     expect(message!.timestamp).toBe(String(rejection.receivedAt))
@@ -46,12 +46,12 @@ await describeWith(['kafka'], 'rejections in Kafka', ({ kafka }) => {
     const other = await open({ topicPrefix })
     const members = [readRejections(log, { group }), readRejections(other.log, { group })]
     await eventually(async () => {
-      await log.appendRejections(ofManyKeys())
+      await log.rejections.append(ofManyKeys())
       return members.every(({ taken }) => taken.length > 0)
     }, SOON)
     // Rejections that arrived while the second reader joined may have been delivered twice.
     const last = ofManyKeys()
-    await log.appendRejections(last)
+    await log.rejections.append(last)
     const ids = new Set(last.map(({ rejectionId }) => rejectionId))
     const seen = () =>
       members.map(({ taken }) => taken.filter(({ rejectionId }) => ids.has(rejectionId)).length)
@@ -61,7 +61,7 @@ await describeWith(['kafka'], 'rejections in Kafka', ({ kafka }) => {
 
     await members[1]!.stop()
     const after = ofManyKeys()
-    await log.appendRejections(after)
+    await log.rejections.append(after)
     await eventually(() => {
       const taken = new Set(members[0]!.taken.map(({ rejectionId }) => rejectionId))
       return after.every(({ rejectionId }) => taken.has(rejectionId))
@@ -89,7 +89,7 @@ await describeWith(['kafka'], 'rejections in Kafka', ({ kafka }) => {
 
     await leave()
     const rejection = rejected()
-    await log.appendRejections([rejection])
+    await log.rejections.append([rejection])
     await eventually(() => reader.taken.length === 1, SOON)
     expect(reader.taken).toEqual([rejection])
     expect(fatal).toEqual([])

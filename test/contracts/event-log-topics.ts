@@ -1,11 +1,131 @@
 import { expect } from '@jest/globals'
+import type { EventLog, LogEntry, UnreadableEntry } from '../../event-log/event-log.ts'
+import type { Topic } from '../../event-log/topic.ts'
+import { encodePositionReported } from '../../schemas/position-reported.ts'
 import { REJECTED_BODY_BYTES } from '../../schemas/report-rejected.ts'
 import { eventually } from '../eventually.ts'
-import { aGroup, NOW, samples, SOON, type EventLogSuite } from './event-log-suite.ts'
+import { positionReported } from '../samples.ts'
+import {
+  aGroup,
+  hex,
+  NOW,
+  samples,
+  SOON,
+  startTail,
+  type EventLogSuite,
+} from './event-log-suite.ts'
 import { readRejections, rejected, several } from './rejection-reader.ts'
 
-/** Refused reports: a log of their own, delivered to groups, that positions know nothing of. */
-export function rejectionsContract({ promise }: EventLogSuite): void {
+/** Topics beside the events: whatever their kind, and each by itself. */
+export function topicsContract(suite: EventLogSuite): void {
+  topicContract(suite, {
+    kind: 'rejections',
+    topicIn: ({ rejections }) => rejections,
+    three: () => several(3),
+    shown: (rejection) => rejection,
+  })
+  topicContract(suite, {
+    kind: 'dead letters',
+    topicIn: ({ deadLetters }) => deadLetters,
+    three: () => [Buffer.from([0xff, 0x00, 0x7b]), Buffer.alloc(0), null].map(unreadable),
+    shown: ({ key, value, ...rest }) => ({ ...rest, key: hex(key), value: hex(value) }),
+  })
+  groupsOfTopicsContract(suite)
+  replayContract(suite)
+}
+
+function topicContract<Entry>(
+  { promise }: EventLogSuite,
+  {
+    kind,
+    topicIn,
+    three,
+    shown,
+  }: {
+    kind: string
+    topicIn: (log: EventLog) => Topic<Entry>
+    three: () => Entry[]
+    shown: (entry: Entry) => unknown
+  },
+): void {
+  promise(`${kind} are held until they are removed, except those to keep`, async (given) => {
+    const { log, opened } = given
+    expect(await topicIn(log).count()).toBe(0)
+    expect(await held(topicIn(log))).toEqual([])
+    const [first, second, third] = three() as [Entry, Entry, Entry]
+    await topicIn(log).append([first, second])
+    await topicIn(log).append([])
+    expect(await held(topicIn(log))).toEqual([first, second].map(shown))
+    expect(await topicIn(await opened.reopen()).count()).toBe(2)
+
+    for await (const batch of topicIn(log).read()) {
+      await topicIn(log).append([third])
+      await topicIn(log).remove(batch, { keep: batch.entries.slice(1) })
+    }
+    expect(await topicIn(log).count()).toBe(2)
+    expect(await held(topicIn(log))).toEqual([third, second].map(shown))
+  })
+
+  async function held(topic: Topic<Entry>): Promise<unknown[]> {
+    const found: unknown[] = []
+    for await (const { entries } of topic.read()) found.push(...entries.map(shown))
+    return found
+  }
+}
+
+/** Dead letters that can be read now are events again. */
+function replayContract({ promise }: EventLogSuite): void {
+  promise(
+    'dead letters are read again, and appended to the events byte for byte',
+    async (given) => {
+      const { log, opened } = given
+      const good = positionReported()
+      const key = 'acc-1/tracker-1'
+      await opened.putRaw(Buffer.from([0xff, 0x00, 0x7b]), key)
+      await log.append([good])
+      const tail = startTail(log, {})
+      const entries = () =>
+        tail.items.flatMap((item) => (item.kind === 'batch' ? item.entries : []))
+      await eventually(() => entries().length >= 2, SOON)
+      await log.deadLetters.append(entries().map(asDeadLetter))
+
+      for await (const { entries: letters } of log.deadLetters.read()) {
+        const [bad, readable] = await Promise.all(
+          letters.map(async (kept) => ({ kept, now: await log.readAgain(kept) })),
+        )
+        expect(bad?.now).toMatchObject({ kind: 'unreadable', origin: entries()[0]?.origin })
+        expect(readable?.now).toMatchObject({ kind: 'position', event: good })
+        await log.replay([readable!])
+      }
+      await eventually(() => tail.events().length >= 2, SOON)
+      // Where it stood, and again at the end.
+      expect(tail.events()).toEqual([good, good])
+      await tail.stop()
+    },
+  )
+}
+
+/** The place is beyond what a test trims. */
+function unreadable(value: Uint8Array | null, index: number): UnreadableEntry {
+  const origin = { partition: 0, offset: 1_000_000 + index }
+  const key = Buffer.from('acc-1/\xff', 'latin1')
+  return { kind: 'unreadable', origin, reason: `for reason ${index}`, key, value, headers: {} }
+}
+
+/** As a version before wrote it, to which this event was none. */
+function asDeadLetter(entry: LogEntry): UnreadableEntry {
+  if (entry.kind === 'unreadable') return entry
+  if (entry.kind !== 'position') throw new Error(`${entry.kind} was not put there`)
+  const { event, origin } = entry
+  const [key, value] = [Buffer.from('acc-1/tracker-1'), Buffer.from(encodePositionReported(event))]
+  return { kind: 'unreadable', origin, reason: 'not known then', key, value }
+}
+
+/**
+ * Groups and queues are the same for all topics. Refused reports show them: theirs has the most
+ * limits.
+ */
+function groupsOfTopicsContract({ promise }: EventLogSuite): void {
   promise('every field of a rejection comes back as it was appended', async ({ log }) => {
     const rejections = [
       rejected({
@@ -18,8 +138,8 @@ export function rejectionsContract({ promise }: EventLogSuite): void {
       rejected({ error: 'RATE_LIMITED', count: 1234 }),
       rejected({ body: 'x'.repeat(REJECTED_BODY_BYTES) }),
     ]
-    await log.appendRejections(rejections)
-    await log.appendRejections([])
+    await log.rejections.append(rejections)
+    await log.rejections.append([])
     const reader = readRejections(log)
     await eventually(() => reader.taken.length >= rejections.length, SOON)
     expect(reader.taken).toStrictEqual(rejections)
@@ -29,7 +149,7 @@ export function rejectionsContract({ promise }: EventLogSuite): void {
   promise('rejections that come while a subscription runs reach it', async ({ log }) => {
     const reader = readRejections(log)
     for (const rejection of several(3)) {
-      await log.appendRejections([rejection])
+      await log.rejections.append([rejection])
       await eventually(() => reader.ids().at(-1) === rejection.rejectionId, SOON)
     }
     expect(reader.taken).toHaveLength(3)
@@ -39,11 +159,11 @@ export function rejectionsContract({ promise }: EventLogSuite): void {
   promise('a group goes on where it was, and another has them all', async ({ log, opened }) => {
     const group = aGroup()
     const rejections = several(5)
-    await log.appendRejections(rejections.slice(0, 3))
+    await log.rejections.append(rejections.slice(0, 3))
     const before = readRejections(log, { group })
     await eventually(() => before.taken.length >= 3, SOON)
     await before.stop()
-    await log.appendRejections(rejections.slice(3))
+    await log.rejections.append(rejections.slice(3))
     await log.close()
 
     const again = await opened.reopen()
@@ -58,12 +178,12 @@ export function rejectionsContract({ promise }: EventLogSuite): void {
   promise('rejections that were not taken come again, and nothing behind them', async (given) => {
     const { log } = given
     const rejections = several(3)
-    await log.appendRejections(rejections.slice(0, 2))
+    await log.rejections.append(rejections.slice(0, 2))
     let failures = 0
     const reader = readRejections(log, {
       async onBatch() {
         failures += 1
-        if (failures === 1) await log.appendRejections(rejections.slice(2))
+        if (failures === 1) await log.rejections.append(rejections.slice(2))
         if (failures <= 2) throw new Error('the store is away')
       },
     })
@@ -76,7 +196,7 @@ export function rejectionsContract({ promise }: EventLogSuite): void {
     const { log, opened } = given
     const group = aGroup()
     const rejections = several(2)
-    await log.appendRejections(rejections)
+    await log.rejections.append(rejections)
     const failing = readRejections(log, {
       group,
       onBatch: () => Promise.reject(new Error('the store is away')),
@@ -98,9 +218,9 @@ export function rejectionsContract({ promise }: EventLogSuite): void {
       Buffer.from('{"rejectionId":"1"}'),
       Buffer.from([0x22, 0xff, 0x22]),
     ]
-    await log.appendRejections([first!])
+    await log.rejections.append([first!])
     for (const value of unreadable) await opened.putRawRejection(value)
-    await log.appendRejections([second!])
+    await log.rejections.append([second!])
 
     let failed = false
     const reader = readRejections(log, {
@@ -112,17 +232,18 @@ export function rejectionsContract({ promise }: EventLogSuite): void {
     })
     await eventually(() => reader.taken.length >= 2, SOON)
     expect(new Set(reader.ids())).toEqual(new Set([first!.rejectionId, second!.rejectionId]))
-    const leftOut = () => warnings.filter(({ message }) => message === 'rejection left out')
+    const leftOut = () => warnings.filter(({ message }) => message === 'entry left out')
     await eventually(() => leftOut().length >= unreadable.length, SOON)
     await reader.stop()
     expect(leftOut().map(({ fields }) => fields)).toEqual(
       unreadable.map(() => ({
+        topic: expect.stringMatching(/report-rejected$/),
         partition: expect.any(Number),
         offset: expect.any(Number),
         reason: expect.not.stringContaining('secret'),
       })),
     )
-    expect(await log.deadLetters()).toBe(0)
+    expect(await log.deadLetters.count()).toBe(0)
   })
 
   promise(
@@ -131,14 +252,13 @@ export function rejectionsContract({ promise }: EventLogSuite): void {
       const group = aGroup()
       await opened.putRawRejection(Buffer.from('no JSON'))
       const before = readRejections(log, { group })
-      const leftOut = () =>
-        warnings.filter(({ message }) => message === 'rejection left out').length
+      const leftOut = () => warnings.filter(({ message }) => message === 'entry left out').length
       await eventually(() => leftOut() > 0, SOON)
       await before.stop()
       expect(before.attempts()).toBe(0)
 
       const rejection = rejected()
-      await log.appendRejections([rejection])
+      await log.rejections.append([rejection])
       const after = readRejections(log, { group })
       await eventually(() => after.taken.length > 0, SOON)
       expect(after.taken).toEqual([rejection])
@@ -153,7 +273,7 @@ export function rejectionsContract({ promise }: EventLogSuite): void {
     const rejections = several(3)
     await log.append(samples(2))
     const before = { extent: await log.extent(), lag: await log.lag(group) }
-    await log.appendRejections(rejections)
+    await log.rejections.append(rejections)
     expect({ extent: await log.extent(), lag: await log.lag(group) }).toEqual(before)
 
     const reader = readRejections(log)
@@ -171,7 +291,7 @@ export function rejectionsContract({ promise }: EventLogSuite): void {
   })
 
   promise('rejections that nobody takes hold up no position', async ({ log, consume }) => {
-    await log.appendRejections(several(1))
+    await log.rejections.append(several(1))
     const stuck = readRejections(log, { onBatch: () => Promise.reject(new Error('stuck')) })
     await eventually(() => stuck.attempts() > 0, SOON)
     const events = samples(2)
@@ -185,13 +305,13 @@ export function rejectionsContract({ promise }: EventLogSuite): void {
 
   promise('more than may wait is refused, and no position with it', async ({ log }) => {
     const [first, tooMany, positions] = await Promise.allSettled([
-      log.appendRejections(several(600)),
-      log.appendRejections(several(401)),
+      log.rejections.append(several(600)),
+      log.rejections.append(several(401)),
       log.append(samples(600)),
     ])
     expect([first?.status, positions?.status]).toEqual(['fulfilled', 'fulfilled'])
     expect(tooMany).toMatchObject({ reason: { name: 'DependencyError', retriable: true } })
-    await log.appendRejections(several(401))
+    await log.rejections.append(several(401))
   })
 
   promise('a rejection that nobody could read back is not written', async ({ log }) => {
@@ -205,10 +325,10 @@ export function rejectionsContract({ promise }: EventLogSuite): void {
       { body: 'é'.repeat(REJECTED_BODY_BYTES / 2 + 1) },
     ]) {
       const refused = { name: 'UndecodableEventError' }
-      await expect(log.appendRejections([rejected(changes)])).rejects.toMatchObject(refused)
+      await expect(log.rejections.append([rejected(changes)])).rejects.toMatchObject(refused)
     }
     const rejection = rejected()
-    await log.appendRejections([rejection])
+    await log.rejections.append([rejection])
     const reader = readRejections(log)
     await eventually(() => reader.taken.length > 0, SOON)
     expect(reader.taken).toEqual([rejection])
@@ -217,10 +337,10 @@ export function rejectionsContract({ promise }: EventLogSuite): void {
 
   promise('closing finishes the rejections that are queued', async ({ log, opened }) => {
     const rejections = several(30)
-    const appends = rejections.map((rejection) => log.appendRejections([rejection]))
+    const appends = rejections.map((rejection) => log.rejections.append([rejection]))
     await Promise.all([log.close(), ...appends])
     const closed = { name: 'DependencyError', retriable: true }
-    await expect(log.appendRejections(several(1))).rejects.toMatchObject(closed)
+    await expect(log.rejections.append(several(1))).rejects.toMatchObject(closed)
     const reader = readRejections(await opened.reopen())
     await eventually(() => reader.taken.length >= 30, SOON)
     expect(reader.ids().sort()).toEqual(rejections.map(({ rejectionId }) => rejectionId).sort())
@@ -233,7 +353,7 @@ export function rejectionsContract({ promise }: EventLogSuite): void {
       const { log, opened } = given
       const group = aGroup()
       const [first, second] = several(2)
-      await log.appendRejections([first!])
+      await log.rejections.append([first!])
       let release = () => {}
       const released = new Promise<void>((resolve) => (release = resolve))
       const reader = readRejections(log, { group, onBatch: () => released })
@@ -244,7 +364,7 @@ export function rejectionsContract({ promise }: EventLogSuite): void {
       expect(reader.taken).toEqual([first])
 
       const again = await opened.reopen()
-      await again.appendRejections([second!])
+      await again.rejections.append([second!])
       const next = readRejections(again, { group })
       await eventually(() => next.taken.length > 0, SOON)
       expect(next.taken).toEqual([second])
@@ -254,7 +374,7 @@ export function rejectionsContract({ promise }: EventLogSuite): void {
 
   promise('a subscription to rejections that is aborted beforehand gets nothing', async (given) => {
     const { log } = given
-    await log.appendRejections(several(1))
+    await log.rejections.append(several(1))
     const reader = readRejections(log, { signal: AbortSignal.abort() })
     await reader.ended
     expect(reader.attempts()).toBe(0)

@@ -31,24 +31,24 @@ test('rejections older than 7 days go when new ones are appended', async () => {
   const log = openLog()
   const kept = reportRejected({ receivedAt: T0 + 1 })
   const old = reportRejected({ receivedAt: T0 })
-  await log.appendRejections([kept, old])
+  await log.rejections.append([kept, old])
   now = T0 + REJECTIONS_KEPT_MS
   expect(await readAll(log)).toEqual([kept, old])
   now += 1
   const fresh = reportRejected({ receivedAt: now })
-  await log.appendRejections([fresh])
+  await log.rejections.append([fresh])
   expect(await readAll(log)).toEqual([kept, fresh])
 })
 
 test('many that are too old go step by step, a thousand with each append', async () => {
   const log = openLog()
   for (let rest = 2500; rest > 0; rest -= 500) {
-    await log.appendRejections(Array.from({ length: 500 }, () => reportRejected()))
+    await log.rejections.append(Array.from({ length: 500 }, () => reportRejected()))
   }
   now = 2 * T0
   const fresh = Array.from({ length: 3 }, () => reportRejected({ receivedAt: now }))
   for (const [index, rejection] of fresh.entries()) {
-    await log.appendRejections([rejection])
+    await log.rejections.append([rejection])
     expect(rows()).toBe(Math.max(0, 2500 - 1000 * (index + 1)) + index + 1)
   }
   expect(await readAll(log)).toEqual(fresh)
@@ -56,14 +56,14 @@ test('many that are too old go step by step, a thousand with each append', async
 
 test('a group that comes back after all has gone misses nothing that is new', async () => {
   const log = openLog()
-  await log.appendRejections([reportRejected({ receivedAt: T0 })])
+  await log.rejections.append([reportRejected({ receivedAt: T0 })])
   expect(await readAll(log, 'gone')).toHaveLength(1)
   now = 2 * T0
   // It takes the old one with it, so that its place is the first again, were places given twice.
-  await log.appendRejections([reportRejected({ receivedAt: T0 })])
+  await log.rejections.append([reportRejected({ receivedAt: T0 })])
   expect(rows()).toBe(0)
   const fresh = reportRejected({ receivedAt: now })
-  await log.appendRejections([fresh])
+  await log.rejections.append([fresh])
   expect(await readAll(log, 'gone')).toEqual([fresh])
 })
 
@@ -71,12 +71,12 @@ test('rejections of one event-loop turn share one commit, and wake who waits for
   const log = openLog()
   const taken: number[] = []
   const stop = new AbortController()
-  const subscription = log.subscribeRejections({
+  const subscription = log.rejections.subscribe({
     group: 'admin',
     onBatch: async (events) => void taken.push(events.length),
     signal: stop.signal,
   })
-  await Promise.all(Array.from({ length: 100 }, () => log.appendRejections([reportRejected()])))
+  await Promise.all(Array.from({ length: 100 }, () => log.rejections.append([reportRejected()])))
   await new Promise(setImmediate)
   expect(taken).toEqual([100])
   stop.abort()
@@ -91,7 +91,9 @@ function openLog(): EventLog {
 
 function rows(): number {
   const database = new DatabaseSync(file)
-  const { n } = database.prepare('SELECT count(*) AS n FROM rejections').get() as { n: number }
+  const { n } = database.prepare('SELECT count(*) AS n FROM "report-rejected"').get() as {
+    n: number
+  }
   database.close()
   return n
 }
