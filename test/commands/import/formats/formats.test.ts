@@ -13,6 +13,8 @@ const SAMPLES = [
   ['dawarich.geojson', 'geojson'],
   ['overland.geojson', 'geojson'],
   ['phonetrack.gpx', 'gpx'],
+  ['own.ndjson', 'ndjson'],
+  ['own.csv', 'csv'],
   ['../tracks/ridge-walk.gpx', 'gpx'],
 ] as const
 
@@ -268,5 +270,28 @@ describe('GPX', () => {
     const texts = told(found)
     expect(texts[0]).toMatchObject({ deviceId: 'given' })
     expect(found[texts.indexOf('timestamp is missing')]?.place).toBe(68)
+  })
+})
+
+describe('our own exports', () => {
+  test('a row of CSV means the same as a line of NDJSON', async () => {
+    const [fromCsv] = told((await readHistory(history('own.csv'))).found)
+    expect(fromCsv).toMatchObject({ deviceId: 'van 7', battery: 0.5, heading: 270 })
+    expect(told((await readHistory(history('own.ndjson'))).found)).toEqual([fromCsv])
+  })
+
+  test('apostrophes that protect a text from spreadsheets are taken off, others stay', async () => {
+    const [, formula] = told((await readHistory(history('own.csv'))).found)
+    expect(formula).toMatchObject({ deviceId: '=1;+2', latitude: -52.5, longitude: -13.5 })
+    const header = 'deviceId,latitude,longitude,timestamp'
+    const row = (id: string) => `${header}\n"${id}",1,2,2024-01-01T00:00:00Z\n`
+    for (const [written, id] of [
+      ["''=1", "'=1"],
+      ["'a", "'a"],
+      ["a'=1", "a'=1"],
+      ["a;''+1;'b", "a;'+1;'b"],
+    ] as const) {
+      expect(await toldIn(row(written))).toMatchObject([{ deviceId: id }])
+    }
   })
 })
