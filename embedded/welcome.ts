@@ -11,13 +11,13 @@ export type FirstSecrets = {
  */
 export function welcome({
   secrets: { email, password, apiKey },
-  ingestUrl,
-  adminUrl,
+  ...urls
 }: {
   secrets: FirstSecrets
   ingestUrl: string
   adminUrl: string
 }): string {
+  const [ingestUrl, adminUrl] = [onThisMachine(urls.ingestUrl), onThisMachine(urls.adminUrl)]
   const report = JSON.stringify({
     deviceId: 'my-first-device',
     latitude: 52.5163,
@@ -44,4 +44,9 @@ curl -H 'Authorization: Bearer ${apiKey}' ${adminUrl}/api/v1/devices/my-first-de
 curl -c cookies.txt ${adminUrl}/api/v1/session -H 'Content-Type: application/json' -d '${credentials}'
 
 `
+}
+
+/** The address of every interface is none to ask: a container listens there. */
+function onThisMachine(url: string): string {
+  return url.replace(/(?<=\/\/)(0\.0\.0\.0|\[::\])(?=:)/, '127.0.0.1')
 }

@@ -1,12 +1,7 @@
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const run = promisify(execFile)
+import { docker } from './docker.ts'
 
 /** The services of `docker-compose.yml`, with a name, an image and an environment of their own. */
 export type ComposeProject = {
@@ -30,18 +25,6 @@ export type Container = {
   readonly Publishers: readonly { URL: string; TargetPort: number; PublishedPort: number }[]
 }
 
-/** Why containers cannot be started here; undefined when they can. */
-export async function whyNoContainers(): Promise<string | undefined> {
-  try {
-    await run('docker', ['info'], { env: dockerEnvironment(), timeout: 20_000 })
-    await run('docker', ['compose', 'version'], { env: dockerEnvironment(), timeout: 20_000 })
-    return undefined
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code
-    return code === 'ENOENT' ? 'docker is not installed' : 'no Docker daemon with compose answers'
-  }
-}
-
 /**
  * @param folder where its environment file is written.
  * @param variables what `.env` would hold; nothing else reaches `docker-compose.yml`.
@@ -57,14 +40,6 @@ export async function composeProject(
   })
   await writeFile(envFile, lines.join(''), { mode: 0o600 })
 
-  async function docker(...args: readonly string[]): Promise<string> {
-    const { stdout } = await run('docker', args, {
-      cwd: root,
-      env: dockerEnvironment(),
-      maxBuffer: 64 * 1024 * 1024,
-    })
-    return stdout
-  }
   const compose = (...args: readonly string[]) =>
     docker('compose', '--project-name', name, '--env-file', envFile, '--progress', 'quiet', ...args)
 
@@ -103,14 +78,4 @@ export async function composeProject(
       await docker('image', 'rm', '--force', name)
     },
   }
-}
-
-/** Only what leads to the daemon: variables of the shell would win over those of the test. */
-function dockerEnvironment(): Record<string, string> {
-  const wanted = /^(PATH|HOME|DOCKER_.*|XDG_.*|SSH_AUTH_SOCK)$/
-  return Object.fromEntries(
-    Object.entries(process.env).flatMap(([key, value]) =>
-      wanted.test(key) && value !== undefined ? [[key, value]] : [],
-    ),
-  )
 }

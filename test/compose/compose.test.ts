@@ -1,27 +1,21 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { eventually } from '../eventually.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { startProgram } from '../programs.ts'
 import { freePort } from '../services/own-server.ts'
-import { noteSkipped } from '../services/test-run.ts'
-import { composeProject, whyNoContainers, type ComposeProject } from './compose-project.ts'
+import { composeProject, type ComposeProject } from './compose-project.ts'
+import { describeContainers } from './docker.ts'
 import { gpx, walk } from './recorded-track.ts'
 
-const SUITE = 'docker compose up'
 const OURS = ['ingest-api', 'projector', 'admin-api']
 const POINTS = walk(200)
 const SUBJECTS = 'http://schema-registry:8080/apis/ccompat/v7/subjects'
 const REPORTED = 'gps.position-reported-value'
 const OTHER = 'of-nobody-here-value'
 
-const reason = await whyNoContainers()
-const must = process.env['REQUIRE_SERVICES'] === '1'
-if (reason !== undefined && !must) noteSkipped(SUITE, reason)
-const describeContainers = reason === undefined || must ? describe : describe.skip
-
-describeContainers(SUITE, () => {
+await describeContainers('docker compose up', () => {
   const operator = { email: 'ops@example.com', password: 'correct horse battery $taple' }
   let folder: string
   let track: string
@@ -31,11 +25,10 @@ describeContainers(SUITE, () => {
   let key: string
 
   beforeAll(async () => {
-    if (reason !== undefined) throw new Error(reason)
     const [ingestPort, adminPort] = [await freePort(), await freePort()]
     ingestUrl = `http://127.0.0.1:${ingestPort}`
     adminUrl = `http://127.0.0.1:${adminPort}`
-    folder = await mkdtemp(join(tmpdir(), 'gps-compose-'))
+    folder = await ownDirectory()
     track = join(folder, 'walk.gpx')
     await writeFile(track, gpx(POINTS))
     project = await composeProject(folder, {
@@ -47,10 +40,7 @@ describeContainers(SUITE, () => {
     await project.up()
   }, 900_000)
 
-  afterAll(async () => {
-    await project?.remove()
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true })
-  })
+  afterAll(() => project?.remove())
 
   test('a password has to be chosen before anything can start', async () => {
     const unset = await composeProject(folder, { ADMIN_EMAIL: operator.email })
@@ -69,9 +59,17 @@ describeContainers(SUITE, () => {
     expect(await history()).toEqual(POINTS)
   })
 
-  test.each(OURS)('%s runs as nobody in particular', async (service) => {
-    expect(Number(await project.evaluate(service, 'console.log(process.getuid())'))).toBe(1000)
-  })
+  test.each(OURS)(
+    '%s runs as nobody in particular, and gets the signals itself',
+    async (service) => {
+      expect(Number(await project.evaluate(service, 'console.log(process.getuid())'))).toBe(1000)
+      const first = `import { readFileSync } from 'node:fs'
+      console.log(readFileSync('/proc/1/cmdline', 'utf8').split('\\0').join(' '))`
+      expect(await project.evaluate(service, first)).toMatch(
+        new RegExp(`^node .*${service}/main.js$`),
+      )
+    },
+  )
 
   test('only the two APIs can be reached from outside, and only from this machine', async () => {
     const published = (await project.containers()).flatMap(({ Service, Publishers }) =>

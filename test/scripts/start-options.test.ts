@@ -1,23 +1,48 @@
-import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from '@jest/globals'
+import { ownDirectory } from '../own-directory.ts'
 
-const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
-
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
 
-test('V8 has one helper thread: more of them take the processors of the thread that answers', () => {
-  for (const name of ['start', 'start:ingest-api'])
-    expect(scripts[name]).toContain('--v8-pool-size=1 ')
+/** The words of the command by which the script runs a program. */
+async function started(...args: string[]): Promise<string[]> {
+  const folder = await ownDirectory()
+  const stub = join(folder, 'node')
+  // The first call reads package.json; the second would run the program.
+  writeFileSync(
+    stub,
+    `#!/bin/sh\n[ "$1" = -p ] && exec ${process.execPath} "$@"\nprintf '%s\\n' "$@"\n`,
+  )
+  chmodSync(stub, 0o755)
+  const env = { PATH: `${folder}:${process.env['PATH'] ?? ''}` }
+  const output = execFileSync(join(root, 'scripts/start.sh'), args, { env, encoding: 'utf8' })
+  return output.trimEnd().split('\n')
+}
+
+test.each([
+  ['embedded', 'start'],
+  ['ingest-api', 'start:ingest-api'],
+  ['projector', 'start:projector'],
+])('the image runs %s with the options of Node that `npm run %s` has', async (program, script) => {
+  const [, ...words] = (scripts[script] ?? '').split(' ')
+  const options = words.filter((word) => word.startsWith('--'))
+  expect(await started(program)).toEqual([...options, `dist/${program}/main.js`])
 })
 
-test('containers run the ingest API with the options of Node that npm runs it with', () => {
-  const [, options] = /^node (.+) scripts\/run\.mjs/.exec(scripts['start:ingest-api'] ?? '') ?? []
-  // Without a bound V8 lets the heap grow far beyond what is used of it.
-  expect(options).toMatch(/--max-old-space-size=1024\b/)
-  // With pretenuring V8 allocates some objects of each batch in the old generation, and all of the batch with them.
-  expect(options).toContain('--no-allocation-site-pretenuring')
-  const words = ['node', ...(options ?? '').split(' '), 'dist/ingest-api/main.js']
-  expect(read('Dockerfile')).toContain(`CMD ${JSON.stringify(words).replaceAll(',', ', ')}`)
-  const lines = words.map((word) => `      - ${word}\n`)
-  expect(read('docker-compose.yml')).toContain(`command:\n${lines.join('')}`)
+test('a command of operators gets its arguments as they are', async () => {
+  const args = ['--email', 'a b@example.org']
+  const words = await started('commands/set-password', ...args)
+  expect(words).toEqual(['dist/commands/set-password/main.js', ...args])
+})
+
+test('options of Node are stated in package.json alone', () => {
+  expect(scripts['start:ingest-api']).toContain('--max-old-space-size=1024 ')
+  for (const file of ['Dockerfile', 'docker-compose.yml']) {
+    expect(read(file)).not.toMatch(/space-size|pool-size|pretenuring/)
+  }
 })
