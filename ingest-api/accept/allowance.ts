@@ -23,12 +23,15 @@ export function allowance(
  * The headers of draft-ietf-httpapi-ratelimit-headers-10 for the bucket nearest to its limit: names
  * and values in turn, none without a limit.
  */
-export function rateLimitHeaders(...given: (Allowance | undefined)[]): string[] {
+export function rateLimitHeaders(...allowances: (Allowance | undefined)[]): string[] {
   let nearest: Allowance | undefined
-  for (const one of given) {
-    if (one === undefined) continue
-    if (nearest === undefined || one.left / one.points <= nearest.left / nearest.points) {
-      nearest = one
+  for (const allowance of allowances) {
+    if (allowance === undefined) continue
+    if (
+      nearest === undefined ||
+      allowance.left / allowance.points <= nearest.left / nearest.points
+    ) {
+      nearest = allowance
     }
   }
   if (nearest === undefined) return []

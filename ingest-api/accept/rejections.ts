@@ -114,8 +114,8 @@ export class Rejections {
       this.#keptInAll += 1
       this.#keptBy.set(accountId, (this.#keptBy.get(accountId) ?? 0) + 1)
       if (this.#queue.length >= QUEUED_EVENTS) return this.#drop(1)
-      const told = { accountId, keyId, receivedAt, error, message, count: 1 }
-      return this.#enqueue('kept', { ...told, ...rejectedContent(received) })
+      const refusal = { accountId, keyId, receivedAt, error, message, count: 1 }
+      return this.#enqueue('kept', { ...refusal, ...rejectedContent(received) })
     }
     const counted = refused.counted.get(error)
     if (counted === undefined) refused.counted.set(error, { count: 1, receivedAt, message })
@@ -188,19 +188,19 @@ export class Rejections {
     this.#counted = newRound()
     let offered = NONE
     for (const [keyId, { accountId, counted }] of this.#refused) {
-      for (const [error, told] of counted) {
-        const one = this.#enqueue('counted', { accountId, keyId, error, ...told })
-        if (offered !== DROPPED) offered = one
+      for (const [error, count] of counted) {
+        const written = this.#enqueue('counted', { accountId, keyId, error, ...count })
+        if (offered !== DROPPED) offered = written
       }
       counted.clear()
     }
     round.settle(offered.written)
   }
 
-  #enqueue(outcome: Queued['outcome'], told: Omit<ReportRejected, 'rejectionId'>): Offered {
-    if (this.#queue.length >= QUEUED_EVENTS) return this.#drop(told.count)
-    const rejectionId = ulid(told.receivedAt, randomBytes(10))
-    this.#queue.push({ outcome, event: { rejectionId, ...told } })
+  #enqueue(outcome: Queued['outcome'], rejected: Omit<ReportRejected, 'rejectionId'>): Offered {
+    if (this.#queue.length >= QUEUED_EVENTS) return this.#drop(rejected.count)
+    const rejectionId = ulid(rejected.receivedAt, randomBytes(10))
+    this.#queue.push({ outcome, event: { rejectionId, ...rejected } })
     return this.#queued
   }
 

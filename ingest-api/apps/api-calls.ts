@@ -27,7 +27,7 @@ export const APPS_SECURITY = {
   apiKeyInQuery: { type: 'apiKey', in: 'query', name: 'api_key', description: 'An API key' },
 } as const
 
-type Told = {
+type AppText = {
   readonly summary: string
   readonly description: string
   /** The parameters of the query. */
@@ -77,23 +77,23 @@ encoded, it is Overland in its OwnTracks mode, and the answer \`{"result":"ok"}\
   mediaTypes: [JSON_TYPE],
   // Not `oneOf`: the Go code that openapi-generator makes of it needs an extra package.
   answer: { description: 'An empty list, or what Overland needs' },
-} as const satisfies Told
+} as const satisfies AppText
 const OVERLAND = {
   summary: 'Takes a batch of Overland',
   description:
     'GeoJSON features in `locations`, 10 000 within 2 MiB at most, and `current`. Features without a geometry say only that the device lives.',
   mediaTypes: [JSON_TYPE],
   answer: RESULT_OK,
-} as const satisfies Told
+} as const satisfies AppText
 const OSMAND = {
   summary: 'Takes what OsmAnd and Traccar Client send',
   description:
     'Fields of query and form together, or the JSON of Traccar Client 9. Without coordinates they say only that the device lives. At most 16 KiB.',
   parameters: OSMAND_FIELDS,
   mediaTypes: [FORM, JSON_TYPE],
-} as const satisfies Told
+} as const satisfies AppText
 
-const TOLD: Readonly<Record<string, Told>> = {
+const TEXTS: Readonly<Record<string, AppText>> = {
   owntracks: OWNTRACKS,
   'dawarich-owntracks': {
     ...OWNTRACKS,
@@ -155,7 +155,7 @@ export const APP_CALLS: readonly Operation[] = APP_PATHS.flatMap((one) =>
 )
 
 function operation({ path, app }: AppPath, method: 'GET' | 'POST'): Operation {
-  const { summary, description, parameters = [], mediaTypes = [], answer } = told(app)
+  const { summary, description, parameters = [], mediaTypes = [], answer } = textOf(app)
   const places = parametersOf(path)
   const status = app.answer(NO_HEAD).status
   return {
@@ -186,10 +186,10 @@ function operation({ path, app }: AppPath, method: 'GET' | 'POST'): Operation {
   }
 }
 
-function told({ name }: App): Told {
-  const found = TOLD[name]
-  if (found === undefined) throw new Error(`nothing is told of ${name}`)
-  return found
+function textOf({ name }: App): AppText {
+  const text = TEXTS[name]
+  if (text === undefined) throw new Error(`${name} has no description`)
+  return text
 }
 
 function field(name: string, description: string): Parameter {

@@ -63,8 +63,8 @@ const PHONETRACK_NAMES: Readonly<Record<string, string>> = {
 }
 
 /** The route of a path; a slash at its end is ignored. */
-export function appRouteOf(given: string): AppRoute | undefined {
-  const path = given.length > 1 && given.endsWith('/') ? given.slice(0, -1) : given
+export function appRouteOf(requested: string): AppRoute | undefined {
+  const path = requested.length > 1 && requested.endsWith('/') ? requested.slice(0, -1) : requested
   const known = byPath.get(path)
   if (known !== undefined) return { ...known, parameters: NO_PARAMETERS, keyInPath: undefined }
   const keyed = KEYED.exec(path)
@@ -84,8 +84,8 @@ function phonetrackRoute(path: string): AppRoute | undefined {
     app: app?.toLowerCase() ?? PHONETRACK_NAMES[own] ?? '',
     ...(device !== undefined && { device: decoded(device) }),
   }
-  const given = parameters.app === 'owntracks' ? phonetrackOwntracks : phonetrack
-  return route && { ...route, app: given, parameters, keyInPath: decoded(key) }
+  const format = parameters.app === 'owntracks' ? phonetrackOwntracks : phonetrack
+  return route && { ...route, app: format, parameters, keyInPath: decoded(key) }
 }
 
 /** Whether this request is a report of an app, which might delete its data on a 4xx. */

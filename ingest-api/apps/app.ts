@@ -32,7 +32,7 @@ export type SentPoint = {
 }
 
 /** One item of a request. */
-export type Said =
+export type AppItem =
   | SentPoint
   /** A sign of life without a position. */
   | { readonly kind: 'seen'; readonly deviceId: string | undefined }
@@ -57,7 +57,7 @@ const MOST_POINTS = 10_000
 /** The points of a request to judge, and an item that refuses the others. */
 export function boundedPoints(points: readonly unknown[]): {
   readonly points: readonly unknown[]
-  readonly beyond: readonly Said[]
+  readonly beyond: readonly AppItem[]
 } {
   const more = points.length - MOST_POINTS
   if (more <= 0) return { points, beyond: [] }
@@ -73,7 +73,7 @@ export type App = {
   /** The largest body, after decompression. */
   readonly limitBytes: number
   /** Never throws. */
-  readonly read: (request: AppRequest) => readonly Said[]
+  readonly read: (request: AppRequest) => readonly AppItem[]
   readonly answer: (head: AppHead) => AppAnswer
   /** Whether the app deletes its data on a 4xx. */
   readonly never4xx?: boolean

@@ -1,4 +1,4 @@
-import { EMPTY, type App, type Said } from './app.ts'
+import { EMPTY, type App, type AppItem } from './app.ts'
 import { batteryPercentIn, positionIn } from './decoded-payload.ts'
 import { jsonObjectIn } from './json-in.ts'
 import { timeIn } from './times.ts'
@@ -16,7 +16,7 @@ export const chirpstack: App = {
 }
 
 /** Uplinks have the codec's decoded payload in `object`, resolved positions have `location`. */
-function readEvent(body: Buffer): Said {
+function readEvent(body: Buffer): AppItem {
   const parsed = jsonObjectIn(body)
   if ('malformed' in parsed) return parsed.malformed
   const { fields } = parsed

@@ -30,17 +30,17 @@ export function positionIn(payload: unknown, depth = 0): DecodedPosition | undef
     return { latitude, longitude, measured: measuredIn(fields) }
   }
   for (const value of Object.values(fields)) {
-    const found = positionIn(value, depth + 1)
-    if (found !== undefined) return found
+    const position = positionIn(value, depth + 1)
+    if (position !== undefined) return position
   }
   return undefined
 }
 
 function named(fields: Fields, name: RegExp): unknown {
-  const found = Object.keys(fields).find((key) =>
+  const matching = Object.keys(fields).find((key) =>
     name.test(key.toLowerCase().replace(/[^a-z]/g, '')),
   )
-  return found === undefined ? undefined : fields[found]
+  return matching === undefined ? undefined : fields[matching]
 }
 
 function measuredIn(fields: Fields): Measured {
@@ -55,10 +55,10 @@ function measuredIn(fields: Fields): Measured {
 /** The battery level, if the name says percent: a plain `battery` is as often volts. */
 export function batteryPercentIn(payload: unknown): unknown {
   const fields = objectIn(payload) ?? {}
-  const found = Object.keys(fields).find((key) =>
+  const matching = Object.keys(fields).find((key) =>
     BATTERY_PERCENT.test(key.replace(/[^A-Za-z]/g, '')),
   )
-  return found === undefined ? undefined : fields[found]
+  return matching === undefined ? undefined : fields[matching]
 }
 
 const BATTERY_PERCENT = /^bat(?:tery)?(?:level|percent|percentage|pct)$/i

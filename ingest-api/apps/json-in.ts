@@ -1,4 +1,4 @@
-import type { Said } from './app.ts'
+import type { AppItem } from './app.ts'
 
 /** A larger body contains photos, or hundreds of points. */
 const LARGE_BYTES = 1024 * 1024
@@ -9,7 +9,7 @@ const [COMMA, BRACE, BRACKET] = [0x2c, 0x7b, 0x5b]
 /** The fields of a body that is a JSON object; otherwise a malformed item. */
 export function jsonObjectIn(
   body: Buffer,
-): { readonly fields: Record<string, unknown> } | { readonly malformed: Said } {
+): { readonly fields: Record<string, unknown> } | { readonly malformed: AppItem } {
   if (hasTooManyParts(body)) return malformed('the body has too many parts', undefined)
   let json: unknown
   try {
@@ -23,7 +23,7 @@ export function jsonObjectIn(
   return malformed('the body must be a JSON object', json)
 }
 
-function malformed(message: string, sent: unknown): { malformed: Said } {
+function malformed(message: string, sent: unknown): { malformed: AppItem } {
   return { malformed: { kind: 'malformed', message, sent } }
 }
 

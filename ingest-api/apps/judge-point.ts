@@ -8,7 +8,7 @@ import type { SentPoint } from './app.ts'
 import { isSent, numberIn } from './values.ts'
 
 /** The number of characters of a faulty value that the message shows. */
-const TOLD = 40
+const SHOWN_LENGTH = 40
 
 /** The report of a point, or all its faults, worded for the person who set up the app. */
 export function judgePoint(
@@ -43,26 +43,26 @@ function fault(field: string, message: string | undefined): Fault | undefined {
 function coordinateFault(name: 'latitude' | 'longitude', sent: unknown): string | undefined {
   if (!isSent(sent)) return `${name} is missing`
   const number = numberIn(sent)
-  if (number === undefined) return `${name} ${told(sent)} is not a number`
+  if (number === undefined) return `${name} ${shown(sent)} is not a number`
   const [least, greatest] = RANGES[name]
   if (isWithin(number, RANGES[name])) return undefined
-  return `${name} ${told(sent)} is not between ${least} and ${greatest}`
+  return `${name} ${shown(sent)} is not between ${least} and ${greatest}`
 }
 
 function timeFault({ time, sentTime }: SentPoint, now: number): string | undefined {
   if (time === undefined) return undefined
   if (!isSent(sentTime)) return 'timestamp is missing'
-  if (Number.isNaN(time)) return `timestamp ${told(sentTime)} is not a time`
-  if (time < EARLIEST) return `timestamp ${told(sentTime)} is before 2000`
+  if (Number.isNaN(time)) return `timestamp ${shown(sentTime)} is not a time`
+  if (time < EARLIEST) return `timestamp ${shown(sentTime)} is before 2000`
   if (time <= now + FURTHEST_AHEAD_MS) return undefined
-  return `timestamp ${told(sentTime)} is more than 24 hours in the future`
+  return `timestamp ${shown(sentTime)} is more than 24 hours in the future`
 }
 
 /** A value as it was sent, truncated. */
-function told(value: unknown): string {
+function shown(value: unknown): string {
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? '[…]' : '{…}'
   const text = typeof value === 'string' ? JSON.stringify(value) : String(value)
-  const kept = text.slice(0, TOLD)
+  const kept = text.slice(0, SHOWN_LENGTH)
   return withoutApiKeys(kept, { cut: kept.length < text.length }).toWellFormed()
 }
 

@@ -1,4 +1,4 @@
-import { EMPTY, EMPTY_LIST, type App, type AppRequest, type Said } from './app.ts'
+import { EMPTY, EMPTY_LIST, type App, type AppRequest, type AppItem } from './app.ts'
 import { fieldsIn, NO_FIELDS, type Fields } from './fields.ts'
 import { sentPoint } from './point.ts'
 import { isSent, measure, METRES_PER_SECOND, textIn, type Measured } from './values.ts'
@@ -28,7 +28,7 @@ export const dawarichTraccar: App = {
 export function readOsmand(
   request: AppRequest,
   { named }: { named?: string | undefined } = {},
-): readonly Said[] {
+): readonly AppItem[] {
   if (isJson(request)) return readTraccarJson(request.body, { named })
   const form = formAndQuery(request)
   return ['malformed' in form ? form.malformed : readFields(form.fields, request, named)]
@@ -47,7 +47,7 @@ export function formAndQuery({
   body,
   query,
   mediaType,
-}: AppRequest): { readonly fields: Fields } | { readonly malformed: Said } {
+}: AppRequest): { readonly fields: Fields } | { readonly malformed: AppItem } {
   if (body.length === 0) return { fields: query }
   if (mediaType.startsWith('multipart/')) {
     const message = 'send the fields in the URL, or as application/x-www-form-urlencoded'
@@ -57,7 +57,7 @@ export function formAndQuery({
   return { fields: query === NO_FIELDS ? form : { ...query, ...form } }
 }
 
-function readFields(fields: Fields, { query }: AppRequest, named: string | undefined): Said {
+function readFields(fields: Fields, { query }: AppRequest, named: string | undefined): AppItem {
   const deviceId = named ?? textIn(fields['id']) ?? textIn(fields['deviceid'])
   const [latitude, longitude] = coordinatesIn(fields)
   if (!isSent(latitude) && !isSent(longitude)) return { kind: 'seen', deviceId }

@@ -3,7 +3,7 @@ import {
   RESULT_OK,
   type App,
   type AppRequest,
-  type Said,
+  type AppItem,
   type SentPoint,
 } from './app.ts'
 import { jsonObjectIn } from './json-in.ts'
@@ -31,7 +31,7 @@ export const dawarichOverland: App = {
 export function readBatch(
   body: AppRequest['body'],
   { named }: { named?: string | undefined } = {},
-): readonly Said[] {
+): readonly AppItem[] {
   const parsed = jsonObjectIn(body)
   if ('malformed' in parsed) return [parsed.malformed]
   const { locations, current, device_id: envelopeId } = parsed.fields
@@ -39,10 +39,10 @@ export function readBatch(
     return [malformed('the body must be {"locations":[…]}', parsed.fields)]
   }
   const device = textIn(envelopeId) ?? named
-  const said: Said[] = []
-  const living = new Set<string | undefined>()
-  const placed = new Set<string | undefined>()
-  let strange = 0
+  const items: AppItem[] = []
+  const seenDevices = new Set<string | undefined>()
+  const positionedDevices = new Set<string | undefined>()
+  let malformedFeatures = 0
   const { points, beyond } = boundedPoints(locations)
   const features = isSent(current) ? points.concat([current]) : points
   for (const location of features) {
@@ -50,20 +50,21 @@ export function readBatch(
     const properties = objectIn(feature?.['properties']) ?? NOTHING
     const deviceId = deviceIdOf(properties, device)
     const point = feature && pointOf(feature, { properties, deviceId })
-    if (point === undefined) strange += 1
-    else if (point === 'action') living.add(deviceId)
+    if (point === undefined) malformedFeatures += 1
+    else if (point === 'action') seenDevices.add(deviceId)
     else {
-      placed.add(deviceId)
-      said.push(point)
+      positionedDevices.add(deviceId)
+      items.push(point)
     }
   }
-  if (strange > 0) {
-    said.push(malformed(`${strange} of the locations are no GeoJSON points`, undefined))
+  if (malformedFeatures > 0) {
+    items.push(malformed(`${malformedFeatures} of the locations are no GeoJSON points`, undefined))
   }
-  said.push(...beyond)
-  if (said.length === 0 && living.size === 0) living.add(device)
-  for (const deviceId of living) if (!placed.has(deviceId)) said.push({ kind: 'seen', deviceId })
-  return said
+  items.push(...beyond)
+  if (items.length === 0 && seenDevices.size === 0) seenDevices.add(device)
+  for (const deviceId of seenDevices)
+    if (!positionedDevices.has(deviceId)) items.push({ kind: 'seen', deviceId })
+  return items
 }
 
 type Properties = Readonly<Record<string, unknown>>
@@ -101,6 +102,6 @@ function deviceIdOf(properties: Properties, device: string | undefined): string 
   return textIn(properties['device_id']) ?? device ?? textIn(properties['unique_id'])
 }
 
-function malformed(message: string, sent: unknown): Said {
+function malformed(message: string, sent: unknown): AppItem {
   return { kind: 'malformed', message, sent }
 }

@@ -1,4 +1,4 @@
-import { EMPTY_LIST, RESULT_OK, type App, type AppRequest, type Said } from './app.ts'
+import { EMPTY_LIST, RESULT_OK, type App, type AppRequest, type AppItem } from './app.ts'
 import { NO_FIELDS, type Fields } from './fields.ts'
 import { jsonObjectIn } from './json-in.ts'
 import { timeIn } from './times.ts'
@@ -39,19 +39,19 @@ type Options = {
   readonly named?: string | undefined
 }
 
-export function readOwntracks(request: AppRequest, options: Options = {}): readonly Said[] {
-  const others = options.dawarich === true ? request.query : NO_FIELDS
+export function readOwntracks(request: AppRequest, options: Options = {}): readonly AppItem[] {
+  const queryFields = options.dawarich === true ? request.query : NO_FIELDS
   const { body } = request
   // Some apps send an empty body or an empty text.
-  if (body.length === 0 || body.equals(EMPTY_TEXT)) return [said(others, request, options)]
+  if (body.length === 0 || body.equals(EMPTY_TEXT)) return [itemOf(queryFields, request, options)]
   const parsed = jsonObjectIn(body)
   if ('malformed' in parsed) return [parsed.malformed]
-  return [said(completed(parsed.fields, others), request, options)]
+  return [itemOf(completed(parsed.fields, queryFields), request, options)]
 }
 
 /** Completes the message in place: copying one of 8 MiB can take seconds. */
-function completed(message: Record<string, unknown>, others: Fields): Message {
-  for (const [name, value] of Object.entries(others)) {
+function completed(message: Record<string, unknown>, queryFields: Fields): Message {
+  for (const [name, value] of Object.entries(queryFields)) {
     if (!Object.hasOwn(message, name)) message[name] = value
   }
   return message
@@ -59,7 +59,7 @@ function completed(message: Record<string, unknown>, others: Fields): Message {
 
 const EMPTY_TEXT = Buffer.from('""')
 
-function said(message: Message, request: AppRequest, { dawarich, named }: Options): Said {
+function itemOf(message: Message, request: AppRequest, { dawarich, named }: Options): AppItem {
   const deviceId = named ?? deviceIdOf(message, request)
   const { _type: type, lat, lon, tst } = message
   if (type === 'encrypted') {

@@ -6,7 +6,7 @@ import {
   type App,
   type AppAnswer,
   type AppRequest,
-  type Said,
+  type AppItem,
 } from './app.ts'
 import type { Fields } from './fields.ts'
 import { gprmcIn } from './gprmc.ts'
@@ -39,7 +39,7 @@ export const phonetrack: App = {
 /** PhoneTrack's URL for OwnTracks, which deletes data on a 4xx here as at its own paths. */
 export const phonetrackOwntracks: App = { ...phonetrack, never4xx: true }
 
-type Reader = (request: AppRequest, named: Named) => readonly Said[]
+type Reader = (request: AppRequest, named: Named) => readonly AppItem[]
 
 /** Readers for loggers whose format is more than named fields; `readAny` reads the others. */
 const READERS = new Map<string, Reader>([
@@ -69,7 +69,7 @@ function named({ parameters: { device } }: { parameters: Fields }): Named {
 }
 
 /** OsmAnd, GPSLogger, Locus Map, μlogger, PhoneTrack's own app and any other configurable logger. */
-function readAny(request: AppRequest, { named: deviceId }: Named): readonly Said[] {
+function readAny(request: AppRequest, { named: deviceId }: Named): readonly AppItem[] {
   const parsed = isJson(request) ? jsonObjectIn(request.body) : formAndQuery(request)
   if ('malformed' in parsed) return [parsed.malformed]
   const fields: Sent = parsed.fields
@@ -81,7 +81,7 @@ function readAny(request: AppRequest, { named: deviceId }: Named): readonly Said
 }
 
 /** `points`, each a list: latitude, longitude, time, altitude, accuracy, battery, …, speed, bearing. */
-function readMultiple({ body }: AppRequest, { named: deviceId }: Named): readonly Said[] {
+function readMultiple({ body }: AppRequest, { named: deviceId }: Named): readonly AppItem[] {
   const parsed = jsonObjectIn(body)
   if ('malformed' in parsed) return [parsed.malformed]
   const { points } = parsed.fields
@@ -91,25 +91,25 @@ function readMultiple({ body }: AppRequest, { named: deviceId }: Named): readonl
   }
   if (points.length === 0) return [{ kind: 'seen', deviceId }]
   const bounded = boundedPoints(points)
-  const said: Said[] = []
-  let strange = 0
+  const items: AppItem[] = []
+  let malformedPoints = 0
   for (const point of bounded.points) {
     if (!Array.isArray(point) || point.length < 2) {
-      strange += 1
+      malformedPoints += 1
       continue
     }
     const [latitude, longitude, timestamp, alt, acc, bat, , , speed, bearing] = point as unknown[]
     const measured = measuredIn({ alt, acc, bat, speed, bearing })
-    said.push(sentPoint({ deviceId, latitude, longitude, timestamp, measured, sent: point }))
+    items.push(sentPoint({ deviceId, latitude, longitude, timestamp, measured, sent: point }))
   }
-  if (strange > 0) {
-    const message = `${strange} of the points are no lists that begin with latitude and longitude`
-    said.push({ kind: 'malformed', deviceId, message, sent: undefined })
+  if (malformedPoints > 0) {
+    const message = `${malformedPoints} of the points are no lists that begin with latitude and longitude`
+    items.push({ kind: 'malformed', deviceId, message, sent: undefined })
   }
-  return said.concat(bounded.beyond)
+  return items.concat(bounded.beyond)
 }
 
-function readOpengts(request: AppRequest, { named }: Named): readonly Said[] {
+function readOpengts(request: AppRequest, { named }: Named): readonly AppItem[] {
   const form = formAndQuery(request)
   if ('malformed' in form) return [form.malformed]
   const { gprmc, id, dev, alt, batt } = form.fields

@@ -1,4 +1,4 @@
-import { EMPTY, type App, type Said } from './app.ts'
+import { EMPTY, type App, type AppItem } from './app.ts'
 import { batteryPercentIn, positionIn } from './decoded-payload.ts'
 import { jsonObjectIn } from './json-in.ts'
 import { timeIn } from './times.ts'
@@ -18,7 +18,7 @@ export const theThingsStack: App = {
   answer: () => EMPTY,
 }
 
-function readMessage(body: Buffer): Said {
+function readMessage(body: Buffer): AppItem {
   const parsed = jsonObjectIn(body)
   if ('malformed' in parsed) return parsed.malformed
   const { fields } = parsed

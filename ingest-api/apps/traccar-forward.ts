@@ -1,4 +1,4 @@
-import { EMPTY, type App, type Said } from './app.ts'
+import { EMPTY, type App, type AppItem } from './app.ts'
 import { jsonObjectIn } from './json-in.ts'
 import { timeIn } from './times.ts'
 import {
@@ -21,7 +21,7 @@ export const traccarForward: App = {
   answer: () => EMPTY,
 }
 
-function readForwarded(body: Buffer): Said {
+function readForwarded(body: Buffer): AppItem {
   const parsed = jsonObjectIn(body)
   if ('malformed' in parsed) return parsed.malformed
   const { fields } = parsed

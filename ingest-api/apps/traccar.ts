@@ -1,4 +1,4 @@
-import { type Said } from './app.ts'
+import { type AppItem } from './app.ts'
 import { jsonObjectIn } from './json-in.ts'
 import { sentPoint } from './point.ts'
 import { isSent, measure, measureBattery, objectIn, textIn, type Measured } from './values.ts'
@@ -10,7 +10,7 @@ import { isSent, measure, measureBattery, objectIn, textIn, type Measured } from
 export function readTraccarJson(
   body: Buffer,
   { named }: { named?: string | undefined } = {},
-): readonly Said[] {
+): readonly AppItem[] {
   const parsed = jsonObjectIn(body)
   if ('malformed' in parsed) return [parsed.malformed]
   const { fields } = parsed
