@@ -29,6 +29,7 @@ import { admitSenders } from './endpoints/admit.ts'
 import { answerSenders, type EndpointOf } from './endpoints/answer-senders.ts'
 import { appEndpoints } from './endpoints/app-endpoint.ts'
 import { submitBatch } from './endpoints/batch.ts'
+import { importHistory } from './endpoints/import.ts'
 import { receiveReports } from './endpoints/receive.ts'
 import { submitPosition } from './endpoints/submit.ts'
 import { KeyCache } from './keys/key-cache.ts'
@@ -63,7 +64,7 @@ export function createIngestApp({
   metrics: Metrics
   stopping: AbortSignal
   /** `key` is the limit of keys without one of their own. */
-  rateLimits: Pick<Config['rateLimits'], 'device' | 'key' | 'auth'>
+  rateLimits: Pick<Config['rateLimits'], 'device' | 'key' | 'import' | 'auth'>
   openCounters?: OpenRateCounters | undefined
   /** The number of proxies to trust for X-Forwarded-For. */
   trustProxy: number
@@ -88,7 +89,11 @@ export function createIngestApp({
   const admit = admitSenders({ keyCache, failures, usage, tally, load, clock, trustProxy })
   const accept = acceptReports({ eventLog, keyLimit, deviceLimit, tally, clock })
   const receive = receiveReports({ admit, scope: 'positions:write', keyLimit, tally, load })
-  const ours = [submitPosition({ receive, accept }), submitBatch({ receive, accept })]
+  const ours = [
+    submitPosition({ receive, accept }),
+    submitBatch({ receive, accept }),
+    importHistory(importing()),
+  ]
   const appEndpoint = appEndpoints({ admit, keyLimit, tally, load, clock, accept })
   // Known to the router for its 405: requests with these methods never come so far.
   for (const { path } of ours) router.post(path, unreachable)
@@ -112,6 +117,17 @@ export function createIngestApp({
   app.on('error', reportBrokenOff({ logger }))
   const answering = answerSenders(app, { endpointOf, metrics, logger, load })
   return { ...answering, middleware: app.middleware }
+
+  /** History has a scope and a limit of its own, and devices have none there. */
+  function importing() {
+    const limit = rateLimits.import
+    const keyLimit = new KeyLimit({ bucket: 'import', limit, openCounters })
+    const deviceLimit = new DeviceLimit({ limit: 'off', openCounters })
+    return {
+      receive: receiveReports({ admit, scope: 'positions:import', keyLimit, tally, load }),
+      accept: acceptReports({ eventLog, keyLimit, deviceLimit, tally, clock }),
+    }
+  }
 }
 
 function unreachable(): never {

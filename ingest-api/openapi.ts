@@ -149,6 +149,19 @@ decompression.`,
   },
 }
 
+const IMPORT: Operation = {
+  ...BATCH,
+  path: '/api/v1/gps/import',
+  operationId: 'importHistory',
+  summary: `Imports up to ${MOST_REPORTS} positions that were recorded earlier and elsewhere`,
+  description: `Body, sizes and answer are those of a batch. The API key needs the scope \`positions:import\`, and every
+report a \`timestamp\`. The positions are stored like any others and marked \`imported\`; live views do not show
+them arriving. The \`recordId\` is of device, timestamp, latitude, longitude and an attribute \`alarm\` alone: the same
+history in another format, or what an app has already sent, is a repeat and changes nothing; the answer does not tell
+repeats from new positions. Devices have no limit here, and a key has one of its own.`,
+  parameters: [],
+}
+
 /** The OpenAPI document of the ingest API. */
 export function ingestDocument(): OpenApiDocument {
   return openApiDocument({
@@ -163,7 +176,7 @@ export function ingestDocument(): OpenApiDocument {
       },
       ...APPS_SECURITY,
     },
-    operations: [SUBMIT, BATCH, ...APP_CALLS, ...SERVICE_CALLS.map(orAPosition)],
+    operations: [SUBMIT, BATCH, IMPORT, ...APP_CALLS, ...SERVICE_CALLS.map(orAPosition)],
   })
 }
 

@@ -10,7 +10,13 @@ export type Account = {
   readonly createdAt: number
 }
 
-export const SCOPES = ['positions:write', 'positions:read', 'devices:read', 'admin'] as const
+export const SCOPES = [
+  'positions:write',
+  'positions:import',
+  'positions:read',
+  'devices:read',
+  'admin',
+] as const
 export type Scope = (typeof SCOPES)[number]
 
 export type ApiKey = {

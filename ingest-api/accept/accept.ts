@@ -4,6 +4,7 @@ import { mapInTurns } from '../../runtime/end-of-turn.ts'
 import { tellFaults } from '../../runtime/errors.ts'
 import { unavailable } from '../../runtime/http.ts'
 import { isDeviceSeen, type AppendedEvent } from '../../schemas/appended-event.ts'
+import type { Attributes } from '../../schemas/attributes.ts'
 import { parsePositionReport, type PositionReport } from '../../schemas/position-report.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import { recordIdFor } from '../../schemas/record-id.ts'
@@ -165,7 +166,13 @@ function judge(submitted: SubmittedReport, grant: KeyGrant, receivedAt: number):
     const event = judgeHeartbeat(submitted, grant, receivedAt)
     return 'error' in event ? { kind: 'refused', refused: event } : { kind: 'good', event }
   }
-  const { json, idempotencyKey, faults: otherFaults = [], translated } = submitted
+  const {
+    json,
+    idempotencyKey,
+    faults: otherFaults = [],
+    translated,
+    isImported = false,
+  } = submitted
   const parsed = translated ?? parsePositionReport(json, { now: receivedAt })
   if ('faults' in parsed || otherFaults.length > 0) {
     const faults = 'faults' in parsed ? [...parsed.faults, ...otherFaults] : otherFaults
@@ -176,8 +183,8 @@ function judge(submitted: SubmittedReport, grant: KeyGrant, receivedAt: number):
   const refused = deviceRefusal(grant, report.deviceId)
   if (refused !== undefined) return { kind: 'refused', refused }
   const { key } = grant
-  const isIdentifiedByPlace = translated !== undefined
-  const context = { key, idempotencyKey, receivedAt, isIdentifiedByPlace }
+  const isIdentifiedByPlace = translated !== undefined || isImported
+  const context = { key, idempotencyKey, receivedAt, isIdentifiedByPlace, isImported }
   return { kind: 'good', event: positionReported(report, context) }
 }
 
@@ -202,11 +209,13 @@ function positionReported(
     idempotencyKey,
     receivedAt,
     isIdentifiedByPlace,
+    isImported,
   }: {
     key: ApiKey
     idempotencyKey: string | undefined
     receivedAt: number
     isIdentifiedByPlace: boolean
+    isImported: boolean
   },
 ): PositionReported {
   const { accountId } = key
@@ -223,12 +232,19 @@ function positionReported(
     timestamp: timestamp ?? receivedAt,
     timestampSource: timestamp === undefined ? 'server' : 'device',
     receivedAt,
+    ...(isImported && { imported: true }),
   }
 }
 
 /** The fields that identify a report of an app. */
-function placeOf({ deviceId, latitude, longitude, timestamp }: PositionReport): PositionReport {
-  return { deviceId, latitude, longitude, ...(timestamp !== undefined && { timestamp }) }
+function placeOf(report: PositionReport & { attributes?: Attributes }): PositionReport {
+  const { deviceId, latitude, longitude, timestamp, attributes } = report
+  const alarm = attributes?.['alarm']
+  return {
+    ...{ deviceId, latitude, longitude },
+    ...(timestamp !== undefined && { timestamp }),
+    ...(alarm !== undefined && { attributes: { alarm } }),
+  }
 }
 
 function tooLate(): Error {

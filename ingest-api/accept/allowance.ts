@@ -3,7 +3,7 @@ import type { Count } from '../../runtime/rate-counters.ts'
 
 /** A limit, its remainder, and the time until it resets. */
 export type Allowance = RateLimit & {
-  readonly bucket: 'device' | 'key'
+  readonly bucket: 'device' | 'key' | 'import'
   readonly left: number
   readonly resetSeconds: number
 }

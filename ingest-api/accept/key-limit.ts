@@ -33,6 +33,7 @@ const NO_CHARGE: Charge = { owe: () => undefined, giveBack: () => Promise.resolv
  * limit count too.
  */
 export class KeyLimit {
+  readonly #bucket: 'key' | 'import'
   readonly #limit: RateLimit | 'off'
   readonly #openCounters: OpenRateCounters
   /** Counters by window. They have no limit, because limits differ from key to key and may change. */
@@ -40,13 +41,17 @@ export class KeyLimit {
   /** The end of each key's debt, by key id, in the time of `performance.now()`. */
   readonly #owing = new LRUCache<string, number>({ max: OWING })
 
+  /** @param bucket `import` has counters of its own, and keys have no limits of their own there. */
   constructor({
+    bucket = 'key',
     limit,
     openCounters,
   }: {
+    bucket?: 'key' | 'import'
     limit: RateLimit | 'off'
     openCounters: OpenRateCounters
   }) {
+    this.#bucket = bucket
     this.#limit = limit
     this.#openCounters = openCounters
   }
@@ -61,11 +66,11 @@ export class KeyLimit {
     const owedMs = (this.#owing.get(id) ?? -Infinity) - performance.now()
     if (owedMs > 0) {
       const count = { consumedPoints: limit.points, msBeforeNext: owedMs }
-      return { ...allowance('key', limit, count), over: positions }
+      return { ...allowance(this.#bucket, limit, count), over: positions }
     }
     const count = await this.#countersOf(limit.seconds).add(id, positions)
     const over = Math.min(positions, Math.max(0, count.consumedPoints - limit.points))
-    return { over, ...allowance('key', limit, count) }
+    return { over, ...allowance(this.#bucket, limit, count) }
   }
 
   /**
@@ -87,7 +92,7 @@ export class KeyLimit {
     }
     if (consumedPoints - positions > limit.points) {
       await giveBack()
-      return { ...NO_CHARGE, exhausted: allowance('key', limit, count) }
+      return { ...NO_CHARGE, exhausted: allowance(this.#bucket, limit, count) }
     }
     const over = Math.min(positions, consumedPoints - limit.points)
     const owe = () => {
@@ -99,13 +104,14 @@ export class KeyLimit {
   }
 
   #limitOf(own: number | undefined): RateLimit | 'off' {
-    return own === undefined ? this.#limit : { points: own, seconds: OWN_WINDOW_SECONDS }
+    if (own === undefined || this.#bucket === 'import') return this.#limit
+    return { points: own, seconds: OWN_WINDOW_SECONDS }
   }
 
   #countersOf(seconds: number): RateCounters {
     let counters = this.#counters.get(seconds)
     if (counters === undefined) {
-      counters = this.#openCounters({ kind: 'key', seconds })
+      counters = this.#openCounters({ kind: this.#bucket, seconds })
       this.#counters.set(seconds, counters)
     }
     return counters

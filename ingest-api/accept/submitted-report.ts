@@ -6,6 +6,8 @@ export type SubmittedReport = SubmittedPosition | SubmittedHeartbeat
 
 export type SubmittedPosition = {
   readonly json: unknown
+  /** Recorded earlier and elsewhere; its recordId is derived as that of an app's report. */
+  readonly isImported?: boolean
   /** The raw body, if it holds this report alone. A rejection shows it, or else the JSON. */
   readonly chunks?: readonly Buffer[]
   readonly idempotencyKey?: string | undefined

@@ -14,15 +14,46 @@ export const MOST_REPORTS = 1000
 
 /**
  * `POST /api/v1/gps/batch`: up to 1000 reports in, a result for each out. All accepted reports are
- * durable before the answer; a refused report does not affect the others.
+ * durable before the answer; a refused report does not affect the others. If the batch has an
+ * Idempotency-Key, each report gets its own, made from it.
  */
 export function submitBatch({ receive, accept }: { receive: Receive; accept: Accept }): Endpoint {
+  return batchEndpoint('/api/v1/gps/batch', {
+    ...{ receive, accept },
+    reportsIn(reports, request) {
+      const { idempotencyKey: header, faults } = idempotencyKey(request)
+      if (faults !== undefined) throw invalidParams(faults)
+      return reports.map((json, index) => ({
+        json,
+        ...(header !== undefined && { idempotencyKey: `${header} ${index}` }),
+      }))
+    },
+  })
+}
+
+/** An endpoint whose body and answer are a batch's. */
+export function batchEndpoint(
+  path: string,
+  {
+    receive,
+    accept,
+    reportsIn,
+  }: {
+    readonly receive: Receive
+    readonly accept: Accept
+    /** @throws {ApiError} 400 if the request as a whole is faulty. */
+    readonly reportsIn: (
+      reports: readonly unknown[],
+      request: SenderRequest,
+    ) => readonly SubmittedPosition[]
+  },
+): Endpoint {
   return {
-    path: '/api/v1/gps/batch',
+    path,
     async answer(request) {
       const { grant, reports, withinMs, allowance } = await receive(request, {
         limitBytes: LIMIT_BYTES,
-        reportsIn: ({ json }) => batch(request, json),
+        reportsIn: ({ json }) => reportsIn(listIn(json), request),
       })
       const { outcomes, keyAllowance = allowance } = await accept(grant, reports, { withinMs })
       request.answerHeaders.push(...rateLimitHeaders(keyAllowance))
@@ -34,24 +65,16 @@ export function submitBatch({ receive, accept }: { receive: Receive; accept: Acc
   }
 }
 
-/**
- * The reports in a body. If the batch has an Idempotency-Key, each report gets its own, made from it.
- * @throws {ApiError} 400 if the body is not a batch, or the header is invalid.
- */
-function batch(request: SenderRequest, json: unknown): SubmittedPosition[] {
+/** @throws {ApiError} 400 if the body is not a batch. */
+function listIn(json: unknown): readonly unknown[] {
   const reports =
     typeof json === 'object' && json !== null && Object.hasOwn(json, 'reports')
       ? (json as { reports: unknown }).reports
       : undefined
-  if (!Array.isArray(reports) || reports.length < 1 || reports.length > MOST_REPORTS) {
-    throw bodyFault(`the body must be {"reports":[…]} with 1 to ${MOST_REPORTS} position reports`)
+  if (Array.isArray(reports) && reports.length >= 1 && reports.length <= MOST_REPORTS) {
+    return reports
   }
-  const { idempotencyKey: header, faults } = idempotencyKey(request)
-  if (faults !== undefined) throw invalidParams(faults)
-  return reports.map((report: unknown, index) => ({
-    json: report,
-    ...(header !== undefined && { idempotencyKey: `${header} ${index}` }),
-  }))
+  throw bodyFault(`the body must be {"reports":[…]} with 1 to ${MOST_REPORTS} position reports`)
 }
 
 function result(outcome: PositionOutcome, index: number) {

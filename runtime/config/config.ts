@@ -20,6 +20,8 @@ export type Config = ConsoleConfig & {
     readonly device: RateLimit | 'off'
     /** Per API key, positions. */
     readonly key: RateLimit | 'off'
+    /** Per API key, imported positions. */
+    readonly import: RateLimit | 'off'
     /** Per client address, failed authentications. */
     readonly auth: RateLimit | 'off'
     /** Per API key or session, calls of the admin API. */

@@ -42,6 +42,7 @@ function toConfig(v: Variables): Config {
     rateLimits: {
       device: v.RATE_LIMIT_DEVICE,
       key: v.RATE_LIMIT_KEY,
+      import: v.RATE_LIMIT_IMPORT,
       auth: v.RATE_LIMIT_AUTH,
       admin: v.RATE_LIMIT_ADMIN,
       store: v.RATE_LIMIT_STORE,

@@ -25,6 +25,7 @@ export type Variables = ConsoleVariables & {
   ADMIN_PASSWORD?: string
   RATE_LIMIT_DEVICE: RateLimit | 'off'
   RATE_LIMIT_KEY: RateLimit | 'off'
+  RATE_LIMIT_IMPORT: RateLimit | 'off'
   RATE_LIMIT_AUTH: RateLimit | 'off'
   RATE_LIMIT_ADMIN: RateLimit | 'off'
   RATE_LIMIT_STORE: 'memory' | 'mongodb'
@@ -111,6 +112,7 @@ export const variables = Joi.object({
   }),
   RATE_LIMIT_DEVICE: limit('RATE_LIMIT_DEVICE').default({ points: 300, seconds: 60 }),
   RATE_LIMIT_KEY: limit('RATE_LIMIT_KEY').default({ points: 60_000, seconds: 60 }),
+  RATE_LIMIT_IMPORT: limit('RATE_LIMIT_IMPORT').default({ points: 600_000, seconds: 60 }),
   RATE_LIMIT_AUTH: limit('RATE_LIMIT_AUTH').default({ points: 30, seconds: 60 }),
   RATE_LIMIT_ADMIN: limit('RATE_LIMIT_ADMIN').default({ points: 1200, seconds: 60 }),
   RATE_LIMIT_STORE: variable(

@@ -3,12 +3,10 @@ import { pino } from 'pino'
 import { adminRoutes } from '../../admin-api/app.ts'
 import { newApiKey, secretHash } from '../../schemas/api-key.ts'
 import { newShareToken } from '../../schemas/share-token.ts'
-import type { Scope } from '../../store/back-office.ts'
+import { SCOPES } from '../../store/back-office.ts'
 import { T0 } from '../samples.ts'
 import { EXPECTED, newEmail } from './access-table.ts'
 import { bearer, startAdmin, type AdminHarness } from './admin-harness.ts'
-
-const ALL_SCOPES: readonly Scope[] = ['positions:write', 'positions:read', 'devices:read', 'admin']
 
 // Every call × every kind of caller.
 
@@ -78,7 +76,7 @@ test.each(ofShares)('%s is for the token of a share and nothing else', async (ca
     expect(answer.status).toBe(401)
     expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="gps"')
   }
-  const { secret } = await harness.createKey({ scopes: ALL_SCOPES })
+  const { secret } = await harness.createKey({ scopes: SCOPES })
   for (const bad of [secret, newShareToken(), 'garbage']) {
     const answer = await harness.api('GET', path, { headers: { ...session, ...bearer(bad) } })
     expect(answer.status).toBe(404)
@@ -165,7 +163,7 @@ describe.each(withoutShares)('%s', (call, expected) => {
     }
   })
 
-  test.each(ALL_SCOPES)('a key with the scope %s alone', async (own) => {
+  test.each(SCOPES)('a key with the scope %s alone', async (own) => {
     const { secret } = await admins.harness.createKey({ scopes: [own] })
     const answer = await ask(admins.harness, bearer(secret))
     const may = isForKeys && (own === 'admin' || own === scope)
@@ -185,7 +183,7 @@ describe.each(withoutShares)('%s', (call, expected) => {
 
   test('an operator of the platform, and a key of such a one’s account', async () => {
     const { harness } = platforms
-    const { secret } = await harness.createKey({ scopes: ALL_SCOPES })
+    const { secret } = await harness.createKey({ scopes: SCOPES })
     expect((await ask(harness, await harness.createSession())).status).toBe(ok)
     expect((await ask(harness, bearer(secret))).status).toBe(isForKeys || open ? ok : 403)
   })

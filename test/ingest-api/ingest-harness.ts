@@ -23,7 +23,7 @@ import type { Store } from '../../store/store.ts'
 import { T0 } from '../samples.ts'
 import { answerConforms } from './answers-conform.ts'
 
-type RateLimits = Pick<Config['rateLimits'], 'device' | 'key' | 'auth'>
+type RateLimits = Pick<Config['rateLimits'], 'device' | 'key' | 'import' | 'auth'>
 
 export type IngestHarness = Awaited<ReturnType<typeof startIngest>>
 
@@ -79,7 +79,7 @@ export async function startIngest({
       logger,
       metrics,
       stopping: stopping.signal,
-      rateLimits: { device: 'off', key: 'off', auth: 'off', ...rateLimits },
+      rateLimits: { device: 'off', key: 'off', import: 'off', auth: 'off', ...rateLimits },
       trustProxy,
       load,
       metricsElsewhere,
@@ -141,6 +141,7 @@ export async function startIngest({
     /** Sends a body unchanged, or a value as JSON. */
     submit: (body: unknown, options: Sending = {}) => post('/api/v1/gps/submit', body, options),
     batch: (body: unknown, options: Sending = {}) => post('/api/v1/gps/batch', body, options),
+    import: (body: unknown, options: Sending = {}) => post('/api/v1/gps/import', body, options),
 
     async request(path: string, init: RequestInit = {}): Promise<Answer> {
       return answer(await fetch(server.url + path, init), init.method ?? 'GET', path)

@@ -24,13 +24,13 @@ test('every call that is served is told, and no other', () => {
     logger: pino({ level: 'silent' }),
     metrics: createMetrics(),
     stopping: new AbortController().signal,
-    rateLimits: { device: 'off', key: 'off', auth: 'off' },
+    rateLimits: { device: 'off', key: 'off', import: 'off', auth: 'off' },
     trustProxy: 0,
   })
   expect(callsToldBy(document)).toEqual(callsServedBy(app))
 })
 
-test.each(['/api/v1/gps/submit', '/api/v1/gps/batch'])(
+test.each(['/api/v1/gps/submit', '/api/v1/gps/batch', '/api/v1/gps/import'])(
   'the body of %s has an example where Postman looks for it, as its schema says',
   (path) => {
     const { post } = document.paths[path] as {

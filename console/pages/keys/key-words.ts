@@ -8,6 +8,7 @@ export type Scope = Key['scopes'][number]
 
 export const SCOPES: readonly { readonly scope: Scope; readonly words: string }[] = [
   { scope: 'positions:write', words: 'Send reports' },
+  { scope: 'positions:import', words: 'Import history' },
   { scope: 'positions:read', words: 'Read positions' },
   { scope: 'devices:read', words: 'Read devices' },
   { scope: 'admin', words: 'Everything an admin may' },

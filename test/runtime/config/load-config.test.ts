@@ -23,6 +23,7 @@ describe('the configuration', () => {
       rateLimits: {
         device: { points: 300, seconds: 60 },
         key: { points: 60_000, seconds: 60 },
+        import: { points: 600_000, seconds: 60 },
         auth: { points: 30, seconds: 60 },
         admin: { points: 1200, seconds: 60 },
         store: 'memory',
@@ -53,6 +54,7 @@ describe('the configuration', () => {
       ADMIN_PASSWORD: 'correct horse battery',
       RATE_LIMIT_DEVICE: '10/1',
       RATE_LIMIT_KEY: 'off',
+      RATE_LIMIT_IMPORT: '1000/1',
       RATE_LIMIT_STORE: 'mongodb',
       SPOOL_DIR: '/var/spool/gps',
       SPOOL_MAX_BYTES: '1000000',
@@ -90,6 +92,7 @@ describe('the configuration', () => {
       rateLimits: {
         device: { points: 10, seconds: 1 },
         key: 'off',
+        import: { points: 1000, seconds: 1 },
         auth: { points: 30, seconds: 60 },
         admin: { points: 1200, seconds: 60 },
         store: 'mongodb',

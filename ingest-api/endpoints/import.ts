@@ -1,0 +1,26 @@
+import type { Fault } from '../../runtime/errors.ts'
+import type { Accept, SubmittedPosition } from '../accept/accept.ts'
+import { batchEndpoint } from './batch.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { Receive } from './receive.ts'
+
+const NO_TIMESTAMP: Fault = {
+  field: 'timestamp',
+  message: 'timestamp is required of an imported position: the ISO 8601 time when it was true',
+}
+
+/** `POST /api/v1/gps/import`: history that was recorded earlier and elsewhere, in batches. */
+export function importHistory({ receive, accept }: { receive: Receive; accept: Accept }): Endpoint {
+  return batchEndpoint('/api/v1/gps/import', {
+    ...{ receive, accept },
+    reportsIn: (reports) => reports.map(imported),
+  })
+}
+
+function imported(json: unknown): SubmittedPosition {
+  // Anything but an object is a fault by itself.
+  const fields = typeof json === 'object' && json !== null ? json : { timestamp: json }
+  const timestamp = 'timestamp' in fields ? fields.timestamp : undefined
+  const isTimed = timestamp !== undefined && timestamp !== null
+  return { json, isImported: true, ...(!isTimed && { faults: [NO_TIMESTAMP] }) }
+}
