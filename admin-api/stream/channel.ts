@@ -4,7 +4,8 @@ import type { Metrics } from '../../runtime/metrics.ts'
 import type { Erasures } from '../../store/read-models.ts'
 import type { Rejections } from '../../store/back-office.ts'
 import { accountWatch, type AccountWatch } from './account-watch.ts'
-import { startLiveFeed, type LiveFeed, type ReadableLog } from './live-feed.ts'
+import type { ReadableLog } from './followed.ts'
+import { startLiveFeed, type LiveFeed } from './live-feed.ts'
 import { newRejections } from './new-rejections.ts'
 import type { ChosenEvent } from './sse.ts'
 import { statusChanges, type StatusStore } from './status-changes.ts'
@@ -84,8 +85,10 @@ export function channel({
       ringBytes,
       retryMs,
       unreadableEveryMs,
-      onMissing,
-      metrics,
+      onUnreadable({ missing }) {
+        metrics.streamUnreadable.inc()
+        if (missing !== undefined) onMissing?.(missing)
+      },
       onReport: (event, origin) => statuses.of(event.accountId)?.reported(event, origin),
     })
     const statuses = accountWatch({

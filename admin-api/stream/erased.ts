@@ -1,11 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { LogBatch } from '../../event-log/event-log.ts'
-import type { Logger } from '../../runtime/logger.ts'
 import { isWithdrawn } from '../../schemas/device-erased.ts'
-import type { PositionEntry } from '../../store/read-models.ts'
-import type { Store } from '../../store/store.ts'
-import type { LiveFeed, ReadErasure } from './live-feed.ts'
+import type { PositionEntry } from '../../schemas/log-entry.ts'
+import type { FollowerLogger, KnownErasures, ReadErasure } from './followed.ts'
+import type { LiveFeed } from './live-feed.ts'
 
 const LOOK_AGAIN_MS = 200
 const ERASURES_REMEMBERED = 1_000
@@ -27,9 +26,9 @@ export function notErased({
   pendingMs,
   signal,
 }: {
-  store: Pick<Store, 'erasuresOf'>
+  store: KnownErasures
   feed: Pick<LiveFeed, 'erasure'>
-  logger: Logger
+  logger: FollowerLogger
   accountId: string
   pendingMs: number
   signal: AbortSignal

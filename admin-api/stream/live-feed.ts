@@ -1,22 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import type { EventLog, LogBatch, PositionEntry, SeenEntry } from '../../event-log/event-log.ts'
+import type {
+  LogBatch,
+  PositionEntry,
+  SeenEntry,
+  UnreadableEntry,
+} from '../../event-log/event-log.ts'
 import { furthest, hasReached } from '../../event-log/offsets.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
-import type { Logger } from '../../runtime/logger.ts'
-import type { Metrics } from '../../runtime/metrics.ts'
 import type { AppendedEvent } from '../../schemas/appended-event.ts'
 import { isWithdrawn } from '../../schemas/device-erased.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { Origin } from '../../schemas/read-models.ts'
-import type { Erasures } from '../../store/read-models.ts'
+import type { FollowerLogger, KnownErasures, ReadableLog, ReadErasure } from './followed.ts'
 import type { Place } from './mark.ts'
 import { createRing, type Ring, type RingEntry } from './ring.ts'
 import { unreadableEntries } from './unreadable.ts'
-
-export type ReadableLog = Pick<EventLog, 'tail' | 'extent'>
-
-export type ReadErasure = { readonly origin: Origin; readonly erasedAt: number }
 
 /** The one log reader that all stream readers in this process share. */
 export type LiveFeed = {
@@ -49,7 +48,7 @@ const HEARTBEATS_REMEMBERED = 10_000
 /**
  * Reads the log until `signal` is aborted, starting shortly before its end, so that clients that
  * have just been disconnected can resume. `onReport` is called with positions and heartbeats once
- * the feed has caught up; `onMissing` with the variable that this process lacks to read an entry.
+ * the feed has caught up.
  */
 export function startLiveFeed({
   eventLog,
@@ -61,20 +60,18 @@ export function startLiveFeed({
   retryMs,
   unreadableEveryMs,
   onReport,
-  onMissing,
-  metrics,
+  onUnreadable,
 }: {
   eventLog: ReadableLog
-  store: Pick<Erasures, 'erasuresOf'>
-  logger: Logger
+  store: KnownErasures
+  logger: FollowerLogger
   signal: AbortSignal
   ringEntries: number
   ringBytes: number
   retryMs: number
   unreadableEveryMs: number
   onReport: (event: AppendedEvent, origin: Origin) => void
-  onMissing?: ((variable: string) => void) | undefined
-  metrics: Metrics
+  onUnreadable: (entry: UnreadableEntry) => void
 }): LiveFeed {
   const upTo: Place = {}
   const listeners = new Set<() => void>()
@@ -83,7 +80,7 @@ export function startLiveFeed({
   const beginning = deferred()
   const catchingUp = deferred()
   const unreadable = unreadableEntries({
-    ...{ everyMs: unreadableEveryMs, push, onMissing, logger, metrics, signal },
+    ...{ everyMs: unreadableEveryMs, push, logger, signal },
   })
   let ring = createRing({ before: {}, maxEntries: ringEntries, maxBytes: ringBytes })
   let endAtBegin: Place = {}
@@ -182,9 +179,12 @@ export function startLiveFeed({
         if (caughtUp) onReport(entry.event, origin)
       } else if (entry.kind === 'erasure') {
         ring.erase({ ...entry.event, origin })
-        ring.push({ kind: 'device-erased', origin, event: entry.event })
+        ring.push(entry)
         erasures.set(deviceKey(entry.event), { origin, erasedAt: entry.event.erasedAt })
-      } else if (entry.kind === 'unreadable') unreadable(entry)
+      } else if (entry.kind === 'unreadable') {
+        onUnreadable(entry)
+        unreadable(entry)
+      }
     }
     upTo[partition] = lastOffset
     moved()

@@ -67,10 +67,9 @@ export function newRejections({
   function push(rejection: ReportRejected): void {
     const { deviceId } = rejection
     feed.push({
-      kind: 'rejection',
-      accountId,
+      ...{ kind: 'aside', name: 'rejection', isErasable: false, accountId },
       ...(deviceId !== undefined && { deviceId }),
-      frame: eventFrame('rejection', JSON.stringify(rejectionView(rejection))),
+      text: eventFrame('rejection', JSON.stringify(rejectionView(rejection))),
     })
   }
 }

@@ -1,36 +1,33 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { hasReached, noFurtherThan } from '../../event-log/offsets.ts'
-import type { Logger } from '../../runtime/logger.ts'
-import type { LiveFeed, ReadableLog } from './live-feed.ts'
+import type { FollowerLogger, ReadableLog } from './followed.ts'
+import type { LiveFeed } from './live-feed.ts'
 import type { Place } from './mark.ts'
-import type { Pulse } from './pulse.ts'
 
 /**
  * The place that a client sends, capped at the end of the log. A place beyond the end is from
  * another log, and must not make the reader skip new events. Asks the log only if the feed is
  * behind: another process's feed may be further.
  */
-export async function* placeInLog(
+export async function placeInLog(
   claimed: Readonly<Place>,
   {
     feed,
     eventLog,
-    pulse,
     retryMs,
+    signal,
     logger,
   }: {
-    feed: LiveFeed
+    feed: Pick<LiveFeed, 'end'>
     eventLog: Pick<ReadableLog, 'extent'>
-    pulse: Pulse
     retryMs: number
-    logger: Logger
+    signal: AbortSignal
+    logger: FollowerLogger
   },
-): AsyncGenerator<string, { readonly place: Place; readonly beyond: boolean }> {
-  while (!hasReached(feed.end(), claimed)) {
+): Promise<{ readonly place: Place; readonly beyond: boolean }> {
+  while (!hasReached(feed.end(), claimed) && !signal.aborted) {
     try {
-      const extent = yield* pulse.meanwhile(eventLog.extent())
-      // The reader has ended.
-      if (extent === undefined) break
+      const extent = await eventLog.extent()
       const ends = Object.fromEntries(
         extent.filter(({ next }) => next > 0).map(({ partition, next }) => [partition, next - 1]),
       )
@@ -38,7 +35,7 @@ export async function* placeInLog(
       return { place, beyond: !hasReached(place, claimed) }
     } catch (error) {
       logger.warn({ err: error }, 'a reader waits for the log')
-      yield* pulse.meanwhile(pause(retryMs, undefined, { ref: false }))
+      await pause(retryMs, undefined, { signal, ref: false }).catch(() => undefined)
     }
   }
   return { place: { ...claimed }, beyond: false }

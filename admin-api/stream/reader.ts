@@ -2,15 +2,17 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { hasReached, includes } from '../../event-log/offsets.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
+import type { ErasureEntry, PositionEntry } from '../../schemas/log-entry.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import type { Store } from '../../store/store.ts'
-import { catchUp, type Shown } from './catch-up.ts'
 import { notErased } from './erased.ts'
-import type { LiveFeed, ReadableLog } from './live-feed.ts'
+import type { ReadableLog } from './followed.ts'
+import type { LiveFeed } from './live-feed.ts'
 import { writeMark, type Place } from './mark.ts'
+import { readPast, type PastItem, type Wanted } from './past.ts'
 import { placeInLog } from './place-in-log.ts'
 import { startPulse } from './pulse.ts'
-import type { RingEntry } from './ring.ts'
+import type { GapReason, RingEntry } from './ring.ts'
 import { eventFrame, retryLine, type ChosenEvent, type StreamEvent } from './sse.ts'
 
 export type ReaderOptions = {
@@ -89,21 +91,17 @@ export function streamReader({
   let cursor: number | undefined
   /** Its place equalled the feed's when this entry was pushed, so frames can be shared. */
   let inStep = false
-  const { accountId, events, resumable } = showing
-  const wants = (kind: ChosenEvent, subject: Parameters<Showing['wants']>[0]) =>
-    events.has(kind) && showing.wants(subject)
+  const { accountId, resumable } = showing
+  const events: ReadonlySet<string> = showing.events
+  const wants = (name: string, subject: Parameters<Showing['wants']>[0]) =>
+    events.has(name) && showing.wants(subject)
+  const wanted: Wanted = {
+    position: (event) => wants('position', event) && showing.isShown(event),
+    erasure: (event) => wants('device-erased', event),
+  }
   const idAt = (at: Place) => (resumable ? writeMark(at) : undefined)
   const mark = () => place && idAt(place)
   const pulse = startPulse({ heartbeatMs, mark, signal })
-  const shown: Shown = {
-    wantsPosition: (event) => wants('position', event) && showing.isShown(event),
-    wantsErasure: (event) => wants('device-erased', event),
-    position: ({ event }, after) =>
-      frame('position', JSON.stringify(showing.record(event)), idAt(after)),
-    erasure: ({ event: { deviceId } }, after) =>
-      frame('device-erased', JSON.stringify({ deviceId }), idAt(after)),
-    gap: (reason) => frame('gap', GAPS[reason]),
-  }
 
   return {
     frames: frames(),
@@ -121,7 +119,7 @@ export function streamReader({
       if (signal.aborted) return
       place ??= resumeAfter === undefined ? feed.end() : yield* checked(resumeAfter)
       yield* pulse.meanwhile(feed.caughtUp)
-      while (!feed.holds(place)) if (!(yield* readPast(place))) return
+      while (!feed.holds(place)) if (!(yield* catchUp(place))) return
       if (!signal.aborted) yield* readRing(place, { placed })
     } finally {
       stopListening()
@@ -129,37 +127,54 @@ export function streamReader({
   }
 
   async function* checked(claimed: Place): AsyncGenerator<string, Place> {
-    const { place, beyond } = yield* placeInLog(claimed, { feed, eventLog, pulse, retryMs, logger })
-    if (beyond) yield shown.gap('expired')
-    return place
+    const found = yield* pulse.meanwhile(
+      placeInLog(claimed, { feed, eventLog, retryMs, signal, logger }),
+    )
+    if (found?.beyond === true) yield gap('expired')
+    return found?.place ?? { ...claimed }
   }
 
-  async function* readPast(from: Place): AsyncGenerator<string, boolean> {
+  async function* catchUp(from: Place): AsyncGenerator<string, boolean> {
     const endTurn = takeTurn()
     if (endTurn === undefined) {
       yield frame('lagging', COME_AGAIN)
       return false
     }
     catchingUp = true
+    const items = readPast({
+      ...{ eventLog, feed, place: from, wanted, retryMs, signal, logger },
+      notErased: notErased({ store, feed, logger, accountId, pendingMs, signal }),
+    })
     try {
-      const arrived = yield* catchUp({
-        eventLog,
-        feed,
-        notErased: notErased({ store, feed, logger, accountId, pendingMs, signal }),
-        pulse,
-        place: from,
-        shown,
-        chunkBytes,
-        retryMs,
-        signal,
-        logger,
-      })
-      if (!arrived && !signal.aborted) yield frame('lagging', COME_AGAIN)
-      return arrived
+      for (;;) {
+        const next = yield* pulse.meanwhile(items.next())
+        if (next === undefined) return false
+        if (next.done !== true) yield* past(next.value, from)
+        else {
+          if (!next.value && !signal.aborted) yield frame('lagging', COME_AGAIN)
+          return next.value
+        }
+      }
     } finally {
       catchingUp = false
       endTurn()
     }
+  }
+
+  function* past(item: PastItem, at: Place): Generator<string, void> {
+    if (item.kind === 'gap') {
+      yield gap(item.reason)
+      return
+    }
+    let chunk = ''
+    for (const entry of item.entries) {
+      at[entry.origin.partition] = entry.origin.offset
+      chunk += textOf(entry, at)
+      if (chunk.length < chunkBytes) continue
+      yield chunk
+      chunk = ''
+    }
+    if (chunk !== '') yield chunk
   }
 
   async function* readRing(
@@ -178,7 +193,7 @@ export function streamReader({
       let chunk = ''
       while (cursor < feed.ring.end && chunk.length < chunkBytes) {
         const entry = feed.ring.at(cursor)
-        if (entry !== undefined) chunk += textOf(entry, at, cursor)
+        if (entry !== undefined) chunk += ringText(entry, at, cursor)
         cursor += 1
       }
       if (cursor === feed.ring.end && (inStep || hasReached(feed.upTo, at))) {
@@ -196,27 +211,38 @@ export function streamReader({
     await pause(gatherMs, undefined, { signal, ref: false }).catch(() => undefined)
   }
 
-  function textOf(entry: RingEntry, at: Place, number: number): string {
-    if (entry.kind === 'device-status' || entry.kind === 'rejection') {
-      if (number < joined || !wants(entry.kind, entry)) return ''
-      metrics.streamEvents.inc({ event: entry.kind })
-      return entry.frame
+  function ringText(entry: RingEntry, at: Place, number: number): string {
+    if (entry.kind === 'aside') {
+      if (number < joined || !wants(entry.name, entry)) return ''
+      metrics.streamEvents.inc({ event: entry.name })
+      return entry.text
     }
     if (entry.origin === undefined) {
-      return entry.kind === 'gap' && number >= joined ? shown.gap(entry.reason) : ''
+      return entry.kind === 'gap' && number >= joined ? gap(entry.reason) : ''
     }
     const { partition, offset } = entry.origin
     if (includes(at, entry.origin)) return ''
     at[partition] = offset
-    if (entry.kind === 'gap') return shown.gap(entry.reason)
-    if (entry.kind === 'device-erased') {
-      return shown.wantsErasure(entry.event) ? shown.erasure(entry, at) : ''
-    }
-    if (entry.kind !== 'position' || !shown.wantsPosition(entry.event)) return ''
-    if (!inStep || !resumable) return shown.position(entry, at)
-    if (entry.frame === undefined) entry.frame = shown.position(entry, at)
+    if (entry.kind === 'gap') return gap(entry.reason)
+    if (entry.kind === 'erasure') return wanted.erasure(entry.event) ? textOf(entry, at) : ''
+    if (entry.kind !== 'position' || !wanted.position(entry.event)) return ''
+    if (!inStep || !resumable) return textOf(entry, at)
+    if (entry.text === undefined) entry.text = textOf(entry, at)
     else metrics.streamEvents.inc({ event: 'position' })
-    return entry.frame
+    return entry.text
+  }
+
+  /** `after`: the place after the entry. */
+  function textOf(entry: PositionEntry | ErasureEntry, after: Place): string {
+    if (entry.kind === 'position') {
+      return frame('position', JSON.stringify(showing.record(entry.event)), idAt(after))
+    }
+    const { deviceId } = entry.event
+    return frame('device-erased', JSON.stringify({ deviceId }), idAt(after))
+  }
+
+  function gap(reason: GapReason): string {
+    return frame('gap', GAPS[reason])
   }
 
   function frame(event: StreamEvent, json: string, id?: string): string {

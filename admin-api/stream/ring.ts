@@ -1,20 +1,16 @@
 import type { DeviceErased } from '../../schemas/device-erased.ts'
-import type { PositionReported } from '../../schemas/position-reported.ts'
+import type { ErasureEntry, PositionEntry } from '../../schemas/log-entry.ts'
 import type { Origin } from '../../schemas/read-models.ts'
 import type { Place } from './mark.ts'
 
 /** The entries shown to readers, in the order in which they became known. */
 export type RingEntry =
-  | {
-      readonly kind: 'position'
-      readonly origin: Origin
-      readonly event: PositionReported
-      /** The frame for every reader that is in step; rendered by the first of them. */
-      frame?: string
-    }
-  | (NotReplayed & { readonly kind: 'device-status' })
-  | (NotReplayed & { readonly kind: 'rejection' })
-  | { readonly kind: 'device-erased'; readonly origin: Origin; readonly event: DeviceErased }
+  | (PositionEntry & {
+      /** The text for every reader that is in step; rendered by the first of them. */
+      text?: string
+    })
+  | Aside
+  | ErasureEntry
   /**
    * Retention has overtaken the feed, or the feed cannot read an entry or, without origin, any
    * later one.
@@ -24,11 +20,16 @@ export type RingEntry =
 
 export type GapReason = 'expired' | 'unreadable'
 
-/** An entry that is not from the log, so it has no place in the log. */
-type NotReplayed = {
+/** An entry that is not from the log, so it has no place in it and is not replayed. */
+export type Aside = {
+  readonly kind: 'aside'
+  /** What readers choose it by. */
+  readonly name: string
   readonly accountId: string
   readonly deviceId?: string
-  readonly frame: string
+  readonly text: string
+  /** Whether an erasure of the device takes it. */
+  readonly isErasable: boolean
 }
 
 /** Approximate size of an entry besides its texts. */
@@ -111,8 +112,9 @@ export function createRing({
 }
 
 function isTakenBy(device: ErasedDevice, entry: RingEntry): boolean {
-  if (entry.kind === 'device-status') {
-    return entry.accountId === device.accountId && entry.deviceId === device.deviceId
+  if (entry.kind === 'aside') {
+    const { isErasable, accountId, deviceId } = entry
+    return isErasable && accountId === device.accountId && deviceId === device.deviceId
   }
   if (entry.kind !== 'position') return false
   const { event, origin } = entry
@@ -121,7 +123,7 @@ function isTakenBy(device: ErasedDevice, entry: RingEntry): boolean {
   return origin.partition === device.origin.partition || event.receivedAt <= device.erasedAt
 }
 
-/** A conservative estimate, frame included, that stays constant while the entry is in the ring. */
+/** A conservative estimate, a position's text included, that stays constant while the entry is in the ring. */
 function sizeOf(entry: RingEntry): number {
   switch (entry.kind) {
     case 'position': {
@@ -129,10 +131,9 @@ function sizeOf(entry: RingEntry): number {
       const texts = accountId.length + keyId.length + recordId.length + 3 * deviceId.length
       return OVERHEAD_BYTES + 2 * texts
     }
-    case 'device-status':
-    case 'rejection':
-      return OVERHEAD_BYTES + 2 * (entry.frame.length + (entry.deviceId ?? '').length)
-    case 'device-erased':
+    case 'aside':
+      return OVERHEAD_BYTES + 2 * (entry.text.length + (entry.deviceId ?? '').length)
+    case 'erasure':
     case 'gap':
     case 'erased':
       return OVERHEAD_BYTES

@@ -207,8 +207,11 @@ export function statusChanges({
     ].join(' ')
     if (signal.aborted || sent.get(deviceId) === state) return
     sent.set(deviceId, state)
-    const frame = eventFrame('device-status', JSON.stringify(deviceView(device, now)))
-    feed.push({ kind: 'device-status', accountId, deviceId, frame })
+    const text = eventFrame('device-status', JSON.stringify(deviceView(device, now)))
+    feed.push({
+      ...{ kind: 'aside', name: 'device-status', isErasable: true },
+      ...{ accountId, deviceId, text },
+    })
     pushed += 1
     if (pushed % PUSHED_AT_ONCE === 0) await pause(PUSH_PAUSE_MS)
   }

@@ -1,6 +1,5 @@
 import type { UnreadableEntry } from '../../event-log/event-log.ts'
-import type { Logger } from '../../runtime/logger.ts'
-import type { Metrics } from '../../runtime/metrics.ts'
+import type { FollowerLogger } from './followed.ts'
 import type { RingEntry } from './ring.ts'
 
 /**
@@ -10,16 +9,12 @@ import type { RingEntry } from './ring.ts'
 export function unreadableEntries({
   everyMs,
   push,
-  onMissing,
   logger,
-  metrics,
   signal,
 }: {
   everyMs: number
   push: (gap: RingEntry) => void
-  onMissing?: ((variable: string) => void) | undefined
-  logger: Logger
-  metrics: Metrics
+  logger: FollowerLogger
   signal: AbortSignal
 }): (entry: UnreadableEntry) => void {
   let count = 0
@@ -42,8 +37,6 @@ export function unreadableEntries({
   }
 
   return function unreadable(entry) {
-    metrics.streamUnreadable.inc()
-    if (entry.missing !== undefined) onMissing?.(entry.missing)
     count += 1
     last = entry
     if (waiting !== undefined) return

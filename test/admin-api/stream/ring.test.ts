@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { createRing, type RingEntry } from '../../../admin-api/stream/ring.ts'
+import { createRing, type Aside, type RingEntry } from '../../../admin-api/stream/ring.ts'
 import { positionReported, T0 } from '../../samples.ts'
 
 const LARGE = 2 ** 30
@@ -11,18 +11,25 @@ function position(
   return { kind: 'position', origin, event: positionReported(changes) }
 }
 
+function aside(changes: Partial<Aside>): Aside {
+  return {
+    ...{ kind: 'aside', name: 'device-status', isErasable: true, text: '' },
+    ...{ accountId: 'acc-1', deviceId: 'tug', ...changes },
+  }
+}
+
 describe('the ring', () => {
   test('keeps the last entries and says behind which place they stand', () => {
     const ring = createRing({ before: { 0: 9 }, maxEntries: 3, maxBytes: LARGE })
     for (let offset = 10; offset < 14; offset += 1) {
       ring.push(position({ partition: offset % 2, offset }))
     }
-    ring.push({ kind: 'device-status', accountId: 'acc-1', deviceId: 'tug', frame: 'x' })
+    ring.push(aside({ text: 'x' }))
     expect([ring.first, ring.end]).toEqual([2, 5])
     expect(ring.before).toEqual({ 0: 10, 1: 11 })
     expect(ring.at(1)).toBeUndefined()
     expect(ring.at(2)).toMatchObject({ origin: { offset: 12 } })
-    expect(ring.at(4)).toMatchObject({ kind: 'device-status' })
+    expect(ring.at(4)).toMatchObject({ kind: 'aside' })
     expect(ring.at(5)).toBeUndefined()
   })
 
@@ -33,10 +40,8 @@ describe('the ring', () => {
     }
     expect(ring.end - ring.first).toBeLessThan(6)
     expect(ring.end).toBe(100)
-    const frame = 'x'.repeat(10_000)
-    for (let time = 0; time < 20; time += 1) {
-      ring.push({ kind: 'device-status', accountId: 'acc-1', deviceId: 'tug', frame })
-    }
+    const text = 'x'.repeat(10_000)
+    for (let time = 0; time < 20; time += 1) ring.push(aside({ text }))
     expect(ring.end - ring.first).toBeLessThan(6)
     // Removed entries no longer count.
     for (let offset = 100; offset < 150; offset += 1) ring.push(position({ partition: 0, offset }))
@@ -52,7 +57,7 @@ describe('the ring', () => {
     expect([ring.first, ring.end]).toEqual([2, 3])
   })
 
-  test('an erasure takes the device’s positions and statuses, and no others', () => {
+  test('an erasure takes the device’s positions and what else it may take, and no others', () => {
     const ring = createRing({ before: {}, maxEntries: 20, maxBytes: LARGE })
     const tug = { deviceId: 'tug', receivedAt: T0 }
     const entries: readonly (readonly [RingEntry, boolean])[] = [
@@ -62,8 +67,9 @@ describe('the ring', () => {
       [position({ partition: 2, offset: 0 }, tug), true],
       [position({ partition: 2, offset: 1 }, { ...tug, receivedAt: T0 + 2 }), false],
       [position({ partition: 1, offset: 6 }, { ...tug, receivedAt: T0 + 2 }), true],
-      [{ kind: 'device-status', accountId: 'acc-1', deviceId: 'tug', frame: '' }, true],
-      [{ kind: 'device-status', accountId: 'acc-2', deviceId: 'tug', frame: '' }, false],
+      [aside({}), true],
+      [aside({ accountId: 'acc-2' }), false],
+      [aside({ isErasable: false }), false],
     ]
     for (const [entry] of entries) ring.push(entry)
     const origin = { partition: 1, offset: 7 }

@@ -1,0 +1,27 @@
+import type { EventLog } from '../../event-log/event-log.ts'
+import type { Offsets, Origin } from '../../schemas/read-models.ts'
+
+// What readers that follow the log are given.
+
+export type ReadableLog = Pick<EventLog, 'tail' | 'extent'>
+
+/** The part of a logger that readers of the log use. */
+export type FollowerLogger = Record<
+  'debug' | 'warn' | 'error',
+  (fields: object, message: string) => void
+>
+
+export type ReadErasure = { readonly origin: Origin; readonly erasedAt: number }
+
+/** The erasures that the store knows; `pending`: one is not applied, and may not be in the log yet. */
+export type KnownErasures = {
+  erasuresOf(query: {
+    readonly accountId: string
+    readonly deviceIds: readonly string[]
+  }): Promise<
+    ReadonlyMap<
+      string,
+      { readonly pending: boolean; readonly upTo: Offsets; readonly erasedAt: number }
+    >
+  >
+}

@@ -1,0 +1,125 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { LogBatch, LogEntry, TailItem } from '../../event-log/event-log.ts'
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
+import type { DeviceErased } from '../../schemas/device-erased.ts'
+import type { ErasureEntry, PositionEntry } from '../../schemas/log-entry.ts'
+import type { PositionReported } from '../../schemas/position-reported.ts'
+import type { NotErased } from './erased.ts'
+import type { FollowerLogger, ReadableLog } from './followed.ts'
+import type { LiveFeed } from './live-feed.ts'
+import type { Place } from './mark.ts'
+import type { GapReason } from './ring.ts'
+
+/** The entries that a reader wants. */
+export type Wanted = {
+  position(event: PositionReported): boolean
+  erasure(event: DeviceErased): boolean
+}
+
+export type PastItem =
+  | { readonly kind: 'entries'; readonly entries: readonly (PositionEntry | ErasureEntry)[] }
+  | { readonly kind: 'gap'; readonly reason: GapReason }
+
+/**
+ * Reads what the ring no longer holds with a separate tail, until the ring holds the rest. Advances `place`
+ * past each item when the next one is asked for. Returns true at the ring; false if the reader has ended or
+ * erasures are unknown. Tells of one gap at most.
+ */
+export async function* readPast({
+  eventLog,
+  feed,
+  notErased,
+  place,
+  wanted,
+  retryMs,
+  signal,
+  logger,
+}: {
+  eventLog: ReadableLog
+  feed: LiveFeed
+  notErased: NotErased
+  place: Place
+  wanted: Wanted
+  retryMs: number
+  signal: AbortSignal
+  logger: FollowerLogger
+}): AsyncGenerator<PastItem, boolean> {
+  let gapTold = false
+  let unknown = false
+  const arrived = () => feed.isCaughtUp() && feed.holds(place)
+
+  while (!signal.aborted && !arrived() && !unknown) {
+    try {
+      yield* readOn()
+    } catch (error) {
+      logger.warn({ err: error }, 'a reader of the past waits for the log')
+      await pause(retryMs, undefined, { signal, ref: false }).catch(() => undefined)
+    }
+  }
+  return arrived() && !signal.aborted
+
+  async function* readOn(): AsyncGenerator<PastItem, void> {
+    const ending = new AbortController()
+    const ended = AbortSignal.any([signal, ending.signal])
+    const items = eventLog.tail({ after: { ...place }, signal: ended })[Symbol.asyncIterator]()
+    try {
+      while (!signal.aborted && !arrived() && !unknown) {
+        const next = await nextUnlessArrived(items)
+        if (next === undefined || next.done === true) return
+        yield* take(next.value)
+        await endOfTurn()
+      }
+    } finally {
+      ending.abort()
+      items.return?.().catch((error: unknown) => {
+        logger.debug({ err: error }, 'a reader of the past did not end well')
+      })
+    }
+  }
+
+  /** Undefined if the ring holds the rest before anything comes. */
+  function nextUnlessArrived(
+    items: AsyncIterator<TailItem>,
+  ): Promise<IteratorResult<TailItem> | undefined> {
+    return new Promise((resolve, reject) => {
+      const stopListening = feed.listen(() => {
+        if (arrived()) resolve(undefined)
+      })
+      items.next().then(resolve, reject).finally(stopListening)
+    })
+  }
+
+  async function* take(item: TailItem): AsyncGenerator<PastItem, void> {
+    if (item.kind === 'batch') {
+      yield* show(item)
+      return
+    }
+    yield* tellGap('expired')
+    const extent = await eventLog.extent()
+    const first = extent.find(({ partition }) => partition === item.partition)?.first ?? 0
+    if (first > 0) place[item.partition] = Math.max(place[item.partition] ?? -1, first - 1)
+  }
+
+  function* tellGap(reason: GapReason): Generator<PastItem, void> {
+    if (!gapTold) yield { kind: 'gap', reason }
+    gapTold = true
+  }
+
+  async function* show(batch: LogBatch): AsyncGenerator<PastItem, void> {
+    if (batch.entries.some(({ kind }) => kind === 'unreadable')) yield* tellGap('unreadable')
+    const positions = batch.entries.filter(
+      (entry) => entry.kind === 'position' && wanted.position(entry.event),
+    ) as readonly PositionEntry[]
+    const left = await notErased(batch, positions)
+    if (left === undefined) {
+      unknown = true
+      return
+    }
+    const shown = new Set<LogEntry>(left)
+    const entries = batch.entries.filter((entry): entry is PositionEntry | ErasureEntry =>
+      entry.kind === 'erasure' ? wanted.erasure(entry.event) : shown.has(entry),
+    )
+    if (entries.length > 0) yield { kind: 'entries', entries }
+    place[batch.partition] = batch.lastOffset
+  }
+}
