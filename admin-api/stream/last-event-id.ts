@@ -1,6 +1,6 @@
 import { invalidParams } from '../../runtime/errors.ts'
 import type { AdminContext } from '../http/admin-route.ts'
-import { readMark, type Place } from './mark.ts'
+import { readMark, type Place } from '../../event-log/follow/mark.ts'
 
 /**
  * The place after which a returning client resumes, if it sends one.

@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import type { ReportRejected } from '../../schemas/report-rejected.ts'
 import type { Rejections } from '../../store/back-office.ts'
 import { rejectionView } from '../rejections.ts'
-import type { LiveFeed } from './live-feed.ts'
+import type { LiveFeed } from '../../event-log/follow/live-feed.ts'
 import { eventFrame } from './sse.ts'
 
 /** Pushes an account's rejections into the ring as they are stored. */

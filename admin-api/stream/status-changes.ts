@@ -8,7 +8,7 @@ import { livenessLastsUntil, type Liveness } from '../../schemas/liveness.ts'
 import { liveness, type Device, type Origin } from '../../schemas/read-models.ts'
 import type { DeviceInterval, Devices } from '../../store/read-models.ts'
 import { deviceView } from '../devices/devices.ts'
-import type { LiveFeed } from './live-feed.ts'
+import type { LiveFeed } from '../../event-log/follow/live-feed.ts'
 import { eventFrame } from './sse.ts'
 
 export type StatusStore = Pick<Devices, 'findDevices' | 'pageDevices' | 'devicesWithInterval'>

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { writeMark } from '../../../admin-api/stream/mark.ts'
+import { writeMark } from '../../../event-log/follow/mark.ts'
 import type { PositionReported } from '../../../schemas/position-reported.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported, T0 } from '../../samples.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { readMark, writeMark } from '../../../admin-api/stream/mark.ts'
+import { readMark, writeMark } from '../../../event-log/follow/mark.ts'
 
 const place = fc.dictionary(fc.nat(99_999).map(String), fc.maxSafeNat(), { maxKeys: 40 })
 

@@ -1,12 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import type {
-  LogBatch,
-  PositionEntry,
-  SeenEntry,
-  UnreadableEntry,
-} from '../../event-log/event-log.ts'
-import { furthest, hasReached } from '../../event-log/offsets.ts'
+import type { LogBatch, PositionEntry, SeenEntry, UnreadableEntry } from '../event-log.ts'
+import { furthest, hasReached } from '../offsets.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { AppendedEvent } from '../../schemas/appended-event.ts'
 import { isWithdrawn } from '../../schemas/device-erased.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { LogBatch, LogEntry, TailItem } from '../../event-log/event-log.ts'
+import type { LogBatch, LogEntry, TailItem } from '../event-log.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { DeviceErased } from '../../schemas/device-erased.ts'
 import type { ErasureEntry, PositionEntry } from '../../schemas/log-entry.ts'

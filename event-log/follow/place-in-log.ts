@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { hasReached, noFurtherThan } from '../../event-log/offsets.ts'
+import { hasReached, noFurtherThan } from '../offsets.ts'
 import type { FollowerLogger, ReadableLog } from './followed.ts'
 import type { LiveFeed } from './live-feed.ts'
 import type { Place } from './mark.ts'

@@ -1,4 +1,4 @@
-import type { UnreadableEntry } from '../../event-log/event-log.ts'
+import type { UnreadableEntry } from '../event-log.ts'
 import type { FollowerLogger } from './followed.ts'
 import type { RingEntry } from './ring.ts'
 

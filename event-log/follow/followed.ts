@@ -1,4 +1,4 @@
-import type { EventLog } from '../../event-log/event-log.ts'
+import type { EventLog } from '../event-log.ts'
 import type { Offsets, Origin } from '../../schemas/read-models.ts'
 
 // What readers that follow the log are given.

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import type { LogBatch } from '../../event-log/event-log.ts'
+import type { LogBatch } from '../event-log.ts'
 import { isWithdrawn } from '../../schemas/device-erased.ts'
 import type { PositionEntry } from '../../schemas/log-entry.ts'
 import type { FollowerLogger, KnownErasures, ReadErasure } from './followed.ts'
