@@ -8,6 +8,7 @@ import { startPrometheus } from './prometheus.ts'
 import {
   apicurio,
   kafkaJars,
+  kubernetesSchemas,
   mongodbProgram,
   openapiGenerator,
   prometheusProgram,
@@ -31,6 +32,7 @@ export type Services = {
   readonly ownMongodb: typeof startMongodb
   readonly mongodbWithUsers: typeof startMongodbWithUsers
   readonly schemathesis: { readonly folder: string }
+  readonly kubernetesSchemas: { readonly pythonPath: string }
   readonly prometheus: typeof startPrometheus
   /** The command-line program. */
   readonly sqlite3: object
@@ -71,29 +73,12 @@ const SERVICES: { [Name in keyof Services]: (own: string) => Promise<Shared<Serv
   ownSchemaRegistry: async () => startable('the schema registry', startSchemaRegistry, apicurio),
   ownMongodb: async () => startable('MongoDB', startMongodb, mongodbProgram),
   mongodbWithUsers: async () => ofProgram('MongoDB', startMongodbWithUsers, mongodbProgram),
-  prometheus: async () => {
-    try {
-      await prometheusProgram()
-      return { kind: 'running', address: startPrometheus }
-    } catch (error) {
-      return { kind: 'unavailable', reason: `Prometheus: ${String(error)}` }
-    }
-  },
+  prometheus: () => ofProgram('Prometheus', startPrometheus, prometheusProgram),
   sqlite3: () => ofProgram('sqlite3', {}, sqlite3Program),
-  openapiGenerator: async () => {
-    try {
-      return { kind: 'running', address: await openapiGenerator() }
-    } catch (error) {
-      return { kind: 'unavailable', reason: `OpenAPI Generator: ${String(error)}` }
-    }
-  },
-  schemathesis: async () => {
-    try {
-      return { kind: 'running', address: { folder: await schemathesis() } }
-    } catch (error) {
-      return { kind: 'unavailable', reason: `Schemathesis: ${String(error)}` }
-    }
-  },
+  openapiGenerator: () => fetched('OpenAPI Generator', openapiGenerator),
+  schemathesis: () => fetched('Schemathesis', async () => ({ folder: await schemathesis() })),
+  kubernetesSchemas: () =>
+    fetched('Kubernetes schemas', async () => ({ pythonPath: await kubernetesSchemas() })),
 }
 
 /** Whether a server of one's own could be started here, from an image or from its program. */
@@ -106,14 +91,20 @@ async function startable<Start>(
   return ofProgram(name, start, program)
 }
 
-async function ofProgram<Start>(
+function ofProgram<Start>(
   name: string,
   start: Start,
   program: () => Promise<unknown>,
 ): Promise<Shared<Start>> {
+  return fetched(name, async () => (await program(), start))
+}
+
+async function fetched<Address>(
+  name: string,
+  fetch: () => Promise<Address>,
+): Promise<Shared<Address>> {
   try {
-    await program()
-    return { kind: 'running', address: start }
+    return { kind: 'running', address: await fetch() }
   } catch (error) {
     return { kind: 'unavailable', reason: `${name}: ${String(error)}` }
   }

@@ -12,6 +12,7 @@ export const APICURIO_VERSION = '2.6.13.Final'
 const SECANTUS_VERSION = '0.7.0b3'
 const OPENAPI_GENERATOR_VERSION = '7.17.0'
 const SCHEMATHESIS_VERSION = '4.32.5'
+const KUBERNETES_VALIDATE_VERSION = '1.37.0'
 
 /** The folder of Apache Kafka's jars, from Maven Central. */
 export function kafkaJars(): Promise<string> {
@@ -89,6 +90,14 @@ export async function openapiGenerator(): Promise<{ jar: string; pythonPath: str
   })
   const jar = join(folder, `openapi-generator-cli-${OPENAPI_GENERATOR_VERSION}.jar`)
   return { jar, pythonPath: join(folder, 'python') }
+}
+
+/** The import path of the schemas of Kubernetes' API and of their checker, from PyPI. */
+export function kubernetesSchemas(): Promise<string> {
+  return provide(`kubernetes-validate-${KUBERNETES_VALIDATE_VERSION}`, async (folder) => {
+    const install = ['-m', 'pip', 'install', '-q', '--target', folder]
+    await run('python3', [...install, `kubernetes-validate==${KUBERNETES_VALIDATE_VERSION}`])
+  })
 }
 
 /** Rejects where Prometheus is not installed (Debian: `apt-get install prometheus`). */

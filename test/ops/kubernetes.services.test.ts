@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, test } from '@jest/globals'
+import { ownDirectory } from '../own-directory.ts'
+import { describeWith } from '../services/describe-with.ts'
+
+const run = promisify(execFile)
+const folder = fileURLToPath(new URL('../../ops/kubernetes', import.meta.url))
+
+await describeWith(['kubernetesSchemas'], 'Kubernetes manifests', ({ kubernetesSchemas }) => {
+  /** @throws where a file is not as the schemas of the API say, an unknown field included. */
+  function check(...files: readonly string[]) {
+    const env = { ...process.env, PYTHONPATH: kubernetesSchemas.pythonPath }
+    const args = ['-m', 'kubernetes_validate', '--kubernetes-version', '1.30', '--strict']
+    return run('python3', [...args, ...files], { env })
+  }
+
+  test('are as the schemas of the API say', async () => {
+    const files = readdirSync(folder).filter((file) => file.endsWith('.yaml'))
+    expect(files.length).toBeGreaterThan(3)
+    await check(...files.map((file) => join(folder, file)))
+  })
+
+  test('would be refused with a field that the API does not have', async () => {
+    const file = join(await ownDirectory(), 'misspelt.yaml')
+    const text = readFileSync(join(folder, 'projector.yaml'), 'utf8')
+    writeFileSync(file, text.replace('readinessProbe:', 'readynessProbe:'))
+    await expect(check(file)).rejects.toMatchObject({
+      stdout: expect.stringContaining('readynessProbe'),
+    })
+  })
+})
