@@ -41,7 +41,7 @@ import type { StreamOptions } from './stream/options.ts'
 import { liveStreams } from './stream/live-streams.ts'
 import { streamRoutes } from './stream/stream-route.ts'
 import { systemHistoryRoute } from './system-history.ts'
-import { systemRoutes, type Mode } from './system.ts'
+import { systemRoutes, type DataDirectory, type Mode } from './system.ts'
 import { limitedLookUps } from './http/known-secrets.ts'
 import { lateEntries } from './http/late-entries.ts'
 import { shareCallers } from './http/share-callers.ts'
@@ -56,6 +56,8 @@ export type AdminDependencies = {
   readonly clock: Clock
   readonly logger: Logger
   readonly mode: Mode
+  /** Absent where the data are in no directory of this machine. */
+  readonly measureData?: (() => Promise<DataDirectory>) | undefined
   readonly ingest: IngestAddresses
   /** How often a person or key may ask about a pasted key; absent: 10 in 60 s. */
   readonly pastedKeyLimit?: RateLimit | 'off' | undefined

@@ -6,7 +6,7 @@ import type { InstanceReport } from '../schemas/instance-report.ts'
 import type { Store } from '../store/store.ts'
 import { builtConsole } from './console-page/built-console.ts'
 import { createAdminApp, type AdminLog } from './app.ts'
-import type { Mode } from './system.ts'
+import type { DataDirectory, Mode } from './system.ts'
 import { ingestAddresses } from './ingest-addresses.ts'
 import { ensureFirstOperator } from './sign-in/first-operator.ts'
 
@@ -20,10 +20,12 @@ export async function startAdminApi(
     eventLog,
     mode,
     ingestUrl,
+    measureData,
   }: {
     store: Store
     eventLog: AdminLog
     mode: Mode
+    measureData?: () => Promise<DataDirectory>
     /** The URL of the ingest API in the same process; absent: it runs elsewhere. */
     ingestUrl?: string
   },
@@ -45,7 +47,18 @@ export async function startAdminApi(
   }
   const server = await serveHttp({
     app: createAdminApp({
-      ...{ store, eventLog, mode, clock, logger, metrics, stopping, trustProxy, ready },
+      ...{
+        store,
+        eventLog,
+        mode,
+        measureData,
+        clock,
+        logger,
+        metrics,
+        stopping,
+        trustProxy,
+        ready,
+      },
       console: builtConsole(config),
       ingest: ingestAddresses(config, ingestUrl),
       map: config.map,

@@ -14,19 +14,29 @@ import { isoTime, TIME } from './http/views.ts'
 /** Everything in one process, or separate services on Kafka and MongoDB. */
 export type Mode = 'embedded' | 'distributed'
 
+/** The data directory of an embedded service; `lastBackupAt`: undefined if no backup is known. */
+export type DataDirectory = {
+  readonly storage: { readonly dataBytes: number; readonly freeBytes: number }
+  readonly lastBackupAt: number | undefined
+}
+
 /** The state of the whole service, across all its processes. */
 export function systemRoutes({
   store,
   clock,
   mode,
+  measureData,
 }: {
   store: Store
   clock: Clock
   mode: Mode
+  measureData?: (() => Promise<DataDirectory>) | undefined
 }): AdminRoute[] {
   async function show(ctx: AdminContext): Promise<void> {
     const instances = await store.instances({ reportedSince: clock.now() - INSTANCE_GONE_MS })
-    succeed(ctx, systemView({ instances, mode }))
+    const retentionDays = (await store.retentionDays()) ?? null
+    const data = await measureData?.()
+    succeed(ctx, { ...systemView({ instances, mode }), retentionDays, ...(data && dataView(data)) })
   }
 
   return [
@@ -55,6 +65,7 @@ const SYSTEM: JsonSchema = {
     'refusedPerMinute',
     'spool',
     'instances',
+    'retentionDays',
   ],
   properties: {
     mode: { enum: ['embedded', 'distributed'] },
@@ -90,6 +101,26 @@ const SYSTEM: JsonSchema = {
       },
       additionalProperties: false,
     },
+    retentionDays: {
+      type: ['number', 'null'],
+      description: 'Records are removed so many days after their receipt; null: never',
+    },
+    storage: {
+      description: 'The data of a service in one process; absent on Kafka and MongoDB',
+      type: 'object',
+      required: ['dataBytes', 'freeBytes'],
+      properties: {
+        dataBytes: { type: 'integer', description: 'What DATA_DIR takes' },
+        freeBytes: { type: 'integer', description: 'What its disk has left' },
+      },
+      additionalProperties: false,
+    },
+    lastBackupAt: {
+      ...TIME,
+      type: ['string', 'null'],
+      description:
+        'When the newest complete backup by `npm run backup` began; null: none is known. Absent on Kafka and MongoDB',
+    },
     instances: {
       type: 'array',
       items: {
@@ -108,6 +139,10 @@ const SYSTEM: JsonSchema = {
     },
   },
   additionalProperties: false,
+}
+
+function dataView({ storage, lastBackupAt }: DataDirectory) {
+  return { storage, lastBackupAt: lastBackupAt === undefined ? null : isoTime(lastBackupAt) }
 }
 
 function systemView({ instances, mode }: { instances: readonly InstanceReport[]; mode: Mode }) {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { EventLog } from '../event-log/event-log.ts'
 import { openKafkaEventLog } from '../event-log/kafka/kafka-event-log.ts'
+import { countSqliteEvents } from '../event-log/sqlite/count-events.ts'
 import { openSqliteEventLog } from '../event-log/sqlite/sqlite-event-log.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
 import type { Config } from '../runtime/config/config.ts'
@@ -10,6 +11,17 @@ import { privateDirectory, holdStopped } from '../runtime/sqlite/data-directory.
 import { openMongoStore } from '../store/mongo/mongo-store.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import type { Store } from '../store/store.ts'
+
+/** The file of the embedded service's log. */
+export const LOG_FILE = 'log.sqlite'
+
+/** Opens the log and the store in a folder that no service uses. */
+export type OpenData = (directory: string) => {
+  readonly eventLog: EventLog
+  readonly store: Store
+  /** Counts the events in the log's file one by one. */
+  readonly countEvents: () => number
+}
 
 type Use = {
   readonly config: Config
@@ -30,7 +42,7 @@ export function holdData(
   const nothing = { release: () => undefined }
   if (distributed !== undefined) return nothing
   const directory = resolve(dataDir)
-  if (!existsSync(join(directory, 'log.sqlite'))) {
+  if (!existsSync(join(directory, LOG_FILE))) {
     throw new Error(`there is no event log in ${directory}: set DATA_DIR to where it is`)
   }
   return task === undefined ? nothing : holdStopped(directory, { task })
@@ -54,7 +66,7 @@ export function openEventLog(
   if (distributed === undefined) {
     const directory = resolve(dataDir)
     privateDirectory(directory, { logger })
-    return openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock, logger })
+    return openSqliteEventLog({ file: join(directory, LOG_FILE), clock, logger })
   }
   return openKafkaEventLog({
     ...{ ...distributed.kafka, clientId: name, clock, logger },
@@ -63,4 +75,13 @@ export function openEventLog(
       onFatal()
     },
   })
+}
+
+export const openData: OpenData = (directory) => {
+  const file = join(directory, LOG_FILE)
+  return {
+    store: openSqliteStore({ directory }),
+    eventLog: openSqliteEventLog({ file, clock }),
+    countEvents: () => countSqliteEvents(file),
+  }
 }

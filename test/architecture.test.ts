@@ -52,6 +52,8 @@ const allowed: Record<string, readonly string[]> = {
   ...Object.fromEntries(services.map((name) => [name, ['schemas/', 'runtime/', ...ports]])),
   embedded: [...services.map((name) => `${name}/`), 'schemas/', 'runtime/', ...ports],
   commands: ['runtime/', ...ports],
+  'commands/backup': ['projector/', ...forCommands, ...ports],
+  'commands/restore': ['commands/backup/', ...forCommands],
   'commands/dead-letters': [...forCommands, ...ports],
   'commands/import': ['client/', 'ingest-api/apps/', ...forCommands],
   'commands/rebuild': ['projector/', ...forCommands, ...ports],

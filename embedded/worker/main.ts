@@ -6,6 +6,8 @@ import { openSqliteLogReader } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { startProjector } from '../../projector/service.ts'
 import { systemClock as clock } from '../../runtime/clock.ts'
 import { runProgram } from '../../runtime/program.ts'
+import { dataBytes, freeBytes } from '../../runtime/sqlite/disk-space.ts'
+import { lastBackupAt } from '../../runtime/sqlite/last-backup.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { joinThread, type Peer } from '../calls.ts'
 import type { MainThread, WorkerThread } from '../threads.ts'
@@ -28,10 +30,15 @@ await runProgram('gps', async (program) => {
   let finish = () => {}
   const finished = new Promise<void>((done) => (finish = done))
 
+  const measureData = async () => ({
+    storage: { dataBytes: await dataBytes(directory), freeBytes: await freeBytes(directory) },
+    lastBackupAt: await lastBackupAt(directory),
+  })
+
   const main: Peer<MainThread> = joinThread<WorkerThread, MainThread>(parentPort, {
     opened: async () => undefined,
     startAdminApi: (ingestUrl) =>
-      startAdminApi({ store, eventLog, mode: 'embedded', ingestUrl }, program),
+      startAdminApi({ store, eventLog, mode: 'embedded', ingestUrl, measureData }, program),
     touchKeys: (usedAt) => store.touchKeys(usedAt),
     saveInstance: (report) => store.saveInstance(report),
     appended: async () => reader.appended(),

@@ -5,7 +5,8 @@ import { DependencyError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { isBusy, translated } from './sqlite-errors.ts'
 
-const LOCK = 'in-use.lock'
+/** Exists, and is empty, wherever a service has run. */
+export const LOCK = 'in-use.lock'
 
 /**
  * Creates the directory if needed, and restricts it and its files, including those that this process

@@ -51,7 +51,7 @@ const ENDINGS = ['', '-wal', '-shm']
 /** Removes the files of all other generations; processes that have one open keep its content. */
 export function removeReadModelsExcept(directory: string, kept: readonly number[]): void {
   const stays = new Set(
-    kept.flatMap((generation) => ENDINGS.map((ending) => fileOf(generation) + ending)),
+    kept.flatMap((generation) => ENDINGS.map((ending) => readModelsFile(generation) + ending)),
   )
   for (const name of readdirSync(directory)) {
     if (!/^read-models-\d+\.sqlite(-wal|-shm)?$/.test(name) || stays.has(name)) continue
@@ -72,7 +72,7 @@ export function openReadModels(
   { settingsFile, onMigration }: OpenOptions = {},
 ): SqliteReadModels {
   // Data lost in a power failure is projected again.
-  const database = new Database(join(directory, fileOf(generation)), READ_MODELS_SCHEMA, {
+  const database = new Database(join(directory, readModelsFile(generation)), READ_MODELS_SCHEMA, {
     synchronous: 'NORMAL',
     onMigration,
   })
@@ -205,6 +205,6 @@ function attach(database: Database, settingsFile: string): void {
   }
 }
 
-function fileOf(generation: number): string {
+export function readModelsFile(generation: number): string {
   return `read-models-${generation}.sqlite`
 }

@@ -21,7 +21,8 @@ import { REJECTIONS } from '../back-office/kinds.ts'
 import type { WantedRetention } from '../retention.ts'
 import type { Store } from '../store.ts'
 
-const ACCOUNTS_FILE = 'accounts.sqlite'
+export const ACCOUNTS_FILE = 'accounts.sqlite'
+export const REJECTIONS_FILE = 'rejections.sqlite'
 /**
  * A separate file: a flood of bad reports writes here endlessly, and must neither delay sign-ins and key
  * changes, nor bloat the one file that cannot be rebuilt. `makeTables` creates all of its tables.
@@ -58,7 +59,7 @@ export function openSqliteStore({
     const accounts = open(ACCOUNTS_FILE, ACCOUNTS_SCHEMA)
     makeTables(accounts, BACK_OFFICE)
     if (retention !== undefined) sqliteRetention(accounts).claim(retention.wanted)
-    const rejections = open('rejections.sqlite', REJECTIONS_SCHEMA)
+    const rejections = open(REJECTIONS_FILE, REJECTIONS_SCHEMA)
     makeTables(rejections, [REJECTIONS])
     return storeOn({ accounts, rejections, directory, clock, onMigration })
   } catch (error) {
@@ -76,7 +77,7 @@ export function openSqliteGrants({
 }: {
   directory: string
 }): Pick<Store, 'findGrant'> & { close(): void } {
-  const accounts = new Database(join(directory, 'accounts.sqlite'), ACCOUNTS_SCHEMA, {
+  const accounts = new Database(join(directory, ACCOUNTS_FILE), ACCOUNTS_SCHEMA, {
     readOnly: true,
   })
   const keys = openGrants(sqliteDocuments(accounts), sqliteDeviceSettings(accounts))

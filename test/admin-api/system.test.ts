@@ -37,6 +37,7 @@ test('while nothing has reported, what is not known is null', async () => {
     refusedPerMinute: 0,
     spool: null,
     instances: [],
+    retentionDays: null,
   })
 })
 

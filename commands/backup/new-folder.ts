@@ -1,0 +1,51 @@
+import { mkdir, open, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** What an empty file system has. */
+const LOST_AND_FOUND = 'lost+found'
+
+/** A folder that was empty, or that this program has made. */
+export type NewFolder = {
+  /** Removes everything that is in it now, and the folder if this program made it. */
+  undo(): Promise<void>
+}
+
+/**
+ * Makes a folder for this user alone, unless it exists and is empty but for the `ignored` names.
+ * @throws {Error} when anything else is in it.
+ */
+export async function newFolder(
+  directory: string,
+  ignored: readonly string[] = [],
+): Promise<NewFolder> {
+  const firstMade = await mkdir(directory, { recursive: true, mode: 0o700 })
+  await expectEmpty(directory, ignored)
+  return {
+    async undo() {
+      const inIt = async () => (await namesIn(directory)).map((name) => join(directory, name))
+      const made = firstMade === undefined ? await inIt() : [firstMade]
+      for (const path of made) await rm(path, { recursive: true, force: true })
+    },
+  }
+}
+
+/** @throws {Error} when anything but the `ignored` names is in the folder. */
+export async function expectEmpty(directory: string, ignored: readonly string[]): Promise<void> {
+  const names = await namesIn(directory)
+  if (names.every((name) => ignored.includes(name))) return
+  throw new Error(`${directory} is not empty: choose a new folder, or remove what is in it`)
+}
+
+/** Puts the names of new files on disk. */
+export async function syncDirectory(directory: string): Promise<void> {
+  const opened = await open(directory, 'r')
+  try {
+    await opened.sync()
+  } finally {
+    await opened.close()
+  }
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  return (await readdir(directory)).filter((name) => name !== LOST_AND_FOUND)
+}

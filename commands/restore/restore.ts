@@ -1,0 +1,100 @@
+import { mkdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expectRoom, type Show } from '../backup/backup.ts'
+import { checkCopy } from '../backup/check-copy.ts'
+import { copyFile } from '../backup/copy-file.ts'
+import { readManifest, type BackupFile, type Manifest } from '../backup/manifest.ts'
+import { expectEmpty, newFolder, syncDirectory } from '../backup/new-folder.ts'
+import type { OpenData } from '../open.ts'
+import { freeBytes } from '../../runtime/sqlite/disk-space.ts'
+import { holdDirectory, LOCK } from '../../runtime/sqlite/data-directory.ts'
+import { noteBackup } from '../../runtime/sqlite/last-backup.ts'
+
+/** Within the data directory: nobody takes what is there for data. A restore that was killed leaves it behind. */
+const UNFINISHED = 'restoring'
+const OURS = [LOCK, `${LOCK}-journal`, UNFINISHED]
+
+/**
+ * Puts a backup into an empty data directory. On failure that is as it was.
+ * @throws {Error} that says why nothing was restored.
+ */
+export async function restore({
+  from,
+  to,
+  openData,
+  show,
+  free = freeBytes,
+}: {
+  from: string
+  to: string
+  openData: OpenData
+  show: Show
+  free?: (directory: string) => Promise<number>
+}): Promise<Manifest> {
+  const manifest = await readManifest(from)
+  for (const file of manifest.files) await expectWhole(from, file)
+  const folder = await newFolder(to, OURS)
+  const held = holdDirectory(to, { variable: 'DATA_DIR' })
+  try {
+    // Another restore may just have ended.
+    await expectEmpty(to, OURS)
+    try {
+      const needed = manifest.files.reduce((sum, { bytes }) => sum + bytes, 0)
+      await expectRoom({ needed, directory: to, free })
+      await copyChecked({ from, to: join(to, UNFINISHED), manifest, show })
+      show('checks the copy')
+      await checkCopy(join(to, UNFINISHED), openData)
+      await putInPlace(to, manifest)
+    } catch (error) {
+      await folder.undo()
+      throw error
+    }
+  } finally {
+    held.release()
+  }
+  return manifest
+}
+
+async function copyChecked({
+  from,
+  to,
+  manifest: { files },
+  show,
+}: {
+  from: string
+  to: string
+  manifest: Manifest
+  show: Show
+}): Promise<void> {
+  await rm(to, { recursive: true, force: true })
+  await mkdir(to, { mode: 0o700 })
+  const total = files.reduce((sum, { bytes }) => sum + bytes, 0)
+  let done = 0
+  for (const { name, sha256 } of files) {
+    const copied = await copyFile(join(from, name), join(to, name), (bytes) => {
+      done += bytes
+      show(`copies ${name}: ${Math.floor((100 * done) / Math.max(1, total))} % of the backup`)
+    })
+    if (copied !== sha256) throw damaged(join(from, name))
+  }
+}
+
+/** The log comes last: without it no service takes the read models of a restore that was killed here. */
+async function putInPlace(directory: string, { files, begunAt }: Manifest): Promise<void> {
+  for (const { name } of files)
+    await rename(join(directory, UNFINISHED, name), join(directory, name))
+  await rm(join(directory, UNFINISHED), { recursive: true })
+  await noteBackup(directory, begunAt)
+  await syncDirectory(directory)
+}
+
+/** A quick look before anything is copied. */
+async function expectWhole(directory: string, { name, bytes }: BackupFile): Promise<void> {
+  const file = join(directory, name)
+  const found = await stat(file).catch(() => undefined)
+  if (found?.size !== bytes) throw damaged(file)
+}
+
+function damaged(file: string): Error {
+  return new Error(`${file} is damaged: it is not as the backup wrote it; choose another backup`)
+}

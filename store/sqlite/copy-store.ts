@@ -1,0 +1,44 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { Database } from '../../runtime/sqlite/database.ts'
+import { ACCOUNTS_SCHEMA } from './accounts-schema.ts'
+import { sqliteGenerations } from './generations.ts'
+import { readModelsFile } from './read-models.ts'
+import { ACCOUNTS_FILE, REJECTIONS_FILE } from './sqlite-store.ts'
+
+const ATTEMPTS = 3
+
+/**
+ * Copies the files of a store in use, with `copy`, one after the other, and returns their names. The read models come
+ * first: what they lack of an erasure is done again, also to the accounts. A log that is copied after all of them has
+ * every event that they have.
+ */
+export async function copySqliteStore(
+  { from, to }: { readonly from: string; readonly to: string },
+  copy: (name: string) => Promise<void>,
+): Promise<string[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    const inUse = generationIn(from)
+    const copied = [readModelsFile(inUse), ACCOUNTS_FILE]
+    try {
+      for (const name of copied) await copy(name)
+      if (generationIn(to) === inUse) {
+        await copy(REJECTIONS_FILE)
+        return [...copied, REJECTIONS_FILE]
+      }
+    } catch (error) {
+      // A rebuild that has switched removes the read models from before.
+      if (generationIn(from) === inUse || attempt === ATTEMPTS) throw error
+    }
+    for (const name of copied) rmSync(join(to, name), { force: true })
+  }
+}
+
+function generationIn(directory: string): number {
+  const accounts = new Database(join(directory, ACCOUNTS_FILE), ACCOUNTS_SCHEMA, { readOnly: true })
+  try {
+    return sqliteGenerations(accounts, directory).inUse()
+  } finally {
+    accounts.close()
+  }
+}

@@ -1,0 +1,79 @@
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { lastBackupAt } from '../../../runtime/sqlite/last-backup.ts'
+import { T0 } from '../../samples.ts'
+import { contentsOf, dataToBackUpForEachTest, OTHER_EVENTS } from './data-to-back-up.ts'
+
+const FILES = ['accounts.sqlite', 'log.sqlite', 'read-models-1.sqlite', 'rejections.sqlite']
+
+const data = dataToBackUpForEachTest()
+
+test('a backup has every file, is for this user alone, and is noted with the data', async () => {
+  await data.report(3, { projected: true })
+  await data.report(2)
+  const { events, projected, begunAt } = await data.backUp()
+  expect({ events, projected, begunAt }).toEqual({ events: 5, projected: 3, begunAt: T0 })
+  const folder = data.path('backup')
+  expect(readdirSync(folder).sort()).toEqual(['backup.json', ...FILES].sort())
+  expect(statSync(folder).mode & 0o777).toBe(0o700)
+  expect(await lastBackupAt(data.path('data'))).toBe(T0)
+  expect(data.shown).toEqual(
+    expect.arrayContaining(['copies log.sqlite: 100 %', 'checks the copy']),
+  )
+})
+
+test('the log comes last: an event that arrives while the store is copied is in the backup', async () => {
+  await data.report(1, { projected: true })
+  const { events, projected } = await data.backUp({
+    copyStore: async (_folders, copy) => {
+      await copy('read-models-1.sqlite')
+      await copy('accounts.sqlite')
+      await data.report(1, { projected: true })
+      await copy('rejections.sqlite')
+      return FILES.filter((name) => name !== 'log.sqlite')
+    },
+  })
+  expect({ events, projected }).toEqual({ events: 2, projected: 1 })
+})
+
+test('a folder with anything in it is refused and stays as it is', async () => {
+  mkdirSync(data.path('backup'))
+  writeFileSync(join(data.path('backup'), 'notes.txt'), 'mine')
+  const before = contentsOf(data.path('backup'))
+  await expect(data.backUp()).rejects.toThrow(`${data.path('backup')} is not empty: choose a new`)
+  expect(contentsOf(data.path('backup'))).toEqual(before)
+  expect(await lastBackupAt(data.path('data'))).toBeUndefined()
+})
+
+test('a disk with too little room is refused, and leaves no folder', async () => {
+  await expect(data.backUp({ free: async () => 1_000 })).rejects.toThrow(
+    /has 0 MB left, and 0\.\d MB are needed: make room/,
+  )
+  expect(contentsOf(data.path('backup'))).toBeUndefined()
+})
+
+test.each([
+  [
+    'of another log',
+    OTHER_EVENTS,
+    'log and store do not belong together: at offset 2 of partition 0 stands event 01ZZZZ',
+  ],
+  [
+    'that lacks an event in its middle',
+    'DROP TRIGGER events_above_the_trim_mark_stay; DELETE FROM events WHERE offset = 1',
+    'the log has 1 events where its extent says 2',
+  ],
+  [
+    'that a newer version has changed',
+    'PRAGMA user_version = 1000',
+    'schema version 1000, this program knows up to 1: another version of the program wrote it',
+  ],
+])('a log %s is refused, and an empty folder stays empty', async (_what, sql, reason) => {
+  await data.report(2, { projected: true })
+  data.damage('data/log.sqlite', sql)
+  mkdirSync(data.path('backup'))
+  await expect(data.backUp()).rejects.toThrow(reason)
+  expect(contentsOf(data.path('backup'))).toEqual({})
+  expect(await lastBackupAt(data.path('data'))).toBeUndefined()
+})

@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { openData } from '../../../commands/open.ts'
+import type { Manifest } from '../../../commands/backup/manifest.ts'
+import { holdDirectory } from '../../../runtime/sqlite/data-directory.ts'
+import { lastBackupAt } from '../../../runtime/sqlite/last-backup.ts'
+import { account, apiKey, operator } from '../../contracts/store-samples.ts'
+import { eventually } from '../../eventually.ts'
+import { T0 } from '../../samples.ts'
+import { contentsOf, dataToBackUpForEachTest, OTHER_EVENTS } from '../backup/data-to-back-up.ts'
+
+const data = dataToBackUpForEachTest()
+
+test('what was there when the backup began is there after the restore, once', async () => {
+  const made = account()
+  await data.store.createAccount(made)
+  const ana = operator({ accountId: made.id })
+  await data.store.createOperator(ana)
+  await data.store.createKey(apiKey({ accountId: made.id }), Buffer.alloc(32, 1))
+  const projected = await data.report(3, { projected: true })
+  const waiting = await data.report(2)
+  await data.backUp()
+  await data.report(1)
+
+  await data.restore()
+  const { eventLog, store } = openData(data.path('restored'))
+  expect(await store.findOperatorByEmail(ana.email)).toEqual(ana)
+  expect(await store.findGrant(Buffer.alloc(32, 1))).toBeDefined()
+  for (const event of projected) expect(await store.findPosition(event)).toMatchObject(event)
+  expect(await store.checkpoint()).toEqual({ 0: 3 })
+  const stopping = new AbortController()
+  const logged: string[] = []
+  const reading = eventLog.subscribe({
+    group: 'any',
+    signal: stopping.signal,
+    onBatch: async ({ entries }) =>
+      void logged.push(...entries.flatMap((one) => ('event' in one ? [idOf(one.event)] : []))),
+  })
+  await eventually(() => logged.length >= 5)
+  expect(logged).toEqual([...projected, ...waiting].map(idOf))
+  stopping.abort()
+  await reading
+  await store.close()
+  await eventLog.close()
+  expect(await lastBackupAt(data.path('restored'))).toBe(T0)
+})
+
+test('a backup can be restored again and again, also where a restore was killed', async () => {
+  await data.report(1, { projected: true })
+  await data.backUp()
+  const backup = contentsOf(data.path('backup'))
+  mkdirSync(join(data.path('restored'), 'restoring'), { recursive: true })
+  writeFileSync(join(data.path('restored'), 'restoring', 'log.sqlite'), 'half')
+  writeFileSync(join(data.path('restored'), 'in-use.lock'), '')
+  await data.restore()
+  await data.restore({ to: data.path('restored too') })
+  expect(contentsOf(data.path('backup'))).toEqual(backup)
+  for (const name of Object.keys(backup ?? {}).filter((one) => one.endsWith('.sqlite'))) {
+    expect(contentsOf(data.path('restored'))?.[name]).toBe(backup?.[name])
+    expect(contentsOf(data.path('restored too'))?.[name]).toBe(backup?.[name])
+  }
+})
+
+const LOG = 'backup/log.sqlite'
+
+test.each<[what: string, change: () => void, reason: string]>([
+  [
+    'with a changed byte',
+    () => {
+      const log = readFileSync(data.path(LOG))
+      log[log.length - 1]! ^= 1
+      writeFileSync(data.path(LOG), log)
+    },
+    'log.sqlite is damaged: it is not as the backup wrote it',
+  ],
+  [
+    'with a file cut short',
+    () => writeFileSync(data.path(LOG), readFileSync(data.path(LOG)).subarray(0, 4_096)),
+    'log.sqlite is damaged',
+  ],
+  ['without a file', () => rmSync(data.path(LOG)), 'log.sqlite is damaged'],
+  [
+    'that did not finish',
+    () => rmSync(data.path('backup/backup.json')),
+    'has no backup.json: it is no backup, or one that did not finish',
+  ],
+  [
+    'whose list is damaged',
+    () => writeFileSync(data.path('backup/backup.json'), '{"format":1}'),
+    'backup.json is damaged: choose another backup',
+  ],
+  [
+    'that lists a file elsewhere',
+    () => changeManifest((one) => ({ files: [{ ...one.files[0]!, name: '../x.sqlite' }] })),
+    'backup.json is damaged',
+  ],
+  [
+    'in a newer format',
+    () => changeManifest(() => ({ format: 2, version: '9.0.0' })),
+    'was made by a newer version (9.0.0): restore it with that version',
+  ],
+  [
+    'of a newer version',
+    () => changeFile('accounts.sqlite', 'PRAGMA user_version = 1000'),
+    'schema version 1000, this program knows up to 1',
+  ],
+  [
+    'whose files do not belong together',
+    () => changeFile('log.sqlite', OTHER_EVENTS),
+    'log and store do not belong together',
+  ],
+])(
+  'a backup %s is refused, and the data directory stays as it is',
+  async (_what, change, reason) => {
+    await data.report(2, { projected: true })
+    await data.backUp()
+    change()
+    await expect(data.restore()).rejects.toThrow(reason)
+    expect(contentsOf(data.path('restored'))).toBeUndefined()
+    mkdirSync(data.path('restored'))
+    await expect(data.restore()).rejects.toThrow(reason)
+    expect(contentsOf(data.path('restored'))).toEqual({})
+  },
+)
+
+test('a data directory with data is refused and stays as it is', async () => {
+  await data.backUp()
+  await data.report(1)
+  const to = data.path('data')
+  const before = contentsOf(to)
+  await expect(data.restore({ to })).rejects.toThrow(`${to} is not empty`)
+  expect(contentsOf(to)).toEqual(before)
+})
+
+test('a data directory that a service has just taken is refused', async () => {
+  await data.backUp()
+  const to = data.path('restored')
+  mkdirSync(to)
+  const held = holdDirectory(to, { variable: 'DATA_DIR' })
+  await expect(data.restore({ to })).rejects.toThrow(`another process works on ${to}`)
+  held.release()
+})
+
+test('a disk with too little room is refused, and leaves no folder', async () => {
+  await data.backUp()
+  await expect(data.restore({ free: async () => 1_000 })).rejects.toThrow('MB are needed')
+  expect(contentsOf(data.path('restored'))).toBeUndefined()
+})
+
+function changeManifest(change: (manifest: Manifest) => object): void {
+  const file = data.path('backup/backup.json')
+  const manifest = JSON.parse(readFileSync(file, 'utf8')) as Manifest
+  writeFileSync(file, JSON.stringify({ ...manifest, ...change(manifest) }))
+}
+
+/** As if the backup had been made so. */
+function changeFile(name: string, sql: string): void {
+  const file = `backup/${name}`
+  data.damage(file, `${sql}; PRAGMA wal_checkpoint(TRUNCATE)`)
+  for (const ending of ['-wal', '-shm']) rmSync(data.path(file + ending), { force: true })
+  const content = readFileSync(data.path(file))
+  const sha256 = createHash('sha256').update(content).digest('hex')
+  changeManifest(({ files }) => ({
+    files: files.map((one) => (one.name === name ? { name, bytes: content.length, sha256 } : one)),
+  }))
+}
+
+function idOf(event: { readonly recordId: string } | { readonly eventId: string }): string {
+  return 'recordId' in event ? event.recordId : event.eventId
+}
