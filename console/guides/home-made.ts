@@ -1,4 +1,5 @@
 import { isoTime, json, SAMPLE, SUBMIT, type Guide, type Place, type Setup } from './guide.ts'
+import { shell } from './shell.ts'
 
 const ANSWER = 'The answer says what is wrong: `message` names the field, or the key.'
 const REACH =
@@ -71,11 +72,6 @@ function curl({ address, key, deviceId }: Setup): string {
     `  -H 'Content-Type: application/json' \\`,
     `  -d ${shell(body)}`,
   ].join('\n')
-}
-
-/** One word of a POSIX shell. */
-function shell(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
 function node({ address, key, deviceId }: Setup): string {

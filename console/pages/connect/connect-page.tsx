@@ -9,6 +9,7 @@ import { FailedLine } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { AddressNotes } from './address-notes.tsx'
 import { Arrival } from './arrival.tsx'
+import { BringHistory } from './bring-history.tsx'
 import { BroughtKey } from './brought-key.tsx'
 import { ChooseKey } from './choose-key.tsx'
 import { changeDraft, draft } from './draft.ts'
@@ -78,6 +79,7 @@ export function ConnectPage() {
           choose={(next) => changeDraft({ sender: next })}
           secret={secret}
         />
+        <BringHistory address={service?.ingestUrl ?? NO_ADDRESS} deviceId={arrivesAs} />
       </Step>
       <Step number={4} title="See it arrive">
         <p>

@@ -59,7 +59,8 @@ export function GuideView({
   )
 }
 
-function Snippet({ title, text }: Entry) {
+/** A text to copy. */
+export function Snippet({ title, text }: Entry) {
   return (
     <figure class="snippet box">
       <figcaption class="row between">

@@ -64,6 +64,15 @@ describeConsole('connecting a device', () => {
     await arrival(page).getByText('arrived').waitFor()
   })
 
+  test('its history comes in by a command under the id that it reports with', async () => {
+    const page = await connecting()
+    await page.getByRole('textbox', { name: 'Device id' }).fill("jane's")
+    await page.getByText('Bring in its history').click()
+    const command = await page.getByLabel('Import', { exact: true }).textContent()
+    const { origin } = new URL(suite.ingestUrl)
+    expect(command).toBe(`npm run import -- --url '${origin}' --device 'jane'\\''s' FILE`)
+  })
+
   test('an app is set up by its link or by hand, and the page waits for it under its own id', async () => {
     const page = await connecting()
     const key = await secretOf(page)
