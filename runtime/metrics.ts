@@ -48,6 +48,12 @@ export function createMetrics() {
       labelNames: ['app', 'outcome'] as const,
       registers,
     }),
+    attributesDropped: new Counter({
+      name: 'gps_attributes_dropped_total',
+      help: 'Attributes that apps sent and that do not fit; their reports were taken without them',
+      labelNames: ['app'] as const,
+      registers,
+    }),
     rejections: counterOf('outcome', ['kept', 'counted', 'dropped'], {
       name: 'gps_rejections_total',
       help: 'Refused reports of known keys: kept one by one, counted only, or dropped',

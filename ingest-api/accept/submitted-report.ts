@@ -15,7 +15,7 @@ export type SubmittedPosition = {
   readonly faults?: readonly Fault[]
   /**
    * The report read from `json`, if that is not in our format. Apps resend a point with another
-   * battery level, so its recordId is derived from device, time and place alone.
+   * battery level, so its recordId is derived from device, time, place and `alarm` alone.
    */
   readonly translated?: ReturnType<typeof parsePositionReport>
   /** The device that such a report names, for a rejection. */

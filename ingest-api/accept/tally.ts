@@ -39,6 +39,7 @@ export class Tally {
   /** Begins the series of an app, for the same reason. */
   begin(app: string): void {
     for (const outcome of OUTCOMES) this.#metrics.appReports.inc({ app, outcome }, 0)
+    this.#metrics.attributesDropped.inc({ app }, 0)
   }
 
   accepted(reports: number, app?: string): void {
@@ -48,6 +49,11 @@ export class Tally {
   /** Counts heartbeats. */
   seen(heartbeats: number, app?: string): void {
     if (heartbeats > 0) this.#count('seen', { reports: heartbeats, app })
+  }
+
+  /** Counts attributes of an app's reports that do not fit. */
+  droppedAttributes(count: number, app: string): void {
+    if (count > 0) this.#metrics.attributesDropped.inc({ app }, count)
   }
 
   /** Counts a refused report and queues its rejection. */

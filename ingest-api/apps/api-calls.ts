@@ -12,7 +12,8 @@ it: \`Authorization: Bearer\`, the password of Basic (the user's name says nothi
 **2xx**: nothing of it has to be sent again. What can never be accepted is shown to operators as a
 rejection; apps would otherwise send it for ever, and all that follows would wait. **503**: send all of
 it again after \`Retry-After\`; what was acceptable may be stored already, and is then stored once.
-**401**: no valid key. The recordId is of device, time, latitude and longitude alone. Every path
+**401**: no valid key. The recordId is of device, time, latitude, longitude and \`alarm\` alone.
+What apps send besides becomes attributes; what does not fit is left out, and names of networks always are. Every path
 answers HEAD with 200.`,
 }
 

@@ -1,4 +1,5 @@
 import type { Fields } from './fields.ts'
+import type { SentAttributes } from './sent-attributes.ts'
 import type { Measured } from './values.ts'
 
 /** A request of an app apart from its body, without its key. */
@@ -27,6 +28,7 @@ export type SentPoint = {
   readonly time: number | undefined
   readonly sentTime: unknown
   readonly measured: Measured
+  readonly attributes?: SentAttributes
   /** The JSON that a rejection shows. */
   readonly sent: unknown
 }

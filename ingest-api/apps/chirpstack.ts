@@ -1,5 +1,5 @@
 import { EMPTY, type App, type AppItem } from './app.ts'
-import { batteryPercentIn, positionIn } from './decoded-payload.ts'
+import { attributesIn, batteryPercentIn, positionIn } from './decoded-payload.ts'
 import { jsonObjectIn } from './json-in.ts'
 import { timeIn } from './times.ts'
 import { measure, objectIn, textIn, type Measured } from './values.ts'
@@ -27,8 +27,9 @@ function readEvent(body: Buffer): AppItem {
   measure(measured, 'battery', batteryPercentIn(fields['object']), 0.01)
   const { latitude, longitude } = position
   const { time } = fields
+  const attributes = attributesIn(fields['object'], fields['rxInfo'])
   return {
     ...{ kind: 'point', deviceId, latitude, longitude },
-    ...{ time: timeIn(time), sentTime: time, measured, sent: fields },
+    ...{ time: timeIn(time), sentTime: time, measured, attributes, sent: fields },
   }
 }

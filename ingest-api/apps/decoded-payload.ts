@@ -1,4 +1,5 @@
-import { isSent, measure, objectIn, type Measured } from './values.ts'
+import { otherScalars, type SentAttributes } from './sent-attributes.ts'
+import { isSent, measure, numberIn, objectIn, type Measured } from './values.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -62,3 +63,29 @@ export function batteryPercentIn(payload: unknown): unknown {
 }
 
 const BATTERY_PERCENT = /^bat(?:tery)?(?:level|percent|percentage|pct)$/i
+
+/** The other scalars of a decoded payload, and the signal at the gateway that received it best. */
+export function attributesIn(payload: unknown, gateways: unknown): SentAttributes {
+  const others = otherScalars(objectIn(payload) ?? {}, USED)
+  const named = Object.entries(others).filter(([name]) => !isPartOfPosition(name))
+  const [best] = (Array.isArray(gateways) ? gateways : [])
+    .map((gateway) => objectIn(gateway) ?? {})
+    .sort((a, b) => signalOf(b) - signalOf(a))
+  const { rssi, snr } = best ?? {}
+  return { ...Object.fromEntries(named), rssi: numberIn(rssi), snr: numberIn(snr) }
+}
+
+/** The names that measurements are read from. */
+const USED: ReadonlySet<string> = new Set([
+  ...['accuracy', 'horizontalAccuracy', 'altitude', 'alt', 'heading', 'headingDeg', 'course'],
+  ...['speedKmph', 'speed_kmh'],
+])
+
+function isPartOfPosition(name: string): boolean {
+  const letters = name.toLowerCase().replace(/[^a-z]/g, '')
+  return LATITUDE.test(letters) || LONGITUDE.test(letters) || BATTERY_PERCENT.test(letters)
+}
+
+function signalOf({ rssi }: Fields): number {
+  return numberIn(rssi) ?? -Infinity
+}

@@ -1,5 +1,6 @@
 import type { Fault } from '../../runtime/errors.ts'
 import { withoutApiKeys } from '../../schemas/api-key.ts'
+import { fittingAttributes } from '../../schemas/attributes.ts'
 import { deviceIdFault } from '../../schemas/device-id.ts'
 import { EARLIEST, FURTHEST_AHEAD_MS } from '../../schemas/plain-report.ts'
 import type { PositionReport } from '../../schemas/position-report.ts'
@@ -10,11 +11,14 @@ import { isSent, numberIn } from './values.ts'
 /** The number of characters of a faulty value that the message shows. */
 const SHOWN_LENGTH = 40
 
-/** The report of a point, or all its faults, worded for the person who set up the app. */
+/**
+ * The report of a point, and how many of its attributes do not fit; or all its faults, worded for the
+ * person who set up the app.
+ */
 export function judgePoint(
   point: SentPoint,
   { deviceId, now }: { deviceId: string; now: number },
-): { report: PositionReport } | { faults: readonly Fault[] } {
+): { report: PositionReport; dropped: number } | { faults: readonly Fault[] } {
   const { time, measured } = point
   const latitude = numberIn(point.latitude)
   const longitude = numberIn(point.longitude)
@@ -25,7 +29,9 @@ export function judgePoint(
     deviceIdFault(deviceId) === undefined
   ) {
     const report = { deviceId, latitude: latitude + 0, longitude: longitude + 0, ...measured }
-    return { report: time === undefined ? report : { timestamp: time, ...report } }
+    const { dropped, ...fitting } = fittingAttributes(point.attributes ?? {})
+    const timed = time !== undefined && { timestamp: time }
+    return { report: { ...timed, ...report, ...fitting }, dropped }
   }
   const faults = [
     fault('deviceId', deviceIdFault(deviceId)),

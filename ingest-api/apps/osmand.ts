@@ -1,6 +1,7 @@
 import { EMPTY, EMPTY_LIST, type App, type AppRequest, type AppItem } from './app.ts'
 import { fieldsIn, NO_FIELDS, type Fields } from './fields.ts'
 import { sentPoint } from './point.ts'
+import { otherScalars, typedTexts } from './sent-attributes.ts'
 import { isSent, measure, METRES_PER_SECOND, textIn, type Measured } from './values.ts'
 import { readTraccarJson } from './traccar.ts'
 
@@ -68,8 +69,14 @@ function readFields(fields: Fields, { query }: AppRequest, named: string | undef
   measure(measured, 'heading', fields['bearing'] ?? fields['heading'])
   measure(measured, 'battery', fields['batt'], 0.01)
   const { timestamp } = fields
-  return sentPoint({ deviceId, latitude, longitude, timestamp, measured, sent: fields })
+  const attributes = typedTexts(otherScalars(fields, USED))
+  return sentPoint({ deviceId, latitude, longitude, timestamp, measured, attributes, sent: fields })
 }
+
+const USED: ReadonlySet<string> = new Set([
+  ...['id', 'deviceid', 'lat', 'lon', 'location', 'timestamp', 'accuracy', 'altitude'],
+  ...['speed', 'speedUnit', 'bearing', 'heading', 'batt'],
+])
 
 /** `lat` and `lon`, or `location=lat,lon`. */
 function coordinatesIn({ lat, lon, location }: Fields): (string | undefined)[] {

@@ -7,6 +7,7 @@ import {
   type SentPoint,
 } from './app.ts'
 import { jsonObjectIn } from './json-in.ts'
+import { knownNumber, type SentAttributes } from './sent-attributes.ts'
 import { timeIn } from './times.ts'
 import { isSent, measure, measureBattery, objectIn, textIn, type Measured } from './values.ts'
 
@@ -94,7 +95,27 @@ function pointOf(
     time: timeIn(timestamp),
     sentTime: timestamp,
     measured,
+    attributes: attributesIn(properties),
     sent: feature,
+  }
+}
+
+const CHARGING = new Map<unknown, boolean>([
+  ['charging', true],
+  ['full', true],
+  ['unplugged', false],
+])
+const ACCURACIES = ['speed_accuracy', 'course_accuracy', 'altitude_accuracy']
+
+/** Not `wifi`, the name of a network. */
+function attributesIn(properties: Properties): SentAttributes {
+  const { motion, battery_state: batteryState, vertical_accuracy: verticalAccuracy } = properties
+  const motions: unknown[] = Array.isArray(motion) ? motion : []
+  return {
+    activity: motions.length > 0 ? motions.join() : undefined,
+    charging: CHARGING.get(batteryState),
+    verticalAccuracy: knownNumber(verticalAccuracy),
+    ...Object.fromEntries(ACCURACIES.map((name) => [name, knownNumber(properties[name])])),
   }
 }
 

@@ -1,8 +1,9 @@
 import { EMPTY_LIST, RESULT_OK, type App, type AppRequest, type AppItem } from './app.ts'
 import { NO_FIELDS, type Fields } from './fields.ts'
 import { jsonObjectIn } from './json-in.ts'
+import { knownNumber, otherScalars, type SentAttributes } from './sent-attributes.ts'
 import { timeIn } from './times.ts'
-import { isSent, measure, METRES_PER_SECOND, textIn, type Measured } from './values.ts'
+import { isSent, measure, METRES_PER_SECOND, numberIn, textIn, type Measured } from './values.ts'
 
 /** OwnTracks' iOS app puts photos into messages. */
 const LIMIT_BYTES = 8 * 1024 * 1024
@@ -82,7 +83,32 @@ function itemOf(message: Message, request: AppRequest, { dawarich, named }: Opti
     time: timeIn(tst) + (request.literalBasic ? OVERLAND_EPOCH : 0),
     sentTime: tst,
     measured,
+    attributes: attributesIn(message),
     sent: message,
+  }
+}
+
+const CONNECTIONS = new Map<unknown, string>([
+  ['w', 'wifi'],
+  ['m', 'mobile'],
+  ['o', 'offline'],
+])
+/** By the battery's state; 0 is unknown. */
+const CHARGING = new Map<unknown, boolean>([
+  [1, false],
+  [2, true],
+  [3, true],
+])
+
+/** Neither names of networks, nor photos and names of regions. */
+function attributesIn({ vac, bs, conn, p, t, tag, poi, m }: Message): SentAttributes {
+  return {
+    verticalAccuracy: knownNumber(vac),
+    charging: CHARGING.get(numberIn(bs)),
+    connection: CONNECTIONS.get(conn),
+    // From kilopascals.
+    pressure: knownNumber(p, 10),
+    ...otherScalars({ trigger: t, tag, poi, m }),
   }
 }
 

@@ -12,7 +12,8 @@ import type { Fields } from './fields.ts'
 import { gprmcIn } from './gprmc.ts'
 import { jsonObjectIn } from './json-in.ts'
 import { sentPoint } from './point.ts'
-import { isSent, measure, METRES_PER_SECOND, textIn, type Measured } from './values.ts'
+import { otherScalars, typedTexts } from './sent-attributes.ts'
+import { isSent, measure, METRES_PER_SECOND, numberIn, textIn, type Measured } from './values.ts'
 import { formAndQuery, isJson, readOsmand } from './osmand.ts'
 import { readBatch } from './overland.ts'
 import { readOwntracks } from './owntracks.ts'
@@ -75,12 +76,24 @@ function readAny(request: AppRequest, { named: deviceId }: Named): readonly AppI
   const fields: Sent = parsed.fields
   const { lat: latitude, lon: longitude } = fields
   if (!isSent(latitude) && !isSent(longitude)) return [{ kind: 'seen', deviceId }]
-  const timestamp = firstOf(fields, ['timestamp', 'tst', 'time', 'datetime'])
+  const timestamp = firstOf(fields, TIMES)
   const measured = measuredIn(fields)
-  return [sentPoint({ deviceId, latitude, longitude, timestamp, measured, sent: fields })]
+  const attributes = typedTexts(otherScalars(fields, USED))
+  return [
+    sentPoint({ deviceId, latitude, longitude, timestamp, measured, attributes, sent: fields }),
+  ]
 }
 
-/** `points`, each a list: latitude, longitude, time, altitude, accuracy, battery, …, speed, bearing. */
+const TIMES = ['timestamp', 'tst', 'time', 'datetime']
+const USED: ReadonlySet<string> = new Set([
+  ...['lat', 'lon', 'speed', ...TIMES, 'acc', 'accuracy', 'alt', 'altitude'],
+  ...['bearing', 'heading', 'cog', 'bat', 'batt', 'battery'],
+])
+
+/**
+ * `points`, each a list: latitude, longitude, time, altitude, accuracy, battery, satellites, the logger's
+ * name, speed, bearing.
+ */
 function readMultiple({ body }: AppRequest, { named: deviceId }: Named): readonly AppItem[] {
   const parsed = jsonObjectIn(body)
   if ('malformed' in parsed) return [parsed.malformed]
@@ -98,9 +111,13 @@ function readMultiple({ body }: AppRequest, { named: deviceId }: Named): readonl
       malformedPoints += 1
       continue
     }
-    const [latitude, longitude, timestamp, alt, acc, bat, , , speed, bearing] = point as unknown[]
+    const [latitude, longitude, timestamp, alt, acc, bat, sat, , speed, bearing] =
+      point as unknown[]
     const measured = measuredIn({ alt, acc, bat, speed, bearing })
-    items.push(sentPoint({ deviceId, latitude, longitude, timestamp, measured, sent: point }))
+    const attributes = { satellites: numberIn(sat) }
+    items.push(
+      sentPoint({ deviceId, latitude, longitude, timestamp, measured, attributes, sent: point }),
+    )
   }
   if (malformedPoints > 0) {
     const message = `${malformedPoints} of the points are no lists that begin with latitude and longitude`

@@ -9,7 +9,7 @@ export type PointFields = Omit<SentPoint, 'kind' | 'time' | 'sentTime'> & {
 
 /** A point of an app that may omit the time, which is then the time of receipt. */
 export function sentPoint(point: PointFields): SentPoint {
-  const { deviceId, latitude, longitude, timestamp, measured, sent } = point
+  const { deviceId, latitude, longitude, timestamp, measured, attributes = {}, sent } = point
   return {
     kind: 'point',
     deviceId,
@@ -18,6 +18,7 @@ export function sentPoint(point: PointFields): SentPoint {
     time: isSent(timestamp) ? timeIn(timestamp) : undefined,
     sentTime: timestamp,
     measured,
+    attributes,
     sent,
   }
 }

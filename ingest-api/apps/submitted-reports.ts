@@ -7,11 +7,15 @@ import { judgePoint } from './judge-point.ts'
 
 const LARGE_BYTES = 16 * 1024
 
-/** The items of an app's request as reports: with our fields, and a device for items that name none. */
+/**
+ * The items of an app's request as reports, with our fields and a device for items that name none; and
+ * how many of their attributes do not fit.
+ */
 export async function submittedReports(
   items: readonly AppItem[],
   { key, now, chunks }: { key: ApiKey; now: number; chunks: readonly Buffer[] },
-): Promise<SubmittedReport[]> {
+): Promise<{ readonly reports: SubmittedReport[]; readonly droppedAttributes: number }> {
+  let droppedAttributes = 0
   const fallback = fallbackDeviceId(key)
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
   // A rejection shows only the beginning, and serialising the whole body again can take a second.
@@ -21,6 +25,7 @@ export async function submittedReports(
     switch (item.kind) {
       case 'point': {
         const translated = judgePoint(item, { deviceId, now })
+        if ('report' in translated) droppedAttributes += translated.dropped
         return [{ json: item.sent, ...whole, deviceId, translated }]
       }
       case 'seen':
@@ -34,7 +39,8 @@ export async function submittedReports(
       }
     }
   }
-  return (await mapInTurns(items, reportsOf)).flat()
+  const reports = (await mapInTurns(items, reportsOf)).flat()
+  return { reports, droppedAttributes }
 }
 
 /** The only device in the key's list, or else a device named after the key. */

@@ -1,5 +1,5 @@
 import { EMPTY, type App, type AppItem } from './app.ts'
-import { batteryPercentIn, positionIn } from './decoded-payload.ts'
+import { attributesIn, batteryPercentIn, positionIn } from './decoded-payload.ts'
 import { jsonObjectIn } from './json-in.ts'
 import { timeIn } from './times.ts'
 import { measure, objectIn, textIn, type Measured } from './values.ts'
@@ -36,8 +36,9 @@ function readMessage(body: Buffer): AppItem {
   measure(measured, 'battery', batteryPercentIn(uplink?.['decoded_payload']), 0.01)
   const time = uplink?.['received_at'] ?? fields['received_at']
   const { latitude, longitude } = position
+  const attributes = attributesIn(uplink?.['decoded_payload'], uplink?.['rx_metadata'])
   return {
     ...{ kind: 'point', deviceId, latitude, longitude },
-    ...{ time: timeIn(time), sentTime: time, measured, sent: fields },
+    ...{ time: timeIn(time), sentTime: time, measured, attributes, sent: fields },
   }
 }

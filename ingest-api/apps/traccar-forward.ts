@@ -1,5 +1,6 @@
 import { EMPTY, type App, type AppItem } from './app.ts'
 import { jsonObjectIn } from './json-in.ts'
+import { otherScalars } from './sent-attributes.ts'
 import { timeIn } from './times.ts'
 import {
   isSent,
@@ -36,7 +37,8 @@ function readForwarded(body: Buffer): AppItem {
   measure(measured, 'altitude', position['altitude'])
   measure(measured, 'speed', position['speed'], METRES_PER_SECOND.kn)
   measure(measured, 'heading', position['course'])
-  measureBattery(measured, objectIn(position['attributes'])?.['batteryLevel'])
+  const sentAttributes = objectIn(position['attributes']) ?? {}
+  measureBattery(measured, sentAttributes['batteryLevel'])
   const time = position['fixTime'] ?? position['deviceTime']
   return {
     kind: 'point',
@@ -46,6 +48,10 @@ function readForwarded(body: Buffer): AppItem {
     time: timeIn(time),
     sentTime: time,
     measured,
+    attributes: otherScalars(sentAttributes, USED),
     sent: fields,
   }
 }
+
+/** It is the battery, a measurement. */
+const USED: ReadonlySet<string> = new Set(['batteryLevel'])

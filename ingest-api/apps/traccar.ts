@@ -1,6 +1,7 @@
 import { type AppItem } from './app.ts'
 import { jsonObjectIn } from './json-in.ts'
 import { sentPoint } from './point.ts'
+import { knownNumber, otherScalars, type SentAttributes } from './sent-attributes.ts'
 import { isSent, measure, measureBattery, objectIn, textIn, type Measured } from './values.ts'
 
 /**
@@ -32,5 +33,21 @@ export function readTraccarJson(
   const battery = objectIn(location['battery']) ?? objectIn(fields['battery'])
   measureBattery(measured, battery?.['level'])
   const { timestamp } = location
-  return [sentPoint({ deviceId, latitude, longitude, timestamp, measured, sent: fields })]
+  const attributes = attributesIn(location, battery)
+  return [
+    sentPoint({ deviceId, latitude, longitude, timestamp, measured, attributes, sent: fields }),
+  ]
+}
+
+type Properties = Readonly<Record<string, unknown>>
+
+function attributesIn(location: Properties, battery: Properties | undefined): SentAttributes {
+  const { odometer, event, is_moving: motion } = location
+  const activity = objectIn(location['activity'])?.['type']
+  const charging = battery?.['is_charging']
+  return {
+    ...otherScalars(objectIn(location['extras']) ?? {}),
+    odometer: knownNumber(odometer),
+    ...otherScalars({ event, motion, activity, charging }),
+  }
 }

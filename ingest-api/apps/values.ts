@@ -46,10 +46,15 @@ export function objectIn(value: unknown): Readonly<Record<string, unknown>> | un
 export function measure(to: Measured, name: Measurement, value: unknown, factor = 1): void {
   const number = numberIn(value)
   if (number === undefined) return
-  const scaled = factor === 1 ? number : Math.round(number * factor * DECIMALS) / DECIMALS
+  const inOurUnit = factor === 1 ? number : scaled(number, factor)
   const [least, greatest] = RANGES[name]
   // Adding 0 makes a negative zero 0.
-  if (scaled >= least && scaled <= greatest) to[name] = scaled + 0
+  if (inOurUnit >= least && inOurUnit <= greatest) to[name] = inOurUnit + 0
+}
+
+/** A number in another unit. */
+export function scaled(number: number, factor: number): number {
+  return Math.round(number * factor * DECIMALS) / DECIMALS
 }
 
 /** Sets the battery level from a fraction; values above 1 are percent. */

@@ -97,7 +97,10 @@ export function appEndpoints({
       tally.postponed('RATE_LIMITED', app.name)
       throw exhausted(charge.exhausted)
     }
-    const reports = await submittedReports(items, { key, now: clock.now(), chunks })
+    const { reports, droppedAttributes } = await submittedReports(items, {
+      ...{ key, now: clock.now(), chunks },
+    })
+    tally.droppedAttributes(droppedAttributes, app.name)
     const options = { withinMs: left(), app: app.name }
     const { outcomes, rejections } = await accept(grant, reports, options).catch(
       async (error: unknown) => {

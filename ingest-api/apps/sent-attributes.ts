@@ -1,0 +1,54 @@
+import { numberIn, scaled } from './values.ts'
+
+/** What an app sends beyond position and measurements, by the names that it is kept under. */
+export type SentAttributes = Readonly<Record<string, unknown>>
+
+/** Names of networks, and secrets of the app: they are never kept. */
+const NEVER_KEPT = /^(?:b?ssid|wifi|key|api_?key|pass(?:word)?|.*token|useragent)$/i
+
+/** Our names of attributes that apps call otherwise. */
+const OUR_NAMES: Readonly<Record<string, string>> = {
+  charge: 'charging',
+  sat: 'satellites',
+  totalDistance: 'odometer',
+}
+
+/** The scalars among fields, apart from those that the app's format has another use for. */
+export function otherScalars(
+  fields: Readonly<Record<string, unknown>>,
+  used: ReadonlySet<string> = new Set(),
+): SentAttributes {
+  const attributes = Object.create(null) as Record<string, unknown>
+  for (const [name, value] of Object.entries(fields)) {
+    if (used.has(name) || NEVER_KEPT.test(name) || !isScalar(value)) continue
+    const ours = Object.hasOwn(OUR_NAMES, name) ? OUR_NAMES[name]! : name
+    // A field under our own name is what the device says itself.
+    if (ours === name || !Object.hasOwn(fields, ours)) attributes[ours] = value
+  }
+  return attributes
+}
+
+/** Texts of a query or a form as the values that they write; `00123` stays a text. */
+export function typedTexts(attributes: SentAttributes): SentAttributes {
+  const typed = Object.entries(attributes).map(([name, value]) => [name, typedText(value)])
+  return Object.fromEntries(typed) as SentAttributes
+}
+
+/** A number that is not below 0: apps write -1 for unknown values. */
+export function knownNumber(value: unknown, factor = 1): number | undefined {
+  const number = numberIn(value)
+  if (number === undefined || number < 0) return undefined
+  return factor === 1 ? number : scaled(number, factor)
+}
+
+function typedText(value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  if (value === 'true' || value === 'false') return value === 'true'
+  const number = Number(value)
+  return String(number) === value && Number.isFinite(number) ? number : value
+}
+
+function isScalar(value: unknown): boolean {
+  if (typeof value === 'string') return value !== ''
+  return typeof value === 'number' || typeof value === 'boolean'
+}
