@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { VERSION } from '../../runtime/instance.ts'
 import { expectRefused } from './expect-refused.ts'
 import { ingestForAllTests, startIngest, type IngestHarness } from './ingest-harness.ts'
 
@@ -25,7 +26,7 @@ describe('paths and methods', () => {
 
   test('the root answers with the name and the version, also to HEAD', async () => {
     const root = await ingest.request('/')
-    expect(root.body).toMatchObject({ data: { service: 'gps-ingest-api', version: '0.1.0' } })
+    expect(root.body).toMatchObject({ data: { service: 'gps-ingest-api', version: VERSION } })
     expect((await ingest.request('/', { method: 'HEAD' })).status).toBe(200)
   })
 })
