@@ -1,5 +1,4 @@
-import type { IHeaders, Message } from 'kafkajs'
-import { varintBytes, writeVarint } from './varint.ts'
+import type { Message } from 'kafkajs'
 
 /** A message for the log; without a time it gets the present one. */
 export type LogMessage = Pick<Message, 'key' | 'value' | 'headers'> & { readonly time?: number }
@@ -17,7 +16,7 @@ export class EncodedRecord {
   constructor(message: LogMessage, partition = 0) {
     this.partition = partition
     this.time = message.time ?? Date.now()
-    this.value = usual(message) ?? any(message)
+    this.value = encoded(message)
   }
 
   /** Its size in a batch, at most. */
@@ -26,48 +25,78 @@ export class EncodedRecord {
   }
 }
 
+/** The number of bytes of an integer from -1 on in zigzag form. */
+export function varintBytes(value: number): number {
+  let rest = zigzag(value)
+  let bytes = 1
+  while (rest >= 128) {
+    rest = Math.floor(rest / 128)
+    bytes += 1
+  }
+  return bytes
+}
+
+/** Returns the position after the number. */
+export function writeVarint(value: number, into: Uint8Array, start: number): number {
+  let rest = zigzag(value)
+  let at = start
+  while (rest >= 128) {
+    into[at] = (rest % 128) | 128
+    rest = Math.floor(rest / 128)
+    at += 1
+  }
+  into[at] = rest
+  return at + 1
+}
+
+/** Without shifts, because numbers exceed 32 bits: a batch may span any time. */
+function zigzag(value: number): number {
+  return value < 0 ? -2 * value - 1 : 2 * value
+}
+
 type Field = string | Uint8Array | null
 
 /** The fields before the content: size, attributes, time delta, offset delta. */
 const MOST_BEFORE_CONTENT_BYTES = 20
-/** A text of up to so many bytes has its length in one byte, which is an ASCII character. */
-const SHORT = 63
-const LENGTHS = Array.from({ length: SHORT + 1 }, (_, length) => String.fromCharCode(2 * length))
 /** The most bytes of UTF-8 that one UTF-16 code unit takes. */
 const MOST_BYTES = 3
 const MOST_LENGTH_BYTES = 5
+/** A loop writes a short ASCII text faster than Buffer does: a record takes 0.9 µs so, not 1.3. */
+const SHORT = 32
+const BLOCK_BYTES = 64 * 1024
 
-/** The content of an event's record, in few steps; undefined if the message is of another kind. */
-function usual({ key, value, headers = {} }: LogMessage): Buffer | undefined {
-  if (typeof key !== 'string' || value === null) return undefined
-  const last = shortHeaders(headers)
-  if (last === undefined) return undefined
-  const most = MOST_BYTES * (key.length + value.length + last.length) + 2 * MOST_LENGTH_BYTES
+/** Records are written one behind another, because a buffer for each takes longer. */
+let block = Buffer.alloc(0)
+let used = 0
+
+function encoded({ key = null, value, headers = {} }: LogMessage): Buffer {
+  let fields = 0
+  let most = mostBytes(key) + mostBytes(value) + MOST_LENGTH_BYTES
+  for (const name in headers) {
+    for (const one of valuesOf(headers[name])) {
+      fields += 1
+      most += mostBytes(name) + mostBytes(one)
+    }
+  }
   const start = room(most)
-  let at = writeText(key, start)
-  at = typeof value === 'string' ? writeText(value, at) : writeBytes(value, at)
-  const bytes = block.write(last, at)
-  if (bytes !== last.length) return undefined
-  used = at + bytes
+  let at = writeField(value, writeField(key, start))
+  at = writeVarint(fields, block, at)
+  for (const name in headers) {
+    for (const one of valuesOf(headers[name])) at = writeField(one, writeField(name, at))
+  }
+  used = at
   return block.subarray(start, used)
 }
 
-/** The headers in the form of a record, if all of them are short texts. */
-function shortHeaders(headers: IHeaders): string | undefined {
-  let count = 0
-  let text = ''
-  for (const name in headers) {
-    const value = headers[name]
-    if (typeof value !== 'string' || name.length > SHORT || value.length > SHORT) return undefined
-    text += LENGTHS[name.length]! + name + LENGTHS[value.length]! + value
-    count += 1
-  }
-  return count > SHORT ? undefined : LENGTHS[count]! + text
+/** A header with several values is repeated for each. */
+function valuesOf(header: NonNullable<LogMessage['headers']>[string] = ''): readonly Field[] {
+  return Array.isArray(header) ? header : [header]
 }
 
-const BLOCK_BYTES = 64 * 1024
-let block = Buffer.alloc(0)
-let used = 0
+function mostBytes(field: Field): number {
+  if (field === null) return MOST_LENGTH_BYTES
+  return MOST_LENGTH_BYTES + (typeof field === 'string' ? MOST_BYTES : 1) * field.length
+}
 
 /** The place in the block for so many bytes. */
 function room(bytes: number): number {
@@ -78,41 +107,26 @@ function room(bytes: number): number {
   return used
 }
 
-function writeText(text: string, start: number): number {
-  const at = writeVarint(text.length, block, start)
-  const bytes = block.write(text, at)
-  if (bytes === text.length) return at + bytes
-  const behind = writeVarint(bytes, block, start)
-  return behind + block.write(text, behind)
-}
-
-function writeBytes(bytes: Buffer, start: number): number {
-  const at = writeVarint(bytes.length, block, start)
-  block.set(bytes, at)
-  return at + bytes.length
-}
-
-function any({ key = null, value, headers = {} }: LogMessage): Buffer {
-  const fields: Field[] = []
-  for (const [name, given = ''] of Object.entries(headers)) {
-    // A header with several values is repeated for each.
-    for (const one of Array.isArray(given) ? given : [given]) fields.push(name, one)
+function writeField(field: Field, start: number): number {
+  if (field === null) return writeVarint(-1, block, start)
+  const at = writeVarint(field.length, block, start)
+  if (typeof field !== 'string') {
+    block.set(field, at)
+    return at + field.length
   }
-  return Buffer.concat([
-    ...[key, value].flatMap(withLength),
-    varint(fields.length / 2),
-    ...fields.flatMap(withLength),
-  ])
+  if (field.length <= SHORT && writeAscii(field, at)) return at + field.length
+  const bytes = block.write(field, at)
+  if (bytes === field.length) return at + bytes
+  const behind = writeVarint(bytes, block, start)
+  return behind + block.write(field, behind)
 }
 
-function withLength(field: Field): Uint8Array[] {
-  if (field === null) return [varint(-1)]
-  const bytes = Buffer.from(field)
-  return [varint(bytes.length), bytes]
-}
-
-function varint(value: number): Uint8Array {
-  const bytes = new Uint8Array(varintBytes(value))
-  writeVarint(value, bytes, 0)
-  return bytes
+/** False if the text is not ASCII. */
+function writeAscii(text: string, start: number): boolean {
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code > 127) return false
+    block[start + at] = code
+  }
+  return true
 }

@@ -1,7 +1,6 @@
 import type { Message } from 'kafkajs'
 import { crc32c } from './crc32c.ts'
-import { EncodedRecord } from './encoded-record.ts'
-import { varintBytes, writeVarint } from './varint.ts'
+import { EncodedRecord, varintBytes, writeVarint } from './encoded-record.ts'
 
 /** Bytes before the first record, and those of them that the length and the checksum leave out. */
 const HEAD_BYTES = 61

@@ -13,7 +13,8 @@ const ofKafkaJs = require('kafkajs/src/protocol/requests/produce/v3/request') as
 
 // Around the length from which its own length takes two bytes, too.
 const ascii = fc.oneof(fc.string({ maxLength: 300 }), fc.string({ minLength: 62, maxLength: 65 }))
-const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), ascii)
+const latin1 = fc.string({ unit: fc.nat({ max: 255 }).map((code) => String.fromCharCode(code)) })
+const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), latin1, ascii)
 const bytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array))
 const field = fc.oneof(text, bytes)
 const header = fc.oneof(field, fc.array(field, { maxLength: 3 }))
