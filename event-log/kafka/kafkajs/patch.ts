@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module'
-import { restWhenIdle } from './idle-connections.ts'
 import { tolerateMissingLeaders } from './missing-leaders.ts'
 import { encodeInOnePass } from './produce-request.ts'
 
@@ -16,4 +15,23 @@ export function patchKafkajs(): void {
   tolerateMissingLeaders(load)
   restWhenIdle(load)
   encodeInOnePass(load)
+}
+
+type RequestQueue = {
+  readonly pending: readonly unknown[]
+  scheduleCheckPendingRequests: (this: RequestQueue) => void
+}
+
+/**
+ * Makes kafkajs check its waiting requests only while there are any. Otherwise each of its
+ * connections wakes the process a thousand times a second for ever, even when idle.
+ */
+function restWhenIdle(load: NodeJS.Require): void {
+  const { prototype } = load('kafkajs/src/network/requestQueue') as {
+    prototype: RequestQueue
+  }
+  const schedule = prototype.scheduleCheckPendingRequests
+  prototype.scheduleCheckPendingRequests = function () {
+    if (this.pending.length > 0) schedule.call(this)
+  }
 }
