@@ -63,6 +63,8 @@ export type AdminDependencies = {
   readonly pastedKeyLimit?: RateLimit | 'off' | undefined
   /** A map shown on top of the built-in one; absent: none. */
   readonly map?: MapConfig | undefined
+  /** Where browsers reach the API, with a slash at both ends; absent: at the root. */
+  readonly basePath?: string | undefined
   readonly metrics: Metrics
   /** Aborted when the process begins to shut down. */
   readonly stopping: AbortSignal
@@ -143,7 +145,7 @@ export function createAdminApp({
     stopping,
   })
   const routes = adminRoutes(deps)
-  documentRoutes(router, adminDocument(routes, { prefix: PREFIX }))
+  documentRoutes(router, adminDocument(routes, { prefix: PREFIX }), deps)
   const limits = callerLimits({ calls: callLimit })
   const lookUp = limitedLookUps({ limit: authLimit, lacking: 'API key' })
   const identifyShare = shareCallers({ store, clock, limit: authLimit })

@@ -9,6 +9,8 @@ const BASE =
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   publicDir: false,
+  // Below the base that the page states, and that the server sets (CONSOLE_PUBLIC_URL).
+  base: './',
   plugins: [themeFirst()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
@@ -25,7 +27,7 @@ export default defineConfig({
   },
 })
 
-/** Puts theme.js at the top of the page as a plain script, which Vite itself does not bundle. */
+/** Puts the base and theme.js at the top of the page; Vite itself does not bundle a plain script. */
 function themeFirst() {
   const name = 'theme.js'
   const source = readFileSync(new URL(name, import.meta.url), 'utf8')
@@ -37,8 +39,11 @@ function themeFirst() {
     transformIndexHtml(_html, { bundle = {} }) {
       const file = Object.values(bundle).find(({ names }) => names?.includes(name))
       // The development server has no bundle and serves the source itself.
-      const src = `/${file?.fileName ?? name}`
-      return [{ tag: 'script', attrs: { src }, injectTo: 'head-prepend' }]
+      const src = file?.fileName ?? name
+      return [
+        { tag: 'base', attrs: { href: '/' }, injectTo: 'head-prepend' },
+        { tag: 'script', attrs: { src }, injectTo: 'head-prepend' },
+      ]
     },
   }
 }

@@ -77,6 +77,7 @@ await runProgram('gps', async (program) => {
   const ingestUrl = await startIngestApi({ eventLog, store }, program)
   const { url: adminUrl, generated } = await worker.call('startAdminApi', ingestUrl)
   if (generated !== undefined) {
-    process.stdout.write(welcome({ secrets: generated, ingestUrl, adminUrl }))
+    const { consolePublicUrl } = config
+    process.stdout.write(welcome({ secrets: generated, ingestUrl, adminUrl, consolePublicUrl }))
   }
 })

@@ -11,11 +11,14 @@ export type FirstSecrets = {
  */
 export function welcome({
   secrets: { email, password, apiKey },
+  consolePublicUrl,
   ...urls
 }: {
   secrets: FirstSecrets
   ingestUrl: string
   adminUrl: string
+  /** Without a slash at the end; absent: the console is at the admin API's own address. */
+  consolePublicUrl?: string | undefined
 }): string {
   const [ingestUrl, adminUrl] = [onThisMachine(urls.ingestUrl), onThisMachine(urls.adminUrl)]
   const report = JSON.stringify({
@@ -39,7 +42,7 @@ curl -X POST ${ingestUrl}/api/v1/gps/submit -H 'Authorization: Bearer ${apiKey}'
 
 curl -H 'Authorization: Bearer ${apiKey}' ${adminUrl}/api/v1/devices/my-first-device
 
-  3. See it on the map: open ${adminUrl}/ in a browser and sign in. With curl:
+  3. See it on the map: open ${consolePublicUrl ?? adminUrl}/ in a browser and sign in. With curl:
 
 curl -c cookies.txt ${adminUrl}/api/v1/session -H 'Content-Type: application/json' -d '${credentials}'
 

@@ -50,6 +50,7 @@ export function createIngestApp({
   rateLimits,
   openCounters = memoryRateCounters,
   trustProxy,
+  basePath,
   load = new Load(),
   metricsElsewhere = false,
 }: {
@@ -68,6 +69,8 @@ export function createIngestApp({
   openCounters?: OpenRateCounters | undefined
   /** The number of proxies to trust for X-Forwarded-For. */
   trustProxy: number
+  /** Where senders reach the API, with a slash at both ends; absent: at the root. */
+  basePath?: string | undefined
   /** Shared with the server, which refuses requests beyond it. */
   load?: Load
   metricsElsewhere?: boolean
@@ -82,7 +85,7 @@ export function createIngestApp({
     ready: () => eventLog.ready(),
     stopping,
   })
-  documentRoutes(router, ingestDocument())
+  documentRoutes(router, ingestDocument(), { basePath })
   const keyLimit = new KeyLimit({ limit: rateLimits.key, openCounters })
   const deviceLimit = new DeviceLimit({ limit: rateLimits.device, openCounters })
   const tally = new Tally({ metrics, rejections })

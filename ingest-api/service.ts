@@ -1,5 +1,6 @@
 import type { EventLog } from '../event-log/event-log.ts'
 import { steadyClock, systemClock as clock } from '../runtime/clock.ts'
+import { basePathOf } from '../runtime/config/console-variables.ts'
 import { serveHttp } from '../runtime/http-server.ts'
 import type { OpenRateCounters } from '../runtime/rate-counters.ts'
 import { Load } from '../runtime/load.ts'
@@ -79,6 +80,7 @@ export async function startIngestApi(
       rateLimits: config.rateLimits,
       openCounters,
       trustProxy: config.trustProxy,
+      basePath: basePathOf(config.ingestPublicUrl),
       load,
       metricsElsewhere: config.metricsPort !== undefined,
     }),

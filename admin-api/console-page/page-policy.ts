@@ -27,7 +27,7 @@ export function pageHeaders({
     "manifest-src 'self'",
     ["connect-src 'self'", ...data].join(' '),
     ["img-src 'self' data: blob:", ...images].join(' '),
-    "base-uri 'none'",
+    "base-uri 'self'",
     "frame-ancestors 'none'",
     "form-action 'self'",
     "require-trusted-types-for 'script'",

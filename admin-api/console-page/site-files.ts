@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 
 export type SiteFile = {
   readonly type: string
@@ -38,19 +39,30 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** Reads the built console; undefined if it is not built. */
-export function readSite(folder: string): Site | undefined {
-  const page = readFile(folder, 'index.html')
+/**
+ * Reads the built console; undefined if it is not built.
+ * @param basePath where browsers reach it, with a slash at both ends.
+ */
+export function readSite(folder: string, basePath = '/'): Site | undefined {
+  const page = withBase(readFile(folder, 'index.html'), basePath)
   if (page === undefined) return undefined
   const assets = new Map<string, SiteFile>()
   for (const name of readdirSync(join(folder, 'assets'))) {
     const file = readFile(join(folder, 'assets'), name)
     if (file !== undefined) assets.set(`/assets/${name}`, file)
   }
-  return { page, assets, mapLinks: linksOf(MAP_PAGE, read(join(folder, '.vite', 'manifest.json'))) }
+  const manifest = read(join(folder, '.vite', 'manifest.json'))
+  return { page, assets, mapLinks: linksOf(MAP_PAGE, manifest, basePath) }
 }
 
-function linksOf(name: string, manifest: Buffer | undefined): string | undefined {
+/** The page with its base; the build writes `/`. */
+function withBase(page: SiteFile | undefined, basePath: string): SiteFile | undefined {
+  if (page === undefined || basePath === '/') return page
+  const html = page.body.toString().replace('<base href="/">', `<base href="${basePath}">`)
+  return { ...siteFile(page.type, Buffer.from(html)), gzipped: gzipSync(html) }
+}
+
+function linksOf(name: string, manifest: Buffer | undefined, basePath: string): string | undefined {
   if (manifest === undefined) return undefined
   const modules = JSON.parse(manifest.toString()) as Manifest
   const wanted = new Set([name])
@@ -58,8 +70,10 @@ function linksOf(name: string, manifest: Buffer | undefined): string | undefined
   for (const one of wanted) modules[one]?.imports?.forEach((other) => wanted.add(other))
   const made = [...wanted].flatMap((one) => modules[one] ?? [])
   return [
-    ...made.map(({ file }) => `</${file}>; rel=modulepreload`),
-    ...made.flatMap(({ css = [] }) => css).map((file) => `</${file}>; rel=preload; as=style`),
+    ...made.map(({ file }) => `<${basePath}${file}>; rel=modulepreload`),
+    ...made
+      .flatMap(({ css = [] }) => css)
+      .map((file) => `<${basePath}${file}>; rel=preload; as=style`),
   ].join(', ')
 }
 
@@ -67,8 +81,11 @@ function readFile(folder: string, name: string): SiteFile | undefined {
   const type = TYPES[extname(name)]
   const body = read(join(folder, name))
   if (type === undefined || body === undefined) return undefined
-  const etag = createHash('sha256').update(body).digest('base64url')
-  return { type, etag, body, gzipped: read(join(folder, `${name}.gz`)) }
+  return { ...siteFile(type, body), gzipped: read(join(folder, `${name}.gz`)) }
+}
+
+function siteFile(type: string, body: Buffer): Omit<SiteFile, 'gzipped'> {
+  return { type, etag: createHash('sha256').update(body).digest('base64url'), body }
 }
 
 function read(file: string): Buffer | undefined {

@@ -28,12 +28,19 @@ export function sessionToken(ctx: HttpContext<HttpState>): string | undefined {
   return value !== undefined && /^[\w-]{22}$/.test(value) ? value : undefined
 }
 
-/** Sets a cookie that lasts until the browser is closed; `undefined` clears it. */
-export function setSessionCookie(ctx: HttpContext<HttpState>, token: string | undefined): void {
+/**
+ * Sets a cookie that lasts until the browser is closed; `undefined` clears it.
+ * @param path where browsers reach the API, so that another service of the same host gets no cookie.
+ */
+export function setSessionCookie(
+  ctx: HttpContext<HttpState>,
+  token: string | undefined,
+  path: string,
+): void {
   ctx.cookies.set(NAME, token ?? null, {
     httpOnly: true,
     sameSite: 'strict',
-    path: '/',
+    path,
     secure: ctx.secure,
   })
 }

@@ -73,10 +73,12 @@ export function sessionRoutes({
   store,
   clock,
   turns,
+  basePath = '/',
 }: {
   store: Store
   clock: Clock
   turns: PasswordTurns
+  basePath?: string | undefined
 }): AdminRoute[] {
   const throttle = new SignInThrottle()
 
@@ -98,7 +100,7 @@ export function sessionRoutes({
     const { caller, token } = begun
     const subject = { kind: 'operator', id: caller.operator.id } as const
     await recordAction(ctx, caller, { action: 'session.created', subject }, { store, clock })
-    setSessionCookie(ctx, token)
+    setSessionCookie(ctx, token, basePath)
     succeed(ctx, view(caller))
   }
 
@@ -163,7 +165,7 @@ export function sessionRoutes({
       answer: {},
       async handle(ctx, { session }) {
         await store.deleteSession(session.tokenHash)
-        setSessionCookie(ctx, undefined)
+        setSessionCookie(ctx, undefined, basePath)
         succeed(ctx, null, { message: 'signed out' })
       },
     },

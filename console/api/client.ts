@@ -1,5 +1,6 @@
 import type { paths } from './schema.ts'
 import { ApiFailure, failureOf, unreachable } from '../core/failure.ts'
+import { addressOf } from '../core/address.ts'
 
 /**
  * The prefix of the admin API, whose calls follow the OpenAPI document; paths are given without it.
@@ -117,7 +118,7 @@ export function urlOf(path: string, { path: names = {}, query = {} }: Parts = {}
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== '') search.set(name, String(value))
   }
-  return `${PREFIX}${filled}${search.size > 0 ? `?${search}` : ''}`
+  return addressOf(`${PREFIX}${filled}${search.size > 0 ? `?${search}` : ''}`)
 }
 
 let offsetMs = 0

@@ -7,6 +7,7 @@ import { Isolated } from '../ui/isolated.tsx'
 import { FailedLine } from '../ui/states.tsx'
 import { helpIsOpen } from '../ui/shortcuts.tsx'
 import { useAction } from '../ui/use-action.ts'
+import { addressOf } from '../core/address.ts'
 
 /** The signed-in operator, the settings of this browser, and signing out. */
 export function AccountMenu() {
@@ -36,7 +37,7 @@ export function AccountMenu() {
           <button type="button" class="plain" onClick={() => (passwordIsOpen.value = true)}>
             Change your password
           </button>
-          <a href="/docs" data-outside target="_blank" rel="noreferrer">
+          <a href={addressOf('/docs')} data-outside target="_blank" rel="noreferrer">
             API documentation
           </a>
         </div>

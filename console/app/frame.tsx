@@ -5,16 +5,17 @@ import { OpenPage } from './open-page.tsx'
 import { PAGES } from './pages.ts'
 import { Icon } from '../ui/icon.tsx'
 import { place } from '../ui/router.ts'
+import { addressOf } from '../core/address.ts'
 
 /** The frame around every page of a signed-in operator. */
 export function Frame() {
   return (
     <div class="frame">
-      <a class="skip" href="#content" data-outside>
+      <a class="skip" href="#content" data-outside onClick={skipToPage}>
         Skip to the page
       </a>
       <header class="rail">
-        <a class="brand" href="/" aria-label="GPS console">
+        <a class="brand" href={addressOf('/')} aria-label="GPS console">
           <Icon of={Navigation2} />
         </a>
         <Navigation />
@@ -27,6 +28,12 @@ export function Frame() {
   )
 }
 
+/** By script: the address of the link is below the base of the page, not below the page itself. */
+function skipToPage(event: MouseEvent): void {
+  event.preventDefault()
+  document.getElementById('content')?.focus()
+}
+
 function Navigation() {
   const links = PAGES.filter(({ forPlatform }) => forPlatform !== true || may('accounts.edit'))
   return (
@@ -35,7 +42,7 @@ function Navigation() {
         link === undefined ? null : (
           <a
             key={path}
-            href={path}
+            href={addressOf(path)}
             aria-label={link.name}
             title={link.name}
             aria-current={isHere(path) ? 'page' : undefined}

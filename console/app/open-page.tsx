@@ -8,6 +8,7 @@ import { place } from '../ui/router.ts'
 import { Empty, Failed, Loading } from '../ui/states.tsx'
 import { useLoad } from '../ui/use-load.ts'
 import { toFailure } from '../core/failure.ts'
+import { addressOf } from '../core/address.ts'
 
 /** The page at the current address. */
 export function OpenPage() {
@@ -70,7 +71,7 @@ function NoSuchPage() {
     <Page title="No such page">
       <Empty title="Nothing is at this address" icon={MapPinOff}>
         <p>It may be mistyped, or what it showed is gone.</p>
-        <a class="button primary" href="/">
+        <a class="button primary" href={addressOf('/')}>
           To the map
         </a>
       </Empty>

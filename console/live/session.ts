@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import { callOnce, onSessionEnded } from '../api/client.ts'
 import { ApiFailure } from '../core/failure.ts'
 import type { components } from '../api/schema.ts'
+import { addressOf } from '../core/address.ts'
 
 export type SignedIn = components['schemas']['SignedIn']
 
@@ -15,7 +16,7 @@ export const me = signal<SignedIn | null | undefined>(undefined)
 export const renewing = signal(false)
 
 const EXTEND_EVERY_MS = 5 * 60_000
-const otherTabs = new BroadcastChannel('gps-console-session')
+const otherTabs = new BroadcastChannel(`gps-console-session ${addressOf('/')}`)
 
 let renewal: { promise: Promise<boolean>; settle: (renewed: boolean) => void } | undefined
 let askedAt = 0
@@ -79,7 +80,9 @@ function leave(): void {
   const isHere = Boolean(me.value)
   me.value = null
   // A share's page is the same for everybody, signed in or not.
-  if (isHere && location.pathname !== '/share') location.replace('/')
+  if (isHere && location.pathname !== addressOf('/share')) {
+    location.replace(addressOf('/'))
+  }
 }
 
 /** @throws {ApiFailure} if the service does not answer. */

@@ -2,6 +2,7 @@ import { askToSignIn, me } from './session.ts'
 import { electByLock } from './elect-by-lock.ts'
 import { elect, type Election, type ElectionMessage } from './elect.ts'
 import { openStream, RESUME_MS } from './open-stream.ts'
+import { addressOf } from '../core/address.ts'
 
 /**
  * The state of the one stream of all tabs. `opening` identifies each opening of the stream,
@@ -77,7 +78,7 @@ export function shareStream({
     const isFresh = wholeSince !== undefined && Date.now() - heardAt < RESUME_MS
     if (!isFresh && connection.kind !== 'lost') tell({ kind: 'connecting' })
     stream = openStream({
-      url: `/api/v1/stream?events=${EVENTS.join(',')}`,
+      url: addressOf(`/api/v1/stream?events=${EVENTS.join(',')}`),
       resumeAfter: isFresh ? mark : '',
       onOpen: ({ isResumed }) => opened({ isWhole: isResumed }),
       onEvents(came) {

@@ -16,12 +16,13 @@ import type { Point } from '../core/mercator.ts'
 import { palette } from '../ui/palette.ts'
 import { worldStyle } from './world-style.ts'
 import { effect, signal } from '@preact/signals'
+import { addressOf } from '../core/address.ts'
 
 export const MAX_ZOOM = 20
 const LOOK_AGAIN_MS = 4_000
 const VECTOR_TILES = 1
 
-const world = new Archive('/map/world.pmtiles')
+const world = new Archive(addressOf('/map/world.pmtiles'))
 // Any importer of this module is about to open a map.
 world.start().catch(() => undefined)
 
@@ -87,7 +88,9 @@ async function addWorld(map: OlMap, closing: AbortSignal): Promise<void> {
 async function addOwnMap(map: OlMap, closing: AbortSignal): Promise<void> {
   const { map: own } = await api.get('/console', { signal: closing })
   if (own === null) return
-  map.addLayer(await ownLayer(own, closing))
+  // A path is one of this service.
+  const url = own.url.startsWith('/') ? addressOf(own.url) : own.url
+  map.addLayer(await ownLayer({ ...own, url }, closing))
   if (own.attribution !== null) credit(own.attribution)
 }
 

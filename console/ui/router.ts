@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { addresses, addressOf } from '../core/address.ts'
 
 /** The current place: the content of the address bar. */
 export const place = signal(readPlace())
@@ -11,7 +12,7 @@ export type Place = {
 
 function readPlace(): Place {
   const { pathname, search, hash } = location
-  return { path: pathname, query: new URLSearchParams(search), hash }
+  return { path: addresses.pathAt(pathname) ?? pathname, query: new URLSearchParams(search), hash }
 }
 
 /**
@@ -48,7 +49,9 @@ export function startRouter(): void {
   document.addEventListener('scroll', keepScroll, { capture: true, passive: true })
 }
 
-export function go(to: string, { replace = false }: { replace?: boolean } = {}): void {
+/** Goes to a path of the console, or to another query of this page. */
+export function go(path: string, { replace = false }: { replace?: boolean } = {}): void {
+  const to = path.startsWith('/') ? addressOf(path) : path
   if (replace) {
     history.replaceState(entry, '', to)
   } else {
@@ -126,7 +129,9 @@ function followLink(event: MouseEvent): void {
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
   const link = event.target instanceof Element ? event.target.closest('a') : null
   if (link === null || link.target !== '' || link.hasAttribute('download')) return
-  if (link.origin !== location.origin || link.dataset['outside'] !== undefined) return
+  const path = addresses.pathAt(link.pathname)
+  if (link.origin !== location.origin || path === undefined) return
+  if (link.dataset['outside'] !== undefined) return
   event.preventDefault()
-  if (link.href !== location.href) go(link.pathname + link.search + link.hash)
+  if (link.href !== location.href) go(path + link.search + link.hash)
 }

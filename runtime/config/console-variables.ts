@@ -13,10 +13,17 @@ export type MapConfig = {
 )
 
 export type ConsoleConfig = {
+  /** Where browsers reach the console; without a slash at the end. Absent: at the root of the admin API. */
+  readonly consolePublicUrl?: string
   /** The URLs at which devices and the admin API reach the ingest API; without a slash at the end. */
   readonly ingestPublicUrl?: string
   readonly ingestInternalUrl?: string
   readonly map?: MapConfig
+}
+
+/** The path of a public URL, with a slash at both ends; `/` without one. */
+export function basePathOf(publicUrl: string | undefined): string {
+  return publicUrl === undefined ? '/' : new URL(`${publicUrl}/`).pathname
 }
 
 const UNSPECIFIED = ['0.0.0.0', '[::]']
@@ -27,6 +34,7 @@ const baseUrl = (name: string, whose: string) =>
   })
 
 export const CONSOLE_VARIABLES = {
+  CONSOLE_PUBLIC_URL: baseUrl('CONSOLE_PUBLIC_URL', 'browsers reach the console'),
   INGEST_PUBLIC_URL: baseUrl('INGEST_PUBLIC_URL', 'devices reach the ingest API'),
   INGEST_INTERNAL_URL: baseUrl('INGEST_INTERNAL_URL', 'the admin API reaches the ingest API'),
   MAP_TILE_URL: variable('MAP_TILE_URL', custom(parseTileUrl), {
@@ -52,6 +60,7 @@ export const CONSOLE_VARIABLES = {
 }
 
 export type ConsoleVariables = {
+  CONSOLE_PUBLIC_URL?: string
   INGEST_PUBLIC_URL?: string
   INGEST_INTERNAL_URL?: string
   MAP_TILE_URL?: string
@@ -73,6 +82,7 @@ export function consoleFault(v: ConsoleVariables): string | undefined {
 export function consoleConfig(v: ConsoleVariables): ConsoleConfig {
   const map = mapConfig(v)
   return {
+    ...(v.CONSOLE_PUBLIC_URL !== undefined && { consolePublicUrl: v.CONSOLE_PUBLIC_URL }),
     ...(v.INGEST_PUBLIC_URL !== undefined && { ingestPublicUrl: v.INGEST_PUBLIC_URL }),
     ...(v.INGEST_INTERNAL_URL !== undefined && { ingestInternalUrl: v.INGEST_INTERNAL_URL }),
     ...(map !== undefined && { map }),

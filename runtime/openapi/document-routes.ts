@@ -20,13 +20,19 @@ const installed = createRequire(import.meta.url)
 type Content = { readonly body: Buffer; readonly etag: string }
 type File = { readonly type: string; readonly content: () => Promise<Content> }
 
-/** Serves an API's document at `/openapi.json`, and Swagger UI at `/docs`. */
+/**
+ * Serves an API's document at `/openapi.json`, and Swagger UI at `/docs`.
+ * @param basePath where callers reach the API, with a slash at both ends.
+ */
 export function documentRoutes<S extends HttpState>(
   router: Router<S>,
   document: OpenApiDocument,
+  { basePath = '/' }: { basePath?: string | undefined } = {},
 ): void {
   const title = String(document.info['title'])
-  const json = inMemory('application/json', JSON.stringify(document, null, 2))
+  const servers = [{ url: basePath.replace(/(?<=.)\/$/, '') }]
+  const served = JSON.stringify({ ...document, servers }, null, 2)
+  const json = inMemory('application/json', served)
   const page = inMemory('text/html', docsPage({ title }))
   const files: Readonly<Record<string, File>> = {
     'start.js': inMemory('text/javascript', START_SCRIPT),

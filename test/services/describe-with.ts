@@ -7,13 +7,16 @@ import { startMongodb, startMongodbWithUsers } from './mongodb-server.ts'
 import { startPrometheus } from './prometheus.ts'
 import {
   apicurio,
+  caddyProgram,
   kafkaJars,
   kubernetesSchemas,
   mongodbProgram,
+  nginxProgram,
   openapiGenerator,
   prometheusProgram,
   sqlite3Program,
   schemathesis,
+  traefikProgram,
 } from './programs.ts'
 import { startSchemaRegistry } from './schema-registry-server.ts'
 import { kafka, mongodb, schemaRegistry, type Shared } from './shared-servers.ts'
@@ -34,6 +37,10 @@ export type Services = {
   readonly schemathesis: { readonly folder: string }
   readonly kubernetesSchemas: { readonly pythonPath: string }
   readonly prometheus: typeof startPrometheus
+  /** Proxies: the paths of their programs. */
+  readonly nginx: string
+  readonly caddy: string
+  readonly traefik: string
   /** The command-line program. */
   readonly sqlite3: object
   readonly openapiGenerator: { readonly jar: string; readonly pythonPath: string }
@@ -74,6 +81,9 @@ const SERVICES: { [Name in keyof Services]: (own: string) => Promise<Shared<Serv
   ownMongodb: async () => startable('MongoDB', startMongodb, mongodbProgram),
   mongodbWithUsers: async () => ofProgram('MongoDB', startMongodbWithUsers, mongodbProgram),
   prometheus: () => ofProgram('Prometheus', startPrometheus, prometheusProgram),
+  nginx: () => fetched('nginx', nginxProgram),
+  caddy: () => fetched('Caddy', caddyProgram),
+  traefik: () => fetched('Traefik', traefikProgram),
   sqlite3: () => ofProgram('sqlite3', {}, sqlite3Program),
   openapiGenerator: () => fetched('OpenAPI Generator', openapiGenerator),
   schemathesis: () => fetched('Schemathesis', async () => ({ folder: await schemathesis() })),

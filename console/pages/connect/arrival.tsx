@@ -6,6 +6,7 @@ import { Ago } from '../../ui/time.tsx'
 import { changeDraft } from './draft.ts'
 import { adviceFor, outcomeOf, type Outcome, type TestAnswer } from './outcome.ts'
 import { useArrival } from './use-arrival.ts'
+import { addressOf } from '../../core/address.ts'
 
 /** Whether the device has reported, or why its reports were refused. */
 export function Arrival({
@@ -81,7 +82,7 @@ function Arrived({
         </p>
       )}
       <p>
-        <a class="button" href={`/?device=${encodeURIComponent(device.deviceId)}`}>
+        <a class="button" href={addressOf(`/?device=${encodeURIComponent(device.deviceId)}`)}>
           See it on the map
         </a>
       </p>
@@ -115,7 +116,7 @@ function Refused({
         </details>
       )}
       <p>
-        <a href={`/rejections?deviceId=${encodeURIComponent(wanted)}`}>
+        <a href={addressOf(`/rejections?deviceId=${encodeURIComponent(wanted)}`)}>
           Everything refused of this device
         </a>
       </p>

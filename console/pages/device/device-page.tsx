@@ -21,6 +21,7 @@ import { LastPosition } from './last-position.tsx'
 import { RecentRejections } from './recent-rejections.tsx'
 import { DeviceSettings } from './device-settings.tsx'
 import { TrackView } from './track-view.tsx'
+import { addressOf } from '../../core/address.ts'
 
 /** One device: its position, its tracks, its settings. */
 export function DevicePage({ deviceId }: { deviceId: string }) {
@@ -56,7 +57,11 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
   return (
     <div class="device-page">
       <header class="device-header row">
-        <a class="button" href={`/?device=${encodeURIComponent(deviceId)}`} aria-label="To the map">
+        <a
+          class="button"
+          href={addressOf(`/?device=${encodeURIComponent(deviceId)}`)}
+          aria-label="To the map"
+        >
           <Icon of={ArrowLeft} small />
         </a>
         <div class="device-title">
@@ -93,7 +98,7 @@ function NoDevice({ deviceId }: { deviceId: string }) {
         <p>
           <Isolated class="strong">{deviceId}</Isolated> has been erased, or has not reported yet.
         </p>
-        <a class="button primary" href="/">
+        <a class="button primary" href={addressOf('/')}>
           To the map
         </a>
       </Empty>

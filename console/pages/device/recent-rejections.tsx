@@ -3,6 +3,7 @@ import { Isolated } from '../../ui/isolated.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useLoad } from '../../ui/use-load.ts'
+import { addressOf } from '../../core/address.ts'
 
 /** The device's latest refused reports, with the reasons. */
 export function RecentRejections({ deviceId }: { deviceId: string }) {
@@ -30,7 +31,9 @@ export function RecentRejections({ deviceId }: { deviceId: string }) {
                   </li>
                 ))}
               </ul>
-              <a href={`/rejections?deviceId=${encodeURIComponent(deviceId)}`}>All of them</a>
+              <a href={addressOf(`/rejections?deviceId=${encodeURIComponent(deviceId)}`)}>
+                All of them
+              </a>
             </>
           )
         }

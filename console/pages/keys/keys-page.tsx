@@ -13,6 +13,7 @@ import type { Key } from './key-words.ts'
 import { NewKey } from './new-key.tsx'
 import { RevokeKey } from './revoke-key.tsx'
 import { RotateKey } from './rotate-key.tsx'
+import { addressOf } from '../../core/address.ts'
 import './keys.css'
 
 const CHANGES = [
@@ -69,7 +70,7 @@ function NoKeys() {
       <p>
         Whatever sends reports needs one.{' '}
         {may('keys.edit') ? (
-          <a href="/connect">Connect a device</a>
+          <a href={addressOf('/connect')}>Connect a device</a>
         ) : (
           'Ask an admin of your account to make one.'
         )}

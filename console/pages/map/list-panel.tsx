@@ -12,6 +12,7 @@ import { LiveBar } from './live-bar.tsx'
 import { choice, search, searchText, sort, sortBy, statuses, toggleStatus } from './map-state.ts'
 import { SelectedCard } from './selected-card.tsx'
 import { setQuery } from '../../ui/router.ts'
+import { addressOf } from '../../core/address.ts'
 
 const HEIGHTS = ['low', 'half', 'full'] as const
 const SORT_WORDS: Record<Sort, string> = { name: 'Name', seen: 'Last seen', speed: 'Speed' }
@@ -107,7 +108,7 @@ function Content() {
     return (
       <Empty title="No device has reported yet">
         <p>Make an API key, put it into a device or an app, and see it appear here.</p>
-        <a class="button primary" href="/connect">
+        <a class="button primary" href={addressOf('/connect')}>
           Connect a device
         </a>
       </Empty>

@@ -14,6 +14,7 @@ import { ShareLink } from '../device/share-link.tsx'
 import { StatusShape } from '../../ui/status-shape.tsx'
 import { ago } from '../../core/times.ts'
 import { pinned, select, selectedId, togglePinned } from './map-state.ts'
+import { addressOf } from '../../core/address.ts'
 
 /** The details of the selected device. */
 export function SelectedCard() {
@@ -64,7 +65,7 @@ export function SelectedCard() {
         <code>{coordinates}</code> <CopyButton text={coordinates} what="coordinates" />
       </p>
       <div class="row">
-        <a class="button" href={devicePath(id)}>
+        <a class="button" href={addressOf(devicePath(id))}>
           History and settings <Icon of={ArrowRight} small />
         </a>
         {may('shares.edit') && <ShareLink deviceId={id} />}

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { failureOf, toFailure, unreachable, type ApiFailure } from '../../core/failure.ts'
 import { openStream } from '../../live/open-stream.ts'
 import { withPosition, type Shared, type SharedDevice } from './shared-view.ts'
+import { addressOf } from '../../core/address.ts'
 
 export type SharedState = {
   readonly shared?: Shared
@@ -50,7 +51,7 @@ export function useShared(token: string): SharedState {
     }
 
     const stream = openStream({
-      url: '/api/v1/shared/stream',
+      url: addressOf('/api/v1/shared/stream'),
       headers,
       onOpen() {
         setState((before) => ({ ...before, isLive: true }))
@@ -96,7 +97,7 @@ async function readShared(
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<Shared> {
-  const response = await fetch('/api/v1/shared', {
+  const response = await fetch(addressOf('/api/v1/shared'), {
     headers,
     signal: AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]),
     credentials: 'omit',

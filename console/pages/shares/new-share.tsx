@@ -9,6 +9,7 @@ import { shownZone } from '../../ui/preferences.ts'
 import { place } from '../../ui/router.ts'
 import { SelectField } from '../../ui/select-field.tsx'
 import { DevicePicker, type Pickable } from './device-picker.tsx'
+import { addressOf } from '../../core/address.ts'
 
 const DAY_MS = 86_400_000
 
@@ -41,7 +42,7 @@ export function NewShare(props: DialogProps) {
       trailMinutes: Number(trailMinutes),
     }
     const { token } = await api.post('/shares', { body })
-    setLink(`${location.origin}/share#${token}`)
+    setLink(`${location.origin}${addressOf('/share')}#${token}`)
   }
 
   if (link !== undefined) {

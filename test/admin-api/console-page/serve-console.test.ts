@@ -155,7 +155,7 @@ describe('the page', () => {
         "connect-src 'self'",
         "img-src 'self' data: blob:",
         "frame-ancestors 'none'",
-        "base-uri 'none'",
+        "base-uri 'self'",
         "form-action 'self'",
         "require-trusted-types-for 'script'",
       ]),
@@ -242,6 +242,19 @@ describe('a map', () => {
     expect(await (await get('/map/later.pmtiles')).text()).toBe('now')
     rmSync(join(folder, 'later.pmtiles'))
   })
+})
+
+test('below a path the page states its base, and the map’s files are named below it', () => {
+  const site = join(folder, 'below')
+  mkdirSync(join(site, 'assets'), { recursive: true })
+  mkdirSync(join(site, '.vite'))
+  writeFileSync(join(site, 'index.html'), '<!doctype html><base href="/"><title>console</title>')
+  writeFileSync(join(site, '.vite', 'manifest.json'), JSON.stringify(MANIFEST))
+  const [atRoot, below] = [readSite(site), readSite(site, '/gps/')]
+  expect(below?.page.body.toString()).toContain('<base href="/gps/">')
+  expect(gunzipSync(below?.page.gzipped ?? '').equals(below?.page.body ?? Buffer.of())).toBe(true)
+  expect(below?.page.etag).not.toBe(atRoot?.page.etag)
+  expect(below?.mapLinks).toContain('</gps/assets/map-x1.js>; rel=modulepreload')
 })
 
 test('without a built console every path is the API’s', () => {

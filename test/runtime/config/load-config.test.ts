@@ -64,6 +64,7 @@ describe('the configuration', () => {
       TRUST_PROXY: '1',
       LOG_LEVEL: 'debug',
       SHUTDOWN_DEADLINE_MS: '2000',
+      CONSOLE_PUBLIC_URL: 'https://Fleet.example.org/gps/',
       INGEST_PUBLIC_URL: 'https://GPS.example.com/in/',
       INGEST_INTERNAL_URL: 'http://ingest-api:8080',
       MAP_TILE_URL: 'https://tile.openstreetmap.org/{z}/{x}/{y}.png',
@@ -103,6 +104,7 @@ describe('the configuration', () => {
       trustProxy: 1,
       logLevel: 'debug',
       shutdownDeadlineMs: 2_000,
+      consolePublicUrl: 'https://fleet.example.org/gps',
       ingestPublicUrl: 'https://gps.example.com/in',
       ingestInternalUrl: 'http://ingest-api:8080',
       map: {

@@ -1,0 +1,21 @@
+/**
+ * Addresses below a base, for a console that a proxy serves under a prefix. Paths within the console and of
+ * its API begin at `/`, wherever it is served.
+ */
+export function addressesBelow(base: string) {
+  const { pathname } = new URL(base)
+  return {
+    /** The address of a path: `/keys` → `/gps/keys`. */
+    of: (path: string): string => pathname + path.slice(1),
+    /** The path at an address: `/gps/keys` → `/keys`; undefined outside the console. */
+    pathAt(address: string): string | undefined {
+      return address.startsWith(pathname) ? address.slice(pathname.length - 1) : undefined
+    },
+  }
+}
+
+/** The addresses of this console: its page states the base. Node has no page. */
+export const addresses = addressesBelow(
+  (globalThis as { document?: { baseURI: string } }).document?.baseURI ?? 'http://localhost/',
+)
+export const addressOf = addresses.of

@@ -1,0 +1,123 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { request } from 'undici'
+import { eventually } from '../eventually.ts'
+import { endPrograms } from '../running-programs.ts'
+import { describeWith } from '../services/describe-with.ts'
+import { freePort } from '../services/own-server.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
+import { STARTS } from './proxies.ts'
+
+/** The requests of one address: method, path below the prefix, who answers, and the path that arrives there. */
+const TABLE = [
+  ['POST', '/api/v1/gps/submit', 'ingest', '/api/v1/gps/submit'],
+  ['POST', '/api/v1/gps/batch', 'ingest', '/api/v1/gps/batch'],
+  ['GET', '/api/v1/senders/osmand/key?id=a', 'ingest', '/api/v1/senders/osmand/key?id=a'],
+  ['POST', '/api/v1/overland/batches', 'ingest', '/api/v1/overland/batches'],
+  ['POST', '/api/v1/owntracks/points', 'ingest', '/api/v1/owntracks/points'],
+  ['POST', '/api/v1/traccar/points', 'ingest', '/api/v1/traccar/points'],
+  ['POST', '/pub', 'ingest', '/pub'],
+  ['GET', '/log/osmand/key/van?lat=1', 'ingest', '/log/osmand/key/van?lat=1'],
+  ['POST', '/', 'ingest', '/'],
+  ['POST', '/?id=a', 'ingest', '/?id=a'],
+  ['GET', '/?id=a', 'ingest', '/?id=a'],
+  ['GET', '/?timestamp=1&deviceid=a', 'ingest', '/?timestamp=1&deviceid=a'],
+  ['GET', '/?lat=1&lon=2', 'ingest', '/?lat=1&lon=2'],
+  ['GET', '/?location=1,2', 'ingest', '/?location=1,2'],
+  ['GET', '/ingest/docs', 'ingest', '/docs'],
+  ['GET', '/ingest/openapi.json', 'ingest', '/openapi.json'],
+  ['GET', '/ingest/readyz', 'ingest', '/readyz'],
+  ['GET', '/', 'admin', '/'],
+  ['GET', '/?device=van', 'admin', '/?device=van'],
+  ['GET', '/?status=online&q=id', 'admin', '/?status=online&q=id'],
+  ['GET', '/keys', 'admin', '/keys'],
+  ['GET', '/docs', 'admin', '/docs'],
+  ['GET', '/readyz', 'admin', '/readyz'],
+  ['GET', '/assets/index-x1.js', 'admin', '/assets/index-x1.js'],
+  ['GET', '/api/v1/devices/a%2Fb', 'admin', '/api/v1/devices/a%2Fb'],
+  ['POST', '/api/v1/keys', 'admin', '/api/v1/keys'],
+  ['DELETE', '/api/v1/session', 'admin', '/api/v1/session'],
+  ['GET', '/logs', 'admin', '/logs'],
+] as const
+
+type Received = { by: string; method: string; url: string; headers: Record<string, string> }
+
+for (const name of ['nginx', 'caddy', 'traefik'] as const) {
+  await describeWith([name], `both APIs behind one address, with ${name}`, (services) => {
+    const apis: Record<'ingest' | 'admin', Server> = { ingest: api('ingest'), admin: api('admin') }
+    let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+    let url = ''
+
+    beforeAll(async () => {
+      directory = await temporaryDirectory()
+      const front = await freePort()
+      const [admin, ingest] = [await listening(apis.admin), await listening(apis.ingest)]
+      const program = services[name]
+      await STARTS[name]({ front, admin, ingest, directory: directory.path, program })
+      url = `http://127.0.0.1:${front}/gps`
+      // Traefik reads its rules after it has begun to listen.
+      await eventually(async () => (await ask('GET', '/keys')).status === 200)
+    }, 60_000)
+
+    afterAll(async () => {
+      await endPrograms()
+      for (const server of Object.values(apis)) server.close()
+      await directory.remove()
+    })
+
+    async function ask(method: 'GET' | 'POST' | 'DELETE', path: string) {
+      // Not fetch, which would change the path.
+      const { statusCode, headers, body } = await request(url + path, { method })
+      return { status: statusCode, headers, text: await body.text() }
+    }
+
+    test.each(TABLE)('%s %s goes to the %s API as %s', async (method, path, by, arriving) => {
+      const { text } = await ask(method, path)
+      expect(JSON.parse(text)).toMatchObject({ by, method, url: arriving })
+    })
+
+    test.each(['/metrics', '/ingest/metrics', '/%6Detrics'])('%s stays inside', async (path) => {
+      const { status, text } = await ask('GET', path)
+      // Traefik asks an API for a path that it does not have.
+      if (name === 'traefik') expect((JSON.parse(text) as Received).url).toBe('/hidden')
+      else expect([status, text]).toEqual([404, name === 'nginx' ? expect.any(String) : ''])
+    })
+
+    test('the address without its slash leads to the console', async () => {
+      const { status, headers } = await ask('GET', '')
+      expect([301, 308]).toContain(status)
+      expect(new URL(String(headers['location']), url).href).toBe(`${url}/`)
+    })
+
+    test('the APIs learn the address and the scheme of the client', async () => {
+      const { headers } = JSON.parse((await ask('GET', '/keys')).text) as Received
+      expect(headers).toMatchObject({
+        'x-forwarded-for': '127.0.0.1',
+        'x-forwarded-proto': 'http',
+        host: new URL(url).host,
+      })
+    })
+
+    if (name === 'traefik') return
+    test('an API that is away is a 503 in the envelope, so that senders come again', async () => {
+      apis.ingest.close()
+      apis.ingest.closeAllConnections()
+      const { status, headers, text } = await ask('POST', '/api/v1/gps/submit')
+      expect(JSON.parse(text)).toMatchObject({ code: 503, error: 'SERVICE_UNAVAILABLE' })
+      expect([status, headers['retry-after']]).toEqual([503, '5'])
+    })
+  })
+}
+
+/** Answers with what it has received. */
+function api(by: string): Server {
+  return createServer(({ method, url, headers }, response) => {
+    response.end(JSON.stringify({ by, method, url, headers }))
+  })
+}
+
+async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return (server.address() as AddressInfo).port
+}
