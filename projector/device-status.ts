@@ -2,7 +2,7 @@ import { includes } from '../event-log/offsets.ts'
 import { isDeviceSeen, type AppendedEvent } from '../schemas/appended-event.ts'
 import type { DeviceSeen } from '../schemas/device-seen.ts'
 import type { PositionReported } from '../schemas/position-reported.ts'
-import { withMeasurements } from '../schemas/report-fields.ts'
+import { withOptionalFields } from '../schemas/report-fields.ts'
 import type { DeviceStatus, LastPosition, Origin } from '../schemas/read-models.ts'
 
 type Placed<Event> = { readonly origin: Origin; readonly event: Event }
@@ -26,12 +26,15 @@ export function deviceStatus(
   { origin, event }: Placed<AppendedEvent>,
 ): DeviceStatus | undefined {
   if (isDeviceSeen(event)) return previous && heard(previous, { origin, event })
+  const { receivedAt } = event
+  const seenAt = event.imported === true ? Math.min(event.timestamp, receivedAt) : receivedAt
   if (previous === undefined) {
     return {
       accountId: event.accountId,
       deviceId: event.deviceId,
-      firstSeenAt: event.receivedAt,
-      lastSeenAt: event.receivedAt,
+      firstSeenAt: seenAt,
+      lastSeenAt: seenAt,
+      lastReceivedAt: receivedAt,
       reportCount: 1,
       lastPosition: lastPosition(event),
       applied: { [origin.partition]: origin.offset },
@@ -41,8 +44,9 @@ export function deviceStatus(
   const status = {
     accountId: previous.accountId,
     deviceId: previous.deviceId,
-    firstSeenAt: Math.min(previous.firstSeenAt, event.receivedAt),
-    lastSeenAt: Math.max(previous.lastSeenAt, event.receivedAt),
+    firstSeenAt: Math.min(previous.firstSeenAt, seenAt),
+    lastSeenAt: Math.max(previous.lastSeenAt, seenAt),
+    lastReceivedAt: Math.max(previous.lastReceivedAt, receivedAt),
     reportCount: previous.reportCount + 1,
     lastPosition: isLater(event, previous.lastPosition)
       ? lastPosition(event)
@@ -63,6 +67,7 @@ function heard(previous: DeviceStatus, { origin, event }: Placed<DeviceSeen>): D
   return {
     ...previous,
     lastSeenAt: Math.max(previous.lastSeenAt, receivedAt),
+    lastReceivedAt: Math.max(previous.lastReceivedAt, receivedAt),
     heartbeats: { ...previous.heartbeats, [partition]: heartbeat },
     applied: { ...previous.applied, [partition]: offset },
   }
@@ -81,5 +86,5 @@ function isLater(a: LastPosition, b: LastPosition): boolean {
 
 function lastPosition(event: PositionReported): LastPosition {
   const { recordId, latitude, longitude, timestamp, receivedAt } = event
-  return withMeasurements({ recordId, latitude, longitude, timestamp, receivedAt }, event)
+  return withOptionalFields({ recordId, latitude, longitude, timestamp, receivedAt }, event)
 }

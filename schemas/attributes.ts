@@ -1,9 +1,8 @@
 import { containsApiKey, withoutApiKeys } from './api-key.ts'
 import { KNOWN_ATTRIBUTES } from './known-attributes.ts'
+import type { Attributes, AttributeValue } from './report-fields.ts'
 
-/** What else a device knows, by name; the names in order, so that equal ones have equal JSON. */
-export type Attributes = Readonly<Record<string, AttributeValue>>
-export type AttributeValue = string | number | boolean
+export type { Attributes }
 
 type AttributeFault = { readonly field: string; readonly message: string }
 

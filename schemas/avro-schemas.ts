@@ -46,6 +46,18 @@ export const POSITION_REPORTED_AVRO: AvroRecord = {
       default: null,
       doc: `${meaning}.`,
     })),
+    {
+      name: 'attributes',
+      type: ['null', { type: 'map', values: ['boolean', 'double', 'string'] }],
+      default: null,
+      doc: 'What else the device knows.',
+    },
+    {
+      name: 'imported',
+      type: ['null', 'boolean'],
+      default: null,
+      doc: 'True if it was recorded earlier, elsewhere, and brought in as history.',
+    },
   ],
 }
 

@@ -1,11 +1,22 @@
+import { plainAttributes } from './attributes.ts'
 import { isPlainDeviceId } from './device-id.ts'
 import { parseIso8601 } from './iso-8601.ts'
-import { MEASUREMENTS, RANGES, type Coordinate, type Measurements } from './report-fields.ts'
+import {
+  MEASUREMENTS,
+  RANGES,
+  type Attributes,
+  type Coordinate,
+  type Measurements,
+} from './report-fields.ts'
 
 /** A parsed report (specification section 2.1). `timestamp` in milliseconds. */
 export type PositionReport = Measurements & {
   readonly [Name in Coordinate]: number
-} & { readonly deviceId: string; readonly timestamp?: number }
+} & {
+  readonly deviceId: string
+  readonly timestamp?: number
+  readonly attributes?: Attributes
+}
 
 export const EARLIEST = Date.UTC(2000, 0, 1)
 export const FURTHEST_AHEAD_MS = 24 * 60 * 60 * 1000
@@ -38,6 +49,11 @@ export function plainReport(
     if (!isPresent(value)) continue
     if (!isWithin(value, RANGES[name])) return undefined
     report[name] = value + 0
+  }
+  if (isPresent(fields['attributes'])) {
+    const attributes = plainAttributes(fields['attributes'])
+    if (attributes === undefined) return undefined
+    report['attributes'] = attributes
   }
   return report as PositionReport
 }

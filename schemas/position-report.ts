@@ -1,4 +1,5 @@
 import Joi from 'joi'
+import { ATTRIBUTES_SCHEMA, judgeAttributes } from './attributes.ts'
 import { deviceIdFault } from './device-id.ts'
 import { parseIso8601 } from './iso-8601.ts'
 import { EARLIEST, FURTHEST_AHEAD_MS, plainReport, type PositionReport } from './plain-report.ts'
@@ -29,17 +30,22 @@ export function parseByRules(
   fields: Readonly<Record<string, unknown>>,
   { now }: { now: number },
 ): ReturnType<typeof parsePositionReport> {
-  const result = schema.validate(knownFields(fields), {
-    abortEarly: false,
-    convert: false,
-    context: { now },
-  })
-  if (result.error !== undefined) {
-    return {
-      faults: result.error.details.map(({ path, message }) => ({ field: path.join('.'), message })),
-    }
-  }
-  return { report: withoutNegativeZeros(result.value as PositionReport) }
+  const result = schema.validate(
+    { ...knownFields(fields), attributes: undefined },
+    {
+      abortEarly: false,
+      convert: false,
+      context: { now },
+    },
+  )
+  const faults = (result.error?.details ?? []).map(({ path, message }) => ({
+    field: path.join('.'),
+    message,
+  }))
+  const judged = judgeAttributes(fields['attributes'])
+  if ('faults' in judged) return { faults: [...faults, ...judged.faults] }
+  if (faults.length > 0) return { faults }
+  return { report: { ...withoutNegativeZeros(result.value as PositionReport), ...judged } }
 }
 
 /** The faults of a heartbeat's device id, its only field. */
@@ -113,6 +119,8 @@ export const REPORT_RULES: Readonly<Record<string, Joi.Schema>> = {
   ...Object.fromEntries(COORDINATE_FIELDS.map((field) => [field.name, required(field)])),
   timestamp,
   ...Object.fromEntries(MEASUREMENT_FIELDS.map((field) => [field.name, optional(field)])),
+  // Joi would word one fault for all of them: `judgeAttributes` names each.
+  attributes: Joi.any().empty(null).meta({ openapi: ATTRIBUTES_SCHEMA }),
 }
 
 const schema = Joi.object(REPORT_RULES)

@@ -1,3 +1,4 @@
+import { judgeAttributes } from './attributes.ts'
 import {
   accountIdOf,
   identifier,
@@ -7,16 +8,23 @@ import {
   oneOf,
   time,
   ulid,
+  UndecodableEventError,
 } from './event-fields.ts'
 import { isoTime } from './iso-8601.ts'
 import { quoted } from './json-text.ts'
-import { MEASUREMENTS, measurementsWriter, RANGES, type Measurements } from './report-fields.ts'
+import {
+  MEASUREMENTS,
+  measurementsWriter,
+  RANGES,
+  type Attributes,
+  type OptionalFields,
+} from './report-fields.ts'
 
 /**
  * The event in the log: a device's position was reported and accepted.
  * Times are milliseconds since the epoch; `report-fields.ts` has the units of the numbers.
  */
-export type PositionReported = Measurements & {
+export type PositionReported = OptionalFields & {
   /** ULID; the same for every repeat of one report. */
   readonly recordId: string
   readonly accountId: string
@@ -50,13 +58,15 @@ export function deviceKey({
  * half the time of `JSON.stringify`.
  */
 export function encodePositionReported(event: PositionReported): string {
-  const { timestampSource } = event
+  const { timestampSource, attributes, imported } = event
+  let rest = imported === true ? ',"imported":true' : ''
+  if (attributes !== undefined) rest += `,"attributes":${JSON.stringify(attributes)}`
   return (
     `{"recordId":"${event.recordId}","accountId":${quoted(event.accountId)}` +
     `,"keyId":${quoted(event.keyId)},"deviceId":${quoted(event.deviceId)}` +
     `,"latitude":${event.latitude},"longitude":${event.longitude}${measured(event)}` +
     `,"timestamp":"${isoTime(event.timestamp)}","timestampSource":"${timestampSource}"` +
-    `,"receivedAt":"${isoTime(event.receivedAt)}"}`
+    `,"receivedAt":"${isoTime(event.receivedAt)}"${rest}}`
   )
 }
 
@@ -93,5 +103,15 @@ export function checkPositionReported(fields: Record<string, unknown>): Position
     const value = fields[name]
     if (value !== undefined && value !== null) event[name] = number(value, name)
   }
+  const attributes = attributesIn(fields['attributes'])
+  if (attributes !== undefined) event.attributes = attributes
+  if (fields['imported'] === true) event.imported = true
   return event
+}
+
+function attributesIn(value: unknown): Attributes | undefined {
+  if (value === undefined || value === null) return undefined
+  const judged = judgeAttributes(value)
+  if ('faults' in judged) throw new UndecodableEventError(judged.faults[0]?.message)
+  return judged.attributes
 }

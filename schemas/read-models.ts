@@ -1,6 +1,6 @@
 import { livenessOf, type Liveness } from './liveness.ts'
 import type { PositionReported } from './position-reported.ts'
-import type { Coordinate, MeasurementValues, Measurements } from './report-fields.ts'
+import type { Coordinate, MeasurementValues, OptionalFields } from './report-fields.ts'
 
 /** The place of an event in the log. */
 export type Origin = { readonly partition: number; readonly offset: number }
@@ -35,7 +35,7 @@ export type TrackPoint = readonly [
 ]
 
 /** The fields of a record that the device status shows. */
-export type LastPosition = Measurements &
+export type LastPosition = OptionalFields &
   Pick<PositionReported, 'recordId' | Coordinate | 'timestamp' | 'receivedAt'>
 
 /** The newest heartbeat from a partition. */
@@ -46,8 +46,13 @@ export type DeviceStatus = {
   readonly accountId: string
   readonly deviceId: string
   readonly firstSeenAt: number
-  /** The newest `receivedAt` of the device's records and heartbeats. */
+  /**
+   * The newest `receivedAt` of the device's records and heartbeats; an imported record counts by its
+   * own time, if that is earlier.
+   */
   readonly lastSeenAt: number
+  /** The newest `receivedAt` of everything, imported or not; retention goes by it. */
+  readonly lastReceivedAt: number
   /** The newest heartbeat, per partition; absent if none has counted. */
   readonly heartbeats?: Readonly<Record<number, Heartbeat>>
   /** Stored records, each once. */
@@ -91,6 +96,7 @@ export function withHeartbeatsOf(
   return {
     ...status,
     lastSeenAt: Math.max(status.lastSeenAt, ...times),
+    lastReceivedAt: Math.max(status.lastReceivedAt, ...times),
     heartbeats: Object.fromEntries(left),
   }
 }

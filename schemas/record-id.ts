@@ -88,12 +88,13 @@ function pair(bits: number): string {
  * added to reports later does not change the ids of reports without it.
  */
 function identity(report: PositionReport, accountId: string, idempotencyKey: string | undefined) {
-  const { latitude, longitude, timestamp } = report
+  const { latitude, longitude, timestamp, attributes } = report
   const device = `["account",${quoted(accountId)},"deviceId",${quoted(report.deviceId)}`
   const key = idempotencyKey === undefined ? '' : `,"idempotencyKey",${quoted(idempotencyKey)}`
   const time = timestamp === undefined ? '' : `,"timestamp",${timestamp}`
   const place = `,"latitude",${latitude},"longitude",${longitude}`
-  return `${device}${key}${place}${time}${measured(report)}]`
+  const more = attributes === undefined ? '' : `,"attributes",${JSON.stringify(attributes)}`
+  return `${device}${key}${place}${time}${measured(report)}${more}]`
 }
 
 const measured = measurementsWriter((name) => `,"${name}",`)

@@ -88,12 +88,28 @@ export function measurementValues(from: Measurements): MeasurementValues {
   return values as unknown as MeasurementValues
 }
 
-/** Adds the measurements present to an object, which takes half the time of a spread. */
-export function withMeasurements<To extends object>(to: To, from: Measurements): To & Measurements {
-  const measured: { [Name in Measurement]?: number } = to
-  for (const name of MEASUREMENTS) {
+/** What else a device knows, by name; the names in order, so that equal ones have equal JSON. */
+export type Attributes = Readonly<Record<string, AttributeValue>>
+export type AttributeValue = string | number | boolean
+
+/** The fields that an event may have. */
+export type OptionalFields = Measurements & {
+  readonly attributes?: Attributes
+  /** It was recorded earlier, elsewhere, and brought in as history. */
+  readonly imported?: true
+}
+
+export const OPTIONAL_FIELDS = [...MEASUREMENTS, 'attributes', 'imported'] as const
+
+/** Adds the optional fields present to an object, which takes half the time of a spread. */
+export function withOptionalFields<To extends object>(
+  to: To,
+  from: OptionalFields,
+): To & OptionalFields {
+  const fields: Record<string, unknown> = to as Record<string, unknown>
+  for (const name of OPTIONAL_FIELDS) {
     const value = from[name]
-    if (value !== undefined) measured[name] = value
+    if (value !== undefined) fields[name] = value
   }
   return to
 }

@@ -49,7 +49,7 @@ export interface ReadModels {
   project(batch: ProjectionBatch): Promise<readonly Change[]>
 
   /**
-   * Removes records received before `receivedBefore`, and devices last seen before `seenBefore` (by
+   * Removes records received before `receivedBefore`, and devices of which nothing was received since `seenBefore` (by
    * default the same). Stops early when `signal` is aborted; the next call continues.
    */
   expire(

@@ -47,7 +47,18 @@ test('the lines of consumers.md for browsers make a new EventSource once one is 
 })
 
 test('the lines of consumers.md for pandas restore the texts of a CSV export', async () => {
-  const deviceIds = ['=1+1', 'a;=1', '-a;+b;@c', '＝1', 'a;＠b', "a'b", 'a;b', 'tug']
+  const deviceIds = [
+    '=1+1',
+    'a;=1',
+    '-a;+b;@c',
+    '＝1',
+    'a;＠b',
+    "'=1",
+    "a;''=1",
+    "a'b",
+    'a;b',
+    'tug',
+  ]
   const records = deviceIds.map((deviceId) => ({
     ...positionReported({ deviceId }),
     origin: { partition: 0, offset: 0 },

@@ -225,7 +225,11 @@ const DEVICE: JsonSchema = {
     deviceId: { type: 'string' },
     name: { type: ['string', 'null'] },
     status: { enum: ['online', 'idle', 'offline'] },
-    lastSeenAt: { ...TIME, description: 'The newest receipt of its records and heartbeats' },
+    lastSeenAt: {
+      ...TIME,
+      description:
+        'The newest receipt of its records and heartbeats; imported ones count by their own time',
+    },
     firstSeenAt: TIME,
     reportCount: { type: 'integer', description: 'Stored records, each once' },
     disabled: { type: 'boolean', description: 'Its reports are refused' },

@@ -1,9 +1,10 @@
 import { isoTime } from '../../schemas/iso-8601.ts'
+import { ATTRIBUTES_SCHEMA } from '../../schemas/attributes.ts'
 import type { LastPosition } from '../../schemas/read-models.ts'
 import {
   COORDINATE_FIELDS,
   MEASUREMENT_FIELDS,
-  withMeasurements,
+  withOptionalFields,
 } from '../../schemas/report-fields.ts'
 import type { JsonSchema } from './admin-route.ts'
 
@@ -23,7 +24,7 @@ export function recordView({ deviceId, ...position }: LastPosition & { deviceId:
 export function positionView(position: LastPosition) {
   const { recordId, latitude, longitude, timestamp, receivedAt } = position
   const times = { timestamp: isoTime(timestamp), receivedAt: isoTime(receivedAt) }
-  return withMeasurements({ recordId, latitude, longitude, ...times }, position)
+  return withOptionalFields({ recordId, latitude, longitude, ...times }, position)
 }
 
 const POSITION_PROPERTIES: JsonSchema = {
@@ -39,6 +40,11 @@ const POSITION_PROPERTIES: JsonSchema = {
   ...Object.fromEntries(
     MEASUREMENT_FIELDS.map(({ name, meaning }) => [name, { type: 'number', description: meaning }]),
   ),
+  attributes: { title: 'Attributes', ...ATTRIBUTES_SCHEMA },
+  imported: {
+    const: true,
+    description: 'It was recorded earlier, elsewhere, and brought in as history',
+  },
 }
 const POSITION_REQUIRED = ['recordId', 'latitude', 'longitude', 'timestamp', 'receivedAt']
 

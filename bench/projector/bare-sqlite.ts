@@ -1,6 +1,6 @@
 import { DatabaseSync } from '@photostructure/sqlite'
 import type { DeviceStatus, PositionRecord } from '../../schemas/read-models.ts'
-import { MEASUREMENTS } from '../../schemas/report-fields.ts'
+import { MEASUREMENTS, type Measurements } from '../../schemas/report-fields.ts'
 import type { Projected } from './project.ts'
 import { stopwatch, type Speed } from './speed.ts'
 
@@ -32,10 +32,11 @@ export function writeDocuments(batches: readonly Documents[], file: string, like
   const database = new DatabaseSync(file)
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
   for (const sql of schemaOf(like)) database.exec(sql)
-  const record = database.prepare(`INSERT INTO records VALUES (${places(16)})`)
+  const record = database.prepare(`INSERT INTO records VALUES (${places(18)})`)
   const status = database.prepare(
-    `INSERT INTO device_statuses VALUES (${places(18)}) ON CONFLICT (number) DO UPDATE SET
-       last_seen_at = excluded.last_seen_at, report_count = excluded.report_count,
+    `INSERT INTO device_statuses VALUES (${places(21)}) ON CONFLICT (number) DO UPDATE SET
+       last_seen_at = excluded.last_seen_at,
+       last_received_at = excluded.last_received_at, report_count = excluded.report_count,
        record_id = excluded.record_id, latitude = excluded.latitude,
        longitude = excluded.longitude, timestamp = excluded.timestamp,
        received_at = excluded.received_at, applied = excluded.applied,
@@ -65,7 +66,7 @@ export function writeDocuments(batches: readonly Documents[], file: string, like
         r.receivedAt,
         r.origin.partition,
         r.origin.offset,
-        ...MEASUREMENTS.map((name) => r[name] ?? null),
+        ...optional(r),
       )
     }
     for (const s of statuses) {
@@ -76,6 +77,7 @@ export function writeDocuments(batches: readonly Documents[], file: string, like
         s.deviceId,
         s.firstSeenAt,
         s.lastSeenAt,
+        s.lastReceivedAt,
         s.reportCount,
         last.recordId,
         last.latitude,
@@ -84,7 +86,7 @@ export function writeDocuments(batches: readonly Documents[], file: string, like
         last.receivedAt,
         JSON.stringify(s.applied),
         s.heartbeats === undefined ? null : JSON.stringify(s.heartbeats),
-        ...MEASUREMENTS.map((name) => last[name] ?? null),
+        ...optional(last),
       )
     }
     checkpoint.run(partition, lastOffset, lastOffset, records.at(-1)?.recordId ?? null)
@@ -93,6 +95,11 @@ export function writeDocuments(batches: readonly Documents[], file: string, like
   }
   database.close()
   return watch.read()
+}
+
+/** The measurements; no event of the bench has attributes or is imported. */
+function optional(from: Measurements): (number | null)[] {
+  return [...MEASUREMENTS.map((name) => from[name] ?? null), null, null]
 }
 
 function places(count: number): string {

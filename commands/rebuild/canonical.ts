@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { MEASUREMENTS } from '../../schemas/report-fields.ts'
+import { OPTIONAL_FIELDS } from '../../schemas/report-fields.ts'
 import type { DeviceStatus, LastPosition, PositionRecord } from '../../schemas/read-models.ts'
 
 /**
@@ -13,15 +13,15 @@ export function canonicalRecord(record: PositionRecord): string {
 
 /** A device status as text, without `applied`. */
 export function canonicalStatus(status: DeviceStatus): string {
-  const { accountId, deviceId, firstSeenAt, lastSeenAt, reportCount, lastPosition } = status
-  const counted = [accountId, deviceId, firstSeenAt, lastSeenAt, reportCount]
-  return JSON.stringify([...counted, ...positionParts(lastPosition)])
+  const { accountId, deviceId, firstSeenAt, lastSeenAt, lastReceivedAt, reportCount } = status
+  const counted = [accountId, deviceId, firstSeenAt, lastSeenAt, lastReceivedAt, reportCount]
+  return JSON.stringify([...counted, ...positionParts(status.lastPosition)])
 }
 
 function positionParts(position: LastPosition): unknown[] {
   const { recordId, latitude, longitude, timestamp, receivedAt } = position
-  const measured = MEASUREMENTS.map((name) => position[name] ?? null)
-  return [recordId, latitude, longitude, timestamp, receivedAt, ...measured]
+  const optional = OPTIONAL_FIELDS.map((name) => position[name] ?? null)
+  return [recordId, latitude, longitude, timestamp, receivedAt, ...optional]
 }
 
 /** Counts texts and hashes them independently of their order. */

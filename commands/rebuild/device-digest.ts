@@ -71,15 +71,18 @@ export function deviceDigest(
   }
 
   /** Whether the device's records may have expired, and only heartbeats keep it. */
-  function isLeftOver({ lastSeenAt, heartbeats = {} }: DeviceStatus): boolean {
-    if (lastSeenAt < receivedSince) return true
-    return partial && Object.values(heartbeats).some(({ receivedAt }) => receivedAt === lastSeenAt)
+  function isLeftOver({ lastReceivedAt, heartbeats = {} }: DeviceStatus): boolean {
+    if (lastReceivedAt < receivedSince) return true
+    const times = Object.values(heartbeats).map(({ receivedAt }) => receivedAt)
+    return partial && times.includes(lastReceivedAt)
   }
 }
 
 function agrees(stored: DeviceStatus, all: DeviceStatus, partial: boolean): boolean {
   if (!partial) return canonicalStatus(stored) === canonicalStatus(all)
-  return stored.lastSeenAt === all.lastSeenAt && stored.reportCount >= all.reportCount
+  // An imported record that retention has removed may have been the one seen last.
+  const isSeen = stored.lastSeenAt >= all.lastSeenAt && stored.reportCount >= all.reportCount
+  return isSeen && stored.lastReceivedAt === all.lastReceivedAt
 }
 
 /** Records come in any order and once each, so `applied` is left out. */

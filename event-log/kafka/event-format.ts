@@ -48,6 +48,8 @@ const SOURCE = 'gps-position-ingestion'
 const SPOOLED = 'ce_spooled'
 /** Only on heartbeats: Kafka Connect's predicates see the names of headers, not the value of `ce_type`. */
 const HEARTBEAT = 'ce_heartbeat'
+/** Marks history, for those who must not take it for news. */
+const IMPORTED = 'ce_imported'
 const AVRO_CONTENT_TYPE = 'application/avro'
 /** The first byte of a value in the Confluent wire format; JSON never starts with it. */
 const AVRO_MAGIC_BYTE = 0
@@ -69,6 +71,7 @@ export function toMessage(
   headers['content-type'] = avro === undefined ? 'application/json' : AVRO_CONTENT_TYPE
   if (spooled) headers[SPOOLED] = 'true'
   if (isDeviceSeen(event)) headers[HEARTBEAT] = 'true'
+  else if (event.imported === true) headers[IMPORTED] = 'true'
   return {
     key: deviceKey(event),
     value: format === undefined ? encodeEvent(event) : format.encode(event),

@@ -31,12 +31,14 @@ export type Erased = {
   readonly ids: readonly string[]
 }
 
+type StatusTime = 'firstSeenAt' | 'lastSeenAt' | 'lastReceivedAt'
+
 /**
  * `_id` is `accountId/deviceId`. An erased device keeps its document, with what is erased; there is
  * no last position until it reports again.
  */
 export type DeviceStatusDocument = Pick<DeviceStatus, 'accountId' | 'deviceId' | 'applied'> &
-  Partial<Dated<Pick<DeviceStatus, 'firstSeenAt' | 'lastSeenAt'>, 'firstSeenAt' | 'lastSeenAt'>> &
+  Partial<Dated<Pick<DeviceStatus, StatusTime>, StatusTime>> &
   Partial<Pick<DeviceStatus, 'reportCount'>> & {
     readonly _id: string
     readonly heartbeats?: Readonly<Record<number, Dated<Heartbeat, 'receivedAt'>>>

@@ -36,7 +36,8 @@ export async function countDevices(
   })
   const bounds = [
     // Erased devices have no time.
-    { lastSeenAt: kept.deviceStatuses.lastSeenAt ?? { $gte: new Date(0) } },
+    { lastSeenAt: { $gte: new Date(0) } },
+    { lastReceivedAt: kept.deviceStatuses.lastReceivedAt ?? { $gte: new Date(0) } },
     { deviceId: { $nin: hidden } },
     ...listed(devices),
   ]

@@ -31,12 +31,13 @@ export function storedDevice(document: DeviceStatusDocument): StoredDevice {
 
 /** Undefined if only the device's erasures are left. */
 export function deviceStatusOf(document: DeviceStatusDocument): DeviceStatus | undefined {
-  const { accountId, deviceId, applied, firstSeenAt, lastSeenAt, reportCount } = document
-  const { lastPosition, heartbeats } = document
+  const { accountId, deviceId, applied, reportCount, lastPosition, heartbeats } = document
+  const { firstSeenAt, lastSeenAt, lastReceivedAt } = document
   if (
     lastPosition === undefined ||
     firstSeenAt === undefined ||
     lastSeenAt === undefined ||
+    lastReceivedAt === undefined ||
     reportCount === undefined
   ) {
     return undefined
@@ -46,6 +47,7 @@ export function deviceStatusOf(document: DeviceStatusDocument): DeviceStatus | u
     deviceId,
     firstSeenAt: firstSeenAt.getTime(),
     lastSeenAt: lastSeenAt.getTime(),
+    lastReceivedAt: lastReceivedAt.getTime(),
     reportCount,
     lastPosition: {
       ...lastPosition,
@@ -84,6 +86,7 @@ export function deviceDocument({
 function reported({
   firstSeenAt,
   lastSeenAt,
+  lastReceivedAt,
   reportCount,
   lastPosition,
   heartbeats,
@@ -91,6 +94,7 @@ function reported({
   return {
     firstSeenAt: new Date(firstSeenAt),
     lastSeenAt: new Date(lastSeenAt),
+    lastReceivedAt: new Date(lastReceivedAt),
     reportCount,
     lastPosition: {
       ...lastPosition,

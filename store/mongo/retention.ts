@@ -17,6 +17,7 @@ const REMOVED_AT_ONCE = 200
 const REPORT_FIELDS = {
   firstSeenAt: true,
   lastSeenAt: true,
+  lastReceivedAt: true,
   reportCount: true,
   lastPosition: true,
   heartbeats: true,
@@ -27,7 +28,7 @@ export const REPORTED: Filter<DeviceStatusDocument> = { lastPosition: { $exists:
 
 /**
  * Filters for data visible under the retention. The server removes expired records once a minute at
- * best, so every query filters them; likewise devices not seen since.
+ * best, so every query filters them; likewise devices of which nothing was received since.
  */
 export type Kept = {
   readonly positions: Filter<PositionDocument>
@@ -39,7 +40,7 @@ export function keptAt(now: number, retentionDays: number | undefined): Kept {
   const since = new Date(now - retentionDays * DAY_SECONDS * 1_000)
   return {
     positions: { receivedAt: { $gte: since } },
-    deviceStatuses: { ...REPORTED, lastSeenAt: { $gte: since } },
+    deviceStatuses: { ...REPORTED, lastReceivedAt: { $gte: since } },
   }
 }
 
@@ -113,7 +114,7 @@ async function timeToLive(positions: Collection<PositionDocument>): Promise<numb
 }
 
 /**
- * Removes records received before a time, and devices last seen before one, with their settings. A
+ * Removes records received before a time, and devices of which nothing was received since one, with their settings. A
  * device that reports meanwhile stays. Tombstones of erased devices are removed once their events
  * have left the log too. Stops between two steps when `signal` is aborted.
  */
@@ -128,7 +129,7 @@ export async function removeExpired(
 ): Promise<void> {
   const ended = () => signal?.aborted === true
   const old = { $lt: new Date(receivedBefore) }
-  const notSeen = { $lt: new Date(seenBefore) }
+  const silent = { $lt: new Date(seenBefore) }
   const forgotten = { $lt: new Date(seenBefore - ERASURES_KEPT_LONGER_MS) }
   const notErasedSince = { $or: [{ erasedAt: { $exists: false } }, { erasedAt: forgotten }] }
   await inChunks(positions, { receivedAt: old }, ended, async (names) => {
@@ -141,13 +142,13 @@ export async function removeExpired(
   })
   if (ended()) return
   // Before the documents that say which erasures are applied, or devices would be hidden again.
-  await hiddenDevices.deleteMany({ erasedAt: notSeen })
-  await inChunks(deviceStatuses, { lastSeenAt: notSeen }, ended, async (names) => {
+  await hiddenDevices.deleteMany({ erasedAt: silent })
+  await inChunks(deviceStatuses, { lastReceivedAt: silent }, ended, async (names) => {
     for (const { _id, accountId, deviceId } of names) {
-      const silent = { _id, accountId, deviceId, lastSeenAt: notSeen }
+      const device = { _id, accountId, deviceId, lastReceivedAt: silent }
       const isGone =
-        (await deviceStatuses.deleteOne({ ...silent, ...notErasedSince })).deletedCount === 1 ||
-        (await deviceStatuses.updateOne(silent, { $unset: REPORT_FIELDS })).modifiedCount === 1
+        (await deviceStatuses.deleteOne({ ...device, ...notErasedSince })).deletedCount === 1 ||
+        (await deviceStatuses.updateOne(device, { $unset: REPORT_FIELDS })).modifiedCount === 1
       if (isGone) await forgetUnlessDisabled(deviceSettings, _id)
     }
   })

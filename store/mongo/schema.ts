@@ -109,9 +109,10 @@ export async function makeReadModelIndexes({
   ])
   await deviceStatuses.createIndexes([
     { name: 'device', key: { accountId: 1, deviceId: 1 } },
-    { name: 'last_seen', key: { accountId: 1, lastSeenAt: 1, deviceId: 1 } },
+    // With the time that retention goes by, so that counting reads no documents.
+    { name: 'last_seen', key: { accountId: 1, lastSeenAt: 1, deviceId: 1, lastReceivedAt: 1 } },
     // For the hourly removal by age.
-    { name: 'seen', key: { lastSeenAt: 1 } },
+    { name: 'received', key: { lastReceivedAt: 1 } },
     { name: 'erased_at', key: { erasedAt: 1 }, sparse: true },
     { name: 'removing', key: { removing: 1 }, sparse: true },
   ])

@@ -1,13 +1,8 @@
-import {
-  MEASUREMENTS,
-  measurementValues,
-  type MeasurementValues,
-} from '../../schemas/report-fields.ts'
 import type { DeviceStatus, Offsets } from '../../schemas/read-models.ts'
 import type { DeviceCounts, DevicePage, Devices } from '../read-models.ts'
 import type { Database, Statement, Value } from '../../runtime/sqlite/database.ts'
 import { deviceCounts, devicePage } from './device-page.ts'
-import { measurementsIn } from './measurement-columns.ts'
+import { OPTIONAL_NAMES, optionalFieldsIn, optionalValues } from './optional-columns.ts'
 
 export type DeviceName = { readonly accountId: string; readonly deviceId: string }
 
@@ -28,10 +23,11 @@ export type DeviceStatuses = {
   accountNumber(accountId: string): number
   insert(device: NumberedStatus): void
   update(device: NumberedStatus): void
-  notSeenSince(time: number): DeviceName[]
+  /** The devices of which nothing has been received since. */
+  silentSince(time: number): DeviceName[]
   remove(device: DeviceName): void
-  /** Removes the status unless the device has been seen since, or has a record. */
-  removeUnlessSeenSince(device: DeviceName, time: number): boolean
+  /** Removes the status unless something of the device has been received since, or it has a record. */
+  removeIfSilentSince(device: DeviceName, time: number): boolean
 }
 
 /** All columns, as an array: pages of many devices are read. */
@@ -41,6 +37,7 @@ type Row = readonly [
   deviceId: string,
   firstSeenAt: number,
   lastSeenAt: number,
+  lastReceivedAt: number,
   reportCount: number,
   recordId: string,
   latitude: number,
@@ -49,19 +46,27 @@ type Row = readonly [
   receivedAt: number,
   applied: string,
   heartbeats: string | null,
-  ...measurements: MeasurementValues,
+  ...optional: unknown[],
 ]
-const FIRST_MEASUREMENT = 13
+const FIRST_OPTIONAL = 14
 
 /** The columns that change, in their order. */
 const CHANGING = [
-  ...['first_seen_at', 'last_seen_at', 'report_count', 'record_id', 'latitude', 'longitude'],
-  ...['timestamp', 'received_at', 'applied', 'heartbeats', ...MEASUREMENTS],
+  ...[
+    'first_seen_at',
+    'last_seen_at',
+    'last_received_at',
+    'report_count',
+    'record_id',
+    'latitude',
+    'longitude',
+  ],
+  ...['timestamp', 'received_at', 'applied', 'heartbeats', ...OPTIONAL_NAMES],
 ]
 
 /** Records find their device through its status, so a record that was projected late keeps the status. */
 export const REMOVE_SILENT = `DELETE FROM device_statuses
-  WHERE account_id = ? AND device_id = ? AND last_seen_at < ?
+  WHERE account_id = ? AND device_id = ? AND last_received_at < ?
     AND NOT EXISTS (SELECT 1 FROM records WHERE device = number)`
 
 const NONE: DeviceCounts = { total: 0, online: 0, idle: 0, offline: 0, disabled: 0 }
@@ -90,14 +95,14 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
     `UPDATE device_statuses SET ${CHANGING.map((column) => `${column} = ?`).join(', ')}
      WHERE number = ?`,
   )
-  const notSeenSince = database.prepare<DeviceName>(
+  const silentSince = database.prepare<DeviceName>(
     `SELECT account_id AS accountId, device_id AS deviceId FROM device_statuses
-     WHERE last_seen_at < ?`,
+     WHERE last_received_at < ?`,
   )
   const remove = database.prepare(
     'DELETE FROM device_statuses WHERE account_id = ? AND device_id = ?',
   )
-  const removeUnlessSeenSince = database.prepare(REMOVE_SILENT)
+  const removeIfSilentSince = database.prepare(REMOVE_SILENT)
 
   return {
     find({ accountId, deviceId }) {
@@ -134,9 +139,9 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
     remove({ accountId, deviceId }) {
       remove.run(accountId, deviceId)
     },
-    notSeenSince: (time) => notSeenSince.all(time),
-    removeUnlessSeenSince: ({ accountId, deviceId }, time) =>
-      removeUnlessSeenSince.run(accountId, deviceId, time) === 1,
+    silentSince: (time) => silentSince.all(time),
+    removeIfSilentSince: ({ accountId, deviceId }, time) =>
+      removeIfSilentSince.run(accountId, deviceId, time) === 1,
   }
 }
 
@@ -146,6 +151,7 @@ function changing(status: DeviceStatus): readonly Value[] {
   return [
     status.firstSeenAt,
     status.lastSeenAt,
+    status.lastReceivedAt,
     status.reportCount,
     lastPosition.recordId,
     lastPosition.latitude,
@@ -154,7 +160,7 @@ function changing(status: DeviceStatus): readonly Value[] {
     lastPosition.receivedAt,
     encodedOffsets(status.applied),
     heartbeats === undefined ? null : JSON.stringify(heartbeats),
-    ...measurementValues(lastPosition),
+    ...optionalValues(lastPosition),
   ]
 }
 
@@ -165,22 +171,23 @@ function encodedOffsets(offsets: Offsets): string {
 }
 
 function status(row: Row): DeviceStatus {
-  const heartbeats = row[12]
+  const heartbeats = row[13]
   return {
     accountId: row[1],
     deviceId: row[2],
     firstSeenAt: row[3],
     lastSeenAt: row[4],
-    reportCount: row[5],
+    lastReceivedAt: row[5],
+    reportCount: row[6],
     lastPosition: {
-      recordId: row[6],
-      latitude: row[7],
-      longitude: row[8],
-      timestamp: row[9],
-      receivedAt: row[10],
-      ...measurementsIn(row, FIRST_MEASUREMENT),
+      recordId: row[7],
+      latitude: row[8],
+      longitude: row[9],
+      timestamp: row[10],
+      receivedAt: row[11],
+      ...optionalFieldsIn(row, FIRST_OPTIONAL),
     },
-    applied: JSON.parse(row[11]) as Offsets,
+    applied: JSON.parse(row[12]) as Offsets,
     ...(heartbeats !== null && {
       heartbeats: JSON.parse(heartbeats) as NonNullable<DeviceStatus['heartbeats']>,
     }),

@@ -1,4 +1,4 @@
-import { MEASUREMENT_COLUMNS } from './measurement-columns.ts'
+import { OPTIONAL_COLUMNS } from './optional-columns.ts'
 
 /**
  * The file of one generation of the read models. Times in milliseconds since the epoch. Records and their
@@ -17,6 +17,7 @@ export const READ_MODELS_SCHEMA = [
      device_id TEXT NOT NULL,
      first_seen_at INTEGER NOT NULL,
      last_seen_at INTEGER NOT NULL,
+     last_received_at INTEGER NOT NULL,
      report_count INTEGER NOT NULL,
      record_id TEXT NOT NULL,
      latitude REAL NOT NULL,
@@ -25,7 +26,7 @@ export const READ_MODELS_SCHEMA = [
      received_at INTEGER NOT NULL,
      applied TEXT NOT NULL,
      heartbeats TEXT,
-     ${MEASUREMENT_COLUMNS},
+     ${OPTIONAL_COLUMNS},
      UNIQUE (account_id, device_id)
    ) STRICT;
    -- With the coordinates, so that a scan by time reads only matching rows of the table.
@@ -44,7 +45,7 @@ export const READ_MODELS_SCHEMA = [
      received_at INTEGER NOT NULL,
      log_partition INTEGER NOT NULL,
      log_offset INTEGER NOT NULL,
-     ${MEASUREMENT_COLUMNS}
+     ${OPTIONAL_COLUMNS}
    ) STRICT;
    CREATE UNIQUE INDEX records_by_id ON records (record_id, account);
    CREATE INDEX records_by_time ON records (device, timestamp, record_id);

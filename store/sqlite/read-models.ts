@@ -179,11 +179,11 @@ export function openReadModels(
     async expire(receivedBefore, { seenBefore, forget, signal }) {
       const ended = () => signal?.aborted === true
       while (!ended() && records.removeSome(receivedBefore)) await endOfTurn()
-      const silent = statuses.notSeenSince(seenBefore)
+      const silent = statuses.silentSince(seenBefore)
       for (let start = 0; start < silent.length && !ended(); start += DEVICES_REMOVED_AT_ONCE) {
         const some = silent.slice(start, start + DEVICES_REMOVED_AT_ONCE)
         database.transaction(() => {
-          forget(some.filter((device) => statuses.removeUnlessSeenSince(device, seenBefore)))
+          forget(some.filter((device) => statuses.removeIfSilentSince(device, seenBefore)))
         })
         devices.forget()
         await endOfTurn()

@@ -1,16 +1,12 @@
 import type { PositionReported } from '../../schemas/position-reported.ts'
-import {
-  MEASUREMENTS,
-  measurementValues,
-  type MeasurementValues,
-} from '../../schemas/report-fields.ts'
+import { MEASUREMENTS } from '../../schemas/report-fields.ts'
 import type { Origin, PositionRecord, TrackPoint, TrackStep } from '../../schemas/read-models.ts'
 import type { HistoryPage, OriginBounds, ReadModels } from '../read-models.ts'
 import type { Database, Value } from '../../runtime/sqlite/database.ts'
 import { isNotUnique } from '../../runtime/sqlite/sqlite-errors.ts'
 import type { DeviceName } from './device-statuses.ts'
 import type { ErasureEntry } from './erasures.ts'
-import { measurementsIn } from './measurement-columns.ts'
+import { OPTIONAL_NAMES, optionalFieldsIn, optionalValues } from './optional-columns.ts'
 
 export type Records = Pick<ReadModels, RecordReads> & {
   /** False if the id exists: a repeat, because the checkpoint is written with the records. */
@@ -49,9 +45,9 @@ type Row = readonly [
   receivedAt: number,
   partition: number,
   offset: number,
-  ...measurements: MeasurementValues,
+  ...optional: unknown[],
 ]
-const FIRST_MEASUREMENT = 11
+const FIRST_OPTIONAL = 11
 
 type NamedRow = readonly [accountId: string, deviceId: string, ...Row]
 
@@ -122,7 +118,7 @@ function nextDevices(last: string): string {
 }
 
 export function sqliteRecords(database: Database): Records {
-  const places = Array.from({ length: FIRST_MEASUREMENT + MEASUREMENTS.length }, () => '?')
+  const places = Array.from({ length: FIRST_OPTIONAL + OPTIONAL_NAMES.length }, () => '?')
   const insert = database.prepare(`INSERT INTO records VALUES (${places.join(', ')})`)
   const find = database.prepare<NamedRow>(FIND, AS_ARRAYS)
   const page = {
@@ -161,7 +157,7 @@ export function sqliteRecords(database: Database): Records {
           event.receivedAt,
           origin.partition,
           origin.offset,
-          ...measurementValues(event),
+          ...optionalValues(event),
         )
         return true
       } catch (error) {
@@ -255,6 +251,6 @@ function record(row: Row, { accountId, deviceId }: DeviceName): PositionRecord {
     timestampSource: row[7],
     receivedAt: row[8],
     origin: { partition: row[9], offset: row[10] },
-    ...measurementsIn(row, FIRST_MEASUREMENT),
+    ...optionalFieldsIn(row, FIRST_OPTIONAL),
   }
 }

@@ -39,6 +39,8 @@ export function appendingContract({ promise }: EventLogSuite): void {
       speed: 1e-7,
       heading: 360,
       battery: 0.25,
+      attributes: { alarm: 'sos "ü"', constructor: 0.1 + 0.2, ignition: false, 'x.y-z_1': 1e300 },
+      imported: true,
     })
     await log.append([full])
     const reader = consume(log)

@@ -124,6 +124,8 @@ const numbers: fc.Arbitrary<Partial<PositionReported>> = fc.record(
     speed: double(0, Number.MAX_VALUE),
     heading: double(0, 360),
     battery: double(0, 1),
+    attributes: fc.constant({ alarm: 'sos', 'x.y': 1.5 }),
+    imported: fc.constant(true as const),
   },
   { requiredKeys: ['latitude', 'longitude', 'timestamp', 'receivedAt'] },
 )

@@ -43,6 +43,19 @@ export function expiryContract({ alone }: StoreSuite): void {
     },
   )
 
+  alone('retention keeps imported history by when it was received', async ({ store }) => {
+    const imported = (offset: number, deviceId: string, receivedAt: number) =>
+      entry(offset, { deviceId, receivedAt, timestamp: T0 - 1e9, imported: true })
+    await store.project(batchOf(imported(0, 'old', T0 + 1_000), imported(1, 'new', T0 + 3_000)))
+    await store.expire(T0 + 2_000)
+    const [device, ...others] = await allDevices(store, 'acc-1')
+    expect(others).toEqual([])
+    expect(device?.status).toMatchObject({
+      ...{ deviceId: 'new', lastSeenAt: T0 - 1e9, lastReceivedAt: T0 + 3_000 },
+    })
+    expect(await allPositions(store, 'acc-1', 'new')).toHaveLength(1)
+  })
+
   alone(
     'retention removes records, but no device that may have reported since it was projected',
     async ({ store }) => {

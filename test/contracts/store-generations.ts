@@ -179,11 +179,11 @@ export function generationsContract({ alone }: StoreSuite): void {
         expect((await digestsOf({ generation }, cover, signal)).generation).toEqual({
           records: {
             count: 5,
-            hash: '9f37250bd3e77e9db7e6717a1fa58cc876fcb4f034aefa6e57355d57d75903c9',
+            hash: 'f8e9befe29e97a3202d8e7a84b9b07da8a748e0861392389459e1f4c1853d3ce',
           },
           devices: {
             count: 3,
-            hash: '574759b30224fee82f434c037c223482b04d8fe2e8c6fea924ca376a37b62402',
+            hash: 'fda09e8f93b6096f1ebf56310b058e14c66339af4dbbd6bca6f24f7099ec931b',
           },
         })
         await generation.close()
@@ -216,7 +216,8 @@ const FIXED: readonly PositionEntry[] = [
     timestamp: T0 + Number(second) * 1_000,
     timestampSource: 'device',
     receivedAt: T0 + Number(second) * 1_000 + 1,
-    ...(id === 'B' && { speed: 1e-7, battery: 0 }),
+    ...(id === 'B' && { speed: 1e-7, battery: 0, attributes: { alarm: 'ü', 'x.y': 1e-7 } }),
+    ...(id === 'C' && { imported: true }),
   },
 }))
 

@@ -74,6 +74,23 @@ export function historyContract({ promise, shared, log }: StoreSuite): void {
       ])
     })
 
+    promise('a record and the last position have every field as it was reported', async () => {
+      const reader = newAccountId()
+      const attributes = {
+        ...{ alarm: 'sos "ü" 🚜', constructor: 0.1 + 0.2, ignition: false, odometer: 2 ** 53 },
+        ...{ small: 5e-324, toString: '', 'x.y-z_1': 1e300 },
+      }
+      const entry = log.append(
+        positionReported({ accountId: reader, deviceId, attributes, imported: true, battery: 0 }),
+      )
+      await shared.store.project(batchOf(entry))
+      const [record] = await allPositions(shared.store, reader, deviceId)
+      expect(record).toStrictEqual({ ...entry.event, origin: entry.origin })
+      expect(JSON.stringify(record?.attributes)).toBe(JSON.stringify(attributes))
+      const device = await shared.store.findDevice({ accountId: reader, deviceId })
+      expect(device?.status.lastPosition).toMatchObject({ attributes, imported: true, battery: 0 })
+    })
+
     promise(
       'the points that a track shows come in the order of the query, of this device, without those that are gone',
       async () => {

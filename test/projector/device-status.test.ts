@@ -22,6 +22,7 @@ describe('device status', () => {
       deviceId: event.deviceId,
       firstSeenAt: T0,
       lastSeenAt: T0,
+      lastReceivedAt: T0,
       reportCount: 1,
       lastPosition: {
         recordId: event.recordId,
@@ -54,12 +55,34 @@ describe('device status', () => {
     expect(second).toEqual({
       ...first,
       lastSeenAt: T0 + HOUR_MS,
+      lastReceivedAt: T0 + HOUR_MS,
       heartbeats: { 0: { offset: 1, receivedAt: T0 + HOUR_MS } },
       applied: { 0: 1 },
     })
     expect(heard(second, 1, T0 + 2 * HOUR_MS)).toBe(second)
     expect(heard(second, 2, T0 + 1)).toEqual({ ...second, applied: { 0: 2 } })
     expect(heard(undefined, 1, T0)).toBeUndefined()
+  })
+
+  test('an imported position was seen at its own time, and received when it was', () => {
+    const imported = true as const
+    const receivedAt = T0 + 9 * HOUR_MS
+    const old = positionReported({ timestamp: T0 - HOUR_MS, receivedAt, imported })
+    const ahead = positionReported({ timestamp: T0 + 10 * HOUR_MS, receivedAt, imported })
+    const live = positionReported({ timestamp: T0, receivedAt: T0 })
+    for (const events of [
+      [live, old],
+      [old, live],
+    ]) {
+      expect(fold(events)).toMatchObject({
+        ...{ firstSeenAt: T0 - HOUR_MS, lastSeenAt: T0, lastReceivedAt: receivedAt },
+        ...{ reportCount: 2, lastPosition: { recordId: live.recordId } },
+      })
+    }
+    expect(fold([ahead])).toMatchObject({
+      ...{ firstSeenAt: receivedAt, lastSeenAt: receivedAt, lastReceivedAt: receivedAt },
+      lastPosition: { imported: true },
+    })
   })
 
   test('a timestamp in the future never pins the position', () => {
@@ -80,8 +103,10 @@ describe('device status', () => {
   })
 
   test('any order of reports gives the same status', () => {
+    const imported = fc.constant(true as const)
     const time = fc.integer({ min: 0, max: 5 }).map((step) => T0 + step * 1_000)
-    const reports = fc.array(fc.record({ timestamp: time, receivedAt: time }), {
+    const times = { timestamp: time, receivedAt: time }
+    const reports = fc.array(fc.oneof(fc.record(times), fc.record({ ...times, imported })), {
       minLength: 1,
       maxLength: 8,
     })

@@ -103,4 +103,6 @@ export const everyField: Required<PositionReported> = {
   speed: 3.25,
   heading: 270,
   battery: 0.5,
+  attributes: { alarm: 'sos', ignition: true, odometer: 12_345.5 },
+  imported: true,
 }

@@ -40,6 +40,32 @@ describe('a position report', () => {
     expect(parse(body)).toEqual({ report: { ...full, timestamp: NOW - 500 } })
   })
 
+  test('keeps its attributes in the order of their names, whatever else is odd about it', () => {
+    const sent = { odometer: 12.5, alarm: 'sos' }
+    for (const deviceId of ['tracker-1', 'Süd']) {
+      const parsed = parse({ ...minimal, deviceId, attributes: sent })
+      expect(JSON.stringify(parsed)).toBe(
+        JSON.stringify({
+          report: { ...minimal, deviceId, attributes: { alarm: 'sos', odometer: 12.5 } },
+        }),
+      )
+    }
+    for (const attributes of [null, {}, { fuel: null }]) {
+      expect(parse({ ...minimal, attributes })).toEqual({ report: minimal })
+    }
+  })
+
+  test('faults of attributes are reported with all others, by name', () => {
+    const attributes: unknown = JSON.parse('{"__proto__":1,"deep":{},"speed":1e400,"fine":true}')
+    expect(faultyFields({ ...minimal, latitude: 91, attributes })).toEqual([
+      'latitude',
+      'attributes.__proto__',
+      'attributes.deep',
+      'attributes.speed',
+    ])
+    expect(faultyFields({ ...minimal, attributes: 'none' })).toEqual(['attributes'])
+  })
+
   test('null in an optional field means absent, in a required field it is a fault', () => {
     expect(parse({ ...minimal, accuracy: null, timestamp: null })).toEqual({ report: minimal })
     expect(faultyFields({ deviceId: null, latitude: null, longitude: null })).toEqual([
@@ -193,7 +219,8 @@ describe('a position report', () => {
   test('reports as trackers send them never need the slow rules', () => {
     const full = { accuracy: 5, altitude: -3, speed: 0, heading: 360, battery: 0.5 }
     for (const timestamp of ['2026-05-31T23:59:59Z', '20260531T2359+02', null]) {
-      const body = { ...minimal, ...full, timestamp, unknown: {} }
+      const attributes = { alarm: 'sos', ignition: true, odometer: 12_345.5 }
+      const body = { ...minimal, ...full, timestamp, attributes, unknown: {} }
       expect(plainReport(body, { now: NOW })).toBeDefined()
     }
     for (const deviceId of ['IMEI:352099001761481', 'van.7', '-', 'a'.repeat(128)]) {
@@ -240,6 +267,7 @@ describe('a position report', () => {
         speed: number('speed'),
         heading: number('heading'),
         battery: number('battery'),
+        attributes: fc.oneof(odd, fc.dictionary(fc.string({ maxLength: 3 }), odd)),
       },
       { requiredKeys: ['deviceId', 'latitude', 'longitude'] },
     )

@@ -39,6 +39,10 @@ describe('PositionReported as JSON', () => {
         ...{ accountId: fc.string(), keyId: fc.string(), deviceId: anyText() },
         ...{ latitude: number, longitude: number, accuracy: number, altitude: number },
         ...{ speed: number, heading: number, battery: number },
+        attributes: fc.dictionary(fc.string(), fc.oneof(fc.string(), number, fc.boolean()), {
+          noNullPrototype: true,
+        }),
+        imported: fc.constant(true as const),
       },
       { requiredKeys: [] },
     )
@@ -58,6 +62,17 @@ describe('PositionReported as JSON', () => {
         expect(JSON.stringify(JSON.parse(written))).toBe(written)
       }),
     )
+  })
+
+  test('is read with attributes in the order of their names, and as imported if it is', () => {
+    const attributes = { odometer: 12.5, alarm: 'sos' }
+    const event = positionReported({ attributes, imported: true })
+    const read = decodePositionReported(encodePositionReported(event))
+    expect(read).toStrictEqual(event)
+    expect(Object.keys(read.attributes ?? {})).toEqual(['alarm', 'odometer'])
+    const absent = changed({ attributes: null, imported: null })
+    expect(decodePositionReported(absent)).not.toHaveProperty('attributes')
+    expect(decodePositionReported(absent)).not.toHaveProperty('imported')
   })
 
   test('is read without the fields of a newer writer', () => {
@@ -84,6 +99,8 @@ describe('PositionReported as JSON', () => {
     ['with a control character in its deviceId', changed({ deviceId: 'a\u0000b' })],
     ['with a deviceId that is too long', changed({ deviceId: 'x'.repeat(129) })],
     ['with a slash in its accountId', changed({ accountId: 'acc/1' })],
+    ['with attributes that are nested', changed({ attributes: { deep: {} } })],
+    ['with an attribute called __proto__', changed({ attributes: JSON.parse('{"__proto__":1}') })],
     ['of after the year 9999', changed({ timestamp: '9999-12-31T23:59:59-12:00' })],
     ['of before 1970', changed({ receivedAt: '1969-12-31T23:59:59Z' })],
   ])('is refused with a reason if the value is %s', (_what, json) => {

@@ -18,6 +18,8 @@ describe('the id of a record', () => {
   test('is stable for a given report across versions', () => {
     const full = { ...report, timestamp: T0, accuracy: 5, battery: 0.5 }
     expect(recordIdFor(full, context)).toBe('01KDVDNA00Z6JGGE5XXD5XW7P3')
+    const attributes = { alarm: 'sos', odometer: 12.5 }
+    expect(recordIdFor({ ...full, attributes }, context)).toBe('01KDVDNA00AH2CB43A5H07MATG')
     expect(recordIdFor(report, { ...context, idempotencyKey: 'trip-7' })).toBe(
       '72A1931J8XRJY7P1TYN7EX63SE',
     )
@@ -26,7 +28,8 @@ describe('the id of a record', () => {
   test('is derived from the JSON list of all present fields', () => {
     const number = fc.double({ noNaN: true, noDefaultInfinity: true })
     const measured = { accuracy: number, altitude: number, speed: number, heading: number }
-    const some = fc.record({ ...measured, battery: number }, { requiredKeys: [] })
+    const attributes = fc.constantFrom({ a: 1 }, { a: '1', b: true })
+    const some = fc.record({ ...measured, battery: number, attributes }, { requiredKeys: [] })
     const text = anyText()
     const place = fc.record({ deviceId: text, latitude: number, longitude: number })
     const key = fc.option(text, { nil: undefined })
@@ -37,8 +40,11 @@ describe('the id of a record', () => {
         text,
         key,
         ({ deviceId, ...at }, more, accountId, idempotencyKey) => {
-          const named = [...Object.entries(at), ['timestamp', T0] as const]
-          for (const name of Object.keys(measured).concat('battery') as (keyof typeof more)[]) {
+          const named: unknown[][] = [...Object.entries(at), ['timestamp', T0]]
+          for (const name of Object.keys(measured).concat(
+            'battery',
+            'attributes',
+          ) as (keyof typeof more)[]) {
             if (more[name] !== undefined) named.push([name, more[name]])
           }
           const header = idempotencyKey === undefined ? [] : ['idempotencyKey', idempotencyKey]
@@ -87,6 +93,8 @@ describe('the id of a record', () => {
       recordIdFor({ ...timed, speed: 0 }, context),
       recordIdFor({ ...timed, heading: 0 }, context),
       recordIdFor({ ...timed, battery: 0 }, context),
+      recordIdFor({ ...timed, attributes: { battery: 0 } }, context),
+      recordIdFor({ ...timed, attributes: { battery: '0' } }, context),
     ]
     expect(new Set(ids).size).toBe(ids.length)
   })

@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync'
-import { MEASUREMENTS } from '../../../schemas/report-fields.ts'
+import { OPTIONAL_FIELDS } from '../../../schemas/report-fields.ts'
 import { recordView } from '../../http/views.ts'
 import type { ExportFormat } from './export-format.ts'
 
@@ -10,13 +10,17 @@ const COLUMNS = [
   'longitude',
   'timestamp',
   'receivedAt',
-  ...MEASUREMENTS,
+  ...OPTIONAL_FIELDS,
 ] as const
+
+type Column = (typeof COLUMNS)[number]
+type Cell = string | number | undefined
 
 /**
  * RFC 4180 with a header row. Spreadsheets run cells that look like formulas, so device-controlled
- * text that begins like one is prefixed with an apostrophe. Where the separator is a semicolon, as
- * in many countries, a new cell also begins after each semicolon.
+ * text that begins like one, or like one with apostrophes before it, is prefixed with an apostrophe.
+ * Where the separator is a semicolon, as in many countries, a new cell also begins after each semicolon;
+ * in the JSON of attributes each one is an escape.
  */
 export const csv: ExportFormat = {
   mediaType: 'text/csv; charset=utf-8',
@@ -24,30 +28,34 @@ export const csv: ExportFormat = {
   schema: {
     title: 'RecordRows',
     type: 'string',
-    description: `RFC 4180 with a header row: ${COLUMNS.join(', ')}. A text that begins with =, +, -, @, a tab or a line break has an apostrophe before it, also after a semicolon`,
+    description: `RFC 4180 with a header row: ${COLUMNS.join(', ')}. A text that begins with =, +, -, @, a tab or a line break has an apostrophe before it, also after a semicolon; attributes are JSON`,
   },
 
   async *write(pages) {
     yield rows([[...COLUMNS]])
     for await (const page of pages) {
-      yield rows(
-        page.map((record) => {
-          const view: Readonly<Record<string, string | number>> = recordView(record)
-          return COLUMNS.map((name) => withoutInnerFormulas(view[name]))
-        }),
-      )
+      yield rows(page.map((record) => cells(recordView(record))))
     }
   },
 }
 
-function withoutInnerFormulas(cell: string | number | undefined): string | number | undefined {
-  return typeof cell === 'string' ? cell.replace(/;(?=[=+\-@\t\r＝＋－＠])/g, ";'") : cell
+function cells({ attributes, imported, ...view }: ReturnType<typeof recordView>): Cell[] {
+  const row: { readonly [Name in Column]?: Cell } = {
+    ...view,
+    ...(attributes !== undefined && {
+      attributes: JSON.stringify(attributes).replaceAll(';', '\\u003b'),
+    }),
+    ...(imported === true && { imported: 'true' }),
+  }
+  return COLUMNS.map((name) => withoutFormulas(row[name]))
 }
 
-function rows(cells: (string | number | undefined)[][]): string {
-  return stringify(cells, {
-    record_delimiter: 'windows',
-    quote_record_delimiter: true,
-    escape_formulas: true,
-  })
+function withoutFormulas(cell: Cell): Cell {
+  return typeof cell === 'string' ? cell.replace(FORMULA, "$1'") : cell
+}
+
+const FORMULA = /(^|;)(?='*[=+\-@\t\r＝＋－＠])/g
+
+function rows(cells: Cell[][]): string {
+  return stringify(cells, { record_delimiter: 'windows', quote_record_delimiter: true })
 }

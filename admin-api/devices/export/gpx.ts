@@ -5,7 +5,8 @@ import type { ExportFormat } from './export-format.ts'
 
 /**
  * GPX 1.1: one track with one segment. Speed and course use Garmin's track point extension, which
- * is widely supported; no such extension covers the other measurements.
+ * is widely supported; no such extension covers the other measurements. Attributes are elements of a
+ * namespace of ours: their names are all valid there.
  */
 export const gpx: ExportFormat = {
   mediaType: 'application/gpx+xml',
@@ -14,12 +15,12 @@ export const gpx: ExportFormat = {
     title: 'RecordTrack',
     type: 'string',
     description:
-      'GPX 1.1: one track with one segment, named after the device; speed and course as Garmin’s TrackPointExtension v2',
+      'GPX 1.1: one track with one segment, named after the device; speed and course as Garmin’s TrackPointExtension v2, attributes as elements in the extensions',
   },
 
   async *write(pages, deviceId) {
     yield `<?xml version="1.0" encoding="UTF-8"?>
-<gpx version="1.1" creator="gps-position-ingestion" xmlns="http://www.topografix.com/GPX/1/1" xmlns:gpxtpx="http://www.garmin.com/xmlschemas/TrackPointExtension/v2">
+<gpx version="1.1" creator="gps-position-ingestion" xmlns="http://www.topografix.com/GPX/1/1" xmlns:gpxtpx="http://www.garmin.com/xmlschemas/TrackPointExtension/v2" xmlns:gps="urn:gps-position-ingestion">
 <trk>
 <name>${xmlText(deviceId)}</name>
 <trkseg>
@@ -32,7 +33,6 @@ export const gpx: ExportFormat = {
   },
 }
 
-/** Contains only numbers and times, so nothing needs escaping. */
 function trackPoint({
   latitude,
   longitude,
@@ -40,6 +40,8 @@ function trackPoint({
   altitude,
   speed,
   heading,
+  attributes = {},
+  imported,
 }: PositionRecord): string {
   // GPX excludes 180 degrees east; 180 degrees west is the same meridian.
   const east = longitude === 180 ? -180 : longitude
@@ -48,19 +50,27 @@ function trackPoint({
     // GPX excludes a course of 360 degrees.
     ...(heading === undefined ? [] : [`<gpxtpx:course>${decimal(heading % 360)}</gpxtpx:course>`]),
   ]
+  const named = Object.entries(attributes).map(
+    ([name, value]) =>
+      `<gps:${name}>${typeof value === 'string' ? xmlText(value) : value}</gps:${name}>`,
+  )
+  const extensions = [
+    ...element('gpxtpx:TrackPointExtension', measured),
+    ...element('gps:attributes', named),
+    ...(imported === true ? ['<gps:imported>true</gps:imported>'] : []),
+  ]
   return [
     `<trkpt lat="${decimal(latitude)}" lon="${decimal(east)}">`,
     altitude === undefined ? '' : `<ele>${decimal(altitude)}</ele>`,
     `<time>${isoTime(timestamp)}</time>`,
-    measured.length === 0 ? '' : extensions(measured),
+    extensions.length === 0 ? '' : `<extensions>${extensions.join('\n')}</extensions>`,
     '</trkpt>\n',
   ].join('')
 }
 
-/** GDAL reads the elements as a single number, 0, unless each is on its own line. */
-function extensions(measured: readonly string[]): string {
-  const lines = ['<gpxtpx:TrackPointExtension>', ...measured, '</gpxtpx:TrackPointExtension>']
-  return `<extensions>${lines.join('\n')}</extensions>`
+/** Lines, none without content: GDAL reads the parts as a single number, 0, unless each is on its own. */
+function element(name: string, parts: readonly string[]): readonly string[] {
+  return parts.length === 0 ? [] : [`<${name}>`, ...parts, `</${name}>`]
 }
 
 /** An xs:decimal, which has no exponent. JavaScript writes one only for numbers close to zero. */

@@ -14,6 +14,10 @@ export type Position = {
   readonly speed?: number
   readonly heading?: number
   readonly battery?: number
+  /** What else the device knows, as it named it. */
+  readonly attributes?: Readonly<Record<string, string | number | boolean>>
+  /** It was recorded earlier, elsewhere, and brought in as history. */
+  readonly imported?: true
 }
 
 /** The device reported without a position. Times in milliseconds since the epoch. */
@@ -150,6 +154,10 @@ function position(fields: Fields): Position {
     // In Avro an absent measurement is null; in JSON it is missing.
     if (typeof fields[name] === 'number') known[name] = fields[name]
   }
+  // In Avro they are null if absent, too.
+  const { attributes, imported } = fields
+  if (typeof attributes === 'object' && attributes !== null) known['attributes'] = { ...attributes }
+  if (imported === true) known['imported'] = true
   return known as Position
 }
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import type { PositionReported } from '../../../schemas/position-reported.ts'
-import { MEASUREMENTS } from '../../../schemas/report-fields.ts'
+import { OPTIONAL_FIELDS } from '../../../schemas/report-fields.ts'
 import { T0 } from '../../samples.ts'
 import { bearer, startAdmin, type AdminHarness } from '../admin-harness.ts'
 import { ofCsv, ofGpx, ofLines, ofXml } from './export/read-files.ts'
@@ -24,6 +24,8 @@ beforeAll(async () => {
     longitude: (index % 3600) / 10 - 180,
     ...(index % 2 === 0 && { altitude: index / 7 - 500, speed: index / 3, accuracy: 0 }),
     ...(index % 5 === 0 && { heading: index % 360, battery: 0.5 }),
+    ...(index % 3 === 0 && { attributes: { alarm: 'a;b "c"', hdop: index / 9, motion: true } }),
+    ...(index % 7 === 0 && { imported: true as const }),
   }))
   const [first = {}, ...others] = changes
   events = await harness.project(first, ...others)
@@ -44,12 +46,12 @@ function view(event: PositionReported) {
   const { recordId, deviceId, latitude, longitude } = event
   const timestamp = new Date(event.timestamp).toISOString()
   const receivedAt = new Date(event.receivedAt).toISOString()
-  const measured = MEASUREMENTS.flatMap((name) => {
+  const optional = OPTIONAL_FIELDS.flatMap((name) => {
     const value = event[name]
     return value === undefined ? [] : [[name, value] as const]
   })
   const fields = { recordId, deviceId, latitude, longitude, timestamp, receivedAt }
-  return { ...fields, ...(Object.fromEntries(measured) as Partial<PositionReported>) }
+  return { ...fields, ...(Object.fromEntries(optional) as Partial<PositionReported>) }
 }
 
 describe('the whole history as a file', () => {
@@ -98,13 +100,19 @@ describe('the whole history as a file', () => {
       'longitude',
       'timestamp',
       'receivedAt',
-      ...MEASUREMENTS,
+      ...OPTIONAL_FIELDS,
     ])
     const cells = events.map((event) => {
-      const record = new Map(Object.entries<string | number>(view(event)))
-      return header.map((name) => String(record.get(name) ?? ''))
+      const record = new Map<string, unknown>(Object.entries(view(event)))
+      return header.map((name) => record.get(name))
     })
-    expectEqual(rows, cells)
+    const read = rows.map((row) =>
+      row.map((cell, index) => {
+        if (cell === '') return undefined
+        return typeof cells[0]?.[index] === 'string' ? cell : (JSON.parse(cell) as unknown)
+      }),
+    )
+    expectEqual(read, cells)
   })
 
   test('in NDJSON is a record on each line', async () => {
@@ -179,6 +187,7 @@ describe('texts that a device controls', () => {
     ['a;=1+1', "a;'=1+1"],
     ['a;;-1;@x;＝2;b', "a;;'-1;'@x;'＝2;b"],
     ['=1;=2', "'=1;'=2"],
+    ["'=1;''=2", "''=1;'''=2"],
   ])(
     'are not run as formulas where semicolons separate cells either: %s',
     async (deviceId, cell) => {
@@ -194,7 +203,7 @@ describe('texts that a device controls', () => {
       await harness.project({ deviceId })
       const rows = ofCsv((await file('csv', '', deviceId)).text)
       expect(rows[1]?.[1]).toBe(deviceId)
-      expect(rows.map((row) => row.length)).toEqual([11, 11])
+      expect(rows.map((row) => row.length)).toEqual([13, 13])
     },
   )
 
@@ -230,6 +239,31 @@ describe('texts that a device controls', () => {
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
   })
 })
+
+test.each(['=1+1', 'a;=1+1', "a;'=1", '"; -- <b>&'])(
+  'an attribute with the text %s is read from every format as it was, and no formula anywhere',
+  async (alarm) => {
+    const deviceId = `alarm ${alarm.length}`
+    const attributes = { alarm, constructor: 1.5, motion: false, 'x.y-z_1': 'é' }
+    await harness.project({ deviceId, attributes, imported: true })
+    const [, row = []] = ofCsv((await file('csv', '', deviceId)).text)
+    const [json = '', imported] = row.slice(-2)
+    expect([JSON.parse(json), imported]).toEqual([attributes, 'true'])
+    expect(json).not.toMatch(/;|^[=+\-@]/)
+    const [line] = ofLines((await file('ndjson', '', deviceId)).text)
+    expect(line).toMatchObject({ attributes, imported: true })
+    const { features } = JSON.parse((await file('geojson', '', deviceId)).text) as {
+      features: { properties: object }[]
+    }
+    expect(features[0]?.properties).toMatchObject({ attributes, imported: true })
+    const [extensions] = Array.from(
+      ofXml((await file('gpx', '', deviceId)).text).getElementsByTagName('extensions'),
+    )
+    expect(extensions?.textContent?.trim().split(/\n+/)).toEqual([
+      ...[alarm, '1.5', 'false', 'é', 'true'],
+    ])
+  },
+)
 
 test('GPX is valid at the limits of all measurements', async () => {
   const deviceId = 'edges'

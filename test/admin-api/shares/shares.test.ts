@@ -33,7 +33,15 @@ async function startWithDevices(options: Parameters<typeof startAdmin>[0] = {}) 
   const now = harness.clock.now()
   const at = (ms: number) => ({ timestamp: now - ms, receivedAt: now - ms })
   await harness.project(
-    { deviceId: 'tug', ...at(MINUTE), latitude: 1, longitude: 2, speed: 3, heading: 0 },
+    {
+      deviceId: 'tug',
+      ...at(MINUTE),
+      latitude: 1,
+      longitude: 2,
+      speed: 3,
+      heading: 0,
+      attributes: { alarm: 'sos' },
+    },
     { deviceId: 'ferry', ...at(2 * MINUTE), latitude: 5, longitude: 6, accuracy: 7, battery: 1 },
     { deviceId: 'other', ...at(0) },
   )

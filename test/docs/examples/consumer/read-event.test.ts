@@ -9,7 +9,8 @@ import { deviceErased, deviceSeen, positionReported } from '../../../samples.ts'
 const AVRO_VALUE = Buffer.from([0, 0, 0, 0, 7, 1, 2, 3])
 
 test('a position in JSON is read, without the fields that this program does not know', async () => {
-  const event = positionReported({ speed: 3.5, battery: 0 })
+  const attributes = { alarm: 'sos', odometer: 12.5 }
+  const event = positionReported({ speed: 3.5, battery: 0, attributes, imported: true })
   const { value, headers } = written(event)
   const newer = { ...(JSON.parse(String(value)) as object), satellites: 9, altitude: null }
   const message = { key: null, headers, value: Buffer.from(JSON.stringify(newer)) }
@@ -82,13 +83,15 @@ test('Avro is read with the schema that it names, its nulls left out', async () 
   const { headers } = written(event)
   const read = await readEvent(
     { key: null, headers, value: AVRO_VALUE },
-    registry({ ...event, altitude: null }),
+    registry({ ...event, altitude: null, attributes: null, imported: null }),
   )
   expect(read).toMatchObject({
     kind: 'position',
     position: { heading: 90, timestamp: event.timestamp },
   })
-  expect(read).not.toHaveProperty('position.altitude')
+  for (const name of ['altitude', 'attributes', 'imported']) {
+    expect(read).not.toHaveProperty(['position', name])
+  }
 })
 
 test('Avro is skipped without a registry, and where the registry does not know the schema', async () => {
