@@ -96,7 +96,9 @@ export function streamReader({
   const wants = (name: string, subject: Parameters<Showing['wants']>[0]) =>
     events.has(name) && showing.wants(subject)
   const wanted: Wanted = {
-    position: (event) => wants('position', event) && showing.isShown(event),
+    // History is no news.
+    position: (event) =>
+      event.imported !== true && wants('position', event) && showing.isShown(event),
     erasure: (event) => wants('device-erased', event),
   }
   const idAt = (at: Place) => (resumable ? writeMark(at) : undefined)

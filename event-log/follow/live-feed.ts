@@ -167,7 +167,10 @@ export function startLiveFeed({
       const { origin } = entry
       if (entry.kind === 'position') {
         if (!isShown(entry, erased)) continue
-        ring.push({ kind: 'position', origin, event: entry.event })
+        // An import of years would push everything live out of the ring.
+        if (entry.event.imported !== true) {
+          ring.push({ kind: 'position', origin, event: entry.event })
+        }
         if (caughtUp) onReport(entry.event, origin)
       } else if (entry.kind === 'seen') {
         heartbeats.set(deviceKey(entry.event), entry)

@@ -32,6 +32,23 @@ describe('what comes', () => {
     expect(source.events[0]?.hasId).toBe(true)
   })
 
+  test('imported positions do not come, neither live nor from the past', async () => {
+    const { eventLog, listen } = await start({ stream: { ringEntries: 2 } })
+    const source = await listen()
+    const live: string[] = []
+    for (let round = 0; round < 5; round += 1) {
+      const event = positionReported()
+      const imported = Array.from({ length: 9 }, () => positionReported({ imported: true }))
+      await eventLog.append([...imported, event])
+      live.push(event.recordId)
+      await eventually(() => source.of('position').length > round)
+    }
+    const resumed = await listen({ lastEventId: source.events[0]?.id ?? '' })
+    await eventually(() => resumed.of('position').length >= 4)
+    expect(source.recordIds()).toEqual(live)
+    expect(resumed.recordIds()).toEqual(live.slice(1))
+  })
+
   test('positions come in the order of the log, each once', async () => {
     const { eventLog, listen } = await start()
     const source = await listen()
