@@ -5,8 +5,8 @@ import { startIngest } from './ingest-harness.ts'
 
 const minimal = { deviceId: 'tracker-1', latitude: 46.05, longitude: 14.5 }
 
-describe('without a log that takes it, no report is acknowledged', () => {
-  test('503 with Retry-After where it may go better later', async () => {
+describe('a log that takes nothing', () => {
+  test('without a log that takes it, a report gets 503 with Retry-After where it may go better later', async () => {
     const cut = await startIngest({
       wrapLog: (log) => ({
         append: async () => {
@@ -23,7 +23,7 @@ describe('without a log that takes it, no report is acknowledged', () => {
     expect(JSON.stringify(answer.body)).not.toContain('/var/lib')
   })
 
-  test('503 within 6 s where the store hangs too', async () => {
+  test('without a log that takes it, a report gets 503 within 6 s where the store hangs too', async () => {
     let hang = false
     const cut = await startIngest({
       wrapKeys: (store) => ({

@@ -67,8 +67,8 @@ function beginBody(bytes: number, length: number, path = '/gps/submit', header =
   return socket
 }
 
-describe('a server that has as many requests under way as it can carry', () => {
-  test('refuses further ones at once, and takes them again when those are answered', async () => {
+describe('requests beyond the load', () => {
+  test('a fully loaded server refuses further requests at once, and takes them again when those under way are answered', async () => {
     const waiting = await fill()
     const started = performance.now()
     const refused = await ingest.submit(minimal, { key })
@@ -82,14 +82,14 @@ describe('a server that has as many requests under way as it can carry', () => {
     expect((await ingest.submit(minimal, { key })).status).toBe(200)
   })
 
-  test('asks those it refuses to come back at different times', async () => {
+  test('a fully loaded server asks the clients it refuses to come back at different times', async () => {
     await fill()
     const answers = await Promise.all(Array.from({ length: 40 }, () => ingest.submit(minimal)))
     const times = new Set(answers.map(({ headers }) => headers.get('retry-after')))
     expect([...times].sort()).toEqual(['1', '2', '3'])
   })
 
-  test('still says how it is', async () => {
+  test('a fully loaded server still answers health checks', async () => {
     await fill()
     expect((await ingest.request('/healthz')).status).toBe(200)
     const { text } = (await ingest.request('/metrics')).body as { text: string }
@@ -101,7 +101,7 @@ describe('a server that has as many requests under way as it can carry', () => {
     })
   })
 
-  test('reads no more of a refused connection until its client was asked to come back', async () => {
+  test('a fully loaded server reads no more of a refused connection until its client was asked to come back', async () => {
     await fill()
     const socket = connect(Number(new URL(ingest.url).port), '127.0.0.1')
     sockets.push(socket)
@@ -138,8 +138,8 @@ test('requests whose bodies are slow leave the others their turn', async () => {
   expect((await waiting.answers()).map(({ status }) => status)).toEqual([200, 200, 200])
 })
 
-describe('a server that holds as many bytes as it can', () => {
-  test('refuses further bodies, and takes them again when there is room', async () => {
+describe('bytes beyond the load', () => {
+  test('a server that holds as many bytes as it can refuses further bodies, and takes them again when there is room', async () => {
     const large = JSON.stringify({ reports: [minimal], note: 'n'.repeat(60_000) })
     const waiting = ingest.batch(large, { key })
     await eventually(() => appending === 1)
@@ -157,7 +157,7 @@ describe('a server that holds as many bytes as it can', () => {
     expect((await ingest.batch(large, { key })).status).toBe(200)
   })
 
-  test('counts what has arrived of a body, and forgets it with its connection', async () => {
+  test('a server that holds as many bytes as it can counts what has arrived of a body, and forgets it with its connection', async () => {
     letGo?.()
     const half = beginBody(90_000, 200_000, '/gps/batch')
     await eventually(async () => {
@@ -181,8 +181,8 @@ function isFree(bytes: number): boolean {
   return true
 }
 
-describe('the room of a request whose client goes is given back once', () => {
-  test('while it is worked on', async () => {
+describe('clients that go', () => {
+  test('the room of a request whose client goes is given back once while it is worked on', async () => {
     const large = JSON.stringify({ reports: [minimal], note: 'n'.repeat(60_000) })
     const socket = beginBody(0, large.length, '/gps/batch')
     socket.write(large)
@@ -193,7 +193,7 @@ describe('the room of a request whose client goes is given back once', () => {
     await eventually(() => isFree(ROOM - TAKEN))
   })
 
-  test('while its body is decompressed', async () => {
+  test('the room of a request whose client goes is given back once while its body is decompressed', async () => {
     load.release(TAKEN)
     const begun = jest.spyOn(load, 'beginBody')
     const ended = jest.spyOn(load, 'endBody')
@@ -208,7 +208,7 @@ describe('the room of a request whose client goes is given back once', () => {
     await eventually(() => isFree(ROOM))
   })
 
-  test('while its body arrives', async () => {
+  test('the room of a request whose client goes is given back once while its body arrives', async () => {
     beginBody(60_000, 90_000, '/gps/batch').resetAndDestroy()
     await eventually(() => isFree(ROOM - TAKEN))
   })

@@ -18,7 +18,7 @@ function measured() {
   }
 }
 
-test('in the first minute it is what has come so far', async () => {
+test('in the first minute the rates are those of all reports so far', async () => {
   const { count, at } = measured()
   expect(await at(0)).toEqual([0, 0])
   count('accepted', 5)
@@ -28,7 +28,7 @@ test('in the first minute it is what has come so far', async () => {
   expect(await at(50)).toEqual([10, 2])
 })
 
-test('later it is what has come in the last 60 s', async () => {
+test('later the rates are those of the reports of the last 60 s', async () => {
   const { count, at } = measured()
   for (let second = 0; second <= 600; second += 10) {
     const told = await at(second)
@@ -41,7 +41,7 @@ test('later it is what has come in the last 60 s', async () => {
   expect(await at(620)).toEqual([35, 15])
 })
 
-test('what was asked for late is scaled to a minute', async () => {
+test('counts of more than a minute are scaled to a minute', async () => {
   const { count, at } = measured()
   count('accepted', 100)
   expect(await at(10)).toEqual([100, 0])

@@ -77,8 +77,8 @@ async function counted(): Promise<Record<string, number>> {
   return Object.fromEntries(some.map(({ labels, value }) => [String(labels.outcome), value]))
 }
 
-describe('reports that come together', () => {
-  test('are judged one by one, and those that are good are written at once, in their order', async () => {
+describe('reports of one request', () => {
+  test('reports that come together are judged one by one, and those that are good are written at once, in their order', async () => {
     const reports = [
       van(1),
       van(2, { latitude: 91, battery: 5 }),
@@ -118,12 +118,12 @@ describe('reports that come together', () => {
     expect(await counted()).toEqual({ accepted: 2, INVALID_PARAMS: 3, FORBIDDEN: 2 })
   })
 
-  test('leave each its own JSON to the operators, not that of all', async () => {
+  test('reports that come together leave each its own JSON to the operators, not that of all', async () => {
     await accept(grant, [van(1), van(2, { latitude: 91 }), { json: 7 }], soon)
     expect(offered.map(({ received }) => received)).toEqual([van(2, { latitude: 91 }), { json: 7 }])
   })
 
-  test('have each its own Idempotency-Key', async () => {
+  test('reports that come together have each its own Idempotency-Key', async () => {
     const ids = async (keys: string[]) => {
       const reports = keys.map((idempotencyKey) => ({ ...van(1), idempotencyKey }))
       const outcomes = await accept(grant, reports, soon)
@@ -134,7 +134,7 @@ describe('reports that come together', () => {
     expect(await ids(['trip 1', 'trip 0'])).toEqual([b, a])
   })
 
-  test('pass as far as the key’s limit goes, the first ones; the others may come later', async () => {
+  test('reports that come together pass as far as the key’s limit goes, the first ones; the others may come later', async () => {
     const reports = Array.from({ length: 1_000 }, (_, number) => van(number))
     const outcomes = await accept(grant, reports, soon)
     expect(appends).toHaveLength(1)
@@ -172,8 +172,8 @@ test('reports of which none is good are not written', async () => {
   expect(appends).toEqual([])
 })
 
-describe('without a log that takes them', () => {
-  test('reports have no outcome, and all of them count as failed on our side', async () => {
+describe('a log that takes nothing', () => {
+  test('without a log that takes them, reports have no outcome, and all of them count as failed on our side', async () => {
     write = async () => {
       throw new DependencyError('the log is away', { retriable: true })
     }
@@ -186,7 +186,7 @@ describe('without a log that takes them', () => {
     expect(offered).toEqual([])
   })
 
-  test('the wait ends when the request may wait no longer', async () => {
+  test('without a log that takes them, the wait ends when the request may wait no longer', async () => {
     write = () => new Promise(() => undefined)
     const started = performance.now()
     await expect(accept(grant, [van(1)], { withinMs: 50 })).rejects.toMatchObject({

@@ -28,8 +28,8 @@ function told({ status, headers }: Answer) {
   }
 }
 
-describe('a device', () => {
-  test('may report so often, then is asked to wait, and the others go on', async () => {
+describe('limits of devices', () => {
+  test('a device may report so often, then is asked to wait, and the others go on', async () => {
     const policy = '"device";q=3;w=60'
     const good = { status: 200, policy, retryAfter: null }
     expect(told(await send('tug'))).toEqual({ ...good, limit: '"device";r=2;t=60' })
@@ -50,7 +50,7 @@ describe('a device', () => {
     expect(await ingest.rejected(1)).toMatchObject([{ deviceId: 'tug', error: 'RATE_LIMITED' }])
   })
 
-  test('is one of its account, whichever key reports for it', async () => {
+  test('a device is one of its account, whichever key reports for it', async () => {
     const other = (await ingest.createKey()).secret
     const foreign = (await ingest.createKey({ accountId: 'acc-9' })).secret
     for (const one of [key, other, key]) await ingest.submit(report('tug'), { key: one })
@@ -58,7 +58,7 @@ describe('a device', () => {
     expect((await ingest.submit(report('tug'), { key: foreign })).status).not.toBe(429)
   })
 
-  test('is not charged for what is refused before', async () => {
+  test('a device is not charged for what is refused before', async () => {
     const listed = (await ingest.createKey({ deviceIds: ['van'] })).secret
     for (let n = 0; n < 4; n += 1) {
       expect((await send('tug', { latitude: 91 })).status).toBe(400)
@@ -69,7 +69,7 @@ describe('a device', () => {
     expect(told(answer).limit).toBe('"device";r=2;t=60')
   })
 
-  test('that reports once a second never meets the limit that is the default', async () => {
+  test('a device that reports once a second never meets the limit that is the default', async () => {
     const { device } = loadConfig({}).rateLimits
     const own = await startIngest({ rateLimits: { device } })
     const { secret } = await own.createKey()
@@ -80,8 +80,8 @@ describe('a device', () => {
   })
 })
 
-describe('the headers are about the limit that is nearest', () => {
-  test('which is the key’s once many devices have reported', async () => {
+describe('headers', () => {
+  test('the headers are about the key’s limit once many devices have reported', async () => {
     expect(told(await send('van-0')).limit).toBe('"device";r=2;t=60')
     for (let n = 1; n < 4; n += 1) await send(`van-${n}`)
     // 5 of 10 are less than 2 of 3.
@@ -91,7 +91,7 @@ describe('the headers are about the limit that is nearest', () => {
     })
   })
 
-  test('which is the key’s where no device was counted', async () => {
+  test('the headers are about the key’s limit if no device was counted', async () => {
     expect(told(await ingest.submit('no JSON', { key }))).toMatchObject({
       status: 400,
       limit: '"key";r=9;t=60',
@@ -99,21 +99,21 @@ describe('the headers are about the limit that is nearest', () => {
     expect(told(await send('tug', { speed: -1 }))).toMatchObject({ limit: '"key";r=8;t=60' })
   })
 
-  test('and say nothing to a caller without a key', async () => {
+  test('the headers say nothing to a caller without a key', async () => {
     const answer = await ingest.submit(report('tug'))
     expect(answer.status).toBe(401)
     expect(answer.headers.has('ratelimit')).toBe(false)
   })
 })
 
-describe('a batch', () => {
+describe('batches', () => {
   const batch = async (...reports: object[]) => {
     const answer = await ingest.batch({ reports }, { key })
     const data = answer.body['data'] as { results: { error?: string }[] } | undefined
     return { ...told(answer), errors: data?.results.map(({ error }) => error) }
   }
 
-  test('counts once for each device in it, and tells the key’s limit', async () => {
+  test('a batch counts once for each device in it, and tells the key’s limit', async () => {
     const four = ['tug', 'tug', 'barge', 'tug'].map(report)
     expect(await batch(...four)).toMatchObject({
       status: 200,
@@ -127,7 +127,7 @@ describe('a batch', () => {
     expect(errors).toEqual(['RATE_LIMITED', undefined])
   })
 
-  test('charges no device for its faulty reports', async () => {
+  test('a batch charges no device for its faulty reports', async () => {
     await batch({ ...report('tug'), latitude: 91 }, report('van'))
     expect(told(await send('tug')).limit).toBe('"device";r=2;t=60')
     await batch({ ...report('tug'), latitude: 91 }, report('tug'))
@@ -136,7 +136,7 @@ describe('a batch', () => {
     expect(told(answer).limit).toBe('"device";r=0;t=60')
   })
 
-  test('that the key’s limit takes in part is taken in part, the first ones', async () => {
+  test('a batch that the key’s limit takes in part is taken in part, the first ones', async () => {
     const reports = Array.from({ length: 8 }, (_, n) => report(`van-${n}`))
     await batch(...reports)
     const { status, errors, limit } = await batch(...reports)

@@ -75,8 +75,8 @@ async function counted(): Promise<Record<string, number>> {
   return Object.fromEntries(some.map(({ labels, value }) => [String(labels.outcome), value]))
 }
 
-describe('a heartbeat', () => {
-  test('is appended with an id of its own each time, and counted apart from positions', async () => {
+describe('heartbeats', () => {
+  test('a heartbeat is appended with an id of its own each time, and counted apart from positions', async () => {
     expect(await outcomes({ seen: 'van-1' })).toEqual([seen])
     expect(await outcomes({ seen: 'van-1' })).toEqual([seen])
     const [first, second] = appends.flat()
@@ -88,7 +88,7 @@ describe('a heartbeat', () => {
     expect(await counted()).toEqual({ seen: 2 })
   })
 
-  test('stands once for each device of a request, in order with positions, in one append', async () => {
+  test('a heartbeat stands once for each device of a request, in order with positions, in one append', async () => {
     const [a, b] = [{ seen: 'van-1' }, { seen: 'van-2' }]
     expect(await outcomes(van(3), a, b, a, van(1), a)).toMatchObject([
       { kind: 'accepted' },
@@ -106,7 +106,7 @@ describe('a heartbeat', () => {
     expect(await counted()).toEqual({ accepted: 2, seen: 2 })
   })
 
-  test('costs one position of the key’s limit, however often its device is named', async () => {
+  test('a heartbeat costs one position of the key’s limit, however often its device is named', async () => {
     const many = Array.from({ length: 20 }, () => ({ seen: 'van-1' }))
     expect(await outcomes(...many)).toEqual(many.map(() => seen))
     const { outcomes: others, keyAllowance } = await accept(
@@ -123,7 +123,7 @@ describe('a heartbeat', () => {
     ])
   })
 
-  test('counts against its device’s limit once a request, also beside positions', async () => {
+  test('a heartbeat counts against its device’s limit once a request, also beside positions', async () => {
     expect(await outcomes({ seen: 'van-1' }, van(1))).toMatchObject([seen, { kind: 'accepted' }])
     expect(await outcomes({ seen: 'van-1' })).toEqual([seen])
     expect(await outcomes({ seen: 'van-1' })).toEqual([seen])
@@ -140,22 +140,25 @@ describe('a heartbeat', () => {
     ['', 'INVALID_PARAMS', false],
     ['van-\u0000', 'INVALID_PARAMS', false],
     [`van-${'1'.repeat(125)}`, 'INVALID_PARAMS', false],
-  ])('of %j is refused as a position of it would be: %s', async (deviceId, error, retriable) => {
-    const chunks = [Buffer.from('{"_type":"lwt"}')]
-    const position = { json: { deviceId, latitude: 1, longitude: 2 } }
-    const told = await outcomes({ seen: deviceId, chunks }, van(1), position)
-    const [refused, , ofPosition] = told
-    expect(refused).toEqual(ofPosition)
-    expect(refused).toMatchObject({ kind: 'refused', error, retriable })
-    expect(appends.flat()).toHaveLength(1)
-    expect(offered).toHaveLength(2)
-    expect(rejectedContent(offered[0]!.received)).toMatchObject({ body: '{"_type":"lwt"}' })
-    expect(rejectedContent(offered[0]!.received).deviceId).toBe(
-      rejectedContent(offered[1]!.received).deviceId,
-    )
-  })
+  ])(
+    'a heartbeat of %j is refused as a position of it would be: %s',
+    async (deviceId, error, retriable) => {
+      const chunks = [Buffer.from('{"_type":"lwt"}')]
+      const position = { json: { deviceId, latitude: 1, longitude: 2 } }
+      const told = await outcomes({ seen: deviceId, chunks }, van(1), position)
+      const [refused, , ofPosition] = told
+      expect(refused).toEqual(ofPosition)
+      expect(refused).toMatchObject({ kind: 'refused', error, retriable })
+      expect(appends.flat()).toHaveLength(1)
+      expect(offered).toHaveLength(2)
+      expect(rejectedContent(offered[0]!.received)).toMatchObject({ body: '{"_type":"lwt"}' })
+      expect(rejectedContent(offered[0]!.received).deviceId).toBe(
+        rejectedContent(offered[1]!.received).deviceId,
+      )
+    },
+  )
 
-  test('is not seen when the log did not take it', async () => {
+  test('a heartbeat is not seen when the log did not take it', async () => {
     write = async () => {
       throw new DependencyError('the log is away', { retriable: true })
     }

@@ -15,8 +15,8 @@ beforeEach(async () => {
 
 afterEach(() => ingest.close())
 
-describe('a refused report of a known key', () => {
-  test('is kept with what its sender was told, its device and its body', async () => {
+describe('refused reports', () => {
+  test('a refused report of a known key is kept with what its sender was told, its device and its body', async () => {
     const { id, secret } = await ingest.createKey()
     const report = { ...minimal, latitude: '46.05' }
     const answer = await ingest.submit(report, { key: secret })
@@ -57,14 +57,14 @@ describe('a refused report of a known key', () => {
     })
   })
 
-  test('that is too much only when it is read is kept with its beginning', async () => {
+  test('a refused report of a known key that is too much only when it is read is kept with its beginning', async () => {
     const { secret } = await ingest.createKey()
     expect(await submitInChunks('y'.repeat(20_000), secret)).toBe(413)
     const [rejection] = await ingest.rejected(1)
     expect(rejection).toMatchObject({ error: 'PAYLOAD_TOO_LARGE', body: 'y'.repeat(2_048) })
   })
 
-  test('is kept where the key lacks the scope, the device or the account', async () => {
+  test('a refused report of a known key is kept where the key lacks the scope, the device or the account', async () => {
     await ingest.store.createAccount({ id: 'acc-2', name: 'B', suspended: true, createdAt: T0 })
     const reader = await ingest.createKey({ scopes: ['positions:read'] })
     const suspended = await ingest.createKey({ accountId: 'acc-2' })

@@ -16,8 +16,8 @@ function bodyOf(bytes: Uint8Array | string, size = 100_000): string {
 
 const deviceIdOf = (deviceId: unknown) => rejectedContent({ json: { deviceId } }).deviceId
 
-describe('the kept body', () => {
-  test('is its beginning, in whatever pieces it came', () => {
+describe('bodies of rejections', () => {
+  test('the kept body is the beginning of the report’s body, in whatever pieces it came', () => {
     expect(bodyOf('a'.repeat(2_048))).toBe('a'.repeat(2_048))
     expect(bodyOf('a'.repeat(2_049))).toBe('a'.repeat(2_048))
     for (const size of [1, 7, 2_047, 2_048, 2_049]) {
@@ -27,17 +27,20 @@ describe('the kept body', () => {
     }
   })
 
-  test.each(['é', '€', '👩'])('ends with a whole character before %s', (character) => {
-    for (let before = 2_040; before <= 2_048; before += 1) {
-      const start = 'a'.repeat(before)
-      const fits = before + Buffer.byteLength(character) <= 2_048
-      expect(bodyOf(`${start}${character}${'b'.repeat(20)}`)).toMatch(
-        fits ? new RegExp(`^a{${before}}${character}b*$`) : new RegExp(`^a{${before}}$`),
-      )
-    }
-  })
+  test.each(['é', '€', '👩'])(
+    'the kept body ends with a whole character before %s',
+    (character) => {
+      for (let before = 2_040; before <= 2_048; before += 1) {
+        const start = 'a'.repeat(before)
+        const fits = before + Buffer.byteLength(character) <= 2_048
+        expect(bodyOf(`${start}${character}${'b'.repeat(20)}`)).toMatch(
+          fits ? new RegExp(`^a{${before}}${character}b*$`) : new RegExp(`^a{${before}}$`),
+        )
+      }
+    },
+  )
 
-  test('is text of no more than 2 KiB, whatever the bytes', () => {
+  test('the kept body is text of no more than 2 KiB, whatever the bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 5_000 }), fc.nat(4_000), (bytes, size) => {
         const body = bodyOf(bytes, size + 1)
@@ -52,7 +55,7 @@ describe('the kept body', () => {
     )
   })
 
-  test('is none of what is not UTF-8, nor of what only looks like it: no key can be found there', () => {
+  test('no body is kept that is not UTF-8, or only looks like it: no key could be found in it', () => {
     expect(bodyOf(Buffer.alloc(3_000, 0x80))).toBe('')
     expect(bodyOf(Buffer.from(`{"a":"é"}`, 'latin1'))).toBe('')
     expect(bodyOf(Buffer.from(`{"a":"${newApiKey()}"}`, 'utf16le'))).toBe('')
@@ -61,14 +64,14 @@ describe('the kept body', () => {
     )
   })
 
-  test('is the report’s own JSON where the report came among others', () => {
+  test('the kept body is the report’s own JSON where the report came among others', () => {
     expect(rejectedContent({ json: { deviceId: 'd', note: [1] } })).toEqual({
       deviceId: 'd',
       body: '{"deviceId":"d","note":[1]}',
     })
   })
 
-  test('is the beginning of the report’s own JSON, or none where that is too deep to write', () => {
+  test('the kept body is the beginning of the report’s own JSON, or none where that is too deep to write', () => {
     let deep: unknown = []
     for (let depth = 1; depth < 500_000; depth += 1) {
       deep = [deep]
@@ -78,7 +81,7 @@ describe('the kept body', () => {
     expect(rejectedContent({ json: Array(3_000).fill(0) }).body).toHaveLength(2_048)
   })
 
-  test('shows no API key and no part of one, wherever it is cut', () => {
+  test('the kept body shows no API key and no part of one, wherever it is cut', () => {
     const key = newApiKey()
     for (let before = 1_980; before <= 2_060; before += 1) {
       const body = bodyOf(`${' '.repeat(before)}${key}" and ${'more '.repeat(100)}`)
@@ -123,8 +126,8 @@ test('a key behind JSON’s escapes is found wherever the body is cut', () => {
   expect(bodyOf(`"\\\\u0067ps_ \\u0041"`)).toBe(`"\\\\u0067ps_ \\u0041"`)
 })
 
-describe('the kept deviceId', () => {
-  test('is as it was given, up to 128 UTF-16 code units', () => {
+describe('device ids of rejections', () => {
+  test('the kept deviceId is as it was given, up to 128 UTF-16 code units', () => {
     for (const given of ['tracker-1', 'gps_', 'gps_7', ' a', 'a\u0000b', '<b>', '$ne', '']) {
       expect(deviceIdOf(given)).toBe(given)
     }
@@ -132,7 +135,7 @@ describe('the kept deviceId', () => {
     expect(deviceIdOf('x'.repeat(129))).toBe('x'.repeat(128))
   })
 
-  test('is none where it is no text', () => {
+  test('the kept deviceId is none where it is no text', () => {
     for (const given of [undefined, null, 7, true, ['a'], { $ne: '' }]) {
       expect(deviceIdOf(given)).toBeUndefined()
     }
@@ -141,7 +144,7 @@ describe('the kept deviceId', () => {
     }
   })
 
-  test('shows no API key and no half of a surrogate pair', () => {
+  test('the kept deviceId shows no API key and no half of a surrogate pair', () => {
     const key = newApiKey()
     expect(deviceIdOf(key)).toBe('gps_…')
     for (let before = 80; before <= 130; before += 1) {

@@ -88,8 +88,8 @@ async function counted(): Promise<Record<string, number>> {
   return Object.fromEntries(increased.map(({ labels, value }) => [String(labels.outcome), value]))
 }
 
-describe('refused reports', () => {
-  test('up to 20 of a key and second are kept one by one, the rest are counted', async () => {
+describe('rejections', () => {
+  test('up to 20 refused reports of a key and second are kept one by one, the rest are counted', async () => {
     refuse(20)
     refuse(5)
     refuse(3, 'key-1', 'FORBIDDEN')
@@ -119,7 +119,7 @@ describe('refused reports', () => {
     expect(await counted()).toEqual({ kept: 40, counted: 9 })
   })
 
-  test('of an account alone up to 100 a second are kept, the rest are counted', async () => {
+  test('up to 100 refused reports a second of an account alone are kept, the rest are counted', async () => {
     refuseForOneSecond()
     clock.time -= 1
     refuse(3, 'key-10')
@@ -134,7 +134,7 @@ describe('refused reports', () => {
     expect(await counted()).toEqual({ kept: 101, counted: 3 })
   })
 
-  test('of all accounts together up to 200 a second are kept, each account having its share', async () => {
+  test('up to 200 refused reports a second of all accounts together are kept, each account having its share', async () => {
     const flood = (account: number) => {
       for (let key = 0; key < 20; key += 1) {
         refuse(20, `key-${account}-${key}`, 'INVALID_PARAMS', `flood-${account}`)
@@ -168,7 +168,7 @@ describe('refused reports', () => {
     expect(await kept()).toBe(517 + 100)
   })
 
-  test('begin anew with each second, whoever notices that it has begun', async () => {
+  test('the counts of refused reports begin anew with each second, whoever notices that it has begun', async () => {
     refuse(25)
     clock.time = T0 + 1_000
     refuse(25)
@@ -182,14 +182,14 @@ describe('refused reports', () => {
     expect(await counted()).toEqual({ kept: 40, counted: 10 })
   })
 
-  test('are all written at the end, also those of a second that is not over', async () => {
+  test('refused reports are all written at the end, also those of a second that is not over', async () => {
     refuse(21)
     await rejections.close()
     expect(await logged()).toHaveLength(21)
     expect(await counted()).toEqual({ kept: 20, counted: 1 })
   })
 
-  test('are written behind what is being written, and none twice', async () => {
+  test('refused reports are written after those being written, and none twice', async () => {
     let go = () => {}
     let atOnce = 0
     const held = new Promise<void>((resolve) => (go = resolve))
@@ -212,8 +212,8 @@ describe('refused reports', () => {
   })
 })
 
-describe('while their log takes nothing, refused reports', () => {
-  test('are dropped with one warning a minute, and later ones are kept', async () => {
+describe('rejections without their log', () => {
+  test('while their log takes nothing, refused reports are dropped with one warning a minute, and later ones are kept', async () => {
     append = () => Promise.reject(away)
     for (let second = 0; second <= 60; second += 1) {
       clock.time = T0 + second * 1_000
@@ -231,7 +231,7 @@ describe('while their log takes nothing, refused reports', () => {
     expect(await logged()).toHaveLength(2)
   })
 
-  test('take room for 1000 and no more', async () => {
+  test('while their log takes nothing, refused reports take room for 1000 and no more', async () => {
     const batches: number[] = []
     for (let second = 0; second < 12; second += 1) refuseForOneSecond()
     expect(await counted()).toEqual({ dropped: 200 })
@@ -244,7 +244,7 @@ describe('while their log takes nothing, refused reports', () => {
     expect(batches).toEqual(Array.from({ length: 10 }, () => 100))
   })
 
-  test('hold nobody up when it hangs', async () => {
+  test('while their log takes nothing, refused reports hold nobody up when it hangs', async () => {
     let give = (_error: Error) => {}
     append = () => new Promise((_resolve, reject) => (give = reject))
     refuse(1)

@@ -16,7 +16,7 @@ import {
 let ingest: IngestHarness
 ingestForAllTests((given) => ({ ingest } = given))
 
-describe('the key is taken', () => {
+describe('keys of apps', () => {
   const basic = (user: string, secret: string) => ({
     Authorization: `Basic ${btoa(`${user}:${secret}`)}`,
   })
@@ -37,7 +37,7 @@ describe('the key is taken', () => {
       'beside a password that is none',
       (key) => [`${OSMAND}/${key}?${query()}`, basic('jane', 'secret')],
     ],
-  ])('%s', async (_, given) => {
+  ])('the key is taken %s', async (_, given) => {
     const { id, secret } = await ingest.createKey()
     const [path, headers] = given(secret)
     expect((await ingest.request(path, { headers })).status).toBe(200)
@@ -51,7 +51,7 @@ describe('the key is taken', () => {
     ['owntracks, which throws away what gets a 4xx', OWNTRACKS, 503],
     ['owntracks at its own path', '/pub', 503],
     ['owntracks at the path of Dawarich', '/api/v1/owntracks/points', 503],
-  ])('but a missing or wrong one is refused: %s', async (_, path, status) => {
+  ])('a missing or wrong key is refused: %s', async (_, path, status) => {
     const { id, secret } = await ingest.createKey({ scopes: ['positions:read'] })
     const wrong = `${secret.slice(0, -1)}${secret.endsWith('0') ? '1' : '0'}`
     for (const headers of [{}, bearer(wrong), bearer(secret)]) {

@@ -34,7 +34,7 @@ afterAll(() => ingest.close())
 
 const apps = [...new Map(APP_PATHS.map(({ app }) => [app.name, app])).values()]
 describe.each(apps.map((app) => [app.name, app] as const))('%s', (_, app) => {
-  test('parses any request, and its measurements are in our ranges', () => {
+  test('any request is parsed, and its measurements are in our ranges', () => {
     const seen = { point: 0, seen: 0, malformed: 0 }
     const parameters = fc.record({
       app: fc.constantFrom(...PHONETRACK_LOGGERS),

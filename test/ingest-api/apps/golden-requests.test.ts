@@ -22,11 +22,11 @@ async function request(path: string, init: RequestInit) {
   return { status: answer.status, body: await answer.json() }
 }
 
-test('there are cases of every app', () => {
+test('more than 60 requests of apps are tried', () => {
   expect(cases.length).toBeGreaterThan(60)
 })
 
-test.each(cases)('%s', async (_, golden) => {
+test.each(cases)('the request %s has the outcome that its source expects', async (_, golden) => {
   // A separate key identifies the outcome of this case.
   const { id: keyId, secret } = await ingest.createKey()
   const { expect: expected } = golden

@@ -56,7 +56,7 @@ const GATEWAYS = [
   { rssi: -80, snr: 9.5, gateway_ids: { gateway_id: 'roof' } },
 ]
 
-describe('attributes are kept under the agreed names, in the agreed units', () => {
+describe('attributes', () => {
   test.each<[string, App, string | object, object]>([
     [
       'OwnTracks',
@@ -175,10 +175,13 @@ describe('attributes are kept under the agreed names, in the agreed units', () =
       'lat=54.3&lon=13.1&timestamp=1767225600&sat=7&useragent=phone&acc=3&bat=50&bearing=1',
       { satellites: 7 },
     ],
-  ])('of %s', (_, app, sent, attributes) => {
-    expect(judged(app, sent)).toMatchObject({ attributes, dropped: 0 })
-    expect(judged(app, sent).attributes).toEqual(attributes)
-  })
+  ])(
+    'the attributes of %s are kept under the agreed names, in the agreed units',
+    (_, app, sent, attributes) => {
+      expect(judged(app, sent)).toMatchObject({ attributes, dropped: 0 })
+      expect(judged(app, sent).attributes).toEqual(attributes)
+    },
+  )
 })
 
 test('a point of PhoneTrack’s list keeps the number of satellites', () => {

@@ -16,7 +16,7 @@ import {
 let ingest: IngestHarness
 ingestForAllTests((given) => ({ ingest } = given))
 
-describe('a request without a position is a heartbeat of the device', () => {
+describe('requests without a position', () => {
   test.each<[string, string, () => string]>([
     [
       'OwnTracks’ last will',
@@ -39,7 +39,7 @@ describe('a request without a position is a heartbeat of the device', () => {
           { properties: { device_id: 'jane/phone' } },
         ),
     ],
-  ])('%s', async (_, path, body) => {
+  ])('a request without a position is a heartbeat of the device: %s', async (_, path, body) => {
     const { id, secret } = await ingest.createKey()
     expect((await post(ingest, path, body(), bearer(secret))).status).toBe(200)
     expect(await heartbeatsOf(id)).toEqual(['jane/phone'])
@@ -47,7 +47,7 @@ describe('a request without a position is a heartbeat of the device', () => {
     expect(await rejectionsOf(ingest, id)).toEqual([])
   })
 
-  test('but not next to a position, nor for the key’s fallback device if the key does not allow it', async () => {
+  test('a request is no heartbeat of a device next to its position, nor of the fallback device if the key does not allow it', async () => {
     const { id, secret } = await ingest.createKey({ deviceIds: ['van', 'tug'] })
     const action = { properties: { device_id: 'van', action: 'x' } }
     expect((await post(ingest, OVERLAND, batch(feature(), action), bearer(secret))).status).toBe(

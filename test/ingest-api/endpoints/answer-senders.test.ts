@@ -17,7 +17,7 @@ import {
 let ingest: IngestHarness
 ingestForAllTests((given) => ({ ingest } = given))
 
-describe('the answer', () => {
+describe('answers to apps', () => {
   test.each<[string, string, () => string, number, string]>([
     ['OwnTracks', OWNTRACKS, () => location(), 200, '[]'],
     ['OwnTracks at its own path', '/pub', () => location(), 200, '[]'],
@@ -34,20 +34,23 @@ describe('the answer', () => {
     ['OsmAnd', OSMAND, () => query(), 200, ''],
     ['Traccar', '/api/v1/senders/traccar', () => query(), 200, ''],
     ['the root', '/', () => query(), 200, ''],
-  ])('to %s has the status and body that the app expects', async (_, path, body, status, text) => {
-    const { id, secret } = await ingest.createKey()
-    const answer = await fetch(ingest.url + path, {
-      method: 'POST',
-      body: body(),
-      headers: bearer(secret),
-    })
-    expect([answer.status, await answer.text()]).toEqual([status, text])
-    expect(answer.headers.get('x-request-id')).toMatch(/^[\w-]+$/)
-    expect(answer.headers.get('cache-control')).toBe('no-store')
-    expect(await devicesOf(ingest, id)).toHaveLength(1)
-  })
+  ])(
+    'the answer to %s has the status and body that the app expects',
+    async (_, path, body, status, text) => {
+      const { id, secret } = await ingest.createKey()
+      const answer = await fetch(ingest.url + path, {
+        method: 'POST',
+        body: body(),
+        headers: bearer(secret),
+      })
+      expect([answer.status, await answer.text()]).toEqual([status, text])
+      expect(answer.headers.get('x-request-id')).toMatch(/^[\w-]+$/)
+      expect(answer.headers.get('cache-control')).toBe('no-store')
+      expect(await devicesOf(ingest, id)).toHaveLength(1)
+    },
+  )
 
-  test('to Overland in its OwnTracks mode is Overland’s, and its time counts from 2001', async () => {
+  test('the answer to Overland in its OwnTracks mode is Overland’s, and its time counts from 2001', async () => {
     const { id, secret } = await ingest.createKey()
     const headers = { Authorization: `Basic ${secret}:` }
     const answer = await post(
@@ -73,12 +76,12 @@ describe('the answer', () => {
     '/api/v1/traccar/points',
     '/',
     '/api/v1/senders/traccar-forward',
-  ])('to HEAD is 200 without a key: %s', async (path) => {
+  ])('the answer to HEAD is 200 without a key: %s', async (path) => {
     const answer = await fetch(ingest.url + path, { method: 'HEAD' })
     expect(answer.status).toBe(200)
   })
 
-  test('of the root path without a position names the service', async () => {
+  test('the answer of the root path without a position names the service', async () => {
     expect((await ingest.request('/?key=x')).body).toMatchObject({
       data: { service: 'gps-ingest-api' },
     })
@@ -89,7 +92,7 @@ describe('the answer', () => {
 
   // Inherited properties of objects are not readers either.
   test.each(['anything', 'constructor'])(
-    'to PhoneTrack’s app called %s is an empty 200',
+    'the answer to PhoneTrack’s app called %s is an empty 200',
     async (app) => {
       const { id, secret } = await ingest.createKey()
       const answer = await fetch(`${ingest.url}/log/${app}/${secret}/van?${query()}`)
@@ -99,7 +102,7 @@ describe('the answer', () => {
   )
 
   test.each(['/', '/log/osmand/:key', '/log/osmand/:key/van', '/api/v1/senders/osmand/:key'])(
-    'to %s is empty text, as it is documented, instead of JSON that is missing',
+    'the answer to %s is empty text, as it is documented, instead of JSON that is missing',
     async (path) => {
       const { secret } = await ingest.createKey()
       const at = path.replace(':key', secret)
@@ -109,7 +112,7 @@ describe('the answer', () => {
     },
   )
 
-  test('to OwnTracks without a valid key is never a 4xx, not even at PhoneTrack’s paths', async () => {
+  test('the answer to OwnTracks without a valid key is never a 4xx, not even at PhoneTrack’s paths', async () => {
     const prefixes = ['', '/apps/phonetrack', '/index.php/apps/phonetrack']
     for (const path of prefixes.map((prefix) => `${prefix}/log/owntracks/none/van`)) {
       const answer = await fetch(ingest.url + path, { method: 'POST', body: location() })
@@ -119,7 +122,7 @@ describe('the answer', () => {
   })
 
   test.each(['My-Logger2', '0'])(
-    'to PhoneTrack’s app %s is the same as to a known app',
+    'the answer to PhoneTrack’s app %s is the same as to a known app',
     async (app) => {
       const { id, secret } = await ingest.createKey()
       const url = `${ingest.url}/log/${app}/${secret}/tug?lat=45&lon=13&timestamp=${T0 / 1000}`
@@ -128,14 +131,14 @@ describe('the answer', () => {
     },
   )
 
-  test('does not redirect a path with a trailing slash', async () => {
+  test('a path with a trailing slash is answered without a redirect', async () => {
     const { id, secret } = await ingest.createKey()
     const url = `${ingest.url}/api/v1/senders/traccar/${secret}/?${query()}`
     expect((await fetch(url)).status).toBe(200)
     expect(await devicesOf(ingest, id)).toEqual(['van'])
   })
 
-  test('to another method names the allowed methods', async () => {
+  test('the answer to another method names the allowed methods', async () => {
     const answer = await ingest.request(OVERLAND, { method: 'PUT' })
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
   })

@@ -32,7 +32,7 @@ beforeAll(async () => {
   await ingest.store.changeDeviceSettings(stolen)
 })
 
-describe('data that can never be accepted gets a 2xx and a rejection', () => {
+describe('data that can never be accepted', () => {
   const far = Math.floor(T0 / 1000) + 2 * 24 * 3600
   test.each<[string, string, () => string | Uint8Array, string]>([
     [
@@ -129,15 +129,18 @@ describe('data that can never be accepted gets a 2xx and a rejection', () => {
       () => query().replace('van', 'stolen'),
       'this device is disabled',
     ],
-  ])('%s', async (_, path, body, message) => {
-    const { id, secret } = await ingest.createKey()
-    expect((await post(ingest, path, body(), bearer(secret))).status).toBe(200)
-    // Nothing is flushed: it was durable before the answer.
-    expect((await rejectionsOf(ingest, id)).map((told) => told.message)).toEqual([message])
-    expect(await devicesOf(ingest, id)).toEqual([])
-  })
+  ])(
+    'data that can never be accepted gets a 2xx and a rejection: %s',
+    async (_, path, body, message) => {
+      const { id, secret } = await ingest.createKey()
+      expect((await post(ingest, path, body(), bearer(secret))).status).toBe(200)
+      // Nothing is flushed: it was durable before the answer.
+      expect((await rejectionsOf(ingest, id)).map((told) => told.message)).toEqual([message])
+      expect(await devicesOf(ingest, id)).toEqual([])
+    },
+  )
 
-  test('for an unknown content coding, and for a damaged body', async () => {
+  test('data that can never be accepted gets a 2xx and a rejection for an unknown content coding, and for a damaged body', async () => {
     const { id, secret } = await ingest.createKey()
     const packed = gzipSync(location())
     for (const [coding, bytes] of [
@@ -155,7 +158,7 @@ describe('data that can never be accepted gets a 2xx and a rejection', () => {
     expect(await devicesOf(ingest, id)).toEqual(['JJ'])
   })
 
-  test('but not a photo or a batch of thousands of points', async () => {
+  test('a photo or a batch of thousands of points causes no rejection', async () => {
     const { id, secret } = await ingest.createKey()
     const photo = location({ image: 'A'.repeat(6 * 1024 * 1024), imagename: 'pier' })
     expect((await post(ingest, OWNTRACKS, photo, bearer(secret))).status).toBe(200)
@@ -173,17 +176,20 @@ describe('data that can never be accepted gets a 2xx and a rejection', () => {
         JSON.stringify({ points: Array.from({ length: points }, () => [54.3, 10.1, now()]) }),
     ],
     ['Overland', OVERLAND, (points) => batch(...Array.from({ length: points }, () => small()))],
-  ])('for more than 10 000 points of %s: those beyond the limit', async (_app, path, body) => {
-    const { id, secret } = await ingest.createKey()
-    const at = path.startsWith('/log') ? `${path}/${secret}/van` : path
-    expect((await post(ingest, at, body(10_002), bearer(secret))).status).toBe(200)
-    expect(await devicesOf(ingest, id)).toHaveLength(10_000)
-    expect((await rejectionsOf(ingest, id)).map(({ message }) => message)).toEqual([
-      'a request may have 10000 points: 2 more were sent',
-    ])
-  })
+  ])(
+    'data that can never be accepted gets a 2xx and a rejection, such as the points of %s beyond 10 000',
+    async (_app, path, body) => {
+      const { id, secret } = await ingest.createKey()
+      const at = path.startsWith('/log') ? `${path}/${secret}/van` : path
+      expect((await post(ingest, at, body(10_002), bearer(secret))).status).toBe(200)
+      expect(await devicesOf(ingest, id)).toHaveLength(10_000)
+      expect((await rejectionsOf(ingest, id)).map(({ message }) => message)).toEqual([
+        'a request may have 10000 points: 2 more were sent',
+      ])
+    },
+  )
 
-  test('for hundreds of thousands of malformed points, counted as one, without delaying others', async () => {
+  test('hundreds of thousands of malformed points get a 2xx and one rejection, without delaying others', async () => {
     const { id, secret } = await ingest.createKey()
     const points = gzipSync(`{"points":[${'[],'.repeat(349_000)}[]]}`)
     const headers = { 'Content-Encoding': 'gzip' }
@@ -200,7 +206,7 @@ describe('data that can never be accepted gets a 2xx and a rejection', () => {
     ])
   })
 
-  test('with many rejections in a second counted durably', async () => {
+  test('many rejections in a second are counted durably before the 2xx', async () => {
     const { id, secret } = await ingest.createKey()
     ingest.clock.time += 1_000
     const bad = Array.from({ length: 50 }, () => feature(95))
@@ -214,7 +220,7 @@ describe('data that can never be accepted gets a 2xx and a rejection', () => {
     ingest.clock.time += 1_000
   })
 
-  test('but a 503 if the rejection cannot be written', async () => {
+  test('data that can never be accepted gets a 503 if the rejection cannot be written', async () => {
     const away = await startIngest({
       wrapRejections: () => ({ append: () => Promise.reject(new Error('away')) }),
     })

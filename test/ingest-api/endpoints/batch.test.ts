@@ -35,8 +35,8 @@ function data(answer: Answer): Batch {
   return answer.body['data'] as Batch
 }
 
-describe('a batch', () => {
-  test('of good reports is answered with a recordId for each, in their order', async () => {
+describe('batches', () => {
+  test('a batch of good reports is answered with a recordId for each, in their order', async () => {
     const answer = await ingest.batch({ reports: [report(1), report(2), report(1)] }, { key })
     expect(answer.body).toMatchObject({ success: true, code: 200 })
     const { accepted, rejected, results } = data(answer)
@@ -46,7 +46,7 @@ describe('a batch', () => {
     expect(events.map(({ deviceId }) => deviceId)).toEqual(['van-1', 'van-2', 'van-1'])
   })
 
-  test('with bad reports stores the good ones and names the faults of each bad one', async () => {
+  test('a batch with bad reports stores the good ones and names the faults of each bad one', async () => {
     const reports = [report(1, { latitude: 91 }), report(2), 7, null, report(3, { speed: -1 })]
     const { accepted, rejected, results } = data(await ingest.batch({ reports }, { key }))
     expect({ accepted, rejected }).toEqual({ accepted: 1, rejected: 4 })
@@ -65,12 +65,12 @@ describe('a batch', () => {
     expect((await ingest.logged()).slice(logged).map(({ deviceId }) => deviceId)).toEqual(['van-2'])
   })
 
-  test('without any good report is still answered 200', async () => {
+  test('a batch without any good report is still answered 200', async () => {
     const { accepted, rejected } = data(await ingest.batch({ reports: [{}, []] }, { key }))
     expect({ accepted, rejected }).toEqual({ accepted: 0, rejected: 2 })
   })
 
-  test('of 1000 reports is written at once, and of one more is refused', async () => {
+  test('a batch of 1000 reports is written at once, and of one more is refused', async () => {
     const reports = Array.from({ length: 1000 }, (_, number) => report(number))
     expect(data(await ingest.batch({ reports }, { key })).accepted).toBe(1000)
     expect((await ingest.logged()).length).toBe(logged + 1000)
@@ -79,7 +79,7 @@ describe('a batch', () => {
     expect(answer.body['message']).toContain('1 to 1000')
   })
 
-  test('sent again keeps its recordIds, and an Idempotency-Key identifies each report by its index', async () => {
+  test('a batch sent again keeps its recordIds, and an Idempotency-Key identifies each report by its index', async () => {
     const send = async (reports: object[], headers: Record<string, string>) => {
       const { results } = data(await ingest.batch({ reports }, { key, headers }))
       return results.map(({ recordId }) => recordId)
@@ -98,7 +98,7 @@ describe('a batch', () => {
     expect(first).not.toContain((single.body['data'] as Result).recordId)
   })
 
-  test('with a bad Idempotency-Key is refused as a whole', async () => {
+  test('a batch with a bad Idempotency-Key is refused as a whole', async () => {
     const before = (await ingest.logged()).length
     for (const bad of ['a b', 'é', 'x'.repeat(256)]) {
       const headers = { 'Idempotency-Key': bad }
@@ -110,7 +110,7 @@ describe('a batch', () => {
   })
 })
 
-describe('a batch is refused as a whole', () => {
+describe('batches that are refused as a whole', () => {
   test.each([
     ['that is no JSON', '{"reports":['],
     ['that is a list', [report(1)]],
@@ -120,12 +120,12 @@ describe('a batch is refused as a whole', () => {
     ['whose reports are inherited', '{"__proto__":{"reports":[{}]}}'],
     ['that is empty', ''],
     ['that is null', 'null'],
-  ])('%s', async (_what, body) => {
+  ])('a batch %s is refused as a whole', async (_what, body) => {
     expectRefused(await ingest.batch(body, { key }), 400, 'INVALID_PARAMS')
     expect((await ingest.logged()).length).toBe(logged)
   })
 
-  test('of more than 1 MiB, while one of 1 MiB is accepted', async () => {
+  test('a batch of more than 1 MiB is refused as a whole, and one of 1 MiB is accepted', async () => {
     const padded = (bytes: number) => {
       const text = JSON.stringify({ reports: [report(1)], note: '' })
       return text.replace('""', `"${'n'.repeat(bytes - text.length)}"`)
@@ -135,7 +135,7 @@ describe('a batch is refused as a whole', () => {
     expectRefused(answer, 413, 'PAYLOAD_TOO_LARGE')
   })
 
-  test('without a valid key, whatever its content', async () => {
+  test('a batch without a valid key is refused as a whole, whatever its content', async () => {
     for (const body of [{ reports: [report(1)] }, 'no JSON']) {
       expectRefused(await ingest.batch(body), 401, 'UNAUTHORIZED')
     }

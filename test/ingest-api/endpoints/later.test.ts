@@ -56,8 +56,8 @@ function expectLater(answer: Answer, retryAfter: RegExp): void {
 
 const devices = async () => (await ingest.logged()).map(({ deviceId }) => deviceId).sort()
 
-describe('a request that may succeed later gets 503, and its acceptable reports are stored', () => {
-  test('for a device that is not on the key’s list, which operators see', async () => {
+describe('requests that may succeed later', () => {
+  test('a request that may succeed later gets 503 for a device that is not on the key’s list, which operators see', async () => {
     const { id, secret } = await start({}, { deviceIds: ['van', 'tug-*'] })
     expectLater(await overland(secret, feature(), feature('bus'), feature('tug-1')), /^60$/)
     expect(await devices()).toEqual(['tug-1', 'van'])
@@ -71,7 +71,7 @@ describe('a request that may succeed later gets 503, and its acceptable reports 
     expect((await overland(secret, feature('tug-2'))).status).toBe(200)
   })
 
-  test('for a suspended account, which operators see', async () => {
+  test('a request that may succeed later gets 503 for a suspended account, which operators see', async () => {
     const { id, secret } = await start()
     await ingest.store.suspendAccount({ accountId: 'acc-1', suspended: true })
     for (const answer of await Promise.all(everyApp(secret))) expectLater(answer, /^60$/)
@@ -80,14 +80,14 @@ describe('a request that may succeed later gets 503, and its acceptable reports 
     expect(told.map(({ message }) => message)).toEqual(Array(4).fill('the account is suspended'))
   })
 
-  test('while the log is unavailable', async () => {
+  test('a request that may succeed later gets 503 while the log is unavailable', async () => {
     const append = () => Promise.reject(new DependencyError('away', { retriable: true }))
     const { id, secret } = await start({ wrapLog: (log) => ({ append, ready: () => log.ready() }) })
     for (const answer of await Promise.all(everyApp(secret))) expectLater(answer, /^[123]$/)
     expect(await rejectionsOf(ingest, id)).toEqual([])
   })
 
-  test('after an error of the service', async () => {
+  test('a request that may succeed later gets 503 after an error of the service', async () => {
     const append = () => Promise.reject(new TypeError('events is not iterable'))
     const { secret } = await start({ wrapLog: (log) => ({ append, ready: () => log.ready() }) })
     const answer = await overland(secret, feature())
@@ -95,14 +95,14 @@ describe('a request that may succeed later gets 503, and its acceptable reports 
     expect(JSON.stringify(answer.body)).not.toContain('iterable')
   })
 
-  test('while the store cannot look up the key', async () => {
+  test('a request that may succeed later gets 503 while the store cannot look up the key', async () => {
     const { secret } = await start({
       wrapKeys: () => ({ findGrant: () => Promise.reject(new Error('away')) }),
     })
     for (const answer of await Promise.all(everyApp(secret))) expectLater(answer, /^[123]$/)
   })
 
-  test('after too many failed authentications of an address', async () => {
+  test('a request that may succeed later gets 503 after too many failed authentications of an address', async () => {
     await start({ rateLimits: { auth: { points: 2, seconds: 60 } } })
     const answers = []
     for (let n = 0; n < 4; n += 1) answers.push(await overland('none', feature()))
@@ -110,7 +110,7 @@ describe('a request that may succeed later gets 503, and its acceptable reports 
     expect(Number(answers[3]?.headers.get('retry-after'))).toBeGreaterThan(3)
   })
 
-  test('for a device beyond its limit, next to another device', async () => {
+  test('a request that may succeed later gets 503 for a device beyond its limit, next to another device', async () => {
     const { id, secret } = await start({ rateLimits: { device: { points: 1, seconds: 60 } } })
     expect((await overland(secret, feature(), feature())).status).toBe(200)
     expectLater(await overland(secret, feature(), feature('tug')), /^\d\d$/)
@@ -123,7 +123,7 @@ describe('a request that may succeed later gets 503, and its acceptable reports 
     )
   })
 
-  test('when there are more requests than the service can carry, also with GET', async () => {
+  test('a request that may succeed later gets 503 when there are more requests than the service can carry, also with GET', async () => {
     const load = new Load({ mostRequests: 0 })
     const { secret } = await start({ load })
     const answer = await ingest.request(`/api/v1/senders/osmand/${secret}?id=van&lat=1&lon=2`)
@@ -131,8 +131,8 @@ describe('a request that may succeed later gets 503, and its acceptable reports 
   })
 })
 
-describe('a batch larger than its key’s limit', () => {
-  test('is accepted whole, and the rest is owed', async () => {
+describe('batches larger than their key’s limit', () => {
+  test('a batch larger than its key’s limit is accepted whole, and the rest is owed', async () => {
     const { secret } = await start({ rateLimits: { key: { points: 5, seconds: 1 } } })
     const twenty = Array.from({ length: 20 }, () => feature())
     expect((await overland(secret, ...twenty)).status).toBe(200)
@@ -144,7 +144,7 @@ describe('a batch larger than its key’s limit', () => {
     expect(performance.now() - started).toBeGreaterThan(3_000)
   })
 
-  test('is charged before it is processed, so several at once are not all accepted', async () => {
+  test('a batch larger than its key’s limit is charged before it is processed, so several at once are not all accepted', async () => {
     const load = new Load()
     const { secret } = await start({ load, rateLimits: { key: { points: 5, seconds: 60 } } })
     const begun = jest.spyOn(load, 'beginBody')
@@ -171,7 +171,7 @@ describe('a batch larger than its key’s limit', () => {
     expect(await devices()).toHaveLength(20)
   })
 
-  test('owes nothing if the log did not take it', async () => {
+  test('a batch larger than its key’s limit owes nothing if the log did not take it', async () => {
     let isAway = true
     const { secret } = await start({
       rateLimits: { key: { points: 5, seconds: 60 } },
@@ -191,7 +191,7 @@ describe('a batch larger than its key’s limit', () => {
     expectLater(await overland(secret, feature()), /^60$/)
   })
 
-  test('owes nothing while it is repeated for a device that is not on the key’s list', async () => {
+  test('a batch larger than its key’s limit owes nothing while it is repeated for a device that is not on the key’s list', async () => {
     const limit = { key: { points: 5, seconds: 1 } }
     const { secret } = await start({ rateLimits: limit }, { deviceIds: ['van', 'tug'] })
     const twenty = Array.from({ length: 20 }, () => feature())

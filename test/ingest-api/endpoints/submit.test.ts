@@ -9,8 +9,8 @@ let ingest: IngestHarness
 let key: string
 ingestForAllTests((given) => ({ ingest, key } = given))
 
-describe('an accepted report', () => {
-  test('is answered with its recordId and time of receipt, and is in the log', async () => {
+describe('accepted reports', () => {
+  test('an accepted report is answered with its recordId and time of receipt, and is in the log', async () => {
     const before = (await ingest.logged()).length
     const report = {
       ...minimal,
@@ -54,7 +54,7 @@ describe('an accepted report', () => {
     })
   })
 
-  test('without a timestamp gets the server’s time', async () => {
+  test('an accepted report without a timestamp gets the server’s time', async () => {
     const answer = await ingest.submit(minimal, { key })
     expect(answer.status).toBe(200)
     expect((await ingest.logged()).at(-1)).toMatchObject({
@@ -64,7 +64,7 @@ describe('an accepted report', () => {
     })
   })
 
-  test('sent again keeps its recordId, with a timestamp or an Idempotency-Key', async () => {
+  test('an accepted report sent again keeps its recordId, with a timestamp or an Idempotency-Key', async () => {
     const timed = { ...minimal, timestamp: '2025-12-31T10:00:00Z' }
     const ids = async (report: object, headers: Record<string, string>) => {
       const answers = [
@@ -81,7 +81,7 @@ describe('an accepted report', () => {
     expect(plainAgain).not.toBe(plain)
   })
 
-  test('may name the scheme in any case and have any JSON media type', async () => {
+  test('an accepted report may name the scheme in any case and have any JSON media type', async () => {
     const answer = await ingest.submit(minimal, {
       headers: {
         Authorization: `bEARER ${key}`,
@@ -94,19 +94,19 @@ describe('an accepted report', () => {
     expect(answer.headers.get('x-request-id')).toBe('trace-42')
   })
 
-  test('does not get an X-Request-Id that contains an API key', async () => {
+  test('an accepted report does not get an X-Request-Id that contains an API key', async () => {
     const answer = await ingest.submit(minimal, { key, headers: { 'X-Request-Id': `a:${key}` } })
     expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('with duplicate JSON keys uses the last one', async () => {
+  test('an accepted report with duplicate JSON keys uses the last one', async () => {
     const text = '{"deviceId":"a","deviceId":"tracker-2","latitude":1,"longitude":2,"latitude":3}'
     expect((await ingest.submit(text, { key })).status).toBe(200)
     expect((await ingest.logged()).at(-1)).toMatchObject({ deviceId: 'tracker-2', latitude: 3 })
   })
 })
 
-describe('a report with a fault is refused, named, and does not reach the log', () => {
+describe('faulty reports', () => {
   const refused: [what: string, body: unknown, fields: string[]][] = [
     [
       'with several faults',
@@ -121,26 +121,32 @@ describe('a report with a fault is refused, named, and does not reach the log', 
     ['that is not UTF-8', Buffer.from('{"deviceId":"\xe9"}', 'latin1'), ['body']],
   ]
 
-  test.each(refused)('%s', async (_what, body, fields) => {
-    const before = (await ingest.logged()).length
-    const answer = await ingest.submit(body, { key })
-    expectRefused(answer, 400, 'INVALID_PARAMS')
-    const details = answer.body['details'] as { field: string; message: string }[]
-    expect(details.map(({ field }) => field)).toEqual(fields)
-    for (const field of fields) expect(answer.body['message']).toContain(field)
-    expect((await ingest.logged()).length).toBe(before)
-  })
+  test.each(refused)(
+    'a report with a fault is refused by its name and does not reach the log: %s',
+    async (_what, body, fields) => {
+      const before = (await ingest.logged()).length
+      const answer = await ingest.submit(body, { key })
+      expectRefused(answer, 400, 'INVALID_PARAMS')
+      const details = answer.body['details'] as { field: string; message: string }[]
+      expect(details.map(({ field }) => field)).toEqual(fields)
+      for (const field of fields) expect(answer.body['message']).toContain(field)
+      expect((await ingest.logged()).length).toBe(before)
+    },
+  )
 
   test.each([
     ['empty', ''],
     ['256 characters long', 'k'.repeat(256)],
     ['with a space', 'a b'],
     ['not ASCII', 'caf\u00e9'],
-  ])('with an Idempotency-Key that is %s', async (_what, value) => {
-    const before = (await ingest.logged()).length
-    const answer = await ingest.submit(minimal, { key, headers: { 'Idempotency-Key': value } })
-    expectRefused(answer, 400, 'INVALID_PARAMS')
-    expect(answer.body['message']).toContain('Idempotency-Key')
-    expect((await ingest.logged()).length).toBe(before)
-  })
+  ])(
+    'a report with an Idempotency-Key that is %s is refused and does not reach the log',
+    async (_what, value) => {
+      const before = (await ingest.logged()).length
+      const answer = await ingest.submit(minimal, { key, headers: { 'Idempotency-Key': value } })
+      expectRefused(answer, 400, 'INVALID_PARAMS')
+      expect(answer.body['message']).toContain('Idempotency-Key')
+      expect((await ingest.logged()).length).toBe(before)
+    },
+  )
 })

@@ -35,8 +35,8 @@ async function fail(times: number, headers?: Record<string, string>): Promise<vo
   for (let n = 0; n < times; n += 1) expect(await statusOf('malformed', headers)).toBe(401)
 }
 
-describe('an address with too many failed authentications', () => {
-  test('gets 429 instead of 401: of 284 malformed keys 254', async () => {
+describe('addresses with too many failed authentications', () => {
+  test('an address with too many failed authentications gets 429 instead of 401: of 284 malformed keys 254', async () => {
     await start({ points: 30 })
     const answers: Answer[] = []
     for (let n = 0; n < 284; n += 1) answers.push(await submit(`malformed-${n}`))
@@ -49,7 +49,7 @@ describe('an address with too many failed authentications', () => {
     expect(headers.has('ratelimit')).toBe(false)
   })
 
-  test('gets so many 401 and no more, also when all come at once', async () => {
+  test('an address with too many failed authentications gets so many 401 and no more, also when all come at once', async () => {
     await start()
     const keys = Array.from({ length: 40 }, () => newApiKey())
     const statuses = await Promise.all(keys.map((key) => statusOf(key)))
@@ -61,13 +61,13 @@ describe('an address with too many failed authentications', () => {
     ['without a key', undefined],
     ['with a malformed key', 'gps_nonsense'],
     ['with an unknown key', newApiKey()],
-  ])('is counted %s', async (_what, key) => {
+  ])('a failed authentication is counted %s', async (_what, key) => {
     await start()
     for (let n = 0; n < 5; n += 1) expect(await statusOf(key)).toBe(401)
     expect(await statusOf(key)).toBe(429)
   })
 
-  test('is no longer looked up: neither an unknown key nor a good one that never came', async () => {
+  test('an address with too many failed authentications is no longer looked up: neither an unknown key nor a good one that never came', async () => {
     await start()
     const { secret } = await ingest.createKey()
     await fail(5)
@@ -76,7 +76,7 @@ describe('an address with too many failed authentications', () => {
     expect(lookUps).toBe(0)
   })
 
-  test('is not looked up in the background either', async () => {
+  test('an address with too many failed authentications is not looked up in the background either', async () => {
     await start()
     const unknown = newApiKey()
     expect(await statusOf(unknown)).toBe(401)
@@ -88,7 +88,7 @@ describe('an address with too many failed authentications', () => {
     expect(lookUps).toBe(1)
   })
 
-  test('shuts out no key that was good in the last hour, idle or not', async () => {
+  test('an address with too many failed authentications shuts out no key that was good in the last hour, idle or not', async () => {
     await start()
     const { secret } = await ingest.createKey()
     expect(await statusOf(secret)).toBe(200)
@@ -102,7 +102,7 @@ describe('an address with too many failed authentications', () => {
     expect(await statusOf(secret)).toBe(429)
   })
 
-  test('gets 401 for a key that was good and no longer is', async () => {
+  test('an address with too many failed authentications gets 401 for a key that was good and no longer is', async () => {
     await start()
     const { id, secret } = await ingest.createKey()
     const expiring = await ingest.createKey({ expiresAt: T0 + 10_000 })
@@ -115,7 +115,7 @@ describe('an address with too many failed authentications', () => {
     expect(await statusOf(secret)).toBe(429)
   })
 
-  test('gets 429 for a key that was known here but never good', async () => {
+  test('an address with too many failed authentications gets 429 for a key that was known here but never good', async () => {
     await start()
     const { secret } = await ingest.createKey({ revokedAt: T0 - 1 })
     expect(await statusOf(secret)).toBe(401)
@@ -123,7 +123,7 @@ describe('an address with too many failed authentications', () => {
     expect(await statusOf(secret)).toBe(429)
   })
 
-  test('is not one that lacks a scope, or whose report is faulty', async () => {
+  test('a key without the scope or a faulty report is no failed authentication of its address', async () => {
     await start()
     const reader = (await ingest.createKey({ scopes: ['positions:read'] })).secret
     const { secret } = await ingest.createKey()
@@ -135,16 +135,16 @@ describe('an address with too many failed authentications', () => {
   })
 })
 
-describe('the address', () => {
+describe('addresses', () => {
   const from = (...addresses: string[]) => ({ 'X-Forwarded-For': addresses.join(', ') })
 
-  test('is the connection’s where no proxy is trusted, whatever a header says', async () => {
+  test('the address is the connection’s where no proxy is trusted, whatever a header says', async () => {
     await start()
     await fail(5, from('198.51.100.1'))
     expect(await statusOf('malformed', from('198.51.100.2'))).toBe(429)
   })
 
-  test('is what the proxies that are trusted say', async () => {
+  test('the address is what the proxies that are trusted say', async () => {
     await start({ trustProxy: 2 })
     await fail(5, from('203.0.113.9', '198.51.100.1', '192.0.2.1'))
     // The client’s own part of the header changes nothing.
@@ -152,7 +152,7 @@ describe('the address', () => {
     expect(await statusOf('malformed', from('203.0.113.9', '198.51.100.2', '192.0.2.1'))).toBe(401)
   })
 
-  test('counts by the first 64 bits of IPv6, and as IPv4 where that is mapped', async () => {
+  test('the address counts by the first 64 bits of IPv6, and as IPv4 where that is mapped', async () => {
     await start({ trustProxy: 1 })
     for (let host = 1; host <= 5; host += 1) await fail(1, from(`2001:db8:1:2::${host}`))
     expect(await statusOf('malformed', from('2001:db8:1:2:ffff::9'))).toBe(429)

@@ -37,8 +37,8 @@ async function refusal(authorization: string | undefined, body: unknown = minima
   return { status, challenge: headers.get('www-authenticate'), body: answer }
 }
 
-describe('a key that is not good', () => {
-  test('gets the same 401, whatever is wrong with it and whatever the body', async () => {
+describe('keys that may not report', () => {
+  test('an invalid key gets the same 401, whatever is wrong with it and whatever the body', async () => {
     const expired = await ingest.createKey({ expiresAt: T0 })
     const revoked = await ingest.createKey({ revokedAt: T0 - 1 })
     const good = await ingest.createKey()
@@ -70,7 +70,7 @@ describe('a key that is not good', () => {
     expect(await ingest.logged()).toEqual([])
   })
 
-  test('that is good but lacks the scope gets 403 and is told which', async () => {
+  test('a valid key without the scope gets 403 and is told which', async () => {
     const reader = await ingest.createKey({ scopes: ['positions:read', 'devices:read'] })
     const answer = await refusal(`Bearer ${reader.secret}`, {})
     expect(answer.status).toBe(403)
@@ -78,7 +78,7 @@ describe('a key that is not good', () => {
     expect(answer.body).toMatchObject({ error: 'FORBIDDEN' })
   })
 
-  test('of a suspended account gets 403 before its body is looked at', async () => {
+  test('a key of a suspended account gets 403 before its body is looked at', async () => {
     await ingest.store.createAccount({ id: 'acc-2', name: 'B', suspended: true, createdAt: T0 })
     const suspended = await ingest.createKey({ accountId: 'acc-2' })
     const answer = await refusal(`Bearer ${suspended.secret}`, 'not json')
@@ -86,8 +86,8 @@ describe('a key that is not good', () => {
   })
 })
 
-describe('the devices of a key', () => {
-  test('are exact ids or prefixes, and a report for another device is 403', async () => {
+describe('devices of keys', () => {
+  test('the devices of a key are exact ids or prefixes, and a report for another device is 403', async () => {
     const listed = await ingest.createKey({ deviceIds: ['van-7', 'truck-*'] })
     const send = async (deviceId: string) =>
       (await ingest.submit({ ...minimal, deviceId }, { key: listed.secret })).status
@@ -99,13 +99,13 @@ describe('the devices of a key', () => {
     expect(await send('my-truck-1')).toBe(403)
   })
 
-  test('are judged after the body: a faulty one is 400 first', async () => {
+  test('the devices of a key are judged after the body: a faulty one is 400 first', async () => {
     const listed = await ingest.createKey({ deviceIds: ['van-7'] })
     const answer = await ingest.submit({ deviceId: 'van-8' }, { key: listed.secret })
     expect(answer.status).toBe(400)
   })
 
-  test('a disabled device is 403', async () => {
+  test('a report for a disabled device is 403', async () => {
     await ingest.store.changeDeviceSettings({
       accountId: 'acc-1',
       deviceId: 'stolen',
@@ -118,7 +118,7 @@ describe('the devices of a key', () => {
   })
 })
 
-describe('a secret from before a rotation', () => {
+describe('rotated secrets', () => {
   async function rotated(previousValidUntil: number) {
     const { id, secret } = await ingest.createKey()
     const next = newApiKey()
@@ -128,7 +128,7 @@ describe('a secret from before a rotation', () => {
     return { id, secret, next }
   }
 
-  test('opens the key until its time is over, to the millisecond, and the new one goes on', async () => {
+  test('a secret from before a rotation opens the key until its time is over, to the millisecond, and the new one goes on', async () => {
     const { id, secret, next } = await rotated(T0 + 1_000)
     const submit = (key: string) => ingest.submit(minimal, { key })
     ingest.clock.time = T0 + 999
@@ -143,13 +143,13 @@ describe('a secret from before a rotation', () => {
     ingest.clock.time = T0
   })
 
-  test('without a grace time is refused at once', async () => {
+  test('a secret from before a rotation without a grace time is refused at once', async () => {
     const { secret, next } = await rotated(T0)
     expect((await refusal(`Bearer ${secret}`)).status).toBe(401)
     expect((await ingest.submit(minimal, { key: next })).status).toBe(200)
   })
 
-  test('ends on time while the store is away', async () => {
+  test('a secret from before a rotation ends on time while the store is away', async () => {
     const line = { isCut: false }
     const cut = await startBehind(line)
     const { id, secret } = await cut.createKey()
@@ -194,8 +194,8 @@ test('a key’s last use is written to the store from time to time', async () =>
   })
 })
 
-describe('while the store is away', () => {
-  test('a known key goes on for an hour, an unknown one gets 503 and never 401', async () => {
+describe('a store that is away', () => {
+  test('while the store is away, a known key goes on for an hour, an unknown one gets 503 and never 401', async () => {
     const line = { isCut: false }
     const cut = await startBehind(line)
     const known = (await cut.createKey()).secret

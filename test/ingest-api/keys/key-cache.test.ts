@@ -45,8 +45,8 @@ function source(answer: () => Promise<KeyGrant | undefined>) {
   return { clock, asked, grants: { find } }
 }
 
-describe('what the store says of a key', () => {
-  test('is asked once for many requests, and not again for 2 s', async () => {
+describe('cached keys', () => {
+  test('the store is asked once for many requests of a key, and not again for 2 s', async () => {
     const { clock, asked, grants } = source(async () => grantNamed('a'))
     await Promise.all(Array.from({ length: 20 }, () => grants.find(hash)))
     clock.time += 1_999
@@ -54,7 +54,7 @@ describe('what the store says of a key', () => {
     expect(asked.times).toBe(1)
   })
 
-  test('is refreshed in the background from 2 s on', async () => {
+  test('a cached key is refreshed in the background from 2 s on', async () => {
     let name = 'old'
     const { clock, asked, grants } = source(async () => grantNamed(name))
     await grants.find(hash)
@@ -66,7 +66,7 @@ describe('what the store says of a key', () => {
     expect(asked.times).toBe(2)
   })
 
-  test('is never used beyond 5 s while the store answers', async () => {
+  test('a cached key is never used beyond 5 s while the store answers', async () => {
     let name = 'old'
     const { clock, grants } = source(async () => grantNamed(name))
     await grants.find(hash)
@@ -75,7 +75,7 @@ describe('what the store says of a key', () => {
     expect((await grants.find(hash))?.key.name).toBe('new')
   })
 
-  test('that there is no such key is remembered too, but not when the store is away', async () => {
+  test('an unknown key is remembered too, but not if the store is away', async () => {
     let away = false
     const { clock, asked, grants } = source(async () => {
       if (away) throw new Error('away')
@@ -89,7 +89,7 @@ describe('what the store says of a key', () => {
     await expect(grants.find(hash)).rejects.toThrow(ApiError)
   })
 
-  test('a store that hangs counts as away: known keys do not wait for it again and again', async () => {
+  test('a store that hangs counts as away, so that known keys do not wait for it again and again', async () => {
     let hang = false
     const { clock, asked, grants } = source(() =>
       hang ? new Promise(() => undefined) : Promise.resolve(grantNamed('a')),
@@ -104,7 +104,7 @@ describe('what the store says of a key', () => {
     expect(asked.times).toBe(2)
   })
 
-  test('while it is away nobody waits for it a second time, and it is looked for in the background', async () => {
+  test('while the store is away nobody waits for it a second time, and it is probed in the background', async () => {
     let hang = false
     let name = 'old'
     const { clock, grants } = source(() =>
@@ -130,7 +130,7 @@ describe('what the store says of a key', () => {
     for (const key of [hash, ...others]) expect((await grants.find(key))?.key.name).toBe('new')
   })
 
-  test('is stale where the time read with it lies ahead', async () => {
+  test('a cached key is stale if it was read at a time ahead of the clock', async () => {
     const { clock, asked, grants } = source(async () => grantNamed('a'))
     await grants.find(hash)
     clock.time -= 1
@@ -138,7 +138,7 @@ describe('what the store says of a key', () => {
     expect(asked.times).toBe(2)
   })
 
-  test('is not pushed out by keys that nobody has', async () => {
+  test('a cached key is not pushed out by keys that nobody has', async () => {
     let known = true
     const { asked, grants } = source(async () => (known ? grantNamed('a') : undefined))
     await grants.find(hash)

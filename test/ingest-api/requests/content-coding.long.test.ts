@@ -35,8 +35,8 @@ function send(body: Uint8Array, coding: string) {
   return ingest.submit(body, { key, headers: { 'Content-Encoding': coding } })
 }
 
-describe.each(codings)('a body in %s', (coding, compress, decompress) => {
-  test('is accepted like an uncompressed one', async () => {
+describe.each(codings)('bodies in %s', (coding, compress, decompress) => {
+  test('a compressed body is accepted like an uncompressed one', async () => {
     expect((await send(compress(text), coding)).status).toBe(200)
     expect((await send(compress(text), coding.toUpperCase())).status).toBe(200)
     expect((await ingest.logged()).at(-1)).toMatchObject(minimal)
@@ -46,7 +46,7 @@ describe.each(codings)('a body in %s', (coding, compress, decompress) => {
     expect(answer.body).toMatchObject({ data: { accepted: 100 } })
   })
 
-  test('is limited by its decompressed size', async () => {
+  test('a compressed body is limited by its decompressed size', async () => {
     const padded = (bytes: number) => text + ' '.repeat(bytes - text.length)
     expect((await send(compress(padded(16 * 1024)), coding)).status).toBe(200)
     const refused = await send(compress(padded(16 * 1024 + 1)), coding)
@@ -54,7 +54,7 @@ describe.each(codings)('a body in %s', (coding, compress, decompress) => {
     expect(refused.body['message']).toContain('16384 bytes')
   })
 
-  test('with a very large decompressed size costs neither time nor memory', async () => {
+  test('a compressed body with a very large decompressed size costs neither time nor memory', async () => {
     const bomb = compress(Buffer.alloc(100 * 1024 * 1024))
     const inflating = process.cpuUsage()
     decompress(bomb)
@@ -83,14 +83,14 @@ describe.each(codings)('a body in %s', (coding, compress, decompress) => {
     ['becomes nothing', () => compress('')],
     ['becomes what is no JSON', () => compress('{"deviceId":')],
     ['becomes what is not UTF-8', () => compress(Buffer.from('{"deviceId":"\xe9"}', 'latin1'))],
-  ])('that %s is a 400', async (_what, damage) => {
+  ])('a compressed body that %s is a 400', async (_what, damage) => {
     const before = (await ingest.logged()).length
     const answer = await send(damage(compress(text)), coding)
     expectRefused(answer, 400, 'INVALID_PARAMS')
     expect((await ingest.logged()).length).toBe(before)
   })
 
-  test('is shown to operators decompressed', async () => {
+  test('a compressed body is shown to operators decompressed', async () => {
     const own = await startIngest()
     const { secret } = await own.createKey()
     const headers = { 'Content-Encoding': coding }
