@@ -77,6 +77,7 @@ export async function importFiles(
       tally.skip(judged.reason, { where, message: judged.message })
     else {
       if (repeats.add(judged.report)) tally.repeats += 1
+      tally.dropped += judged.dropped
       await deliver({ report: judged.report, where })
     }
   }

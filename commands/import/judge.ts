@@ -1,13 +1,18 @@
 import { judgePoint } from '../../ingest-api/apps/judge-point.ts'
+import type { Attributes } from '../../schemas/attributes.ts'
 import { isoTime } from '../../schemas/iso-8601.ts'
 import type { PositionReport } from '../../schemas/position-report.ts'
 import type { Point } from './formats/format.ts'
 
 /** A report as the import takes it. */
-export type ImportedReport = Omit<PositionReport, 'timestamp'> & { readonly timestamp: string }
+export type ImportedReport = Omit<PositionReport, 'timestamp'> & {
+  readonly timestamp: string
+  readonly attributes?: Attributes
+}
 
 export type Judged =
-  | { readonly kind: 'report'; readonly report: ImportedReport }
+  /** `dropped`: how many of its attributes do not fit. */
+  | { readonly kind: 'report'; readonly report: ImportedReport; readonly dropped: number }
   | { readonly kind: 'outside' }
   /** `reason`: the faulty field. */
   | { readonly kind: 'skipped'; readonly reason: string; readonly message: string }
@@ -31,5 +36,6 @@ export function judge(
   }
   const { timestamp = NaN, ...rest } = judged.report
   if (timestamp < from || timestamp >= to) return { kind: 'outside' }
-  return { kind: 'report', report: { ...rest, timestamp: isoTime(timestamp) } }
+  const report = { ...rest, timestamp: isoTime(timestamp) }
+  return { kind: 'report', report, dropped: judged.dropped }
 }

@@ -5,18 +5,15 @@ const FIRST_SLOTS = 2 ** 12
 /** 64 MiB; beyond that many points only the newest are remembered. */
 const MOST_SLOTS = 2 ** 23
 
-/** Counts points that have come before: same device, time and place. Only a hash of each is kept. */
+/** Counts points that have come before: same device, time, place and alarm. Only a hash of each is kept. */
 export class Repeats {
   #current = new HashSet(FIRST_SLOTS)
   #previous: HashSet | undefined
 
   /** Remembers a report. Whether it is a repeat. */
-  add({ deviceId, timestamp, latitude, longitude }: ImportedReport): boolean {
-    const digest = hash(
-      'sha1',
-      JSON.stringify([deviceId, timestamp, latitude, longitude]),
-      'buffer',
-    )
+  add({ deviceId, timestamp, latitude, longitude, attributes }: ImportedReport): boolean {
+    const identity = [deviceId, timestamp, latitude, longitude, attributes?.['alarm']]
+    const digest = hash('sha1', JSON.stringify(identity), 'buffer')
     const [high, low] = [digest.readUInt32LE(0), digest.readUInt32LE(4)]
     if (this.#previous?.has(high, low) === true || !this.#current.add(high, low)) return true
     if (this.#current.isFull) this.#makeRoom()

@@ -14,6 +14,7 @@ export function summary(tally: Tally, { dryRun }: { dryRun: boolean }): string {
       .map(([id, { count: n, from, to }]) => `  ${id}: ${count(n)}, from ${from} to ${to}`),
     ...some(devices.length - MOST_DEVICES, (n) => `  and ${n} more devices`),
     ...some(tally.repeats, (n) => `repeats among them: ${n} (same device, time and place)`),
+    ...some(tally.dropped, (n) => `attributes left out, too long or too many: ${n}`),
     ...some(tally.outside, (n) => `outside of --from and --to: ${n}`),
     ...[...tally.others].map(([what, n]) => `no positions, ${what}: ${count(n)}`),
     ...skips.flatMap(([reason, { count: n, examples }]) => [

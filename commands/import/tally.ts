@@ -10,6 +10,8 @@ export class Tally {
   /** Accepted by the service or, in a dry run, valid. */
   accepted = 0
   repeats = 0
+  /** Attributes that do not fit into reports. */
+  dropped = 0
   /** Outside of the range of times. */
   outside = 0
   /** Skipped points, by reason. */

@@ -1,6 +1,6 @@
 import { csvRows } from './csv-rows.ts'
 import type { Format } from './format.ts'
-import { ownPoint } from './own-fields.ts'
+import { jsonIn, ownPoint } from './own-fields.ts'
 
 /** Our own export, and whatever has columns of the same names. */
 export const csv: Format = {
@@ -14,10 +14,11 @@ export const csv: Format = {
 
   async *read(text) {
     for await (const { header, row } of csvRows(text)) {
-      const fields = Object.fromEntries(
+      const { attributes = '', ...fields } = Object.fromEntries(
         header.map((name, column) => [name, withoutProtection(row.cells[column] ?? '')]),
       )
-      yield [{ kind: 'point', place: row.line, point: ownPoint(fields) }]
+      const point = ownPoint({ ...fields, attributes: jsonIn(attributes) })
+      yield [{ kind: 'point', place: row.line, point }]
     }
   },
 }

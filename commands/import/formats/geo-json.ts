@@ -1,4 +1,9 @@
 import { overland } from '../../../ingest-api/apps/overland.ts'
+import {
+  knownNumber,
+  otherScalars,
+  type SentAttributes,
+} from '../../../ingest-api/apps/sent-attributes.ts'
 import { timeIn } from '../../../ingest-api/apps/times.ts'
 import {
   measure,
@@ -8,7 +13,7 @@ import {
   type Measured,
 } from '../../../ingest-api/apps/values.ts'
 import type { Format, Found, Point } from './format.ts'
-import { jsonElements, type Element } from './json-elements.ts'
+import { jsonElements, listIn, type Element } from './json-elements.ts'
 import { ownPoint } from './own-fields.ts'
 import { readAsApp } from './read-as-app.ts'
 
@@ -92,9 +97,47 @@ function pointAt(coordinates: unknown, properties: Fields): Point {
   else measureBattery(measured, battery)
   const sentTime = properties['timestamp'] ?? time ?? date
   const deviceId = textIn(properties['device_id']) ?? textIn(tracker)
-  return { deviceId, latitude, longitude, time: timeIn(sentTime), sentTime, measured }
+  const attributes = attributesIn(properties)
+  return { deviceId, latitude, longitude, time: timeIn(sentTime), sentTime, measured, attributes }
 }
 
-function listIn(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? (value as unknown[]) : []
+/** Dawarich's names, and those of the measurements and times above. */
+const USED = new Set([
+  ...[
+    'latitude',
+    'longitude',
+    'altitude',
+    'accuracy',
+    'speed',
+    'velocity',
+    'course',
+    'bearing',
+    'heading',
+  ],
+  ...['battery', 'battery_status', 'vertical_accuracy', 'timestamp', 'time', 'date', 'time_long'],
+  ...[
+    'device_id',
+    'tracker_id',
+    'topic',
+    'ping',
+    'city',
+    'country',
+    'external_track_id',
+    'track_id',
+  ],
+])
+
+function attributesIn(properties: Fields): SentAttributes {
+  const { battery_status: battery, vertical_accuracy: verticalAccuracy } = properties
+  return {
+    ...otherScalars(properties, USED),
+    verticalAccuracy: knownNumber(verticalAccuracy),
+    charging: CHARGING.get(battery),
+  }
 }
+
+const CHARGING = new Map<unknown, boolean>([
+  ['charging', true],
+  ['full', true],
+  ['unplugged', false],
+])

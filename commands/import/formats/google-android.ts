@@ -1,6 +1,6 @@
 import { objectIn } from '../../../ingest-api/apps/values.ts'
 import type { Format, Found } from './format.ts'
-import { segmentPoints, signalMeasured, timelinePoint } from './google-timeline.ts'
+import { segmentPoints, signalDetails, timelinePoint } from './google-timeline.ts'
 import { jsonElements, type Element } from './json-elements.ts'
 
 /** The Timeline as Android exports it: `{"semanticSegments":[…],"rawSignals":[…], …}`. */
@@ -22,7 +22,7 @@ function found({ number: place, value }: Element): Found[] {
   const position = objectIn(element['position'])
   if (position !== undefined) {
     const { LatLng: at, timestamp: sentTime } = position
-    return [timelinePoint(place, { at, sentTime, measured: signalMeasured(position) })]
+    return [timelinePoint(place, { at, sentTime, ...signalDetails(position) })]
   }
   if (element['startTime'] !== undefined) return segmentPoints(element, place)
   const [what = 'empty elements'] = Object.keys(element)

@@ -1,7 +1,9 @@
+import { otherScalars, type SentAttributes } from '../../../ingest-api/apps/sent-attributes.ts'
 import { timeIn } from '../../../ingest-api/apps/times.ts'
 import { measure, numberIn, objectIn, type Measured } from '../../../ingest-api/apps/values.ts'
 import type { Format, Found } from './format.ts'
-import { jsonElements, type Element } from './json-elements.ts'
+import { activityIn } from './google-timeline.ts'
+import { jsonElements, listIn, type Element } from './json-elements.ts'
 
 /** Google Takeout's location history until 2024: `{"locations":[{"latitudeE7":…, …}]}`. */
 export const googleRecords: Format = {
@@ -40,7 +42,23 @@ function found({ number: place, value }: Element): Found {
       time: timeIn(sentTime),
       sentTime,
       measured,
+      attributes: attributesIn(location),
     },
+  }
+}
+
+const USED = new Set([
+  ...['latitudeE7', 'longitudeE7', 'accuracy', 'altitude', 'velocity', 'heading'],
+  ...['timestamp', 'timestampMs', 'serverTimestamp', 'deviceTimestamp', 'batteryCharging'],
+])
+
+function attributesIn(location: Readonly<Record<string, unknown>>): SentAttributes {
+  const [guess] = listIn(location['activity'])
+  const [likeliest] = listIn(objectIn(guess)?.['activity'])
+  return {
+    ...otherScalars(location, USED),
+    charging: location['batteryCharging'],
+    activity: activityIn(objectIn(likeliest)?.['type']),
   }
 }
 

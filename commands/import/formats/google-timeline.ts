@@ -1,3 +1,4 @@
+import { otherScalars, type SentAttributes } from '../../../ingest-api/apps/sent-attributes.ts'
 import { timeIn } from '../../../ingest-api/apps/times.ts'
 import { measure, numberIn, objectIn, type Measured } from '../../../ingest-api/apps/values.ts'
 import type { Found } from './format.ts'
@@ -26,9 +27,11 @@ export function segmentPoints(segment: Fields, place: number): Found[] {
     })
   }
   if (activity !== undefined) {
+    const type = objectIn(activity['topCandidate'])?.['type']
+    const attributes = { activity: activityIn(type) }
     return [
-      timelinePoint(place, { at: latLngIn(activity['start']), sentTime: startTime }),
-      timelinePoint(place, { at: latLngIn(activity['end']), sentTime: endTime }),
+      timelinePoint(place, { at: latLngIn(activity['start']), sentTime: startTime, attributes }),
+      timelinePoint(place, { at: latLngIn(activity['end']), sentTime: endTime, attributes }),
     ]
   }
   if (visit === undefined) return [{ kind: 'other', place, what: 'segments without positions' }]
@@ -37,7 +40,8 @@ export function segmentPoints(segment: Fields, place: number): Found[] {
     return [{ kind: 'other', place, what: 'visits within visits' }]
   }
   const at = latLngIn(objectIn(visit['topCandidate'])?.['placeLocation'])
-  return [startTime, endTime].map((sentTime) => timelinePoint(place, { at, sentTime }))
+  const attributes = { event: 'visit' }
+  return [startTime, endTime].map((sentTime) => timelinePoint(place, { at, sentTime, attributes }))
 }
 
 /** A point of the Timeline, from its coordinates as text. */
@@ -47,23 +51,41 @@ export function timelinePoint(
     at,
     sentTime,
     laterMs = 0,
-    measured = {},
-  }: { at: unknown; sentTime: unknown; laterMs?: number; measured?: Measured },
+    ...more
+  }: {
+    at: unknown
+    sentTime: unknown
+    laterMs?: number
+    measured?: Measured
+    attributes?: SentAttributes
+  },
 ): Found {
   if (at === undefined) return { kind: 'other', place, what: 'segments without positions' }
   const [, latitude = at, longitude = at] = PLACE.exec(typeof at === 'string' ? at : '') ?? []
   const time = timeIn(sentTime) + laterMs
-  const point = { deviceId: undefined, latitude, longitude, time, sentTime, measured }
+  const point = { deviceId: undefined, latitude, longitude, time, sentTime, measured: {}, ...more }
   return { kind: 'point', place, point }
 }
 
-/** The measurements of a raw signal. */
-export function signalMeasured(position: Fields): Measured {
+/** The measurements of a raw signal, and what else it says. */
+export function signalDetails(position: Fields): {
+  measured: Measured
+  attributes: SentAttributes
+} {
   const measured: Measured = {}
   measure(measured, 'accuracy', position['accuracyMeters'])
   measure(measured, 'altitude', position['altitudeMeters'])
   measure(measured, 'speed', position['speedMetersPerSecond'])
-  return measured
+  return { measured, attributes: otherScalars(position, USED) }
+}
+
+const USED = new Set([
+  ...['LatLng', 'timestamp', 'accuracyMeters', 'altitudeMeters', 'speedMetersPerSecond'],
+])
+
+/** For example `walking`; Android and Takeout write it in capitals. */
+export function activityIn(type: unknown): string | undefined {
+  return typeof type === 'string' ? type.toLowerCase() : undefined
 }
 
 /** Android has objects, iOS texts. */

@@ -1,3 +1,4 @@
+import { otherScalars, typedTexts } from '../../../ingest-api/apps/sent-attributes.ts'
 import { timeIn } from '../../../ingest-api/apps/times.ts'
 import { measure, textIn, type Measured } from '../../../ingest-api/apps/values.ts'
 import type { Format, Found } from './format.ts'
@@ -32,6 +33,16 @@ function found({ line, latitude, longitude, texts }: GpxPoint, deviceId?: string
   measure(measured, 'battery', texts.get('batterylevel'), 0.01)
   const sentTime = texts.get('time')
   const time = timeIn(sentTime)
-  const point = { deviceId, latitude, longitude, time, sentTime, measured }
+  const { atemp: temperature, ...others } = typedTexts(
+    otherScalars(Object.fromEntries(texts), USED),
+  )
+  const attributes = { temperature, ...others }
+  const point = { deviceId, latitude, longitude, time, sentTime, measured, attributes }
   return { kind: 'point', place: line, point }
 }
+
+/** Measurements, the mark of our own export, and what describes a point for people. */
+const USED = new Set([
+  ...['time', 'ele', 'accuracy', 'speed', 'course', 'batterylevel', 'imported'],
+  ...['name', 'cmt', 'desc', 'src', 'sym', 'type', 'text'],
+])

@@ -33,3 +33,8 @@ export async function* jsonElements(
   }
   if (!parser.isEnded) throw new UnreadableError(`it ends after element ${number}, unfinished`)
 }
+
+/** The elements of a value that should be a list; none of any other. */
+export function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? (value as unknown[]) : []
+}

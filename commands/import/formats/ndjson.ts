@@ -1,7 +1,7 @@
 import { objectIn } from '../../../ingest-api/apps/values.ts'
 import type { Format, Found } from './format.ts'
 import { linesOf, type Line } from './lines.ts'
-import { ownPoint } from './own-fields.ts'
+import { jsonIn, ownPoint } from './own-fields.ts'
 
 /** A report or record as JSON on each line, as our own export has them. */
 export const ndjson: Format = {
@@ -22,12 +22,4 @@ function found({ number: place, text }: Line): Found {
   const fields = objectIn(jsonIn(text))
   if (fields !== undefined) return { kind: 'point', place, point: ownPoint(fields) }
   return { kind: 'broken', place, message: 'the line must be a JSON object' }
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,3 +1,4 @@
+import { typedTexts } from '../../../ingest-api/apps/sent-attributes.ts'
 import { csvRows } from './csv-rows.ts'
 import type { Format } from './format.ts'
 import { traccarPosition } from './traccar.ts'
@@ -31,7 +32,7 @@ export const traccarCsv: Format = {
         if (POSITION.includes(name)) fields[name] = cell
         else attributes[name] = cell
       })
-      yield traccarPosition({ ...fields, attributes }, row.line)
+      yield traccarPosition({ ...fields, attributes: typedTexts(attributes) }, row.line)
     }
   },
 }

@@ -38,10 +38,10 @@ function file(name: string, text: string): string {
 }
 
 /** Lines of a device, a second apart. */
-function lines(count: number): string {
+function lines(count: number, more: object = {}): string {
   return Array.from({ length: count }, (_, n) => {
     const timestamp = new Date(Date.UTC(2024, 0, 1) + n * 1000).toISOString()
-    return `${JSON.stringify({ deviceId: 'van', latitude: n / 1e5, longitude: 1, timestamp })}\n`
+    return `${JSON.stringify({ deviceId: 'van', latitude: n / 1e5, longitude: 1, timestamp, ...more })}\n`
   }).join('')
 }
 
@@ -71,6 +71,34 @@ describe('an import', () => {
     expect(exit).toBe(0)
     expect(text).toContain('accepted: 1,510')
     expect(text).toContain('van: 1,510, from 2024-01-01T00:00:00.000Z to 2024-01-01T00:24:59.000Z')
+  })
+
+  test('sends at most 1 MiB at a time', async () => {
+    const note = 'é'.repeat(250)
+    const attributes = { a: note, b: note, c: note }
+    const { received, text } = await run(
+      [file('a.ndjson', lines(1_500, { attributes }))],
+      (request) => taken(request),
+    )
+    const sizes = received.map(({ body }) => Buffer.byteLength(body))
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(1024 * 1024)
+    // Not needlessly small ones either.
+    expect(sizes[0]).toBeGreaterThan(1_000_000)
+    expect(text).toContain('accepted: 1,500')
+  })
+
+  test('tells how many attributes do not fit, and keeps the points', async () => {
+    const attributes = { long: 'x'.repeat(300), short: 'x' }
+    const { received, text, exit } = await run(
+      [file('a.ndjson', lines(2, { attributes }))],
+      (request) => taken(request),
+    )
+    expect(received.flatMap(reportsIn)).toMatchObject([
+      { attributes: { short: 'x' } },
+      { attributes: { short: 'x' } },
+    ])
+    expect(text).toContain('attributes left out, too long or too many: 2')
+    expect(exit).toBe(0)
   })
 
   test('waits as long as the service says, and sends what was not taken again, unchanged', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { Repeats } from '../../../commands/import/repeats.ts'
 
-test('a point is a repeat if one of the same device, time and place has come, however many are between', () => {
+test('a point is a repeat if one of the same device, time, place and alarm has come, however many are between', () => {
   const point = (n: number) => ({
     deviceId: `device-${n % 7}`,
     latitude: (n % 90) + 0.5,
@@ -14,7 +14,10 @@ test('a point is a repeat if one of the same device, time and place has come, ho
   expect(added(0, 20_000)).toBe(0)
   expect(added(0, 20_000)).toBe(20_000)
   expect(added(19_999, 20_001)).toBe(1)
-  for (const change of [{ deviceId: 'x' }, { latitude: 9 }, { longitude: 9 }, { timestamp: '' }]) {
-    expect(repeats.add({ ...point(5), ...change })).toBe(false)
-  }
+  const changes = [
+    ...[{ deviceId: 'x' }, { latitude: 9 }, { longitude: 9 }, { timestamp: '' }],
+    { attributes: { alarm: 'sos' } },
+  ]
+  for (const change of changes) expect(repeats.add({ ...point(5), ...change })).toBe(false)
+  expect(repeats.add({ ...point(5), attributes: { ignition: true } })).toBe(true)
 })

@@ -85,6 +85,10 @@ describe('Google', () => {
         altitude: 151,
         speed: 3,
         heading: 270,
+        attributes: {
+          ...{ activity: 'in_vehicle', charging: true, deviceTag: 1184882232 },
+          ...{ source: 'WIFI', verticalAccuracy: 4 },
+        },
       },
       {
         deviceId: 'given',
@@ -99,20 +103,22 @@ describe('Google', () => {
 
   test('paths, activities, visits and raw signals of an Android Timeline are positions', async () => {
     const { found } = await readHistory(history('timeline-android.json'))
-    const at = (latitude: number, longitude: number, timestamp: string) => ({
+    const at = (latitude: number, longitude: number, timestamp: string, attributes?: object) => ({
       ...{ deviceId: 'given', latitude, longitude, timestamp },
+      ...(attributes !== undefined && { attributes }),
     })
+    const drive = { activity: 'in_passenger_vehicle' }
     expect(told(found)).toEqual([
       at(50.0506312, 14.3439906, '2024-04-03T06:14:00.000Z'),
       at(50.050632, -14.34399, '2024-04-03T06:46:00.000Z'),
-      at(50.06, 14.35, '2024-04-03T08:00:00.000Z'),
-      at(50.06, 14.35, '2024-04-03T18:10:18.000Z'),
+      at(50.06, 14.35, '2024-04-03T08:00:00.000Z', { event: 'visit' }),
+      at(50.06, 14.35, '2024-04-03T18:10:18.000Z', { event: 'visit' }),
       'visits within visits',
-      at(50.06, 14.35, '2024-04-03T18:10:18.000Z'),
-      at(50.08, 14.41, '2024-04-03T18:40:00.000Z'),
+      at(50.06, 14.35, '2024-04-03T18:10:18.000Z', drive),
+      at(50.08, 14.41, '2024-04-03T18:40:00.000Z', drive),
       'segments without positions',
       {
-        ...at(50.0807, 14.4107, '2024-04-26T18:54:38.000Z'),
+        ...at(50.0807, 14.4107, '2024-04-26T18:54:38.000Z', { source: 'GPS' }),
         ...{ accuracy: 9, altitude: 241.5, speed: 0.4 },
       },
       'activityRecord',
@@ -133,6 +139,13 @@ describe('Google', () => {
   })
 })
 
+test('no format takes the name of a network', async () => {
+  for (const [file] of SAMPLES) {
+    const { found } = await readHistory(history(file))
+    expect(JSON.stringify(told(found))).not.toContain('Home')
+  }
+})
+
 describe('OwnTracks Recorder', () => {
   test('a line means what the app has published, under the device of its topic', async () => {
     const { found } = await readHistory(history('2024-03.rec'))
@@ -140,6 +153,7 @@ describe('OwnTracks Recorder', () => {
       {
         ...{ deviceId: 'jane/phone', latitude: 52.225, longitude: 13.332, accuracy: 10 },
         ...{ altitude: 36, speed: 10, heading: 98, battery: 0.94 },
+        attributes: { charging: true, connection: 'wifi', pressure: 1002.66, verticalAccuracy: 4 },
         timestamp: '2024-03-01T09:03:09.000Z',
       },
       { deviceId: 'jane/phone', latitude: 52.226, timestamp: '2024-03-01T17:46:02.000Z' },
@@ -168,6 +182,10 @@ describe('Traccar', () => {
           timestamp: '2024-05-01T06:00:00.000Z',
         },
         ...{ accuracy: 5, altitude: 34, speed: 11.11199, heading: 90, battery: 0.87 },
+        attributes: {
+          ...{ alarm: 'overspeed', ignition: true, motion: true },
+          ...{ odometer: 104233.4, satellites: 9 },
+        },
       },
       { deviceId: '8' },
       { deviceId: '9' },
@@ -177,7 +195,8 @@ describe('Traccar', () => {
   test('a row of the CSV report means the same, whatever commas and quotes its address has', async () => {
     const { found } = await readHistory(history('traccar-route.csv'))
     const [first] = told((await readHistory(history('traccar-positions.json'))).found)
-    expect(told(found)[0]).toEqual(first)
+    const attributes = { driverUniqueId: '00123', ignition: true, odometer: 104233.4 }
+    expect(told(found)[0]).toEqual({ ...(first as object), attributes })
     expect(found.map(({ place }) => place)).toEqual([2, 3])
   })
 })
@@ -189,6 +208,10 @@ describe('GeoJSON', () => {
       {
         ...{ deviceId: 'jane', latitude: 55.755826, longitude: 37.6173, altitude: 11, accuracy: 4 },
         ...{ speed: 1.5, heading: 45, battery: 0.01, timestamp: '2021-01-01T00:00:00.000Z' },
+        attributes: {
+          ...{ charging: false, connection: 'wifi', mode: 1, verticalAccuracy: 1 },
+          trigger: 'background_event',
+        },
       },
     ])
   })
@@ -199,6 +222,7 @@ describe('GeoJSON', () => {
       {
         ...{ deviceId: 'jane', latitude: 37.3318, longitude: -122.030581, accuracy: 30 },
         ...{ altitude: 0, speed: 4, battery: 0.8, timestamp: '2015-10-01T15:00:00.000Z' },
+        attributes: { activity: 'driving,stationary', charging: true },
       },
       'features without a geometry',
     ])
@@ -259,6 +283,7 @@ describe('GPX', () => {
       {
         ...{ deviceId: 'jane', latitude: 47.544715, longitude: -2.944336, altitude: 12.5 },
         ...{ speed: 1.25, heading: 90, accuracy: 4, battery: 0.85 },
+        attributes: { satellites: 7 },
         timestamp: '2024-05-01T10:29:41.000Z',
       },
       { deviceId: 'joe', latitude: 50.063003, timestamp: '2024-05-01T10:29:45.000Z' },
@@ -276,7 +301,10 @@ describe('GPX', () => {
 describe('our own exports', () => {
   test('a row of CSV means the same as a line of NDJSON', async () => {
     const [fromCsv] = told((await readHistory(history('own.csv'))).found)
-    expect(fromCsv).toMatchObject({ deviceId: 'van 7', battery: 0.5, heading: 270 })
+    expect(fromCsv).toMatchObject({
+      ...{ deviceId: 'van 7', battery: 0.5, heading: 270 },
+      attributes: { ignition: true, note: 'a;=1' },
+    })
     expect(told((await readHistory(history('own.ndjson'))).found)).toEqual([fromCsv])
   })
 
