@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import type { EventLog } from '../../event-log/event-log.ts'
 import { keepDeadLetters } from '../../projector/dead-letters.ts'
 import { projectInUse } from '../../projector/project-in-use.ts'
@@ -53,81 +53,79 @@ async function settings() {
   return (await store.findDevice(tracker))?.settings
 }
 
-describe('an erased device', () => {
-  test('loses what stands before the erasure in the log and keeps what comes after', async () => {
-    const before = [positionReported(), positionReported()]
-    const other = positionReported({ deviceId: 'tracker-2' })
-    const after = positionReported()
-    await eventLog.append([...before, other])
-    await eventLog.erase(deviceErased(tracker))
-    await eventLog.append([after])
-    const metrics = await projectUntil()
-    for (const { recordId } of before) {
-      expect(await store.findPosition({ accountId: 'acc-1', recordId })).toBeUndefined()
-    }
-    const found = await store.findDevice(tracker)
-    expect(found?.status).toMatchObject({ reportCount: 1, firstSeenAt: after.receivedAt })
-    expect((await store.findDevice({ ...tracker, deviceId: 'tracker-2' }))?.status).toMatchObject({
-      reportCount: 1,
-    })
-    const text = await metrics.registry.metrics()
-    expect(text).toContain('gps_projected_events_total{outcome="erased"} 1')
-    // Records removed by the erasure in the same batch are not counted.
-    expect(text).toContain('gps_projected_events_total{outcome="stored"} 2')
+test('an erased device loses what stands before the erasure in the log and keeps what comes after', async () => {
+  const before = [positionReported(), positionReported()]
+  const other = positionReported({ deviceId: 'tracker-2' })
+  const after = positionReported()
+  await eventLog.append([...before, other])
+  await eventLog.erase(deviceErased(tracker))
+  await eventLog.append([after])
+  const metrics = await projectUntil()
+  for (const { recordId } of before) {
+    expect(await store.findPosition({ accountId: 'acc-1', recordId })).toBeUndefined()
+  }
+  const found = await store.findDevice(tracker)
+  expect(found?.status).toMatchObject({ reportCount: 1, firstSeenAt: after.receivedAt })
+  expect((await store.findDevice({ ...tracker, deviceId: 'tracker-2' }))?.status).toMatchObject({
+    reportCount: 1,
   })
+  const text = await metrics.registry.metrics()
+  expect(text).toContain('gps_projected_events_total{outcome="erased"} 1')
+  // Records removed by the erasure in the same batch are not counted.
+  expect(text).toContain('gps_projected_events_total{outcome="stored"} 2')
+})
 
-  test('loses what operators had said of it, and keeps what they said since', async () => {
-    await eventLog.append([positionReported()])
-    await nameTracker('said before', T0)
-    await eventLog.erase(deviceErased({ ...tracker, erasedAt: T0 }))
-    await projectUntil()
-    expect(await store.findDevice(tracker)).toBeUndefined()
-    expect(await settings()).toEqual({ disabled: false })
+test('an erased device loses the settings from before, and keeps those made since', async () => {
+  await eventLog.append([positionReported()])
+  await nameTracker('said before', T0)
+  await eventLog.erase(deviceErased({ ...tracker, erasedAt: T0 }))
+  await projectUntil()
+  expect(await store.findDevice(tracker)).toBeUndefined()
+  expect(await settings()).toEqual({ disabled: false })
 
-    await nameTracker('said since', T0 + 2)
-    await eventLog.erase(deviceErased({ ...tracker, erasedAt: T0 + 1 }))
-    await projectUntil()
-    expect(await settings()).toMatchObject({ name: 'said since' })
+  await nameTracker('said since', T0 + 2)
+  await eventLog.erase(deviceErased({ ...tracker, erasedAt: T0 + 1 }))
+  await projectUntil()
+  expect(await settings()).toMatchObject({ name: 'said since' })
+})
+
+test('an erased device loses its settings also when the projector ends before that could be done', async () => {
+  await nameTracker('said before', T0)
+  await eventLog.append([positionReported()])
+  await eventLog.erase(deviceErased({ ...tracker, erasedAt: T0 }))
+  let tried = false
+  const failing = {
+    currentGeneration: () => store.currentGeneration(),
+    openGeneration: (generation: number) => store.openGeneration(generation),
+    beginRebuild: () => store.beginRebuild(),
+    forgetDeviceSettings: () => {
+      tried = true
+      return Promise.reject(new DependencyError('the store is away', { retriable: true }))
+    },
+  }
+  await projectUntil(() => tried, failing)
+  expect(await settings()).toEqual({ disabled: false })
+})
+
+test('a device keeps its settings where another generation has dealt with the erasure', async () => {
+  await store.changeDeviceSettings({ ...tracker, expectedIntervalSeconds: 60, changedAt: T0 })
+  await eventLog.erase(deviceErased({ ...tracker, erasedAt: T0 }))
+  const stop = new AbortController()
+  const { signal } = stop
+  const metrics = createMetrics()
+  const generation = await store.openGeneration(1)
+  const running = runProjector({
+    eventLog,
+    store: generation,
+    settings: store,
+    settingsForgottenUpTo: { 0: 1 },
+    keepDeadLetters: keepDeadLetters({ deadLetters: eventLog.deadLetters, metrics, logger }),
+    metrics,
+    signal,
   })
-
-  test('loses it also when the projector ends before that could be done', async () => {
-    await nameTracker('said before', T0)
-    await eventLog.append([positionReported()])
-    await eventLog.erase(deviceErased({ ...tracker, erasedAt: T0 }))
-    let tried = false
-    const failing = {
-      currentGeneration: () => store.currentGeneration(),
-      openGeneration: (generation: number) => store.openGeneration(generation),
-      beginRebuild: () => store.beginRebuild(),
-      forgetDeviceSettings: () => {
-        tried = true
-        return Promise.reject(new DependencyError('the store is away', { retriable: true }))
-      },
-    }
-    await projectUntil(() => tried, failing)
-    expect(await settings()).toEqual({ disabled: false })
-  })
-
-  test('keeps it where another generation has dealt with the erasure', async () => {
-    await store.changeDeviceSettings({ ...tracker, expectedIntervalSeconds: 60, changedAt: T0 })
-    await eventLog.erase(deviceErased({ ...tracker, erasedAt: T0 }))
-    const stop = new AbortController()
-    const { signal } = stop
-    const metrics = createMetrics()
-    const generation = await store.openGeneration(1)
-    const running = runProjector({
-      eventLog,
-      store: generation,
-      settings: store,
-      settingsForgottenUpTo: { 0: 1 },
-      keepDeadLetters: keepDeadLetters({ deadLetters: eventLog.deadLetters, metrics, logger }),
-      metrics,
-      signal,
-    })
-    await eventually(caughtUp)
-    stop.abort()
-    await running
-    await generation.close()
-    expect(await store.devicesWithInterval('acc-1')).toMatchObject([{ deviceId: 'tracker-1' }])
-  })
+  await eventually(caughtUp)
+  stop.abort()
+  await running
+  await generation.close()
+  expect(await store.devicesWithInterval('acc-1')).toMatchObject([{ deviceId: 'tracker-1' }])
 })

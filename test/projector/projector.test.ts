@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
 import type { EventLog } from '../../event-log/event-log.ts'
 import { keepDeadLetters } from '../../projector/dead-letters.ts'
@@ -73,154 +73,152 @@ function putGarbage(value: string, type = POSITION_REPORTED): void {
   database.close()
 }
 
-describe('the projector', () => {
-  test('stores every event once and goes on where it stopped', async () => {
-    const events = Array.from({ length: 1_200 }, () => positionReported())
-    await eventLog.append(events.slice(0, 700))
-    await projectAll()
-    await eventLog.append(events.slice(700))
-    await projectAll()
-    expect(await countOf()).toBe(1_200)
-    for (const { recordId } of events) {
-      expect(await store.findPosition({ accountId: 'acc-1', recordId })).toBeDefined()
-    }
-  })
+test('the projector stores every event once and goes on where it stopped', async () => {
+  const events = Array.from({ length: 1_200 }, () => positionReported())
+  await eventLog.append(events.slice(0, 700))
+  await projectAll()
+  await eventLog.append(events.slice(700))
+  await projectAll()
+  expect(await countOf()).toBe(1_200)
+  for (const { recordId } of events) {
+    expect(await store.findPosition({ accountId: 'acc-1', recordId })).toBeDefined()
+  }
+})
 
-  test('what cannot be read is dead-lettered and blocks nothing', async () => {
-    await eventLog.append([positionReported()])
-    putGarbage('no event')
-    await eventLog.append([positionReported()])
-    const metrics = await projectAll()
-    expect(await countOf()).toBe(2)
-    expect(await eventLog.deadLetters.count()).toBe(1)
-    expect(await metrics.registry.metrics()).toContain(
-      'gps_projected_events_total{outcome="dead_lettered"} 1',
-    )
-  })
+test('what cannot be read is dead-lettered and blocks nothing', async () => {
+  await eventLog.append([positionReported()])
+  putGarbage('no event')
+  await eventLog.append([positionReported()])
+  const metrics = await projectAll()
+  expect(await countOf()).toBe(2)
+  expect(await eventLog.deadLetters.count()).toBe(1)
+  expect(await metrics.registry.metrics()).toContain(
+    'gps_projected_events_total{outcome="dead_lettered"} 1',
+  )
+})
 
-  test('an event of an unknown type is skipped and counted', async () => {
-    await eventLog.append([positionReported()])
-    putGarbage('{}', 'DeviceMoved.v7')
-    await eventLog.append([positionReported()])
-    const metrics = await projectAll()
-    expect(await countOf()).toBe(2)
-    expect(await eventLog.deadLetters.count()).toBe(0)
-    expect(await metrics.registry.metrics()).toContain(
-      'gps_projected_events_total{outcome="skipped"} 1',
-    )
-  })
+test('an event of an unknown type is skipped and counted', async () => {
+  await eventLog.append([positionReported()])
+  putGarbage('{}', 'DeviceMoved.v7')
+  await eventLog.append([positionReported()])
+  const metrics = await projectAll()
+  expect(await countOf()).toBe(2)
+  expect(await eventLog.deadLetters.count()).toBe(0)
+  expect(await metrics.registry.metrics()).toContain(
+    'gps_projected_events_total{outcome="skipped"} 1',
+  )
+})
 
-  test('nothing is checkpointed before its dead letters are kept', async () => {
-    await eventLog.append([positionReported()])
-    putGarbage('no event')
-    await eventLog.append([positionReported()])
-    let failures = 2
-    const checkpoints: unknown[] = []
-    await projectAll(store, {
-      async append(entries) {
-        failures -= 1
-        checkpoints.push(await store.checkpoint())
-        if (failures >= 0) throw new DependencyError('the disk is full', { retriable: true })
-        await eventLog.deadLetters.append(entries)
-      },
-    })
-    // A projector killed at any of the tries would read the garbage again.
-    expect(checkpoints).toEqual([{}, {}, {}])
-    expect(await eventLog.deadLetters.count()).toBe(1)
-    expect(await countOf()).toBe(2)
+test('nothing is checkpointed before its dead letters are kept', async () => {
+  await eventLog.append([positionReported()])
+  putGarbage('no event')
+  await eventLog.append([positionReported()])
+  let failures = 2
+  const checkpoints: unknown[] = []
+  await projectAll(store, {
+    async append(entries) {
+      failures -= 1
+      checkpoints.push(await store.checkpoint())
+      if (failures >= 0) throw new DependencyError('the disk is full', { retriable: true })
+      await eventLog.deadLetters.append(entries)
+    },
   })
+  // A projector killed at any of the tries would read the garbage again.
+  expect(checkpoints).toEqual([{}, {}, {}])
+  expect(await eventLog.deadLetters.count()).toBe(1)
+  expect(await countOf()).toBe(2)
+})
 
-  test('a store that is away is waited for, and nothing is skipped or dead-lettered twice', async () => {
-    let failures = 3
-    const flaky = {
-      project: async (batch: ProjectionBatch) => {
-        failures -= 1
-        if (failures >= 0) throw new DependencyError('the store is away', { retriable: true })
-        return store.project(batch)
-      },
-    }
-    await eventLog.append([positionReported(), positionReported()])
-    putGarbage('no event')
-    const kept: number[] = []
-    const metrics = await projectAll(flaky, {
-      async append(entries) {
-        kept.push(...entries.map(({ origin }) => origin.offset))
-        await eventLog.deadLetters.append(entries)
-      },
-    })
-    expect(await countOf()).toBe(2)
-    // Once, not with every try.
-    expect(kept).toEqual([3])
-    expect(await metrics.registry.metrics()).toContain(
-      'gps_projected_events_total{outcome="dead_lettered"} 1',
-    )
+test('a store that is away is waited for, and nothing is skipped or dead-lettered twice', async () => {
+  let failures = 3
+  const flaky = {
+    project: async (batch: ProjectionBatch) => {
+      failures -= 1
+      if (failures >= 0) throw new DependencyError('the store is away', { retriable: true })
+      return store.project(batch)
+    },
+  }
+  await eventLog.append([positionReported(), positionReported()])
+  putGarbage('no event')
+  const kept: number[] = []
+  const metrics = await projectAll(flaky, {
+    async append(entries) {
+      kept.push(...entries.map(({ origin }) => origin.offset))
+      await eventLog.deadLetters.append(entries)
+    },
   })
+  expect(await countOf()).toBe(2)
+  // Once, not with every try.
+  expect(kept).toEqual([3])
+  expect(await metrics.registry.metrics()).toContain(
+    'gps_projected_events_total{outcome="dead_lettered"} 1',
+  )
+})
 
-  test('read models that are lost are built anew from the log', async () => {
-    await eventLog.append([positionReported(), positionReported()])
-    await projectAll()
-    await store.close()
-    for (const ending of ['', '-wal', '-shm']) {
-      await rm(join(directory, `read-models-1.sqlite${ending}`), { force: true })
-    }
-    store = openSqliteStore({ directory })
-    expect(await countOf()).toBeUndefined()
-    await projectAll()
-    expect(await countOf()).toBe(2)
-  })
+test('read models that are lost are built anew from the log', async () => {
+  await eventLog.append([positionReported(), positionReported()])
+  await projectAll()
+  await store.close()
+  for (const ending of ['', '-wal', '-shm']) {
+    await rm(join(directory, `read-models-1.sqlite${ending}`), { force: true })
+  }
+  store = openSqliteStore({ directory })
+  expect(await countOf()).toBeUndefined()
+  await projectAll()
+  expect(await countOf()).toBe(2)
+})
 
-  test('its lag and the dead letters are in the metrics', async () => {
-    await eventLog.append([positionReported({ receivedAt: T0 }), positionReported()])
-    clock.time = T0 + 30_000
-    const metrics = createMetrics()
-    expect(await metrics.registry.metrics()).not.toMatch(/^gps_(projector_lag|dead_letters)/m)
-    await lagWatch({ eventLog, store, metrics }).measure()
-    const text = await metrics.registry.metrics()
-    expect(text).toContain('gps_projector_lag_events 2')
-    expect(text).toContain('gps_projector_lag_seconds 30')
-    expect(text).toContain('gps_dead_letters 0')
-  })
+test('the lag and the dead letters are in the metrics', async () => {
+  await eventLog.append([positionReported({ receivedAt: T0 }), positionReported()])
+  clock.time = T0 + 30_000
+  const metrics = createMetrics()
+  expect(await metrics.registry.metrics()).not.toMatch(/^gps_(projector_lag|dead_letters)/m)
+  await lagWatch({ eventLog, store, metrics }).measure()
+  const text = await metrics.registry.metrics()
+  expect(text).toContain('gps_projector_lag_events 2')
+  expect(text).toContain('gps_projector_lag_seconds 30')
+  expect(text).toContain('gps_dead_letters 0')
+})
 
-  test('its lag is told until it cannot be measured any more', async () => {
-    await eventLog.append([positionReported({ receivedAt: T0 })])
-    clock.time = T0 + 3_000
-    let away = false
-    const log = {
-      lag: async (group: string) => {
-        if (away) throw new DependencyError('the log is away', { retriable: true })
-        return eventLog.lag(group)
-      },
-      deadLetters: eventLog.deadLetters,
-    }
-    const metrics = createMetrics()
-    const watch = lagWatch({ eventLog: log, store, metrics })
-    expect(watch.last()).toEqual({})
-    await watch.measure()
-    expect(watch.last()).toEqual({ lag: { events: 1, seconds: 3 }, deadLetters: 0 })
-    away = true
-    await expect(watch.measure()).rejects.toThrow('the log is away')
-    expect(watch.last()).toEqual({})
-    expect(await metrics.registry.metrics()).not.toMatch(/^gps_(projector_lag|dead_letters)/m)
-  })
+test('the lag is in the metrics until it cannot be measured any more', async () => {
+  await eventLog.append([positionReported({ receivedAt: T0 })])
+  clock.time = T0 + 3_000
+  let away = false
+  const log = {
+    lag: async (group: string) => {
+      if (away) throw new DependencyError('the log is away', { retriable: true })
+      return eventLog.lag(group)
+    },
+    deadLetters: eventLog.deadLetters,
+  }
+  const metrics = createMetrics()
+  const watch = lagWatch({ eventLog: log, store, metrics })
+  expect(watch.last()).toEqual({})
+  await watch.measure()
+  expect(watch.last()).toEqual({ lag: { events: 1, seconds: 3 }, deadLetters: 0 })
+  away = true
+  await expect(watch.measure()).rejects.toThrow('the log is away')
+  expect(watch.last()).toEqual({})
+  expect(await metrics.registry.metrics()).not.toMatch(/^gps_(projector_lag|dead_letters)/m)
+})
 
-  test('its lag is measured from the log while the store is away', async () => {
-    let away = true
-    const flaky = {
-      currentGeneration: async () => {
-        if (away) throw new DependencyError('the store is away', { retriable: true })
-        return store.currentGeneration()
-      },
-      checkpoint: () => store.checkpoint(),
-    }
-    const watch = lagWatch({ eventLog, store: flaky, metrics: createMetrics() })
-    await expect(watch.measure()).rejects.toThrow('the store is away')
-    away = false
-    await watch.measure()
-    away = true
-    await eventLog.append([positionReported({ receivedAt: T0 })])
-    await watch.measure()
-    expect(watch.last()).toMatchObject({ lag: { events: 1 } })
-  })
+test('the lag is measured from the log while the store is away', async () => {
+  let away = true
+  const flaky = {
+    currentGeneration: async () => {
+      if (away) throw new DependencyError('the store is away', { retriable: true })
+      return store.currentGeneration()
+    },
+    checkpoint: () => store.checkpoint(),
+  }
+  const watch = lagWatch({ eventLog, store: flaky, metrics: createMetrics() })
+  await expect(watch.measure()).rejects.toThrow('the store is away')
+  away = false
+  await watch.measure()
+  away = true
+  await eventLog.append([positionReported({ receivedAt: T0 })])
+  await watch.measure()
+  expect(watch.last()).toMatchObject({ lag: { events: 1 } })
 })
 
 test('retention takes what was received too long ago, and only that', async () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { digestsOf } from '../../../commands/rebuild/digest.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import type { Generation, ProjectionEntry, Rebuild } from '../../../store/read-models.ts'
@@ -52,148 +52,144 @@ async function compare(
   return { equal, records: records.count, devices: devices.count }
 }
 
-describe('the comparison of generations as of a point in the log', () => {
-  test.each([
-    ['only the old one', true, false],
-    ['only the new one', false, true],
-    ['both', true, true],
-    ['none', false, false],
-  ])(
-    'finds no difference when %s has applied an erasure beyond it',
-    async (_name, oldHas, newHas) => {
-      const covered = [report('a'), report('b'), report('c'), report('b')]
-      const since = [erasure('b'), report('b'), report('a')]
-      await project(before, oldHas ? [...covered, ...since] : covered)
-      await project(after, newHas ? [...covered, ...since] : covered)
-      const left = oldHas || newHas ? { records: 2, devices: 2 } : { records: 4, devices: 3 }
-      expect(await compare(covered.at(-1))).toEqual({ equal: true, ...left })
+test.each([
+  ['only the old one', true, false],
+  ['only the new one', false, true],
+  ['both', true, true],
+  ['none', false, false],
+])(
+  'there is no difference when %s has applied an erasure beyond the compared point',
+  async (_name, oldHas, newHas) => {
+    const covered = [report('a'), report('b'), report('c'), report('b')]
+    const since = [erasure('b'), report('b'), report('a')]
+    await project(before, oldHas ? [...covered, ...since] : covered)
+    await project(after, newHas ? [...covered, ...since] : covered)
+    const left = oldHas || newHas ? { records: 2, devices: 2 } : { records: 4, devices: 3 }
+    expect(await compare(covered.at(-1))).toEqual({ equal: true, ...left })
+  },
+)
+
+test.each(['pageStatuses', 'scanRecords', 'erasedUpTo'] as const)(
+  'there is no difference when one generation applies an erasure right before its %s',
+  async (method) => {
+    for (const name of ['before', 'after'] as const) {
+      const covered = [report('a'), report('b'), report('b')]
+      const since = [erasure('b'), report('b')]
+      await project(before, covered)
+      await project(after, covered)
+      const generations = { before, after }
+      const applies = generations[name]
+      const whole = await compare(covered.at(-1), {
+        ...generations,
+        [name]: doingFirst(applies, method, () => project(applies, since)),
+      })
+      expect(whole).toMatchObject({ equal: true })
+      await project(name === 'before' ? after : before, since)
+    }
+  },
+)
+
+test('there is no difference between generations of many devices, many of them erased', async () => {
+  const covered = Array.from({ length: 450 }, (_, n) => report(`é${n % 10}-${n}`))
+  const since = covered
+    .filter((_entry, n) => n % 3 === 0)
+    .map(({ event: { deviceId } }) => erasure(deviceId))
+  const others = Array.from({ length: 250 }, (_, n) => report(`z${n}`))
+  await project(before, [...covered, ...since])
+  await project(after, [...covered, ...others])
+  expect(await compare(covered.at(-1))).toEqual({ equal: true, records: 300, devices: 300 })
+})
+
+test('a missing record or device is found next to an erased one', async () => {
+  const [a, b, c, again] = [report('a'), report('b'), report('c'), report('c')]
+  const since = erasure('b')
+  await project(before, [a, b, c, again, since])
+  await project(after, [a, b, c, since])
+  expect(await compare(again)).toMatchObject({ equal: false, records: 2, devices: 2 })
+  expect(await compare(c)).toMatchObject({ equal: true, records: 2, devices: 2 })
+})
+
+test('an account that only one generation has is a difference', async () => {
+  const own = report('a')
+  const others = log.append(positionReported({ accountId: 'acc-2', deviceId: 'a' }))
+  await project(before, [own])
+  await project(after, [own, others])
+  expect(await compare(own)).toMatchObject({ equal: true, records: 1 })
+  expect(await compare(others)).toMatchObject({ equal: false, records: 2, devices: 2 })
+})
+
+test('an erasure that is covered but was not applied is a difference', async () => {
+  const [a, b, erased] = [report('a'), report('b'), erasure('b')]
+  await project(before, [a, b, erased])
+  await project(after, [a, b])
+  expect(await compare(erased)).toMatchObject({ equal: false, records: 2, devices: 2 })
+})
+
+const heard = (deviceId: string, receivedAt: number) =>
+  log.hear(deviceSeen({ deviceId, receivedAt }))
+
+test('there is no difference when both generations have the heartbeats', async () => {
+  const covered = [report('a'), heard('a', T0 + 9 * HOUR_MS), heard('a', T0 + 8 * HOUR_MS)]
+  await project(before, covered)
+  await project(after, covered)
+  expect(await compare(covered.at(-1))).toEqual({ equal: true, records: 1, devices: 1 })
+})
+
+test('a heartbeat that only one generation has applied is a difference', async () => {
+  const [a, b, heartbeat] = [report('a'), report('b'), heard('a', T0 + 9 * HOUR_MS)]
+  await project(before, [a, b, heartbeat])
+  await project(after, [a, b])
+  expect(await compare(heartbeat)).toMatchObject({ equal: false })
+  expect(await compare(b)).toMatchObject({ equal: true, devices: 2 })
+})
+
+test.each([
+  ['only the old one', true, false],
+  ['only the new one', false, true],
+  ['both', true, true],
+])('there is no difference when %s has applied later heartbeats', async (_name, oldHas, newHas) => {
+  const covered = [report('a'), heard('a', T0 + 9 * HOUR_MS), report('b')]
+  const since = [heard('a', T0 + 10 * HOUR_MS), heard('b', T0 + 10 * HOUR_MS)]
+  await project(before, oldHas ? [...covered, ...since] : covered)
+  await project(after, newHas ? [...covered, ...since] : covered)
+  expect(await compare(covered.at(-1))).toEqual({ equal: true, records: 2, devices: 2 })
+})
+
+test('a last sighting that belongs neither to a record nor to a heartbeat is a difference', async () => {
+  const covered = [report('a'), heard('a', T0 + 9 * HOUR_MS)]
+  await project(before, covered)
+  await project(after, covered)
+  const damaged: Generation = {
+    ...after,
+    async pageStatuses(query) {
+      const page = await after.pageStatuses(query)
+      return page.map((status) => ({ ...status, lastSeenAt: status.lastSeenAt + 1 }))
     },
-  )
-
-  test.each(['pageStatuses', 'scanRecords', 'erasedUpTo'] as const)(
-    'finds no difference when one of them applies an erasure right before its %s',
-    async (method) => {
-      for (const name of ['before', 'after'] as const) {
-        const covered = [report('a'), report('b'), report('b')]
-        const since = [erasure('b'), report('b')]
-        await project(before, covered)
-        await project(after, covered)
-        const generations = { before, after }
-        const applies = generations[name]
-        const whole = await compare(covered.at(-1), {
-          ...generations,
-          [name]: doingFirst(applies, method, () => project(applies, since)),
-        })
-        expect(whole).toMatchObject({ equal: true })
-        await project(name === 'before' ? after : before, since)
-      }
-    },
-  )
-
-  test('finds no difference when there are many devices, many of them erased', async () => {
-    const covered = Array.from({ length: 450 }, (_, n) => report(`é${n % 10}-${n}`))
-    const since = covered
-      .filter((_entry, n) => n % 3 === 0)
-      .map(({ event: { deviceId } }) => erasure(deviceId))
-    const others = Array.from({ length: 250 }, (_, n) => report(`z${n}`))
-    await project(before, [...covered, ...since])
-    await project(after, [...covered, ...others])
-    expect(await compare(covered.at(-1))).toEqual({ equal: true, records: 300, devices: 300 })
-  })
-
-  test('finds a missing record or device next to an erased one', async () => {
-    const [a, b, c, again] = [report('a'), report('b'), report('c'), report('c')]
-    const since = erasure('b')
-    await project(before, [a, b, c, again, since])
-    await project(after, [a, b, c, since])
-    expect(await compare(again)).toMatchObject({ equal: false, records: 2, devices: 2 })
-    expect(await compare(c)).toMatchObject({ equal: true, records: 2, devices: 2 })
-  })
-
-  test('finds an account that only one of them has', async () => {
-    const own = report('a')
-    const others = log.append(positionReported({ accountId: 'acc-2', deviceId: 'a' }))
-    await project(before, [own])
-    await project(after, [own, others])
-    expect(await compare(own)).toMatchObject({ equal: true, records: 1 })
-    expect(await compare(others)).toMatchObject({ equal: false, records: 2, devices: 2 })
-  })
-
-  test('finds an erasure that is covered but was not applied', async () => {
-    const [a, b, erased] = [report('a'), report('b'), erasure('b')]
-    await project(before, [a, b, erased])
-    await project(after, [a, b])
-    expect(await compare(erased)).toMatchObject({ equal: false, records: 2, devices: 2 })
+  }
+  expect(await compare(covered.at(-1), { before, after: damaged })).toMatchObject({
+    equal: false,
   })
 })
 
-describe('the comparison of heartbeats as of that point', () => {
-  const heard = (deviceId: string, receivedAt: number) =>
-    log.hear(deviceSeen({ deviceId, receivedAt }))
-
-  test('finds no difference when both generations have them', async () => {
-    const covered = [report('a'), heard('a', T0 + 9 * HOUR_MS), heard('a', T0 + 8 * HOUR_MS)]
-    await project(before, covered)
-    await project(after, covered)
-    expect(await compare(covered.at(-1))).toEqual({ equal: true, records: 1, devices: 1 })
-  })
-
-  test('finds a heartbeat that only one of them has applied', async () => {
-    const [a, b, heartbeat] = [report('a'), report('b'), heard('a', T0 + 9 * HOUR_MS)]
-    await project(before, [a, b, heartbeat])
-    await project(after, [a, b])
-    expect(await compare(heartbeat)).toMatchObject({ equal: false })
-    expect(await compare(b)).toMatchObject({ equal: true, devices: 2 })
-  })
-
-  test.each([
-    ['only the old one', true, false],
-    ['only the new one', false, true],
-    ['both', true, true],
-  ])('finds no difference when %s has applied later ones', async (_name, oldHas, newHas) => {
-    const covered = [report('a'), heard('a', T0 + 9 * HOUR_MS), report('b')]
-    const since = [heard('a', T0 + 10 * HOUR_MS), heard('b', T0 + 10 * HOUR_MS)]
-    await project(before, oldHas ? [...covered, ...since] : covered)
-    await project(after, newHas ? [...covered, ...since] : covered)
-    expect(await compare(covered.at(-1))).toEqual({ equal: true, records: 2, devices: 2 })
-  })
-
-  test('finds a last sighting that belongs neither to a record nor to a heartbeat', async () => {
-    const covered = [report('a'), heard('a', T0 + 9 * HOUR_MS)]
-    await project(before, covered)
-    await project(after, covered)
-    const damaged: Generation = {
-      ...after,
-      async pageStatuses(query) {
-        const page = await after.pageStatuses(query)
-        return page.map((status) => ({ ...status, lastSeenAt: status.lastSeenAt + 1 }))
-      },
-    }
-    expect(await compare(covered.at(-1), { before, after: damaged })).toMatchObject({
-      equal: false,
-    })
-  })
-
-  test('leaves out a device that only heartbeats keep, after retention has removed its records', async () => {
-    const [gone, heartbeat] = [report('gone'), heard('gone', T0 + 9 * HOUR_MS)]
-    const both = [report('a'), heard('a', T0 + 10 * HOUR_MS)]
-    await project(before, [gone, heartbeat, ...both])
-    await before.project(batchOf(report('b')))
-    await after.project(batchOf(heartbeat, ...both))
-    const taken: Generation = {
-      ...before,
-      async *scanRecords(query) {
-        for await (const chunk of before.scanRecords(query)) {
-          yield chunk.filter(({ deviceId }) => deviceId !== 'gone')
-        }
-      },
-    }
-    const cover = { upTo: { 0: 3 }, receivedSince: T0, partial: true }
-    const { signal } = new AbortController()
-    const digests = await digestsOf({ before: taken, after }, cover, signal)
-    expect(digests.before).toEqual(digests.after)
-    expect(digests.after.devices.count).toBe(1)
-  })
+test('a device that only heartbeats keep is left out after retention has removed its records', async () => {
+  const [gone, heartbeat] = [report('gone'), heard('gone', T0 + 9 * HOUR_MS)]
+  const both = [report('a'), heard('a', T0 + 10 * HOUR_MS)]
+  await project(before, [gone, heartbeat, ...both])
+  await before.project(batchOf(report('b')))
+  await after.project(batchOf(heartbeat, ...both))
+  const taken: Generation = {
+    ...before,
+    async *scanRecords(query) {
+      for await (const chunk of before.scanRecords(query)) {
+        yield chunk.filter(({ deviceId }) => deviceId !== 'gone')
+      }
+    },
+  }
+  const cover = { upTo: { 0: 3 }, receivedSince: T0, partial: true }
+  const { signal } = new AbortController()
+  const digests = await digestsOf({ before: taken, after }, cover, signal)
+  expect(digests.before).toEqual(digests.after)
+  expect(digests.after.devices.count).toBe(1)
 })
 
 /** The same generation, with something that happens before the first call of a method. */

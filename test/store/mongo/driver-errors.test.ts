@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import {
   MongoBulkWriteError,
   MongoInvalidArgumentError,
@@ -16,51 +16,49 @@ import {
 
 const DUPLICATE = { index: 2, code: 11_000 }
 
-describe("the driver's errors", () => {
-  test.each([
-    ['a lost connection', new MongoNetworkError('connection closed'), true],
-    ['no answer', new MongoNetworkTimeoutError('timed out'), true],
-    ['a closed client', new MongoTopologyClosedError(), true],
-    ['a primary that stepped down', new MongoServerError({ code: 10_107 }), true],
-    ['a write concern that was not met', new MongoServerError({ code: 64 }), true],
-    ['a full disk', new MongoServerError({ code: 14_031 }), true],
-    ['a lost connection under a bulk', bulkError(new MongoNetworkError('closed'), []), true],
-    ['what the server says is transient', transient(), true],
-    ['a key that is taken', new MongoServerError({ code: 11_000 }), false],
-    ['a bad query', new MongoServerError({ code: 2 }), false],
-    ['a bad argument', new MongoInvalidArgumentError('no'), false],
-  ])('tell whether a retry can help: %s', (_name, error, retriable) => {
-    expect(dependencyError(error)).toMatchObject({
-      name: 'DependencyError',
-      retriable,
-      cause: error,
-    })
+test.each([
+  ['a lost connection', new MongoNetworkError('connection closed'), true],
+  ['no answer', new MongoNetworkTimeoutError('timed out'), true],
+  ['a closed client', new MongoTopologyClosedError(), true],
+  ['a primary that stepped down', new MongoServerError({ code: 10_107 }), true],
+  ['a write concern that was not met', new MongoServerError({ code: 64 }), true],
+  ['a full disk', new MongoServerError({ code: 14_031 }), true],
+  ['a lost connection under a bulk', bulkError(new MongoNetworkError('closed'), []), true],
+  ['what the server says is transient', transient(), true],
+  ['a key that is taken', new MongoServerError({ code: 11_000 }), false],
+  ['a bad query', new MongoServerError({ code: 2 }), false],
+  ['a bad argument', new MongoInvalidArgumentError('no'), false],
+])('an error of the driver says whether a retry can help: %s', (_name, error, retriable) => {
+  expect(dependencyError(error)).toMatchObject({
+    name: 'DependencyError',
+    retriable,
+    cause: error,
   })
+})
 
-  test('name the roles that the user lacks', () => {
-    const error = new MongoServerError({ code: 13, message: 'not authorized on gps' })
-    expect(dependencyError(error)).toMatchObject({
-      retriable: false,
-      message: expect.stringContaining('needs the roles readWrite and dbAdmin'),
-    })
+test('an error for lack of rights names the roles that the user lacks', () => {
+  const error = new MongoServerError({ code: 13, message: 'not authorized on gps' })
+  expect(dependencyError(error)).toMatchObject({
+    retriable: false,
+    message: expect.stringContaining('needs the roles readWrite and dbAdmin'),
   })
+})
 
-  test('do not include errors from elsewhere, which stay as they are', () => {
-    const bug = new TypeError('a bug')
-    expect(dependencyError(bug)).toBe(bug)
-    expect(isDuplicateKey(bug)).toBe(false)
-  })
+test('errors from elsewhere stay as they are', () => {
+  const bug = new TypeError('a bug')
+  expect(dependencyError(bug)).toBe(bug)
+  expect(isDuplicateKey(bug)).toBe(false)
+})
 
-  test('are duplicates only if nothing else went wrong', () => {
-    expect(duplicatesOf(bulkError(new Error('E11000'), [DUPLICATE]))).toEqual([2])
-    const other = { index: 3, code: 2 }
-    expect(duplicatesOf(bulkError(new Error('E11000'), [DUPLICATE, other]))).toBeUndefined()
-    expect(duplicatesOf(bulkError(new MongoNetworkError('closed'), []))).toBeUndefined()
-    const notByMajority = bulkError(new Error('E11000'), [DUPLICATE], { code: 64 })
-    expect(duplicatesOf(notByMajority)).toBeUndefined()
-    expect(isDuplicateKey(notByMajority)).toBe(false)
-    expect(isDuplicateKey(new MongoServerError({ code: 11_000 }))).toBe(true)
-  })
+test('an error is about duplicates only if nothing else went wrong', () => {
+  expect(duplicatesOf(bulkError(new Error('E11000'), [DUPLICATE]))).toEqual([2])
+  const other = { index: 3, code: 2 }
+  expect(duplicatesOf(bulkError(new Error('E11000'), [DUPLICATE, other]))).toBeUndefined()
+  expect(duplicatesOf(bulkError(new MongoNetworkError('closed'), []))).toBeUndefined()
+  const notByMajority = bulkError(new Error('E11000'), [DUPLICATE], { code: 64 })
+  expect(duplicatesOf(notByMajority)).toBeUndefined()
+  expect(isDuplicateKey(notByMajority)).toBe(false)
+  expect(isDuplicateKey(new MongoServerError({ code: 11_000 }))).toBe(true)
 })
 
 /** As the driver makes it: a failure of the whole is its own cause, single ones are listed. */

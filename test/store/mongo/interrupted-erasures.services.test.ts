@@ -38,7 +38,7 @@ await describeWith(['mongodb'], 'an erasing projector that is interrupted', ({ m
         expect(await everythingOf(store, accountId)).toEqual(wanted)
         expect(await storedOf(readModels, accountId)).toBe(wanted.records.length)
       })
-      expect(calls).toBe(4)
+      expect(calls).toBeGreaterThan(1)
     },
   )
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { deviceStatus } from '../../../projector/device-status.ts'
 import type { DeviceStatus } from '../../../schemas/read-models.ts'
 import type { PositionEntry, ProjectionBatch, ReportEntry } from '../../../store/read-models.ts'
@@ -20,35 +20,33 @@ afterEach(() => {
   second.close()
 })
 
-describe('a device that the projection remembers', () => {
-  test('is forgotten when another connection has written', async () => {
-    await project(first, [entry(1, 'a')])
-    await second.expire(T0 + 60_000, { seenBefore: T0 + 60_000, forget: () => undefined })
-    await project(first, [entry(2, 'a')])
-    expect(reports(first, 'a')).toBe(1)
-    await project(second, [entry(3, 'a')])
-    await project(first, [entry(4, 'a')])
-    expect(reports(first, 'a')).toBe(3)
-  })
+test('a device that the projection remembers is forgotten when another connection has written', async () => {
+  await project(first, [entry(1, 'a')])
+  await second.expire(T0 + 60_000, { seenBefore: T0 + 60_000, forget: () => undefined })
+  await project(first, [entry(2, 'a')])
+  expect(reports(first, 'a')).toBe(1)
+  await project(second, [entry(3, 'a')])
+  await project(first, [entry(4, 'a')])
+  expect(reports(first, 'a')).toBe(3)
+})
 
-  test('is forgotten when the same connection has removed it', async () => {
-    await project(first, [entry(1, 'a')])
-    await first.expire(T0 + 60_000, { seenBefore: T0 + 60_000, forget: () => undefined })
-    await project(first, [entry(2, 'a')])
-    expect(reports(first, 'a')).toBe(1)
-  })
+test('a device that the projection remembers is forgotten when the same connection has removed it', async () => {
+  await project(first, [entry(1, 'a')])
+  await first.expire(T0 + 60_000, { seenBefore: T0 + 60_000, forget: () => undefined })
+  await project(first, [entry(2, 'a')])
+  expect(reports(first, 'a')).toBe(1)
+})
 
-  test('is forgotten when its batch has failed', async () => {
-    const both = [entry(1, 'a'), entry(2, 'b')]
-    const fold = (previous: DeviceStatus | undefined, given: ReportEntry) => ({
-      ...deviceStatus(previous, given as PositionEntry),
-      ...(given.event.deviceId === 'b' && { reportCount: 'no number' as never }),
-    })
-    await expect(project(first, both, fold)).rejects.toThrow()
-    expect(reports(first, 'a')).toBeUndefined()
-    await project(first, both)
-    expect([reports(first, 'a'), reports(first, 'b')]).toEqual([1, 1])
+test('a device that the projection remembers is forgotten when its batch has failed', async () => {
+  const both = [entry(1, 'a'), entry(2, 'b')]
+  const fold = (previous: DeviceStatus | undefined, given: ReportEntry) => ({
+    ...deviceStatus(previous, given as PositionEntry),
+    ...(given.event.deviceId === 'b' && { reportCount: 'no number' as never }),
   })
+  await expect(project(first, both, fold)).rejects.toThrow()
+  expect(reports(first, 'a')).toBeUndefined()
+  await project(first, both)
+  expect([reports(first, 'a'), reports(first, 'b')]).toEqual([1, 1])
 })
 
 test('a device number is never given to a second device', async () => {

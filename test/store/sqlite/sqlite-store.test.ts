@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,96 +17,94 @@ import { openTemporaryStore } from './open-sqlite-store.ts'
 
 storeContract('SQLite', openTemporaryStore)
 
-describe('the SQLite store', () => {
-  const directory = directoryForEachTest()
+const directory = directoryForEachTest()
 
-  test('keeps data that only operators can restore apart from data that can be rebuilt', async () => {
-    const store = openSqliteStore({ directory: directory() })
-    const made = account()
-    await store.createAccount(made)
-    await store.createKey(apiKey({ accountId: made.id }), Buffer.alloc(32, 1))
-    const event = positionReported({ accountId: made.id })
-    await store.project(batchOf({ kind: 'position', origin: { partition: 0, offset: 0 }, event }))
-    await store.close()
-    for (const end of ['', '-wal', '-shm']) {
-      rmSync(join(directory(), `read-models-1.sqlite${end}`), { force: true })
-    }
-    const again = openSqliteStore({ directory: directory() })
-    expect(await again.checkpoint()).toEqual({})
-    expect(await again.findGrant(Buffer.alloc(32, 1))).toBeDefined()
-    await again.close()
-  })
+test('data that only operators can restore are kept apart from data that can be rebuilt', async () => {
+  const store = openSqliteStore({ directory: directory() })
+  const made = account()
+  await store.createAccount(made)
+  await store.createKey(apiKey({ accountId: made.id }), Buffer.alloc(32, 1))
+  const event = positionReported({ accountId: made.id })
+  await store.project(batchOf({ kind: 'position', origin: { partition: 0, offset: 0 }, event }))
+  await store.close()
+  for (const end of ['', '-wal', '-shm']) {
+    rmSync(join(directory(), `read-models-1.sqlite${end}`), { force: true })
+  }
+  const again = openSqliteStore({ directory: directory() })
+  expect(await again.checkpoint()).toEqual({})
+  expect(await again.findGrant(Buffer.alloc(32, 1))).toBeDefined()
+  await again.close()
+})
 
-  test.each(['accounts', 'rejections', 'read-models-1'])(
-    'does not open if a newer program has changed %s',
-    async (name) => {
-      await openSqliteStore({ directory: directory() }).close()
-      const raw = new DatabaseSync(join(directory(), `${name}.sqlite`))
-      raw.exec('PRAGMA user_version = 1000')
-      raw.close()
-      expect(() => openSqliteStore({ directory: directory() })).toThrow(
-        /schema version 1000, .* another version of the program wrote it/,
-      )
-    },
-  )
-
-  test('reads the old read models until the new ones have caught up', async () => {
-    const store = openSqliteStore({ directory: directory() })
-    const event = positionReported()
-    const batch = batchOf({ kind: 'position', origin: { partition: 0, offset: 1 }, event })
-    await store.project(batch)
-    const rebuild = await store.beginRebuild()
-    await rebuild?.switchOver()
-    const find = () => store.findPosition(event)
-    for (const end = performance.now() + 500; performance.now() < end;) {
-      expect(await find()).toBeDefined()
-      await new Promise(setImmediate)
-    }
-    const built = await store.openGeneration(2)
-    await built.project(batch)
-    await built.close()
-    expect(await find()).toBeDefined()
-    await rebuild?.end()
-    expect(await find()).toBeDefined()
-    await store.close()
-  })
-
-  test('lets other rebuilds start after one that failed at its beginning or its end', async () => {
-    const store = openSqliteStore({ directory: directory() })
-    const raw = new DatabaseSync(join(directory(), 'accounts.sqlite'))
-    const failing = async (work: () => Promise<unknown>) => {
-      raw.exec('ALTER TABLE read_models RENAME TO elsewhere')
-      await expect(work()).rejects.toThrow('no such table')
-      raw.exec('ALTER TABLE elsewhere RENAME TO read_models')
-    }
-    await failing(() => store.beginRebuild())
-    const rebuild = await store.beginRebuild()
-    expect(rebuild).toBeDefined()
-    await failing(async () => rebuild?.end())
-    await (await store.beginRebuild())!.end()
+test.each(['accounts', 'rejections', 'read-models-1'])(
+  'the store does not open if a newer program has changed %s',
+  async (name) => {
+    await openSqliteStore({ directory: directory() }).close()
+    const raw = new DatabaseSync(join(directory(), `${name}.sqlite`))
+    raw.exec('PRAGMA user_version = 1000')
     raw.close()
-    await store.close()
-  })
+    expect(() => openSqliteStore({ directory: directory() })).toThrow(
+      /schema version 1000, .* another version of the program wrote it/,
+    )
+  },
+)
 
-  test('reports that its directory cannot be created', () => {
-    const file = join(directory(), 'a file')
-    writeFileSync(file, '')
-    expect(() => openSqliteStore({ directory: join(file, 'data') })).toThrow(DependencyError)
-  })
+test('the old read models are read until the new ones have caught up', async () => {
+  const store = openSqliteStore({ directory: directory() })
+  const event = positionReported()
+  const batch = batchOf({ kind: 'position', origin: { partition: 0, offset: 1 }, event })
+  await store.project(batch)
+  const rebuild = await store.beginRebuild()
+  await rebuild?.switchOver()
+  const find = () => store.findPosition(event)
+  for (const end = performance.now() + 500; performance.now() < end;) {
+    expect(await find()).toBeDefined()
+    await new Promise(setImmediate)
+  }
+  const built = await store.openGeneration(2)
+  await built.project(batch)
+  await built.close()
+  expect(await find()).toBeDefined()
+  await rebuild?.end()
+  expect(await find()).toBeDefined()
+  await store.close()
+})
 
-  test('is created once and shared by processes that start at once on an empty directory', async () => {
-    const processes = Array.from({ length: 4 }, startOpener)
-    try {
-      await Promise.all(processes.map(({ answer }) => answer()))
-      for (let round = 0; round < 10; round += 1) {
-        const folder = join(directory(), `shared ${round}`)
-        const made = await Promise.all(processes.map(({ ask }) => ask(folder)))
-        expect([...made].sort()).toEqual(['false', 'false', 'false', 'true'])
-      }
-    } finally {
-      for (const { process } of processes) process.kill('SIGKILL')
+test('other rebuilds start after one that failed at its beginning or its end', async () => {
+  const store = openSqliteStore({ directory: directory() })
+  const raw = new DatabaseSync(join(directory(), 'accounts.sqlite'))
+  const failing = async (work: () => Promise<unknown>) => {
+    raw.exec('ALTER TABLE read_models RENAME TO elsewhere')
+    await expect(work()).rejects.toThrow('no such table')
+    raw.exec('ALTER TABLE elsewhere RENAME TO read_models')
+  }
+  await failing(() => store.beginRebuild())
+  const rebuild = await store.beginRebuild()
+  expect(rebuild).toBeDefined()
+  await failing(async () => rebuild?.end())
+  await (await store.beginRebuild())!.end()
+  raw.close()
+  await store.close()
+})
+
+test('the store reports that its directory cannot be created', () => {
+  const file = join(directory(), 'a file')
+  writeFileSync(file, '')
+  expect(() => openSqliteStore({ directory: join(file, 'data') })).toThrow(DependencyError)
+})
+
+test('the store is created once and shared by processes that start at once on an empty directory', async () => {
+  const processes = Array.from({ length: 4 }, startOpener)
+  try {
+    await Promise.all(processes.map(({ answer }) => answer()))
+    for (let round = 0; round < 10; round += 1) {
+      const folder = join(directory(), `shared ${round}`)
+      const made = await Promise.all(processes.map(({ ask }) => ask(folder)))
+      expect([...made].sort()).toEqual(['false', 'false', 'false', 'true'])
     }
-  })
+  } finally {
+    for (const { process } of processes) process.kill('SIGKILL')
+  }
 })
 
 /** A process that opens the given directories, and reports whether it made the first operator. */
