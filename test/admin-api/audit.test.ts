@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, expect, test } from '@jest/globals'
 import { DependencyError } from '../../runtime/errors.ts'
 import type { AuditEntry } from '../../store/back-office.ts'
 import { bearer, PASSWORD, startAdmin, type AdminHarness } from './admin-harness.ts'
@@ -27,97 +27,92 @@ async function recorded(accountId = 'acc-1'): Promise<AuditEntry[]> {
   return (await harness.store.pageAudit({ accountId, limit: 1000 })).reverse()
 }
 
-describe('what changes something is recorded:', () => {
-  test('who did it, from where, in which request', async () => {
-    const { id } = await made('/keys', { name: 'gateway' })
-    const at = new Date(harness.clock.now()).toISOString()
-    const entry = (await ask('GET', '/audit')).body.data?.items?.[0]
-    expect(entry).toEqual({
-      id: expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{26}$/),
-      at,
-      actor: { kind: 'operator', id: 'op-1', name: 'ana@example.org' },
-      action: 'key.created',
-      subject: { kind: 'key', id },
-      details: { name: 'gateway', scopes: ['positions:write'] },
-      address: '127.0.0.1',
-      requestId: expect.any(String),
-    })
-    const named = { ...headers, 'X-Request-Id': 'my-own-name-for-it' }
-    await ask('POST', `/keys/${id}/revoke`, undefined, named)
-    expect((await recorded()).at(-1)?.requestId).toBe('my-own-name-for-it')
+test('what changes something is recorded: who did it, from where, in which request', async () => {
+  const { id } = await made('/keys', { name: 'gateway' })
+  const at = new Date(harness.clock.now()).toISOString()
+  const entry = (await ask('GET', '/audit')).body.data?.items?.[0]
+  expect(entry).toEqual({
+    id: expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{26}$/),
+    at,
+    actor: { kind: 'operator', id: 'op-1', name: 'ana@example.org' },
+    action: 'key.created',
+    subject: { kind: 'key', id },
+    details: { name: 'gateway', scopes: ['positions:write'] },
+    address: '127.0.0.1',
+    requestId: expect.any(String),
   })
+  const named = { ...headers, 'X-Request-Id': 'my-own-name-for-it' }
+  await ask('POST', `/keys/${id}/revoke`, undefined, named)
+  expect((await recorded()).at(-1)?.requestId).toBe('my-own-name-for-it')
+})
 
-  test('a key that acts is the actor', async () => {
-    const { id, secret } = await harness.createKey({ name: 'robot' })
-    await ask('POST', '/keys', { name: 'x' }, bearer(secret))
-    expect((await recorded()).at(-1)?.actor).toEqual({ kind: 'key', id, name: 'robot' })
-  })
+test('what changes something is recorded: a key that acts is the actor', async () => {
+  const { id, secret } = await harness.createKey({ name: 'robot' })
+  await ask('POST', '/keys', { name: 'x' }, bearer(secret))
+  expect((await recorded()).at(-1)?.actor).toEqual({ kind: 'key', id, name: 'robot' })
+})
 
-  test('all of a key’s life', async () => {
-    const { id } = await made('/keys', { name: 'x', expiresAt: '2030-01-01T00:00:00Z' })
-    const bounds = { name: 'y', expiresAt: null, deviceIds: ['boat-*'], rateLimit: 5 }
-    await ask('PATCH', `/keys/${id}`, bounds)
-    await ask('PATCH', `/keys/${id}`, { expiresAt: '2031-01-01T00:00:00+01:00' })
-    await ask('POST', `/keys/${id}/rotate`, { graceSeconds: 60 })
-    await ask('POST', `/keys/${id}/revoke`)
-    const entries = await recorded()
+test('what changes something is recorded: all of a key’s life', async () => {
+  const { id } = await made('/keys', { name: 'x', expiresAt: '2030-01-01T00:00:00Z' })
+  const bounds = { name: 'y', expiresAt: null, deviceIds: ['boat-*'], rateLimit: 5 }
+  await ask('PATCH', `/keys/${id}`, bounds)
+  await ask('PATCH', `/keys/${id}`, { expiresAt: '2031-01-01T00:00:00+01:00' })
+  await ask('POST', `/keys/${id}/rotate`, { graceSeconds: 60 })
+  await ask('POST', `/keys/${id}/revoke`)
+  const entries = await recorded()
+  expect(entries.map(({ action, details }) => [action, details])).toEqual([
+    [
+      'key.created',
+      { name: 'x', scopes: ['positions:write'], expiresAt: '2030-01-01T00:00:00.000Z' },
+    ],
+    ['key.changed', bounds],
+    ['key.changed', { expiresAt: '2030-12-31T23:00:00.000Z' }],
+    ['key.rotated', { graceSeconds: 60 }],
+    ['key.revoked', undefined],
+  ])
+  for (const { subject } of entries) expect(subject).toEqual({ kind: 'key', id })
+})
+
+test('what changes something is recorded: all of an operator’s', async () => {
+  const email = 'bo@example.org'
+  const { id } = await made('/operators', { email, password: NEXT, role: 'viewer' })
+  await ask('PATCH', `/operators/${id}`, { role: 'admin', platform: true })
+  await ask('PATCH', `/operators/${id}`, { password: `${NEXT}!` })
+  await ask('POST', '/session', { email, password: `${NEXT}!` }, {})
+  const session = await harness.createSession(id)
+  const passwords = { current: `${NEXT}!`, next: NEXT }
+  await ask('POST', '/session/password', passwords, session)
+  await ask('DELETE', `/operators/${id}`)
+  const entries = await recorded()
+  expect(entries.map(({ action, actor, details }) => [action, actor.name, details])).toEqual([
+    ['operator.created', 'ana@example.org', { email, role: 'viewer', platform: false }],
+    ['operator.changed', 'ana@example.org', { role: 'admin', platform: true }],
+    ['operator.changed', 'ana@example.org', { passwordChanged: true }],
+    ['session.created', email, undefined],
+    ['operator.password-changed', email, undefined],
+    ['operator.deleted', 'ana@example.org', { email }],
+  ])
+  for (const { subject } of entries) expect(subject).toEqual({ kind: 'operator', id })
+})
+
+test('what changes something is recorded: an account’s, in its own audit and in that of the platform’s operator', async () => {
+  const admin = { email: 'cleo@example.org', password: NEXT }
+  const { id } = await made('/accounts', { name: 'Tugs', admin })
+  await ask('PATCH', `/accounts/${id}`, { suspended: true })
+  await ask('PATCH', `/accounts/${id}`, { suspended: false })
+  const names = async (accountId?: string) =>
+    new Set((await recorded(accountId)).map(({ actor, address }) => `${actor.name} ${address}`))
+  expect(await names(id)).toEqual(new Set(['platform platform']))
+  expect(await names()).toEqual(new Set(['ana@example.org 127.0.0.1']))
+  for (const entries of [await recorded(id), await recorded()]) {
     expect(entries.map(({ action, details }) => [action, details])).toEqual([
-      [
-        'key.created',
-        { name: 'x', scopes: ['positions:write'], expiresAt: '2030-01-01T00:00:00.000Z' },
-      ],
-      ['key.changed', bounds],
-      ['key.changed', { expiresAt: '2030-12-31T23:00:00.000Z' }],
-      ['key.rotated', { graceSeconds: 60 }],
-      ['key.revoked', undefined],
+      ['account.created', { name: 'Tugs', admin: { id: expect.any(String), email: admin.email } }],
+      ['account.suspended', undefined],
+      ['account.resumed', undefined],
     ])
-    for (const { subject } of entries) expect(subject).toEqual({ kind: 'key', id })
-  })
-
-  test('all of an operator’s', async () => {
-    const email = 'bo@example.org'
-    const { id } = await made('/operators', { email, password: NEXT, role: 'viewer' })
-    await ask('PATCH', `/operators/${id}`, { role: 'admin', platform: true })
-    await ask('PATCH', `/operators/${id}`, { password: `${NEXT}!` })
-    await ask('POST', '/session', { email, password: `${NEXT}!` }, {})
-    const session = await harness.createSession(id)
-    const passwords = { current: `${NEXT}!`, next: NEXT }
-    await ask('POST', '/session/password', passwords, session)
-    await ask('DELETE', `/operators/${id}`)
-    const entries = await recorded()
-    expect(entries.map(({ action, actor, details }) => [action, actor.name, details])).toEqual([
-      ['operator.created', 'ana@example.org', { email, role: 'viewer', platform: false }],
-      ['operator.changed', 'ana@example.org', { role: 'admin', platform: true }],
-      ['operator.changed', 'ana@example.org', { passwordChanged: true }],
-      ['session.created', email, undefined],
-      ['operator.password-changed', email, undefined],
-      ['operator.deleted', 'ana@example.org', { email }],
-    ])
-    for (const { subject } of entries) expect(subject).toEqual({ kind: 'operator', id })
-  })
-
-  test('an account’s, in its own audit and in that of the platform’s operator', async () => {
-    const admin = { email: 'cleo@example.org', password: NEXT }
-    const { id } = await made('/accounts', { name: 'Tugs', admin })
-    await ask('PATCH', `/accounts/${id}`, { suspended: true })
-    await ask('PATCH', `/accounts/${id}`, { suspended: false })
-    const names = async (accountId?: string) =>
-      new Set((await recorded(accountId)).map(({ actor, address }) => `${actor.name} ${address}`))
-    expect(await names(id)).toEqual(new Set(['platform platform']))
-    expect(await names()).toEqual(new Set(['ana@example.org 127.0.0.1']))
-    for (const entries of [await recorded(id), await recorded()]) {
-      expect(entries.map(({ action, details }) => [action, details])).toEqual([
-        [
-          'account.created',
-          { name: 'Tugs', admin: { id: expect.any(String), email: admin.email } },
-        ],
-        ['account.suspended', undefined],
-        ['account.resumed', undefined],
-      ])
-      for (const { subject } of entries) expect(subject).toEqual({ kind: 'account', id })
-    }
-    expect(await recorded('acc-2')).toEqual([])
-  })
+    for (const { subject } of entries) expect(subject).toEqual({ kind: 'account', id })
+  }
+  expect(await recorded('acc-2')).toEqual([])
 })
 
 test('what changes nothing is not recorded, however it is asked', async () => {
@@ -257,42 +252,38 @@ test('a change that could not be recorded is recorded before it is confirmed to 
   expect(await harness.store.pageAudit({ accountId: 'acc-2', limit: 9 })).toHaveLength(1)
 })
 
-describe('the audit', () => {
-  test('is found by operator, action, subject and time, in pages bound to what was asked', async () => {
-    const first = await made('/keys', { name: 'first' })
-    const from = harness.clock.now()
-    const second = await made('/keys', { name: 'second' })
-    const { id, secret } = await harness.createKey({ name: 'robot' })
-    await ask('POST', `/keys/${second.id}/revoke`, undefined, bearer(secret))
-    const find = async (query: string) => {
-      const { body } = await harness.api('GET', `/audit?${query}`, { headers })
-      const subjects = (body.data?.items ?? []).map(({ action, subject }) => [action, subject])
-      return { subjects, next: body.data?.nextCursor ?? null, details: body.details }
-    }
-    const key = (which: { id: string }) => ({ kind: 'key', id: which.id })
-    expect((await find('operatorId=op-1&action=key.created')).subjects).toEqual([
-      ...[
-        ['key.created', key(second)],
-        ['key.created', key(first)],
-      ],
-    ])
-    expect((await find(`operatorId=${id}`)).subjects).toEqual([])
-    expect((await find(`subjectId=${second.id}`)).subjects).toEqual([
-      ...[
-        ['key.revoked', key(second)],
-        ['key.created', key(second)],
-      ],
-    ])
-    const to = new Date(from + 1).toISOString()
-    expect((await find(`to=${to}`)).subjects).toEqual([['key.created', key(first)]])
-    expect((await find(`from=${to}`)).subjects).toHaveLength(2)
-    const { next } = await find('action=key.created&limit=1')
-    const rest = await find(`action=key.created&limit=1&cursor=${next ?? ''}`)
-    expect(rest.subjects).toEqual([['key.created', key(first)]])
-    expect((await find(`action=key.revoked&cursor=${next ?? ''}`)).details?.[0]?.field).toBe(
-      'cursor',
-    )
-    expect((await find('operatorId=')).details?.[0]?.field).toBe('operatorId')
-    expect((await find(`from=${to}&to=2020-01-01T00:00:00Z`)).details?.[0]?.field).toBe('from')
-  })
+test('the audit is found by operator, action, subject and time, in pages bound to what was asked', async () => {
+  const first = await made('/keys', { name: 'first' })
+  const from = harness.clock.now()
+  const second = await made('/keys', { name: 'second' })
+  const { id, secret } = await harness.createKey({ name: 'robot' })
+  await ask('POST', `/keys/${second.id}/revoke`, undefined, bearer(secret))
+  const find = async (query: string) => {
+    const { body } = await harness.api('GET', `/audit?${query}`, { headers })
+    const subjects = (body.data?.items ?? []).map(({ action, subject }) => [action, subject])
+    return { subjects, next: body.data?.nextCursor ?? null, details: body.details }
+  }
+  const key = (which: { id: string }) => ({ kind: 'key', id: which.id })
+  expect((await find('operatorId=op-1&action=key.created')).subjects).toEqual([
+    ...[
+      ['key.created', key(second)],
+      ['key.created', key(first)],
+    ],
+  ])
+  expect((await find(`operatorId=${id}`)).subjects).toEqual([])
+  expect((await find(`subjectId=${second.id}`)).subjects).toEqual([
+    ...[
+      ['key.revoked', key(second)],
+      ['key.created', key(second)],
+    ],
+  ])
+  const to = new Date(from + 1).toISOString()
+  expect((await find(`to=${to}`)).subjects).toEqual([['key.created', key(first)]])
+  expect((await find(`from=${to}`)).subjects).toHaveLength(2)
+  const { next } = await find('action=key.created&limit=1')
+  const rest = await find(`action=key.created&limit=1&cursor=${next ?? ''}`)
+  expect(rest.subjects).toEqual([['key.created', key(first)]])
+  expect((await find(`action=key.revoked&cursor=${next ?? ''}`)).details?.[0]?.field).toBe('cursor')
+  expect((await find('operatorId=')).details?.[0]?.field).toBe('operatorId')
+  expect((await find(`from=${to}&to=2020-01-01T00:00:00Z`)).details?.[0]?.field).toBe('from')
 })

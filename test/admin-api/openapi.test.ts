@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { pino } from 'pino'
 import { adminRoutes, createAdminApp, PREFIX, type AdminDependencies } from '../../admin-api/app.ts'
@@ -96,42 +96,40 @@ test('no schema is one that generators of clients stumble over', () => {
   expect(bad).toEqual([])
 })
 
-describe('errors of a call', () => {
-  const always = [400, 408, 431, 500, 503]
+const always = [400, 408, 431, 500, 503]
 
-  test.each([
-    ['get', '/devices', [401, 403, 429]],
-    ['get', '/devices/{deviceId}', [401, 403, 404, 429]],
-    ['post', '/keys', [401, 403, 413, 415, 429]],
-    ['post', '/keys/{id}/revoke', [401, 403, 404, 429]],
-    ['post', '/session', [401, 403, 413, 415, 429]],
-    ['post', '/operators', [401, 403, 409, 413, 415, 429]],
-  ])('%s %s', (method, path, others) => {
-    const statuses = Object.keys(told(method, path).responses).map(Number)
-    const errors = statuses.filter((status) => status >= 400)
-    expect(errors).toEqual([...always, ...others].sort((a, b) => a - b))
-  })
+test.each([
+  ['get', '/devices', [401, 403, 429]],
+  ['get', '/devices/{deviceId}', [401, 403, 404, 429]],
+  ['post', '/keys', [401, 403, 413, 415, 429]],
+  ['post', '/keys/{id}/revoke', [401, 403, 404, 429]],
+  ['post', '/session', [401, 403, 413, 415, 429]],
+  ['post', '/operators', [401, 403, 409, 413, 415, 429]],
+])('%s %s may fail as anything may, and with %j', (method, path, others) => {
+  const statuses = Object.keys(told(method, path).responses).map(Number)
+  const errors = statuses.filter((status) => status >= 400)
+  expect(errors).toEqual([...always, ...others].sort((a, b) => a - b))
+})
 
-  test('are those of the one table, each with its identifier', () => {
-    const { responses = {} } = document.components
-    for (const [identifier, response] of Object.entries(responses)) {
-      const schema = document.components['schemas']?.[identifier] as {
-        properties: Record<string, object>
-      }
-      expect(schema.properties).toMatchObject({
-        code: { const: ERRORS[identifier as keyof typeof ERRORS] },
-        error: { const: identifier },
-        success: { const: false },
-      })
-      expect(response['description']).not.toBe('')
+test('the errors of a call are those of the one table, each with its identifier', () => {
+  const { responses = {} } = document.components
+  for (const [identifier, response] of Object.entries(responses)) {
+    const schema = document.components['schemas']?.[identifier] as {
+      properties: Record<string, object>
     }
-    expect(Object.keys(responses).sort()).toEqual(
-      Object.keys(ERRORS)
-        .filter((identifier) => identifier !== 'METHOD_NOT_ALLOWED')
-        .sort(),
-    )
-    expect(Object.keys(document['x-unmatched'] as object)).toEqual(['404', '405'])
-  })
+    expect(schema.properties).toMatchObject({
+      code: { const: ERRORS[identifier as keyof typeof ERRORS] },
+      error: { const: identifier },
+      success: { const: false },
+    })
+    expect(response['description']).not.toBe('')
+  }
+  expect(Object.keys(responses).sort()).toEqual(
+    Object.keys(ERRORS)
+      .filter((identifier) => identifier !== 'METHOD_NOT_ALLOWED')
+      .sort(),
+  )
+  expect(Object.keys(document['x-unmatched'] as object)).toEqual(['404', '405'])
 })
 
 test('every body has an example where Postman looks for it, as its schema says', () => {
@@ -151,25 +149,23 @@ test('every body has an example where Postman looks for it, as its schema says',
   expect(without.map(({ operationId }) => operationId)).toEqual([])
 })
 
-describe('credentials', () => {
-  test.each([
-    ['post', '/session', []],
-    ['delete', '/session', [{ session: [] }]],
-    ['get', '/accounts', [{ session: [] }]],
-    ['get', '/devices', [{ apiKey: [] }, { session: [] }]],
-    ['post', '/keys', [{ apiKey: [] }, { session: [] }]],
-  ])('%s %s', (method, path, security) => {
-    expect(told(method, path).security).toEqual(security)
-  })
+test.each([
+  ['post', '/session', []],
+  ['delete', '/session', [{ session: [] }]],
+  ['get', '/accounts', [{ session: [] }]],
+  ['get', '/devices', [{ apiKey: [] }, { session: [] }]],
+  ['post', '/keys', [{ apiKey: [] }, { session: [] }]],
+])('%s %s takes the credentials %j', (method, path, security) => {
+  expect(told(method, path).security).toEqual(security)
+})
 
-  test('changing calls tell the header that goes with a cookie', () => {
-    const names = (method: string, path: string) =>
-      (told(method, path).parameters ?? []).map(({ name }) => name)
-    expect(names('post', '/keys')).toContain('X-Requested-With')
-    expect(names('delete', '/session')).toContain('X-Requested-With')
-    expect(names('post', '/session')).not.toContain('X-Requested-With')
-    expect(names('get', '/keys')).not.toContain('X-Requested-With')
-  })
+test('changing calls tell the header that goes with a cookie', () => {
+  const names = (method: string, path: string) =>
+    (told(method, path).parameters ?? []).map(({ name }) => name)
+  expect(names('post', '/keys')).toContain('X-Requested-With')
+  expect(names('delete', '/session')).toContain('X-Requested-With')
+  expect(names('post', '/session')).not.toContain('X-Requested-With')
+  expect(names('get', '/keys')).not.toContain('X-Requested-With')
 })
 
 test('parameters that are numbers and times are told as such', () => {

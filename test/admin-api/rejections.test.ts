@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import type { ReportRejected } from '../../schemas/report-rejected.ts'
 import { bearer, startAdmin, type AdminHarness } from './admin-harness.ts'
 
@@ -45,106 +45,104 @@ function newestFirst(keeps: (rejection: ReportRejected) => boolean = () => true)
     .reverse()
 }
 
-describe('the refused reports', () => {
-  test('come newest first, as they were refused, those of the account and no other', async () => {
-    const { items, nextCursor } = await find('')
-    expect(items).toEqual(
-      [...rejections].reverse().map(({ accountId: _, receivedAt, ...rest }) => ({
-        ...rest,
-        receivedAt: new Date(receivedAt).toISOString(),
-      })),
-    )
-    expect(nextCursor).toBeNull()
-    expect(items[0]).toMatchObject({ count: 731 })
-    expect(items[0]).not.toHaveProperty('deviceId')
-    expect(items[0]).not.toHaveProperty('body')
-  })
+test('the refused reports come newest first, as they were refused, those of the account and no other', async () => {
+  const { items, nextCursor } = await find('')
+  expect(items).toEqual(
+    [...rejections].reverse().map(({ accountId: _, receivedAt, ...rest }) => ({
+      ...rest,
+      receivedAt: new Date(receivedAt).toISOString(),
+    })),
+  )
+  expect(nextCursor).toBeNull()
+  expect(items[0]).toMatchObject({ count: 731 })
+  expect(items[0]).not.toHaveProperty('deviceId')
+  expect(items[0]).not.toHaveProperty('body')
+})
 
-  test('can be those of a key, of a device, or both', async () => {
-    const ofKey = (keyId: string) => newestFirst((rejection) => rejection.keyId === keyId)
-    expect((await find('keyId=key-a')).ids).toEqual(ofKey('key-a'))
-    expect((await find('deviceId=tug')).ids).toEqual(
-      newestFirst(({ deviceId }) => deviceId === 'tug'),
-    )
-    expect((await find('deviceId=%3Cb%3E%01')).ids).toEqual(
-      newestFirst(({ deviceId }) => deviceId === '<b>\u0001'),
-    )
-    expect((await find('deviceId=tug&keyId=key-b')).ids).toEqual(
-      newestFirst(({ deviceId, keyId }) => deviceId === 'tug' && keyId === 'key-b'),
-    )
-    for (const query of [
-      'keyId=key-c',
-      'deviceId=TUG',
-      'deviceId=tug%00',
-      'keyId=key-a%00',
-      'deviceId=%00',
-      'keyId=%25',
-    ]) {
-      expect((await find(query)).ids).toEqual([])
-    }
-  })
+test('the refused reports can be those of a key, of a device, or both', async () => {
+  const ofKey = (keyId: string) => newestFirst((rejection) => rejection.keyId === keyId)
+  expect((await find('keyId=key-a')).ids).toEqual(ofKey('key-a'))
+  expect((await find('deviceId=tug')).ids).toEqual(
+    newestFirst(({ deviceId }) => deviceId === 'tug'),
+  )
+  expect((await find('deviceId=%3Cb%3E%01')).ids).toEqual(
+    newestFirst(({ deviceId }) => deviceId === '<b>\u0001'),
+  )
+  expect((await find('deviceId=tug&keyId=key-b')).ids).toEqual(
+    newestFirst(({ deviceId, keyId }) => deviceId === 'tug' && keyId === 'key-b'),
+  )
+  for (const query of [
+    'keyId=key-c',
+    'deviceId=TUG',
+    'deviceId=tug%00',
+    'keyId=key-a%00',
+    'deviceId=%00',
+    'keyId=%25',
+  ]) {
+    expect((await find(query)).ids).toEqual([])
+  }
+})
 
-  test('come in pages, each once, bound to what was asked for', async () => {
-    const seen = await harness.allPages('/rejections?keyId=key-b&limit=3', { headers })
-    const ids = seen.map(({ rejectionId }) => rejectionId)
-    expect(ids).toEqual(newestFirst(({ keyId }) => keyId === 'key-b'))
-    const cursor = `cursor=${(await find('keyId=key-b&limit=3')).nextCursor ?? ''}`
-    const { secret } = await harness.createKey({ accountId: 'acc-2' })
-    const path = `/rejections?keyId=key-b&${cursor}`
-    const refused = [
-      await find(cursor),
-      await find(`keyId=key-a&${cursor}`),
-      await find(`keyId=key-b&deviceId=tug&${cursor}`),
-      await harness.api('GET', path, { headers: bearer(secret) }),
-    ]
-    for (const { status, body } of refused) {
-      expect(status).toBe(400)
-      expect(body.details?.[0]?.field).toBe('cursor')
-    }
-  })
+test('the refused reports come in pages, each once, bound to what was asked for', async () => {
+  const seen = await harness.allPages('/rejections?keyId=key-b&limit=3', { headers })
+  const ids = seen.map(({ rejectionId }) => rejectionId)
+  expect(ids).toEqual(newestFirst(({ keyId }) => keyId === 'key-b'))
+  const cursor = `cursor=${(await find('keyId=key-b&limit=3')).nextCursor ?? ''}`
+  const { secret } = await harness.createKey({ accountId: 'acc-2' })
+  const path = `/rejections?keyId=key-b&${cursor}`
+  const refused = [
+    await find(cursor),
+    await find(`keyId=key-a&${cursor}`),
+    await find(`keyId=key-b&deviceId=tug&${cursor}`),
+    await harness.api('GET', path, { headers: bearer(secret) }),
+  ]
+  for (const { status, body } of refused) {
+    expect(status).toBe(400)
+    expect(body.details?.[0]?.field).toBe('cursor')
+  }
+})
 
-  test.each([
-    ['cursor', 'cursor=W10.x'],
-    ['error', 'error=NOT_FOUND'],
-    ['from', 'from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
-  ])('refuse a fault in %s: %s', async (field, query) => {
-    const answer = await find(query)
-    expect(answer.status).toBe(400)
-    expect(answer.body.details).toEqual([{ field, message: expect.stringContaining(field) }])
-  })
+test.each([
+  ['cursor', 'cursor=W10.x'],
+  ['error', 'error=NOT_FOUND'],
+  ['from', 'from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
+])('the refused reports refuse a fault in %s: %s', async (field, query) => {
+  const answer = await find(query)
+  expect(answer.status).toBe(400)
+  expect(answer.body.details).toEqual([{ field, message: expect.stringContaining(field) }])
+})
 
-  test('can be those of an error and a time', async () => {
-    const from = new Date(rejections[3]?.receivedAt ?? 0).toISOString()
-    const to = new Date(rejections[6]?.receivedAt ?? 0).toISOString()
-    const { ids } = await find(`error=INVALID_PARAMS&from=${from}&to=${to}`)
-    expect(ids).toEqual(
-      rejections
-        .slice(3, 6)
-        .map(({ rejectionId }) => rejectionId)
-        .reverse(),
-    )
-    expect((await find('error=FORBIDDEN')).ids).toEqual([])
-  })
+test('the refused reports can be those of an error and a time', async () => {
+  const from = new Date(rejections[3]?.receivedAt ?? 0).toISOString()
+  const to = new Date(rejections[6]?.receivedAt ?? 0).toISOString()
+  const { ids } = await find(`error=INVALID_PARAMS&from=${from}&to=${to}`)
+  expect(ids).toEqual(
+    rejections
+      .slice(3, 6)
+      .map(({ rejectionId }) => rejectionId)
+      .reverse(),
+  )
+  expect((await find('error=FORBIDDEN')).ids).toEqual([])
+})
 
-  test('are summed up by error, key and device, the most frequent first', async () => {
-    const answer = await harness.api('GET', '/rejections/summary', { headers })
-    expect(answer.body.data).toEqual({
-      total: 11 + 731,
-      byError: [{ error: 'INVALID_PARAMS', count: 742 }],
-      byKey: [
-        { keyId: 'key-b', count: 738 },
-        { keyId: 'key-a', count: 4 },
-      ],
-      byDevice: [
-        { deviceId: 'tug', count: 6 },
-        { deviceId: '<b>\u0001', count: 5 },
-      ],
-    })
-    const one = await harness.api('GET', '/rejections/summary?deviceId=tug&keyId=key-a', {
-      headers,
-    })
-    expect(one.body.data).toMatchObject({ total: 2, byKey: [{ keyId: 'key-a', count: 2 }] })
-    const none = await harness.api('GET', '/rejections/summary?error=FORBIDDEN', { headers })
-    expect(none.body.data).toEqual({ total: 0, byError: [], byKey: [], byDevice: [] })
+test('the refused reports are summed up by error, key and device, the most frequent first', async () => {
+  const answer = await harness.api('GET', '/rejections/summary', { headers })
+  expect(answer.body.data).toEqual({
+    total: 11 + 731,
+    byError: [{ error: 'INVALID_PARAMS', count: 742 }],
+    byKey: [
+      { keyId: 'key-b', count: 738 },
+      { keyId: 'key-a', count: 4 },
+    ],
+    byDevice: [
+      { deviceId: 'tug', count: 6 },
+      { deviceId: '<b>\u0001', count: 5 },
+    ],
   })
+  const one = await harness.api('GET', '/rejections/summary?deviceId=tug&keyId=key-a', {
+    headers,
+  })
+  expect(one.body.data).toMatchObject({ total: 2, byKey: [{ keyId: 'key-a', count: 2 }] })
+  const none = await harness.api('GET', '/rejections/summary?error=FORBIDDEN', { headers })
+  expect(none.body.data).toEqual({ total: 0, byError: [], byKey: [], byDevice: [] })
 })

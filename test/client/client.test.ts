@@ -31,134 +31,132 @@ async function client(
   return { sender, submit, received, timing, seen, standIn }
 }
 
-describe('sending a report', () => {
-  test('it goes to the submit path with the key, and its acknowledgement is taken', async () => {
-    const { submit, received, seen } = await client(() => acknowledged('R1'))
-    expect(await submit()).toEqual(accepted)
-    const body = JSON.stringify(report)
-    expect(received).toEqual([{ path: '/api/v1/gps/submit', key: 'Bearer k', body }])
-    expect(seen).toEqual({ answers: 1, repeated: [] })
-  })
+test('a report goes to the submit path with the key, and its acknowledgement is taken', async () => {
+  const { submit, received, seen } = await client(() => acknowledged('R1'))
+  expect(await submit()).toEqual(accepted)
+  const body = JSON.stringify(report)
+  expect(received).toEqual([{ path: '/api/v1/gps/submit', key: 'Bearer k', body }])
+  expect(seen).toEqual({ answers: 1, repeated: [] })
+})
 
-  test('one without a timestamp has the same Idempotency-Key in every repeat, and no other has it', async () => {
-    const { submit, received } = await client((_, index) =>
-      index % 3 < 2 ? 'hang-up' : acknowledged('R1'),
-    )
-    await submit(place)
-    await submit(place)
-    const keys = received.map(({ idempotencyKey }) => idempotencyKey)
-    expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/)
-    expect(keys).toEqual([...Array<unknown>(3).fill(keys[0]), ...Array<unknown>(3).fill(keys[3])])
-    expect(keys[3]).not.toBe(keys[0])
-  })
-
-  test.each([429, 503])(
-    'a %i is waited out as long as it says, then the same is sent',
-    async (status) => {
-      const { submit, received, timing, seen } = await client((_, index) =>
-        index < 2 ? refused(status, 'LATER', { 'Retry-After': '7' }) : acknowledged('R1'),
-      )
-      expect(await submit()).toEqual(accepted)
-      expect(new Set(received.map(({ body }) => body))).toEqual(new Set([JSON.stringify(report)]))
-      expect(timing.pauses).toEqual([7_250, 7_250])
-      expect(seen.answers).toBe(3)
-      expect(seen.repeated).toHaveLength(2)
-    },
+test('a report without a timestamp has the same Idempotency-Key in every repeat, and no other has it', async () => {
+  const { submit, received } = await client((_, index) =>
+    index % 3 < 2 ? 'hang-up' : acknowledged('R1'),
   )
+  await submit(place)
+  await submit(place)
+  const keys = received.map(({ idempotencyKey }) => idempotencyKey)
+  expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/)
+  expect(keys).toEqual([...Array<unknown>(3).fill(keys[0]), ...Array<unknown>(3).fill(keys[3])])
+  expect(keys[3]).not.toBe(keys[0])
+})
 
-  test('a Retry-After may be a date', async () => {
-    const date = new Date(Date.now() + 20_000).toUTCString()
-    const { submit, timing } = await client((_, index) =>
-      index === 0 ? refused(503, 'LATER', { 'Retry-After': date }) : acknowledged('R1'),
-    )
-    await submit()
-    expect(timing.pauses[0]).toBeGreaterThan(17_000)
-    expect(timing.pauses[0]).toBeLessThan(21_000)
-  })
-
-  test('a Retry-After beyond an hour is not taken at its word', async () => {
-    const { submit, timing } = await client((_, index) =>
-      index === 0 ? refused(503, 'LATER', { 'Retry-After': '9999999' }) : acknowledged('R1'),
-    )
-    await submit()
-    expect(timing.pauses).toEqual([3_600_250])
-  })
-
-  test('a rate limit outlasts every patience', async () => {
-    const { submit, received } = await client(
-      (_, index) =>
-        index < 10 ? refused(429, 'RATE_LIMITED', { 'Retry-After': '60' }) : acknowledged('R1'),
-      { giveUpAfterMs: 0 },
+test.each([429, 503])(
+  'a %i is waited out as long as it says, then the same is sent',
+  async (status) => {
+    const { submit, received, timing, seen } = await client((_, index) =>
+      index < 2 ? refused(status, 'LATER', { 'Retry-After': '7' }) : acknowledged('R1'),
     )
     expect(await submit()).toEqual(accepted)
-    expect(received).toHaveLength(11)
-  })
+    expect(new Set(received.map(({ body }) => body))).toEqual(new Set([JSON.stringify(report)]))
+    expect(timing.pauses).toEqual([7_250, 7_250])
+    expect(seen.answers).toBe(3)
+    expect(seen.repeated).toHaveLength(2)
+  },
+)
 
-  test('a refusal is final and named by its identifier', async () => {
-    const { submit, received, timing } = await client(() => refused(400, 'INVALID_PARAMS'))
-    expect(await submit()).toMatchObject({ kind: 'refused', error: 'INVALID_PARAMS' })
-    expect(received).toHaveLength(1)
-    expect(timing.pauses).toEqual([])
-  })
+test('a Retry-After may be a date', async () => {
+  const date = new Date(Date.now() + 20_000).toUTCString()
+  const { submit, timing } = await client((_, index) =>
+    index === 0 ? refused(503, 'LATER', { 'Retry-After': date }) : acknowledged('R1'),
+  )
+  await submit()
+  expect(timing.pauses[0]).toBeGreaterThan(17_000)
+  expect(timing.pauses[0]).toBeLessThan(21_000)
+})
 
-  test('what somebody else answers is a refusal too, named by its status', async () => {
-    const { submit } = await client((_, index) => ({ status: index === 0 ? 404 : 200 }))
-    expect(await submit()).toMatchObject({ kind: 'refused', error: 'HTTP 404' })
-    expect(await submit()).toMatchObject({ kind: 'refused', error: '200 without a recordId' })
-  })
+test('a Retry-After beyond an hour is not taken at its word', async () => {
+  const { submit, timing } = await client((_, index) =>
+    index === 0 ? refused(503, 'LATER', { 'Retry-After': '9999999' }) : acknowledged('R1'),
+  )
+  await submit()
+  expect(timing.pauses).toEqual([3_600_250])
+})
 
-  test('a redirection is not followed: it would turn the report into a GET', async () => {
-    const { submit, received } = await client(() => ({ status: 302, headers: { Location: '/in' } }))
-    expect(await submit()).toMatchObject({ kind: 'refused', error: 'HTTP 302' })
-    expect(received).toHaveLength(1)
-  })
+test('a rate limit outlasts every patience', async () => {
+  const { submit, received } = await client(
+    (_, index) =>
+      index < 10 ? refused(429, 'RATE_LIMITED', { 'Retry-After': '60' }) : acknowledged('R1'),
+    { giveUpAfterMs: 0 },
+  )
+  expect(await submit()).toEqual(accepted)
+  expect(received).toHaveLength(11)
+})
 
-  test('a broken connection and a missing answer are tried again with growing pauses', async () => {
-    const { submit, received, timing, seen } = await client((_, index) => {
-      if (index === 1) return new Promise<Reply>(() => undefined)
-      return index < 3 ? 'hang-up' : acknowledged('R1')
-    })
-    expect(await submit()).toEqual(accepted)
-    expect(received).toHaveLength(4)
-    expect(timing.pauses).toEqual([450, 650, 1050])
-    expect(seen).toEqual({ answers: 1, repeated: ['UND_ERR_SOCKET', 'TIMEOUT', 'UND_ERR_SOCKET'] })
-  })
+test('a refusal is final and named by its identifier', async () => {
+  const { submit, received, timing } = await client(() => refused(400, 'INVALID_PARAMS'))
+  expect(await submit()).toMatchObject({ kind: 'refused', error: 'INVALID_PARAMS' })
+  expect(received).toHaveLength(1)
+  expect(timing.pauses).toEqual([])
+})
 
-  test('a service that is away is given up after the time allowed; later reports try once', async () => {
-    const { submit, standIn, timing } = await client(() => acknowledged('R1'), {
-      giveUpAfterMs: 30_000,
-    })
-    await standIn.close()
-    expect(await submit()).toEqual({ kind: 'given-up', reason: 'ECONNREFUSED' })
-    const waited = timing.pauses.reduce((sum, ms) => sum + ms, 0)
-    expect(waited).toBeGreaterThan(24_000)
-    expect(waited).toBeLessThan(36_000)
-    const pauses = timing.pauses.length
-    expect(await submit()).toEqual({ kind: 'given-up', reason: 'ECONNREFUSED' })
-    expect(timing.pauses).toHaveLength(pauses)
-  })
+test('what somebody else answers is a refusal too, named by its status', async () => {
+  const { submit } = await client((_, index) => ({ status: index === 0 ? 404 : 200 }))
+  expect(await submit()).toMatchObject({ kind: 'refused', error: 'HTTP 404' })
+  expect(await submit()).toMatchObject({ kind: 'refused', error: '200 without a recordId' })
+})
 
-  test('an answer in between restores the patience', async () => {
-    const { submit, timing } = await client(
-      (_, index) => (index === 2 ? acknowledged('R1') : refused(500, 'SERVER_ERROR')),
-      { giveUpAfterMs: 2_000 },
-    )
-    expect(await submit()).toEqual(accepted)
-    const pauses = timing.pauses.length
-    expect(await submit()).toEqual({ kind: 'given-up', reason: 'SERVER_ERROR' })
-    expect(timing.pauses.slice(pauses)).toEqual([450, 650, 1050])
-  })
+test('a redirection is not followed: it would turn the report into a GET', async () => {
+  const { submit, received } = await client(() => ({ status: 302, headers: { Location: '/in' } }))
+  expect(await submit()).toMatchObject({ kind: 'refused', error: 'HTTP 302' })
+  expect(received).toHaveLength(1)
+})
 
-  test('nothing is sent again once the signal is aborted', async () => {
-    const stop = new AbortController()
-    const { sender, received } = await client(() => {
-      stop.abort()
-      return refused(429, 'RATE_LIMITED', { 'Retry-After': '1' })
-    })
-    expect(await sender.submit(report, { signal: stop.signal })).toEqual({ kind: 'stopped' })
-    expect(await sender.submit(report, { signal: stop.signal })).toEqual({ kind: 'stopped' })
-    expect(received).toHaveLength(1)
+test('a broken connection and a missing answer are tried again with growing pauses', async () => {
+  const { submit, received, timing, seen } = await client((_, index) => {
+    if (index === 1) return new Promise<Reply>(() => undefined)
+    return index < 3 ? 'hang-up' : acknowledged('R1')
   })
+  expect(await submit()).toEqual(accepted)
+  expect(received).toHaveLength(4)
+  expect(timing.pauses).toEqual([450, 650, 1050])
+  expect(seen).toEqual({ answers: 1, repeated: ['UND_ERR_SOCKET', 'TIMEOUT', 'UND_ERR_SOCKET'] })
+})
+
+test('a service that is away is given up after the time allowed; later reports try once', async () => {
+  const { submit, standIn, timing } = await client(() => acknowledged('R1'), {
+    giveUpAfterMs: 30_000,
+  })
+  await standIn.close()
+  expect(await submit()).toEqual({ kind: 'given-up', reason: 'ECONNREFUSED' })
+  const waited = timing.pauses.reduce((sum, ms) => sum + ms, 0)
+  expect(waited).toBeGreaterThan(24_000)
+  expect(waited).toBeLessThan(36_000)
+  const pauses = timing.pauses.length
+  expect(await submit()).toEqual({ kind: 'given-up', reason: 'ECONNREFUSED' })
+  expect(timing.pauses).toHaveLength(pauses)
+})
+
+test('an answer in between restores the patience', async () => {
+  const { submit, timing } = await client(
+    (_, index) => (index === 2 ? acknowledged('R1') : refused(500, 'SERVER_ERROR')),
+    { giveUpAfterMs: 2_000 },
+  )
+  expect(await submit()).toEqual(accepted)
+  const pauses = timing.pauses.length
+  expect(await submit()).toEqual({ kind: 'given-up', reason: 'SERVER_ERROR' })
+  expect(timing.pauses.slice(pauses)).toEqual([450, 650, 1050])
+})
+
+test('nothing is sent again once the signal is aborted', async () => {
+  const stop = new AbortController()
+  const { sender, received } = await client(() => {
+    stop.abort()
+    return refused(429, 'RATE_LIMITED', { 'Retry-After': '1' })
+  })
+  expect(await sender.submit(report, { signal: stop.signal })).toEqual({ kind: 'stopped' })
+  expect(await sender.submit(report, { signal: stop.signal })).toEqual({ kind: 'stopped' })
+  expect(received).toHaveLength(1)
 })
 
 describe('sending a batch', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { progressText, showProgress } from '../../commands/progress.ts'
 
 test.each([
@@ -12,34 +12,32 @@ test.each([
   expect(progressText({ done, total, elapsedMs })).toBe(text)
 })
 
-describe('progress', () => {
-  test('is a line every few seconds, and one at the end', () => {
-    const { written, at, progress } = started({ isTTY: false })
-    for (let second = 0; second <= 11; second += 1) {
-      at(second * 1_000)
-      progress.show(() => `second ${second}`)
-    }
-    progress.show(() => 'done', { isLast: true })
-    progress.end()
-    expect(written).toEqual(['second 0\n', 'second 5\n', 'second 10\n', 'done\n'])
-  })
+test('progress is a line every few seconds, and one at the end', () => {
+  const { written, at, progress } = started({ isTTY: false })
+  for (let second = 0; second <= 11; second += 1) {
+    at(second * 1_000)
+    progress.show(() => `second ${second}`)
+  }
+  progress.show(() => 'done', { isLast: true })
+  progress.end()
+  expect(written).toEqual(['second 0\n', 'second 5\n', 'second 10\n', 'done\n'])
+})
 
-  test('is one line of a terminal, written again and again', () => {
-    const { written, at, progress } = started({ isTTY: true })
-    progress.show(() => 'none')
-    at(100)
-    progress.show(() => 'too soon')
-    at(500)
-    progress.show(() => 'five')
-    progress.end()
-    expect(written).toEqual(['\r\u001b[Knone', '\r\u001b[Kfive', '\n'])
-  })
+test('progress is one line of a terminal, written again and again', () => {
+  const { written, at, progress } = started({ isTTY: true })
+  progress.show(() => 'none')
+  at(100)
+  progress.show(() => 'too soon')
+  at(500)
+  progress.show(() => 'five')
+  progress.end()
+  expect(written).toEqual(['\r\u001b[Knone', '\r\u001b[Kfive', '\n'])
+})
 
-  test('is never wider than the terminal, which could not rewrite it', () => {
-    const { written, progress } = started({ isTTY: true, columns: 10 })
-    progress.show(() => 'more than ten characters')
-    expect(written).toEqual(['\r\u001b[Kmore than'])
-  })
+test('progress is never wider than the terminal, which could not rewrite it', () => {
+  const { written, progress } = started({ isTTY: true, columns: 10 })
+  progress.show(() => 'more than ten characters')
+  expect(written).toEqual(['\r\u001b[Kmore than'])
 })
 
 function started(terminal: { isTTY: boolean; columns?: number }) {

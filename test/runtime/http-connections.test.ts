@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import Koa from 'koa'
 import { serveHttp, type HttpServer } from '../../runtime/http-server.ts'
 import { eventually } from '../eventually.ts'
@@ -40,99 +40,97 @@ async function turns(): Promise<void> {
 
 const answers = () => [...received.matchAll(/<\/(\w+) (\d+)>/g)].map(([, path]) => path)
 
-describe('requests that a client sends ahead of the answers', () => {
-  test('are begun 16 at once, the others when those are answered, and answered in order', async () => {
-    socket.write(Array.from({ length: 100 }, (_, n) => get(n)).join(''))
-    await eventually(() => begun.length >= 16)
-    await turns()
-    expect(begun.map(({ path }) => path)).toEqual(Array.from({ length: 16 }, (_, n) => `/${n}`))
-    // The last that is under way first: it cannot be sent before the others.
-    begun[15]?.answer()
-    await turns()
-    expect(begun).toHaveLength(16)
-    for (let n = 0; n < 100; n += 1) {
-      await eventually(() => begun.length > n)
-      expect(begun.length - n).toBeLessThanOrEqual(17)
-      begun[n]?.answer()
-    }
-    await eventually(() => answers().length === 100)
-    expect(answers()).toEqual(Array.from({ length: 100 }, (_, n) => String(n)))
-  })
+test('requests that a client sends ahead of the answers are begun 16 at once, the others when those are answered, and answered in order', async () => {
+  socket.write(Array.from({ length: 100 }, (_, n) => get(n)).join(''))
+  await eventually(() => begun.length >= 16)
+  await turns()
+  expect(begun.map(({ path }) => path)).toEqual(Array.from({ length: 16 }, (_, n) => `/${n}`))
+  // The last that is under way first: it cannot be sent before the others.
+  begun[15]?.answer()
+  await turns()
+  expect(begun).toHaveLength(16)
+  for (let n = 0; n < 100; n += 1) {
+    await eventually(() => begun.length > n)
+    expect(begun.length - n).toBeLessThanOrEqual(17)
+    begun[n]?.answer()
+  }
+  await eventually(() => answers().length === 100)
+  expect(answers()).toEqual(Array.from({ length: 100 }, (_, n) => String(n)))
+})
 
-  test('are not read while 16 are under way', async () => {
-    const piece = get('x'.repeat(1_000)).repeat(1_000)
-    let taken = 0
-    const write = () => {
-      if (taken === 20 || socket.destroyed) return
-      socket.write(piece, () => {
-        taken += 1
-        write()
-      })
-    }
-    const comesToRest = async () => {
-      for (let before = -1; before !== taken; await turns()) before = taken
-    }
-    write()
-    await eventually(() => begun.length === 16)
-    await comesToRest()
-    // Unread data waits with the client: the kernel's buffers hold some of its 20 MB.
-    expect(taken).toBeLessThan(15)
-    // As answers go out, Node's server would read on by itself.
-    for (const { answer } of begun.splice(0, 12)) answer()
-    await eventually(() => received.split('HTTP/1.1 200').length === 13)
-    await comesToRest()
-    expect(begun.length).toBeLessThanOrEqual(16)
-    expect(taken).toBeLessThan(15)
-  })
+test('requests that a client sends ahead of the answers are not read while 16 are under way', async () => {
+  const piece = get('x'.repeat(1_000)).repeat(1_000)
+  let taken = 0
+  const write = () => {
+    if (taken === 20 || socket.destroyed) return
+    socket.write(piece, () => {
+      taken += 1
+      write()
+    })
+  }
+  const comesToRest = async () => {
+    for (let before = -1; before !== taken; await turns()) before = taken
+  }
+  write()
+  await eventually(() => begun.length === 16)
+  await comesToRest()
+  // Unread data waits with the client: the kernel's buffers hold some of its 20 MB.
+  expect(taken).toBeLessThan(15)
+  // As answers go out, Node's server would read on by itself.
+  for (const { answer } of begun.splice(0, 12)) answer()
+  await eventually(() => received.split('HTTP/1.1 200').length === 13)
+  await comesToRest()
+  expect(begun.length).toBeLessThanOrEqual(16)
+  expect(taken).toBeLessThan(15)
+})
 
-  test('may have bodies, of which the last is still on its way', async () => {
-    const post = (n: number) => `POST /${n} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n`
-    for (let n = 0; n < 20; n += 1) socket.write(post(n) + 'b'.repeat(n < 19 ? 100_000 : 10))
-    for (let n = 0; n < 19; n += 1) {
-      await eventually(() => begun.length > n)
-      begun[n]?.answer()
-    }
-    await eventually(() => begun.length === 20)
-    begun[19]?.answer()
-    socket.write('b'.repeat(99_990))
-    await eventually(() => answers().length === 20)
-    expect(received.match(/ 100000>/g)).toHaveLength(20)
-    socket.write(get('after'))
-    await eventually(() => begun.length === 21)
-    begun[20]?.answer()
-    await eventually(() => answers().at(-1) === 'after')
-  })
+test('requests that a client sends ahead of the answers may have bodies, of which the last is still on its way', async () => {
+  const post = (n: number) => `POST /${n} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n`
+  for (let n = 0; n < 20; n += 1) socket.write(post(n) + 'b'.repeat(n < 19 ? 100_000 : 10))
+  for (let n = 0; n < 19; n += 1) {
+    await eventually(() => begun.length > n)
+    begun[n]?.answer()
+  }
+  await eventually(() => begun.length === 20)
+  begun[19]?.answer()
+  socket.write('b'.repeat(99_990))
+  await eventually(() => answers().length === 20)
+  expect(received.match(/ 100000>/g)).toHaveLength(20)
+  socket.write(get('after'))
+  await eventually(() => begun.length === 21)
+  begun[20]?.answer()
+  await eventually(() => answers().at(-1) === 'after')
+})
 
-  test('that are held are not begun once the client has gone', async () => {
-    socket.write(Array.from({ length: 40 }, (_, n) => get(n)).join(''))
-    await eventually(() => begun.length === 16)
-    socket.destroy()
-    await turns()
-    for (const { answer } of begun) answer()
-    await turns()
-    // That it has gone shows when the first answers cannot be written.
-    expect(begun.length).toBeLessThan(24)
-  })
+test('requests that a client sends ahead of the answers that are held are not begun once the client has gone', async () => {
+  socket.write(Array.from({ length: 40 }, (_, n) => get(n)).join(''))
+  await eventually(() => begun.length === 16)
+  socket.destroy()
+  await turns()
+  for (const { answer } of begun) answer()
+  await turns()
+  // That it has gone shows when the first answers cannot be written.
+  expect(begun.length).toBeLessThan(24)
+})
 
-  test('cost a connection its life where they are thousands', async () => {
-    const closed = new Promise((resolve) => socket.once('close', resolve))
-    socket.on('error', () => undefined)
-    socket.write('GET / HTTP/1.1\r\nHost:a\r\n\r\n'.repeat(20_000))
-    await eventually(() => begun.length === 16)
-    // A patient client is held back by its own connection; this one had sent 5000 at once.
-    const pieces = Array.from({ length: 4 }, () =>
-      connect(Number(new URL(server.url).port), '127.0.0.1'),
-    )
-    for (const piece of pieces) {
-      piece.on('error', () => undefined)
-      piece.write('GET / HTTP/1.1\r\nHost:a\r\n\r\n'.repeat(2_400))
-    }
-    await eventually(() => [socket, ...pieces].some(({ destroyed }) => destroyed))
-    for (const one of [socket, ...pieces]) one.destroy()
-    await closed
-    const other = connect(Number(new URL(server.url).port), '127.0.0.1')
-    other.write(get('other'))
-    await eventually(() => begun.some(({ path }) => path === '/other'))
-    other.destroy()
-  })
+test('requests that a client sends ahead of the answers cost a connection its life where they are thousands', async () => {
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  socket.on('error', () => undefined)
+  socket.write('GET / HTTP/1.1\r\nHost:a\r\n\r\n'.repeat(20_000))
+  await eventually(() => begun.length === 16)
+  // A patient client is held back by its own connection; this one had sent 5000 at once.
+  const pieces = Array.from({ length: 4 }, () =>
+    connect(Number(new URL(server.url).port), '127.0.0.1'),
+  )
+  for (const piece of pieces) {
+    piece.on('error', () => undefined)
+    piece.write('GET / HTTP/1.1\r\nHost:a\r\n\r\n'.repeat(2_400))
+  }
+  await eventually(() => [socket, ...pieces].some(({ destroyed }) => destroyed))
+  for (const one of [socket, ...pieces]) one.destroy()
+  await closed
+  const other = connect(Number(new URL(server.url).port), '127.0.0.1')
+  other.write(get('other'))
+  await eventually(() => begun.some(({ path }) => path === '/other'))
+  other.destroy()
 })

@@ -168,90 +168,83 @@ test('garbage after a good request does not take that request’s answer', async
   await server.close()
 })
 
-describe('an answer that is not read', () => {
-  const serve = (app: Koa<HttpState>, unreadMs: number) =>
-    serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 500, unreadMs })
+const serve = (app: Koa<HttpState>, unreadMs: number) =>
+  serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 500, unreadMs })
 
-  /** Reads nothing of a large answer, until it is cut off. */
-  async function isCutOff({ url }: HttpServer, open: Set<string>): Promise<void> {
-    const { socket, ended } = talk(url, 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n')
-    socket.pause()
-    await eventually(() => open.has('/large'))
-    await eventually(() => !open.has('/large'))
-    socket.destroy()
-    await ended
-  }
+/** Reads nothing of a large answer, until it is cut off. */
+async function isCutOff({ url }: HttpServer, open: Set<string>): Promise<void> {
+  const { socket, ended } = talk(url, 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n')
+  socket.pause()
+  await eventually(() => open.has('/large'))
+  await eventually(() => !open.has('/large'))
+  socket.destroy()
+  await ended
+}
 
-  test('is cut off once its client has taken nothing for a time', async () => {
-    const { app, open } = patientApp()
-    const server = await serve(app, 1_000)
-    const started = performance.now()
-    await isCutOff(server, open)
-    expect(performance.now() - started).toBeGreaterThan(1_000)
-    await server.close()
-  })
-
-  test('goes on while its client takes a little now and then', async () => {
-    const { app, open } = patientApp()
-    const server = await serve(app, 2_000)
-    const { socket } = talk(server.url, 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n')
-    const begun = performance.now()
-    // Often enough on a slow machine, too, and for longer than taking nothing would be allowed.
-    while (performance.now() - begun < 2_800) {
-      socket.pause()
-      await new Promise((resolve) => setTimeout(resolve, 300))
-      socket.resume()
-      await new Promise((resolve) => socket.once('data', resolve))
-    }
-    expect([...open]).toEqual(['/large'])
-    socket.destroy()
-    await server.close()
-  })
-
-  test('that takes long to be made is not cut off, nor is a stream of events', async () => {
-    const { app, waiting, open } = patientApp()
-    const server = await serve(app, 1_000)
-    const answered = fetch(`${server.url}/wait`)
-    const stream = talk(server.url, 'GET /stream HTTP/1.1\r\nHost: a\r\n\r\n')
-    stream.socket.pause()
-    await eventually(() => open.has('/stream') && waiting.length === 1)
-    for (let others = 0; others < 2; others += 1) await isCutOff(server, open)
-    waiting[0]?.()
-    expect((await answered).status).toBe(200)
-    expect([...open]).toEqual(['/stream'])
-    stream.socket.destroy()
-    await server.close()
-  })
+test('an answer that is not read is cut off once its client has taken nothing for a time', async () => {
+  const { app, open } = patientApp()
+  const server = await serve(app, 1_000)
+  const started = performance.now()
+  await isCutOff(server, open)
+  expect(performance.now() - started).toBeGreaterThan(1_000)
+  await server.close()
 })
 
-describe('closing', () => {
-  test('answers what has arrived, takes nothing new and cuts what never comes', async () => {
-    const { app, waiting } = patientApp()
-    const server = await serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 2_000 })
-    const half = talk(
-      server.url,
-      'POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf',
-    )
-    const answered = fetch(`${server.url}/wait`)
-    await eventually(() => waiting.length === 1)
-    const closed = server.close()
-    await expect(fetch(server.url)).rejects.toThrow()
-    waiting[0]?.()
-    const response = await answered
-    expect(response.status).toBe(200)
-    expect(response.headers.get('connection')).toBe('close')
-    await closed
-    await half.ended
-    expect(half.received()).toBe('')
-  })
+test('an answer that is not read goes on while its client takes a little now and then', async () => {
+  const { app, open } = patientApp()
+  const server = await serve(app, 2_000)
+  const { socket } = talk(server.url, 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n')
+  const begun = performance.now()
+  // Often enough on a slow machine, too, and for longer than taking nothing would be allowed.
+  while (performance.now() - begun < 2_800) {
+    socket.pause()
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    socket.resume()
+    await new Promise((resolve) => socket.once('data', resolve))
+  }
+  expect([...open]).toEqual(['/large'])
+  socket.destroy()
+  await server.close()
+})
 
-  test('a port in use is said in plain words', async () => {
-    const { app } = patientApp()
-    const first = await serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 500 })
-    const port = Number(new URL(first.url).port)
-    await expect(serveHttp({ app, host: '127.0.0.1', port, graceMs: 500 })).rejects.toThrow(
-      `port ${port} of 127.0.0.1 is in use`,
-    )
-    await first.close()
-  })
+test('an answer that is not read that takes long to be made is not cut off, nor is a stream of events', async () => {
+  const { app, waiting, open } = patientApp()
+  const server = await serve(app, 1_000)
+  const answered = fetch(`${server.url}/wait`)
+  const stream = talk(server.url, 'GET /stream HTTP/1.1\r\nHost: a\r\n\r\n')
+  stream.socket.pause()
+  await eventually(() => open.has('/stream') && waiting.length === 1)
+  for (let others = 0; others < 2; others += 1) await isCutOff(server, open)
+  waiting[0]?.()
+  expect((await answered).status).toBe(200)
+  expect([...open]).toEqual(['/stream'])
+  stream.socket.destroy()
+  await server.close()
+})
+
+test('closing answers what has arrived, takes nothing new and cuts what never comes', async () => {
+  const { app, waiting } = patientApp()
+  const server = await serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 2_000 })
+  const half = talk(server.url, 'POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf')
+  const answered = fetch(`${server.url}/wait`)
+  await eventually(() => waiting.length === 1)
+  const closed = server.close()
+  await expect(fetch(server.url)).rejects.toThrow()
+  waiting[0]?.()
+  const response = await answered
+  expect(response.status).toBe(200)
+  expect(response.headers.get('connection')).toBe('close')
+  await closed
+  await half.ended
+  expect(half.received()).toBe('')
+})
+
+test('a port in use is said in plain words', async () => {
+  const { app } = patientApp()
+  const first = await serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 500 })
+  const port = Number(new URL(first.url).port)
+  await expect(serveHttp({ app, host: '127.0.0.1', port, graceMs: 500 })).rejects.toThrow(
+    `port ${port} of 127.0.0.1 is in use`,
+  )
+  await first.close()
 })

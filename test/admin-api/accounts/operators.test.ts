@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { verifyPassword } from '../../../admin-api/sign-in/password.ts'
 import {
   adminForAllTests,
@@ -34,124 +34,120 @@ async function isSignedIn(session: Record<string, string>): Promise<boolean> {
   return (await harness.api('GET', '/session', { headers: session })).status === 200
 }
 
-describe('a new operator', () => {
-  test('signs in with the password, of which only a hash is kept', async () => {
-    const answer = await create({ email: 'Bo@example.org', password: NEXT, role: 'viewer' })
-    expect(answer.status).toBe(201)
-    const { id, ...rest } = answer.body.data as { id: string }
-    expect(rest).toEqual({
-      email: 'Bo@example.org',
-      role: 'viewer',
-      platform: false,
-      createdAt: new Date(harness.clock.now()).toISOString(),
-    })
-    const stored = await harness.store.findOperator({ accountId: 'acc-1', operatorId: id })
-    expect(stored?.passwordHash).not.toContain(NEXT)
-    expect(await verifyPassword(NEXT, stored?.passwordHash ?? '')).toBe(true)
-    expect(await signIn('bo@EXAMPLE.org', NEXT)).toBe(200)
+test('a new operator signs in with the password, of which only a hash is kept', async () => {
+  const answer = await create({ email: 'Bo@example.org', password: NEXT, role: 'viewer' })
+  expect(answer.status).toBe(201)
+  const { id, ...rest } = answer.body.data as { id: string }
+  expect(rest).toEqual({
+    email: 'Bo@example.org',
+    role: 'viewer',
+    platform: false,
+    createdAt: new Date(harness.clock.now()).toISOString(),
   })
-
-  test('is neither made nor changed nor removed by a key, whatever its scopes', async () => {
-    const { secret } = await harness.createKey()
-    const { id, email } = await harness.createOperator()
-    const body = { email: 'by-key@example.org', password: NEXT, role: 'admin', platform: null }
-    for (const answer of [
-      await create(body, bearer(secret)),
-      await change(id, { password: NEXT }, bearer(secret)),
-      await remove(id, bearer(secret)),
-    ]) {
-      expect(answer.body).toMatchObject({ code: 403, error: 'FORBIDDEN' })
-      expect(answer.body.message).toContain('not for keys')
-    }
-    expect(await harness.store.findOperatorByEmail(body.email)).toBeUndefined()
-    expect(await signIn(email, PASSWORD)).toBe(200)
-    expect((await create(body)).body.data).toMatchObject({ role: 'admin', platform: false })
-  })
-
-  test('may have an e-mail like that of the first one, admin@localhost', async () => {
-    const body = { email: 'second@localhost', password: NEXT, role: 'viewer' }
-    expect((await create(body)).status).toBe(201)
-  })
-
-  test('gets no e-mail that is taken in any case, in whichever account, and no more is told', async () => {
-    await harness.createOperator({ accountId: 'acc-2', email: 'Far.Away@example.org' })
-    const answers = []
-    for (const email of ['far.away@EXAMPLE.org', 'ANA@example.org']) {
-      answers.push(await create({ email, password: NEXT, role: 'viewer' }))
-    }
-    for (const answer of answers) {
-      expect(answer.body).toMatchObject({ code: 409, error: 'CONFLICT' })
-      expect(answer.text).toBe(answers[0]?.text)
-    }
-  })
-
-  test.each([
-    ['email', { email: 'nobody' }],
-    ['email', { email: ' ana2@example.org' }],
-    ['email', { email: 'a\u0000b@example.org' }],
-    ['email', { email: 'a\nb@example.org' }],
-    ['email', { email: '\ud800@example.org' }],
-    ['email', { email: '<b>@example.org' }],
-    ['email', { email: `${'x'.repeat(60)}@${'y.'.repeat(100)}org` }],
-    ['password', { password: 'x'.repeat(11) }],
-    ['password', { password: 'x'.repeat(1025) }],
-    ['password', { password: '\ud800'.repeat(12) }],
-    ['password', { password: '🚢'.repeat(11) }],
-  ])('is refused for a fault in %s: %j', async (field, fault) => {
-    const good = { email: 'new@example.org', password: NEXT, role: 'viewer' }
-    const answer = await create(
-      field === 'email' ? { ...good, email: undefined, ...fault } : { ...good, ...fault },
-    )
-    expect(answer.body).toMatchObject({ code: 400, error: 'INVALID_PARAMS' })
-    expect(answer.body.details?.map((found) => found.field)).toEqual([field])
-    expect(answer.text).not.toContain(NEXT)
-    expect(await harness.store.findOperatorByEmail('new@example.org')).toBeUndefined()
-  })
-
-  test.each([12, 1024])('may have a password of %i characters', async (length) => {
-    const email = `long-${length}@example.org`
-    expect((await create({ email, password: 'ä'.repeat(length), role: 'viewer' })).status).toBe(201)
-    expect(await signIn(email, 'ä'.repeat(length))).toBe(200)
-  })
+  const stored = await harness.store.findOperator({ accountId: 'acc-1', operatorId: id })
+  expect(stored?.passwordHash).not.toContain(NEXT)
+  expect(await verifyPassword(NEXT, stored?.passwordHash ?? '')).toBe(true)
+  expect(await signIn('bo@EXAMPLE.org', NEXT)).toBe(200)
 })
 
-describe('changing an operator', () => {
-  test('gives another role, in force with the next request of the session', async () => {
-    const { id } = await harness.createOperator()
-    const session = await harness.createSession(id)
-    const list = () => harness.api('GET', '/operators', { headers: session })
-    expect((await list()).status).toBe(403)
-    const answer = await change(id, { role: 'admin' })
-    expect(answer.body.data).toMatchObject({ id, role: 'admin' })
-    expect((await list()).status).toBe(200)
-    await change(id, { role: 'viewer' })
-    expect((await list()).status).toBe(403)
-  })
+test('a new operator is neither made nor changed nor removed by a key, whatever its scopes', async () => {
+  const { secret } = await harness.createKey()
+  const { id, email } = await harness.createOperator()
+  const body = { email: 'by-key@example.org', password: NEXT, role: 'admin', platform: null }
+  for (const answer of [
+    await create(body, bearer(secret)),
+    await change(id, { password: NEXT }, bearer(secret)),
+    await remove(id, bearer(secret)),
+  ]) {
+    expect(answer.body).toMatchObject({ code: 403, error: 'FORBIDDEN' })
+    expect(answer.body.message).toContain('not for keys')
+  }
+  expect(await harness.store.findOperatorByEmail(body.email)).toBeUndefined()
+  expect(await signIn(email, PASSWORD)).toBe(200)
+  expect((await create(body)).body.data).toMatchObject({ role: 'admin', platform: false })
+})
 
-  test('gives another password, which ends all sessions of that operator and nobody else’s', async () => {
-    const { id, email } = await harness.createOperator()
-    const { id: other } = await harness.createOperator()
-    const sessions = [await harness.createSession(id), await harness.createSession(id)]
-    const others = [await harness.createSession(other), headers]
-    expect((await change(id, { password: NEXT })).status).toBe(200)
-    for (const session of sessions) expect(await isSignedIn(session)).toBe(false)
-    for (const session of others) expect(await isSignedIn(session)).toBe(true)
-    expect(await signIn(email, PASSWORD)).toBe(401)
-    expect(await signIn(email, NEXT)).toBe(200)
-  })
+test('a new operator may have an e-mail like that of the first one, admin@localhost', async () => {
+  const body = { email: 'second@localhost', password: NEXT, role: 'viewer' }
+  expect((await create(body)).status).toBe(201)
+})
 
-  test('leaves the sessions alone where the password stays', async () => {
-    const { id } = await harness.createOperator()
-    const session = await harness.createSession(id)
-    await change(id, { role: 'admin' })
-    expect(await isSignedIn(session)).toBe(true)
-  })
+test('a new operator gets no e-mail that is taken in any case, in whichever account, and no more is told', async () => {
+  await harness.createOperator({ accountId: 'acc-2', email: 'Far.Away@example.org' })
+  const answers = []
+  for (const email of ['far.away@EXAMPLE.org', 'ANA@example.org']) {
+    answers.push(await create({ email, password: NEXT, role: 'viewer' }))
+  }
+  for (const answer of answers) {
+    expect(answer.body).toMatchObject({ code: 409, error: 'CONFLICT' })
+    expect(answer.text).toBe(answers[0]?.text)
+  }
+})
 
-  test('leaves the e-mail as it is', async () => {
-    const { id } = await harness.createOperator()
-    const answer = await change(id, { email: 'new@example.org' })
-    expect(answer.body.details?.map((fault) => fault.field)).toEqual(['email'])
-  })
+test.each([
+  ['email', { email: 'nobody' }],
+  ['email', { email: ' ana2@example.org' }],
+  ['email', { email: 'a\u0000b@example.org' }],
+  ['email', { email: 'a\nb@example.org' }],
+  ['email', { email: '\ud800@example.org' }],
+  ['email', { email: '<b>@example.org' }],
+  ['email', { email: `${'x'.repeat(60)}@${'y.'.repeat(100)}org` }],
+  ['password', { password: 'x'.repeat(11) }],
+  ['password', { password: 'x'.repeat(1025) }],
+  ['password', { password: '\ud800'.repeat(12) }],
+  ['password', { password: '🚢'.repeat(11) }],
+])('a new operator is refused for a fault in %s: %j', async (field, fault) => {
+  const good = { email: 'new@example.org', password: NEXT, role: 'viewer' }
+  const answer = await create(
+    field === 'email' ? { ...good, email: undefined, ...fault } : { ...good, ...fault },
+  )
+  expect(answer.body).toMatchObject({ code: 400, error: 'INVALID_PARAMS' })
+  expect(answer.body.details?.map((found) => found.field)).toEqual([field])
+  expect(answer.text).not.toContain(NEXT)
+  expect(await harness.store.findOperatorByEmail('new@example.org')).toBeUndefined()
+})
+
+test.each([12, 1024])('a new operator may have a password of %i characters', async (length) => {
+  const email = `long-${length}@example.org`
+  expect((await create({ email, password: 'ä'.repeat(length), role: 'viewer' })).status).toBe(201)
+  expect(await signIn(email, 'ä'.repeat(length))).toBe(200)
+})
+
+test('changing an operator gives another role, in force with the next request of the session', async () => {
+  const { id } = await harness.createOperator()
+  const session = await harness.createSession(id)
+  const list = () => harness.api('GET', '/operators', { headers: session })
+  expect((await list()).status).toBe(403)
+  const answer = await change(id, { role: 'admin' })
+  expect(answer.body.data).toMatchObject({ id, role: 'admin' })
+  expect((await list()).status).toBe(200)
+  await change(id, { role: 'viewer' })
+  expect((await list()).status).toBe(403)
+})
+
+test('changing an operator gives another password, which ends all sessions of that operator and nobody else’s', async () => {
+  const { id, email } = await harness.createOperator()
+  const { id: other } = await harness.createOperator()
+  const sessions = [await harness.createSession(id), await harness.createSession(id)]
+  const others = [await harness.createSession(other), headers]
+  expect((await change(id, { password: NEXT })).status).toBe(200)
+  for (const session of sessions) expect(await isSignedIn(session)).toBe(false)
+  for (const session of others) expect(await isSignedIn(session)).toBe(true)
+  expect(await signIn(email, PASSWORD)).toBe(401)
+  expect(await signIn(email, NEXT)).toBe(200)
+})
+
+test('changing an operator leaves the sessions alone where the password stays', async () => {
+  const { id } = await harness.createOperator()
+  const session = await harness.createSession(id)
+  await change(id, { role: 'admin' })
+  expect(await isSignedIn(session)).toBe(true)
+})
+
+test('changing an operator leaves the e-mail as it is', async () => {
+  const { id } = await harness.createOperator()
+  const answer = await change(id, { email: 'new@example.org' })
+  expect(answer.body.details?.map((fault) => fault.field)).toEqual(['email'])
 })
 
 test('a removed operator is gone, and so are the sessions', async () => {
@@ -179,54 +175,52 @@ test('an account keeps an admin, whatever is asked', async () => {
   expect((await own.api('GET', '/session', { headers: session })).status).toBe(401)
 })
 
-describe('an operator of the platform', () => {
-  test('is made, changed and removed only by another, never by an admin or a key', async () => {
-    const { id: root } = await harness.createOperator({ role: 'admin', platform: true })
-    const { id: target, email } = await harness.createOperator({ platform: true })
-    const { id: plain } = await harness.createOperator()
-    const session = await harness.createSession(root)
-    const { secret } = await harness.createKey()
-    const body = { email: 'p@example.org', password: NEXT, role: 'viewer' }
-    for (const caller of [headers, bearer(secret)]) {
-      const statuses = [
-        (await create({ ...body, platform: true }, caller)).status,
-        (await create({ ...body, platform: false }, caller)).status,
-        (await change(plain, { platform: true }, caller)).status,
-        (await change(plain, { platform: false }, caller)).status,
-        (await change(target, { password: NEXT }, caller)).status,
-        (await change(target, { role: 'admin' }, caller)).status,
-        (await change(target, { platform: false }, caller)).status,
-        (await remove(target, caller)).status,
-      ]
-      expect(statuses).toEqual(statuses.map(() => 403))
-    }
-    expect(await harness.store.findOperatorByEmail(email)).toMatchObject({
-      role: 'viewer',
-      platform: true,
-    })
-    const made = await create({ ...body, platform: true }, session)
-    expect(made.body.data).toMatchObject({ platform: true })
-    expect((await change(plain, { platform: true }, session)).body.data).toMatchObject({
-      platform: true,
-    })
-    expect((await change(target, { password: NEXT }, session)).status).toBe(200)
-    expect((await change(target, { platform: false }, session)).body.data).toMatchObject({
-      platform: false,
-    })
-    expect((await remove(plain, session)).status).toBe(200)
+test('an operator of the platform is made, changed and removed only by another, never by an admin or a key', async () => {
+  const { id: root } = await harness.createOperator({ role: 'admin', platform: true })
+  const { id: target, email } = await harness.createOperator({ platform: true })
+  const { id: plain } = await harness.createOperator()
+  const session = await harness.createSession(root)
+  const { secret } = await harness.createKey()
+  const body = { email: 'p@example.org', password: NEXT, role: 'viewer' }
+  for (const caller of [headers, bearer(secret)]) {
+    const statuses = [
+      (await create({ ...body, platform: true }, caller)).status,
+      (await create({ ...body, platform: false }, caller)).status,
+      (await change(plain, { platform: true }, caller)).status,
+      (await change(plain, { platform: false }, caller)).status,
+      (await change(target, { password: NEXT }, caller)).status,
+      (await change(target, { role: 'admin' }, caller)).status,
+      (await change(target, { platform: false }, caller)).status,
+      (await remove(target, caller)).status,
+    ]
+    expect(statuses).toEqual(statuses.map(() => 403))
+  }
+  expect(await harness.store.findOperatorByEmail(email)).toMatchObject({
+    role: 'viewer',
+    platform: true,
   })
+  const made = await create({ ...body, platform: true }, session)
+  expect(made.body.data).toMatchObject({ platform: true })
+  expect((await change(plain, { platform: true }, session)).body.data).toMatchObject({
+    platform: true,
+  })
+  expect((await change(target, { password: NEXT }, session)).status).toBe(200)
+  expect((await change(target, { platform: false }, session)).body.data).toMatchObject({
+    platform: false,
+  })
+  expect((await remove(plain, session)).status).toBe(200)
+})
 
-  test('is left to the service, whatever is asked', async () => {
-    const own = await startAdmin({ operator: { platform: true } })
-    const session = await own.createSession()
-    await own.createOperator({ role: 'admin' })
-    const path = '/operators/op-1'
-    const stepDown = { body: { platform: false }, headers: session }
-    expect((await own.api('PATCH', path, stepDown)).body.error).toBe('CONFLICT')
-    expect((await own.api('DELETE', path, { headers: session })).body.error).toBe('CONFLICT')
-    await own.createOperator({ platform: true })
-    expect((await own.api('PATCH', path, stepDown)).status).toBe(200)
-  })
+test('an operator of the platform is left to the service, whatever is asked', async () => {
+  const own = await startAdmin({ operator: { platform: true } })
+  const session = await own.createSession()
+  await own.createOperator({ role: 'admin' })
+  const path = '/operators/op-1'
+  const stepDown = { body: { platform: false }, headers: session }
+  expect((await own.api('PATCH', path, stepDown)).body.error).toBe('CONFLICT')
+  expect((await own.api('DELETE', path, { headers: session })).body.error).toBe('CONFLICT')
+  await own.createOperator({ platform: true })
+  expect((await own.api('PATCH', path, stepDown)).status).toBe(200)
 })
 
 test('the list has the operators of the account and no others, oldest first, page by page', async () => {

@@ -66,12 +66,13 @@ async function findAll(query: string): Promise<unknown[]> {
   return (await harness.allPages(`/devices?${query}`, { headers })).map(({ deviceId }) => deviceId)
 }
 
-describe('the list of devices', () => {
-  test.each([
-    ['online', ['a-tug', 'c-ferry', 'd-slow']],
-    ['idle', ['b-TUG']],
-    ['offline', ['f-lost']],
-  ])('with the status %s contains the devices that have it now', async (status, expected) => {
+test.each([
+  ['online', ['a-tug', 'c-ferry', 'd-slow']],
+  ['idle', ['b-TUG']],
+  ['offline', ['f-lost']],
+])(
+  'the list of devices with the status %s contains the devices that have it now',
+  async (status, expected) => {
     const found = await find(`status=${status}`)
     const withInterval = status === 'idle' ? ['b-TUG', 'e-fast'] : expected
     expect(found.ids).toEqual(withInterval)
@@ -80,114 +81,120 @@ describe('the list of devices', () => {
     expect((await find(`status=${status}`)).ids).toEqual(
       status === 'offline' ? FLEET.map(({ deviceId }) => deviceId) : [],
     )
-  })
+  },
+)
 
-  test.each([
-    ['tug', ['a-tug', 'b-TUG']],
-    ['TuG', ['a-tug', 'b-TUG']],
-    ['-t', ['a-tug', 'b-TUG']],
-    ['čigra', ['a-tug']],
-    ['c\u030cIGR', ['a-tug']],
-    ['straße', ['c-ferry']],
-    ['€', ['c-ferry']],
-    ['a-tug of', []],
-    ['.*', []],
-    ['%', []],
-    ['\u0000', []],
-    ['$ne', []],
-    ['undefined', []],
-  ])('with the text %j contains the devices whose id or name has it', async (q, expected) => {
+test.each([
+  ['tug', ['a-tug', 'b-TUG']],
+  ['TuG', ['a-tug', 'b-TUG']],
+  ['-t', ['a-tug', 'b-TUG']],
+  ['čigra', ['a-tug']],
+  ['c\u030cIGR', ['a-tug']],
+  ['straße', ['c-ferry']],
+  ['€', ['c-ferry']],
+  ['a-tug of', []],
+  ['.*', []],
+  ['%', []],
+  ['\u0000', []],
+  ['$ne', []],
+  ['undefined', []],
+])(
+  'the list of devices with the text %j contains the devices whose id or name has it',
+  async (q, expected) => {
     expect((await find(`q=${encodeURIComponent(q)}`)).ids).toEqual(expected)
-  })
+  },
+)
 
-  test.each([
-    ['13.5,45,13.7,45.7', ['a-tug', 'b-TUG', 'c-ferry']],
-    ['13.51,45,13.7,45.7', ['a-tug', 'b-TUG']],
-    ['13.5,45.0001,13.65,45.7', ['b-TUG']],
-    ['179,-20,-179,-10', ['d-slow', 'e-fast']],
-    ['-179,-20,179,-10', []],
-    ['-180,-90,180,90', FLEET.map(({ deviceId }) => deviceId)],
-    ['0,90,0,90', ['f-lost']],
-  ])('within %s contains the devices inside that box', async (bbox, expected) => {
-    expect((await find(`bbox=${bbox}`)).ids).toEqual(expected)
-  })
+test.each([
+  ['13.5,45,13.7,45.7', ['a-tug', 'b-TUG', 'c-ferry']],
+  ['13.51,45,13.7,45.7', ['a-tug', 'b-TUG']],
+  ['13.5,45.0001,13.65,45.7', ['b-TUG']],
+  ['179,-20,-179,-10', ['d-slow', 'e-fast']],
+  ['-179,-20,179,-10', []],
+  ['-180,-90,180,90', FLEET.map(({ deviceId }) => deviceId)],
+  ['0,90,0,90', ['f-lost']],
+])('the list of devices within %s contains the devices inside that box', async (bbox, expected) => {
+  expect((await find(`bbox=${bbox}`)).ids).toEqual(expected)
+})
 
-  test.each([
-    ['deviceId', ['a-tug', 'b-TUG', 'c-ferry', 'd-slow', 'e-fast', 'f-lost']],
-    ['-deviceId', ['f-lost', 'e-fast', 'd-slow', 'c-ferry', 'b-TUG', 'a-tug']],
-    ['lastSeenAt', ['d-slow', 'f-lost', 'b-TUG', 'c-ferry', 'e-fast', 'a-tug']],
-    ['-lastSeenAt', ['a-tug', 'e-fast', 'c-ferry', 'b-TUG', 'f-lost', 'd-slow']],
-  ])('sorted by %s has that order, whole or in pages of any size', async (sort, expected) => {
+test.each([
+  ['deviceId', ['a-tug', 'b-TUG', 'c-ferry', 'd-slow', 'e-fast', 'f-lost']],
+  ['-deviceId', ['f-lost', 'e-fast', 'd-slow', 'c-ferry', 'b-TUG', 'a-tug']],
+  ['lastSeenAt', ['d-slow', 'f-lost', 'b-TUG', 'c-ferry', 'e-fast', 'a-tug']],
+  ['-lastSeenAt', ['a-tug', 'e-fast', 'c-ferry', 'b-TUG', 'f-lost', 'd-slow']],
+])(
+  'the list of devices sorted by %s has that order, whole or in pages of any size',
+  async (sort, expected) => {
     for (const limit of [1, 2, 3, 6, 100]) {
       expect(await findAll(`sort=${sort}&limit=${limit}`)).toEqual(expected)
       const afloat = expected.filter((id) => id !== 'f-lost')
       expect(await findAll(`sort=${sort}&limit=${limit}&q=-&bbox=1,-90,-1,90`)).toEqual(afloat)
     }
-  })
+  },
+)
 
-  test('takes one read of the store when every device read is shown', async () => {
-    expect((await find('limit=3&sort=lastSeenAt&bbox=-180,-90,180,90')).ids).toHaveLength(3)
-    expect(pages.map(({ limit }) => limit)).toEqual([4])
-  })
+test('the list of devices takes one read of the store when every device read is shown', async () => {
+  expect((await find('limit=3&sort=lastSeenAt&bbox=-180,-90,180,90')).ids).toHaveLength(3)
+  expect(pages.map(({ limit }) => limit)).toEqual([4])
+})
 
-  test('combines all filters', async () => {
-    expect((await find('status=online&q=TUG&bbox=13,45,14,46&sort=-lastSeenAt')).ids).toEqual([
-      'a-tug',
-    ])
-  })
+test('the list of devices combines all filters', async () => {
+  expect((await find('status=online&q=TUG&bbox=13,45,14,46&sort=-lastSeenAt')).ids).toEqual([
+    'a-tug',
+  ])
+})
 
-  test.each([
-    ['q', `q=${'x'.repeat(129)}`],
-    ['bbox', 'bbox=1,2,3'],
-    ['bbox', 'bbox=1,2,3,4,5'],
-    ['bbox', 'bbox=NaN,2,3,4'],
-    ['bbox', 'bbox=Infinity,2,3,4'],
-    ['bbox', 'bbox=0x1,2,3,4'],
-    ['bbox', 'bbox=1e1,2,3,4'],
-    ['bbox', 'bbox=,2,3,4'],
-    ['bbox', 'bbox=1,2,3,4%00'],
-    ['bbox', 'bbox=1, 2,3,4'],
-    ['bbox', 'bbox=1,5,3,4'],
-    ['bbox', 'bbox=1,-90.1,3,4'],
-    ['bbox', 'bbox=1,2,3,90.1'],
-    ['bbox', 'bbox=-180.1,2,3,4'],
-    ['bbox', 'bbox=1,2,180.1,4'],
-    ['sort', 'sort=name'],
-    ['sort', 'sort=--deviceId'],
-    ['sort', 'sort=%2BdeviceId'],
-    ['limit', 'limit=10001'],
-    ['cursor', 'cursor=x'],
-  ])('refuses a fault in %s: %s', async (field, query) => {
-    const answer = await find(query)
+test.each([
+  ['q', `q=${'x'.repeat(129)}`],
+  ['bbox', 'bbox=1,2,3'],
+  ['bbox', 'bbox=1,2,3,4,5'],
+  ['bbox', 'bbox=NaN,2,3,4'],
+  ['bbox', 'bbox=Infinity,2,3,4'],
+  ['bbox', 'bbox=0x1,2,3,4'],
+  ['bbox', 'bbox=1e1,2,3,4'],
+  ['bbox', 'bbox=,2,3,4'],
+  ['bbox', 'bbox=1,2,3,4%00'],
+  ['bbox', 'bbox=1, 2,3,4'],
+  ['bbox', 'bbox=1,5,3,4'],
+  ['bbox', 'bbox=1,-90.1,3,4'],
+  ['bbox', 'bbox=1,2,3,90.1'],
+  ['bbox', 'bbox=-180.1,2,3,4'],
+  ['bbox', 'bbox=1,2,180.1,4'],
+  ['sort', 'sort=name'],
+  ['sort', 'sort=--deviceId'],
+  ['sort', 'sort=%2BdeviceId'],
+  ['limit', 'limit=10001'],
+  ['cursor', 'cursor=x'],
+])('the list of devices refuses a fault in %s: %s', async (field, query) => {
+  const answer = await find(query)
+  expect(answer.status).toBe(400)
+  expect(answer.body.details).toEqual([{ field, message: expect.stringContaining(field) }])
+  expect(pages).toEqual([])
+})
+
+test('the list of devices refuses a cursor of another filter, sort or account', async () => {
+  const query = 'q=-&limit=1&status=online&bbox=-180,-90,180,90&sort=deviceId'
+  const { nextCursor } = await find(query)
+  const cursor = `&cursor=${nextCursor ?? ''}`
+  expect((await find(query + cursor)).ids).toEqual(['c-ferry'])
+  expect((await find(query.replace('limit=1', 'limit=2') + cursor)).status).toBe(200)
+  const others = [
+    query.replace('q=-', 'q=a'),
+    query.replace('&status=online', ''),
+    query.replace('online', 'offline'),
+    query.replace('180,90', '180,89'),
+    query.replace('sort=deviceId', 'sort=-deviceId'),
+    query.replace('sort=deviceId', 'sort=lastSeenAt'),
+    'limit=1',
+  ]
+  const { secret } = await harness.createKey({ accountId: 'acc-2' })
+  const path = `/devices?${query}${cursor}`
+  const answers = [await harness.api('GET', path, { headers: bearer(secret) })]
+  for (const other of others) answers.push(await find(other + cursor))
+  for (const answer of answers) {
     expect(answer.status).toBe(400)
-    expect(answer.body.details).toEqual([{ field, message: expect.stringContaining(field) }])
-    expect(pages).toEqual([])
-  })
-
-  test('refuses a cursor of another filter, sort or account', async () => {
-    const query = 'q=-&limit=1&status=online&bbox=-180,-90,180,90&sort=deviceId'
-    const { nextCursor } = await find(query)
-    const cursor = `&cursor=${nextCursor ?? ''}`
-    expect((await find(query + cursor)).ids).toEqual(['c-ferry'])
-    expect((await find(query.replace('limit=1', 'limit=2') + cursor)).status).toBe(200)
-    const others = [
-      query.replace('q=-', 'q=a'),
-      query.replace('&status=online', ''),
-      query.replace('online', 'offline'),
-      query.replace('180,90', '180,89'),
-      query.replace('sort=deviceId', 'sort=-deviceId'),
-      query.replace('sort=deviceId', 'sort=lastSeenAt'),
-      'limit=1',
-    ]
-    const { secret } = await harness.createKey({ accountId: 'acc-2' })
-    const path = `/devices?${query}${cursor}`
-    const answers = [await harness.api('GET', path, { headers: bearer(secret) })]
-    for (const other of others) answers.push(await find(other + cursor))
-    for (const answer of answers) {
-      expect(answer.status).toBe(400)
-      expect(answer.body.details?.[0]?.field).toBe('cursor')
-    }
-  })
+    expect(answer.body.details?.[0]?.field).toBe('cursor')
+  }
 })
 
 describe('a search with few matches', () => {

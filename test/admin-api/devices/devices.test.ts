@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import { newApiKey } from '../../../schemas/api-key.ts'
 import { ODD_DEVICE_IDS } from '../../contracts/store-samples.ts'
 import { T0 } from '../../samples.ts'
@@ -17,187 +17,185 @@ function path(deviceId: string): string {
   return `/devices/${encodeURIComponent(deviceId)}`
 }
 
-describe('a device', () => {
-  test('is shown with its status, computed when read', async () => {
-    const receivedAt = T0 + 3_600_000
-    const [event] = await harness.project({
-      deviceId: 'tug',
+test('a device is shown with its status, computed when read', async () => {
+  const receivedAt = T0 + 3_600_000
+  const [event] = await harness.project({
+    deviceId: 'tug',
+    accuracy: 4.5,
+    battery: 0,
+    receivedAt,
+  })
+  harness.clock.time = receivedAt
+  const read = () => harness.api('GET', path('tug'), { headers })
+  const fresh = (await read()).body.data
+  expect(fresh).toEqual({
+    deviceId: 'tug',
+    name: null,
+    status: 'online',
+    lastSeenAt: '2026-01-01T01:00:00.000Z',
+    firstSeenAt: '2026-01-01T01:00:00.000Z',
+    reportCount: 1,
+    disabled: false,
+    lastPosition: {
+      recordId: event?.recordId,
+      latitude: event?.latitude,
+      longitude: event?.longitude,
+      timestamp: new Date(event?.timestamp ?? NaN).toISOString(),
+      receivedAt: '2026-01-01T01:00:00.000Z',
       accuracy: 4.5,
       battery: 0,
-      receivedAt,
-    })
-    harness.clock.time = receivedAt
-    const read = () => harness.api('GET', path('tug'), { headers })
-    const fresh = (await read()).body.data
-    expect(fresh).toEqual({
-      deviceId: 'tug',
-      name: null,
-      status: 'online',
-      lastSeenAt: '2026-01-01T01:00:00.000Z',
-      firstSeenAt: '2026-01-01T01:00:00.000Z',
-      reportCount: 1,
-      disabled: false,
-      lastPosition: {
-        recordId: event?.recordId,
-        latitude: event?.latitude,
-        longitude: event?.longitude,
-        timestamp: new Date(event?.timestamp ?? NaN).toISOString(),
-        receivedAt: '2026-01-01T01:00:00.000Z',
-        accuracy: 4.5,
-        battery: 0,
-      },
-    })
-    harness.clock.time += 5 * 60_000 + 1
-    expect((await read()).body.data).toEqual({ ...fresh, status: 'idle' })
-    harness.clock.time = receivedAt
-  })
-
-  test('that is disabled and expired can be enabled again, and erased', async () => {
-    const call = (method: string, deviceId: string, body?: object) =>
-      harness.api(method, path(deviceId), { headers, ...(body !== undefined && { body }) })
-    for (const deviceId of ['lost-1', 'lost-2', 'lost-3']) {
-      await harness.project({ deviceId, receivedAt: T0 - 1 })
-      await call('PATCH', deviceId, { disabled: deviceId !== 'lost-3' })
-    }
-    await harness.store.expire(T0)
-    expect((await call('GET', 'lost-1')).status).toBe(404)
-
-    const enabled = await call('PATCH', 'lost-1', { disabled: false })
-    expect(enabled).toMatchObject({ status: 200 })
-    expect(enabled.body.data).toEqual({
-      deviceId: 'lost-1',
-      name: null,
-      status: 'offline',
-      reportCount: 0,
-      disabled: false,
-    })
-    expect((await call('DELETE', 'lost-2')).status).toBe(202)
-    for (const deviceId of ['lost-1', 'lost-2', 'lost-3']) {
-      expect((await call('PATCH', deviceId, { disabled: false })).status).toBe(404)
-      expect((await call('DELETE', deviceId)).status).toBe(404)
-    }
-    await harness.project({ deviceId: 'lost-1' })
-    expect((await call('GET', 'lost-1')).body.data).toMatchObject({ disabled: false })
-  })
-
-  test.each(ODD_DEVICE_IDS)('with the odd id %j is found by exactly that id', async (deviceId) => {
-    const answer = await harness.api('GET', path(deviceId), { headers })
-    expect(answer.body.data).toMatchObject({ deviceId, reportCount: 1 })
-  })
-
-  test('that does not exist is a 404', async () => {
-    expect((await harness.api('GET', path('nobody'), { headers })).status).toBe(404)
-    expect(
-      (await harness.api('PATCH', path('nobody'), { headers, body: { name: 'x' } })).status,
-    ).toBe(404)
-  })
-
-  test.each(['%', '%zz', '%ff', '%c3%28', '%ed%a0%80'])(
-    'requested with the broken encoding %s is a 400 that names deviceId',
-    async (encoded) => {
-      for (const rest of ['', '/positions']) {
-        const answer = await harness.api('GET', `/devices/${encoded}${rest}`, { headers })
-        expect(answer.status).toBe(400)
-        expect(answer.body.details?.[0]?.field).toBe('deviceId')
-      }
     },
-  )
+  })
+  harness.clock.time += 5 * 60_000 + 1
+  expect((await read()).body.data).toEqual({ ...fresh, status: 'idle' })
+  harness.clock.time = receivedAt
 })
 
-describe('changing a device', () => {
-  test('sets the given fields, and null removes a value', async () => {
-    const change = async (body: object) =>
-      (await harness.api('PATCH', path('truck'), { headers, body })).body.data
-    const named = { name: '<script>alert(1)</script>', disabled: true, expectedIntervalSeconds: 30 }
-    expect(await change(named)).toMatchObject({ deviceId: 'truck', ...named })
-    expect(await change({ disabled: false })).toMatchObject({ ...named, disabled: false })
-    const bare = await change({ name: null, expectedIntervalSeconds: null })
-    expect(bare).toMatchObject({ name: null, disabled: false })
-    expect(bare).not.toHaveProperty('expectedIntervalSeconds')
-    expect((await harness.api('GET', path('truck'), { headers })).body.data).toEqual(bare)
-  })
+test('a device that is disabled and expired can be enabled again, and erased', async () => {
+  const call = (method: string, deviceId: string, body?: object) =>
+    harness.api(method, path(deviceId), { headers, ...(body !== undefined && { body }) })
+  for (const deviceId of ['lost-1', 'lost-2', 'lost-3']) {
+    await harness.project({ deviceId, receivedAt: T0 - 1 })
+    await call('PATCH', deviceId, { disabled: deviceId !== 'lost-3' })
+  }
+  await harness.store.expire(T0)
+  expect((await call('GET', 'lost-1')).status).toBe(404)
 
-  test.each([1, 31_622_400])('accepts an expected interval of %d s', async (seconds) => {
+  const enabled = await call('PATCH', 'lost-1', { disabled: false })
+  expect(enabled).toMatchObject({ status: 200 })
+  expect(enabled.body.data).toEqual({
+    deviceId: 'lost-1',
+    name: null,
+    status: 'offline',
+    reportCount: 0,
+    disabled: false,
+  })
+  expect((await call('DELETE', 'lost-2')).status).toBe(202)
+  for (const deviceId of ['lost-1', 'lost-2', 'lost-3']) {
+    expect((await call('PATCH', deviceId, { disabled: false })).status).toBe(404)
+    expect((await call('DELETE', deviceId)).status).toBe(404)
+  }
+  await harness.project({ deviceId: 'lost-1' })
+  expect((await call('GET', 'lost-1')).body.data).toMatchObject({ disabled: false })
+})
+
+test.each(ODD_DEVICE_IDS)(
+  'a device with the odd id %j is found by exactly that id',
+  async (deviceId) => {
+    const answer = await harness.api('GET', path(deviceId), { headers })
+    expect(answer.body.data).toMatchObject({ deviceId, reportCount: 1 })
+  },
+)
+
+test('a device that does not exist is a 404', async () => {
+  expect((await harness.api('GET', path('nobody'), { headers })).status).toBe(404)
+  expect(
+    (await harness.api('PATCH', path('nobody'), { headers, body: { name: 'x' } })).status,
+  ).toBe(404)
+})
+
+test.each(['%', '%zz', '%ff', '%c3%28', '%ed%a0%80'])(
+  'a device requested with the broken encoding %s is a 400 that names deviceId',
+  async (encoded) => {
+    for (const rest of ['', '/positions']) {
+      const answer = await harness.api('GET', `/devices/${encoded}${rest}`, { headers })
+      expect(answer.status).toBe(400)
+      expect(answer.body.details?.[0]?.field).toBe('deviceId')
+    }
+  },
+)
+
+test('changing a device sets the given fields, and null removes a value', async () => {
+  const change = async (body: object) =>
+    (await harness.api('PATCH', path('truck'), { headers, body })).body.data
+  const named = { name: '<script>alert(1)</script>', disabled: true, expectedIntervalSeconds: 30 }
+  expect(await change(named)).toMatchObject({ deviceId: 'truck', ...named })
+  expect(await change({ disabled: false })).toMatchObject({ ...named, disabled: false })
+  const bare = await change({ name: null, expectedIntervalSeconds: null })
+  expect(bare).toMatchObject({ name: null, disabled: false })
+  expect(bare).not.toHaveProperty('expectedIntervalSeconds')
+  expect((await harness.api('GET', path('truck'), { headers })).body.data).toEqual(bare)
+})
+
+test.each([1, 31_622_400])(
+  'changing a device accepts an expected interval of %d s',
+  async (seconds) => {
     const body = { expectedIntervalSeconds: seconds }
     const answer = await harness.api('PATCH', path('truck'), { headers, body })
     expect(answer.body.data).toMatchObject(body)
     await harness.api('PATCH', path('truck'), { headers, body: { expectedIntervalSeconds: null } })
-  })
+  },
+)
 
-  test('leaves all other devices unchanged', async () => {
-    await harness.api('PATCH', path('%'), { headers, body: { disabled: true } })
-    const { body } = await harness.api('GET', '/devices', { headers })
-    const disabled = body.data?.items?.filter((device) => device['disabled'] === true)
-    expect(disabled?.map(({ deviceId }) => deviceId)).toEqual(['%'])
-  })
+test('changing a device leaves all other devices unchanged', async () => {
+  await harness.api('PATCH', path('%'), { headers, body: { disabled: true } })
+  const { body } = await harness.api('GET', '/devices', { headers })
+  const disabled = body.data?.items?.filter((device) => device['disabled'] === true)
+  expect(disabled?.map(({ deviceId }) => deviceId)).toEqual(['%'])
+})
 
-  test.each([
-    ['name', { name: newApiKey() }],
-    ['expectedIntervalSeconds', { expectedIntervalSeconds: 0 }],
-    ['expectedIntervalSeconds', { expectedIntervalSeconds: 0.999 }],
-    ['expectedIntervalSeconds', { expectedIntervalSeconds: 31_622_401 }],
-  ])('refuses a fault in %s: %j', async (field, body) => {
-    const answer = await harness.api('PATCH', path('truck'), { headers, body })
-    expect(answer.status).toBe(400)
-    expect(answer.body.details?.map((fault) => fault.field)).toEqual([field])
+test.each([
+  ['name', { name: newApiKey() }],
+  ['expectedIntervalSeconds', { expectedIntervalSeconds: 0 }],
+  ['expectedIntervalSeconds', { expectedIntervalSeconds: 0.999 }],
+  ['expectedIntervalSeconds', { expectedIntervalSeconds: 31_622_401 }],
+])('changing a device refuses a fault in %s: %j', async (field, body) => {
+  const answer = await harness.api('PATCH', path('truck'), { headers, body })
+  expect(answer.status).toBe(400)
+  expect(answer.body.details?.map((fault) => fault.field)).toEqual([field])
+})
+
+test('the list of devices has pages that contain each device once, even while new ones report', async () => {
+  let page = 0
+  const between = () => {
+    page += 1
+    return harness.project({ deviceId: ` after ${page}` }, { deviceId: `~${page}` })
+  }
+  const devices = await harness.allPages('/devices?limit=7', { headers, between })
+  const seen = devices.map(({ deviceId }) => deviceId)
+  expect(new Set(seen).size).toBe(seen.length)
+  expect(seen).toEqual(expect.arrayContaining([...ODD_DEVICE_IDS]))
+})
+
+test('the list of devices has no further page after a full last page', async () => {
+  const { body } = await harness.api('GET', '/devices?limit=1000', { headers })
+  const all = body.data?.items?.length ?? 0
+  const exact = await harness.api('GET', `/devices?limit=${all}`, { headers })
+  expect(exact.body.data).toEqual({ items: body.data?.items, nextCursor: null })
+})
+
+test('the summary of devices counts the devices of each status, as the list shows them', async () => {
+  await harness.project({ deviceId: 'late', receivedAt: harness.clock.now() - 6 * 60_000 })
+  await harness.api('PATCH', path('late'), { headers, body: { disabled: true } })
+  const { items = [] } =
+    (await harness.api('GET', '/devices?limit=10000', { headers })).body.data ?? {}
+  const of = (status: string) => items.filter((device) => device['status'] === status).length
+  expect(of('idle')).toBeGreaterThan(0)
+  const answer = await harness.api('GET', '/devices/summary', { headers })
+  expect(answer.body.data).toEqual({
+    total: items.length,
+    online: of('online'),
+    idle: of('idle'),
+    offline: of('offline'),
+    disabled: items.filter((device) => device['disabled'] === true).length,
+    asOf: new Date(harness.clock.now()).toISOString(),
   })
 })
 
-describe('the list of devices', () => {
-  test('has pages that contain each device once, even while new ones report', async () => {
-    let page = 0
-    const between = () => {
-      page += 1
-      return harness.project({ deviceId: ` after ${page}` }, { deviceId: `~${page}` })
-    }
-    const devices = await harness.allPages('/devices?limit=7', { headers, between })
-    const seen = devices.map(({ deviceId }) => deviceId)
-    expect(new Set(seen).size).toBe(seen.length)
-    expect(seen).toEqual(expect.arrayContaining([...ODD_DEVICE_IDS]))
+test('the summary of devices covers only the devices of a bound key', async () => {
+  const { secret } = await harness.createKey({
+    scopes: ['devices:read'],
+    deviceIds: ['late', 'tru*'],
   })
-
-  test('has no further page after a full last page', async () => {
-    const { body } = await harness.api('GET', '/devices?limit=1000', { headers })
-    const all = body.data?.items?.length ?? 0
-    const exact = await harness.api('GET', `/devices?limit=${all}`, { headers })
-    expect(exact.body.data).toEqual({ items: body.data?.items, nextCursor: null })
-  })
+  const answer = await harness.api('GET', '/devices/summary', { headers: bearer(secret) })
+  const list = await harness.api('GET', '/devices', { headers: bearer(secret) })
+  expect(answer.body.data).toMatchObject({ total: list.body.data?.items?.length, disabled: 1 })
 })
 
-describe('the summary of devices', () => {
-  test('counts the devices of each status, as the list shows them', async () => {
-    await harness.project({ deviceId: 'late', receivedAt: harness.clock.now() - 6 * 60_000 })
-    await harness.api('PATCH', path('late'), { headers, body: { disabled: true } })
-    const { items = [] } =
-      (await harness.api('GET', '/devices?limit=10000', { headers })).body.data ?? {}
-    const of = (status: string) => items.filter((device) => device['status'] === status).length
-    expect(of('idle')).toBeGreaterThan(0)
-    const answer = await harness.api('GET', '/devices/summary', { headers })
-    expect(answer.body.data).toEqual({
-      total: items.length,
-      online: of('online'),
-      idle: of('idle'),
-      offline: of('offline'),
-      disabled: items.filter((device) => device['disabled'] === true).length,
-      asOf: new Date(harness.clock.now()).toISOString(),
-    })
-  })
-
-  test('covers only the devices of a bound key', async () => {
-    const { secret } = await harness.createKey({
-      scopes: ['devices:read'],
-      deviceIds: ['late', 'tru*'],
-    })
-    const answer = await harness.api('GET', '/devices/summary', { headers: bearer(secret) })
-    const list = await harness.api('GET', '/devices', { headers: bearer(secret) })
-    expect(answer.body.data).toMatchObject({ total: list.body.data?.items?.length, disabled: 1 })
-  })
-
-  test('does not hide a device called summary', async () => {
-    await harness.project({ deviceId: 'summary' })
-    const device = await harness.api('GET', '/devices/%73ummary', { headers })
-    expect(device.body.data).toMatchObject({ deviceId: 'summary' })
-    const changed = await harness.api('PATCH', path('summary'), { headers, body: { name: 'S' } })
-    expect(changed.body.data).toMatchObject({ deviceId: 'summary', name: 'S' })
-  })
+test('the summary of devices does not hide a device called summary', async () => {
+  await harness.project({ deviceId: 'summary' })
+  const device = await harness.api('GET', '/devices/%73ummary', { headers })
+  expect(device.body.data).toMatchObject({ deviceId: 'summary' })
+  const changed = await harness.api('PATCH', path('summary'), { headers, body: { name: 'S' } })
+  expect(changed.body.data).toMatchObject({ deviceId: 'summary', name: 'S' })
 })

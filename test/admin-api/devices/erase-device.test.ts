@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { DependencyError } from '../../../runtime/errors.ts'
 import { secretHash } from '../../../schemas/api-key.ts'
 import type { DeviceErased } from '../../../schemas/device-erased.ts'
@@ -60,123 +60,121 @@ async function erasures(): Promise<DeviceErased[]> {
   return found
 }
 
-describe('erasing a device', () => {
-  test('appends the erasure to the log under its account and answers with its time', async () => {
-    await harness.project({ deviceId: 'fleet/1' })
-    const at = new Date(harness.clock.time).toISOString()
-    const answer = await erase('fleet/1')
-    expect(answer.status).toBe(202)
-    expect(answer.body).toMatchObject({ success: true, code: 202 })
-    expect(answer.body.data).toEqual({ deviceId: 'fleet/1', erasedAt: at })
-    expect((await erasures()).at(-1)).toEqual({
-      eventId: expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{26}$/),
-      accountId: 'acc-1',
-      deviceId: 'fleet/1',
-      erasedAt: harness.clock.time,
-    })
+test('erasing a device appends the erasure to the log under its account and answers with its time', async () => {
+  await harness.project({ deviceId: 'fleet/1' })
+  const at = new Date(harness.clock.time).toISOString()
+  const answer = await erase('fleet/1')
+  expect(answer.status).toBe(202)
+  expect(answer.body).toMatchObject({ success: true, code: 202 })
+  expect(answer.body.data).toEqual({ deviceId: 'fleet/1', erasedAt: at })
+  expect((await erasures()).at(-1)).toEqual({
+    eventId: expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{26}$/),
+    accountId: 'acc-1',
+    deviceId: 'fleet/1',
+    erasedAt: harness.clock.time,
   })
-
-  test('leaves no trace of the device, and everything of the others', async () => {
-    const [record, other] = await harness.project(
-      { deviceId: 'gone' },
-      { deviceId: 'stays' },
-      { deviceId: 'gone', accountId: 'acc-2' },
-    )
-    await erase('gone')
-    const paths = ['', '/positions', '/positions?format=csv', '/positions?format=geojson']
-    for (const path of paths) {
-      expect((await harness.api('GET', `/devices/gone${path}`, { headers })).status).toBe(404)
-      expect((await harness.api('GET', `/devices/stays${path}`, { headers })).status).toBe(200)
-    }
-    const byId = (id = '') => harness.api('GET', `/positions/${id}`, { headers })
-    expect((await byId(record?.recordId)).status).toBe(404)
-    expect((await byId(other?.recordId)).status).toBe(200)
-    for (const query of ['', '?q=gone', '?sort=-lastSeenAt', '?bbox=-180,-90,180,90']) {
-      const { body, text } = await harness.api('GET', `/devices${query}`, { headers })
-      expect(body.data?.items).toBeDefined()
-      expect(text).not.toContain('"gone"')
-    }
-    const { secret } = await harness.createKey({ accountId: 'acc-2' })
-    const theirs = await harness.api('GET', '/devices/gone', { headers: bearer(secret) })
-    expect(theirs.status).toBe(200)
-  })
-
-  test('is recorded in the audit with its actor', async () => {
-    await harness.project({ deviceId: 'audited' })
-    await erase('audited')
-    const [entry] = await harness.store.pageAudit({ accountId: 'acc-1', limit: 1 })
-    expect(entry).toMatchObject({
-      at: harness.clock.time,
-      actor: { kind: 'operator', id: 'op-1', name: 'ana@example.org' },
-      action: 'device.erased',
-      subject: { kind: 'device', id: 'audited' },
-    })
-  })
-
-  test('is the same 404 for an unknown device, one of another account, and one already erased', async () => {
-    await harness.project({ deviceId: 'of acc-1' }, { deviceId: 'twice' })
-    await erase('twice')
-    const before = await erasures()
-    const { secret } = await harness.createKey({ accountId: 'acc-2' })
-    const answers = [
-      await erase('unheard of'),
-      await erase('of acc-1', bearer(secret)),
-      await erase('twice'),
-      await erase('of acc-1\u0000'),
-    ]
-    for (const answer of answers) {
-      expect(answer.status).toBe(404)
-      expect(answer.text).toBe(answers[0]?.text)
-    }
-    expect(await erasures()).toEqual(before)
-    expect((await harness.api('GET', '/devices/of%20acc-1', { headers })).status).toBe(200)
-  })
-
-  test('accepts no parameter and no broken encoding', async () => {
-    await harness.project({ deviceId: 'kept' })
-    expect((await harness.api('DELETE', '/devices/kept?force=1', { headers })).status).toBe(400)
-    expect((await harness.api('DELETE', '/devices/%ff', { headers })).status).toBe(400)
-    expect((await harness.api('GET', '/devices/kept', { headers })).status).toBe(200)
-  })
-
-  test('is a 503 if it cannot be completed, and can be repeated', async () => {
-    await harness.project({ deviceId: 'again' })
-    away.hide = true
-    const refused = await erase('again')
-    expect(refused.status).toBe(503)
-    expect(refused.headers.get('retry-after')).not.toBeNull()
-    // A device hidden before its erasure is in the log would be invisible for good and never
-    // erased.
-    expect((await erasures()).at(-1)?.deviceId).toBe('again')
-    away.hide = false
-    expect((await erase('again')).status).toBe(202)
-    expect((await harness.api('GET', '/devices/again', { headers })).status).toBe(404)
-  })
-
-  test.each(['unshare', 'audit'] as const)(
-    'is completed by a repeat if it was interrupted before its step "%s"',
-    async (step) => {
-      const deviceId = `cut short at ${step}`
-      await harness.project({ deviceId })
-      const expiresAt = new Date(harness.clock.time + 60_000).toISOString()
-      const body = { name: 'Ferry', deviceIds: [deviceId], expiresAt }
-      const created = await harness.api('POST', '/shares', { headers, body })
-      const token = created.body.data?.['token'] as string
-      away[step] = true
-      expect((await erase(deviceId)).status).toBe(503)
-      const erasedAt = harness.clock.time
-      const before = await erasures()
-      away[step] = false
-      harness.clock.time += 5_000
-      const repeat = await erase(deviceId)
-      expect(repeat.status).toBe(202)
-      expect(repeat.body.data).toEqual({ deviceId, erasedAt: new Date(erasedAt).toISOString() })
-      expect(await erasures()).toEqual(before)
-      const [entry] = await harness.store.pageAudit({ accountId: 'acc-1', limit: 1 })
-      expect(entry).toMatchObject({ action: 'device.erased', subject: { id: deviceId } })
-      expect((await erase(deviceId)).status).toBe(404)
-      const shared = await harness.store.findShare(secretHash(token))
-      expect(shared?.share.devices).toEqual([])
-    },
-  )
 })
+
+test('erasing a device leaves no trace of the device, and everything of the others', async () => {
+  const [record, other] = await harness.project(
+    { deviceId: 'gone' },
+    { deviceId: 'stays' },
+    { deviceId: 'gone', accountId: 'acc-2' },
+  )
+  await erase('gone')
+  const paths = ['', '/positions', '/positions?format=csv', '/positions?format=geojson']
+  for (const path of paths) {
+    expect((await harness.api('GET', `/devices/gone${path}`, { headers })).status).toBe(404)
+    expect((await harness.api('GET', `/devices/stays${path}`, { headers })).status).toBe(200)
+  }
+  const byId = (id = '') => harness.api('GET', `/positions/${id}`, { headers })
+  expect((await byId(record?.recordId)).status).toBe(404)
+  expect((await byId(other?.recordId)).status).toBe(200)
+  for (const query of ['', '?q=gone', '?sort=-lastSeenAt', '?bbox=-180,-90,180,90']) {
+    const { body, text } = await harness.api('GET', `/devices${query}`, { headers })
+    expect(body.data?.items).toBeDefined()
+    expect(text).not.toContain('"gone"')
+  }
+  const { secret } = await harness.createKey({ accountId: 'acc-2' })
+  const theirs = await harness.api('GET', '/devices/gone', { headers: bearer(secret) })
+  expect(theirs.status).toBe(200)
+})
+
+test('erasing a device is recorded in the audit with its actor', async () => {
+  await harness.project({ deviceId: 'audited' })
+  await erase('audited')
+  const [entry] = await harness.store.pageAudit({ accountId: 'acc-1', limit: 1 })
+  expect(entry).toMatchObject({
+    at: harness.clock.time,
+    actor: { kind: 'operator', id: 'op-1', name: 'ana@example.org' },
+    action: 'device.erased',
+    subject: { kind: 'device', id: 'audited' },
+  })
+})
+
+test('erasing a device is the same 404 for an unknown device, one of another account, and one already erased', async () => {
+  await harness.project({ deviceId: 'of acc-1' }, { deviceId: 'twice' })
+  await erase('twice')
+  const before = await erasures()
+  const { secret } = await harness.createKey({ accountId: 'acc-2' })
+  const answers = [
+    await erase('unheard of'),
+    await erase('of acc-1', bearer(secret)),
+    await erase('twice'),
+    await erase('of acc-1\u0000'),
+  ]
+  for (const answer of answers) {
+    expect(answer.status).toBe(404)
+    expect(answer.text).toBe(answers[0]?.text)
+  }
+  expect(await erasures()).toEqual(before)
+  expect((await harness.api('GET', '/devices/of%20acc-1', { headers })).status).toBe(200)
+})
+
+test('erasing a device accepts no parameter and no broken encoding', async () => {
+  await harness.project({ deviceId: 'kept' })
+  expect((await harness.api('DELETE', '/devices/kept?force=1', { headers })).status).toBe(400)
+  expect((await harness.api('DELETE', '/devices/%ff', { headers })).status).toBe(400)
+  expect((await harness.api('GET', '/devices/kept', { headers })).status).toBe(200)
+})
+
+test('erasing a device is a 503 if it cannot be completed, and can be repeated', async () => {
+  await harness.project({ deviceId: 'again' })
+  away.hide = true
+  const refused = await erase('again')
+  expect(refused.status).toBe(503)
+  expect(refused.headers.get('retry-after')).not.toBeNull()
+  // A device hidden before its erasure is in the log would be invisible for good and never
+  // erased.
+  expect((await erasures()).at(-1)?.deviceId).toBe('again')
+  away.hide = false
+  expect((await erase('again')).status).toBe(202)
+  expect((await harness.api('GET', '/devices/again', { headers })).status).toBe(404)
+})
+
+test.each(['unshare', 'audit'] as const)(
+  'erasing a device is completed by a repeat if it was interrupted before its step "%s"',
+  async (step) => {
+    const deviceId = `cut short at ${step}`
+    await harness.project({ deviceId })
+    const expiresAt = new Date(harness.clock.time + 60_000).toISOString()
+    const body = { name: 'Ferry', deviceIds: [deviceId], expiresAt }
+    const created = await harness.api('POST', '/shares', { headers, body })
+    const token = created.body.data?.['token'] as string
+    away[step] = true
+    expect((await erase(deviceId)).status).toBe(503)
+    const erasedAt = harness.clock.time
+    const before = await erasures()
+    away[step] = false
+    harness.clock.time += 5_000
+    const repeat = await erase(deviceId)
+    expect(repeat.status).toBe(202)
+    expect(repeat.body.data).toEqual({ deviceId, erasedAt: new Date(erasedAt).toISOString() })
+    expect(await erasures()).toEqual(before)
+    const [entry] = await harness.store.pageAudit({ accountId: 'acc-1', limit: 1 })
+    expect(entry).toMatchObject({ action: 'device.erased', subject: { id: deviceId } })
+    expect((await erase(deviceId)).status).toBe(404)
+    const shared = await harness.store.findShare(secretHash(token))
+    expect(shared?.share.devices).toEqual([])
+  },
+)

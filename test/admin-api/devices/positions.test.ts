@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { PositionReported } from '../../../schemas/position-reported.ts'
 import { T0 } from '../../samples.ts'
@@ -58,97 +58,95 @@ test('a record that does not exist, or not yet, is a 404', async () => {
   }
 })
 
-describe('a history', () => {
-  test('begins with the newest record, or on request with the oldest', async () => {
-    const oldestFirst = inOrder(events)
-    expect((await page('')).ids).toEqual([...oldestFirst].reverse())
-    expect((await page('?order=desc')).ids).toEqual([...oldestFirst].reverse())
-    expect((await page('?order=asc')).ids).toEqual(oldestFirst)
-  })
+test('a history begins with the newest record, or on request with the oldest', async () => {
+  const oldestFirst = inOrder(events)
+  expect((await page('')).ids).toEqual([...oldestFirst].reverse())
+  expect((await page('?order=desc')).ids).toEqual([...oldestFirst].reverse())
+  expect((await page('?order=asc')).ids).toEqual(oldestFirst)
+})
 
-  test('includes `from` and ends before `to`', async () => {
-    const from = new Date(T0 + 1000).toISOString()
-    const to = new Date(T0 + 3000).toISOString()
-    const within = events.filter((e) => e.timestamp >= T0 + 1000 && e.timestamp < T0 + 3000)
-    expect((await page(`?from=${from}&to=${to}&order=asc`)).ids).toEqual(inOrder(within))
-    expect(
-      (await page('?from=20260101T030001%2B0300&to=2026-01-01T00:00:03&order=asc')).ids,
-    ).toEqual(inOrder(within))
-  })
-
-  test('is empty for a device without records in the range, and a 404 for an unknown device', async () => {
-    expect((await page('?from=2026-05-01T00:00:00Z')).body.data).toEqual({
-      items: [],
-      nextCursor: null,
-    })
-    expect((await page('', 'nobody')).status).toBe(404)
-  })
-
-  test('in pages of any size contains each record once and in order', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 1, max: 30 }), fc.boolean(), async (limit, ascending) => {
-        const order = ascending ? 'asc' : 'desc'
-        const seen = await allPages(`?order=${order}&limit=${limit}`)
-        expect(seen).toEqual(ascending ? inOrder(events) : inOrder(events).reverse())
-      }),
-      { numRuns: 30 },
-    )
-  })
-
-  test.each(['asc', 'desc'])(
-    'paged %s while records arrive neither skips nor repeats any',
-    async (order) => {
-      const deviceId = 'tug'
-      let added = 0
-      const before = (await page('?order=asc&limit=1000')).ids
-      const seen = await allPages(`?order=${order}&limit=4`, async () => {
-        added += 1
-        if (added > 8) return
-        // Newer ones, late ones, and ones of a time that has records already.
-        await harness.project(
-          { deviceId, timestamp: T0 + 90_000 + added },
-          { deviceId, timestamp: T0 - 90_000 - added },
-          { deviceId, timestamp: T0 + 2000 },
-        )
-      })
-      expect(new Set(seen).size).toBe(seen.length)
-      expect(seen).toEqual(expect.arrayContaining(before))
-    },
+test('a history includes `from` and ends before `to`', async () => {
+  const from = new Date(T0 + 1000).toISOString()
+  const to = new Date(T0 + 3000).toISOString()
+  const within = events.filter((e) => e.timestamp >= T0 + 1000 && e.timestamp < T0 + 3000)
+  expect((await page(`?from=${from}&to=${to}&order=asc`)).ids).toEqual(inOrder(within))
+  expect((await page('?from=20260101T030001%2B0300&to=2026-01-01T00:00:03&order=asc')).ids).toEqual(
+    inOrder(within),
   )
+})
 
-  test.each([
-    ['limit', '?limit=0'],
-    ['limit', '?limit=1001'],
-    ['from', '?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
-    ['cursor', '?cursor=abc'],
-  ])('refuses a fault in %s: %s', async (field, query) => {
-    const answer = await page(query)
+test('a history is empty for a device without records in the range, and a 404 for an unknown device', async () => {
+  expect((await page('?from=2026-05-01T00:00:00Z')).body.data).toEqual({
+    items: [],
+    nextCursor: null,
+  })
+  expect((await page('', 'nobody')).status).toBe(404)
+})
+
+test('a history in pages of any size contains each record once and in order', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 30 }), fc.boolean(), async (limit, ascending) => {
+      const order = ascending ? 'asc' : 'desc'
+      const seen = await allPages(`?order=${order}&limit=${limit}`)
+      expect(seen).toEqual(ascending ? inOrder(events) : inOrder(events).reverse())
+    }),
+    { numRuns: 30 },
+  )
+})
+
+test.each(['asc', 'desc'])(
+  'a history paged %s while records arrive neither skips nor repeats any',
+  async (order) => {
+    const deviceId = 'tug'
+    let added = 0
+    const before = (await page('?order=asc&limit=1000')).ids
+    const seen = await allPages(`?order=${order}&limit=4`, async () => {
+      added += 1
+      if (added > 8) return
+      // Newer ones, late ones, and ones of a time that has records already.
+      await harness.project(
+        { deviceId, timestamp: T0 + 90_000 + added },
+        { deviceId, timestamp: T0 - 90_000 - added },
+        { deviceId, timestamp: T0 + 2000 },
+      )
+    })
+    expect(new Set(seen).size).toBe(seen.length)
+    expect(seen).toEqual(expect.arrayContaining(before))
+  },
+)
+
+test.each([
+  ['limit', '?limit=0'],
+  ['limit', '?limit=1001'],
+  ['from', '?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
+  ['cursor', '?cursor=abc'],
+])('a history refuses a fault in %s: %s', async (field, query) => {
+  const answer = await page(query)
+  expect(answer.status).toBe(400)
+  const [fault] = answer.body.details ?? []
+  expect(fault?.field.split('[')[0]).toBe(field)
+  expect(fault?.message).toContain(field)
+})
+
+test('a history refuses a cursor of another account, device, order or range', async () => {
+  const cursor = (await page('?limit=2')).body.data?.nextCursor ?? ''
+  expect((await page(`?limit=3&cursor=${cursor}`)).status).toBe(200)
+  const refused = [
+    await page(`?cursor=${cursor}&order=asc`),
+    await page(`?cursor=${cursor}&from=2026-01-01T00:00:00Z`),
+    await page(`?cursor=${cursor}&to=2026-01-02T00:00:00Z`),
+    await page(`?cursor=${cursor}`, 'other'),
+    await harness.api('GET', `/devices?cursor=${cursor}`, { headers }),
+    await harness.api('GET', `/keys?cursor=${cursor}`, { headers }),
+  ]
+  const { secret } = await harness.createKey({ accountId: 'acc-2' })
+  refused.push(
+    await harness.api('GET', `/devices/tug/positions?cursor=${cursor}`, {
+      headers: { Authorization: `Bearer ${secret}` },
+    }),
+  )
+  for (const answer of refused) {
     expect(answer.status).toBe(400)
-    const [fault] = answer.body.details ?? []
-    expect(fault?.field.split('[')[0]).toBe(field)
-    expect(fault?.message).toContain(field)
-  })
-
-  test('refuses a cursor of another account, device, order or range', async () => {
-    const cursor = (await page('?limit=2')).body.data?.nextCursor ?? ''
-    expect((await page(`?limit=3&cursor=${cursor}`)).status).toBe(200)
-    const refused = [
-      await page(`?cursor=${cursor}&order=asc`),
-      await page(`?cursor=${cursor}&from=2026-01-01T00:00:00Z`),
-      await page(`?cursor=${cursor}&to=2026-01-02T00:00:00Z`),
-      await page(`?cursor=${cursor}`, 'other'),
-      await harness.api('GET', `/devices?cursor=${cursor}`, { headers }),
-      await harness.api('GET', `/keys?cursor=${cursor}`, { headers }),
-    ]
-    const { secret } = await harness.createKey({ accountId: 'acc-2' })
-    refused.push(
-      await harness.api('GET', `/devices/tug/positions?cursor=${cursor}`, {
-        headers: { Authorization: `Bearer ${secret}` },
-      }),
-    )
-    for (const answer of refused) {
-      expect(answer.status).toBe(400)
-      expect(answer.body.details?.[0]?.field).toBe('cursor')
-    }
-  })
+    expect(answer.body.details?.[0]?.field).toBe('cursor')
+  }
 })

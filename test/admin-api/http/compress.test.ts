@@ -1,6 +1,6 @@
 import { get, type IncomingMessage } from 'node:http'
 import { constants, createGunzip, gunzipSync } from 'node:zlib'
-import { beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import { compressTexts } from '../../../admin-api/http/compress.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported } from '../../samples.ts'
@@ -37,36 +37,34 @@ async function bytesOf(response: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(parts)
 }
 
-describe('lists', () => {
-  test.each(['/devices', '/devices?limit=50', '/devices/tug-1/activity'])(
-    '%s is the same compressed, and smaller',
-    async (path) => {
-      const plain = await ask(path)
-      const compressed = await ask(path, 'gzip, deflate, br')
-      expect(plain.headers['content-encoding']).toBeUndefined()
-      expect(compressed.headers['content-encoding']).toBe('gzip')
-      for (const { headers } of [plain, compressed]) {
-        expect(headers.vary).toBe('Accept-Encoding')
-        expect(headers['content-type']).toBe('application/json; charset=utf-8')
-      }
-      const [whole, small] = [await bytesOf(plain), await bytesOf(compressed)]
-      expect(gunzipSync(small).equals(whole)).toBe(true)
-      expect(small.length).toBeLessThan(whole.length / 3)
-    },
-  )
+test.each(['/devices', '/devices?limit=50', '/devices/tug-1/activity'])(
+  '%s is the same compressed, and smaller',
+  async (path) => {
+    const plain = await ask(path)
+    const compressed = await ask(path, 'gzip, deflate, br')
+    expect(plain.headers['content-encoding']).toBeUndefined()
+    expect(compressed.headers['content-encoding']).toBe('gzip')
+    for (const { headers } of [plain, compressed]) {
+      expect(headers.vary).toBe('Accept-Encoding')
+      expect(headers['content-type']).toBe('application/json; charset=utf-8')
+    }
+    const [whole, small] = [await bytesOf(plain), await bytesOf(compressed)]
+    expect(gunzipSync(small).equals(whole)).toBe(true)
+    expect(small.length).toBeLessThan(whole.length / 3)
+  },
+)
 
-  test.each([undefined, 'identity', 'gzip;q=0', 'br', ''])(
-    'come plain to a client that takes %j',
-    async (encoding) => {
-      expect((await ask('/devices', encoding)).headers['content-encoding']).toBeUndefined()
-    },
-  )
+test.each([undefined, 'identity', 'gzip;q=0', 'br', ''])(
+  'lists come plain to a client that takes %j',
+  async (encoding) => {
+    expect((await ask('/devices', encoding)).headers['content-encoding']).toBeUndefined()
+  },
+)
 
-  test('are not compressed where they are small', async () => {
-    const response = await ask('/devices?limit=1', 'gzip')
-    expect(response.headers['content-encoding']).toBeUndefined()
-    expect(response.headers.vary).toBe('Accept-Encoding')
-  })
+test('lists are not compressed where they are small', async () => {
+  const response = await ask('/devices?limit=1', 'gzip')
+  expect(response.headers['content-encoding']).toBeUndefined()
+  expect(response.headers.vary).toBe('Accept-Encoding')
 })
 
 test('answers that hold secrets are never compressed', async () => {
@@ -114,43 +112,36 @@ test('a compressed stream gives each event out at once', async () => {
   await eventually(async () => (await harness.metric('gps_stream_readers')) === 0)
 })
 
-describe('texts compressed one by one', () => {
-  test('can each be read before the next one is asked for, whatever their sizes', async () => {
-    const texts = [
-      'a',
-      'b'.repeat(100_000),
-      '€',
-      Array.from({ length: 90_000 }, Math.random).join(),
-    ]
-    let asked = 0
-    async function* all() {
-      for (const text of texts) {
-        asked += 1
-        yield await Promise.resolve(text)
-      }
+test('texts compressed one by one can each be read before the next one is asked for, whatever their sizes', async () => {
+  const texts = ['a', 'b'.repeat(100_000), '€', Array.from({ length: 90_000 }, Math.random).join()]
+  let asked = 0
+  async function* all() {
+    for (const text of texts) {
+      asked += 1
+      yield await Promise.resolve(text)
     }
-    let packed = Buffer.alloc(0)
-    for await (const part of compressTexts(all())) {
-      packed = Buffer.concat([packed, part])
-      const whole = gunzipSync(packed, { finishFlush: constants.Z_SYNC_FLUSH }).toString()
-      expect(whole).toBe(texts.slice(0, asked).join(''))
-    }
-    expect(gunzipSync(packed).toString()).toBe(texts.join(''))
-  })
+  }
+  let packed = Buffer.alloc(0)
+  for await (const part of compressTexts(all())) {
+    packed = Buffer.concat([packed, part])
+    const whole = gunzipSync(packed, { finishFlush: constants.Z_SYNC_FLUSH }).toString()
+    expect(whole).toBe(texts.slice(0, asked).join(''))
+  }
+  expect(gunzipSync(packed).toString()).toBe(texts.join(''))
+})
 
-  test('end with their reader', async () => {
-    let ended = false
-    async function* endless() {
-      try {
-        for (;;) yield await Promise.resolve('x')
-      } finally {
-        ended = true
-      }
+test('texts compressed one by one end with their reader', async () => {
+  let ended = false
+  async function* endless() {
+    try {
+      for (;;) yield await Promise.resolve('x')
+    } finally {
+      ended = true
     }
-    for await (const part of compressTexts(endless())) {
-      expect(part.length).toBeGreaterThan(0)
-      break
-    }
-    expect(ended).toBe(true)
-  })
+  }
+  for await (const part of compressTexts(endless())) {
+    expect(part.length).toBeGreaterThan(0)
+    break
+  }
+  expect(ended).toBe(true)
 })

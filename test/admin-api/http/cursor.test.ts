@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { readCursor, writeCursor } from '../../../admin-api/http/cursor.ts'
 import { ApiError } from '../../../runtime/errors.ts'
@@ -7,83 +7,77 @@ import { anyText } from '../../any-text.ts'
 
 const list = { name: 'positions', accountId: 'acc-1', filter: { deviceId: 'tug', order: 'asc' } }
 
-describe('a cursor', () => {
-  test('leads back to its place, whatever that holds', () => {
-    fc.assert(
-      fc.property(fc.maxSafeInteger(), anyText(), (time, id) => {
-        const cursor = writeCursor(list, [time, id])
-        expect(cursor).toMatch(/^[\w.-]+$/)
-        expect(readCursor(cursor, list, ['number', 'text'])).toEqual([time === 0 ? 0 : time, id])
-      }),
-    )
-  })
+test('a cursor leads back to its place, whatever that holds', () => {
+  fc.assert(
+    fc.property(fc.maxSafeInteger(), anyText(), (time, id) => {
+      const cursor = writeCursor(list, [time, id])
+      expect(cursor).toMatch(/^[\w.-]+$/)
+      expect(readCursor(cursor, list, ['number', 'text'])).toEqual([time === 0 ? 0 : time, id])
+    }),
+  )
+})
 
-  test('that is damaged in any one character is refused', () => {
-    const cursor = writeCursor(list, [1_767_225_600_000, '01KDVN9C000000000000000001'])
-    fc.assert(
-      fc.property(
-        fc.nat(cursor.length - 1),
-        fc.constantFrom(...'abcXYZ019-_.=+/ é'),
-        (at, other) => {
-          fc.pre(cursor[at] !== other)
-          const damaged = cursor.slice(0, at) + other + cursor.slice(at + 1)
-          expect(() => readCursor(damaged, list, ['number', 'text'])).toThrow(ApiError)
-        },
-      ),
-      { numRuns: 500 },
-    )
-  })
+test('a cursor that is damaged in any one character is refused', () => {
+  const cursor = writeCursor(list, [1_767_225_600_000, '01KDVN9C000000000000000001'])
+  fc.assert(
+    fc.property(fc.nat(cursor.length - 1), fc.constantFrom(...'abcXYZ019-_.=+/ é'), (at, other) => {
+      fc.pre(cursor[at] !== other)
+      const damaged = cursor.slice(0, at) + other + cursor.slice(at + 1)
+      expect(() => readCursor(damaged, list, ['number', 'text'])).toThrow(ApiError)
+    }),
+    { numRuns: 500 },
+  )
+})
 
-  test('that is cut short or has something behind it is refused', () => {
-    const cursor = writeCursor(list, ['a'])
-    for (let length = 0; length < cursor.length; length += 1) {
-      expect(() => readCursor(cursor.slice(0, length), list, ['text'])).toThrow(ApiError)
-    }
-    for (const more of ['=', '.', '.x', ' ', cursor]) {
-      expect(() => readCursor(cursor + more, list, ['text'])).toThrow(ApiError)
-    }
-  })
+test('a cursor that is cut short or has something behind it is refused', () => {
+  const cursor = writeCursor(list, ['a'])
+  for (let length = 0; length < cursor.length; length += 1) {
+    expect(() => readCursor(cursor.slice(0, length), list, ['text'])).toThrow(ApiError)
+  }
+  for (const more of ['=', '.', '.x', ' ', cursor]) {
+    expect(() => readCursor(cursor + more, list, ['text'])).toThrow(ApiError)
+  }
+})
 
-  test('of any other text is refused', () => {
-    fc.assert(
-      fc.property(fc.string(), (text) => {
-        expect(() => readCursor(text, list, ['text'])).toThrow(ApiError)
-      }),
-    )
-  })
+test('a cursor of any other text is refused', () => {
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      expect(() => readCursor(text, list, ['text'])).toThrow(ApiError)
+    }),
+  )
+})
 
-  test.each([
-    { ...list, accountId: 'acc-2' },
-    { ...list, name: 'devices' },
-    { ...list, filter: { ...list.filter, order: 'desc' } },
-    { ...list, filter: { ...list.filter, from: 0 } },
-    { name: list.name, accountId: list.accountId },
-  ])('of one list is refused by another: %j', (other) => {
-    expect(() => readCursor(writeCursor(list, ['a']), other, ['text'])).toThrow(ApiError)
-  })
+test.each([
+  { ...list, accountId: 'acc-2' },
+  { ...list, name: 'devices' },
+  { ...list, filter: { ...list.filter, order: 'desc' } },
+  { ...list, filter: { ...list.filter, from: 0 } },
+  { name: list.name, accountId: list.accountId },
+])('a cursor of one list is refused by another: %j', (other) => {
+  expect(() => readCursor(writeCursor(list, ['a']), other, ['text'])).toThrow(ApiError)
+})
 
-  test('made by somebody who knows how can hold nothing but texts and whole numbers', () => {
-    const forged = (text: string) => {
-      const scoped = JSON.stringify([list.accountId, list.name, list.filter, text])
-      const sum = createHash('sha256').update(scoped).digest('base64url').slice(0, 22)
-      return `${Buffer.from(text).toString('base64url')}.${sum}`
-    }
-    expect(readCursor(forged('["a"]'), list, ['text'])).toEqual(['a'])
-    for (const place of [
-      '[{"$gt":""}]',
-      '[null]',
-      '[["a"]]',
-      '{"0":"a","length":1}',
-      '5',
-      'null',
-      '{',
-    ]) {
-      expect(() => readCursor(forged(place), list, ['text'])).toThrow(ApiError)
-      expect(() => readCursor(forged(place), list, ['number'])).toThrow(ApiError)
-    }
-    expect(() => readCursor(forged('[1.5]'), list, ['number'])).toThrow(ApiError)
-    expect(() => readCursor(forged('["a","b"]'), list, ['text'])).toThrow(ApiError)
-  })
+test('a cursor made by somebody who knows how can hold nothing but texts and whole numbers', () => {
+  const forged = (text: string) => {
+    const scoped = JSON.stringify([list.accountId, list.name, list.filter, text])
+    const sum = createHash('sha256').update(scoped).digest('base64url').slice(0, 22)
+    return `${Buffer.from(text).toString('base64url')}.${sum}`
+  }
+  expect(readCursor(forged('["a"]'), list, ['text'])).toEqual(['a'])
+  for (const place of [
+    '[{"$gt":""}]',
+    '[null]',
+    '[["a"]]',
+    '{"0":"a","length":1}',
+    '5',
+    'null',
+    '{',
+  ]) {
+    expect(() => readCursor(forged(place), list, ['text'])).toThrow(ApiError)
+    expect(() => readCursor(forged(place), list, ['number'])).toThrow(ApiError)
+  }
+  expect(() => readCursor(forged('[1.5]'), list, ['number'])).toThrow(ApiError)
+  expect(() => readCursor(forged('["a","b"]'), list, ['text'])).toThrow(ApiError)
 })
 
 test('no cursor is the first page', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { isApiKey, keyHint, newApiKey, secretHash } from '../../../schemas/api-key.ts'
 import { adminForAllTests, bearer, startAdmin, type AdminHarness } from '../admin-harness.ts'
 
@@ -10,79 +10,77 @@ function create(body: object) {
   return harness.api('POST', '/keys', { body, headers })
 }
 
-describe('making a key', () => {
-  test('shows the secret once, and stores only its hash', async () => {
-    const answer = await create({ name: 'gateway' })
-    expect(answer.status).toBe(201)
-    const { id, key: secret, ...rest } = answer.body.data as { id: string; key: string }
-    expect(isApiKey(secret)).toBe(true)
-    expect(rest).toEqual({
-      name: 'gateway',
-      hint: keyHint(secret),
-      scopes: ['positions:write'],
-      status: 'active',
-      createdAt: new Date(harness.clock.now()).toISOString(),
-      expiresAt: null,
-      lastUsedAt: null,
-      revokedAt: null,
-      previousValidUntil: null,
-      deviceIds: null,
-      rateLimit: null,
-    })
-    const read = await harness.api('GET', `/keys/${id}`, { headers })
-    expect(read.body.data).toEqual({ id, ...rest })
-    expect((await harness.store.findGrant(secretHash(secret)))?.key.id).toBe(id)
+test('making a key shows the secret once, and stores only its hash', async () => {
+  const answer = await create({ name: 'gateway' })
+  expect(answer.status).toBe(201)
+  const { id, key: secret, ...rest } = answer.body.data as { id: string; key: string }
+  expect(isApiKey(secret)).toBe(true)
+  expect(rest).toEqual({
+    name: 'gateway',
+    hint: keyHint(secret),
+    scopes: ['positions:write'],
+    status: 'active',
+    createdAt: new Date(harness.clock.now()).toISOString(),
+    expiresAt: null,
+    lastUsedAt: null,
+    revokedAt: null,
+    previousValidUntil: null,
+    deviceIds: null,
+    rateLimit: null,
   })
+  const read = await harness.api('GET', `/keys/${id}`, { headers })
+  expect(read.body.data).toEqual({ id, ...rest })
+  expect((await harness.store.findGrant(secretHash(secret)))?.key.id).toBe(id)
+})
 
-  test('accepts every limit of a key', async () => {
-    const wanted = {
-      name: '<b>Ünïcode</b> & co',
-      scopes: ['positions:read', 'devices:read'],
-      deviceIds: ['truck 7', 'جرار ٥', 'boat-*'],
-      rateLimit: 120,
-    }
-    const answer = await create({ ...wanted, expiresAt: '2026-02-01T02:00:00+02:00' })
-    expect(answer.body.data).toMatchObject({ ...wanted, expiresAt: '2026-02-01T00:00:00.000Z' })
-  })
+test('making a key accepts every limit of a key', async () => {
+  const wanted = {
+    name: '<b>Ünïcode</b> & co',
+    scopes: ['positions:read', 'devices:read'],
+    deviceIds: ['truck 7', 'جرار ٥', 'boat-*'],
+    rateLimit: 120,
+  }
+  const answer = await create({ ...wanted, expiresAt: '2026-02-01T02:00:00+02:00' })
+  expect(answer.body.data).toMatchObject({ ...wanted, expiresAt: '2026-02-01T00:00:00.000Z' })
+})
 
-  test('accepts null for optional fields', async () => {
-    const answer = await create({
-      name: 'x',
-      scopes: null,
-      expiresAt: null,
-      deviceIds: null,
-      rateLimit: null,
-    })
-    expect(answer.status).toBe(201)
-    expect(answer.body.data).toMatchObject({ scopes: ['positions:write'], expiresAt: null })
+test('making a key accepts null for optional fields', async () => {
+  const answer = await create({
+    name: 'x',
+    scopes: null,
+    expiresAt: null,
+    deviceIds: null,
+    rateLimit: null,
   })
+  expect(answer.status).toBe(201)
+  expect(answer.body.data).toMatchObject({ scopes: ['positions:write'], expiresAt: null })
+})
 
-  test.each([
-    ['name', { name: ' x' }],
-    ['name', { name: 'x\u0000' }],
-    ['name', { name: 'x'.repeat(101) }],
-    ['name', { name: newApiKey() }],
-    ['deviceIds', { name: 'x', deviceIds: ['van', newApiKey()] }],
-    ['scopes', { name: 'x', scopes: ['everything'] }],
-    ['expiresAt', { name: 'x', expiresAt: '2025-12-31T00:00:00Z' }],
-    ['deviceIds', { name: 'x', deviceIds: ['\ud800'] }],
-    ['rateLimit', { name: 'x', rateLimit: 0 }],
-  ])('refuses a fault in %s: %j', async (field, body) => {
-    const answer = await create(body)
-    expect(answer.body).toMatchObject({ code: 400, error: 'INVALID_PARAMS' })
-    expect(answer.body.details?.map((fault) => fault.field)).toEqual([field])
-    expect(answer.body.message).toContain(field)
-  })
+test.each([
+  ['name', { name: ' x' }],
+  ['name', { name: 'x\u0000' }],
+  ['name', { name: 'x'.repeat(101) }],
+  ['name', { name: newApiKey() }],
+  ['deviceIds', { name: 'x', deviceIds: ['van', newApiKey()] }],
+  ['scopes', { name: 'x', scopes: ['everything'] }],
+  ['expiresAt', { name: 'x', expiresAt: '2025-12-31T00:00:00Z' }],
+  ['deviceIds', { name: 'x', deviceIds: ['\ud800'] }],
+  ['rateLimit', { name: 'x', rateLimit: 0 }],
+])('making a key refuses a fault in %s: %j', async (field, body) => {
+  const answer = await create(body)
+  expect(answer.body).toMatchObject({ code: 400, error: 'INVALID_PARAMS' })
+  expect(answer.body.details?.map((fault) => fault.field)).toEqual([field])
+  expect(answer.body.message).toContain(field)
+})
 
-  test('names all faults at once', async () => {
-    const answer = await create({ scopes: [], rateLimit: -1, nmae: 'x' })
-    expect(answer.body.details?.map(({ field }) => field).sort()).toEqual([
-      'name',
-      'nmae',
-      'rateLimit',
-      'scopes',
-    ])
-  })
+test('making a key names all faults at once', async () => {
+  const answer = await create({ scopes: [], rateLimit: -1, nmae: 'x' })
+  expect(answer.body.details?.map(({ field }) => field).sort()).toEqual([
+    'name',
+    'nmae',
+    'rateLimit',
+    'scopes',
+  ])
 })
 
 test('revoking a key twice is the same as once, and afterwards the key opens nothing', async () => {

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, expect, test } from '@jest/globals'
 import { hashPassword } from '../../../admin-api/sign-in/password.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
 import { startAdmin, PASSWORD, type AdminHarness } from '../admin-harness.ts'
@@ -32,89 +32,87 @@ function cookieOf({ headers }: { headers: Headers }): string {
   return cookie.split(';')[0] ?? ''
 }
 
-describe('signing in', () => {
-  test('answers who one is and sets a cookie that scripts and other sites cannot use', async () => {
-    const answer = await signIn()
-    expect(answer.status).toBe(200)
-    expect(answer.body.data).toEqual({
-      operator: { id: 'op-1', email: EMAIL, role: 'admin', platform: false },
-      account: { id: 'acc-1', name: 'Account acc-1' },
-      idleEndsAt: iso(harness.clock.now() + 30 * MINUTE),
-      endsAt: iso(harness.clock.now() + 12 * 60 * MINUTE),
-    })
-    const cookies = answer.headers.getSetCookie()
-    expect(cookies).toHaveLength(1)
-    expect(cookies[0]).toMatch(/^gps_session=[\w-]{22}; path=\/; samesite=strict; httponly$/i)
-    const me = await harness.api('GET', '/session', { headers: { Cookie: cookieOf(answer) } })
-    expect(me.body.data).toEqual(answer.body.data)
+test('signing in answers who one is and sets a cookie that scripts and other sites cannot use', async () => {
+  const answer = await signIn()
+  expect(answer.status).toBe(200)
+  expect(answer.body.data).toEqual({
+    operator: { id: 'op-1', email: EMAIL, role: 'admin', platform: false },
+    account: { id: 'acc-1', name: 'Account acc-1' },
+    idleEndsAt: iso(harness.clock.now() + 30 * MINUTE),
+    endsAt: iso(harness.clock.now() + 12 * 60 * MINUTE),
   })
+  const cookies = answer.headers.getSetCookie()
+  expect(cookies).toHaveLength(1)
+  expect(cookies[0]).toMatch(/^gps_session=[\w-]{22}; path=\/; samesite=strict; httponly$/i)
+  const me = await harness.api('GET', '/session', { headers: { Cookie: cookieOf(answer) } })
+  expect(me.body.data).toEqual(answer.body.data)
+})
 
-  test('takes the e-mail in any case', async () => {
-    expect((await signIn({ email: 'ANA@Example.ORG' })).status).toBe(200)
-  })
+test('signing in takes the e-mail in any case', async () => {
+  expect((await signIn({ email: 'ANA@Example.ORG' })).status).toBe(200)
+})
 
-  test('answers the same to a wrong password, an unknown e-mail and a suspended account', async () => {
-    const wrong = await signIn({ password: 'wrong' })
-    const unknown = await signIn({ email: 'nobody@example.org' })
-    await harness.store.suspendAccount({ accountId: 'acc-1', suspended: true })
-    const suspended = await signIn()
-    for (const answer of [wrong, unknown, suspended]) {
-      expect(answer.status).toBe(401)
-      expect(answer.text).toBe(wrong.text)
-      expect(answer.headers.getSetCookie()).toEqual([])
-    }
-  })
+test('signing in answers the same to a wrong password, an unknown e-mail and a suspended account', async () => {
+  const wrong = await signIn({ password: 'wrong' })
+  const unknown = await signIn({ email: 'nobody@example.org' })
+  await harness.store.suspendAccount({ accountId: 'acc-1', suspended: true })
+  const suspended = await signIn()
+  for (const answer of [wrong, unknown, suspended]) {
+    expect(answer.status).toBe(401)
+    expect(answer.text).toBe(wrong.text)
+    expect(answer.headers.getSetCookie()).toEqual([])
+  }
+})
 
-  test('takes as long for an unknown e-mail as for a wrong password', async () => {
-    const took = async (email: string) => {
-      const start = performance.now()
-      await signIn({ email, password: 'wrong' })
-      return performance.now() - start
-    }
-    const { email } = await realOperator()
-    let [known, unknown] = [Infinity, Infinity]
-    // In turn, so that a machine that becomes busy slows down both.
-    for (let turn = 0; turn < 5; turn += 1) {
-      known = Math.min(known, await took(email))
-      unknown = Math.min(unknown, await took('nobody@example.org'))
-    }
-    expect(unknown).toBeGreaterThan(known / 3)
-    expect(known).toBeGreaterThan(unknown / 3)
-  })
+test('signing in takes as long for an unknown e-mail as for a wrong password', async () => {
+  const took = async (email: string) => {
+    const start = performance.now()
+    await signIn({ email, password: 'wrong' })
+    return performance.now() - start
+  }
+  const { email } = await realOperator()
+  let [known, unknown] = [Infinity, Infinity]
+  // In turn, so that a machine that becomes busy slows down both.
+  for (let turn = 0; turn < 5; turn += 1) {
+    known = Math.min(known, await took(email))
+    unknown = Math.min(unknown, await took('nobody@example.org'))
+  }
+  expect(unknown).toBeGreaterThan(known / 3)
+  expect(known).toBeGreaterThan(unknown / 3)
+})
 
-  test('gives a new secret each time and ends the session it replaces', async () => {
-    const first = cookieOf(await signIn())
-    const second = cookieOf(await signIn({}, { Cookie: first }))
-    expect(second).not.toBe(first)
-    expect((await harness.api('GET', '/session', { headers: { Cookie: first } })).status).toBe(401)
-    expect((await harness.api('GET', '/session', { headers: { Cookie: second } })).status).toBe(200)
-  })
+test('signing in gives a new secret each time and ends the session it replaces', async () => {
+  const first = cookieOf(await signIn())
+  const second = cookieOf(await signIn({}, { Cookie: first }))
+  expect(second).not.toBe(first)
+  expect((await harness.api('GET', '/session', { headers: { Cookie: first } })).status).toBe(401)
+  expect((await harness.api('GET', '/session', { headers: { Cookie: second } })).status).toBe(200)
+})
 
-  test('is refused with 429 after 10 failures of one address and e-mail', async () => {
-    for (let turn = 0; turn < 10; turn += 1) {
-      expect((await signIn({ password: `wrong ${turn}` })).status).toBe(401)
-    }
-    const refused = await signIn()
-    expect(refused.body.error).toBe('RATE_LIMITED')
-    const seconds = Number(refused.headers.get('retry-after'))
-    expect(seconds).toBeGreaterThan(14 * 60)
-    expect(seconds).toBeLessThanOrEqual(15 * 60)
-    expect((await signIn({ email: 'ANA@example.org' })).status).toBe(429)
-    expect((await signIn({ email: 'other@example.org' })).status).toBe(401)
-  })
+test('signing in is refused with 429 after 10 failures of one address and e-mail', async () => {
+  for (let turn = 0; turn < 10; turn += 1) {
+    expect((await signIn({ password: `wrong ${turn}` })).status).toBe(401)
+  }
+  const refused = await signIn()
+  expect(refused.body.error).toBe('RATE_LIMITED')
+  const seconds = Number(refused.headers.get('retry-after'))
+  expect(seconds).toBeGreaterThan(14 * 60)
+  expect(seconds).toBeLessThanOrEqual(15 * 60)
+  expect((await signIn({ email: 'ANA@example.org' })).status).toBe(429)
+  expect((await signIn({ email: 'other@example.org' })).status).toBe(401)
+})
 
-  test('is given no more guesses by asking many times at once', async () => {
-    const { email } = await realOperator()
-    const answers = await Promise.all(
-      Array.from({ length: 30 }, (_, turn) => signIn({ email, password: `wrong ${turn}` })),
-    )
-    expect(answers.filter(({ status }) => status === 401)).toHaveLength(10)
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(20)
-  })
+test('signing in is given no more guesses by asking many times at once', async () => {
+  const { email } = await realOperator()
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, (_, turn) => signIn({ email, password: `wrong ${turn}` })),
+  )
+  expect(answers.filter(({ status }) => status === 401)).toHaveLength(10)
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(20)
+})
 
-  test('is not hindered by having signed in often', async () => {
-    for (let turn = 0; turn < 12; turn += 1) expect((await signIn()).status).toBe(200)
-  })
+test('signing in is not hindered by having signed in often', async () => {
+  for (let turn = 0; turn < 12; turn += 1) expect((await signIn()).status).toBe(200)
 })
 
 test('a cookie is Secure where a proxy that is trusted says that it speaks TLS', async () => {
@@ -205,52 +203,48 @@ test('failures are counted per client, as the trusted proxy names it', async () 
   expect(statuses).toEqual([429, 401])
 })
 
-describe('a session', () => {
-  test('ends when one signs out, and the cookie goes', async () => {
-    const headers = await harness.createSession()
-    const answer = await harness.api('DELETE', '/session', { headers })
-    expect(answer.status).toBe(200)
-    expect(answer.headers.getSetCookie()[0]).toMatch(/^gps_session=; .*expires=Thu, 01 Jan 1970/i)
-    expect((await harness.api('GET', '/session', { headers })).status).toBe(401)
-  })
+test('a session ends when one signs out, and the cookie goes', async () => {
+  const headers = await harness.createSession()
+  const answer = await harness.api('DELETE', '/session', { headers })
+  expect(answer.status).toBe(200)
+  expect(answer.headers.getSetCookie()[0]).toMatch(/^gps_session=; .*expires=Thu, 01 Jan 1970/i)
+  expect((await harness.api('GET', '/session', { headers })).status).toBe(401)
+})
 
-  test('ends after 30 minutes without a request', async () => {
-    const headers = await harness.createSession()
-    for (let turn = 0; turn < 3; turn += 1) {
-      harness.clock.time += 29 * MINUTE
-      expect((await harness.api('GET', '/session', { headers })).status).toBe(200)
-    }
-    harness.clock.time += 30 * MINUTE
-    expect((await harness.api('GET', '/session', { headers })).status).toBe(401)
-  })
+test('a session ends after 30 minutes without a request', async () => {
+  const headers = await harness.createSession()
+  for (let turn = 0; turn < 3; turn += 1) {
+    harness.clock.time += 29 * MINUTE
+    expect((await harness.api('GET', '/session', { headers })).status).toBe(200)
+  }
+  harness.clock.time += 30 * MINUTE
+  expect((await harness.api('GET', '/session', { headers })).status).toBe(401)
+})
 
-  test('says when it ends, and is moved on by asking, though not within a minute', async () => {
-    const headers = await harness.createSession()
-    const begun = harness.clock.now()
-    const ends = async (afterMs: number) => {
-      harness.clock.time = begun + afterMs
-      const { data } = (await harness.api('GET', '/session', { headers })).body
-      const times = [data?.['idleEndsAt'], data?.['endsAt']].map((time) =>
-        Date.parse(time as string),
-      )
-      return times.map((time) => (time - begun) / MINUTE)
-    }
-    expect(await ends(59_999)).toEqual([30, 12 * 60])
-    expect(await ends(MINUTE)).toEqual([31, 12 * 60])
-    for (let minutes = 20; minutes < 11.5 * 60; minutes += 20) await ends(minutes * MINUTE)
-    expect(await ends(11.4 * 60 * MINUTE)).toEqual([11.9 * 60, 12 * 60])
-    expect(await ends(11.6 * 60 * MINUTE)).toEqual([12 * 60, 12 * 60])
-  })
+test('a session says when it ends, and is moved on by asking, though not within a minute', async () => {
+  const headers = await harness.createSession()
+  const begun = harness.clock.now()
+  const ends = async (afterMs: number) => {
+    harness.clock.time = begun + afterMs
+    const { data } = (await harness.api('GET', '/session', { headers })).body
+    const times = [data?.['idleEndsAt'], data?.['endsAt']].map((time) => Date.parse(time as string))
+    return times.map((time) => (time - begun) / MINUTE)
+  }
+  expect(await ends(59_999)).toEqual([30, 12 * 60])
+  expect(await ends(MINUTE)).toEqual([31, 12 * 60])
+  for (let minutes = 20; minutes < 11.5 * 60; minutes += 20) await ends(minutes * MINUTE)
+  expect(await ends(11.4 * 60 * MINUTE)).toEqual([11.9 * 60, 12 * 60])
+  expect(await ends(11.6 * 60 * MINUTE)).toEqual([12 * 60, 12 * 60])
+})
 
-  test('ends after 12 hours even when it is used all the time', async () => {
-    const headers = await harness.createSession()
-    for (let minutes = 20; minutes < 12 * 60; minutes += 20) {
-      harness.clock.time += 20 * MINUTE
-      expect((await harness.api('GET', '/session', { headers })).status).toBe(200)
-    }
+test('a session ends after 12 hours even when it is used all the time', async () => {
+  const headers = await harness.createSession()
+  for (let minutes = 20; minutes < 12 * 60; minutes += 20) {
     harness.clock.time += 20 * MINUTE
-    expect((await harness.api('GET', '/session', { headers })).status).toBe(401)
-  })
+    expect((await harness.api('GET', '/session', { headers })).status).toBe(200)
+  }
+  harness.clock.time += 20 * MINUTE
+  expect((await harness.api('GET', '/session', { headers })).status).toBe(401)
 })
 
 test('no session begins with a password that was changed while it was checked', async () => {

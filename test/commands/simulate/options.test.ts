@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { UsageError } from '../../../commands/command.ts'
 import { parseOptions } from '../../../commands/simulate/options.ts'
 
@@ -6,93 +6,91 @@ const KEY = 'gps_0123456789'
 const parse = (line: string, env: Record<string, string> = { GPS_KEY: KEY }) =>
   parseOptions(line.split(' ').filter(Boolean), env)
 
-describe('the arguments of the simulation', () => {
-  test('a key alone moves ten devices against the local service', () => {
-    expect(parse(`--key ${KEY}`, {})).toEqual({
-      url: new URL('http://localhost:8080'),
-      key: KEY,
-      giveUpMs: 60_000,
-      source: {
-        kind: 'moving',
-        devices: 10,
-        rate: 1,
-        count: Infinity,
-        prefix: 'simulated-',
-        seed: 1,
-      },
-    })
+test('a key alone moves ten devices against the local service', () => {
+  expect(parse(`--key ${KEY}`, {})).toEqual({
+    url: new URL('http://localhost:8080'),
+    key: KEY,
+    giveUpMs: 60_000,
+    source: {
+      kind: 'moving',
+      devices: 10,
+      rate: 1,
+      count: Infinity,
+      prefix: 'simulated-',
+      seed: 1,
+    },
   })
+})
 
-  test('a duration and a count end the run at whatever comes first', () => {
-    const count = (line: string) => parse(line) as { source: { count: number } }
-    expect(count('--rate 2 --duration 30').source.count).toBe(60)
-    expect(count('--rate 2 --duration 30 --count 7').source.count).toBe(7)
-    expect(count('--rate 2 --duration 3 --count 7').source.count).toBe(6)
-  })
+test('a duration and a count end the run at whatever comes first', () => {
+  const count = (line: string) => parse(line) as { source: { count: number } }
+  expect(count('--rate 2 --duration 30').source.count).toBe(60)
+  expect(count('--rate 2 --duration 30 --count 7').source.count).toBe(7)
+  expect(count('--rate 2 --duration 3 --count 7').source.count).toBe(6)
+})
 
-  test('a file is a device of its name, unless one is given', () => {
-    expect(parse('--gpx a/first.gpx --gpx b/second.GPX --times original')).toMatchObject({
-      source: {
-        kind: 'gpx',
-        times: 'original',
-        tracks: [
-          { file: 'a/first.gpx', deviceId: 'first' },
-          { file: 'b/second.GPX', deviceId: 'second' },
-        ],
-      },
-    })
-    expect(parse('--gpx a.gpx --device car --speedup 60')).toMatchObject({
-      source: { times: 'now', speedup: 60, tracks: [{ file: 'a.gpx', deviceId: 'car' }] },
-    })
+test('a GPX file is a device of its name, unless one is given', () => {
+  expect(parse('--gpx a/first.gpx --gpx b/second.GPX --times original')).toMatchObject({
+    source: {
+      kind: 'gpx',
+      times: 'original',
+      tracks: [
+        { file: 'a/first.gpx', deviceId: 'first' },
+        { file: 'b/second.GPX', deviceId: 'second' },
+      ],
+    },
   })
+  expect(parse('--gpx a.gpx --device car --speedup 60')).toMatchObject({
+    source: { times: 'now', speedup: 60, tracks: [{ file: 'a.gpx', deviceId: 'car' }] },
+  })
+})
 
-  test('records are read with the read key, else with the same key', () => {
-    expect(parse('--verify')).toMatchObject({
-      verify: { adminUrl: new URL('http://localhost:8081'), readKey: KEY },
-    })
-    expect(parse('--verify --read-key other --admin-url https://gps.example/admin')).toMatchObject({
-      verify: { adminUrl: new URL('https://gps.example/admin'), readKey: 'other' },
-    })
-    expect(parse('--verify', { GPS_KEY: KEY, GPS_READ_KEY: 'other' })).toMatchObject({
-      key: KEY,
-      verify: { readKey: 'other' },
-    })
+test('records are read with the read key, else with the same key', () => {
+  expect(parse('--verify')).toMatchObject({
+    verify: { adminUrl: new URL('http://localhost:8081'), readKey: KEY },
   })
+  expect(parse('--verify --read-key other --admin-url https://gps.example/admin')).toMatchObject({
+    verify: { adminUrl: new URL('https://gps.example/admin'), readKey: 'other' },
+  })
+  expect(parse('--verify', { GPS_KEY: KEY, GPS_READ_KEY: 'other' })).toMatchObject({
+    key: KEY,
+    verify: { readKey: 'other' },
+  })
+})
 
-  test('help is given whatever else is wrong', () => {
-    expect(parse('--help --devices none', {})).toBe('help')
-  })
+test('help for the simulation is given whatever else is wrong', () => {
+  expect(parse('--help --devices none', {})).toBe('help')
+})
 
-  test.each([
-    ['--devices 0', '--devices must be a whole number from 1 to 100000, not "0"'],
-    ['--devices 1.5', '--devices must be a whole number'],
-    ['--rate fast', '--rate must be a number from 0.001 to 1000, not "fast"'],
-    ['--duration 0', '--duration must be a number'],
-    ['--url localhost:8080', '--url must be an http:// or https:// URL such as'],
-    ['--times yesterday --gpx a.gpx', '--times must be original or now, not "yesterday"'],
-    ['--gpx a.gpx --devices 5', '--devices does not go with --gpx'],
-    ['--speedup 2', '--speedup goes with --gpx FILE only'],
-    ['--read-key x', '--read-key goes with --verify only'],
-    ['--gpx a.gpx --gpx b.gpx --device x', '--device must be given once for each --gpx FILE'],
-    ['--gpx a/t.gpx --gpx b/t.gpx', '--device must differ from file to file: "t" comes twice'],
-    ['--device', "'--device <value>' argument missing"],
-    ['--speed 5', "Unknown option '--speed'"],
-    ['extra', "Unexpected argument 'extra'"],
-  ])('%s is refused with what to give', (line, message) => {
-    expect(() => parse(line)).toThrow(UsageError)
-    expect(() => parse(line)).toThrow(message)
-  })
+test.each([
+  ['--devices 0', '--devices must be a whole number from 1 to 100000, not "0"'],
+  ['--devices 1.5', '--devices must be a whole number'],
+  ['--rate fast', '--rate must be a number from 0.001 to 1000, not "fast"'],
+  ['--duration 0', '--duration must be a number'],
+  ['--url localhost:8080', '--url must be an http:// or https:// URL such as'],
+  ['--times yesterday --gpx a.gpx', '--times must be original or now, not "yesterday"'],
+  ['--gpx a.gpx --devices 5', '--devices does not go with --gpx'],
+  ['--speedup 2', '--speedup goes with --gpx FILE only'],
+  ['--read-key x', '--read-key goes with --verify only'],
+  ['--gpx a.gpx --gpx b.gpx --device x', '--device must be given once for each --gpx FILE'],
+  ['--gpx a/t.gpx --gpx b/t.gpx', '--device must differ from file to file: "t" comes twice'],
+  ['--device', "'--device <value>' argument missing"],
+  ['--speed 5', "Unknown option '--speed'"],
+  ['extra', "Unexpected argument 'extra'"],
+])('%s is refused with what to give', (line, message) => {
+  expect(() => parse(line)).toThrow(UsageError)
+  expect(() => parse(line)).toThrow(message)
+})
 
-  test('without a key it is said where one can stand', () => {
-    expect(() => parse('', {})).toThrow('--key must be an API key, or set GPS_KEY')
-  })
+test('without a key it is said where one can stand', () => {
+  expect(() => parse('', {})).toThrow('--key must be an API key, or set GPS_KEY')
+})
 
-  test('a key in the wrong place is not repeated', () => {
-    expect.assertions(1)
-    try {
-      parse(KEY)
-    } catch (error) {
-      expect(String(error)).not.toContain(KEY)
-    }
-  })
+test('a key in the wrong place is not repeated', () => {
+  expect.assertions(1)
+  try {
+    parse(KEY)
+  } catch (error) {
+    expect(String(error)).not.toContain(KEY)
+  }
 })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { Percentiles } from '../../../commands/simulate/percentiles.ts'
 
 function of(values: readonly number[], options?: { capacity: number }) {
@@ -7,25 +7,23 @@ function of(values: readonly number[], options?: { capacity: number }) {
   return percentiles
 }
 
-describe('percentiles', () => {
-  test('are the values that so many percent are not above, whatever the order', () => {
-    const descending = Array.from({ length: 1000 }, (_, index) => 1000 - index)
-    expect(of(descending).read()).toEqual({ p50: 500, p95: 950, p99: 990, max: 1000 })
-    expect(of([7]).read()).toEqual({ p50: 7, p95: 7, p99: 7, max: 7 })
-    expect(of([10, 9]).read()).toEqual({ p50: 9, p95: 10, p99: 10, max: 10 })
-  })
+test('percentiles are the values that so many percent are not above, whatever the order', () => {
+  const descending = Array.from({ length: 1000 }, (_, index) => 1000 - index)
+  expect(of(descending).read()).toEqual({ p50: 500, p95: 950, p99: 990, max: 1000 })
+  expect(of([7]).read()).toEqual({ p50: 7, p95: 7, p99: 7, max: 7 })
+  expect(of([10, 9]).read()).toEqual({ p50: 9, p95: 10, p99: 10, max: 10 })
+})
 
-  test('of nothing are unknown', () => {
-    expect(of([]).read()).toBeUndefined()
-  })
+test('percentiles of nothing are unknown', () => {
+  expect(of([]).read()).toBeUndefined()
+})
 
-  test('beyond the capacity come from a sample of all values, the greatest excepted', () => {
-    const rising = Array.from({ length: 100_000 }, (_, index) => index)
-    const percentiles = of(rising, { capacity: 2000 })
-    expect(percentiles.count).toBe(100_000)
-    const { p50 = NaN, max } = percentiles.read() ?? {}
-    // Eight standard deviations of the median of 2000 even values.
-    expect(Math.abs(p50 - 50_000)).toBeLessThan(9_000)
-    expect(max).toBe(99_999)
-  })
+test('percentiles beyond the capacity come from a sample of all values, the greatest excepted', () => {
+  const rising = Array.from({ length: 100_000 }, (_, index) => index)
+  const percentiles = of(rising, { capacity: 2000 })
+  expect(percentiles.count).toBe(100_000)
+  const { p50 = NaN, max } = percentiles.read() ?? {}
+  // Eight standard deviations of the median of 2000 even values.
+  expect(Math.abs(p50 - 50_000)).toBeLessThan(9_000)
+  expect(max).toBe(99_999)
 })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { distance } from '../../../commands/simulate/moving-device.ts'
 import {
   movingDevices,
@@ -25,93 +25,87 @@ function read(reports: Iterable<PlannedReport>): PositionReport[] {
   })
 }
 
-describe('devices that move', () => {
-  test('report all that the service takes, each within its rules', () => {
-    const devices = movingDevices(plan)
-    expect(devices.map(({ deviceId }) => deviceId).slice(0, 2)).toEqual(['van-01', 'van-02'])
-    for (const { deviceId, reports } of devices) {
-      const positions = read(reports)
-      expect(positions).toHaveLength(300)
-      for (const position of positions) {
-        expect(Object.values(position)).not.toContain(undefined)
-        expect(Object.keys(position).sort()).toEqual(
-          'accuracy altitude battery deviceId heading latitude longitude speed timestamp'.split(
-            ' ',
-          ),
-        )
-        expect(position.deviceId).toBe(deviceId)
-      }
+test('devices that move report all that the service takes, each within its rules', () => {
+  const devices = movingDevices(plan)
+  expect(devices.map(({ deviceId }) => deviceId).slice(0, 2)).toEqual(['van-01', 'van-02'])
+  for (const { deviceId, reports } of devices) {
+    const positions = read(reports)
+    expect(positions).toHaveLength(300)
+    for (const position of positions) {
+      expect(Object.values(position)).not.toContain(undefined)
+      expect(Object.keys(position).sort()).toEqual(
+        'accuracy altitude battery deviceId heading latitude longitude speed timestamp'.split(' '),
+      )
+      expect(position.deviceId).toBe(deviceId)
     }
-  })
-
-  test('move smoothly, as fast as they say, and stay about the city', () => {
-    const places = movingDevices(plan).map(({ reports }) => read(reports))
-    const centre = { latitude: 46.0569, longitude: 14.5058 }
-    for (const way of places) {
-      const steps = way.slice(1).map((here, index) => {
-        const metres = distance(way[index] ?? here, here)
-        return Math.abs(metres - (here.speed ?? NaN))
-      })
-      expect(Math.max(...steps)).toBeLessThan(0.05)
-      expect(Math.max(...way.map(({ speed = NaN }) => speed))).toBeLessThan(30)
-      expect(Math.max(...way.map((here) => distance(here, centre)))).toBeLessThan(7_000)
-      expect(new Set(way.map(({ latitude }) => latitude)).size).toBeGreaterThan(150)
-    }
-    expect(new Set(places.map(([first]) => first?.latitude)).size).toBe(10)
-  })
-
-  test('go the same way for the same seed and another for another', () => {
-    const bodies = (seed: number) =>
-      movingDevices({ ...plan, seed, count: 20 }).map(({ reports }) => [...reports])
-    expect(bodies(7)).toEqual(bodies(7))
-    expect(bodies(8)).not.toEqual(bodies(7))
-  })
-
-  test('report at their rate, the first ones spread over the first interval', () => {
-    const devices = movingDevices({ ...plan, devices: 4, rate: 2, count: 3 })
-    expect(devices.map(({ reports }) => [...reports].map(({ dueMs }) => dueMs))).toEqual([
-      [0, 500, 1000],
-      [125, 625, 1125],
-      [250, 750, 1250],
-      [375, 875, 1375],
-    ])
-    expect(read(devices[1]?.reports ?? []).map(({ timestamp }) => timestamp)).toEqual([
-      T0 + 125,
-      T0 + 625,
-      T0 + 1125,
-    ])
-  })
+  }
 })
 
-describe('a replayed track', () => {
-  const points = [
-    { latitude: 45.273518851, longitude: 13.7142099626, altitude: 211.15, time: T0 },
-    { latitude: 45.3, longitude: 13.8, time: T0 + 30_000 },
-  ]
+test('devices that move move smoothly, as fast as they say, and stay about the city', () => {
+  const places = movingDevices(plan).map(({ reports }) => read(reports))
+  const centre = { latitude: 46.0569, longitude: 14.5058 }
+  for (const way of places) {
+    const steps = way.slice(1).map((here, index) => {
+      const metres = distance(way[index] ?? here, here)
+      return Math.abs(metres - (here.speed ?? NaN))
+    })
+    expect(Math.max(...steps)).toBeLessThan(0.05)
+    expect(Math.max(...way.map(({ speed = NaN }) => speed))).toBeLessThan(30)
+    expect(Math.max(...way.map((here) => distance(here, centre)))).toBeLessThan(7_000)
+    expect(new Set(way.map(({ latitude }) => latitude)).size).toBeGreaterThan(150)
+  }
+  expect(new Set(places.map(([first]) => first?.latitude)).size).toBe(10)
+})
 
-  test('is reported with its exact numbers and times', () => {
-    const { count, reports } = replayedTrack({ deviceId: 'car', points })
-    expect(count).toBe(2)
-    expect([...reports]).toEqual([
-      {
-        dueMs: 0,
-        report: {
-          ...{ deviceId: 'car', latitude: 45.273518851, longitude: 13.7142099626 },
-          ...{ altitude: 211.15, timestamp: '2026-01-01T00:00:00.000Z' },
-        },
-      },
-      {
-        dueMs: 0,
-        report: {
-          ...{ deviceId: 'car', latitude: 45.3, longitude: 13.8 },
-          timestamp: '2026-01-01T00:00:30.000Z',
-        },
-      },
-    ])
-  })
+test('devices that move go the same way for the same seed and another for another', () => {
+  const bodies = (seed: number) =>
+    movingDevices({ ...plan, seed, count: 20 }).map(({ reports }) => [...reports])
+  expect(bodies(7)).toEqual(bodies(7))
+  expect(bodies(8)).not.toEqual(bodies(7))
+})
 
-  test('has its gaps divided by the speedup', () => {
-    const { reports } = replayedTrack({ deviceId: 'car', points, speedup: 60 })
-    expect([...reports].map(({ dueMs }) => dueMs)).toEqual([0, 500])
-  })
+test('devices that move report at their rate, the first ones spread over the first interval', () => {
+  const devices = movingDevices({ ...plan, devices: 4, rate: 2, count: 3 })
+  expect(devices.map(({ reports }) => [...reports].map(({ dueMs }) => dueMs))).toEqual([
+    [0, 500, 1000],
+    [125, 625, 1125],
+    [250, 750, 1250],
+    [375, 875, 1375],
+  ])
+  expect(read(devices[1]?.reports ?? []).map(({ timestamp }) => timestamp)).toEqual([
+    T0 + 125,
+    T0 + 625,
+    T0 + 1125,
+  ])
+})
+
+const points = [
+  { latitude: 45.273518851, longitude: 13.7142099626, altitude: 211.15, time: T0 },
+  { latitude: 45.3, longitude: 13.8, time: T0 + 30_000 },
+]
+
+test('a replayed track is reported with its exact numbers and times', () => {
+  const { count, reports } = replayedTrack({ deviceId: 'car', points })
+  expect(count).toBe(2)
+  expect([...reports]).toEqual([
+    {
+      dueMs: 0,
+      report: {
+        ...{ deviceId: 'car', latitude: 45.273518851, longitude: 13.7142099626 },
+        ...{ altitude: 211.15, timestamp: '2026-01-01T00:00:00.000Z' },
+      },
+    },
+    {
+      dueMs: 0,
+      report: {
+        ...{ deviceId: 'car', latitude: 45.3, longitude: 13.8 },
+        timestamp: '2026-01-01T00:00:30.000Z',
+      },
+    },
+  ])
+})
+
+test('a replayed track has its gaps divided by the speedup', () => {
+  const { reports } = replayedTrack({ deviceId: 'car', points, speedup: 60 })
+  expect([...reports].map(({ dueMs }) => dueMs)).toEqual([0, 500])
 })

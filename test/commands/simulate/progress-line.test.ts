@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { progressLine } from '../../../commands/simulate/progress-line.ts'
 import { newTally } from '../../../commands/simulate/tally.ts'
 
@@ -15,22 +15,20 @@ function tally() {
   }
 }
 
-describe('the line of a run', () => {
-  test('a line tells what was sent, answered, is in flight, how fast, and what is left', () => {
-    expect(progressLine({ tally: tally(), expected: 7_000, elapsedMs: 10_000 })).toBe(
-      'sent 120/7000  acknowledged 95  refused 5  in flight 20  10.0/s  about 12 min left',
-    )
-    expect(progressLine({ tally: tally(), expected: 100_000, elapsedMs: 10_000 })).toContain(
-      'about 3 h left',
-    )
-  })
+test('a line tells what was sent, answered, is in flight, how fast, and what is left', () => {
+  expect(progressLine({ tally: tally(), expected: 7_000, elapsedMs: 10_000 })).toBe(
+    'sent 120/7000  acknowledged 95  refused 5  in flight 20  10.0/s  about 12 min left',
+  )
+  expect(progressLine({ tally: tally(), expected: 100_000, elapsedMs: 10_000 })).toContain(
+    'about 3 h left',
+  )
+})
 
-  test('a run without an end has none to tell', () => {
-    expect(progressLine({ tally: tally(), expected: Infinity, elapsedMs: 10_000 })).toBe(
-      'sent 120  acknowledged 95  refused 5  in flight 20  10.0/s',
-    )
-    expect(progressLine({ tally: newTally(), expected: 100, elapsedMs: 0 })).toBe(
-      'sent 0/100  acknowledged 0  refused 0  in flight 0  0.0/s',
-    )
-  })
+test('a run without an end has none to tell', () => {
+  expect(progressLine({ tally: tally(), expected: Infinity, elapsedMs: 10_000 })).toBe(
+    'sent 120  acknowledged 95  refused 5  in flight 20  10.0/s',
+  )
+  expect(progressLine({ tally: newTally(), expected: 100, elapsedMs: 0 })).toBe(
+    'sent 0/100  acknowledged 0  refused 0  in flight 0  0.0/s',
+  )
 })

@@ -1,63 +1,61 @@
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { GpxError, readGpx } from '../../../commands/simulate/read-gpx.ts'
 import { pointsOf, tracks } from '../../recorded-tracks.ts'
 
 const fixture = readFileSync(join('test', 'fixtures', 'track.gpx'), 'utf8')
 
-describe('reading a GPX file', () => {
-  test('every track point comes through in the order of the document, exact and nothing else', () => {
-    expect(readGpx(fixture)).toEqual([
-      { latitude: 45.273518851, longitude: 13.7142099626, altitude: 211.15 },
-      { latitude: 45.2734133229, longitude: 13.714188505, altitude: 0 },
-      {
-        latitude: 45.27,
-        longitude: 13.71,
-        altitude: -0.11438,
-        time: Date.UTC(2020, 11, 18, 6, 16, 0, 250),
-      },
-      { latitude: 0, longitude: -179.999999999, time: Date.UTC(2020, 11, 18, 6, 16, 10) },
-      {
-        latitude: -89.9999999999,
-        longitude: 13.7142099627,
-        time: Date.UTC(2020, 11, 18, 6, 16, 20),
-      },
-      { latitude: 45.3, longitude: 13.8 },
-      { latitude: 45.4, longitude: 13.9 },
-    ])
-  })
+test('every track point comes through in the order of the document, exact and nothing else', () => {
+  expect(readGpx(fixture)).toEqual([
+    { latitude: 45.273518851, longitude: 13.7142099626, altitude: 211.15 },
+    { latitude: 45.2734133229, longitude: 13.714188505, altitude: 0 },
+    {
+      latitude: 45.27,
+      longitude: 13.71,
+      altitude: -0.11438,
+      time: Date.UTC(2020, 11, 18, 6, 16, 0, 250),
+    },
+    { latitude: 0, longitude: -179.999999999, time: Date.UTC(2020, 11, 18, 6, 16, 10) },
+    {
+      latitude: -89.9999999999,
+      longitude: 13.7142099627,
+      time: Date.UTC(2020, 11, 18, 6, 16, 20),
+    },
+    { latitude: 45.3, longitude: 13.8 },
+    { latitude: 45.4, longitude: 13.9 },
+  ])
+})
 
-  test('what is no GPX, or has points without a place or a readable time, is refused with the reason', () => {
-    const track = (point: string) => `<gpx><trk><trkseg>${point}</trkseg></trk></gpx>`
-    for (const [text, reason] of [
-      ['', 'not well-formed XML'],
-      ['<gpx><trk>', 'not well-formed XML'],
-      ['latitude,longitude', 'not well-formed XML'],
-      ['<kml/>', 'no track points'],
-      [track(''), 'no track points'],
-      [track('<trkpt lat="1" lon="2"/><trkpt lat="1"/>'), 'track point 2 has no lat and lon'],
-      [track('<trkpt lat="1" lon="2"><time>today</time></trkpt>'), 'track point 1 has a time'],
-    ] as const) {
-      expect(() => readGpx(text)).toThrow(GpxError)
-      expect(() => readGpx(text)).toThrow(reason)
-    }
-  })
+test('what is no GPX, or has points without a place or a readable time, is refused with the reason', () => {
+  const track = (point: string) => `<gpx><trk><trkseg>${point}</trkseg></trk></gpx>`
+  for (const [text, reason] of [
+    ['', 'not well-formed XML'],
+    ['<gpx><trk>', 'not well-formed XML'],
+    ['latitude,longitude', 'not well-formed XML'],
+    ['<kml/>', 'no track points'],
+    [track(''), 'no track points'],
+    [track('<trkpt lat="1" lon="2"/><trkpt lat="1"/>'), 'track point 2 has no lat and lon'],
+    [track('<trkpt lat="1" lon="2"><time>today</time></trkpt>'), 'track point 1 has a time'],
+  ] as const) {
+    expect(() => readGpx(text)).toThrow(GpxError)
+    expect(() => readGpx(text)).toThrow(reason)
+  }
+})
 
-  test.each(tracks.map((file) => [basename(file), file]))('%s reads like its text', (_, file) => {
-    const points = readGpx(readFileSync(file, 'utf8'))
-    expect(points.length).toBeGreaterThan(100)
-    expect(points).toEqual(
-      pointsOf(file).map(({ time, ...point }) => ({
-        ...point,
-        time: time === undefined ? undefined : Date.parse(time),
-      })),
-    )
-  })
+test.each(tracks.map((file) => [basename(file), file]))('%s reads like its text', (_, file) => {
+  const points = readGpx(readFileSync(file, 'utf8'))
+  expect(points.length).toBeGreaterThan(100)
+  expect(points).toEqual(
+    pointsOf(file).map(({ time, ...point }) => ({
+      ...point,
+      time: time === undefined ? undefined : Date.parse(time),
+    })),
+  )
+})
 
-  test('there are tracks with and without gaps in their times', () => {
-    const untimed = tracks.map((file) => pointsOf(file).filter(({ time }) => time === undefined))
-    expect(untimed.some(({ length }) => length === 0)).toBe(true)
-    expect(untimed.some(({ length }) => length > 50)).toBe(true)
-  })
+test('there are recorded tracks with and without gaps in their times', () => {
+  const untimed = tracks.map((file) => pointsOf(file).filter(({ time }) => time === undefined))
+  expect(untimed.some(({ length }) => length === 0)).toBe(true)
+  expect(untimed.some(({ length }) => length > 50)).toBe(true)
 })

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import Router from '@koa/router'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import Koa from 'koa'
 import { pino } from 'pino'
 import { answerInEnvelope, identifyRequest, type HttpState } from '../../../runtime/http.ts'
@@ -39,41 +39,39 @@ test('the document is served as it is', async () => {
   expect(await answer.json()).toEqual(document)
 })
 
-describe('the page', () => {
-  test('loads nothing but what is served beside it, as what it is', async () => {
-    const page = await (await get('/docs')).text()
-    const links = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link = '']) => link)
-    expect(links).toHaveLength(6)
-    for (const link of links) {
-      expect(link).not.toMatch(/^(\/|\w+:)/)
-      const answer = await get(`/${link}`)
-      expect(answer.status).toBe(200)
-      expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
-      const ending = /\.(\w+)$/.exec(link)?.[1] ?? ''
-      const types = { css: 'text/css', js: 'text/javascript', png: 'image/png' }
-      const type = { ...types, json: 'application/json' }[ending]
-      expect(answer.headers.get('content-type')?.split(';')[0]).toBe(type)
-      expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(100)
-    }
-  })
+test('the page loads nothing but what is served beside it, as what it is', async () => {
+  const page = await (await get('/docs')).text()
+  const links = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link = '']) => link)
+  expect(links).toHaveLength(6)
+  for (const link of links) {
+    expect(link).not.toMatch(/^(\/|\w+:)/)
+    const answer = await get(`/${link}`)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+    const ending = /\.(\w+)$/.exec(link)?.[1] ?? ''
+    const types = { css: 'text/css', js: 'text/javascript', png: 'image/png' }
+    const type = { ...types, json: 'application/json' }[ending]
+    expect(answer.headers.get('content-type')?.split(';')[0]).toBe(type)
+    expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(100)
+  }
+})
 
-  test('runs no inline script and lets nothing in from other hosts', async () => {
-    const answer = await get('/docs')
-    const policy = answer.headers.get('content-security-policy') ?? ''
-    expect(policy).toMatch(/^default-src 'self';/)
-    expect(policy).not.toMatch(/unsafe|\*|http/)
-    expect(await answer.text()).not.toMatch(/<script>|<script [^s]|<style|style=|\bon\w+=/)
-    expect(await (await get('/docs/start.js')).text()).toContain('validatorUrl: null')
-  })
+test('the page runs no inline script and lets nothing in from other hosts', async () => {
+  const answer = await get('/docs')
+  const policy = answer.headers.get('content-security-policy') ?? ''
+  expect(policy).toMatch(/^default-src 'self';/)
+  expect(policy).not.toMatch(/unsafe|\*|http/)
+  expect(await answer.text()).not.toMatch(/<script>|<script [^s]|<style|style=|\bon\w+=/)
+  expect(await (await get('/docs/start.js')).text()).toContain('validatorUrl: null')
+})
 
-  test('shows the title as text', async () => {
-    expect(await (await get('/docs')).text()).toContain('<title>Boats &amp; &lt;trains&gt;</title>')
-  })
+test('the page shows the title as text', async () => {
+  expect(await (await get('/docs')).text()).toContain('<title>Boats &amp; &lt;trains&gt;</title>')
+})
 
-  test('with a slash behind it leads to where its links work', async () => {
-    const answer = await get('/docs/', { redirect: 'manual' })
-    expect([answer.status, answer.headers.get('location')]).toEqual([302, '../docs'])
-  })
+test('the page with a slash behind it leads to where its links work', async () => {
+  const answer = await get('/docs/', { redirect: 'manual' })
+  expect([answer.status, answer.headers.get('location')]).toEqual([302, '../docs'])
 })
 
 test('what has not changed is not sent again', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import Joi from 'joi'
 import {
   jsonSchemaOf,
@@ -8,67 +8,65 @@ import {
 
 const even = Joi.string().meta({ openapi: { type: 'integer', multipleOf: 2 } })
 
-describe('a Joi rule as JSON Schema', () => {
-  test('is what Joi makes of it', () => {
-    expect(jsonSchemaOf(Joi.number().integer().min(1).max(9))).toEqual({
-      type: 'integer',
-      minimum: 1,
-      maximum: 9,
-    })
+test('a Joi rule as JSON Schema is what Joi makes of it', () => {
+  expect(jsonSchemaOf(Joi.number().integer().min(1).max(9))).toEqual({
+    type: 'integer',
+    minimum: 1,
+    maximum: 9,
   })
+})
 
-  test('is what the rule states where it states something, also deep inside', () => {
-    expect(jsonSchemaOf(even)).toEqual({ type: 'integer', multipleOf: 2 })
-    expect(jsonSchemaOf(Joi.array().items(even).max(3))).toEqual({
-      type: 'array',
-      items: { type: 'integer', multipleOf: 2 },
-      maxItems: 3,
-    })
-    expect(jsonSchemaOf(Joi.object({ even: even.required() }))).toEqual({
-      type: 'object',
-      required: ['even'],
-      properties: { even: { type: 'integer', multipleOf: 2 } },
-      additionalProperties: false,
-    })
+test('a Joi rule as JSON Schema is what the rule states where it states something, also deep inside', () => {
+  expect(jsonSchemaOf(even)).toEqual({ type: 'integer', multipleOf: 2 })
+  expect(jsonSchemaOf(Joi.array().items(even).max(3))).toEqual({
+    type: 'array',
+    items: { type: 'integer', multipleOf: 2 },
+    maxItems: 3,
   })
+  expect(jsonSchemaOf(Joi.object({ even: even.required() }))).toEqual({
+    type: 'object',
+    required: ['even'],
+    properties: { even: { type: 'integer', multipleOf: 2 } },
+    additionalProperties: false,
+  })
+})
 
-  test('tells its description and its default also where the rule states its schema', () => {
-    expect(jsonSchemaOf(even.default(4).description('Even'))).toEqual({
-      type: 'integer',
-      multipleOf: 2,
-      default: 4,
-      description: 'Even',
-    })
+test('a Joi rule as JSON Schema tells its description and its default also where the rule states its schema', () => {
+  expect(jsonSchemaOf(even.default(4).description('Even'))).toEqual({
+    type: 'integer',
+    multipleOf: 2,
+    default: 4,
+    description: 'Even',
   })
+})
 
-  test.each([
-    ['is allowed', Joi.number().allow(null), { type: ['number', 'null'] }],
-    ['is taken for absence', Joi.number().empty(null), { type: ['number', 'null'] }],
-    ['is missing', Joi.number().empty(null).required(), { type: 'number' }],
-    ['is refused', Joi.number(), { type: 'number' }],
-    [
-      'is allowed besides choices',
-      Joi.string().valid('a', 'b').empty(null),
-      { type: ['string', 'null'], enum: ['a', 'b', null] },
-    ],
-    [
-      'is allowed besides what a rule states without a type',
-      Joi.string()
-        .meta({ openapi: { const: 'a' } })
-        .empty(null),
-      { anyOf: [{ const: 'a' }, { type: 'null' }] },
-    ],
-  ])('null %s', (_, rule, schema) => {
-    expect(jsonSchemaOf(rule)).toMatchObject(schema)
-  })
+test.each([
+  ['is allowed', Joi.number().allow(null), { type: ['number', 'null'] }],
+  ['is taken for absence', Joi.number().empty(null), { type: ['number', 'null'] }],
+  ['is missing', Joi.number().empty(null).required(), { type: 'number' }],
+  ['is refused', Joi.number(), { type: 'number' }],
+  [
+    'is allowed besides choices',
+    Joi.string().valid('a', 'b').empty(null),
+    { type: ['string', 'null'], enum: ['a', 'b', null] },
+  ],
+  [
+    'is allowed besides what a rule states without a type',
+    Joi.string()
+      .meta({ openapi: { const: 'a' } })
+      .empty(null),
+    { anyOf: [{ const: 'a' }, { type: 'null' }] },
+  ],
+])('a Joi rule as JSON Schema null %s', (_, rule, schema) => {
+  expect(jsonSchemaOf(rule)).toMatchObject(schema)
+})
 
-  test('of an object that ignores other fields does not forbid them', () => {
-    const rules = { even }
-    expect(objectSchemaOf(rules)).toMatchObject({ additionalProperties: false })
-    const open = objectSchemaOf(rules, { others: 'ignored' })
-    expect(open).not.toHaveProperty('additionalProperties')
-    expect(open).not.toHaveProperty('required')
-  })
+test('a Joi rule as JSON Schema of an object that ignores other fields does not forbid them', () => {
+  const rules = { even }
+  expect(objectSchemaOf(rules)).toMatchObject({ additionalProperties: false })
+  const open = objectSchemaOf(rules, { others: 'ignored' })
+  expect(open).not.toHaveProperty('additionalProperties')
+  expect(open).not.toHaveProperty('required')
 })
 
 const point = { title: 'Point', type: 'object', properties: { x: { type: 'number' } } }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import {
   isTimeZone,
   localSteps,
@@ -12,97 +12,96 @@ function steps(step: Step, timeZone: string, from: string, to: string): string[]
   )
 }
 
-describe('the days of a time zone', () => {
-  test.each([
-    ['UTC', '2026-03-28T12:00Z', ['2026-03-28T00:00', '2026-03-29T00:00', '2026-03-30T00:00']],
-    [
-      'Europe/Berlin',
-      '2026-03-28T12:00Z',
-      ['2026-03-27T23:00', '2026-03-28T23:00', '2026-03-29T22:00'],
-    ],
-    [
-      'Europe/Berlin',
-      '2026-10-24T22:00Z',
-      ['2026-10-24T22:00', '2026-10-25T23:00', '2026-10-26T23:00'],
-    ],
-    [
-      'Asia/Kolkata',
-      '2026-03-28T12:00Z',
-      ['2026-03-27T18:30', '2026-03-28T18:30', '2026-03-29T18:30'],
-    ],
-    // Midnight is left out: the day begins at 1.
-    [
-      'Africa/Cairo',
-      '2026-04-23T12:00Z',
-      ['2026-04-22T22:00', '2026-04-23T22:00', '2026-04-24T21:00'],
-    ],
-    [
-      'America/Santiago',
-      '2026-09-05T12:00Z',
-      ['2026-09-05T04:00', '2026-09-06T04:00', '2026-09-07T03:00'],
-    ],
-    // Midnight comes twice: the day begins with the first.
-    [
-      'America/Havana',
-      '2026-10-31T12:00Z',
-      ['2026-10-31T04:00', '2026-11-01T04:00', '2026-11-02T05:00'],
-    ],
-    [
-      'Pacific/Kiritimati',
-      '2026-03-28T12:00Z',
-      ['2026-03-28T10:00', '2026-03-29T10:00', '2026-03-30T10:00'],
-    ],
-    [
-      'Pacific/Apia',
-      '2011-12-29T12:00Z',
-      ['2011-12-29T10:00', '2011-12-30T10:00', '2011-12-31T10:00'],
-    ],
-  ])('in %s, two days from %s begin at the local midnights', (timeZone, from, expected) => {
+test.each([
+  ['UTC', '2026-03-28T12:00Z', ['2026-03-28T00:00', '2026-03-29T00:00', '2026-03-30T00:00']],
+  [
+    'Europe/Berlin',
+    '2026-03-28T12:00Z',
+    ['2026-03-27T23:00', '2026-03-28T23:00', '2026-03-29T22:00'],
+  ],
+  [
+    'Europe/Berlin',
+    '2026-10-24T22:00Z',
+    ['2026-10-24T22:00', '2026-10-25T23:00', '2026-10-26T23:00'],
+  ],
+  [
+    'Asia/Kolkata',
+    '2026-03-28T12:00Z',
+    ['2026-03-27T18:30', '2026-03-28T18:30', '2026-03-29T18:30'],
+  ],
+  // Midnight is left out: the day begins at 1.
+  [
+    'Africa/Cairo',
+    '2026-04-23T12:00Z',
+    ['2026-04-22T22:00', '2026-04-23T22:00', '2026-04-24T21:00'],
+  ],
+  [
+    'America/Santiago',
+    '2026-09-05T12:00Z',
+    ['2026-09-05T04:00', '2026-09-06T04:00', '2026-09-07T03:00'],
+  ],
+  // Midnight comes twice: the day begins with the first.
+  [
+    'America/Havana',
+    '2026-10-31T12:00Z',
+    ['2026-10-31T04:00', '2026-11-01T04:00', '2026-11-02T05:00'],
+  ],
+  [
+    'Pacific/Kiritimati',
+    '2026-03-28T12:00Z',
+    ['2026-03-28T10:00', '2026-03-29T10:00', '2026-03-30T10:00'],
+  ],
+  [
+    'Pacific/Apia',
+    '2011-12-29T12:00Z',
+    ['2011-12-29T10:00', '2011-12-30T10:00', '2011-12-31T10:00'],
+  ],
+])(
+  'the days of a time zone in %s, two days from %s begin at the local midnights',
+  (timeZone, from, expected) => {
     const to = new Date(Date.parse(from) + 30 * 3_600_000).toISOString()
     expect(steps('day', timeZone, from, to)).toEqual(expected)
-  })
+  },
+)
 
-  test('before 1970 are supported', () => {
-    expect(steps('day', 'UTC', '1969-12-31T12:00Z', '1970-01-01T12:00Z')).toEqual([
-      ...['1969-12-31T00:00', '1970-01-01T00:00', '1970-01-02T00:00'],
-    ])
-  })
+test('the days of a time zone before 1970 are supported', () => {
+  expect(steps('day', 'UTC', '1969-12-31T12:00Z', '1970-01-01T12:00Z')).toEqual([
+    ...['1969-12-31T00:00', '1970-01-01T00:00', '1970-01-02T00:00'],
+  ])
 })
 
-describe('the hours of a time zone', () => {
-  test.each([
-    [
-      'Europe/Berlin, an hour is left out',
-      ...['Europe/Berlin', '2026-03-29T00:10Z', '2026-03-29T02:00Z'],
-      ['2026-03-29T00:00', '2026-03-29T01:00', '2026-03-29T02:00'],
-    ],
-    [
-      'Europe/Berlin, an hour comes twice',
-      ...['Europe/Berlin', '2026-10-25T00:10Z', '2026-10-25T02:00Z'],
-      ['2026-10-25T00:00', '2026-10-25T01:00', '2026-10-25T02:00'],
-    ],
-    [
-      'Asia/Kathmandu, a quarter past',
-      ...['Asia/Kathmandu', '2026-01-01T00:10Z', '2026-01-01T01:00Z'],
-      ['2025-12-31T23:15', '2026-01-01T00:15', '2026-01-01T01:15'],
-    ],
-    [
-      'Lord Howe, half an hour comes twice',
-      ...['Australia/Lord_Howe', '2026-04-04T13:30Z', '2026-04-04T16:30Z'],
-      ['2026-04-04T13:00', '2026-04-04T14:00', '2026-04-04T15:30', '2026-04-04T16:30'],
-    ],
-    [
-      'Lord Howe, half an hour is left out',
-      ...['Australia/Lord_Howe', '2026-10-03T14:40Z', '2026-10-03T16:00Z'],
-      ['2026-10-03T14:30', '2026-10-03T15:30', '2026-10-03T16:00'],
-    ],
-  ] as [string, string, string, string, string[]][])(
-    'begin as on local clocks: %s',
-    (_, timeZone, from, to, expected) => {
-      expect(steps('hour', timeZone, from, to)).toEqual(expected)
-    },
-  )
-})
+test.each([
+  [
+    'Europe/Berlin, an hour is left out',
+    ...['Europe/Berlin', '2026-03-29T00:10Z', '2026-03-29T02:00Z'],
+    ['2026-03-29T00:00', '2026-03-29T01:00', '2026-03-29T02:00'],
+  ],
+  [
+    'Europe/Berlin, an hour comes twice',
+    ...['Europe/Berlin', '2026-10-25T00:10Z', '2026-10-25T02:00Z'],
+    ['2026-10-25T00:00', '2026-10-25T01:00', '2026-10-25T02:00'],
+  ],
+  [
+    'Asia/Kathmandu, a quarter past',
+    ...['Asia/Kathmandu', '2026-01-01T00:10Z', '2026-01-01T01:00Z'],
+    ['2025-12-31T23:15', '2026-01-01T00:15', '2026-01-01T01:15'],
+  ],
+  [
+    'Lord Howe, half an hour comes twice',
+    ...['Australia/Lord_Howe', '2026-04-04T13:30Z', '2026-04-04T16:30Z'],
+    ['2026-04-04T13:00', '2026-04-04T14:00', '2026-04-04T15:30', '2026-04-04T16:30'],
+  ],
+  [
+    'Lord Howe, half an hour is left out',
+    ...['Australia/Lord_Howe', '2026-10-03T14:40Z', '2026-10-03T16:00Z'],
+    ['2026-10-03T14:30', '2026-10-03T15:30', '2026-10-03T16:00'],
+  ],
+] as [string, string, string, string, string[]][])(
+  'the hours of a time zone begin as on local clocks: %s',
+  (_, timeZone, from, to, expected) => {
+    expect(steps('hour', timeZone, from, to)).toEqual(expected)
+  },
+)
 
 test('the steps are undefined if there are more than allowed', () => {
   expect(steps('hour', 'UTC', '2026-01-01T00:00Z', '2026-02-11T16:00Z')).toHaveLength(1_001)

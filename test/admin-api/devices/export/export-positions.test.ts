@@ -2,7 +2,7 @@ import { get, IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeAll, beforeEach, expect, test } from '@jest/globals'
 import Koa from 'koa'
 import type { AdminContext } from '../../../../admin-api/http/admin-route.ts'
 import { exportPositions } from '../../../../admin-api/devices/export/export-positions.ts'
@@ -49,97 +49,96 @@ function file(format: string) {
   return harness.api('GET', `/devices/tug/positions?format=${format}`, { headers })
 }
 
-describe('an export that cannot be completed', () => {
-  test('because the store is unavailable from the start is a 503', async () => {
-    pages.failsAt = 1
-    const answer = await file('csv')
-    expect(answer.status).toBe(503)
-    expect(answer.headers.get('content-type')).toContain('application/json')
-    expect(answer.headers.get('content-disposition')).toBeNull()
-  })
+test('an export that cannot be completed because the store is unavailable from the start is a 503', async () => {
+  pages.failsAt = 1
+  const answer = await file('csv')
+  expect(answer.status).toBe(503)
+  expect(answer.headers.get('content-type')).toContain('application/json')
+  expect(answer.headers.get('content-disposition')).toBeNull()
+})
 
-  test.each(FORMATS)('because the store fails half-way cuts the connection: %s', async (format) => {
+test.each(FORMATS)(
+  'an export that cannot be completed because the store fails half-way cuts the connection: %s',
+  async (format) => {
     pages.failsAt = 3
     harness.logged.length = 0
     await expect(file(format)).rejects.toThrow()
     expect(pages.read).toBe(3)
     await eventually(() => harness.logged.some((line) => line.includes('answer broken off')))
+  },
+)
+
+/** Begins to read a file that never ends. */
+async function beginEndless(): Promise<IncomingMessage> {
+  pages.endless = true
+  const url = `${harness.url}/api/v1/devices/tug/positions?format=ndjson`
+  return new Promise((resolve, reject) => {
+    get(url, { headers }, resolve).once('error', reject)
   })
-})
+}
 
-describe('an export reads the store', () => {
-  /** Begins to read a file that never ends. */
-  async function beginEndless(): Promise<IncomingMessage> {
-    pages.endless = true
-    const url = `${harness.url}/api/v1/devices/tug/positions?format=ndjson`
-    return new Promise((resolve, reject) => {
-      get(url, { headers }, resolve).once('error', reject)
-    })
-  }
+/** Resolves once no page has been read for many turns of the event loop, however long they take. */
+async function reachRest(): Promise<number> {
+  let before = -1
+  let turns = 0
+  return eventually(
+    () => {
+      turns = pages.read === before ? turns + 1 : 0
+      before = pages.read
+      return turns >= 15 && pages.read
+    },
+    { everyMs: 20, withinMs: 30_000 },
+  )
+}
 
-  /** Resolves once no page has been read for many turns of the event loop, however long they take. */
-  async function reachRest(): Promise<number> {
-    let before = -1
-    let turns = 0
-    return eventually(
-      () => {
-        turns = pages.read === before ? turns + 1 : 0
-        before = pages.read
-        return turns >= 15 && pages.read
-      },
-      { everyMs: 20, withinMs: 30_000 },
-    )
-  }
+test('an export reads the store no faster than the client takes the file', async () => {
+  const response = await beginEndless()
+  const read = await reachRest()
+  // The buffers in between hold a few megabytes, far from the whole history.
+  expect(read).toBeLessThan(200)
+  response.resume()
+  await eventually(() => pages.read > read + 20, { withinMs: 30_000 })
+  response.destroy()
+  await reachRest()
+}, 120_000)
 
-  test('no faster than the client takes the file', async () => {
-    const response = await beginEndless()
-    const read = await reachRest()
-    // The buffers in between hold a few megabytes, far from the whole history.
-    expect(read).toBeLessThan(200)
-    response.resume()
-    await eventually(() => pages.read > read + 20, { withinMs: 30_000 })
-    response.destroy()
-    await reachRest()
-  }, 120_000)
+test('an export reads the store no further once the client has disconnected', async () => {
+  harness.logged.length = 0
+  const reading = await beginEndless()
+  reading.resume()
+  await eventually(() => pages.read > 20, { withinMs: 30_000 })
+  reading.destroy()
+  await reachRest()
+  const waiting = await beginEndless()
+  const read = await reachRest()
+  waiting.destroy()
+  await eventually(() => harness.logged.filter((line) => line.includes('has gone')).length === 2)
+  expect(await reachRest()).toBe(read)
+  expect(harness.logged.join()).not.toContain('answer broken off')
+}, 120_000)
 
-  test('no further once the client has disconnected', async () => {
-    harness.logged.length = 0
-    const reading = await beginEndless()
-    reading.resume()
-    await eventually(() => pages.read > 20, { withinMs: 30_000 })
-    reading.destroy()
-    await reachRest()
-    const waiting = await beginEndless()
-    const read = await reachRest()
-    waiting.destroy()
-    await eventually(() => harness.logged.filter((line) => line.includes('has gone')).length === 2)
-    expect(await reachRest()).toBe(read)
-    expect(harness.logged.join()).not.toContain('answer broken off')
-  }, 120_000)
+test('an export reads the store only as far as the first page for a HEAD', async () => {
+  const path = '/api/v1/devices/tug/positions?format=geojson'
+  const answer = await harness.request('HEAD', path, { headers })
+  expect([answer.status, answer.text]).toEqual([200, ''])
+  expect(answer.headers.get('content-type')).toBe('application/geo+json')
+  expect(await reachRest()).toBe(1)
+}, 120_000)
 
-  test('only as far as the first page for a HEAD', async () => {
-    const path = '/api/v1/devices/tug/positions?format=geojson'
-    const answer = await harness.request('HEAD', path, { headers })
-    expect([answer.status, answer.text]).toEqual([200, ''])
-    expect(answer.headers.get('content-type')).toBe('application/geo+json')
-    expect(await reachRest()).toBe(1)
-  }, 120_000)
-
-  test('in turns with all other work, however fast the client is', async () => {
-    pages.endless = true
-    const request = new IncomingMessage(new Socket())
-    const ctx = new Koa().createContext(request, new ServerResponse(request)) as AdminContext
-    await exportPositions(ctx, {
-      store: wrapStore(harness.store),
-      format: ndjson,
-      range: { accountId: 'acc-1', deviceId: 'tug', order: 'asc' },
-      whenEmpty: () => Promise.reject(new Error('it is not empty')),
-    })
-    const othersTurn = nextTurn().then(() => pages.read)
-    for await (const chunk of ctx.body as Readable) {
-      expect(chunk).not.toBe('')
-      if (pages.read >= 20) break
-    }
-    expect(await othersTurn).toBeLessThan(5)
+test('an export reads the store in turns with all other work, however fast the client is', async () => {
+  pages.endless = true
+  const request = new IncomingMessage(new Socket())
+  const ctx = new Koa().createContext(request, new ServerResponse(request)) as AdminContext
+  await exportPositions(ctx, {
+    store: wrapStore(harness.store),
+    format: ndjson,
+    range: { accountId: 'acc-1', deviceId: 'tug', order: 'asc' },
+    whenEmpty: () => Promise.reject(new Error('it is not empty')),
   })
+  const othersTurn = nextTurn().then(() => pages.read)
+  for await (const chunk of ctx.body as Readable) {
+    expect(chunk).not.toBe('')
+    if (pages.read >= 20) break
+  }
+  expect(await othersTurn).toBeLessThan(5)
 })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { length, placeOf } from '../../../../admin-api/devices/track/place.ts'
 import { ThinnedTrack } from '../../../../admin-api/devices/track/thinned-track.ts'
@@ -58,95 +58,87 @@ const drive = fc
     })
   })
 
-describe('a thinned track', () => {
-  test('is never further from any record at its time than its tolerance states', () => {
-    fc.assert(
-      fc.property(drive, fc.integer({ min: 2, max: 60 }), (records, limit) => {
-        const track = thin(records, limit)
-        const shown = track.records()
-        expect(shown.length).toBe(Math.min(limit, records.length))
-        expect(track.total).toBe(records.length)
-        expect(shown[0]).toBe(records[0])
-        expect(shown.at(-1)).toBe(records.at(-1))
-        expect(worst(records, shown)).toBeLessThanOrEqual(track.tolerance + 1e-6)
-        if (records.length <= limit) expect(track.tolerance).toBe(0)
-      }),
-      { numRuns: 200 },
-    )
-  })
+test('a thinned track is never further from any record at its time than its tolerance states', () => {
+  fc.assert(
+    fc.property(drive, fc.integer({ min: 2, max: 60 }), (records, limit) => {
+      const track = thin(records, limit)
+      const shown = track.records()
+      expect(shown.length).toBe(Math.min(limit, records.length))
+      expect(track.total).toBe(records.length)
+      expect(shown[0]).toBe(records[0])
+      expect(shown.at(-1)).toBe(records.at(-1))
+      expect(worst(records, shown)).toBeLessThanOrEqual(track.tolerance + 1e-6)
+      if (records.length <= limit) expect(track.tolerance).toBe(0)
+    }),
+    { numRuns: 200 },
+  )
+})
 
-  test('keeps the corners of a path, and no further points', () => {
-    const corners = [
-      [0, 0],
-      [0.1, 0],
-      [0.1, 0.1],
-      [0, 0.1],
-    ] as const
-    const records = corners.flatMap(([lat, lon], side) => {
-      const [nextLat, nextLon] = corners[(side + 1) % 4] ?? [0, 0]
-      return Array.from({ length: 500 }, (_, n) => {
-        const [north, east] = [nextLat - lat, nextLon - lon]
-        return record(
-          T0 + (side * 500 + n) * 1_000,
-          lat + (north * n) / 500,
-          lon + (east * n) / 500,
-        )
-      })
+test('a thinned track keeps the corners of a path, and no further points', () => {
+  const corners = [
+    [0, 0],
+    [0.1, 0],
+    [0.1, 0.1],
+    [0, 0.1],
+  ] as const
+  const records = corners.flatMap(([lat, lon], side) => {
+    const [nextLat, nextLon] = corners[(side + 1) % 4] ?? [0, 0]
+    return Array.from({ length: 500 }, (_, n) => {
+      const [north, east] = [nextLat - lat, nextLon - lon]
+      return record(T0 + (side * 500 + n) * 1_000, lat + (north * n) / 500, lon + (east * n) / 500)
     })
-    const track = thin(records, 100)
-    const shown = track.records().map(({ latitude, longitude }) => `${latitude} ${longitude}`)
-    for (const [lat, lon] of corners) expect(shown).toContain(`${lat} ${lon}`)
-    expect(track.tolerance).toBeLessThan(1)
   })
+  const track = thin(records, 100)
+  const shown = track.records().map(({ latitude, longitude }) => `${latitude} ${longitude}`)
+  for (const [lat, lon] of corners) expect(shown).toContain(`${lat} ${lon}`)
+  expect(track.tolerance).toBeLessThan(1)
+})
 
-  test('shows a stop on a straight path, because a clock would show it elsewhere', () => {
-    const driven = Array.from({ length: 300 }, (_, n) => {
-      const moved = n < 100 ? n : n < 200 ? 100 : n - 100
-      return record(T0 + n * 1_000, 0, moved / 1_000)
-    })
-    const track = thin(driven, 10)
-    expect(worst(driven, track.records())).toBeLessThan(1)
+test('a thinned track shows a stop on a straight path, because a clock would show it elsewhere', () => {
+  const driven = Array.from({ length: 300 }, (_, n) => {
+    const moved = n < 100 ? n : n < 200 ? 100 : n - 100
+    return record(T0 + n * 1_000, 0, moved / 1_000)
   })
+  const track = thin(driven, 10)
+  expect(worst(driven, track.records())).toBeLessThan(1)
+})
 
-  test('keeps both ends of its gaps, or of the longest if there are too many', () => {
-    const records = Array.from({ length: 400 }, (_, n) => {
-      // Every fourth silence is a gap, longer and longer.
-      const at = T0 + n * 1_000 + Math.floor(n / 4) ** 2 * 600_000
-      return record(at, 0, 0)
-    })
-    const track = thin(records, 100, 300_000)
-    const gaps = track.gaps()
-    expect(gaps.length).toBeLessThanOrEqual(25)
-    expect(gaps.length).toBeGreaterThan(10)
-    const shown = track.records()
-    for (const { from, to } of gaps) expect(shown.indexOf(to)).toBe(shown.indexOf(from) + 1)
-    const longest = records.slice(1).map((to, n) => to.timestamp - (records[n]?.timestamp ?? 0))
-    longest.sort((a, b) => b - a)
-    const lengths = gaps.map(({ from, to }) => to.timestamp - from.timestamp)
-    expect(lengths.sort((a, b) => b - a)).toEqual(longest.slice(0, gaps.length))
+test('a thinned track keeps both ends of its gaps, or of the longest if there are too many', () => {
+  const records = Array.from({ length: 400 }, (_, n) => {
+    // Every fourth silence is a gap, longer and longer.
+    const at = T0 + n * 1_000 + Math.floor(n / 4) ** 2 * 600_000
+    return record(at, 0, 0)
   })
+  const track = thin(records, 100, 300_000)
+  const gaps = track.gaps()
+  expect(gaps.length).toBeLessThanOrEqual(25)
+  expect(gaps.length).toBeGreaterThan(10)
+  const shown = track.records()
+  for (const { from, to } of gaps) expect(shown.indexOf(to)).toBe(shown.indexOf(from) + 1)
+  const longest = records.slice(1).map((to, n) => to.timestamp - (records[n]?.timestamp ?? 0))
+  longest.sort((a, b) => b - a)
+  const lengths = gaps.map(({ from, to }) => to.timestamp - from.timestamp)
+  expect(lengths.sort((a, b) => b - a)).toEqual(longest.slice(0, gaps.length))
+})
 
-  test('keeps both ends of a leap, however short the leap is', () => {
-    const track = new ThinnedTrack<PositionRecord>({ limit: 100, gapMs: 300_000 })
-    const records = Array.from({ length: 400 }, (_, n) =>
-      record(T0 + n * 1_000, n < 200 ? 0 : 1, 0),
-    )
-    for (const [n, one] of records.entries()) track.add(one, one.timestamp, place(one), n === 200)
-    expect(track.gaps()).toEqual([{ from: records[199], to: records[200] }])
-    const shown = track.records()
-    expect(shown.indexOf(records[200] as PositionRecord)).toBe(
-      shown.indexOf(records[199] as PositionRecord) + 1,
-    )
-  })
+test('a thinned track keeps both ends of a leap, however short the leap is', () => {
+  const track = new ThinnedTrack<PositionRecord>({ limit: 100, gapMs: 300_000 })
+  const records = Array.from({ length: 400 }, (_, n) => record(T0 + n * 1_000, n < 200 ? 0 : 1, 0))
+  for (const [n, one] of records.entries()) track.add(one, one.timestamp, place(one), n === 200)
+  expect(track.gaps()).toEqual([{ from: records[199], to: records[200] }])
+  const shown = track.records()
+  expect(shown.indexOf(records[200] as PositionRecord)).toBe(
+    shown.indexOf(records[199] as PositionRecord) + 1,
+  )
+})
 
-  test('processes a day at 1 Hz in little time and little memory', () => {
-    const track = new ThinnedTrack<PositionRecord>({ limit: 2_000, gapMs: Infinity })
-    for (let second = 0; second < 86_400; second += 1) {
-      const turn = second / 700
-      const one = record(T0 + second * 1_000, Math.sin(turn) / 9, Math.cos(turn * 1.7) / 9)
-      track.add(one, one.timestamp, place(one))
-    }
-    expect(track.records()).toHaveLength(2_000)
-    expect(track.tolerance).toBeLessThan(50)
-  })
+test('a thinned track processes a day at 1 Hz in little time and little memory', () => {
+  const track = new ThinnedTrack<PositionRecord>({ limit: 2_000, gapMs: Infinity })
+  for (let second = 0; second < 86_400; second += 1) {
+    const turn = second / 700
+    const one = record(T0 + second * 1_000, Math.sin(turn) / 9, Math.cos(turn * 1.7) / 9)
+    track.add(one, one.timestamp, place(one))
+  }
+  expect(track.records()).toHaveLength(2_000)
+  expect(track.tolerance).toBeLessThan(50)
 })

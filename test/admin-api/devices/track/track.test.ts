@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import { T0 } from '../../../samples.ts'
 import { bearer, startAdmin, type AdminHarness } from '../../admin-harness.ts'
 
@@ -32,121 +32,117 @@ function iso(ms: number): string {
   return new Date(T0 + ms).toISOString()
 }
 
-describe('the track of a device', () => {
-  test('is thinned out to the requested number of points, with totals of all records', async () => {
-    const { data } = (await find('?points=100')).body
-    expect(data).toMatchObject({
-      ...{ total: 2_500, shown: 100, maxSpeed: 6, columns: COLUMNS },
-      gaps: [{ from: iso(1_199_000), to: iso(1_800_000) }],
-      bounds: { west: 13, south: 52, east: 13, north: 52.2499 },
-    })
-    expect(data?.['toleranceMetres']).toBeLessThan(0.1)
-    expect(data?.['distanceMetres']).toBeCloseTo((2_499 / 10_000) * 111_195, -1)
-    expect(data?.['movingSeconds']).toBeGreaterThan(2_000)
-    const rows = data?.['rows'] as (string | number | null)[][]
-    expect(rows).toHaveLength(100)
-    expect(rows[0]).toEqual([iso(0), 52, 13, null, 33, 0, null, null, expect.any(String)])
-    const times = rows.map(([timestamp]) => timestamp)
-    expect(times).toEqual([...times].sort())
-    expect(times.indexOf(iso(1_800_000))).toBe(times.indexOf(iso(1_199_000)) + 1)
+test('the track of a device is thinned out to the requested number of points, with totals of all records', async () => {
+  const { data } = (await find('?points=100')).body
+  expect(data).toMatchObject({
+    ...{ total: 2_500, shown: 100, maxSpeed: 6, columns: COLUMNS },
+    gaps: [{ from: iso(1_199_000), to: iso(1_800_000) }],
+    bounds: { west: 13, south: 52, east: 13, north: 52.2499 },
   })
+  expect(data?.['toleranceMetres']).toBeLessThan(0.1)
+  expect(data?.['distanceMetres']).toBeCloseTo((2_499 / 10_000) * 111_195, -1)
+  expect(data?.['movingSeconds']).toBeGreaterThan(2_000)
+  const rows = data?.['rows'] as (string | number | null)[][]
+  expect(rows).toHaveLength(100)
+  expect(rows[0]).toEqual([iso(0), 52, 13, null, 33, 0, null, null, expect.any(String)])
+  const times = rows.map(([timestamp]) => timestamp)
+  expect(times).toEqual([...times].sort())
+  expect(times.indexOf(iso(1_800_000))).toBe(times.indexOf(iso(1_199_000)) + 1)
+})
 
-  test('has at most 2000 points by default, and all records if there are fewer', async () => {
-    expect((await find()).body.data).toMatchObject({ total: 2_500, shown: 2_000 })
-    const query = `?from=${iso(10_000)}&to=${iso(20_000)}`
-    expect((await find(query)).body.data).toMatchObject({
-      ...{ total: 10, shown: 10, toleranceMetres: 0, gaps: [] },
-    })
-  })
-
-  test('of a range without records is empty', async () => {
-    expect((await find(`?from=${iso(-2_000)}&to=${iso(-1_000)}`)).body.data).toEqual({
-      ...{ total: 0, shown: 0, toleranceMetres: 0, distanceMetres: 0, movingSeconds: 0 },
-      ...{ maxSpeed: null, bounds: null, gaps: [], columns: COLUMNS, rows: [] },
-    })
-  })
-
-  test('has a gap after a silence longer than the device’s expected interval', async () => {
-    const body = { expectedIntervalSeconds: 120 }
-    await harness.api('PATCH', '/devices/tug', { headers, body })
-    expect((await find()).body.data).toMatchObject({ gaps: [] })
-    await harness.api('PATCH', '/devices/tug', { headers, body: { expectedIntervalSeconds: null } })
-  })
-
-  test('has a gap, and no distance, where the device cannot have driven', async () => {
-    // 500 km in 26 minutes.
-    const step = (n: number) => ({ timestamp: T0 + n * 60_000, longitude: 13 })
-    const tram = { deviceId: 'tram', timestamp: T0, latitude: 48, longitude: 13 }
-    await harness.project(
-      tram,
-      { ...tram, ...step(1), latitude: 48.01 },
-      { ...tram, ...step(27), latitude: 52.5 },
-      { ...tram, ...step(28), latitude: 52.51 },
-    )
-    const body = { expectedIntervalSeconds: 600 }
-    await harness.api('PATCH', '/devices/tram', { headers, body })
-    const { data } = (await find('', 'tram')).body
-    expect(data?.['distanceMetres']).toBeCloseTo(2 * 1_112, -1)
-    expect(data).toMatchObject({
-      ...{ total: 4, shown: 4, movingSeconds: 120 },
-      gaps: [{ from: iso(60_000), to: iso(27 * 60_000) }],
-    })
-    expect(data?.['maxSpeed']).toBeCloseTo(18.5, 1)
-  })
-
-  test('is a 404 for an unknown device, or one that the key cannot see', async () => {
-    expect((await find('', 'Tug')).status).toBe(404)
-    const { secret } = await harness.createKey({ scopes: ['positions:read'], deviceIds: ['x'] })
-    const answer = await harness.api('GET', '/devices/tug/track', { headers: bearer(secret) })
-    expect(answer.status).toBe(404)
-  })
-
-  test.each([
-    ['points', '?points=99'],
-    ['points', '?points=10001'],
-    ['from', '?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
-  ])('refuses a fault in %s: %s', async (field, query) => {
-    const answer = await find(query)
-    expect(answer.status).toBe(400)
-    expect(answer.body.details).toEqual([{ field, message: expect.stringContaining(field) }])
+test('the track of a device has at most 2000 points by default, and all records if there are fewer', async () => {
+  expect((await find()).body.data).toMatchObject({ total: 2_500, shown: 2_000 })
+  const query = `?from=${iso(10_000)}&to=${iso(20_000)}`
+  expect((await find(query)).body.data).toMatchObject({
+    ...{ total: 10, shown: 10, toleranceMetres: 0, gaps: [] },
   })
 })
 
-describe('the activity of a device', () => {
-  const activity = (query: string, deviceId = 'tug') =>
-    harness.api('GET', `/devices/${deviceId}/activity?${query}`, { headers })
-
-  test('counts its records by hour or day of a time zone, within the range only', async () => {
-    const hours = await activity(`from=${iso(60_000)}&to=${iso(7_200_000)}&step=hour`)
-    expect(hours.body.data).toEqual({
-      items: [
-        { start: iso(0), count: 2_440 },
-        { start: iso(3_600_000), count: 0 },
-      ],
-    })
-    const days = await activity(`from=${iso(0)}&to=${iso(3_600_000)}&tz=Asia/Kolkata`)
-    expect(days.body.data).toEqual({
-      items: [{ start: '2025-12-31T18:30:00.000Z', count: 2_500 }],
-    })
+test('the track of a device in a range without records is empty', async () => {
+  expect((await find(`?from=${iso(-2_000)}&to=${iso(-1_000)}`)).body.data).toEqual({
+    ...{ total: 0, shown: 0, toleranceMetres: 0, distanceMetres: 0, movingSeconds: 0 },
+    ...{ maxSpeed: null, bounds: null, gaps: [], columns: COLUMNS, rows: [] },
   })
+})
 
-  test('covers the last 30 days by default', async () => {
-    const items = (await activity('')).body.data?.items ?? []
-    expect(items).toHaveLength(31)
-    expect(items.at(-1)).toEqual({ start: iso(0), count: 2_500 })
-  })
+test('the track of a device has a gap after a silence longer than the device’s expected interval', async () => {
+  const body = { expectedIntervalSeconds: 120 }
+  await harness.api('PATCH', '/devices/tug', { headers, body })
+  expect((await find()).body.data).toMatchObject({ gaps: [] })
+  await harness.api('PATCH', '/devices/tug', { headers, body: { expectedIntervalSeconds: null } })
+})
 
-  test('is a 404 for an unknown device', async () => {
-    expect((await activity('', 'none')).status).toBe(404)
+test('the track of a device has a gap, and no distance, where the device cannot have driven', async () => {
+  // 500 km in 26 minutes.
+  const step = (n: number) => ({ timestamp: T0 + n * 60_000, longitude: 13 })
+  const tram = { deviceId: 'tram', timestamp: T0, latitude: 48, longitude: 13 }
+  await harness.project(
+    tram,
+    { ...tram, ...step(1), latitude: 48.01 },
+    { ...tram, ...step(27), latitude: 52.5 },
+    { ...tram, ...step(28), latitude: 52.51 },
+  )
+  const body = { expectedIntervalSeconds: 600 }
+  await harness.api('PATCH', '/devices/tram', { headers, body })
+  const { data } = (await find('', 'tram')).body
+  expect(data?.['distanceMetres']).toBeCloseTo(2 * 1_112, -1)
+  expect(data).toMatchObject({
+    ...{ total: 4, shown: 4, movingSeconds: 120 },
+    gaps: [{ from: iso(60_000), to: iso(27 * 60_000) }],
   })
+  expect(data?.['maxSpeed']).toBeCloseTo(18.5, 1)
+})
 
-  test.each([
-    ['tz', 'tz=Mars/Base'],
-    ['from', 'from=2000-01-01T00:00:00Z'],
-    ['from', 'from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
-  ])('refuses a fault in %s: %s', async (field, query) => {
-    const answer = await activity(query)
-    expect(answer.status).toBe(400)
-    expect(answer.body.details?.map((fault) => fault.field)).toEqual([field])
+test('the track of a device is a 404 for an unknown device, or one that the key cannot see', async () => {
+  expect((await find('', 'Tug')).status).toBe(404)
+  const { secret } = await harness.createKey({ scopes: ['positions:read'], deviceIds: ['x'] })
+  const answer = await harness.api('GET', '/devices/tug/track', { headers: bearer(secret) })
+  expect(answer.status).toBe(404)
+})
+
+test.each([
+  ['points', '?points=99'],
+  ['points', '?points=10001'],
+  ['from', '?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
+])('the track of a device refuses a fault in %s: %s', async (field, query) => {
+  const answer = await find(query)
+  expect(answer.status).toBe(400)
+  expect(answer.body.details).toEqual([{ field, message: expect.stringContaining(field) }])
+})
+
+const activity = (query: string, deviceId = 'tug') =>
+  harness.api('GET', `/devices/${deviceId}/activity?${query}`, { headers })
+
+test('the activity of a device counts its records by hour or day of a time zone, within the range only', async () => {
+  const hours = await activity(`from=${iso(60_000)}&to=${iso(7_200_000)}&step=hour`)
+  expect(hours.body.data).toEqual({
+    items: [
+      { start: iso(0), count: 2_440 },
+      { start: iso(3_600_000), count: 0 },
+    ],
   })
+  const days = await activity(`from=${iso(0)}&to=${iso(3_600_000)}&tz=Asia/Kolkata`)
+  expect(days.body.data).toEqual({
+    items: [{ start: '2025-12-31T18:30:00.000Z', count: 2_500 }],
+  })
+})
+
+test('the activity of a device covers the last 30 days by default', async () => {
+  const items = (await activity('')).body.data?.items ?? []
+  expect(items).toHaveLength(31)
+  expect(items.at(-1)).toEqual({ start: iso(0), count: 2_500 })
+})
+
+test('the activity of a device is a 404 for an unknown device', async () => {
+  expect((await activity('', 'none')).status).toBe(404)
+})
+
+test.each([
+  ['tz', 'tz=Mars/Base'],
+  ['from', 'from=2000-01-01T00:00:00Z'],
+  ['from', 'from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
+])('the activity of a device refuses a fault in %s: %s', async (field, query) => {
+  const answer = await activity(query)
+  expect(answer.status).toBe(400)
+  expect(answer.body.details?.map((fault) => fault.field)).toEqual([field])
 })
