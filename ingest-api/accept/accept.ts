@@ -4,7 +4,6 @@ import { mapInTurns } from '../../runtime/end-of-turn.ts'
 import { tellFaults } from '../../runtime/errors.ts'
 import { unavailable } from '../../runtime/http.ts'
 import { isDeviceSeen, type AppendedEvent } from '../../schemas/appended-event.ts'
-import type { Attributes } from '../../schemas/attributes.ts'
 import { parsePositionReport, type PositionReport } from '../../schemas/position-report.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import { recordIdFor } from '../../schemas/record-id.ts'
@@ -237,8 +236,13 @@ function positionReported(
 }
 
 /** The fields that identify a report of an app. */
-function placeOf(report: PositionReport & { attributes?: Attributes }): PositionReport {
-  const { deviceId, latitude, longitude, timestamp, attributes } = report
+function placeOf({
+  deviceId,
+  latitude,
+  longitude,
+  timestamp,
+  attributes,
+}: PositionReport): PositionReport {
   const alarm = attributes?.['alarm']
   return {
     ...{ deviceId, latitude, longitude },

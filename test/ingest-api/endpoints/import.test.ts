@@ -23,17 +23,17 @@ async function idsOf(reports: readonly object[], headers = {}): Promise<unknown[
   return results.map(({ recordId }) => recordId)
 }
 
-describe('the import', () => {
-  test('stores positions with their own time', async () => {
+describe('imports', () => {
+  test('the import stores positions with their own time and marks them as imported', async () => {
     const [recordId] = await idsOf([report])
     const event = (await ingest.logged()).find((logged) => logged.recordId === recordId)
     expect(event).toMatchObject({
       ...{ deviceId: 'van', timestamp: Date.parse(report.timestamp), accuracy: 5 },
-      ...{ receivedAt: ingest.clock.now() },
+      ...{ receivedAt: ingest.clock.now(), imported: true },
     })
   })
 
-  test('refuses a position without a timestamp, and only that one', async () => {
+  test('the import refuses a position without a timestamp, and only that one', async () => {
     const untimed = { ...report, timestamp: undefined }
     const { body } = await ingest.import(
       { reports: [untimed, { ...untimed, timestamp: null }, report] },
@@ -47,34 +47,41 @@ describe('the import', () => {
     })
   })
 
-  test('knows a position by device, time and place, whatever else is known of it', async () => {
-    const other = { ...report, accuracy: 9, speed: 3 }
+  test('the import knows a position by device, time and place, whatever else is known of it', async () => {
+    const other = { ...report, accuracy: 9, speed: 3, attributes: { odometer: 1 } }
     const [one, again, elsewhere] = await idsOf([report, other, { ...report, latitude: 54.4 }])
     expect(again).toBe(one)
     expect(elsewhere).not.toBe(one)
   })
 
-  test('knows what an app has already sent', async () => {
+  test('the import tells positions apart by their alarm', async () => {
+    const alarm = { ...report, attributes: { alarm: 'sos', odometer: 1 } }
+    const [one, sos, again] = await idsOf([report, alarm, { ...alarm, battery: 1 }])
+    expect(sos).not.toBe(one)
+    expect(again).toBe(sos)
+  })
+
+  test('the import knows what an app has already sent', async () => {
     const query = `id=app&lat=54.3&lon=13.1&timestamp=${report.timestamp}&batt=80`
     await ingest.request(`/api/v1/senders/osmand/${key}?${query}`)
     const sent = (await ingest.logged()).find(({ deviceId }) => deviceId === 'app')
     expect(await idsOf([{ ...report, deviceId: 'app' }])).toEqual([sent?.recordId])
   })
 
-  test('ignores an Idempotency-Key, even an invalid one', async () => {
+  test('the import ignores an Idempotency-Key, even an invalid one', async () => {
     const [plain] = await idsOf([report])
     for (const value of ['trip-1', 'not valid']) {
       expect(await idsOf([report], { 'Idempotency-Key': value })).toEqual([plain])
     }
   })
 
-  test('has no limit for devices', async () => {
+  test('the import has no limit for devices', async () => {
     const reports = Array.from({ length: 3 }, (_, n) => ({ ...report, longitude: n }))
     for (const one of reports)
       expect((await ingest.import({ reports: [one] }, { key })).status).toBe(200)
   })
 
-  test('needs a scope of its own', async () => {
+  test('the import needs a scope of its own', async () => {
     const { secret } = await ingest.createKey({ scopes: ['positions:write'] })
     const { status, body } = await ingest.import({ reports: [report] }, { key: secret })
     expect([status, body['message']]).toEqual([
