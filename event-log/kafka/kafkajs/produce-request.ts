@@ -4,8 +4,10 @@ import { recordBatch } from './record-batch.ts'
 type ProduceOptions = {
   readonly acks: number
   readonly timeout: number
+  readonly transactionalId?: string | null
   readonly producerId: string | number
   readonly producerEpoch: number
+  readonly compression?: number
   readonly topicData: readonly {
     readonly topic: string
     readonly partitions: readonly {
@@ -26,22 +28,38 @@ type Produce = {
   }
 }
 
+/** From this version on a request carries record batches; up to version 8 its fields are the same. */
+const WITH_RECORD_BATCHES = 3
+
 /**
  * Makes kafkajs encode a produce request in one pass over one buffer. Its own encoder makes a buffer
  * for each header of each record and several copies of the whole, which was the largest cost of a
- * report. The bytes are the same, for an idempotent producer without compression and transactions.
+ * report. The bytes are the same.
  */
 export function encodeInOnePass(load: NodeJS.Require): void {
   const produce = load('kafkajs/src/protocol/requests/produce') as Produce
   const { protocol } = produce
-  produce.protocol = (version) => (options) => {
-    const made = protocol(version)(options)
-    made.request.encode = async () => {
-      const bytes = produceRequest(options)
-      return { buf: bytes, buffer: bytes }
+  produce.protocol = ({ version }) => {
+    const make = protocol({ version })
+    if (version < WITH_RECORD_BATCHES) return make
+    return (options) => {
+      const made = make(options)
+      if (isPlain(options)) made.request.encode = async () => encoded(produceRequest(options))
+      return made
     }
-    return made
   }
+}
+
+/**
+ * Neither compressed nor transactional: this project uses neither, but other producers in the process may,
+ * as those of the tests do.
+ */
+function isPlain({ compression = 0, transactionalId }: ProduceOptions): boolean {
+  return compression === 0 && (transactionalId ?? undefined) === undefined
+}
+
+function encoded(bytes: Buffer): Encoded {
+  return { buf: bytes, buffer: bytes }
 }
 
 /** The body of a produce request, version 3 to 8 (https://kafka.apache.org/protocol). */
