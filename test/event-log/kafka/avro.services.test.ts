@@ -2,24 +2,28 @@ import { randomBytes } from 'node:crypto'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
-import { afterEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { openAvroFormat } from '../../../event-log/kafka/avro-format.ts'
 import { openKafkaEventLog } from '../../../event-log/kafka/kafka-event-log.ts'
 import { DEVICE_SEEN_AVRO, POSITION_REPORTED_AVRO } from '../../../schemas/avro-schemas.ts'
 import { encodePositionReported } from '../../../schemas/position-reported.ts'
 import { eventFormatContract } from '../../contracts/event-log-contract.ts'
+import { closeAfterwards } from '../../closing.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported } from '../../samples.ts'
 import { describeWith } from '../../services/describe-with.ts'
-import { logOptions, openKafka, putRaw, readTopic, startReading, whenReady } from './harness.ts'
+import {
+  logOptions,
+  openKafka,
+  openLog,
+  putRaw,
+  readTopic,
+  startReading,
+  whenReady,
+} from './harness.ts'
 
 await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, schemaRegistry }) => {
   const { brokers } = kafka
-  const closers: (() => Promise<unknown>)[] = []
-
-  afterEach(async () => {
-    for (const close of closers.splice(0).reverse()) await close()
-  })
 
   eventFormatContract('Kafka with Avro', ({ clock, logger }) =>
     openKafka({ brokers, topicPrefix: kafka.topicPrefix, clock, logger, registry: schemaRegistry }),
@@ -112,7 +116,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
     const good = positionReported()
     await log.append([good])
     const reader = startReading(log)
-    closers.push(() => reader.stop())
+    closeAfterwards(() => reader.stop())
     await eventually(() => reader.entries.length >= 4, { withinMs: 30_000 })
     expect(reader.entries.map(({ kind }) => kind)).toEqual([
       ...Array<string>(3).fill('unreadable'),
@@ -178,7 +182,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
 
   test('while the registry is away known schemas go on, a new one waits and is no dead letter', async () => {
     const registry = await detour(schemaRegistry.url)
-    closers.push(() => registry.close())
+    closeAfterwards(() => registry.close())
     const { log, topic, subject } = await open(registry.url)
     await log.append([positionReported()])
     const newer = await register(subject, withField({ name: 'note', type: ['null', 'string'] }))
@@ -201,12 +205,12 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
 
   test('without its registry the log opens, says so, and is ready once the registry is', async () => {
     const registry = await detour(schemaRegistry.url)
-    closers.push(() => registry.close())
+    closeAfterwards(() => registry.close())
     registry.goAway()
     const log = openKafkaEventLog(
       logOptions({ brokers, topicPrefix: aPrefix(), registry: { url: registry.url } }),
     )
-    closers.push(() => log.close())
+    closeAfterwards(() => log.close())
     await eventually(async () => {
       const failure = await log.ready().catch((error: Error) => error)
       return failure?.message.includes('schema registry')
@@ -217,12 +221,8 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
   })
 
   async function open(url = schemaRegistry.url) {
-    const topicPrefix = aPrefix()
-    const log = openKafkaEventLog(logOptions({ brokers, topicPrefix, registry: { url } }))
-    closers.push(() => log.close())
-    await whenReady(log)
-    const topic = `${topicPrefix}.position-reported`
-    return { log, topic, subject: `${topic}-value` }
+    const opened = await openLog(kafka, { registry: { url } })
+    return { ...opened, subject: `${opened.topic}-value` }
   }
 
   function anEmptySubject() {

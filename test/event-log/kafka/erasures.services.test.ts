@@ -1,23 +1,16 @@
-import { randomBytes } from 'node:crypto'
-import { afterEach, expect, test } from '@jest/globals'
-import { openKafkaEventLog } from '../../../event-log/kafka/kafka-event-log.ts'
+import { expect, test } from '@jest/globals'
 import { eventually } from '../../eventually.ts'
 import { deviceErased, positionReported } from '../../samples.ts'
 import { describeWith } from '../../services/describe-with.ts'
-import { logOptions, putRaw, readTopic, startReading, whenReady } from './harness.ts'
+import { openLog, putRaw, readTopic, startReading } from './harness.ts'
 
 const SOON = { withinMs: 30_000 }
 
 await describeWith(['kafka'], 'erasures in Kafka', ({ kafka }) => {
   const { brokers } = kafka
-  const closers: (() => Promise<unknown>)[] = []
-
-  afterEach(async () => {
-    for (const close of closers.splice(0).reverse()) await close()
-  })
 
   test('are records without a value under the key of the device', async () => {
-    const { log, topic } = await open()
+    const { log, topic } = await openLog(kafka)
     const erasure = deviceErased({ deviceId: 'Süd/7' })
     await log.erase(erasure)
     const [message] = await readTopic(brokers, topic, 1)
@@ -38,7 +31,7 @@ await describeWith(['kafka'], 'erasures in Kafka', ({ kafka }) => {
   })
 
   test('that lack what they need are unreadable, and so is any other null value', async () => {
-    const { log, topic, topicPrefix } = await open()
+    const { log, topic, topicPrefix } = await openLog(kafka)
     const key = 'acc-1/tracker-1'
     const { eventId, erasedAt } = deviceErased()
     const marks = {
@@ -82,12 +75,4 @@ await describeWith(['kafka'], 'erasures in Kafka', ({ kafka }) => {
     expect(letters.every(({ value, headers }) => value === null && headers?.['error'])).toBe(true)
     await reader.stop()
   })
-
-  async function open() {
-    const topicPrefix = `${kafka.topicPrefix}.${randomBytes(4).toString('hex')}`
-    const log = openKafkaEventLog(logOptions({ brokers, topicPrefix }))
-    closers.push(() => log.close())
-    await whenReady(log)
-    return { log, topicPrefix, topic: `${topicPrefix}.position-reported` }
-  }
 })

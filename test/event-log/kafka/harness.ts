@@ -16,6 +16,7 @@ import {
 import { askPartitions } from '../../../event-log/kafka/partitions.ts'
 import type { Offsets } from '../../../schemas/read-models.ts'
 import type { OpenedEventLog } from '../../contracts/event-log-contract.ts'
+import { closeAfterwards } from '../../closing.ts'
 import { eventually } from '../../eventually.ts'
 
 export const silent = { debug() {}, info() {}, warn() {}, error() {} }
@@ -74,6 +75,18 @@ export async function openKafka(
       await Promise.all(opened.map((log) => log.close()))
     },
   }
+}
+
+/** A log on topics of the test's own unless they are given, closed after the test. */
+export async function openLog(
+  { brokers, topicPrefix: prefix }: { brokers: readonly string[]; topicPrefix: string },
+  changes: Partial<KafkaEventLogOptions> = {},
+) {
+  const { topicPrefix = `${prefix}.${randomBytes(4).toString('hex')}` } = changes
+  const log = openKafkaEventLog(logOptions({ ...changes, brokers, topicPrefix }))
+  closeAfterwards(() => log.close())
+  await whenReady(log)
+  return { log, topicPrefix, topic: `${topicPrefix}.position-reported` }
 }
 
 /** Resolves when the log can be written to. */

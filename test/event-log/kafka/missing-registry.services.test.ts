@@ -1,6 +1,4 @@
-import { randomBytes } from 'node:crypto'
-import { afterEach, expect, test } from '@jest/globals'
-import { openKafkaEventLog } from '../../../event-log/kafka/kafka-event-log.ts'
+import { expect, test } from '@jest/globals'
 import { serveHealth } from '../../../projector/serve-health.ts'
 import { startProjector } from '../../../projector/service.ts'
 import { loadConfig } from '../../../runtime/config/load-config.ts'
@@ -8,6 +6,7 @@ import { Lifecycle } from '../../../runtime/lifecycle.ts'
 import { createLogger } from '../../../runtime/logger.ts'
 import { createMetrics } from '../../../runtime/metrics.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
+import { closeAfterwards } from '../../closing.ts'
 import { eventually } from '../../eventually.ts'
 import { startProgram } from '../../programs.ts'
 import { endPrograms } from '../../running-programs.ts'
@@ -16,24 +15,18 @@ import { describeWith } from '../../services/describe-with.ts'
 import { freePort } from '../../services/own-server.ts'
 import { urlOfDatabase } from '../../store/mongo/database.ts'
 import { temporaryDirectory } from '../../temporary-directory.ts'
-import { logOptions, putRaw, startReading, startTailing, whenReady } from './harness.ts'
+import { openLog, putRaw, startReading, startTailing } from './harness.ts'
 
 await describeWith(['kafka', 'schemaRegistry', 'mongodb'], 'Avro events, read', (services) => {
   const { kafka, schemaRegistry, mongodb } = services
   const logger = createLogger({ level: 'silent', name: 'test' })
-  const closers: (() => Promise<unknown>)[] = []
-
-  afterEach(async () => {
-    for (const close of closers.splice(0).reverse()) await close()
-  })
-
   test('without SCHEMA_REGISTRY_URL, every reader is told which variable is missing, and the log is not ready', async () => {
     const { topicPrefix, writer } = await anAvroLog()
     await writer.append([positionReported()])
     for (const start of [startReading, (log: typeof writer) => startTailing(log, {})]) {
-      const log = await open({ topicPrefix })
+      const { log } = await openLog(kafka, { topicPrefix })
       const reader = start(log)
-      closers.push(() => reader.stop())
+      closeAfterwards(() => reader.stop())
       const entries = () =>
         'entries' in reader
           ? reader.entries
@@ -46,11 +39,11 @@ await describeWith(['kafka', 'schemaRegistry', 'mongodb'], 'Avro events, read', 
 
   test('a value that only begins like Avro is unreadable for every process', async () => {
     const { topicPrefix } = await anAvroLog()
-    const log = await open({ topicPrefix })
+    const { log } = await openLog(kafka, { topicPrefix })
     const value = Buffer.from([0, 1, 2, 3, 4, 5, 6])
     await putRaw(kafka.brokers, `${topicPrefix}.position-reported`, { key: 'a/b', value })
     const reader = startReading(log)
-    closers.push(() => reader.stop())
+    closeAfterwards(() => reader.stop())
     await eventually(() => reader.entries.length === 1, { withinMs: 30_000 })
     expect(reader.entries).toMatchObject([{ kind: 'unreadable' }])
     expect(reader.entries[0]).not.toHaveProperty('missing')
@@ -62,7 +55,7 @@ await describeWith(['kafka', 'schemaRegistry', 'mongodb'], 'Avro events, read', 
     const events = [positionReported(), positionReported({ deviceId: 'tracker-2' })]
     await writer.append(events)
     const { path: directory, remove } = await temporaryDirectory()
-    closers.push(remove)
+    closeAfterwards(remove)
 
     const misconfigured = await projector({ topicPrefix, directory })
     await eventually(
@@ -94,22 +87,15 @@ await describeWith(['kafka', 'schemaRegistry', 'mongodb'], 'Avro events, read', 
         MONGODB_URL: urlOfDatabase(mongodb.url, mongodb.database),
       },
     })
-    closers.push(endPrograms)
+    closeAfterwards(endPrograms)
     await eventually(() => rebuild.output().includes('Failed: '), { withinMs: 40_000 })
     expect(rebuild.output()).toMatch(/Failed: .*SCHEMA_REGISTRY_URL is not set/)
     expect(await rebuild.ended).toBe(1)
   })
 
   async function anAvroLog() {
-    const topicPrefix = `${kafka.topicPrefix}.${randomBytes(4).toString('hex')}`
-    return { topicPrefix, writer: await open({ topicPrefix, registry: schemaRegistry }) }
-  }
-
-  async function open(options: { topicPrefix: string; registry?: { url: string } }) {
-    const log = openKafkaEventLog(logOptions({ brokers: kafka.brokers, ...options }))
-    closers.push(() => log.close())
-    await whenReady(log)
-    return log
+    const { log: writer, topicPrefix } = await openLog(kafka, { registry: schemaRegistry })
+    return { topicPrefix, writer }
   }
 
   async function projector({
@@ -120,7 +106,7 @@ await describeWith(['kafka', 'schemaRegistry', 'mongodb'], 'Avro events, read', 
     directory: string
     registry?: { url: string }
   }) {
-    const eventLog = await open(options)
+    const { log: eventLog } = await openLog(kafka, options)
     const store = openSqliteStore({ directory })
     const lifecycle = new Lifecycle({ logger, deadlineMs: 10_000 })
     const port = await freePort()

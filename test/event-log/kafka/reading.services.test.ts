@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { afterEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { CompressionTypes } from 'kafkajs'
 import type { EventLog } from '../../../event-log/event-log.ts'
 import { openKafkaEventLog } from '../../../event-log/kafka/kafka-event-log.ts'
 import { encodePositionReported } from '../../../schemas/position-reported.ts'
+import { closeAfterwards } from '../../closing.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported } from '../../samples.ts'
 import { describeWith } from '../../services/describe-with.ts'
@@ -11,26 +12,21 @@ import {
   createTopic,
   logOptions,
   occupyGroup,
+  openLog,
   plainKafka,
   putRaw,
   readTopic,
   startReading,
   startTailing,
-  whenReady,
 } from './harness.ts'
 
 const SOON = { withinMs: 30_000 }
 
 await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
   const { brokers } = kafka
-  const closers: (() => Promise<unknown>)[] = []
-
-  afterEach(async () => {
-    for (const close of closers.splice(0).reverse()) await close()
-  })
 
   test('records carry the event as CloudEvents, and receivedAt as their time', async () => {
-    const { log, topic } = await open()
+    const { log, topic } = await openLog(kafka)
     const event = positionReported({ deviceId: 'Süd 7' })
     await log.append([event])
     const [message] = await readTopic(brokers, topic, 1)
@@ -52,7 +48,7 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
   })
 
   test('a dead letter keeps its bytes, also a large one, and says where it came from', async () => {
-    const { log, topic, topicPrefix } = await open()
+    const { log, topic, topicPrefix } = await openLog(kafka)
     const value = Buffer.alloc(1_000_000, 0xff)
     await putRaw(brokers, topic, { key: 'acc-1/tracker-1', value })
     const reader = startReading(log)
@@ -87,7 +83,7 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
       messages: events.map((event) => ({ key: 'k', value: encodePositionReported(event) })),
     })
     await producer.disconnect()
-    const { log } = await open(topicPrefix)
+    const { log } = await openLog(kafka, { topicPrefix: topicPrefix })
     const reader = startReading(log)
     await eventually(() => reader.entries.length >= events.length, SOON)
     await reader.stop()
@@ -95,8 +91,8 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
   })
 
   test('two members share the partitions, and when one ends the other has all', async () => {
-    const { log, topicPrefix } = await open()
-    const other = await open(topicPrefix)
+    const { log, topicPrefix } = await openLog(kafka)
+    const other = await openLog(kafka, { topicPrefix: topicPrefix })
     const first = startReading(log)
     await appendToAll(log)
     await eventually(() => first.partitions().size === 12, SOON)
@@ -116,8 +112,8 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
   })
 
   test('a member that hangs in a batch stays in the group', async () => {
-    const { log, topicPrefix } = await open()
-    const other = await open(topicPrefix)
+    const { log, topicPrefix } = await openLog(kafka)
+    const other = await openLog(kafka, { topicPrefix: topicPrefix })
     await log.append([positionReported()])
     let attempts = 0
     let release = () => {}
@@ -151,7 +147,7 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
   })
 
   test('what a transactional producer leaves at the end of a partition is no lag', async () => {
-    const { log, topic } = await open()
+    const { log, topic } = await openLog(kafka)
     const reader = startReading(log)
     const producer = plainKafka(brokers).producer({
       transactionalId: topic,
@@ -174,7 +170,7 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
   })
 
   test('a consumer that kafkajs gave up is replaced, and the process goes on', async () => {
-    const { topicPrefix, topic } = await open()
+    const { topicPrefix, topic } = await openLog(kafka)
     const group = 'projector'
     const leave = await occupyGroup(brokers, { groupId: `${topicPrefix}.${group}`, topic })
     let renewed = 0
@@ -186,7 +182,7 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
         onFatal: (error) => fatal.push(error),
       }),
     )
-    closers.push(() => log.close())
+    closeAfterwards(() => log.close())
     const reader = startReading(log, group)
     await eventually(() => renewed >= 2, SOON)
     await leave()
@@ -197,9 +193,9 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
   }, 90_000)
 
   test('a process in which no consumer works for long is told to end', async () => {
-    const { topicPrefix, topic } = await open()
+    const { topicPrefix, topic } = await openLog(kafka)
     const group = 'projector'
-    closers.push(await occupyGroup(brokers, { groupId: `${topicPrefix}.${group}`, topic }))
+    closeAfterwards(await occupyGroup(brokers, { groupId: `${topicPrefix}.${group}`, topic }))
 
     const fatal: Error[] = []
     const log = openKafkaEventLog(
@@ -208,14 +204,14 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
         onFatal: (error) => fatal.push(error),
       }),
     )
-    closers.push(() => log.close())
+    closeAfterwards(() => log.close())
     const reader = startReading(log, group)
     await expect(reader.ended).rejects.toMatchObject({ name: 'DependencyError' })
     expect(fatal).toHaveLength(1)
   })
 
   test('a tail from before what was trimmed begins with one gap for the partition', async () => {
-    const { log } = await open()
+    const { log } = await openLog(kafka)
     const old = [positionReported(), positionReported()]
     const kept = positionReported({ receivedAt: old[1]!.receivedAt + 60_000 })
     await log.append([...old, kept])
@@ -228,7 +224,7 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
   })
 
   test('a tail that resumes from its last marks misses nothing and repeats nothing', async () => {
-    const { log } = await open()
+    const { log } = await openLog(kafka)
     const events = Array.from({ length: 60 }, (_, index) =>
       positionReported({ deviceId: `tracker-${index % 10}` }),
     )
@@ -244,13 +240,6 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
       new Set(events.map(({ recordId }) => recordId)),
     )
   })
-
-  async function open(topicPrefix = aPrefix()) {
-    const log = openKafkaEventLog(logOptions({ brokers, topicPrefix }))
-    closers.push(() => log.close())
-    await whenReady(log)
-    return { log, topicPrefix, topic: `${topicPrefix}.position-reported` }
-  }
 
   function appendToAll(log: EventLog): Promise<void> {
     return log.append(

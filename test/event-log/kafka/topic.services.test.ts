@@ -1,23 +1,16 @@
-import { randomBytes } from 'node:crypto'
-import { afterEach, expect, test } from '@jest/globals'
-import { openKafkaEventLog } from '../../../event-log/kafka/kafka-event-log.ts'
+import { expect, test } from '@jest/globals'
 import { encodeReportRejected, type ReportRejected } from '../../../schemas/report-rejected.ts'
 import { readRejections, rejected } from '../../contracts/rejection-reader.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported } from '../../samples.ts'
 import { describeWith } from '../../services/describe-with.ts'
-import { logOptions, occupyGroup, readTopic, silent, startReading, whenReady } from './harness.ts'
+import { occupyGroup, openLog, readTopic, silent, startReading } from './harness.ts'
 
 const SOON = { withinMs: 30_000 }
 const group = 'rejections'
 
 await describeWith(['kafka'], 'topics in Kafka', ({ kafka }) => {
   const { brokers } = kafka
-  const closers: (() => Promise<unknown>)[] = []
-
-  afterEach(async () => {
-    for (const close of closers.splice(0).reverse()) await close()
-  })
 
   test('are CloudEvents in a topic of their own, under the key that was used', async () => {
     const { log, topic } = await open()
@@ -96,17 +89,9 @@ await describeWith(['kafka'], 'topics in Kafka', ({ kafka }) => {
     await reader.stop()
   }, 90_000)
 
-  async function open(changes: Partial<Parameters<typeof logOptions>[0]> = {}) {
-    const topicPrefix = `${kafka.topicPrefix}.${randomBytes(4).toString('hex')}`
-    const options = logOptions({ brokers, topicPrefix, ...changes })
-    const log = openKafkaEventLog(options)
-    closers.push(() => log.close())
-    await whenReady(log)
-    return {
-      log,
-      topicPrefix: options.topicPrefix,
-      topic: `${options.topicPrefix}.report-rejected`,
-    }
+  async function open(changes: Parameters<typeof openLog>[1] = {}) {
+    const { log, topicPrefix } = await openLog(kafka, changes)
+    return { log, topicPrefix, topic: `${topicPrefix}.report-rejected` }
   }
 })
 
