@@ -44,7 +44,7 @@ describeConsole('every page', () => {
     await look('a selected device')
   }
 
-  test('has its styles in the order of their layers', async () => {
+  test('every page has its styles in the order of their layers', async () => {
     const page = await (await suite.open()).newPage()
     await page.goto(suite.url)
     await page.getByLabel('E-mail').waitFor()
@@ -55,7 +55,7 @@ describeConsole('every page', () => {
   })
 
   test.each(['light', 'dark'] as const)(
-    'is in order for assistive technology: %s',
+    'every page is in order for assistive technology: %s',
     async (theme) => {
       await suite.report({
         deviceId: 'van-1',
@@ -76,7 +76,7 @@ describeConsole('every page', () => {
     },
   )
 
-  test('has the names by which tests from outside find their way', async () => {
+  test('every page has the names by which tests from outside find their way', async () => {
     await suite.report({ deviceId: 'van-1', latitude: 48.2, longitude: 16.4 })
     const phone = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }
     const page = await (await suite.open(phone)).newPage()
@@ -101,7 +101,7 @@ describeConsole('every page', () => {
     await page.getByRole('region', { name: 'Arrival' }).getByText('arrived').waitFor()
   })
 
-  test('is in the chosen theme before its scripts have come', async () => {
+  test('a page is in the chosen theme before its scripts have come', async () => {
     const page = await suite.signedIn()
     await page.getByRole('button', { name: 'Your account' }).click()
     await page.getByRole('combobox', { name: 'Theme' }).selectOption('dark')
@@ -112,7 +112,7 @@ describeConsole('every page', () => {
     expect(scheme).toBe('dark')
   })
 
-  test('fits a phone: nothing scrolls sideways, every link stays in sight', async () => {
+  test('every page fits a phone: nothing scrolls sideways, every link stays in sight', async () => {
     await suite.report({ deviceId: 'van-1', latitude: 48.2, longitude: 16.4 })
     const page = await suite.signedIn('/', {
       viewport: { width: 360, height: 740 },

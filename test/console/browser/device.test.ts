@@ -9,7 +9,7 @@ const at = (ago: number) => new Date(Date.now() - ago).toISOString()
 describeConsole('the page of a device', () => {
   const suite = consoleSuite()
 
-  test('shows its last position, in the chosen zone and UTC, and a day at a time', async () => {
+  test('a device’s page shows its last position, in the chosen zone and UTC, and a day at a time', async () => {
     await suite.report(
       { deviceId: 'van/1', latitude: 48.2, longitude: 16.4, timestamp: at(48 * HOUR) },
       { deviceId: 'van/1', latitude: 48.3, longitude: 16.5, timestamp: at(3_000), heading: 0 },
@@ -37,7 +37,7 @@ describeConsole('the page of a device', () => {
     expect(body).toContain('lat="48.2"')
   })
 
-  test('calls the time of its last position “Time” where the chosen zone is UTC', async () => {
+  test('a device’s page calls the time of its last position “Time” where the chosen zone is UTC', async () => {
     await suite.report({ deviceId: 'van-8', latitude: 48.3, longitude: 16.5 })
     const page = await suite.signedIn('/devices/van-8', { timezoneId: 'UTC' })
     const card = page.getByRole('region', { name: 'Last position' })
@@ -45,7 +45,7 @@ describeConsole('the page of a device', () => {
     expect(await card.getByRole('term').allTextContents()).toEqual(['Time', 'Received'])
   })
 
-  test('has the focus on its heading on arrival, and so has the map after Back', async () => {
+  test('a device’s page has the focus on its heading on arrival, and so has the map after Back', async () => {
     await suite.report({ deviceId: 'van-8', latitude: 48.3, longitude: 16.5 })
     const page = await suite.signedIn('/?device=van-8')
     const focused = () => page.evaluate<string>('document.activeElement.textContent.trim()')
@@ -56,7 +56,7 @@ describeConsole('the page of a device', () => {
     await eventually(async () => (await focused()) === 'Map')
   })
 
-  test('renames, disables and enables it', async () => {
+  test('a device is renamed, disabled and enabled on its page', async () => {
     await suite.report({ deviceId: 'van-2', latitude: 1, longitude: 2 })
     const page = await suite.signedIn('/devices/van-2')
     await page.getByRole('button', { name: 'Edit' }).click()
@@ -74,7 +74,7 @@ describeConsole('the page of a device', () => {
     await deviceRow(page, 'North').getByText('disabled').first().waitFor()
   })
 
-  test('erases it only once its id is typed', async () => {
+  test('a device is erased only once its id is typed', async () => {
     await suite.report({ deviceId: 'van-3', latitude: 1, longitude: 2 })
     const page = await suite.signedIn('/devices/van-3')
     await page.getByRole('button', { name: 'Erase …' }).click()
@@ -91,7 +91,7 @@ describeConsole('the page of a device', () => {
     await page.getByText('There is no such device').waitFor()
   })
 
-  test('says that it is gone when another operator erases it', async () => {
+  test('a device’s page says that it is gone when another operator erases it', async () => {
     await suite.report({ deviceId: 'van-6', latitude: 1, longitude: 2 })
     const page = await suite.signedIn('/devices/van-6')
     await page.getByRole('region', { name: 'Last position' }).waitFor()
@@ -125,7 +125,7 @@ describeConsole('the page of a device', () => {
     await page.getByRole('button', { name: `${day}: ${hours} reports` }).waitFor()
   })
 
-  test('moves one time cursor for map, plots and table', async () => {
+  test('a device’s page moves one time cursor for map, plots and table', async () => {
     const reports = Array.from({ length: 60 }, (_, index) => ({
       deviceId: 'van-4',
       latitude: 48 + index / 1_000,
@@ -154,7 +154,7 @@ describeConsole('the page of a device', () => {
     await eventually(async () => Number(await cursor.inputValue()) > Number(before))
   })
 
-  test('keeps its map from day to day, and fits it to each', async () => {
+  test('a device’s page keeps its map from day to day, and fits it to each', async () => {
     const day = (ago: number, latitude: number, longitude: number) =>
       Array.from({ length: 20 }, (_, index) => ({
         ...{ deviceId: 'van-7', latitude: latitude + index / 1_000, longitude },
@@ -181,7 +181,7 @@ describeConsole('the page of a device', () => {
     expect(await page.locator('.track-map').getAttribute('data-seen')).toBe('yes')
   })
 
-  test('credits OpenStreetMap with a link to its licence', async () => {
+  test('the map credits OpenStreetMap with a link to its licence', async () => {
     await suite.report({ deviceId: 'van-9', latitude: 48.2, longitude: 16.4 })
     const page = await suite.signedIn()
     const url = `${suite.url}/map/none/{z}/{x}/{y}.png`
@@ -197,7 +197,7 @@ describeConsole('the page of a device', () => {
     expect(await page.locator('.map-credits').textContent()).toContain('© OpenStreetMap contrib')
   })
 
-  test('has no control that changes anything for a viewer', async () => {
+  test('a device’s page has no control that changes anything for a viewer', async () => {
     const viewer = { email: 'vera@example.org', password: 'another correct horse', role: 'viewer' }
     await suite.made('/operators', viewer)
     await suite.report({ deviceId: 'van-5', latitude: 1, longitude: 2 })

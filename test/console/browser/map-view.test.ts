@@ -35,7 +35,7 @@ describeConsole('the view of the map', () => {
     )
   }
 
-  test('is not moved by a hundred reports, wherever they are from', async () => {
+  test('the view is not moved by a hundred reports, wherever they are from', async () => {
     await suite.report(
       { deviceId: 'still', latitude: 48, longitude: 16 },
       { deviceId: 'mover', latitude: 46, longitude: 10 },
@@ -79,7 +79,7 @@ describeConsole('the view of the map', () => {
     expect(name.x).toBeGreaterThan(others.x)
   })
 
-  test('holds the poles, 180° and (0, 0), and an arrow for heading 0', async () => {
+  test('the map holds the poles, 180° and (0, 0), and an arrow for heading 0', async () => {
     await suite.report(
       { deviceId: 'edge east', latitude: 0, longitude: 180 },
       { deviceId: 'edge west', latitude: 0, longitude: -180 },
@@ -144,7 +144,7 @@ describeConsole('the view of the map', () => {
     expect(streams).toBe(1)
   })
 
-  test('stays smooth with 10 000 devices: 95 of 100 frames take at most 32 ms', async () => {
+  test('the map stays smooth with 10 000 devices: 95 of 100 frames take at most 32 ms', async () => {
     for (let thousand = 0; thousand < 10; thousand += 1) {
       await suite.report(
         ...Array.from({ length: 1_000 }, (_, index) => ({

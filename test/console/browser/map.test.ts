@@ -12,7 +12,7 @@ const HOSTILE = [
 describeConsole('the map', () => {
   const suite = consoleSuite()
 
-  test('shows a report without a reload, and how the connection is', async () => {
+  test('the map shows a report without a reload, and how the connection is', async () => {
     const page = await suite.signedIn()
     await page.getByRole('status', { name: 'Connection' }).getByText('live').waitFor()
     await page.getByText('No device has reported yet').waitFor()
@@ -22,7 +22,7 @@ describeConsole('the map', () => {
     expect(await row.textContent()).toMatch(/online, (now|\d s ago).*36 km\/h/)
   })
 
-  test('shows whatever ids and names consist of as text', async () => {
+  test('the map shows whatever ids and names consist of as text', async () => {
     await suite.report(
       ...HOSTILE.map((deviceId, index) => ({ deviceId, latitude: 10 * index, longitude: 0 })),
     )
@@ -39,7 +39,7 @@ describeConsole('the map', () => {
     expect(await page.locator('img').count()).toBe(0)
   })
 
-  test('keeps filter, search and selection in the address', async () => {
+  test('the map keeps filter, search and selection in the address', async () => {
     await suite.report({ deviceId: 'van-2', latitude: 48, longitude: 16 })
     const page = await suite.signedIn()
     await page.getByRole('searchbox').fill('VAN-2')
@@ -54,7 +54,7 @@ describeConsole('the map', () => {
     await deviceRow(page, 'van-1').waitFor()
   })
 
-  test('says that a device is gone when another operator erases it', async () => {
+  test('the map says that a device is gone when another operator erases it', async () => {
     await suite.report({ deviceId: 'to-erase', latitude: 1, longitude: 1 })
     const page = await suite.signedIn('/?device=to-erase')
     await deviceRow(page, 'to-erase').waitFor()
@@ -63,7 +63,7 @@ describeConsole('the map', () => {
     await deviceRow(page, 'to-erase').waitFor({ state: 'hidden' })
   })
 
-  test('is worked by the keyboard alone', async () => {
+  test('the map is worked by the keyboard alone', async () => {
     const page = await suite.signedIn()
     await deviceRow(page, 'van-1').waitFor()
     await page.keyboard.press('/')
@@ -81,7 +81,7 @@ describeConsole('the map', () => {
     await page.getByRole('dialog', { name: 'Keyboard' }).waitFor({ state: 'hidden' })
   })
 
-  test('misses nothing while the service is away', async () => {
+  test('the map misses nothing while the service is away', async () => {
     await suite.report(
       { deviceId: 'moved-while-lost', latitude: 3, longitude: 3 },
       { deviceId: 'erased-while-lost', latitude: 3, longitude: 3 },
@@ -108,7 +108,7 @@ describeConsole('the map', () => {
     expect(await deviceRow(page, 'erased-while-lost').count()).toBe(0)
   })
 
-  test('shows devices while the stream is not open yet, and what has happened since', async () => {
+  test('the map shows devices while the stream is not open yet, and what has happened since', async () => {
     await suite.report(
       { deviceId: 'moves-before-stream', latitude: 3, longitude: 3 },
       { deviceId: 'erased-before-stream', latitude: 3, longitude: 3 },
@@ -133,7 +133,7 @@ describeConsole('the map', () => {
     await deviceRow(page, 'erased-before-stream').waitFor({ state: 'hidden' })
   })
 
-  test('is the same in eight tabs, which share one stream', async () => {
+  test('the map is the same in eight tabs, which share one stream', async () => {
     const first = await suite.signedIn()
     await first.getByRole('status', { name: 'Connection' }).getByText('live').waitFor()
     let streams = 0
@@ -159,7 +159,7 @@ describeConsole('the map', () => {
     expect(streams).toBe(1)
   })
 
-  test('is whole on a phone: links in sight, nothing sideways, the list in three heights', async () => {
+  test('the map is whole on a phone: links in sight, nothing sideways, the list in three heights', async () => {
     const page = await suite.signedIn('/', {
       viewport: { width: 360, height: 740 },
       hasTouch: true,

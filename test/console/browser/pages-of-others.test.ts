@@ -50,7 +50,7 @@ describeConsole('a page of another origin', () => {
     })
   }
 
-  test('sends reports and reads the stream with a key', async () => {
+  test('a page of another origin sends reports and reads the stream with a key', async () => {
     const scopes = ['positions:write', 'positions:read', 'devices:read']
     const { key } = await suite.made('/keys', { name: 'Page', scopes })
     const page = await pageAt(origins[0])
@@ -74,7 +74,7 @@ describeConsole('a page of another origin', () => {
     ])
   })
 
-  test('is blocked where CORS_ORIGINS does not list it', async () => {
+  test('a page of another origin is blocked where CORS_ORIGINS does not list it', async () => {
     const { key } = await suite.made('/keys', { name: 'Blocked' })
     const page = await pageAt(origins[1])
     expect(await submit(page, key)).toBe('blocked')
@@ -82,7 +82,7 @@ describeConsole('a page of another origin', () => {
     expect(await fetched(page, `${suite.url}/api/v1/devices`, { headers })).toBe('blocked')
   })
 
-  test('gains nothing from the cookie of an operator, and no session', async () => {
+  test('a page of another origin gains nothing from the cookie of an operator, and no session', async () => {
     const page = await pageAt(origins[0])
     const credentials = 'include'
     expect(await fetched(page, `${suite.url}/api/v1/session`, { credentials })).toBe('blocked')

@@ -46,7 +46,7 @@ describeConsole('pictures', () => {
     }
   }
 
-  test('of every page', async () => {
+  test('every page has its picture', async () => {
     mkdirSync(folder, { recursive: true })
     await suite.report(...fleet(), ...track())
     const { key } = await suite.made('/keys', { name: 'Trackers of the northern depot' })

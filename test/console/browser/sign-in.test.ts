@@ -6,7 +6,7 @@ import { consoleSuite, deviceRow, EMAIL, PASSWORD } from './console-harness.ts'
 describeConsole('signing in', () => {
   const suite = consoleSuite()
 
-  test('leads to the page that was asked for, and signing out back', async () => {
+  test('signing in leads to the page that was asked for, and signing out back', async () => {
     const page = await suite.signedIn('/audit', { byForm: true })
     await page.getByRole('heading', { name: 'Audit' }).waitFor()
     await page.getByText('session.created').first().waitFor()
@@ -18,7 +18,7 @@ describeConsole('signing in', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
 
-  test('with a wrong password says so and keeps the e-mail', async () => {
+  test('signing in with a wrong password says so and keeps the e-mail', async () => {
     const context = await suite.open()
     const page = await context.newPage()
     await page.goto(suite.url)
@@ -27,7 +27,7 @@ describeConsole('signing in', () => {
     expect(await page.getByRole('textbox', { name: 'E-mail' }).inputValue()).toBe(EMAIL)
   })
 
-  test('in an empty form is told at the fields', async () => {
+  test('signing in with an empty form is told at the fields', async () => {
     const context = await suite.open()
     const page = await context.newPage()
     await page.goto(suite.url)
@@ -37,7 +37,7 @@ describeConsole('signing in', () => {
     expect(await email.getAttribute('aria-invalid')).toBe('true')
   })
 
-  test('is asked for again where the session has ended, and the page goes on where it was', async () => {
+  test('signing in is asked for again where the session has ended, and the page goes on where it was', async () => {
     const page = await suite.signedIn('/audit')
     await page.getByRole('heading', { name: 'Audit' }).waitFor()
     await page.context().clearCookies()
@@ -55,7 +55,7 @@ describeConsole('signing in', () => {
     expect(await page.getByRole('alert').count()).toBe(0)
   })
 
-  test('again goes on with what was half done', async () => {
+  test('signing in again goes on with what was half done', async () => {
     const page = await suite.signedIn('/keys')
     await page.getByRole('button', { name: 'New key' }).click()
     await page.getByRole('textbox', { name: 'Name' }).fill('half done')
@@ -69,7 +69,7 @@ describeConsole('signing in', () => {
     await page.getByRole('row').filter({ hasText: 'half done' }).waitFor()
   })
 
-  test('out in one tab signs out the others', async () => {
+  test('signing out in one tab signs out the others', async () => {
     const page = await suite.signedIn('/audit', { byForm: true })
     const other = await page.context().newPage()
     await other.goto(`${suite.url}/audit`)
@@ -79,7 +79,7 @@ describeConsole('signing in', () => {
     await other.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
 
-  test('again cannot be left unanswered by pressing Esc', async () => {
+  test('signing in again cannot be left unanswered by pressing Esc', async () => {
     const page = await suite.signedIn('/audit')
     await page.getByRole('heading', { name: 'Audit' }).waitFor()
     await page.context().clearCookies()
@@ -93,7 +93,7 @@ describeConsole('signing in', () => {
     await page.getByText('session.created').first().waitFor()
   })
 
-  test('with another account shows nothing of the one before, not its pins either', async () => {
+  test('signing in with another account shows nothing of the one before, not its pins either', async () => {
     await suite.report(
       { deviceId: 'van-of-a', latitude: 48.2, longitude: 16.4 },
       { deviceId: 'lorry-of-a', latitude: 48.2, longitude: 16.4 },

@@ -20,7 +20,7 @@ describe('a day in a time zone', () => {
     expect((bounds.to - bounds.from) / 3_600_000).toBe(hours)
   })
 
-  test('follows another', () => {
+  test('a day follows another', () => {
     expect(nextDay('2026-02-28', 1)).toBe('2026-03-01')
     expect(nextDay('2026-01-01', -1)).toBe('2025-12-31')
     expect(nextDay('2026-03-29', 1)).toBe('2026-03-30')
@@ -31,5 +31,5 @@ describe('a day in a time zone', () => {
     (text) => expect(isDay(text)).toBe(false),
   )
 
-  test('is told from nonsense', () => expect(isDay('2028-02-29')).toBe(true))
+  test('a day is told from nonsense', () => expect(isDay('2028-02-29')).toBe(true))
 })

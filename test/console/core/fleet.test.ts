@@ -152,7 +152,7 @@ describe('the order of last positions', () => {
 })
 
 describe('a status', () => {
-  test('ages by itself, by the rule of the API', () => {
+  test('a status ages by itself, by the rule of the API', () => {
     const fleet = new Fleet()
     fleet.status(device('a', 0), NOW)
     fleet.status(device('b', 0, { expectedIntervalSeconds: 10 }), NOW)

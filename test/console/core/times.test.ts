@@ -20,7 +20,7 @@ describe('how long ago', () => {
     expect(ago(NOON - ms, NOON)).toBe(words)
   })
 
-  test('a negative duration is none', () => {
+  test('a negative duration is no time', () => {
     expect(duration(-1)).toBe('0 s')
   })
 })
@@ -50,7 +50,7 @@ describe('a moment in a time zone', () => {
     expect(date(Date.parse('2000-01-01T00:00:00Z'), 'UTC')).toBe('2000-01-01')
   })
 
-  test('nonsense stays words', () => {
+  test('a time that is no number is called unknown', () => {
     expect(dateTime(NaN, 'UTC')).toBe('an unknown time')
   })
 })

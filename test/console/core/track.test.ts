@@ -26,7 +26,7 @@ function track(rows: unknown[][], gaps: { from: string; to: string }[] = []) {
 }
 
 describe('a track', () => {
-  test('takes its values by the names of the columns; what is null is not known', () => {
+  test('a track takes its values by the names of the columns; what is null is not known', () => {
     const { points } = track([
       [at(0), 10, 20, null, 0],
       [at(10), 10, 20, 7.5, null],
@@ -35,7 +35,7 @@ describe('a track', () => {
     expect(points[1]).toMatchObject({ speed: 7.5, heading: undefined, afterGap: false })
   })
 
-  test('tells the speed from the way where none was reported, but not across a gap', () => {
+  test('a track tells the speed from the way where none was reported, but not across a gap', () => {
     const { points } = track(
       [
         [at(0), 0, 0, null, null],
@@ -48,7 +48,7 @@ describe('a track', () => {
     expect(points[2]).toMatchObject({ speed: undefined, afterGap: true })
   })
 
-  test('says where the device was between two points, but stays within a gap', () => {
+  test('a track says where the device was between two points, but stays within a gap', () => {
     const { points } = track(
       [
         [at(0), 0, 0, null, null],
@@ -64,7 +64,7 @@ describe('a track', () => {
     expect(placeAt([], 0)).toBeUndefined()
   })
 
-  test('goes the short way across 180°', () => {
+  test('a track goes the short way across 180°', () => {
     const { points } = track([
       [at(0), 0, 179, null, null],
       [at(10), 0, -179, null, null],
@@ -73,7 +73,7 @@ describe('a track', () => {
     expect(Math.min(middle, 1 - middle)).toBeCloseTo(0, 6)
   })
 
-  test('finds the last point before a time', () => {
+  test('the last point before a time is found', () => {
     const { points } = track([0, 10, 20].map((s) => [at(s), 0, 0, null, null]))
     const begin = points[0]?.at ?? 0
     expect([-1, 0, 9_999, 10_000, 99_999].map((ms) => pointAt(points, begin + ms))).toEqual([

@@ -26,12 +26,12 @@ describe('a date and time that an operator types', () => {
     expect(iso('2026-03-29T02:30', 'Europe/Vienna')).toBe('2026-03-29T01:30:00.000Z')
   })
 
-  test('what is no date and time is none', () => {
+  test('a text that is no date and time is no moment', () => {
     expect(iso('', 'UTC')).toBeUndefined()
     expect(iso('2026-13-01T00:00', 'UTC')).toBeUndefined()
   })
 
-  test('what a field shows is read back as the same minute or, in a repeated hour, the first', () => {
+  test('the text of a field is read back as the same minute or, in a repeated hour, the first', () => {
     const zones = fc.constantFrom('UTC', 'Europe/Vienna', 'America/St_Johns', 'Australia/Lord_Howe')
     const minutes = fc.integer({ min: 27_000_000, max: 34_000_000 })
     fc.assert(

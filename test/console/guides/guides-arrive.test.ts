@@ -74,7 +74,7 @@ describe('what an app sends, once it is set up as its guide says, is stored', ()
     }
   })
 
-  test('a rejected one is told with its reason', async () => {
+  test('a report rejected from an app is told with its reason', async () => {
     const guide = await guideOf('owntracks-android').load()
     const setup = { address: service.ingestUrl, key, deviceId: 'jane/phone' }
     const { url, ...request } = guide.example(setup, { ...place, latitude: 95 })

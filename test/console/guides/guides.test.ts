@@ -40,7 +40,7 @@ describe('the guides', () => {
     expect(new Map(there)).toEqual(await pages())
   })
 
-  test('are listed under the id and name that they have', async () => {
+  test('the guides are listed under the id and name that they have', async () => {
     for (const { id, name, load } of GUIDES.flatMap(({ guides }) => guides)) {
       expect(await load()).toMatchObject({ id, name })
       expect(guideOf(id).name).toBe(name)
@@ -48,7 +48,7 @@ describe('the guides', () => {
     expect(guideOf('none').id).toBe('curl')
   })
 
-  test('hold key and address filled in, and every backtick has its other', () => {
+  test('the guides hold key and address filled in, and every backtick has its other', () => {
     for (const [id, { about, steps, troubles, link }] of guides) {
       const made = steps(setup)
       const entered = JSON.stringify(made)

@@ -1,35 +1,8 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { openStream, type StreamOptions } from '../../../console/live/open-stream.ts'
-import { eventReader, type StreamEvent } from '../../../console/live/read-events.ts'
 import { eventually } from '../../eventually.ts'
-
-describe('the text of a stream', () => {
-  const TEXT =
-    'retry: 2000\n\n: comment\n\nevent: position\nid: 1-a\ndata: {"a":1}\n\n' +
-    'data: first\r\ndata:second\r\n\r\nevent: heartbeat\nid: 2\ndata: {}\n\nevent: nothing\n\ndata: cut o'
-  const EVENTS = [
-    { name: 'position', data: '{"a":1}', id: '1-a' },
-    { name: 'message', data: 'first\nsecond', id: '1-a' },
-    { name: 'heartbeat', data: '{}', id: '2' },
-  ]
-
-  test('gives the same events in whatever pieces it comes', () => {
-    fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: TEXT.length })), (cuts) => {
-        const told: StreamEvent[] = []
-        const read = eventReader()
-        const places = [0, ...cuts.sort((a, b) => a - b), TEXT.length]
-        for (const [index, from] of places.entries()) {
-          told.push(...read(TEXT.slice(from, places[index + 1])))
-        }
-        expect(told).toEqual(EVENTS)
-      }),
-    )
-  })
-})
 
 describe('a stream', () => {
   type Answer = (response: ServerResponse) => void
@@ -95,7 +68,7 @@ describe('a stream', () => {
     response.end()
   }
 
-  test('that was refused or has ended is opened again', async () => {
+  test('a stream that was refused or has ended is opened again', async () => {
     answers = [refuse(503), refuse(429), tellAndEnd('first'), tell('second')]
     const seen = open()
     await eventually(() => seen.events.length === 2)
@@ -105,7 +78,7 @@ describe('a stream', () => {
     })
   })
 
-  test('that ends after each opening is opened ever more seldom', async () => {
+  test('a stream that ends after each opening is opened ever more seldom', async () => {
     answers = Array.from({ length: 20 }, () => tellAndEnd('again'))
     const begun = performance.now()
     open()
@@ -114,14 +87,14 @@ describe('a stream', () => {
     expect(performance.now() - begun).toBeGreaterThan(310)
   })
 
-  test('that was open for long is opened again at once', async () => {
+  test('a stream that was open for long is opened again at once', async () => {
     answers = Array.from({ length: 20 }, () => tellAndEnd('again'))
     open({ settledMs: 0 })
     // With growing delays this would take a minute.
     await eventually(() => asked >= 15)
   })
 
-  test('goes on after the last event it has seen, and says so', async () => {
+  test('a stream goes on after the last event it has seen, and says so', async () => {
     answers = [
       tellAndEnd('first', 'mark-1'),
       tellAndEnd('second'),
@@ -134,7 +107,7 @@ describe('a stream', () => {
     expect(seen.resumed).toEqual([false, true, true])
   })
 
-  test('begins anew where its mark is too old, or is not taken', async () => {
+  test('a stream begins anew where its mark is too old, or is not taken', async () => {
     answers = [tellAndEnd('first', 'mark-1'), refuse(400), tell('second')]
     const refused = open({ resumeAfter: 'mark-0' })
     await eventually(() => refused.events.length === 2)
@@ -148,7 +121,7 @@ describe('a stream', () => {
     expect(marks).toEqual([undefined, undefined])
   })
 
-  test('waits as long as Retry-After says', async () => {
+  test('a stream waits as long as Retry-After says', async () => {
     answers = [refuse(429, { 'Retry-After': '1' }), tell('after')]
     const begun = performance.now()
     const seen = open()
@@ -156,14 +129,14 @@ describe('a stream', () => {
     expect(performance.now() - begun).toBeGreaterThan(990)
   })
 
-  test('that has died silently counts as lost', async () => {
+  test('a stream that has died silently counts as lost', async () => {
     answers = [tell('first'), tell('second')]
     const seen = open({ silentMs: 1_000 })
     await eventually(() => seen.events.includes('second'))
     expect(seen.lost[0]).toBe(200)
   })
 
-  test('whose session has ended goes on once it is renewed, and else stays closed', async () => {
+  test('a stream whose session has ended goes on once it is renewed, and else stays closed', async () => {
     answers = [refuse(401), tellAndEnd('in again'), refuse(401)]
     const answersToAsk = [true, false]
     const seen = open({ onUnauthorized: () => Promise.resolve(answersToAsk.shift() ?? false) })
@@ -172,7 +145,7 @@ describe('a stream', () => {
     expect(asked).toBe(3)
   })
 
-  test('is not opened again after an answer that is final', async () => {
+  test('a stream is not opened again after an answer that is final', async () => {
     answers = [refuse(404), tell('never')]
     const seen = open({ final: [404] })
     await eventually(() => seen.lost.length === 1)

@@ -26,13 +26,13 @@ function outcome(
 type Answer = Parameters<typeof outcomeOf>[0]['answer']
 
 describe('what has come of connecting a device', () => {
-  test('nothing yet, also where the device has reported before or something was refused before', () => {
+  test('the page waits, also where the device has reported before or something was refused before', () => {
     const before = { devices: [seenAt('van', at(9))], rejections: [refusedAt(at(9))] }
     expect(outcome({})).toMatchObject({ kind: 'waiting' })
     expect(outcome(before)).toMatchObject({ kind: 'waiting' })
   })
 
-  test('it has arrived', () => {
+  test('a device that has reported since has arrived', () => {
     expect(outcome({ devices: [seenAt('van', at(11))] })).toMatchObject({
       kind: 'arrived',
       isOther: false,

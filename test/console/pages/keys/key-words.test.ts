@@ -3,7 +3,7 @@ import { ApiFailure } from '../../../../console/core/failure.ts'
 import { readLimits, scopeWords } from '../../../../console/pages/keys/key-words.ts'
 
 describe('the limits of a key as a form gives them', () => {
-  test('empty fields bind nothing', () => {
+  test('empty fields of a key set no limit', () => {
     expect(readLimits({ name: ' Van ' }, 'UTC')).toEqual({
       name: 'Van',
       expiresAt: null,
@@ -17,7 +17,7 @@ describe('the limits of a key as a form gives them', () => {
     expect(readLimits(values, 'Europe/Vienna').expiresAt).toBe('2027-07-01T10:00:00.000Z')
   })
 
-  test('devices are lines, each once', () => {
+  test('the devices of a key are lines, each once', () => {
     const values = { name: 'Van', deviceIds: 'van-1\r\n\n van-2 \nvan-1' }
     expect(readLimits(values, 'UTC').deviceIds).toEqual(['van-1', 'van-2'])
   })

@@ -18,7 +18,7 @@ const rejection = (rejectionId: string, given: Partial<Rejection> = {}): Rejecti
 const ids = (rejections: readonly Rejection[]) => rejections.map((one) => one.rejectionId)
 
 describe('rejections that come while the list is shown', () => {
-  test('stand before it, each once', () => {
+  test('new rejections come before the list, each once', () => {
     const [a, b, c] = ['a', 'b', 'c'].map((id) => rejection(id)) as [
       Rejection,
       Rejection,
@@ -40,17 +40,17 @@ describe('rejections that come while the list is shown', () => {
     expect(addRejection([], rejection('a'), filter)).toEqual([])
   })
 
-  test('stay where the filter names their own time', () => {
+  test('rejections stay where the filter names their own time', () => {
     const filter = { from: '2026-01-31T12:00:00.000Z', to: '2026-01-31T12:00:00.001Z' }
     expect(addRejection([], rejection('a'), filter)).toHaveLength(1)
   })
 
-  test('a count that has grown replaces the one before', () => {
+  test('a count of rejections that has grown replaces the one before', () => {
     const newest = addRejection([rejection('a')], rejection('a', { count: 7 }), {})
     expect(newest).toMatchObject([{ count: 7 }])
   })
 
-  test('do not fill the memory', () => {
+  test('new rejections do not fill the memory', () => {
     let newest: readonly Rejection[] = []
     for (let n = 0; n < 1_000; n += 1) newest = addRejection(newest, rejection(String(n)), {})
     expect(newest).toHaveLength(200)
