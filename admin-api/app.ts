@@ -61,8 +61,8 @@ export type AdminDependencies = {
   readonly ingest: IngestAddresses
   /** How often a person or key may ask about a pasted key; absent: 10 in 60 s. */
   readonly pastedKeyLimit?: RateLimit | 'off' | undefined
-  /** A map shown on top of the built-in one; absent: none. */
-  readonly map?: MapConfig | undefined
+  /** Maps that the console offers besides the built-in one. */
+  readonly maps: readonly MapConfig[]
   /** Where browsers reach the API, with a slash at both ends; absent: at the root. */
   readonly basePath?: string | undefined
   readonly metrics: Metrics

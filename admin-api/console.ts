@@ -3,23 +3,25 @@ import { succeed } from '../runtime/http.ts'
 import type { AdminContext, AdminRoute, JsonSchema } from './http/admin-route.ts'
 import { isLoopback, type IngestAddresses } from './ingest-addresses.ts'
 
-/** The path of the PMTiles file that the service itself provides. */
-export const MAP_FILE_PATH = '/map.pmtiles'
+/** The path of a PMTiles file that the service itself provides, by its place among the maps. */
+export function mapFilePath(place: number): string {
+  return `/map/own-${place}.pmtiles`
+}
 
 /** The service settings that the console's pages need. */
 export function consoleRoutes({
   ingest,
-  map,
+  maps,
 }: {
   ingest: IngestAddresses
-  map?: MapConfig | undefined
+  maps: readonly MapConfig[]
 }): AdminRoute[] {
   async function show(ctx: AdminContext): Promise<void> {
     const ingestUrl = ingest.forSenders(ctx.hostname)
     succeed(ctx, {
       ingestUrl: ingestUrl ?? null,
       loopback: ingestUrl !== undefined && isLoopback(ingestUrl),
-      map: map === undefined ? null : mapView(map),
+      maps: maps.map(mapView),
     })
   }
 
@@ -27,7 +29,7 @@ export function consoleRoutes({
     {
       method: 'GET',
       path: '/console',
-      summary: 'Where devices report to, and which map is shown',
+      summary: 'Where devices report to, and which maps are offered',
       needs: 'viewer',
       answer: { data: CONSOLE },
       handle: show,
@@ -35,20 +37,22 @@ export function consoleRoutes({
   ]
 }
 
-function mapView(map: MapConfig) {
-  const { kind, attribution = null, maxZoom = null } = map
+function mapView(map: MapConfig, place: number) {
+  const { name, kind, attribution = null, maxZoom = null, seenBy = null } = map
   return {
+    name,
     kind: kind === 'tiles' ? kind : 'pmtiles',
-    url: kind === 'pmtiles file' ? MAP_FILE_PATH : map.url,
+    url: kind === 'pmtiles file' ? mapFilePath(place) : map.url,
     attribution,
     maxZoom,
+    seenBy,
   }
 }
 
 const CONSOLE: JsonSchema = {
   title: 'Console',
   type: 'object',
-  required: ['ingestUrl', 'loopback', 'map'],
+  required: ['ingestUrl', 'loopback', 'maps'],
   properties: {
     ingestUrl: {
       type: ['string', 'null'],
@@ -56,21 +60,31 @@ const CONSOLE: JsonSchema = {
         'Where devices reach the ingest API: `/api/v1/gps/submit` follows. Null where it is not known: INGEST_PUBLIC_URL says it',
     },
     loopback: { type: 'boolean', description: 'Only programs on the same machine reach it' },
-    map: {
-      title: 'ConsoleMap',
-      description: 'A map over the console’s own base map; null: none',
-      type: ['object', 'null'],
-      required: ['kind', 'url', 'attribution', 'maxZoom'],
-      properties: {
-        kind: { enum: ['tiles', 'pmtiles'], description: 'Raster tiles, or a PMTiles file' },
-        url: {
-          type: 'string',
-          description: 'Of tiles with `{z}`, `{x}` and `{y}`; a path is one of this API',
+    maps: {
+      type: 'array',
+      description:
+        'Maps to choose from besides the console’s own base map; the first is shown to a new operator, unless it has `seenBy`',
+      items: {
+        title: 'ConsoleMap',
+        type: 'object',
+        required: ['name', 'kind', 'url', 'attribution', 'maxZoom', 'seenBy'],
+        properties: {
+          name: { type: 'string', description: 'Plain text' },
+          kind: { enum: ['tiles', 'pmtiles'], description: 'Raster tiles, or a PMTiles file' },
+          url: {
+            type: 'string',
+            description: 'Of tiles with `{z}`, `{x}` and `{y}`; a path is one of this API',
+          },
+          attribution: { type: ['string', 'null'], description: 'Plain text' },
+          maxZoom: { type: ['integer', 'null'], description: 'Null: as the map itself says' },
+          seenBy: {
+            type: ['string', 'null'],
+            description:
+              'Who sees which area somebody looks at: such a map is loaded only once they have chosen it',
+          },
         },
-        attribution: { type: ['string', 'null'], description: 'Plain text' },
-        maxZoom: { type: ['integer', 'null'], description: 'Null: as the map itself says' },
+        additionalProperties: false,
       },
-      additionalProperties: false,
     },
   },
   additionalProperties: false,

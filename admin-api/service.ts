@@ -62,7 +62,7 @@ export async function startAdminApi(
       },
       console: builtConsole(config),
       ingest: ingestAddresses(config, ingestUrl),
-      map: config.map,
+      maps: config.maps,
       basePath: basePathOf(config.consolePublicUrl),
       callLimit: config.rateLimits.admin,
       authLimit: config.rateLimits.auth,

@@ -38,15 +38,7 @@ service.on('exit', (code) => process.exit(code ?? 1))
 
 const target = `http://127.0.0.1:${ADMIN_PORT}`
 // Not /api and /map: folders of the console's sources have these names.
-const paths = [
-  '/api/v1',
-  '/docs',
-  '/openapi.json',
-  '/map/world.pmtiles',
-  '/map.pmtiles',
-  '/healthz',
-  '/readyz',
-]
+const paths = ['/api/v1', '/docs', '/openapi.json', '^/map/[^/]+[.]pmtiles$', '/healthz', '/readyz']
 const site = await createServer({
   configFile: join(root, 'console', 'vite.config.mjs'),
   server: {

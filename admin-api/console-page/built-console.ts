@@ -1,7 +1,11 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { basePathOf, type ConsoleConfig } from '../../runtime/config/console-variables.ts'
-import { MAP_FILE_PATH } from '../console.ts'
+import {
+  basePathOf,
+  type ConsoleConfig,
+  type MapConfig,
+} from '../../runtime/config/console-variables.ts'
+import { mapFilePath } from '../console.ts'
 import { pageHeaders } from './page-policy.ts'
 import type { ConsolePage } from './serve-console.ts'
 import { readSite } from './site-files.ts'
@@ -9,23 +13,25 @@ import { readSite } from './site-files.ts'
 /** Next to the compiled services; the sources contain neither a site nor a map. */
 const FOLDER = fileURLToPath(new URL('../../console/', import.meta.url))
 
-/** The console as built by `npm run build`, with the map that operators have configured. */
+/** The console as built by `npm run build`, with the maps that it offers. */
 export function builtConsole({
-  map,
+  maps,
   consolePublicUrl,
-}: Pick<ConsoleConfig, 'map' | 'consolePublicUrl'>): ConsolePage {
+}: Pick<ConsoleConfig, 'maps' | 'consolePublicUrl'>): ConsolePage {
+  const files = maps.flatMap((map, place) =>
+    map.kind === 'pmtiles file' ? [[mapFilePath(place), map.file] as const] : [],
+  )
   return {
     site: readSite(join(FOLDER, 'site'), basePathOf(consolePublicUrl)),
     maps: {
       '/map/world.pmtiles': join(FOLDER, 'map', 'world.pmtiles'),
-      ...(map?.kind === 'pmtiles file' && { [MAP_FILE_PATH]: map.file }),
+      ...Object.fromEntries(files),
     },
-    headers: pageHeaders(mapOrigins(map)),
+    headers: pageHeaders({ images: originsOf('tiles', maps), data: originsOf('pmtiles', maps) }),
   }
 }
 
-function mapOrigins(map: ConsoleConfig['map']): Parameters<typeof pageHeaders>[0] {
-  if (map === undefined || map.kind === 'pmtiles file') return {}
-  const { origin } = new URL(map.url)
-  return map.kind === 'tiles' ? { images: [origin] } : { data: [origin] }
+function originsOf(kind: 'tiles' | 'pmtiles', maps: readonly MapConfig[]): string[] {
+  const origins = maps.flatMap((map) => (map.kind === kind ? [new URL(map.url).origin] : []))
+  return [...new Set(origins)]
 }

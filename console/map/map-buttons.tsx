@@ -9,14 +9,14 @@ export function MapButtons({
   map,
   children,
 }: {
-  map: () => OlMap | undefined
+  map: OlMap | undefined
   children?: ComponentChildren
 }) {
   return (
     <div class="map-buttons stack near">
       <div class="map-group">
-        <IconButton icon={Plus} label="Zoom in" onClick={() => zoomBy(map(), 1)} />
-        <IconButton icon={Minus} label="Zoom out" onClick={() => zoomBy(map(), -1)} />
+        <IconButton icon={Plus} label="Zoom in" onClick={() => zoomBy(map, 1)} />
+        <IconButton icon={Minus} label="Zoom out" onClick={() => zoomBy(map, -1)} />
       </div>
       {children}
     </div>

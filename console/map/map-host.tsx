@@ -1,15 +1,16 @@
 import 'ol/ol.css'
 import './map.css'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type OlMap from 'ol/Map.js'
 import { palette } from '../ui/palette.ts'
 import { MapButtons } from './map-buttons.tsx'
-import { MapCredits } from './map-credits.tsx'
+import { LayersButton } from './layers-button.tsx'
+import { MapFoot } from './map-foot.tsx'
 import { openMap } from './open-map.ts'
 
 /**
- * A map of the world in the page, with buttons and credits.
+ * A map of the world in the page, with buttons, scale and credits.
  *
  * @param open puts a painter on the new map; `paint` is called with it whenever one of `inputs` or
  * the colours have changed, and `leave` before the map is closed.
@@ -35,11 +36,14 @@ export function MapHost<P>({
 }) {
   const target = useRef<HTMLDivElement>(null)
   const shown = useRef<{ map: OlMap; painter: P }>(null)
+  const [opened, setOpened] = useState<OlMap>()
+  const layersId = useId()
   useEffect(() => {
     if (target.current === null) return undefined
     const { map, close } = openMap(target.current)
     map.updateSize()
     shown.current = { map, painter: open(map) }
+    setOpened(map)
     return () => {
       leave?.(map)
       close()
@@ -51,8 +55,11 @@ export function MapHost<P>({
   return (
     <div class={`map ${name}`}>
       <div ref={target} class="map-target" tabIndex={0} role="application" aria-label={label} />
-      <MapButtons map={() => shown.current?.map}>{children}</MapButtons>
-      <MapCredits />
+      <MapButtons map={opened}>
+        {children}
+        <LayersButton id={layersId} />
+      </MapButtons>
+      <MapFoot map={opened} layersId={layersId} />
     </div>
   )
 }

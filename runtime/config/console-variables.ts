@@ -1,11 +1,16 @@
+import { basename } from 'node:path'
 import Joi from 'joi'
 import { variable } from './variable.ts'
 
 /** A map over the console's own base map: raster tiles, or a PMTiles file here or elsewhere. */
 export type MapConfig = {
+  /** What the console calls it. */
+  readonly name: string
   /** Plain text. */
   readonly attribution?: string
   readonly maxZoom?: number
+  /** Who sees which area an operator looks at: it is loaded only once they have chosen it. */
+  readonly seenBy?: string
 } & (
   | { readonly kind: 'tiles'; readonly url: string }
   | { readonly kind: 'pmtiles'; readonly url: string }
@@ -18,7 +23,17 @@ export type ConsoleConfig = {
   /** The URLs at which devices and the admin API reach the ingest API; without a slash at the end. */
   readonly ingestPublicUrl?: string
   readonly ingestInternalUrl?: string
-  readonly map?: MapConfig
+  /** The first is what a new operator sees, unless somebody else sees what they look at. */
+  readonly maps: readonly MapConfig[]
+}
+
+const OPENSTREETMAP: MapConfig = {
+  name: 'Streets (OpenStreetMap)',
+  kind: 'tiles',
+  url: 'https://tile.openstreetmap.org/{z}/{x}/{y}.png',
+  attribution: '© OpenStreetMap contributors',
+  maxZoom: 19,
+  seenBy: 'OpenStreetMap',
 }
 
 /** The path of a public URL, with a slash at both ends; `/` without one. */
@@ -37,12 +52,13 @@ export const CONSOLE_VARIABLES = {
   CONSOLE_PUBLIC_URL: baseUrl('CONSOLE_PUBLIC_URL', 'browsers reach the console'),
   INGEST_PUBLIC_URL: baseUrl('INGEST_PUBLIC_URL', 'devices reach the ingest API'),
   INGEST_INTERNAL_URL: baseUrl('INGEST_INTERNAL_URL', 'the admin API reaches the ingest API'),
-  MAP_TILE_URL: variable('MAP_TILE_URL', custom(parseTileUrl), {
+  MAP_TILE_URL: variable('MAP_TILE_URL', custom(each(parseTileUrl)), {
     expected:
-      'an http:// or https:// URL with {z}, {x} and {y} after its host and no other placeholder, for example https://tile.openstreetmap.org/{z}/{x}/{y}.png',
+      'an http:// or https:// URL with {z}, {x} and {y} after its host and no other placeholder, or several, separated by blanks, each also as Name=URL, for example https://tile.example.com/{z}/{x}/{y}.png',
   }),
-  MAP_PMTILES: variable('MAP_PMTILES', custom(parsePmtiles), {
-    expected: 'a PMTiles file on this machine, or its http:// or https:// URL',
+  MAP_PMTILES: variable('MAP_PMTILES', custom(each(parsePmtiles)), {
+    expected:
+      'a PMTiles file on this machine, or its http:// or https:// URL, or several, separated by blanks, each also as Name=URL',
   }),
   MAP_ATTRIBUTION: variable(
     'MAP_ATTRIBUTION',
@@ -54,6 +70,9 @@ export const CONSOLE_VARIABLES = {
         'a plain text of at most 500 characters without < and >, for example © OpenStreetMap contributors',
     },
   ),
+  MAP_STREETS: variable('MAP_STREETS', Joi.string().valid('osm', 'off').default('osm'), {
+    expected: 'osm or off',
+  }),
   MAP_MAX_ZOOM: variable('MAP_MAX_ZOOM', Joi.number().integer().min(0).max(24), {
     expected: 'a whole number from 0 to 24',
   }),
@@ -67,39 +86,59 @@ export type ConsoleVariables = {
   MAP_PMTILES?: string
   MAP_ATTRIBUTION?: string
   MAP_MAX_ZOOM?: number
+  MAP_STREETS: 'osm' | 'off'
 }
 
 /** The fault of variables that are invalid in combination. */
 export function consoleFault(v: ConsoleVariables): string | undefined {
-  if (v.MAP_TILE_URL !== undefined && v.MAP_PMTILES !== undefined) {
-    return 'MAP_TILE_URL and MAP_PMTILES are two maps: set one of them'
-  }
   if (v.MAP_TILE_URL !== undefined || v.MAP_PMTILES !== undefined) return undefined
   const name = (['MAP_ATTRIBUTION', 'MAP_MAX_ZOOM'] as const).find((one) => v[one] !== undefined)
   return name && `${name} is about a map: set MAP_TILE_URL or MAP_PMTILES too`
 }
 
 export function consoleConfig(v: ConsoleVariables): ConsoleConfig {
-  const map = mapConfig(v)
   return {
     ...(v.CONSOLE_PUBLIC_URL !== undefined && { consolePublicUrl: v.CONSOLE_PUBLIC_URL }),
     ...(v.INGEST_PUBLIC_URL !== undefined && { ingestPublicUrl: v.INGEST_PUBLIC_URL }),
     ...(v.INGEST_INTERNAL_URL !== undefined && { ingestInternalUrl: v.INGEST_INTERNAL_URL }),
-    ...(map !== undefined && { map }),
+    maps: [...ownMaps(v), ...(v.MAP_STREETS === 'osm' ? [OPENSTREETMAP] : [])],
   }
 }
 
-function mapConfig(v: ConsoleVariables): MapConfig | undefined {
+function ownMaps(v: ConsoleVariables): MapConfig[] {
   const rest = {
     ...(v.MAP_ATTRIBUTION !== undefined && { attribution: v.MAP_ATTRIBUTION }),
     ...(v.MAP_MAX_ZOOM !== undefined && { maxZoom: v.MAP_MAX_ZOOM }),
   }
-  const { MAP_TILE_URL: tiles, MAP_PMTILES: pmtiles } = v
-  if (tiles !== undefined) return { kind: 'tiles', url: tiles, ...rest }
-  if (pmtiles === undefined) return undefined
-  return webUrl(pmtiles) === undefined
-    ? { kind: 'pmtiles file', file: pmtiles, ...rest }
-    : { kind: 'pmtiles', url: pmtiles, ...rest }
+  return [
+    ...namedPlaces(v.MAP_TILE_URL).map(({ name, place }) => {
+      return { name: name ?? new URL(place).host, kind: 'tiles', url: place, ...rest } as const
+    }),
+    ...namedPlaces(v.MAP_PMTILES).map(({ place, name = basename(place) }) => {
+      if (webUrl(place) !== undefined)
+        return { name, kind: 'pmtiles', url: place, ...rest } as const
+      return { name, kind: 'pmtiles file', file: place, ...rest } as const
+    }),
+  ]
+}
+
+/** The parts of a variable with several maps, each `place` or `name=place`. */
+function namedPlaces(text = ''): { readonly name?: string; readonly place: string }[] {
+  return text.split(/\s+/).flatMap((part) => {
+    if (part === '') return []
+    // A name holds none of the signs that come before the first = of an address.
+    const [, name, place] = /^([^=:/?#]+)=(.+)$/.exec(part) ?? []
+    return name === undefined || place === undefined ? [{ place: part }] : [{ name, place }]
+  })
+}
+
+/** The text, if each of the places in it is valid. */
+function each(parse: (place: string) => string | undefined) {
+  return (text: string) => {
+    const places = namedPlaces(text)
+    const areValid = places.every(({ place }) => parse(place) !== undefined)
+    return places.length > 0 && areValid ? text : undefined
+  }
 }
 
 function custom(parse: (text: string) => string | undefined): Joi.StringSchema {

@@ -35,6 +35,7 @@ test('the table of this test has every route, and nothing else', () => {
     ...{ store, eventLog, clock, logger, metrics },
     mode: 'embedded',
     ingest: { forSenders: () => undefined },
+    maps: [],
     stopping: stopping.signal,
   })
   const stated = Object.entries(EXPECTED).map(([call, { needs, scope }]) => ({

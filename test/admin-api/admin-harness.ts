@@ -48,7 +48,7 @@ export async function startAdmin({
   authLimit = 'off',
   pastedKeyLimit = 'off',
   ingest = { forSenders: () => 'http://127.0.0.1:8080' },
-  map,
+  maps = [],
 }: {
   operator?: Partial<Operator>
   trustProxy?: number
@@ -61,7 +61,7 @@ export async function startAdmin({
   /** `usual`: that of the service. */
   pastedKeyLimit?: 'usual' | 'off'
   ingest?: IngestAddresses
-  map?: MapConfig
+  maps?: readonly MapConfig[]
 } = {}) {
   const directory = await ownDirectory()
   const clock = { time: T0 + 3_600_000, now: () => clock.time }
@@ -97,7 +97,7 @@ export async function startAdmin({
       eventLog,
       mode: 'embedded',
       ingest,
-      map,
+      maps,
       pastedKeyLimit: pastedKeyLimit === 'usual' ? undefined : pastedKeyLimit,
       clock,
       logger: pino({ level: 'trace' }, { write: (line: string) => logged.push(line) }),

@@ -15,7 +15,7 @@ const everywhere = ingestAddresses({ host: '0.0.0.0', ingestPort: 8080 }, undefi
 
 test('the console learns where devices report to, and that only this machine reaches it', async () => {
   expect((await show({})).body.data).toEqual({
-    ...{ ingestUrl: 'http://127.0.0.1:8080', loopback: true, map: null },
+    ...{ ingestUrl: 'http://127.0.0.1:8080', loopback: true, maps: [] },
   })
 })
 
@@ -29,19 +29,22 @@ test('where nothing tells the port, there is no address', async () => {
   expect((await show({ ingest })).body.data).toMatchObject({ ingestUrl: null, loopback: false })
 })
 
-test.each<[MapConfig, object]>([
-  [
-    { kind: 'tiles', url: 'https://t.example/{z}/{x}/{y}', attribution: '© t', maxZoom: 19 },
-    { kind: 'tiles', url: 'https://t.example/{z}/{x}/{y}', attribution: '© t', maxZoom: 19 },
-  ],
-  [
-    { kind: 'pmtiles', url: 'https://t.example/w.pmtiles' },
-    { kind: 'pmtiles', url: 'https://t.example/w.pmtiles', attribution: null, maxZoom: null },
-  ],
-  [
-    { kind: 'pmtiles file', file: '/srv/secret-place/w.pmtiles' },
-    { kind: 'pmtiles', url: '/map.pmtiles', attribution: null, maxZoom: null },
-  ],
-])('a map %j is told as %j', async (map, told) => {
-  expect((await show({ map })).body.data).toMatchObject({ map: told })
+test('maps are told by name in their order, and a file of the server without its place', async () => {
+  const maps: MapConfig[] = [
+    { name: 'Tiles', kind: 'tiles', url: 'https://t.example/{z}/{x}/{y}', attribution: '© t' },
+    { name: 'w', kind: 'pmtiles', url: 'https://t.example/w.pmtiles', maxZoom: 9 },
+    { name: 'Own', kind: 'pmtiles file', file: '/srv/secret-place/w.pmtiles', seenBy: 'Us' },
+  ]
+  const { data } = (await show({ maps })).body
+  const usual = { attribution: null, maxZoom: null, seenBy: null }
+  expect(data).toMatchObject({
+    maps: [
+      {
+        ...{ ...usual, name: 'Tiles', kind: 'tiles', url: 'https://t.example/{z}/{x}/{y}' },
+        attribution: '© t',
+      },
+      { ...usual, name: 'w', kind: 'pmtiles', url: 'https://t.example/w.pmtiles', maxZoom: 9 },
+      { ...usual, name: 'Own', kind: 'pmtiles', url: '/map/own-2.pmtiles', seenBy: 'Us' },
+    ],
+  })
 })

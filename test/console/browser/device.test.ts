@@ -188,8 +188,9 @@ describeConsole('the page of a device', () => {
     await page.route('**/api/v1/console', async (route) => {
       const response = await route.fetch()
       const body = (await response.json()) as { data: object }
-      const map = { kind: 'tiles', url, attribution: '© OpenStreetMap contributors', maxZoom: 19 }
-      await route.fulfill({ response, json: { ...body, data: { ...body.data, map } } })
+      const map = { name: 'Ours', kind: 'tiles', url, maxZoom: 19, seenBy: null }
+      const maps = [{ ...map, attribution: '© OpenStreetMap contributors' }]
+      await route.fulfill({ response, json: { ...body, data: { ...body.data, maps } } })
     })
     await page.goto(`${suite.url}/devices/van-9`)
     const credit = page.getByRole('link', { name: 'OpenStreetMap' })

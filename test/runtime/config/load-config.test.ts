@@ -13,6 +13,10 @@ function faults(env: Record<string, string>): string {
   return ''
 }
 
+const OSM = expect.objectContaining({
+  ...{ name: 'Streets (OpenStreetMap)', seenBy: 'OpenStreetMap' },
+}) as object
+
 describe('the configuration', () => {
   test('needs nothing', () => {
     expect(loadConfig({})).toEqual({
@@ -30,6 +34,7 @@ describe('the configuration', () => {
       },
       trustProxy: 0,
       logLevel: 'info',
+      maps: [OSM],
       shutdownDeadlineMs: 10_000,
     })
   })
@@ -70,6 +75,7 @@ describe('the configuration', () => {
       MAP_TILE_URL: 'https://tile.openstreetmap.org/{z}/{x}/{y}.png',
       MAP_ATTRIBUTION: '© OpenStreetMap contributors',
       MAP_MAX_ZOOM: '19',
+      MAP_STREETS: 'off',
     })
     expect(config).toEqual({
       host: '0.0.0.0',
@@ -107,12 +113,15 @@ describe('the configuration', () => {
       consolePublicUrl: 'https://fleet.example.org/gps',
       ingestPublicUrl: 'https://gps.example.com/in',
       ingestInternalUrl: 'http://ingest-api:8080',
-      map: {
-        kind: 'tiles',
-        url: 'https://tile.openstreetmap.org/{z}/{x}/{y}.png',
-        attribution: '© OpenStreetMap contributors',
-        maxZoom: 19,
-      },
+      maps: [
+        {
+          name: 'tile.openstreetmap.org',
+          kind: 'tiles',
+          url: 'https://tile.openstreetmap.org/{z}/{x}/{y}.png',
+          attribution: '© OpenStreetMap contributors',
+          maxZoom: 19,
+        },
+      ],
     })
   })
 
@@ -158,13 +167,36 @@ describe('the configuration', () => {
     expect(faults(env)).toContain(missing)
   })
 
+  test('the streets of OpenStreetMap are offered unless MAP_STREETS is off', () => {
+    expect(loadConfig({}).maps).toEqual([OSM])
+    expect(loadConfig({ MAP_STREETS: 'off' }).maps).toEqual([])
+    expect(faults({ MAP_STREETS: 'on' })).toContain('MAP_STREETS must be osm or off')
+  })
+
   test('a map can be a PMTiles file here or elsewhere', () => {
-    expect(loadConfig({ MAP_PMTILES: '/srv/world.pmtiles' }).map).toEqual({
-      ...{ kind: 'pmtiles file', file: '/srv/world.pmtiles' },
+    expect(loadConfig({ MAP_PMTILES: '/srv/world.pmtiles' }).maps).toEqual([
+      { name: 'world.pmtiles', kind: 'pmtiles file', file: '/srv/world.pmtiles' },
+      OSM,
+    ])
+    expect(loadConfig({ MAP_PMTILES: 'https://maps.example/w.pmtiles?v=2' }).maps[0]).toEqual({
+      ...{ name: 'w.pmtiles?v=2', kind: 'pmtiles', url: 'https://maps.example/w.pmtiles?v=2' },
     })
-    expect(loadConfig({ MAP_PMTILES: 'https://maps.example/w.pmtiles?v=2' }).map).toEqual({
-      ...{ kind: 'pmtiles', url: 'https://maps.example/w.pmtiles?v=2' },
+  })
+
+  test('several maps, named or called after their place, are offered in their order', () => {
+    const { maps } = loadConfig({
+      MAP_TILE_URL: 'https://a.example/{z}/{x}/{y}?k=1  Satellite=https://b.example/{z}/{x}/{y}',
+      MAP_PMTILES: 'Austria=/srv/a=b.pmtiles',
+      MAP_MAX_ZOOM: '14',
+      MAP_STREETS: 'off',
     })
+    expect(maps).toEqual([
+      { name: 'a.example', kind: 'tiles', url: 'https://a.example/{z}/{x}/{y}?k=1', maxZoom: 14 },
+      { name: 'Satellite', kind: 'tiles', url: 'https://b.example/{z}/{x}/{y}', maxZoom: 14 },
+      { name: 'Austria', kind: 'pmtiles file', file: '/srv/a=b.pmtiles', maxZoom: 14 },
+    ])
+    const both = 'https://a.example/{z}/{x}/{y} https://b.example/{z}/{x}'
+    expect(faults({ MAP_TILE_URL: both })).toContain('MAP_TILE_URL must be')
   })
 
   test.each([
@@ -191,7 +223,6 @@ describe('the configuration', () => {
   })
 
   test.each([
-    [{ MAP_TILE_URL: 'https://t.example/{z}/{x}/{y}', MAP_PMTILES: '/w' }, 'set one of them'],
     [{ MAP_MAX_ZOOM: '7' }, 'MAP_MAX_ZOOM is about a map: set MAP_TILE_URL or MAP_PMTILES too'],
     [{ MAP_ATTRIBUTION: 'me' }, 'MAP_ATTRIBUTION is about a map'],
     [

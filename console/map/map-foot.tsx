@@ -1,0 +1,72 @@
+import { useEffect, useState } from 'preact/hooks'
+import type OlMap from 'ol/Map.js'
+import { fromMercator, WORLD_METRES } from '../core/mercator.ts'
+import { scaleFor } from '../core/scale.ts'
+import { offered, shownName, WORLD } from './layers.ts'
+import { MapCredits } from './map-credits.tsx'
+import { HALF_WORLD } from './map-canvas.ts'
+import { retryWorld, worldState } from './open-map.ts'
+
+/** From here on the base map has nothing more to show. */
+const STREETS_ZOOM = 12
+
+/** What is told at the lower edge of a map: its scale, its sources, and what it lacks. */
+export function MapFoot({ map, layersId }: { map: OlMap | undefined; layersId: string }) {
+  const { zoom, metresPerPixel } = useView(map)
+  const lacksStreets = zoom >= STREETS_ZOOM && shownName.value === WORLD && offered.value.length > 0
+  return (
+    <div class="map-foot">
+      {worldState.value === 'failed' && (
+        <p class="notice warn row" role="status">
+          Map could not be loaded
+          <button type="button" class="small" onClick={retryWorld}>
+            Retry
+          </button>
+        </p>
+      )}
+      {lacksStreets && (
+        <p class="map-hint note">
+          This map shows no streets.{' '}
+          <button type="button" class="small" popovertarget={layersId}>
+            Choose another
+          </button>
+        </p>
+      )}
+      {metresPerPixel > 0 && <Scale metresPerPixel={metresPerPixel} />}
+      <MapCredits />
+    </div>
+  )
+}
+
+function Scale({ metresPerPixel }: { metresPerPixel: number }) {
+  const { text, pixels } = scaleFor(metresPerPixel)
+  return (
+    <p
+      class="map-scale note"
+      role="img"
+      aria-label={`Scale: ${text}`}
+      style={{ width: `${pixels}px` }}
+    >
+      {text}
+    </p>
+  )
+}
+
+/** The zoom of a map, and the length of a pixel in its middle, after each move. */
+function useView(map: OlMap | undefined) {
+  const [view, setView] = useState({ zoom: 0, metresPerPixel: 0 })
+  useEffect(() => {
+    if (map === undefined) return undefined
+    const read = () => {
+      const { resolution = 0, center = [0, 0] } = map.getView().getState()
+      const y = 0.5 - (center[1] ?? 0) / (2 * HALF_WORLD)
+      const shrinks = Math.cos((fromMercator({ x: 0, y }).latitude * Math.PI) / 180)
+      const metresPerPixel = ((resolution * shrinks) / (2 * HALF_WORLD)) * WORLD_METRES
+      setView({ zoom: map.getView().getZoom() ?? 0, metresPerPixel })
+    }
+    read()
+    map.on('moveend', read)
+    return () => map.un('moveend', read)
+  }, [map])
+  return view
+}

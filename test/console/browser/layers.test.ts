@@ -1,0 +1,86 @@
+import { expect, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
+import { eventually } from '../../eventually.ts'
+import { describeConsole } from './chromium.ts'
+import { consoleSuite } from './console-harness.ts'
+
+const OSM = 'https://tile.openstreetmap.org'
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+describeConsole('the layers of a map', () => {
+  const suite = consoleSuite({ origins: () => [OSM] })
+
+  /** What would come from OpenStreetMap, whose tiles these tests do not load. */
+  async function standIn(page: Page): Promise<{ asked: number }> {
+    const tiles = { asked: 0 }
+    await page.route(`${OSM}/**`, async (route) => {
+      tiles.asked += 1
+      expect(new URL(route.request().headers()['referer'] ?? '').pathname).toBe('/')
+      await route.fulfill({ contentType: 'image/png', body: PIXEL })
+    })
+    return tiles
+  }
+
+  const world = (page: Page) => page.getByRole('radio', { name: 'World (offline)', exact: true })
+  const streets = (page: Page) =>
+    page.getByRole('radio', { name: 'Streets (OpenStreetMap)', exact: true })
+
+  test('streets are asked for only once they are chosen, and stay chosen until they are not', async () => {
+    await suite.report({ deviceId: 'van-1', latitude: 48.2, longitude: 16.4 })
+    const page = await suite.signedIn()
+    const tiles = await standIn(page)
+    await page.getByText('Natural Earth').waitFor()
+    await page.getByRole('button', { name: 'Layers' }).click()
+    expect(await world(page).isChecked()).toBe(true)
+    await page.getByText('OpenStreetMap sees which area you look at').waitFor()
+    expect(tiles.asked).toBe(0)
+    await streets(page).check()
+    await eventually(() => tiles.asked > 0)
+    await page.getByText('© OpenStreetMap contributors').waitFor()
+
+    await page.reload()
+    const before = tiles.asked
+    await eventually(() => tiles.asked > before)
+    await page.getByRole('button', { name: 'Layers' }).click()
+    await world(page).check()
+    await page.getByText('© OpenStreetMap contributors').waitFor({ state: 'hidden' })
+    await page.goto(`${suite.url}/devices/van-1`)
+    await page.getByText('Natural Earth').waitFor()
+    const after = tiles.asked
+    await page.getByRole('button', { name: 'Layers' }).click()
+    expect([await world(page).isChecked(), tiles.asked]).toEqual([true, after])
+  })
+
+  test('close to the ground the base map says that it shows no streets, and leads to the layers', async () => {
+    await suite.report({ deviceId: 'van-1', latitude: 48.2, longitude: 16.4 })
+    const page = await suite.signedIn()
+    await page.getByText('Natural Earth').waitFor()
+    const hint = page.getByText('This map shows no streets')
+    expect(await hint.count()).toBe(0)
+    await eventually(async () => {
+      await page.getByRole('button', { name: 'Zoom in' }).click()
+      return (await hint.count()) === 1
+    })
+    await page.getByRole('img', { name: /^Scale: \d+ k?m$/ }).waitFor()
+    await page.getByRole('button', { name: 'Choose another' }).click()
+    await streets(page).waitFor()
+  })
+
+  test('a base map that cannot be loaded is said so, is no sea, and is there once it is retried', async () => {
+    const page = await (await suite.open()).newPage()
+    await page.route('**/map/world.pmtiles', (route) => route.abort())
+    await page.goto(suite.url)
+    await suite.fillSignIn(page)
+    await page.getByText('Map could not be loaded').waitFor()
+    const colour = () =>
+      page.evaluate(`getComputedStyle(document.querySelector('.map-target')).backgroundColor`)
+    expect(await colour()).toBe('rgb(244, 242, 236)')
+    await page.unroute('**/map/world.pmtiles')
+    await page.getByRole('button', { name: 'Retry' }).click()
+    await page.getByText('Map could not be loaded').waitFor({ state: 'hidden' })
+    expect(await colour()).toBe('rgb(205, 221, 230)')
+  })
+})
