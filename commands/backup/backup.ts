@@ -8,7 +8,7 @@ import { noteBackup } from '../../runtime/sqlite/last-backup.ts'
 import type { OpenData } from '../open.ts'
 import { checkCopy } from './check-copy.ts'
 import { sha256Of } from './copy-file.ts'
-import { writeManifest, type BackupFile, type Manifest } from './manifest.ts'
+import { claimFolder, writeManifest, type BackupFile, type Manifest } from './manifest.ts'
 import { newFolder } from './new-folder.ts'
 
 /** Shows what is under way. */
@@ -43,6 +43,7 @@ export async function backUp({
 }): Promise<Manifest> {
   const begunAt = clock.now()
   const folder = await newFolder(to)
+  await claimFolder(to)
   try {
     await expectRoom({ needed: await dataBytes(from), directory: to, free })
     const copy = (name: string) =>

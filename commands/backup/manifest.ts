@@ -1,4 +1,4 @@
-import { open, readFile, rename } from 'node:fs/promises'
+import { open, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncDirectory } from './new-folder.ts'
 
@@ -20,21 +20,30 @@ export type Manifest = {
 
 export type BackupFile = { readonly name: string; readonly bytes: number; readonly sha256: string }
 
+/** Claims an empty folder for a backup. @throws {Error} when another backup has claimed it. */
+export async function claimFolder(directory: string): Promise<void> {
+  try {
+    await writeFile(unfinishedIn(directory), '', { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    throw new Error(`another backup goes to ${directory}: choose a new folder`, { cause: error })
+  }
+}
+
 /** Completes a backup, once everything else is on disk. */
 export async function writeManifest(
   directory: string,
   contents: Omit<Manifest, 'format'>,
 ): Promise<Manifest> {
   const manifest = { format: FORMAT, ...contents }
-  const file = join(directory, MANIFEST_FILE)
-  const written = await open(`${file}.new`, 'wx', 0o600)
+  const unfinished = unfinishedIn(directory)
+  const written = await open(unfinished, 'w')
   try {
     await written.writeFile(`${JSON.stringify(manifest, null, 2)}\n`)
     await written.sync()
   } finally {
     await written.close()
   }
-  await rename(`${file}.new`, file)
+  await rename(unfinished, join(directory, MANIFEST_FILE))
   await syncDirectory(directory)
   return manifest
 }
@@ -59,6 +68,10 @@ export async function readManifest(directory: string): Promise<Manifest> {
     )
   }
   return manifest
+}
+
+function unfinishedIn(directory: string): string {
+  return join(directory, `${MANIFEST_FILE}.new`)
 }
 
 function parsed(text: string): Manifest | undefined {

@@ -46,6 +46,15 @@ test('a folder with anything in it is refused and stays as it is', async () => {
   expect(await lastBackupAt(data.path('data'))).toBeUndefined()
 })
 
+test('of two backups to one folder at once, one is complete and the other is refused', async () => {
+  await data.report(2, { projected: true })
+  mkdirSync(data.path('backup'))
+  const outcomes = await Promise.allSettled([data.backUp(), data.backUp()])
+  const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []))
+  expect(refused).toEqual([expect.stringMatching(/another backup goes to|is not empty/)])
+  await data.restore()
+})
+
 test('a disk with too little room is refused, and leaves no folder', async () => {
   await expect(data.backUp({ free: async () => 1_000 })).rejects.toThrow(
     /has 0 MB left, and 0\.\d MB are needed: make room/,
