@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { build } from '../scripts/build.mjs'
 import { eventually } from './eventually.ts'
@@ -15,14 +16,21 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   scripts: Record<string, string>
 }
 
-/** Starts a program as its npm script does, built if needed, with only `env` set and `input` to read. */
+/**
+ * Starts a program as its npm script does, built if needed, with only `env` set and `input` to read, which
+ * is made as fast as the program reads it.
+ */
 export function startProgram(
   program: string,
   {
     args = [],
     env = {},
     input = '',
-  }: { args?: readonly string[]; env?: Record<string, string>; input?: string } = {},
+  }: {
+    args?: readonly string[]
+    env?: Record<string, string>
+    input?: string | Iterable<string>
+  } = {},
 ): RunningProgram {
   const options = optionsOf(program)
   const child = spawn(process.execPath, [...options, 'scripts/run.mjs', program, ...args], {
@@ -32,7 +40,7 @@ export function startProgram(
   })
   // A program that does not read it may have ended already.
   child.stdin.on('error', () => undefined)
-  child.stdin.end(input)
+  Readable.from(input).pipe(child.stdin)
   return endedWithTheTests(child)
 }
 

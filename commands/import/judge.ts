@@ -1,14 +1,10 @@
 import { judgePoint } from '../../ingest-api/apps/judge-point.ts'
-import type { Attributes } from '../../schemas/attributes.ts'
 import { isoTime } from '../../schemas/iso-8601.ts'
 import type { PositionReport } from '../../schemas/position-report.ts'
 import type { Point } from './formats/format.ts'
 
 /** A report as the import takes it. */
-export type ImportedReport = Omit<PositionReport, 'timestamp'> & {
-  readonly timestamp: string
-  readonly attributes?: Attributes
-}
+export type ImportedReport = Omit<PositionReport, 'timestamp'> & { readonly timestamp: string }
 
 export type Judged =
   /** `dropped`: how many of its attributes do not fit. */
