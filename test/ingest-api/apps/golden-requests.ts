@@ -1,5 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { readFileSync } from 'node:fs'
 import type { PositionReported } from '../../../schemas/position-reported.ts'
 
 /** A request that an app has really sent, and its expected outcome. */
@@ -51,15 +50,10 @@ const FOLDERS: Readonly<Record<string, string>> = {
   phonetrack: '',
 }
 
-/** The project's own cases, and any that are in a folder next to it. */
+const CASES = new URL('../../fixtures/senders/requests.json', import.meta.url)
+
 export function goldenRequests(): Golden[] {
-  const own = fileURLToPath(new URL('../../fixtures/senders/requests.json', import.meta.url))
-  const beside = fileURLToPath(
-    new URL('../../../../shared/data/senders/requests.json', import.meta.url),
-  )
-  return [own, beside]
-    .filter(existsSync)
-    .flatMap((file) => JSON.parse(readFileSync(file, 'utf8')) as Golden[])
+  return JSON.parse(readFileSync(CASES, 'utf8')) as Golden[]
 }
 
 /** The requests of a case in their order, with the key in its places. */
