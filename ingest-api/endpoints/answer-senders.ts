@@ -1,19 +1,33 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ApiError } from '../../runtime/errors.ts'
 import {
   errorEnvelope,
   EVERY_ANSWER,
   failureLog,
   hasLongUnreadBody,
   requestObserver,
+  successEnvelope,
 } from '../../runtime/http.ts'
 import type { HttpApp } from '../../runtime/http-server.ts'
 import type { Load } from '../../runtime/load.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import { senderRequest, targetOf, type SenderRequest } from '../requests/sender-request.ts'
-import type { Answer, Endpoint } from './endpoint.ts'
 
 const COMMON_HEADERS = Object.entries(EVERY_ANSWER).flat()
+
+/** The body is JSON, or empty. */
+export type Answer = { readonly status: number; readonly body: string }
+
+/** One way of reporting: it turns a request into reports, and their outcomes into an answer. */
+export type Endpoint = {
+  /** Names the route in metrics. */
+  readonly path: string
+  /** @throws {ApiError | DependencyError} for a failure of the whole request. */
+  readonly answer: (request: SenderRequest) => Promise<Answer>
+  /** The error that the sender gets in place of another one; absent: that one. */
+  readonly errorFor?: (error: ApiError) => ApiError
+}
 
 /** The endpoint of a request; undefined if the request is not a sender's. */
 export type EndpointOf = (
@@ -76,6 +90,11 @@ export function answerSenders(
       }
     },
   }
+}
+
+/** The 200 of our own calls. */
+export function success(message: string, data: unknown): Answer {
+  return { status: 200, body: JSON.stringify(successEnvelope(data, { status: 200, message })) }
 }
 
 function write(

@@ -16,7 +16,7 @@ import { submittedReports } from '../apps/submitted-reports.ts'
 import { hold, overloaded, readBody } from '../requests/read-body.ts'
 import { headerOf, mediaTypeOf, type SenderRequest } from '../requests/sender-request.ts'
 import { exhausted, type Admit } from './admit.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { Endpoint } from './answer-senders.ts'
 
 /** The part of a body that is read without a valid key. */
 const UNKNOWN_BODY_BYTES = 16 * 1024

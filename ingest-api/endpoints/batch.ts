@@ -3,10 +3,9 @@ import { isoTime } from '../../schemas/iso-8601.ts'
 import type { Accept, SubmittedPosition } from '../accept/accept.ts'
 import { rateLimitHeaders } from '../accept/allowance.ts'
 import type { PositionOutcome } from '../accept/outcome.ts'
-import { idempotencyKey } from '../requests/idempotency-key.ts'
 import { bodyFault } from '../requests/read-body.ts'
-import type { SenderRequest } from '../requests/sender-request.ts'
-import { success, type Endpoint } from './endpoint.ts'
+import { idempotencyKey, type SenderRequest } from '../requests/sender-request.ts'
+import { success, type Endpoint } from './answer-senders.ts'
 import type { Receive } from './receive.ts'
 
 const LIMIT_BYTES = 1024 * 1024

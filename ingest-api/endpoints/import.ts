@@ -1,7 +1,7 @@
 import type { Fault } from '../../runtime/errors.ts'
 import type { Accept, SubmittedPosition } from '../accept/accept.ts'
 import { batchEndpoint } from './batch.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { Endpoint } from './answer-senders.ts'
 import type { Receive } from './receive.ts'
 
 const NO_TIMESTAMP: Fault = {

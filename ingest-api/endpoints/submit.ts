@@ -2,8 +2,8 @@ import { isoTime } from '../../schemas/iso-8601.ts'
 import type { Accept } from '../accept/accept.ts'
 import { rateLimitHeaders } from '../accept/allowance.ts'
 import { refusalOf, type PositionOutcome } from '../accept/outcome.ts'
-import { success, type Answer, type Endpoint } from './endpoint.ts'
-import { idempotencyKey } from '../requests/idempotency-key.ts'
+import { success, type Answer, type Endpoint } from './answer-senders.ts'
+import { idempotencyKey } from '../requests/sender-request.ts'
 import type { Receive } from './receive.ts'
 
 const LIMIT_BYTES = 16 * 1024

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { clientOf, TEST_REPORT_HEADER } from '../../runtime/auth-failures.ts'
+import type { Fault } from '../../runtime/errors.ts'
 import { requestIdOf } from '../../runtime/http.ts'
+import type { SubmittedPosition } from '../accept/accept.ts'
 
 /** A request of a sender, until it is answered. */
 export type SenderRequest = {
@@ -53,4 +55,21 @@ export function addressOf(request: SenderRequest, { trustProxy }: { trustProxy: 
   const [address = remoteAddress] = forwarded === '' ? [] : forwarded.split(',').slice(-trustProxy)
   const isTest = headerOf(request, TEST_REPORT_HEADER) !== ''
   return isTest ? `test from ${clientOf(address.trim())}` : address.trim()
+}
+
+/** The value of the `Idempotency-Key` header, or its fault. */
+export function idempotencyKey({
+  http,
+}: SenderRequest): Pick<SubmittedPosition, 'idempotencyKey' | 'faults'> {
+  const header = http.headers['idempotency-key']
+  if (header === undefined) return {}
+  if (typeof header === 'string' && /^[\x21-\x7e]{1,255}$/.test(header)) {
+    return { idempotencyKey: header }
+  }
+  return { faults: [FAULT] }
+}
+
+const FAULT: Fault = {
+  field: 'Idempotency-Key',
+  message: 'Idempotency-Key must be 1 to 255 visible ASCII characters',
 }
