@@ -1,9 +1,8 @@
 import { describe } from '@jest/globals'
 import type { EventLog } from '../../event-log/event-log.ts'
 import { appendingContract } from './event-log-appending.ts'
-import { erasuresContract } from './event-log-erasures.ts'
 import { figuresContract } from './event-log-figures.ts'
-import { heartbeatsContract } from './event-log-heartbeats.ts'
+import { otherEventsContract } from './event-log-other-events.ts'
 import { subscribingContract } from './event-log-subscribing.ts'
 import { eventLogSuite, type EventLogSuite } from './event-log-suite.ts'
 import { tailingContract } from './event-log-tailing.ts'
@@ -61,6 +60,5 @@ function eventsContract(suite: EventLogSuite): void {
   appendingContract(suite)
   subscribingContract(suite)
   tailingContract(suite)
-  erasuresContract(suite)
-  heartbeatsContract(suite)
+  otherEventsContract(suite)
 }
