@@ -106,11 +106,13 @@ export function withOptionalFields<To extends object>(
   to: To,
   from: OptionalFields,
 ): To & OptionalFields {
-  const fields: Record<string, unknown> = to as Record<string, unknown>
-  for (const name of OPTIONAL_FIELDS) {
+  const fields: { -readonly [Name in keyof OptionalFields]: OptionalFields[Name] } = to
+  for (const name of MEASUREMENTS) {
     const value = from[name]
     if (value !== undefined) fields[name] = value
   }
+  if (from.attributes !== undefined) fields.attributes = from.attributes
+  if (from.imported !== undefined) fields.imported = from.imported
   return to
 }
 

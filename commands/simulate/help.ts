@@ -17,6 +17,7 @@ Devices that move (without --gpx)
                      when to stop: after a time, or after N reports per device (default: Ctrl-C)
   --prefix NAME      device ids are NAME and a number (default simulated-)
   --seed N           the same number gives the same routes, another one others (default 1)
+  --attributes       the devices report ignition, motion, odometer, satellites too, now and then an alarm
 
 A recorded track
   --gpx FILE         replays its track points; repeated: several files at once, a device each.

@@ -1,6 +1,6 @@
 import { normal, seededRandom } from './random.ts'
 
-/** A position in WGS84 degrees, metres, metres per second, degrees from north, fraction. */
+/** A position in WGS84 degrees, metres, metres per second, degrees from north. */
 export type Position = {
   readonly latitude: number
   readonly longitude: number
@@ -8,14 +8,12 @@ export type Position = {
   readonly accuracy: number
   readonly speed: number
   readonly heading: number
-  readonly battery: number
 }
 
 const CITY = { latitude: 46.0569, longitude: 14.5058, radiusM: 6_000, altitudeM: 298 }
 const EARTH_RADIUS_M = 6_371_008.8
 /** A walker, a cyclist and a car, in m/s. */
 const CRUISING_SPEEDS = [1.4, 5, 12]
-const BATTERY_PER_S = 1 / (20 * 3600)
 
 /**
  * An endless path, one position every `intervalS` seconds: the device starts somewhere in the city,
@@ -38,7 +36,6 @@ export function* movingDevice({
   let speed = cruising
   let altitude = CITY.altitudeM + normal(random) * 5
   let accuracy = 4 + random() * 6
-  let battery = 0.3 + random() * 0.7
   for (;;) {
     yield {
       latitude: round(place.latitude, 7),
@@ -47,7 +44,6 @@ export function* movingDevice({
       accuracy: round(accuracy, 1),
       speed: round(speed, 2),
       heading: round(heading, 1),
-      battery: round(battery, 4),
     }
     // Random changes grow with the square root of time, so that the path does not depend on the rate.
     const stir = Math.sqrt(Math.min(intervalS, 60))
@@ -59,7 +55,6 @@ export function* movingDevice({
     speed = clamp(speed, 0, cruising * 2)
     altitude += (CITY.altitudeM - altitude) * pull * 0.1 + normal(random) * 0.3 * stir
     accuracy = clamp(accuracy + normal(random) * 0.4 * stir, 2, 25)
-    battery = Math.max(0.02, battery - BATTERY_PER_S * intervalS)
     place = destination(place, heading, speed * intervalS)
   }
 }

@@ -20,6 +20,8 @@ export type MovingSource = {
   readonly count: number
   readonly prefix: string
   readonly seed: number
+  /** Whether the devices report attributes. */
+  readonly attributes: boolean
 }
 
 export type GpxSource = {
@@ -44,6 +46,7 @@ const OPTIONS = {
   count: { type: 'string' },
   prefix: { type: 'string' },
   seed: { type: 'string' },
+  attributes: { type: 'boolean' },
   gpx: { type: 'string', multiple: true },
   device: { type: 'string', multiple: true },
   times: { type: 'string' },
@@ -53,7 +56,15 @@ const OPTIONS = {
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values']
 type Name = keyof Values
 
-const ONLY_MOVING = ['devices', 'rate', 'duration', 'count', 'prefix', 'seed'] as const
+const ONLY_MOVING = [
+  'devices',
+  'rate',
+  'duration',
+  'count',
+  'prefix',
+  'seed',
+  'attributes',
+] as const
 const ONLY_GPX = ['device', 'times', 'speedup'] as const
 const ONLY_VERIFY = ['admin-url', 'read-key'] as const
 
@@ -106,6 +117,7 @@ function movingSource(values: Values): MovingSource {
     count: Math.min(count, Math.ceil(durationS * rate)),
     prefix: values.prefix ?? 'simulated-',
     seed: number(values, 'seed', { fallback: 1, min: 0, max: 2 ** 32 - 1, whole: true }),
+    attributes: values.attributes === true,
   }
 }
 
@@ -134,7 +146,7 @@ function gpxSource(values: Values, files: readonly string[]): GpxSource {
 
 function number(
   values: Values,
-  name: Exclude<Name, 'help' | 'verify' | 'gpx' | 'device'>,
+  name: Exclude<Name, 'help' | 'verify' | 'attributes' | 'gpx' | 'device'>,
   range: { fallback: number; min: number; max: number; whole?: boolean },
 ): number {
   const text = values[name]

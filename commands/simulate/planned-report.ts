@@ -1,4 +1,5 @@
 import type { TimedReport } from '../../client/client.ts'
+import { deviceState } from './device-state.ts'
 import { movingDevice } from './moving-device.ts'
 import type { TimedPoint } from './track-times.ts'
 
@@ -23,6 +24,7 @@ export function movingDevices({
   count,
   prefix,
   seed,
+  attributes,
   startedAt,
 }: {
   devices: number
@@ -30,6 +32,7 @@ export function movingDevices({
   count: number
   prefix: string
   seed: number
+  attributes: boolean
   startedAt: number
 }): DevicePlan[] {
   const intervalS = 1 / rate
@@ -39,10 +42,13 @@ export function movingDevices({
     const firstMs = (index / devices) * intervalS * 1000
     function* reports(): Generator<PlannedReport> {
       const positions = movingDevice({ seed, index, intervalS })
+      const stateAt = deviceState({ seed, index, intervalS, attributes })
       for (let sent = 0; sent < count; sent += 1) {
         const dueMs = firstMs + sent * intervalS * 1000
         const timestamp = isoTime(startedAt + dueMs)
-        yield { dueMs, report: { deviceId, ...positions.next().value, timestamp } }
+        const position = positions.next().value
+        const report = { deviceId, ...position, ...stateAt(position.speed), timestamp }
+        yield { dueMs, report }
       }
     }
     return { deviceId, count, reports: { [Symbol.iterator]: reports } }

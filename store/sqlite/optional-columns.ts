@@ -1,7 +1,6 @@
 import type { Value } from '../../runtime/sqlite/database.ts'
 import {
   MEASUREMENTS,
-  measurementValues,
   OPTIONAL_FIELDS,
   type Attributes,
   type OptionalFields,
@@ -20,11 +19,13 @@ export const OPTIONAL_COLUMNS = [
 /** The values for these columns; null where there is none. */
 export function optionalValues(from: OptionalFields): Value[] {
   const { attributes, imported } = from
-  return [
-    ...measurementValues(from),
+  const values: Value[] = []
+  for (const name of MEASUREMENTS) values.push(from[name] ?? null)
+  values.push(
     attributes === undefined ? null : JSON.stringify(attributes),
     imported === true ? 1 : null,
-  ]
+  )
+  return values
 }
 
 /** The optional fields of a row, from its column `first` on. */

@@ -18,6 +18,7 @@ test('a key alone moves ten devices against the local service', () => {
       count: Infinity,
       prefix: 'simulated-',
       seed: 1,
+      attributes: false,
     },
   })
 })

@@ -14,6 +14,7 @@ const plan = {
   count: 300,
   prefix: 'van-',
   seed: 7,
+  attributes: false,
   startedAt: T0,
 }
 
@@ -39,6 +40,19 @@ test('devices that move report all that the service takes, each within its rules
       expect(position.deviceId).toBe(deviceId)
     }
   }
+})
+
+test('devices that move report attributes if wanted, along the same way', () => {
+  const [without] = movingDevices(plan).map(({ reports }) => read(reports))
+  const [having] = movingDevices({ ...plan, attributes: true }).map(({ reports }) => read(reports))
+  expect(having?.map(({ attributes: _, ...report }) => report)).toEqual(without)
+  const known = having?.map(({ attributes }) => attributes) ?? []
+  const [first, last] = [known[0]?.['odometer'], known.at(-1)?.['odometer']]
+  const metres = having?.reduce((sum, { speed = 0 }) => sum + speed, 0) ?? NaN
+  expect(Math.abs(Number(last) - Number(first) - metres)).toBeLessThan(30)
+  expect(new Set(known.flatMap((attributes) => Object.keys(attributes ?? {})))).toEqual(
+    new Set(['ignition', 'motion', 'odometer', 'satellites']),
+  )
 })
 
 test('devices that move move smoothly, as fast as they say, and stay about the city', () => {
