@@ -41,12 +41,18 @@ export function judgeAttributes(
 /** The attributes, if they are plainly valid; if undefined, `judgeAttributes` decides. */
 export function plainAttributes(sent: unknown): Attributes | undefined {
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return undefined
-  const entries = Object.entries(sent as Record<string, unknown>)
-  if (entries.length === 0 || entries.length > MOST) return undefined
+  const values = sent as Readonly<Record<string, unknown>>
+  const names = Object.keys(values)
+  if (names.length === 0 || names.length > MOST) return undefined
   let bytes = 0
-  for (const [name, value] of entries) {
+  let last = ''
+  let isInOrder = true
+  for (const name of names) {
     if (!NAME.test(name) || name.includes('gps_')) return undefined
+    if (name < last) isInOrder = false
+    last = name
     bytes += name.length + 4
+    const value = values[name]
     if (typeof value === 'string') {
       if (!PLAIN_TEXT.test(value) || value.includes('gps_')) return undefined
       bytes += 2 * value.length + 2
@@ -55,9 +61,8 @@ export function plainAttributes(sent: unknown): Attributes | undefined {
       bytes += NUMBER_BYTES
     } else if (typeof value !== 'boolean') return undefined
   }
-  return bytes > MOST_BYTES - NUMBER_BYTES
-    ? undefined
-    : inOrder(entries as [string, AttributeValue][])
+  if (bytes > MOST_BYTES - NUMBER_BYTES) return undefined
+  return named(isInOrder ? names : names.sort(), values as Attributes)
 }
 
 /**
@@ -84,11 +89,18 @@ export function fittingAttributes(sent: Readonly<Record<string, unknown>>): {
   return kept.length === 0 ? { dropped } : { attributes: inOrder(kept), dropped }
 }
 
-/** In the order of the names; adding 0 makes a negative zero 0. */
-function inOrder(entries: [string, AttributeValue][]): Attributes {
-  entries.sort(([a], [b]) => (a < b ? -1 : 1))
+function inOrder(entries: readonly (readonly [string, AttributeValue])[]): Attributes {
+  const values = Object.fromEntries(entries)
+  return named(Object.keys(values).sort(), values)
+}
+
+/** In the order of these names; a negative zero becomes 0. */
+function named(names: readonly string[], values: Attributes): Attributes {
   const attributes: Record<string, AttributeValue> = {}
-  for (const [name, value] of entries) attributes[name] = value === 0 ? 0 : value
+  for (const name of names) {
+    const value = values[name]!
+    attributes[name] = value === 0 ? 0 : value
+  }
   return attributes
 }
 

@@ -120,7 +120,17 @@ export const REPORT_RULES: Readonly<Record<string, Joi.Schema>> = {
   timestamp,
   ...Object.fromEntries(MEASUREMENT_FIELDS.map((field) => [field.name, optional(field)])),
   // Joi would word one fault for all of them: `judgeAttributes` names each.
-  attributes: Joi.any().empty(null).meta({ openapi: ATTRIBUTES_SCHEMA }),
+  attributes: Joi.any()
+    .empty(null)
+    .meta({
+      openapi: {
+        ...ATTRIBUTES_SCHEMA,
+        additionalProperties: {
+          ...ATTRIBUTES_SCHEMA.additionalProperties,
+          type: [...ATTRIBUTES_SCHEMA.additionalProperties.type, 'null'],
+        },
+      },
+    }),
 }
 
 const schema = Joi.object(REPORT_RULES)

@@ -77,6 +77,16 @@ describe('the schema of a report', () => {
     speed: optional(near(0)),
     heading: optional(near(0, 360)),
     battery: optional(near(0, 1)),
+    attributes: optional(
+      oneOf(
+        ...[null, {}, { a: 1, b: 'ü', toString: true }, { a: null }, { [`a${'.'.repeat(63)}`]: 1 }],
+        ...['x', [], { a: [] }, { a: {} }, { a: 'x\n' }, { a: 'x'.repeat(257) }, { '1a': 1 }],
+        ...[{ [`a${'.'.repeat(64)}`]: 1 }, { 'a b': 1 }],
+        ...[32, 33].map((count) =>
+          Object.fromEntries(Array.from({ length: count }, (_, n) => [`n${n}`, n])),
+        ),
+      ),
+    ),
     other: optional(fc.anything()),
   })
 

@@ -40,6 +40,7 @@ type AsyncapiDocument = {
   readonly components: {
     readonly schemas: Record<
       | 'positionReported'
+      | 'attributes'
       | 'reportRejected'
       | 'rejectionError'
       | 'deviceSeen'

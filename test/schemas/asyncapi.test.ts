@@ -5,6 +5,7 @@ import { toMessage } from '../../event-log/kafka/event-format.ts'
 import { recordMessage } from '../../event-log/kafka/topic.ts'
 import { ensureTopics, topicNames } from '../../event-log/kafka/topics.ts'
 import { deadLettersOf } from '../../event-log/topic-kinds.ts'
+import { ATTRIBUTES_SCHEMA } from '../../schemas/attributes.ts'
 import { POSITION_REPORTED_AVRO } from '../../schemas/avro-schemas.ts'
 import {
   checkPositionReported,
@@ -80,6 +81,15 @@ describe('the AsyncAPI document', () => {
     }
   })
 
+  test('bounds attributes as the rules of a report do', () => {
+    const { type, maxProperties, propertyNames, additionalProperties } = ATTRIBUTES_SCHEMA
+    const { type: types, maxLength } = additionalProperties
+    expect(schemas.attributes).toMatchObject({
+      ...{ type, maxProperties, propertyNames },
+      additionalProperties: { type: types, maxLength },
+    })
+  })
+
   test('has an example that the code can read', () => {
     const [example] = messages.positionReportedJson.examples
     const event = decodePositionReported(JSON.stringify(example!.payload))
@@ -116,6 +126,7 @@ describe('a JSON event of the code', () => {
         latitude: aNumber(),
         longitude: aNumber(),
         ...measured,
+        attributes: fc.dictionary(fc.constantFrom('alarm', 'x.y'), fc.oneof(aNumber(), anyText())),
       },
       { requiredKeys: ['deviceId', 'latitude', 'longitude'] },
     )

@@ -20,6 +20,7 @@ describe('accepted reports', () => {
       speed: 1.5,
       heading: 90,
       battery: 0.75,
+      attributes: { odometer: 12.5, alarm: 'sos', none: null },
       unknown: true,
     }
     const answer = await ingest.submit(report, { key })
@@ -51,6 +52,7 @@ describe('accepted reports', () => {
       speed: 1.5,
       heading: 90,
       battery: 0.75,
+      attributes: { alarm: 'sos', odometer: 12.5 },
     })
   })
 
@@ -112,6 +114,11 @@ describe('faulty reports', () => {
       'with several faults',
       { latitude: 91, battery: -1 },
       ['deviceId', 'latitude', 'longitude', 'battery'],
+    ],
+    [
+      'with hostile attributes',
+      `${JSON.stringify(minimal).slice(0, -1)},"attributes":{"__proto__":1,"deep":{"a":{}},"huge":1e400}}`,
+      ['attributes.__proto__', 'attributes.deep', 'attributes.huge'],
     ],
     ['that is malformed JSON', '{"deviceId":"a"', ['body']],
     ['that is a list', [minimal], ['body']],
