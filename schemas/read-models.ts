@@ -1,6 +1,6 @@
 import { livenessOf, type Liveness } from './liveness.ts'
 import type { PositionReported } from './position-reported.ts'
-import type { Coordinate, MeasurementValues, OptionalFields } from './report-fields.ts'
+import type { Attributes, Coordinate, MeasurementValues, OptionalFields } from './report-fields.ts'
 
 /** The place of an event in the log. */
 export type Origin = { readonly partition: number; readonly offset: number }
@@ -31,6 +31,8 @@ export type TrackPoint = readonly [
   latitude: number,
   longitude: number,
   ...measurements: MeasurementValues,
+  attributes: Attributes | null,
+  imported: true | null,
   recordId: string,
 ]
 

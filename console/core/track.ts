@@ -1,4 +1,5 @@
 import type { components } from '../api/schema.ts'
+import { inShownOrder, type Attributes } from './attributes.ts'
 import { MEASUREMENTS, type Measurement } from '../../schemas/report-fields.ts'
 import { toMercator } from './mercator.ts'
 
@@ -15,6 +16,9 @@ export type TrackPoint = Measured & {
   readonly longitude: number
   readonly x: number
   readonly y: number
+  readonly attributes: Attributes
+  /** It was recorded elsewhere, and brought in as history. */
+  readonly isImported: boolean
   /** Whether the path from the previous point to this one is unknown. */
   readonly afterGap: boolean
 }
@@ -55,6 +59,8 @@ export function readTrack(api: ApiTrack): Track {
         : metresBetween(before, { latitude, longitude }) / ((at - before.at) / 1_000)
     points.push({
       at,
+      attributes: (value(row, 'attributes') ?? {}) as Attributes,
+      isImported: value(row, 'imported') === true,
       latitude,
       longitude,
       ...toMercator(longitude, latitude),
@@ -88,6 +94,17 @@ export function pointAt(points: readonly TrackPoint[], at: number): number {
     else high = middle - 1
   }
   return low
+}
+
+/** The names of the attributes that have a number at any of the points, in the order shown. */
+export function numericAttributes(points: readonly TrackPoint[]): string[] {
+  const names = new Set<string>()
+  for (const { attributes } of points) {
+    for (const name of Object.keys(attributes)) {
+      if (typeof attributes[name] === 'number') names.add(name)
+    }
+  }
+  return inShownOrder(names)
 }
 
 /** The device's place at a time: between two points, but never within a gap. */

@@ -12,9 +12,9 @@ export function Facts({
 }) {
   return (
     <dl class={name}>
-      {facts.map(([title, value]) =>
+      {facts.map(([title, value], index) =>
         value === undefined ? null : (
-          <div key={title}>
+          <div key={index}>
             <dt>{title}</dt>
             <dd>{value}</dd>
           </div>

@@ -1,4 +1,4 @@
-import { MEASUREMENTS, measurementValues, type Measurement } from '../../schemas/report-fields.ts'
+import { measurementValues, OPTIONAL_FIELDS } from '../../schemas/report-fields.ts'
 import type { PositionRecord, TrackPoint, TrackStep } from '../../schemas/read-models.ts'
 import type { PositionEntry } from '../read-models.ts'
 import type { PositionDocument } from './collections.ts'
@@ -42,15 +42,19 @@ export function trackStep(document: StepDocument): TrackStep {
 /** These, and the fields that a track shows. */
 export const TRACK_FIELDS = {
   ...STEP_FIELDS,
-  ...(Object.fromEntries(MEASUREMENTS.map((name) => [name, 1])) as Record<Measurement, 1>),
+  ...(Object.fromEntries(OPTIONAL_FIELDS.map((name) => [name, 1])) as OptionalProjection),
 }
+type OptionalProjection = Record<(typeof OPTIONAL_FIELDS)[number], 1>
 
 export type TrackDocument = Pick<PositionDocument, keyof typeof TRACK_FIELDS | '_id'>
 
 export function trackPoint(document: TrackDocument): TrackPoint {
   const { _id, accountId, timestamp, latitude, longitude } = document
+  const { attributes = null, imported = null } = document
   const recordId = _id.slice(accountId.length + 1)
-  return [timestamp.getTime(), latitude, longitude, ...measurementValues(document), recordId]
+  const measurements = measurementValues(document)
+  const place = [timestamp.getTime(), latitude, longitude] as const
+  return [...place, ...measurements, attributes, imported, recordId]
 }
 
 /** Record ids are unique within an account; account ids contain no slash. */

@@ -1,5 +1,4 @@
 import type { PositionReported } from '../../schemas/position-reported.ts'
-import { MEASUREMENTS } from '../../schemas/report-fields.ts'
 import type { Origin, PositionRecord, TrackPoint, TrackStep } from '../../schemas/read-models.ts'
 import type { HistoryPage, OriginBounds, ReadModels } from '../read-models.ts'
 import type { Database, Value } from '../../runtime/sqlite/database.ts'
@@ -58,7 +57,7 @@ const REMOVED_AT_ONCE = 1_000
 const STEP_COLUMNS = 'timestamp, latitude, longitude, speed, record_id'
 
 /** In the order of `TrackPoint`. */
-const TRACK_COLUMNS = `timestamp, latitude, longitude, ${MEASUREMENTS.join(', ')}, record_id`
+const TRACK_COLUMNS = `timestamp, latitude, longitude, ${OPTIONAL_NAMES.join(', ')}, record_id`
 
 /** The device of a record, by account and id. */
 const DEVICE = `device = (
@@ -126,7 +125,7 @@ export function sqliteRecords(database: Database): Records {
     desc: database.prepare<Row>(PAGE.desc, AS_ARRAYS),
   }
   const track = database.prepare<TrackStep>(PAGE.track, AS_ARRAYS)
-  const trackPoint = database.prepare<TrackPoint>(TRACK_POINT, AS_ARRAYS)
+  const trackPoint = database.prepare<unknown[]>(TRACK_POINT, AS_ARRAYS)
   const count = database.prepare<{ count: number }>(COUNT)
   const removeSome = database.prepare(REMOVE_SOME)
   const removeErased = database.prepare(REMOVE_ERASED)
@@ -210,9 +209,17 @@ export function sqliteRecords(database: Database): Records {
 
     async findTrackPoints({ accountId, deviceId, recordIds }) {
       const found = recordIds.map((recordId) => trackPoint.get(accountId, deviceId, recordId))
-      return found.filter((point) => point !== undefined)
+      return found.flatMap((row) => (row === undefined ? [] : [trackPointOf(row)]))
     },
   }
+}
+
+/** Attributes are stored as JSON, and a boolean as a number. */
+function trackPointOf(row: unknown[]): TrackPoint {
+  const [recordId, imported, attributes] = [row.pop(), row.pop(), row.pop()]
+  row.push(typeof attributes === 'string' ? JSON.parse(attributes) : null)
+  row.push(imported === null ? null : true, recordId)
+  return row as unknown as TrackPoint
 }
 
 /** The parameters of a page's statement. */

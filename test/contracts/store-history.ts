@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect } from '@jest/globals'
 import fc from 'fast-check'
-import { MEASUREMENTS } from '../../schemas/report-fields.ts'
+import { OPTIONAL_FIELDS } from '../../schemas/report-fields.ts'
 import type { PositionRecord, TrackStep } from '../../schemas/read-models.ts'
 import { positionReported, T0 } from '../samples.ts'
 import type { StoreSuite } from './store-suite.ts'
@@ -52,13 +52,13 @@ export function historyContract({ promise, shared, log }: StoreSuite): void {
       expect(await shared.store.pageTrack({ ...range, accountId: newAccountId() })).toEqual([])
     })
 
-    promise('a track has each measurement at its place', async () => {
+    promise('a track has each optional field at its place', async () => {
       const reader = newAccountId()
       const all = { accuracy: 1, altitude: 2, speed: 3, heading: 4, battery: 0.5 }
-      const entries = [all, { speed: 0 }, {}].map((measured, n) =>
-        log.append(
-          positionReported({ accountId: reader, deviceId, timestamp: T0 + n, ...measured }),
-        ),
+      const attributes = { fuel: 12.5, ignition: true, 'x.y': 'ü' }
+      const history = { attributes, imported: true } as const
+      const entries = [all, { speed: 0, ...history }, {}].map((fields, n) =>
+        log.append(positionReported({ accountId: reader, deviceId, timestamp: T0 + n, ...fields })),
       )
       await shared.store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
       const records = await allPositions(shared.store, reader, deviceId)
@@ -67,10 +67,10 @@ export function historyContract({ promise, shared, log }: StoreSuite): void {
       const recordIds = records.map(({ recordId }) => recordId)
       const track = await shared.store.findTrackPoints({ accountId: reader, deviceId, recordIds })
       expect(track).toEqual(records.map(trackPoint))
-      expect(track.map((point) => point.slice(3, 8))).toEqual([
-        [1, 2, 3, 4, 0.5],
-        [null, null, 0, null, null],
-        [null, null, null, null, null],
+      expect(track.map((point) => point.slice(3, 10))).toEqual([
+        [1, 2, 3, 4, 0.5, null, null],
+        [null, null, 0, null, null, attributes, true],
+        [null, null, null, null, null, null, null],
       ])
     })
 
@@ -231,7 +231,7 @@ function trackPoint(record: PositionRecord): readonly unknown[] {
   const { timestamp, latitude, longitude, recordId } = record
   return [
     ...[timestamp, latitude, longitude],
-    ...MEASUREMENTS.map((name) => record[name] ?? null),
+    ...OPTIONAL_FIELDS.map((name) => record[name] ?? null),
     recordId,
   ]
 }

@@ -1,5 +1,5 @@
 import { succeed } from '../../../runtime/http.ts'
-import { MEASUREMENTS } from '../../../schemas/report-fields.ts'
+import { OPTIONAL_FIELDS } from '../../../schemas/report-fields.ts'
 import type { TrackPoint } from '../../../schemas/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import {
@@ -25,7 +25,7 @@ const TRACK_PARAMETERS = {
 }
 
 /** In the order of `TrackPoint`. */
-const COLUMNS = ['timestamp', 'latitude', 'longitude', ...MEASUREMENTS, 'recordId'] as const
+const COLUMNS = ['timestamp', 'latitude', 'longitude', ...OPTIONAL_FIELDS, 'recordId'] as const
 
 /** A device's track for a map, whatever its number of records. */
 export function trackRoute({ store }: { store: Store }): AdminRoute {
@@ -80,7 +80,7 @@ the device was at the time of a record that is left out, and where a straight wa
 it would put it at that time, are at most \`toleranceMetres\` apart.
 `.trim()
 
-function row([timestamp, ...others]: TrackPoint): (string | number | null)[] {
+function row([timestamp, ...others]: TrackPoint): unknown[] {
   return [isoTime(timestamp), ...others]
 }
 

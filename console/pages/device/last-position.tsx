@@ -2,6 +2,7 @@ import { ExternalLink } from 'lucide'
 import type { ApiPosition } from '../../core/live-device.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Facts, type Fact } from '../../ui/facts.tsx'
+import { attributeFacts } from './attribute-facts.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { batteryText, coordinatesText, metresText, speedText } from '../../core/measures.ts'
 import { dateTime, duration, offset } from '../../core/times.ts'
@@ -21,6 +22,7 @@ export function LastPosition({ position, zone }: { position: ApiPosition; zone: 
     ['Altitude', metresText(position.altitude)],
     ['Accuracy', metresText(position.accuracy)],
     ['Battery', batteryText(position.battery)],
+    ...attributeFacts(position.attributes),
   ]
   return (
     <section class="card box stack" aria-labelledby="last-position">

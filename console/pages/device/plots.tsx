@@ -1,18 +1,43 @@
 import { useMemo } from 'preact/hooks'
+import { attributeTitle } from '../../core/attributes.ts'
 import { TimePlot, type PlotData } from '../../ui/time-plot.tsx'
-import type { TrackPoint } from '../../core/track.ts'
+import { numericAttributes, type TrackPoint } from '../../core/track.ts'
+import { kept } from '../../ui/preferences.ts'
+import { SelectField } from '../../ui/select-field.tsx'
 
 const HEIGHT = 120
 
-/** Speed and altitude over the day; a click moves the time cursor. */
+/** The attribute that the operator plots, on every device that has it. */
+const plotted = kept('plot', '', (text) => text)
+
+/** Speed, altitude and an attribute over the day; a click moves the time cursor. */
 export function Plots(props: PlotProps) {
+  const names = useMemo(() => numericAttributes(props.points), [props.points])
   if (props.points.length < 2) return null
+  const name = names.find((one) => one === plotted.value)
   const hasAltitude = props.points.some(({ altitude }) => altitude !== undefined)
   const hasSpeed = props.points.some(({ speed }) => speed !== undefined)
   return (
     <div class="plots stack near">
       {hasSpeed && <Plot {...props} title="Speed, km/h" value={kilometresAnHour} />}
       {hasAltitude && <Plot {...props} title="Altitude, m" value={({ altitude }) => altitude} />}
+      {name !== undefined && (
+        <Plot
+          key={name}
+          {...props}
+          title={attributeTitle(name)}
+          value={({ attributes }) => numberOf(attributes[name])}
+        />
+      )}
+      {names.length > 0 && (
+        <SelectField
+          name="plot"
+          label="Plot of an attribute"
+          options={[['', 'None'], ...names.map((one) => [one, attributeTitle(one)] as const)]}
+          value={name ?? ''}
+          onChange={(next) => (plotted.value = next)}
+        />
+      )}
     </div>
   )
 }
@@ -67,4 +92,8 @@ function dataOf(
 
 function kilometresAnHour({ speed }: TrackPoint): number | undefined {
   return speed === undefined ? undefined : speed * 3.6
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined
 }

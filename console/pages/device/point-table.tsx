@@ -1,6 +1,9 @@
+import { Fragment } from 'preact'
+import type { Attributes } from '../../core/attributes.ts'
 import { coordinatesText, metresText, speedText } from '../../core/measures.ts'
 import { Table } from '../../ui/table.tsx'
 import { time } from '../../core/times.ts'
+import { attributeFacts } from './attribute-facts.tsx'
 import { pointAt, type TrackPoint } from '../../core/track.ts'
 
 const ROWS = 15
@@ -46,8 +49,26 @@ export function PointTable({
           cell: ({ heading }) => (heading === undefined ? '–' : `${Math.round(heading)}°`),
         },
         { title: 'Altitude', isNumber: true, cell: ({ altitude }) => metresText(altitude) ?? '–' },
-        { title: '', cell: ({ afterGap }) => (afterGap ? 'after a gap' : '') },
+        { title: 'Attributes', cell: ({ attributes }) => <AttributeList of={attributes} /> },
+        {
+          title: '',
+          cell: ({ afterGap, isImported }) =>
+            [afterGap && 'after a gap', isImported && 'imported'].filter(Boolean).join(', '),
+        },
       ]}
     />
+  )
+}
+
+function AttributeList({ of: attributes }: { of: Attributes }) {
+  return (
+    <span class="note">
+      {attributeFacts(attributes).map(([name, value], index) => (
+        <Fragment key={index}>
+          {index > 0 && ' · '}
+          {name} {value}
+        </Fragment>
+      ))}
+    </span>
   )
 }

@@ -13,6 +13,7 @@ import { devicePath } from '../../ui/router.ts'
 import { ShareLink } from '../device/share-link.tsx'
 import { StatusShape } from '../../ui/status-shape.tsx'
 import { ago } from '../../core/times.ts'
+import { attributeFacts } from '../device/attribute-facts.tsx'
 import { pinned, select, selectedId, togglePinned } from './map-state.ts'
 import { addressOf } from '../../core/address.ts'
 
@@ -59,6 +60,7 @@ export function SelectedCard() {
           ['Battery', batteryText(position.battery)],
           ['Altitude', metresText(position.altitude)],
           ['Accuracy', metresText(position.accuracy)],
+          ...attributeFacts(position.attributes),
         ]}
       />
       <p class="row between">

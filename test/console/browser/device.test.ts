@@ -181,6 +181,30 @@ describeConsole('the page of a device', () => {
     expect(await page.locator('.track-map').getAttribute('data-seen')).toBe('yes')
   })
 
+  test('attributes are told with names and units on card, page and table, and plotted', async () => {
+    const attributes = { ignition: true, temperature: 21.5, doorOpen: '<b>left</b>' }
+    await suite.report(
+      { deviceId: 'van-8', latitude: 48.2, longitude: 16.4, attributes },
+      { deviceId: 'van-8', latitude: 48.21, longitude: 16.4, attributes: { temperature: 22 } },
+      { deviceId: 'van-8', latitude: 48.22, longitude: 16.4, attributes },
+    )
+    const page = await suite.signedIn('/?device=van-8')
+    const card = page.getByRole('region', { name: 'Selected device' })
+    await card.getByText('21.5 °C').waitFor()
+    await page.goto(`${suite.url}/devices/van-8`)
+    const last = page.getByRole('region', { name: 'Last position' })
+    for (const text of ['Ignition', 'yes', 'Temperature', '21.5 °C', 'doorOpen', '<b>left</b>']) {
+      await last.getByText(text, { exact: true }).waitFor()
+    }
+    await page.getByRole('combobox', { name: 'Plot of an attribute' }).selectOption('temperature')
+    await page.getByRole('img', { name: 'Temperature, °C over the day' }).waitFor()
+    await page.getByText('Table', { exact: true }).click()
+    const table = page.getByRole('table', { name: 'Points around the time cursor' })
+    await table.getByText('Temperature 22 °C').waitFor()
+    await page.reload()
+    await page.getByRole('img', { name: 'Temperature, °C over the day' }).waitFor()
+  })
+
   test('the map credits OpenStreetMap with a link to its licence', async () => {
     await suite.report({ deviceId: 'van-9', latitude: 48.2, longitude: 16.4 })
     const page = await suite.signedIn()

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import {
   metresBetween,
+  numericAttributes,
   movingText,
   placeAt,
   pointAt,
@@ -8,7 +9,9 @@ import {
 } from '../../../console/core/track.ts'
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 31) + seconds * 1_000).toISOString()
-const COLUMNS = ['timestamp', 'latitude', 'longitude', 'speed', 'heading']
+const COLUMNS = [
+  ...['timestamp', 'latitude', 'longitude', 'speed', 'heading', 'attributes', 'imported'],
+]
 
 function track(rows: unknown[][], gaps: { from: string; to: string }[] = []) {
   return readTrack({
@@ -33,6 +36,17 @@ describe('a track', () => {
     ])
     expect(points[0]).toMatchObject({ latitude: 10, longitude: 20, speed: undefined, heading: 0 })
     expect(points[1]).toMatchObject({ speed: 7.5, heading: undefined, afterGap: false })
+  })
+
+  test('a track has the attributes of its points, and names those with a number somewhere', () => {
+    const { points } = track([
+      [at(0), 10, 20, null, null, { zeta: 1, ignition: true, fuel: 'full' }, true],
+      [at(10), 10, 20, null, null, { fuel: 0 }, null],
+      [at(20), 10, 20, null, null, null, null],
+    ])
+    expect(points.map(({ isImported }) => isImported)).toEqual([true, false, false])
+    expect(points.map(({ attributes }) => attributes['fuel'])).toEqual(['full', 0, undefined])
+    expect(numericAttributes(points)).toEqual(['fuel', 'zeta'])
   })
 
   test('a track tells the speed from the way where none was reported, but not across a gap', () => {

@@ -14,7 +14,7 @@ beforeAll(async () => {
     latitude: 52 + n / 10_000,
     longitude: 13,
     speed: n % 7,
-    ...(n === 0 && { altitude: 33 }),
+    ...(n === 0 && { altitude: 33, attributes: { fuel: 12.5 }, imported: true as const }),
   }))
   const [first, ...others] = drive
   if (first !== undefined) await harness.project(first, ...others)
@@ -25,7 +25,7 @@ const find = (query = '', deviceId = 'tug') =>
 
 const COLUMNS = [
   ...['timestamp', 'latitude', 'longitude', 'accuracy', 'altitude'],
-  ...['speed', 'heading', 'battery', 'recordId'],
+  ...['speed', 'heading', 'battery', 'attributes', 'imported', 'recordId'],
 ]
 
 function iso(ms: number): string {
@@ -42,9 +42,11 @@ test('the track of a device is thinned out to the requested number of points, wi
   expect(data?.['toleranceMetres']).toBeLessThan(0.1)
   expect(data?.['distanceMetres']).toBeCloseTo((2_499 / 10_000) * 111_195, -1)
   expect(data?.['movingSeconds']).toBeGreaterThan(2_000)
-  const rows = data?.['rows'] as (string | number | null)[][]
+  const rows = data?.['rows'] as unknown[][]
   expect(rows).toHaveLength(100)
-  expect(rows[0]).toEqual([iso(0), 52, 13, null, 33, 0, null, null, expect.any(String)])
+  const measured = [null, 33, 0, null, null]
+  const others = [{ fuel: 12.5 }, true, expect.any(String)]
+  expect(rows[0]).toEqual([iso(0), 52, 13, ...measured, ...others])
   const times = rows.map(([timestamp]) => timestamp)
   expect(times).toEqual([...times].sort())
   expect(times.indexOf(iso(1_800_000))).toBe(times.indexOf(iso(1_199_000)) + 1)

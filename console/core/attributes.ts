@@ -1,0 +1,41 @@
+import { KNOWN_ATTRIBUTES } from '../../schemas/known-attributes.ts'
+import { metresText } from './measures.ts'
+
+/** What else a device knows, by name. */
+export type Attributes = Readonly<Record<string, string | number | boolean>>
+
+const ABBREVIATIONS = ['hdop', 'rpm', 'rssi', 'snr']
+
+/** What the page calls an attribute: `engineHours` is "Engine hours"; unknown ones keep their name. */
+export function attributeName(name: string): string {
+  if (known(name) === undefined) return name
+  if (ABBREVIATIONS.includes(name)) return name.toUpperCase()
+  const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** A value with its unit, if the name has one: `21.5 °C`, `yes`, `driving`. */
+export function attributeText(name: string, value: string | number | boolean): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (typeof value === 'string') return value
+  const unit = known(name)?.unit
+  if (unit === 'm') return metresText(value) ?? ''
+  const number = value.toLocaleString('en', { maximumFractionDigits: 3 })
+  return unit === undefined ? number : `${number} ${unit}`
+}
+
+/** The name and, where there is one, the unit: `Temperature, °C`. */
+export function attributeTitle(name: string): string {
+  const unit = known(name)?.unit
+  return unit === undefined ? attributeName(name) : `${attributeName(name)}, ${unit}`
+}
+
+/** The attributes in the order in which the page shows them: those whose meaning is agreed first. */
+export function inShownOrder(names: Iterable<string>): string[] {
+  const rank = (name: string) => (known(name) === undefined ? 1 : 0)
+  return [...names].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
+}
+
+function known(name: string) {
+  return Object.hasOwn(KNOWN_ATTRIBUTES, name) ? KNOWN_ATTRIBUTES[name] : undefined
+}

@@ -1,0 +1,37 @@
+import { expect, test } from '@jest/globals'
+import {
+  attributeName,
+  attributeText,
+  attributeTitle,
+  inShownOrder,
+} from '../../../console/core/attributes.ts'
+
+test.each([
+  ['engineHours', 'Engine hours', 'Engine hours, h'],
+  ['rssi', 'RSSI', 'RSSI, dBm'],
+  ['ignition', 'Ignition', 'Ignition'],
+  ['doorOpen', 'doorOpen', 'doorOpen'],
+  ['constructor', 'constructor', 'constructor'],
+])('%s is called %s, and its plot %s', (name, called, title) => {
+  expect([attributeName(name), attributeTitle(name)]).toEqual([called, title])
+})
+
+test.each([
+  ['temperature', 21.25, '21.25 °C'],
+  ['odometer', 123_456_789, '123456.8 km'],
+  ['satellites', 11, '11'],
+  ['ignition', false, 'no'],
+  ['activity', 'driving', 'driving'],
+  ['doors', 3, '3'],
+])('the value of %s %p is told as %s', (name, value, text) => {
+  expect(attributeText(name, value)).toBe(text)
+})
+
+test('attributes with an agreed meaning come first, each kind by name', () => {
+  expect(inShownOrder(['zeta', 'fuel', 'alpha', 'alarm'])).toEqual([
+    'alarm',
+    'fuel',
+    'alpha',
+    'zeta',
+  ])
+})
