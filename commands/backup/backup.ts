@@ -44,6 +44,7 @@ export async function backUp({
   const begunAt = clock.now()
   const folder = await newFolder(to)
   await claimFolder(to)
+  let manifest
   try {
     await expectRoom({ needed: await dataBytes(from), directory: to, free })
     const copy = (name: string) =>
@@ -57,19 +58,22 @@ export async function backUp({
     const { events, projected } = await checkCopy(to, openData)
     const files: BackupFile[] = []
     for (const name of [...names, logFile]) files.push(await onDisk(to, name))
-    const manifest = await writeManifest(to, {
+    manifest = await writeManifest(to, {
       version: VERSION,
       begunAt,
       events,
       projected,
       files,
     })
-    await noteBackup(from, begunAt)
-    return manifest
   } catch (error) {
     await folder.undo()
     throw error
   }
+  // The backup is complete, whether or not the service knows of it.
+  await noteBackup(from, begunAt).catch(() =>
+    show(`${from} cannot be written: no note of it there`),
+  )
+  return manifest
 }
 
 /** @throws {Error} when the disk of a folder has no room for so many bytes. */

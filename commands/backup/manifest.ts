@@ -25,6 +25,7 @@ export async function claimFolder(directory: string): Promise<void> {
   try {
     await writeFile(unfinishedIn(directory), '', { flag: 'wx', mode: 0o600 })
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     throw new Error(`another backup goes to ${directory}: choose a new folder`, { cause: error })
   }
 }

@@ -23,6 +23,14 @@ test('a backup has every file, is for this user alone, and is noted with the dat
   )
 })
 
+test('a backup is complete even if the data directory cannot have a note of it', async () => {
+  await data.report(1)
+  mkdirSync(join(data.path('data'), 'last-backup.json'))
+  await data.backUp()
+  expect(data.shown.at(-1)).toBe(`${data.path('data')} cannot be written: no note of it there`)
+  await data.restore()
+})
+
 test('the log comes last: an event that arrives while the store is copied is in the backup', async () => {
   await data.report(1, { projected: true })
   const { events, projected } = await data.backUp({
