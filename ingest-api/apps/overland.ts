@@ -100,7 +100,8 @@ function pointOf(
   }
 }
 
-const CHARGING = new Map<unknown, boolean>([
+/** Whether a device is charging, by iOS's state of its battery. */
+export const CHARGING = new Map<unknown, boolean>([
   ['charging', true],
   ['full', true],
   ['unplugged', false],

@@ -1,4 +1,4 @@
-import { overland } from '../../../ingest-api/apps/overland.ts'
+import { CHARGING, overland } from '../../../ingest-api/apps/overland.ts'
 import {
   knownNumber,
   otherScalars,
@@ -102,30 +102,13 @@ function pointAt(coordinates: unknown, properties: Fields): Point {
 }
 
 /** Dawarich's names, and those of the measurements and times above. */
-const USED = new Set([
-  ...[
-    'latitude',
-    'longitude',
-    'altitude',
-    'accuracy',
-    'speed',
-    'velocity',
-    'course',
-    'bearing',
-    'heading',
-  ],
-  ...['battery', 'battery_status', 'vertical_accuracy', 'timestamp', 'time', 'date', 'time_long'],
-  ...[
-    'device_id',
-    'tracker_id',
-    'topic',
-    'ping',
-    'city',
-    'country',
-    'external_track_id',
-    'track_id',
-  ],
-])
+const USED = new Set(
+  (
+    'latitude longitude altitude accuracy speed velocity course bearing heading battery battery_status ' +
+    'vertical_accuracy timestamp time date time_long device_id tracker_id topic ping city country ' +
+    'external_track_id track_id'
+  ).split(' '),
+)
 
 function attributesIn(properties: Fields): SentAttributes {
   const { battery_status: battery, vertical_accuracy: verticalAccuracy } = properties
@@ -135,9 +118,3 @@ function attributesIn(properties: Fields): SentAttributes {
     charging: CHARGING.get(battery),
   }
 }
-
-const CHARGING = new Map<unknown, boolean>([
-  ['charging', true],
-  ['full', true],
-  ['unplugged', false],
-])
