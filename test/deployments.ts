@@ -113,6 +113,17 @@ export function operatorEnv() {
   }
 }
 
+/** Sends a report with a key, as a device does. */
+export async function submitTo(ingestUrl: string, key: string, report: object) {
+  const answer = await fetch(`${ingestUrl}/api/v1/gps/submit`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify(report),
+  })
+  const { data } = (await answer.json()) as { data?: { recordId: string } }
+  return { status: answer.status, headers: answer.headers, recordId: data?.recordId }
+}
+
 /** Resolves when the service at `url` says that it can do its work. */
 export async function ready(url: string): Promise<void> {
   await eventually(async () => (await fetch(`${url}/readyz`)).status === 200, {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { basename, join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { operatorEnv, signIn } from '../deployments.ts'
+import { operatorEnv, signIn, submitTo } from '../deployments.ts'
 import { embeddedSuite } from '../embedded-suite.ts'
 import { eventually } from '../eventually.ts'
 
@@ -81,12 +81,7 @@ type Note = {
 
 async function submit(ingestUrl: string, key: string, changes: object = {}): Promise<number> {
   const report = { deviceId: 'tracker-1', latitude: 52.5, longitude: 13.4, ...changes }
-  const answer = await fetch(`${ingestUrl}/api/v1/gps/submit`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify(report),
-  })
-  return answer.status
+  return (await submitTo(ingestUrl, key, report)).status
 }
 
 /**

@@ -5,6 +5,7 @@ import { expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { adminReader } from '../admin-reader.ts'
+import { submitTo } from '../deployments.ts'
 import { positionReported } from '../samples.ts'
 import { startProgram, type Embedded } from '../programs.ts'
 import { embeddedSuite } from '../embedded-suite.ts'
@@ -133,12 +134,7 @@ async function appendPositions(deviceId: string, count: number): Promise<void> {
 
 async function report({ ingestUrl, output }: Embedded): Promise<string> {
   const key = await eventually(() => /gps_[0-9A-Za-z]{38}/.exec(output())?.[0])
-  const answer = await fetch(`${ingestUrl}/api/v1/gps/submit`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify(REPORT),
-  })
-  expect(answer.status).toBe(200)
+  expect((await submitTo(ingestUrl, key, REPORT)).status).toBe(200)
   return key
 }
 

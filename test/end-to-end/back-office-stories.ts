@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { openEventSource, type EventSource } from '../admin-api/stream/event-source.ts'
-import { signIn, type Deployment } from '../deployments.ts'
+import { type Deployment, signIn, submitTo } from '../deployments.ts'
 import { eventually } from '../eventually.ts'
 
 type Page<T> = { readonly items: readonly T[]; readonly nextCursor: string | null }
@@ -35,13 +35,8 @@ export function backOfficeStories(mode: string, start: () => Promise<Deployment>
       key: string,
       report: { deviceId: string; latitude?: unknown; longitude?: number },
     ): Promise<number> {
-      const answer = await fetch(`${service.ingestUrl}/api/v1/gps/submit`, {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-        body: JSON.stringify({ latitude: 54.3, longitude: 10.1, ...report }),
-      })
-      await answer.arrayBuffer()
-      return answer.status
+      const whole = { latitude: 54.3, longitude: 10.1, ...report }
+      return (await submitTo(service.ingestUrl, key, whole)).status
     }
 
     const items = async <T>(path: string) => (await admin.call<Page<T>>('GET', path)).items

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
 import { adminReader } from '../admin-reader.ts'
-import { createKey, operatorEnv } from '../deployments.ts'
+import { createKey, operatorEnv, submitTo } from '../deployments.ts'
 import { embeddedSuite } from '../embedded-suite.ts'
 import { eventually } from '../eventually.ts'
 import { describeWith } from '../services/describe-with.ts'
@@ -50,10 +50,5 @@ function backupCommands(): string {
 }
 
 async function report(ingestUrl: string, key: string, deviceId: string): Promise<number> {
-  const answer = await fetch(`${ingestUrl}/api/v1/gps/submit`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ deviceId, latitude: 52.5, longitude: 13.4 }),
-  })
-  return answer.status
+  return (await submitTo(ingestUrl, key, { deviceId, latitude: 52.5, longitude: 13.4 })).status
 }

@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
+import { submitTo } from '../deployments.ts'
 import { embeddedSuite } from '../embedded-suite.ts'
 import { eventually } from '../eventually.ts'
 import { freePort } from '../services/own-server.ts'
@@ -68,12 +69,8 @@ test.each(['reporting', 'admin-api'])(
       const command = `${here.trimEnd()} -s -D headers -m 2 || test $? -eq 28; head -1 headers`
       return (await run('sh', ['-c', command], { cwd: embedded.path })).stdout
     }
-    const reported = await fetch(`${ingestUrl}/api/v1/gps/submit`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ deviceId: 'my-first-device', latitude: 52.5, longitude: 13.4 }),
-    })
-    expect(reported.status).toBe(200)
+    const report = { deviceId: 'my-first-device', latitude: 52.5, longitude: 13.4 }
+    expect((await submitTo(ingestUrl, key, report)).status).toBe(200)
     for (const line of lines) {
       await eventually(async () => (await paste(line)).includes('HTTP/1.1 200 OK'))
     }

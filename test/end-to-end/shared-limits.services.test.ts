@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from '@jest/globals'
-import { operatorEnv, ready, signIn } from '../deployments.ts'
+import { operatorEnv, ready, signIn, submitTo } from '../deployments.ts'
 import { eventually } from '../eventually.ts'
 import { listens, startProgram } from '../programs.ts'
 import { endPrograms } from '../running-programs.ts'
@@ -33,13 +33,9 @@ await describeWith(['kafka', 'mongodb'], 'two ingest APIs', ({ kafka, mongodb })
       const { key } = await operator.createKey()
       const round = (rounds += 1)
       const tell = async (n: number, deviceId: string) => {
-        const answer = await fetch(`${urls[n % 2]}/api/v1/gps/submit`, {
-          method: 'POST',
-          headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-          body: JSON.stringify({ deviceId: `${deviceId} ${round}`, latitude: 46, longitude: 14 }),
-        })
-        await answer.text()
-        return `${answer.status} ${answer.headers.get('ratelimit')?.split(';t=')[0]}`
+        const report = { deviceId: `${deviceId} ${round}`, latitude: 46, longitude: 14 }
+        const { status, headers } = await submitTo(urls[n % 2] ?? '', key, report)
+        return `${status} ${headers.get('ratelimit')?.split(';t=')[0]}`
       }
       const told: string[] = []
       for (let n = 0; n < 7; n += 1) told.push(await tell(n, 'van'))

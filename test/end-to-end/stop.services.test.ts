@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, expect, test } from '@jest/globals'
 import { MongoClient } from 'mongodb'
-import { createKey, operatorEnv, ready } from '../deployments.ts'
+import { createKey, operatorEnv, ready, submitTo } from '../deployments.ts'
 import { eventually } from '../eventually.ts'
 import { listens, startProgram } from '../programs.ts'
 import type { RunningProgram } from '../running-programs.ts'
@@ -47,16 +47,8 @@ await describeWith(['kafka', 'mongodb'], 'SIGTERM', (services) => {
     const adminUrl = await listens(admin, 'admin API')
     for (const url of [ingestUrl, adminUrl, await listens(projector, 'projector')]) await ready(url)
     const key = await createKey(adminUrl)
-    const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
-    const report = async (deviceId: string) => {
-      const body = JSON.stringify({ deviceId, latitude: 48.1, longitude: 11.5 })
-      const answer = await fetch(`${ingestUrl}/api/v1/gps/submit`, {
-        method: 'POST',
-        headers,
-        body,
-      })
-      return answer.status
-    }
+    const report = async (deviceId: string) =>
+      (await submitTo(ingestUrl, key, { deviceId, latitude: 48.1, longitude: 11.5 })).status
     return { mongo, report }
   }
 

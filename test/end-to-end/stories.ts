@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { adminReader } from '../admin-reader.ts'
+import { submitTo } from '../deployments.ts'
 import type { Deployment } from '../deployments.ts'
 import { eventually } from '../eventually.ts'
 import { startProgram } from '../programs.ts'
@@ -71,11 +72,8 @@ export function deploymentStories(mode: string, start: () => Promise<Deployment>
       service = await service.restart()
       await simulate('--times', 'original', ...tracks.flatMap((file) => ['--gpx', file]))
       // One report that is new is behind all the repeats of its device: when it is there, they were.
-      await fetch(`${service.ingestUrl}/api/v1/gps/submit`, {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json' },
-        body: JSON.stringify({ deviceId: 'after-all', latitude: 1, longitude: 2 }),
-      })
+      const last = { deviceId: 'after-all', latitude: 1, longitude: 2 }
+      await submitTo(service.ingestUrl, service.key, last)
       await eventually(() => adminReader(service).device('after-all'), { withinMs: 60_000 })
       const devices = await adminReader(service).devices()
       const known = devices.filter(({ deviceId }) => deviceId !== 'after-all')

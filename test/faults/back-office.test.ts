@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { adminReader } from '../admin-reader.ts'
+import { submitTo } from '../deployments.ts'
 import { eventually } from '../eventually.ts'
 import { describeWith } from '../services/describe-with.ts'
 import { startDistributedService, type DistributedService } from './distributed-service.ts'
@@ -63,12 +64,8 @@ await describeWith(
     })
 
     async function submit(report: object): Promise<void> {
-      const answer = await fetch(`${service.ingestUrls[0]}/api/v1/gps/submit`, {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json' },
-        body: JSON.stringify(report),
-      })
-      expect(answer.status).toBe(200)
+      const [ingestUrl = ''] = service.ingestUrls
+      expect((await submitTo(ingestUrl, service.key, report)).status).toBe(200)
     }
   },
 )

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { adminReader } from '../admin-reader.ts'
+import { submitTo } from '../deployments.ts'
 import { eventually } from '../eventually.ts'
 import { ownDirectory } from '../own-directory.ts'
 import { describeWith } from '../services/describe-with.ts'
@@ -135,12 +136,8 @@ await describeWith(['ownKafka', 'ownMongodb'], 'ingest APIs with a spool', (serv
   })
 
   async function submit(report: object): Promise<string> {
-    const answer = await fetch(`${service.url('ingest-1')}/api/v1/gps/submit`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify(report),
-    })
-    expect(answer.status).toBe(200)
-    return ((await answer.json()) as { data: { recordId: string } }).data.recordId
+    const answer = await submitTo(service.url('ingest-1'), service.key, report)
+    expect(answer).toMatchObject({ status: 200 })
+    return answer.recordId ?? ''
   }
 })
