@@ -14,7 +14,6 @@ import {
   nginxProgram,
   openapiGenerator,
   prometheusProgram,
-  sqlite3Program,
   schemathesis,
   traefikProgram,
 } from './programs.ts'
@@ -41,8 +40,6 @@ export type Services = {
   readonly nginx: string
   readonly caddy: string
   readonly traefik: string
-  /** The command-line program. */
-  readonly sqlite3: object
   readonly openapiGenerator: { readonly jar: string; readonly pythonPath: string }
 }
 
@@ -84,7 +81,6 @@ const SERVICES: { [Name in keyof Services]: (own: string) => Promise<Shared<Serv
   nginx: () => fetched('nginx', nginxProgram),
   caddy: () => fetched('Caddy', caddyProgram),
   traefik: () => fetched('Traefik', traefikProgram),
-  sqlite3: () => ofProgram('sqlite3', {}, sqlite3Program),
   openapiGenerator: () => fetched('OpenAPI Generator', openapiGenerator),
   schemathesis: () => fetched('Schemathesis', async () => ({ folder: await schemathesis() })),
   kubernetesSchemas: () =>

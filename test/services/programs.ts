@@ -128,11 +128,6 @@ export async function traefikProgram(): Promise<string> {
   return join(folder, 'bin', 'traefik')
 }
 
-/** Rejects where the command-line program is not installed (Debian: `apt-get install sqlite3`). */
-export async function sqlite3Program(): Promise<void> {
-  await run('sqlite3', ['--version'])
-}
-
 /** The folder of Schemathesis as a Python package, from PyPI. */
 export function schemathesis(): Promise<string> {
   return provide(`schemathesis-${SCHEMATHESIS_VERSION}`, async (folder) => {
