@@ -160,6 +160,9 @@ export function streamReader({
     } finally {
       catchingUp = false
       endTurn()
+      items.return(false).catch((error: unknown) => {
+        logger.debug({ err: error }, 'a reader of the past did not end well')
+      })
     }
   }
 
