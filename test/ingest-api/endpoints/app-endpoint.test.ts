@@ -232,3 +232,17 @@ describe('data that can never be accepted', () => {
     await away.close()
   })
 })
+
+test('attributes that do not fit are counted by app, and those that fit reach the log', async () => {
+  const { id, secret } = await ingest.createKey()
+  const dropped = async () => {
+    const { values } = await ingest.metrics.attributesDropped.get()
+    return values.find(({ labels }) => labels.app === 'osmand')?.value
+  }
+  const before = await dropped()
+  const sent = `id=van&lat=1&lon=2&alarm=sos&9bad=1&note=${'x'.repeat(257)}`
+  expect((await ingest.request(`${OSMAND}/${secret}?${sent}`)).status).toBe(200)
+  expect(await dropped()).toBe((before ?? NaN) + 2)
+  const [event] = (await ingest.logged()).filter(({ keyId }) => keyId === id)
+  expect(event?.attributes).toEqual({ alarm: 'sos' })
+})
