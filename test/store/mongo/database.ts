@@ -64,7 +64,7 @@ export function testDatabase({ url, database }: { url: string; database: string 
 }
 
 /** The fixture of each test: a database of its own, and an account and a log for what is stored in it. */
-type OnADatabase = TestDatabase & { readonly accountId: string; readonly log: LogOfOneSuite }
+export type OnADatabase = TestDatabase & { readonly accountId: string; readonly log: LogOfOneSuite }
 
 export function mongoSuite(service: Parameters<typeof testDatabase>[0]): {
   readonly promise: (sentence: string, check: (given: OnADatabase) => Promise<void>) => void

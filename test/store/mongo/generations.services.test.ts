@@ -5,7 +5,7 @@ import { batchOf, deviceErased } from '../../contracts/store-samples.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported, T0 } from '../../samples.ts'
 import { describeWith } from '../../services/describe-with.ts'
-import { mongoSuite } from './database.ts'
+import { mongoSuite, type OnADatabase } from './database.ts'
 
 const LEASE_MS = 30_000
 
@@ -63,13 +63,8 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
 
   promise(
     'an abandoned switch that arrives late does not activate a removed generation',
-    async ({ openBehindProxy, db, log }) => {
-      const { store, proxy } = await openBehindProxy()
-      const entry = log.append(positionReported())
-      await store.project(batchOf(entry))
-      const rebuild = await store.beginRebuild()
-      const built = await store.openGeneration(2)
-      await built.project(batchOf(entry))
+    async ({ db, ...given }) => {
+      const { store, proxy, rebuild } = await rebuilding(given)
       proxy.holdRequestsWith(SWITCH)
       await expect(rebuild?.switchOver()).rejects.toMatchObject({ retriable: true })
       await rebuild?.end()
@@ -83,13 +78,8 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
     },
   )
 
-  promise('a switch whose answer was lost counts as done', async ({ openBehindProxy, db, log }) => {
-    const { store, proxy } = await openBehindProxy()
-    const entry = log.append(positionReported())
-    await store.project(batchOf(entry))
-    const rebuild = await store.beginRebuild()
-    const built = await store.openGeneration(2)
-    await built.project(batchOf(entry))
+  promise('a switch whose answer was lost counts as done', async ({ db, ...given }) => {
+    const { store, proxy, rebuild } = await rebuilding(given)
     proxy.holdRequestsWith(SWITCH)
     const switched = rebuild?.switchOver()
     await eventually(() => proxy.holds())
@@ -102,13 +92,8 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
 
   promise(
     'a rebuild that has switched ends although the server is lost for a moment',
-    async ({ openBehindProxy, db, log }) => {
-      const { store, proxy } = await openBehindProxy()
-      const entry = log.append(positionReported())
-      await store.project(batchOf(entry))
-      const rebuild = await store.beginRebuild()
-      const built = await store.openGeneration(2)
-      await built.project(batchOf(entry))
+    async ({ db, ...given }) => {
+      const { store, proxy, rebuild } = await rebuilding(given)
       await rebuild?.switchOver()
       let lost = 0
       proxy.watch((bytes) => {
@@ -161,6 +146,17 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
     },
   )
 })
+
+/** A rebuild, behind a proxy, whose read models have what those in use have. */
+async function rebuilding({ openBehindProxy, log }: Pick<OnADatabase, 'openBehindProxy' | 'log'>) {
+  const { store, proxy } = await openBehindProxy()
+  const entry = log.append(positionReported())
+  await store.project(batchOf(entry))
+  const rebuild = await store.beginRebuild()
+  const built = await store.openGeneration(2)
+  await built.project(batchOf(entry))
+  return { store, proxy, rebuild }
+}
 
 /** Bytes that only the request to activate a generation contains. */
 const SWITCH = '$set\0\x15\0\0\0\x10generation\0'
