@@ -12,6 +12,7 @@ import { readCursor } from './http/cursor.ts'
 import { PAGE_PARAMETERS, rangeParameters, requireRange, textParameter } from './http/query.ts'
 import type { InputOf } from './http/rule.ts'
 import { isoTime, TIME } from './http/views.ts'
+import { objectOf } from '../runtime/openapi/json-schema.ts'
 
 const AUDIT_PARAMETERS = {
   ...PAGE_PARAMETERS,
@@ -70,30 +71,17 @@ const DETAILS: JsonSchema = {
   additionalProperties: true,
 }
 
-const AUDIT_ENTRY: JsonSchema = {
-  title: 'AuditEntry',
-  type: 'object',
-  required: ['id', 'at', 'actor', 'action', 'subject', 'details', 'address', 'requestId'],
-  properties: {
+const AUDIT_ENTRY: JsonSchema = objectOf(
+  {
     id: { type: 'string', description: 'ULID' },
     at: TIME,
-    actor: {
-      type: 'object',
-      required: ['kind', 'id', 'name'],
-      properties: {
-        kind: { enum: ['operator', 'key'] },
-        id: { type: 'string' },
-        name: { type: 'string', description: 'The e-mail or the name of the key, as it was then' },
-      },
-      additionalProperties: false,
-    },
+    actor: objectOf({
+      kind: { enum: ['operator', 'key'] },
+      id: { type: 'string' },
+      name: { type: 'string', description: 'The e-mail or the name of the key, as it was then' },
+    }),
     action: { type: 'string', description: 'A fact in the past tense, `key.created`' },
-    subject: {
-      type: 'object',
-      required: ['kind', 'id'],
-      properties: { kind: { enum: AUDIT_SUBJECTS }, id: { type: 'string' } },
-      additionalProperties: false,
-    },
+    subject: objectOf({ kind: { enum: AUDIT_SUBJECTS }, id: { type: 'string' } }),
     // Code generators fail on a nullable object without properties, unless it has a name.
     details: { anyOf: [DETAILS, { type: 'null' }] },
     address: {
@@ -104,5 +92,5 @@ const AUDIT_ENTRY: JsonSchema = {
     },
     requestId: { type: 'string' },
   },
-  additionalProperties: false,
-}
+  { title: 'AuditEntry' },
+)

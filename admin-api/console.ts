@@ -2,6 +2,7 @@ import type { MapConfig } from '../runtime/config/console-variables.ts'
 import { succeed } from '../runtime/http.ts'
 import type { AdminContext, AdminRoute, JsonSchema } from './http/admin-route.ts'
 import { isLoopback, type IngestAddresses } from './ingest-addresses.ts'
+import { objectOf } from '../runtime/openapi/json-schema.ts'
 
 /** The path of a PMTiles file that the service itself provides, by its place among the maps. */
 export function mapFilePath(place: number): string {
@@ -49,11 +50,8 @@ function mapView(map: MapConfig, place: number) {
   }
 }
 
-const CONSOLE: JsonSchema = {
-  title: 'Console',
-  type: 'object',
-  required: ['ingestUrl', 'loopback', 'maps'],
-  properties: {
+const CONSOLE: JsonSchema = objectOf(
+  {
     ingestUrl: {
       type: ['string', 'null'],
       description:
@@ -64,11 +62,8 @@ const CONSOLE: JsonSchema = {
       type: 'array',
       description:
         'Maps to choose from besides the console’s own base map; the first is shown to a new operator, unless it has `seenBy`',
-      items: {
-        title: 'ConsoleMap',
-        type: 'object',
-        required: ['name', 'kind', 'url', 'attribution', 'maxZoom', 'seenBy'],
-        properties: {
+      items: objectOf(
+        {
           name: { type: 'string', description: 'Plain text' },
           kind: { enum: ['tiles', 'pmtiles'], description: 'Raster tiles, or a PMTiles file' },
           url: {
@@ -83,9 +78,9 @@ const CONSOLE: JsonSchema = {
               'Who sees which area somebody looks at: such a map is loaded only once they have chosen it',
           },
         },
-        additionalProperties: false,
-      },
+        { title: 'ConsoleMap' },
+      ),
     },
   },
-  additionalProperties: false,
-}
+  { title: 'Console' },
+)

@@ -14,6 +14,7 @@ import { readCursor } from './http/cursor.ts'
 import { PAGE_PARAMETERS, rangeParameters, requireRange, textParameter } from './http/query.ts'
 import { choice, type InputOf } from './http/rule.ts'
 import { isoTime, TIME } from './http/views.ts'
+import { objectOf } from '../runtime/openapi/json-schema.ts'
 
 const FILTER_PARAMETERS = {
   keyId: textParameter('keyId', 128).described('Those sent with this key'),
@@ -103,11 +104,8 @@ that one key has refused in a second only the number is kept: one entry without 
 whose \`count\` tells it.
 `.trim()
 
-const REJECTION: JsonSchema = {
-  title: 'Rejection',
-  type: 'object',
-  required: ['rejectionId', 'receivedAt', 'keyId', 'error', 'message', 'count'],
-  properties: {
+const REJECTION: JsonSchema = objectOf(
+  {
     rejectionId: { type: 'string', description: 'ULID' },
     receivedAt: { ...TIME, description: 'When the report, or the last of those counted, came' },
     keyId: { type: 'string' },
@@ -117,8 +115,8 @@ const REJECTION: JsonSchema = {
     body: { type: 'string', description: 'The beginning of the body as text, at most 2 KiB' },
     count: { type: 'integer', minimum: 1, description: 'How many refused reports this tells of' },
   },
-  additionalProperties: false,
-}
+  { title: 'Rejection', optional: ['deviceId', 'body'] },
+)
 
 /** A rejection as the API shows it everywhere. */
 export function rejectionView(rejection: ReportRejected) {
@@ -153,15 +151,12 @@ function countsBy(name: string, schema: JsonSchema): JsonSchema {
   }
 }
 
-const REJECTION_SUMMARY: JsonSchema = {
-  title: 'RejectionSummary',
-  type: 'object',
-  required: ['total', 'byError', 'byKey', 'byDevice'],
-  properties: {
+const REJECTION_SUMMARY: JsonSchema = objectOf(
+  {
     total: { type: 'integer', minimum: 0 },
     byError: countsBy('error', { enum: [...REJECTION_ERRORS] }),
     byKey: countsBy('keyId', { type: 'string' }),
     byDevice: countsBy('deviceId', { type: 'string' }),
   },
-  additionalProperties: false,
-}
+  { title: 'RejectionSummary' },
+)

@@ -12,6 +12,7 @@ import type { Caller } from './http/caller.ts'
 import { countParameter } from './http/query.ts'
 import type { InputOf } from './http/rule.ts'
 import { isoTime, TIME } from './http/views.ts'
+import { objectOf } from '../runtime/openapi/json-schema.ts'
 
 const MINUTE_MS = 60_000
 
@@ -81,33 +82,24 @@ function sum(numbers: readonly number[]): number | null {
 
 const NUMBER_OR_NULL: JsonSchema = { type: ['number', 'null'] }
 
-const HISTORY: JsonSchema = {
-  title: 'SystemHistory',
-  type: 'object',
-  required: ['items'],
-  properties: {
+const HISTORY: JsonSchema = objectOf(
+  {
     items: {
       type: 'array',
-      items: {
-        title: 'SystemMinute',
-        type: 'object',
-        required: ['start', 'accepted', 'refused', 'lag', 'deadLetters'],
-        properties: {
+      items: objectOf(
+        {
           start: TIME,
           accepted: { ...NUMBER_OR_NULL, description: 'Positions' },
           refused: { ...NUMBER_OR_NULL, description: 'Reports' },
-          lag: {
-            title: 'SystemMinuteLag',
-            type: ['object', 'null'],
-            required: ['events', 'seconds'],
-            properties: { events: { type: 'integer' }, seconds: { type: 'number' } },
-            additionalProperties: false,
-          },
+          lag: objectOf(
+            { events: { type: 'integer' }, seconds: { type: 'number' } },
+            { title: 'SystemMinuteLag', type: ['object', 'null'] },
+          ),
           deadLetters: { type: ['integer', 'null'], description: 'In the log at that time' },
         },
-        additionalProperties: false,
-      },
+        { title: 'SystemMinute' },
+      ),
     },
   },
-  additionalProperties: false,
-}
+  { title: 'SystemHistory' },
+)

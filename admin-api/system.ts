@@ -10,6 +10,7 @@ import {
 import type { Store } from '../store/store.ts'
 import type { AdminContext, AdminRoute, JsonSchema } from './http/admin-route.ts'
 import { isoTime, TIME } from './http/views.ts'
+import { objectOf } from '../runtime/openapi/json-schema.ts'
 
 /** Everything in one process, or separate services on Kafka and MongoDB. */
 export type Mode = 'embedded' | 'distributed'
@@ -53,45 +54,29 @@ export function systemRoutes({
   ]
 }
 
-const SYSTEM: JsonSchema = {
-  title: 'System',
-  type: 'object',
-  required: [
-    'mode',
-    'version',
-    'lag',
-    'deadLetters',
-    'acceptedPerMinute',
-    'refusedPerMinute',
-    'spool',
-    'instances',
-    'retentionDays',
-  ],
-  properties: {
+const SYSTEM: JsonSchema = objectOf(
+  {
     mode: { enum: ['embedded', 'distributed'] },
     version: { type: 'string' },
-    lag: {
-      description: 'How far what is shown is behind what was accepted; null while nothing tells it',
-      type: ['object', 'null'],
-      required: ['events', 'seconds'],
-      properties: {
+    lag: objectOf(
+      {
         events: { type: 'integer' },
         seconds: { type: 'number', description: 'The age of the oldest event not yet shown' },
       },
-      additionalProperties: false,
-    },
+      {
+        description:
+          'How far what is shown is behind what was accepted; null while nothing tells it',
+        type: ['object', 'null'],
+      },
+    ),
     deadLetters: {
       type: ['integer', 'null'],
       description: 'Events in the log that could not be read; null while nothing tells it',
     },
     acceptedPerMinute: { type: 'number', description: 'Positions of the last 60 s' },
     refusedPerMinute: { type: 'number', description: 'Reports of the last 60 s' },
-    spool: {
-      description:
-        'Accepted events that wait for the log at all ingest APIs; null where none has a spool',
-      type: ['object', 'null'],
-      required: ['events', 'bytes', 'oldestSeconds'],
-      properties: {
+    spool: objectOf(
+      {
         events: { type: 'integer' },
         bytes: { type: 'integer' },
         oldestSeconds: {
@@ -99,22 +84,23 @@ const SYSTEM: JsonSchema = {
           description: 'The age of the oldest; 0 when there is none',
         },
       },
-      additionalProperties: false,
-    },
+      {
+        description:
+          'Accepted events that wait for the log at all ingest APIs; null where none has a spool',
+        type: ['object', 'null'],
+      },
+    ),
     retentionDays: {
       type: ['number', 'null'],
       description: 'Records are removed so many days after their receipt; null: never',
     },
-    storage: {
-      description: 'The data of a service in one process; absent on Kafka and MongoDB',
-      type: 'object',
-      required: ['dataBytes', 'freeBytes'],
-      properties: {
+    storage: objectOf(
+      {
         dataBytes: { type: 'integer', description: 'What DATA_DIR takes' },
         freeBytes: { type: 'integer', description: 'What its disk has left' },
       },
-      additionalProperties: false,
-    },
+      { description: 'The data of a service in one process; absent on Kafka and MongoDB' },
+    ),
     lastBackupAt: {
       ...TIME,
       type: ['string', 'null'],
@@ -123,23 +109,20 @@ const SYSTEM: JsonSchema = {
     },
     instances: {
       type: 'array',
-      items: {
-        title: 'Instance',
-        type: 'object',
-        required: ['service', 'host', 'version', 'startedAt', 'reportedAt'],
-        properties: {
+      items: objectOf(
+        {
           service: { enum: [...SERVICES] },
           host: { type: 'string' },
           version: { type: 'string' },
           startedAt: TIME,
           reportedAt: TIME,
         },
-        additionalProperties: false,
-      },
+        { title: 'Instance' },
+      ),
     },
   },
-  additionalProperties: false,
-}
+  { title: 'System', optional: ['storage', 'lastBackupAt'] },
+)
 
 function dataView({ storage, lastBackupAt }: DataDirectory) {
   return { storage, lastBackupAt: lastBackupAt === undefined ? null : isoTime(lastBackupAt) }

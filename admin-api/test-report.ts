@@ -17,6 +17,7 @@ import { recordAction } from './http/record-action.ts'
 import { anyObject, type InputOf } from './http/rule.ts'
 import type { IngestAddresses } from './ingest-addresses.ts'
 import { ownKeys, PASTED_KEY } from './keys/own-key.ts'
+import { objectOf } from '../runtime/openapi/json-schema.ts'
 
 /** Longer than the ingest API takes when the log does not answer. */
 const ANSWERS_WITHIN_MS = 8_000
@@ -95,11 +96,8 @@ any other. Unless the key is one of the account's, nothing is sent; nor with one
 expired, which is a 401. 10 times in 60 s.
 `.trim()
 
-const ANSWERED: JsonSchema = {
-  title: 'TestReportAnswer',
-  type: 'object',
-  required: ['status', 'body'],
-  properties: {
+const ANSWERED: JsonSchema = objectOf(
+  {
     status: { type: 'integer', description: 'The HTTP status of the ingest API’s answer' },
     body: {
       title: 'IngestAnswer',
@@ -108,8 +106,8 @@ const ANSWERED: JsonSchema = {
       additionalProperties: true,
     },
   },
-  additionalProperties: false,
-}
+  { title: 'TestReportAnswer' },
+)
 
 /** @throws {ApiError} 503 if something other than the ingest API answers, or nothing does. */
 async function submit(

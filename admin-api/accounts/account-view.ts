@@ -1,6 +1,7 @@
 import { ROLES, type Account } from '../../store/back-office.ts'
 import type { JsonSchema } from '../http/admin-route.ts'
 import { isoTime, TIME } from '../http/views.ts'
+import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
 /** An account as platform operators see it. */
 export function accountView({ id, name, suspended, createdAt }: Account) {
@@ -14,26 +15,12 @@ const PROPERTIES = {
   createdAt: TIME,
 }
 
-export const ACCOUNT: JsonSchema = {
-  title: 'Account',
-  type: 'object',
-  required: Object.keys(PROPERTIES),
-  properties: PROPERTIES,
-  additionalProperties: false,
-}
+export const ACCOUNT: JsonSchema = objectOf(PROPERTIES, { title: 'Account' })
 
-export const ACCOUNT_WITH_ADMIN: JsonSchema = {
-  title: 'AccountWithAdmin',
-  type: 'object',
-  required: [...Object.keys(PROPERTIES), 'admin'],
-  properties: {
+export const ACCOUNT_WITH_ADMIN: JsonSchema = objectOf(
+  {
     ...PROPERTIES,
-    admin: {
-      type: 'object',
-      required: ['id', 'email', 'role'],
-      properties: { id: { type: 'string' }, email: { type: 'string' }, role: { enum: ROLES } },
-      additionalProperties: false,
-    },
+    admin: objectOf({ id: { type: 'string' }, email: { type: 'string' }, role: { enum: ROLES } }),
   },
-  additionalProperties: false,
-}
+  { title: 'AccountWithAdmin' },
+)

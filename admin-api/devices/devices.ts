@@ -22,6 +22,7 @@ import { requireChange } from '../http/require-change.ts'
 import { nameRule } from '../http/name-rule.ts'
 import { flag, numberBetween, type InputOf } from '../http/rule.ts'
 import { isoTime, POSITION, positionView, TIME } from '../http/views.ts'
+import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
 const LONGEST_INTERVAL_SECONDS = 366 * 24 * 60 * 60
 
@@ -208,20 +209,8 @@ export async function requireKnownDevice(
   return device
 }
 
-const DEVICE: JsonSchema = {
-  title: 'Device',
-  type: 'object',
-  required: [
-    'deviceId',
-    'name',
-    'status',
-    'lastSeenAt',
-    'firstSeenAt',
-    'reportCount',
-    'disabled',
-    'lastPosition',
-  ],
-  properties: {
+const DEVICE: JsonSchema = objectOf(
+  {
     deviceId: { type: 'string' },
     name: { type: ['string', 'null'] },
     status: { enum: ['online', 'idle', 'offline'] },
@@ -236,16 +225,13 @@ const DEVICE: JsonSchema = {
     expectedIntervalSeconds: { type: 'number' },
     lastPosition: POSITION,
   },
-  additionalProperties: false,
-}
+  { title: 'Device', optional: ['expectedIntervalSeconds'] },
+)
 
 const COUNT: JsonSchema = { type: 'integer', minimum: 0 }
 
-const DEVICE_SUMMARY: JsonSchema = {
-  title: 'DeviceSummary',
-  type: 'object',
-  required: ['total', 'online', 'idle', 'offline', 'disabled', 'asOf'],
-  properties: {
+const DEVICE_SUMMARY: JsonSchema = objectOf(
+  {
     total: { ...COUNT, description: 'Of the next three together' },
     online: COUNT,
     idle: COUNT,
@@ -253,8 +239,8 @@ const DEVICE_SUMMARY: JsonSchema = {
     disabled: { ...COUNT, description: 'Those disabled, which have a status too' },
     asOf: { ...TIME, description: 'When the statuses were computed' },
   },
-  additionalProperties: false,
-}
+  { title: 'DeviceSummary' },
+)
 
 const CHANGED_DEVICE: JsonSchema = {
   ...DEVICE,

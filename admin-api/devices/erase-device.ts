@@ -9,6 +9,7 @@ import type { Caller } from '../http/caller.ts'
 import { requireKnownDevice } from './devices.ts'
 import { recordAction } from '../http/record-action.ts'
 import { isoTime, TIME } from '../http/views.ts'
+import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
 type DeviceId = { readonly accountId: string; readonly deviceId: string }
 
@@ -82,10 +83,7 @@ also what was on its way, until the device reports anew: then it starts afresh. 
 the log until its retention ends.
 `.trim()
 
-const ERASURE = {
-  title: 'DeviceErasure',
-  type: 'object',
-  required: ['deviceId', 'erasedAt'],
-  properties: { deviceId: { type: 'string' }, erasedAt: TIME },
-  additionalProperties: false,
-}
+const ERASURE = objectOf(
+  { deviceId: { type: 'string' }, erasedAt: TIME },
+  { title: 'DeviceErasure' },
+)

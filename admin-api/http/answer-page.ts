@@ -1,22 +1,20 @@
 import { succeed } from '../../runtime/http.ts'
 import type { AdminContext, JsonSchema } from './admin-route.ts'
 import { writeCursor, type List } from './cursor.ts'
+import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
 /** The schema of a list page with these items. */
 export function pageOf(items: JsonSchema): JsonSchema {
-  return {
-    title: `${String(items['title'])}Page`,
-    type: 'object',
-    required: ['items', 'nextCursor'],
-    properties: {
+  return objectOf(
+    {
       items: { type: 'array', items },
       nextCursor: {
         type: ['string', 'null'],
         description: 'What to send as `cursor` for the next page; null on the last one',
       },
     },
-    additionalProperties: false,
-  }
+    { title: `${String(items['title'])}Page` },
+  )
 }
 
 /** How a list shows its items, and the place of each. */

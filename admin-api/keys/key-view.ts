@@ -8,6 +8,7 @@ import {
 import type { JsonSchema } from '../http/admin-route.ts'
 import type { KeyChange } from './key-rules.ts'
 import { isoTime, TIME } from '../http/views.ts'
+import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
 /** A key as operators see it, without the secret. */
 export function keyView(key: ApiKey, now: number) {
@@ -65,21 +66,12 @@ const PROPERTIES = {
   rateLimit: { type: ['integer', 'null'], description: 'Positions per 60 s' },
 }
 
-export const KEY: JsonSchema = {
-  title: 'Key',
-  type: 'object',
-  required: Object.keys(PROPERTIES),
-  properties: PROPERTIES,
-  additionalProperties: false,
-}
+export const KEY: JsonSchema = objectOf(PROPERTIES, { title: 'Key' })
 
-export const KEY_WITH_SECRET: JsonSchema = {
-  title: 'KeyWithSecret',
-  type: 'object',
-  required: [...Object.keys(PROPERTIES), 'key'],
-  properties: {
+export const KEY_WITH_SECRET: JsonSchema = objectOf(
+  {
     ...PROPERTIES,
     key: { type: 'string', description: 'The secret, shown this once' },
   },
-  additionalProperties: false,
-}
+  { title: 'KeyWithSecret' },
+)

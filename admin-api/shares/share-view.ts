@@ -1,6 +1,7 @@
 import type { Share } from '../../store/back-office.ts'
 import type { JsonSchema } from '../http/admin-route.ts'
 import { isoTime, TIME } from '../http/views.ts'
+import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
 /** A share as operators see it, without the token. */
 export function shareView(share: Share, now: number) {
@@ -16,7 +17,7 @@ export function shareView(share: Share, now: number) {
   }
 }
 
-const PROPERTIES: JsonSchema = {
+const PROPERTIES = {
   id: { type: 'string', description: 'ULID' },
   name: { type: 'string' },
   status: { enum: ['active', 'expired'] },
@@ -26,21 +27,12 @@ const PROPERTIES: JsonSchema = {
   expiresAt: TIME,
 }
 
-export const SHARE: JsonSchema = {
-  title: 'Share',
-  type: 'object',
-  required: Object.keys(PROPERTIES),
-  properties: PROPERTIES,
-  additionalProperties: false,
-}
+export const SHARE: JsonSchema = objectOf(PROPERTIES, { title: 'Share' })
 
-export const SHARE_WITH_TOKEN: JsonSchema = {
-  title: 'ShareWithToken',
-  type: 'object',
-  required: [...Object.keys(PROPERTIES), 'token'],
-  properties: {
+export const SHARE_WITH_TOKEN: JsonSchema = objectOf(
+  {
     ...PROPERTIES,
     token: { type: 'string', description: 'The secret of the link, shown this once' },
   },
-  additionalProperties: false,
-}
+  { title: 'ShareWithToken' },
+)

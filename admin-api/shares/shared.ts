@@ -9,6 +9,7 @@ import { shareInForce, type ShareCaller } from '../http/share-callers.ts'
 import { isoTime, TIME } from '../http/views.ts'
 import type { LiveStreams } from '../stream/live-streams.ts'
 import { SHARED_DEVICE, sharedDevices, sharedNames, sharedPosition } from './shared-devices.ts'
+import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
 /** For this long, viewers of a share get the same answer: reading trails takes time. */
 const SAME_ANSWER_MS = 2_000
@@ -129,16 +130,13 @@ function devicesOf({ devices }: Share): string {
   return devices.map(({ ref }) => ref).join()
 }
 
-const SHARED: JsonSchema = {
-  title: 'Shared',
-  type: 'object',
-  required: ['name', 'expiresAt', 'trailMinutes', 'asOf', 'items'],
-  properties: {
+const SHARED: JsonSchema = objectOf(
+  {
     name: { type: 'string' },
     expiresAt: TIME,
     trailMinutes: { type: 'integer' },
     asOf: { ...TIME, description: 'For the ages of the positions' },
     items: { type: 'array', items: SHARED_DEVICE },
   },
-  additionalProperties: false,
-}
+  { title: 'Shared' },
+)

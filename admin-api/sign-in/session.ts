@@ -29,39 +29,27 @@ import {
 import { changePasswordRoute } from './session-password.ts'
 import { SignInThrottle } from './sign-in-throttle.ts'
 import type { PasswordTurns } from './password-turns.ts'
+import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
 const CREDENTIALS = {
   email: typedRule('email').required(),
   password: typedRule('password').required(),
 }
 
-const SIGNED_IN: JsonSchema = {
-  title: 'SignedIn',
-  type: 'object',
-  required: ['operator', 'account', 'idleEndsAt', 'endsAt'],
-  properties: {
-    operator: {
-      type: 'object',
-      required: ['id', 'email', 'role', 'platform'],
-      properties: {
-        id: { type: 'string' },
-        email: { type: 'string' },
-        role: { enum: ROLES },
-        platform: { type: 'boolean' },
-      },
-      additionalProperties: false,
-    },
-    account: {
-      type: 'object',
-      required: ['id', 'name'],
-      properties: { id: { type: 'string' }, name: { type: 'string' } },
-      additionalProperties: false,
-    },
+const SIGNED_IN: JsonSchema = objectOf(
+  {
+    operator: objectOf({
+      id: { type: 'string' },
+      email: { type: 'string' },
+      role: { enum: ROLES },
+      platform: { type: 'boolean' },
+    }),
+    account: objectOf({ id: { type: 'string' }, name: { type: 'string' } }),
     idleEndsAt: { ...TIME, description: 'When the session ends if no other request uses it' },
     endsAt: { ...TIME, description: 'When it ends anyhow' },
   },
-  additionalProperties: false,
-}
+  { title: 'SignedIn' },
+)
 
 type SignedIn = { readonly operator: Operator; readonly account: Account }
 

@@ -1,5 +1,5 @@
 import { ERROR_MEANINGS, ERRORS, type ErrorIdentifier } from '../errors.ts'
-import type { JsonSchema } from './json-schema.ts'
+import { objectOf, type JsonSchema } from './json-schema.ts'
 
 /** Errors of any call: requests that the HTTP parser refuses, and our own failures. */
 export const ERRORS_OF_EVERY_CALL: readonly ErrorIdentifier[] = [
@@ -14,7 +14,7 @@ const NOTHING: JsonSchema = { const: null, description: 'Always null' }
 
 /** The envelope of a successful answer; without a schema its `data` is null. */
 export function successEnvelope(status: number, data: JsonSchema = NOTHING): JsonSchema {
-  return envelope({
+  return objectOf({
     success: { const: true },
     code: { const: status },
     message: { type: 'string', description: 'For people' },
@@ -24,16 +24,16 @@ export function successEnvelope(status: number, data: JsonSchema = NOTHING): Jso
 
 /** The response of an error. */
 export function errorResponse(identifier: ErrorIdentifier): JsonSchema {
-  const schema = {
-    title: identifier,
-    ...envelope({
+  const schema = objectOf(
+    {
       success: { const: false },
       code: { const: ERRORS[identifier] },
       message: { type: 'string', description: 'What was wrong and what to send instead' },
       error: { const: identifier },
       ...(identifier === 'INVALID_PARAMS' && { details: FAULTS }),
-    }),
-  }
+    },
+    { title: identifier, optional: ['details'] },
+  )
   return {
     description: ERROR_MEANINGS[identifier],
     headers: Object.fromEntries(
@@ -83,19 +83,5 @@ const HEADERS_OF_ERRORS: readonly {
 const FAULTS: JsonSchema = {
   type: 'array',
   description: 'Every faulty field, each once',
-  items: {
-    type: 'object',
-    required: ['field', 'message'],
-    properties: { field: { type: 'string' }, message: { type: 'string' } },
-    additionalProperties: false,
-  },
-}
-
-function envelope({ details, ...properties }: Record<string, JsonSchema>): JsonSchema {
-  return {
-    type: 'object',
-    required: Object.keys(properties),
-    properties: { ...properties, ...(details !== undefined && { details }) },
-    additionalProperties: false,
-  }
+  items: objectOf({ field: { type: 'string' }, message: { type: 'string' } }),
 }

@@ -4,6 +4,21 @@ import type Joi from 'joi'
 /** JSON Schema, draft 2020-12; one with a `title` becomes a component of the OpenAPI document. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
+/** An object with these properties and no others. All are required but the `optional` ones. */
+export function objectOf(
+  properties: { readonly [name: string]: JsonSchema },
+  { optional = [], ...others }: JsonSchema & { readonly optional?: readonly string[] } = {},
+): JsonSchema {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name))
+  return {
+    type: 'object',
+    ...others,
+    ...(required.length > 0 && { required }),
+    properties,
+    additionalProperties: false,
+  }
+}
+
 /**
  * The JSON Schema of a Joi rule, from Joi's own conversion. A rule that Joi cannot convert gives its
  * schema in `.meta({ openapi: {…} })`, which replaces Joi's. Allows `null` if the rule treats it as

@@ -1,6 +1,7 @@
 import { successEnvelope } from './envelope.ts'
 import type { JsonSchema } from './json-schema.ts'
 import type { Operation } from './operation.ts'
+import { objectOf } from './json-schema.ts'
 
 export const SERVICE_TAG = {
   name: 'Service',
@@ -11,13 +12,10 @@ export const SERVICE_TAG = {
 /** The calls that every HTTP API has besides its own. */
 export const SERVICE_CALLS: readonly Operation[] = [
   call('/', 'getService', 'What answers here, and in which version', {
-    data: {
-      title: 'Service',
-      type: 'object',
-      required: ['service', 'version'],
-      properties: { service: { type: 'string' }, version: { type: 'string' } },
-      additionalProperties: false,
-    },
+    data: objectOf(
+      { service: { type: 'string' }, version: { type: 'string' } },
+      { title: 'Service' },
+    ),
   }),
   call('/healthz', 'getHealth', 'Whether the process lives', { data: status('alive') }),
   {
@@ -69,10 +67,5 @@ function call(
 }
 
 function status(value: string): JsonSchema {
-  return {
-    type: 'object',
-    required: ['status'],
-    properties: { status: { const: value } },
-    additionalProperties: false,
-  }
+  return objectOf({ status: { const: value } })
 }

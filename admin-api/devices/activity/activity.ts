@@ -16,6 +16,7 @@ import { choice, text, type InputOf } from '../../http/rule.ts'
 import { isoTime, TIME } from '../../http/views.ts'
 import { requireDevice } from '../devices.ts'
 import { isTimeZone, localSteps, STEPS } from './local-steps.ts'
+import { objectOf } from '../../../runtime/openapi/json-schema.ts'
 
 const MOST_STEPS = 1_000
 const USUAL_RANGE_MS = 30 * 24 * 60 * 60 * 1_000
@@ -72,24 +73,18 @@ export function activityRoute({ store, clock }: { store: Store; clock: Clock }):
   })
 }
 
-const ACTIVITY: JsonSchema = {
-  title: 'Activity',
-  type: 'object',
-  required: ['items'],
-  properties: {
+const ACTIVITY: JsonSchema = objectOf(
+  {
     items: {
       type: 'array',
-      items: {
-        title: 'ActivityStep',
-        type: 'object',
-        required: ['start', 'count'],
-        properties: {
+      items: objectOf(
+        {
           start: { ...TIME, description: 'When the hour or day begins in the time zone' },
           count: { type: 'integer', minimum: 0, description: 'Records of the range only' },
         },
-        additionalProperties: false,
-      },
+        { title: 'ActivityStep' },
+      ),
     },
   },
-  additionalProperties: false,
-}
+  { title: 'Activity' },
+)

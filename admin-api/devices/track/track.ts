@@ -16,6 +16,7 @@ import type { InputOf } from '../../http/rule.ts'
 import { isoTime, TIME } from '../../http/views.ts'
 import { requireDevice } from '../devices.ts'
 import { readTrack } from './read-track.ts'
+import { objectOf } from '../../../runtime/openapi/json-schema.ts'
 
 const TRACK_PARAMETERS = {
   ...rangeParameters('`timestamp`'),
@@ -87,19 +88,19 @@ function row([timestamp, ...others]: TrackPoint): unknown[] {
 const NUMBER: JsonSchema = { type: 'number', minimum: 0 }
 const COUNT: JsonSchema = { type: 'integer', minimum: 0 }
 
-const BOUNDS: JsonSchema = {
-  title: 'TrackBounds',
-  description: 'The smallest box around all records; west above east crosses the 180th meridian',
-  type: ['object', 'null'],
-  required: ['west', 'south', 'east', 'north'],
-  properties: {
+const BOUNDS: JsonSchema = objectOf(
+  {
     west: { type: 'number' },
     south: { type: 'number' },
     east: { type: 'number' },
     north: { type: 'number' },
   },
-  additionalProperties: false,
-}
+  {
+    title: 'TrackBounds',
+    description: 'The smallest box around all records; west above east crosses the 180th meridian',
+    type: ['object', 'null'],
+  },
+)
 
 const PROPERTIES: JsonSchema = {
   total: { ...COUNT, description: 'How many records the range has' },
@@ -121,13 +122,7 @@ const PROPERTIES: JsonSchema = {
     type: 'array',
     description:
       'Silences after which the device counts as offline, by its expected interval or else by its usual one, and steps faster than 300 m/s; at most a quarter of `points`, the longest. They lie between rows that follow one another',
-    items: {
-      title: 'TrackGap',
-      type: 'object',
-      required: ['from', 'to'],
-      properties: { from: TIME, to: TIME },
-      additionalProperties: false,
-    },
+    items: objectOf({ from: TIME, to: TIME }, { title: 'TrackGap' }),
   },
   columns: { type: 'array', items: { type: 'string' }, description: `\`${COLUMNS.join('`, `')}\`` },
   rows: {

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals'
 import Joi from 'joi'
 import {
   jsonSchemaOf,
+  objectOf,
   objectSchemaOf,
   SchemaComponents,
 } from '../../../runtime/openapi/json-schema.ts'
@@ -95,4 +96,20 @@ test('a field that is called title is a field', () => {
   const book = { type: 'object', properties: { title: { type: 'string' } } }
   expect(components.extract(book)).toEqual(book)
   expect(components.schemas).toEqual({})
+})
+
+test('an object of stated properties requires all but the optional ones, and takes no others', () => {
+  const [id, note] = [{ type: 'string' }, { type: 'number' }]
+  expect(objectOf({ id, note }, { title: 'Thing', optional: ['note'] })).toEqual({
+    title: 'Thing',
+    type: 'object',
+    required: ['id'],
+    properties: { id, note },
+    additionalProperties: false,
+  })
+  expect(objectOf({ note }, { type: ['object', 'null'], optional: ['note'] })).toEqual({
+    type: ['object', 'null'],
+    properties: { note },
+    additionalProperties: false,
+  })
 })
