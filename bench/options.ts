@@ -1,4 +1,4 @@
-import { parseArguments, UsageError } from '../commands/command.ts'
+import { numberOption, parseArguments, UsageError } from '../commands/command.ts'
 
 export const PARTS = [
   'embedded',
@@ -78,33 +78,37 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
   if (values.help === true) return 'help'
   const short = values.short === true
   const names = positionals.length === 0 ? DEFAULT : positionals
-  const numberOf = (
-    name: keyof typeof OPTIONS,
-    range: readonly [number, number],
-    isWhole = true,
-  ) => {
-    const text = values[name]
-    if (text === undefined) return undefined
-    const value = Number(text)
-    const [least, most] = range
-    if (value >= least && value <= most && (!isWhole || Number.isInteger(value))) return value
-    const kind = isWhole ? 'a whole number' : 'a number'
-    throw new UsageError(
-      `--${name} must be ${kind} from ${least} to ${most}, not "${String(text)}"`,
-    )
-  }
   const isCapacity = values.capacity === true
   return {
     parts: new Set(names.flatMap(partsOf)),
     short,
-    rounds: numberOf('rounds', [1, 100]) ?? (short ? 1 : 5),
-    seconds: numberOf('seconds', [0.1, 60], false) ?? (short ? 0.7 : 3),
-    devices: numberOf('devices', [1, 1e8]),
+    rounds: numberOption(values, 'rounds', {
+      fallback: short ? 1 : 5,
+      min: 1,
+      max: 100,
+      whole: true,
+    }),
+    seconds: numberOption(values, 'seconds', { fallback: short ? 0.7 : 3, min: 0.1, max: 60 }),
+    devices: numberOption(values, 'devices', {
+      fallback: undefined,
+      min: 1,
+      max: 1e8,
+      whole: true,
+    }),
     file: values.json ?? (isCapacity ? 'bench/result.json' : '.cache/bench.json'),
     capacity: isCapacity
       ? {
-          intervalSeconds: numberOf('interval', [0.01, 86_400], false) ?? 10,
-          retentionDays: numberOf('retention', [1, 3_650]) ?? 30,
+          intervalSeconds: numberOption(values, 'interval', {
+            fallback: 10,
+            min: 0.01,
+            max: 86_400,
+          }),
+          retentionDays: numberOption(values, 'retention', {
+            fallback: 30,
+            min: 1,
+            max: 3_650,
+            whole: true,
+          }),
         }
       : undefined,
   }

@@ -22,6 +22,26 @@ export function parseArguments<Config extends ParseArgsConfig>(
 }
 
 /**
+ * The number that an option has, or `fallback` if it is absent.
+ * @throws {UsageError} outside `min` to `max`, or if it must be whole and is not.
+ */
+export function numberOption<Name extends string, Fallback>(
+  values: { readonly [N in Name]?: unknown },
+  name: Name,
+  range: { fallback: Fallback; min: number; max: number; whole?: boolean },
+): number | Fallback {
+  const text = values[name]
+  if (typeof text !== 'string') return range.fallback
+  const value = Number(text)
+  const { min, max, whole = false } = range
+  if (text.trim() !== '' && value >= min && value <= max && (!whole || Number.isInteger(value))) {
+    return value
+  }
+  const kind = whole ? 'a whole number' : 'a number'
+  throw new UsageError(`--${name} must be ${kind} from ${min} to ${max}, not "${text}"`)
+}
+
+/**
  * Runs a command. Returns its exit code: that of `run` (none: 0), 1 if it fails, 2 if the command line is
  * invalid. `afterFailure` is written after the reason.
  */

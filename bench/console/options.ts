@@ -1,4 +1,4 @@
-import { parseArguments, UsageError } from '../../commands/command.ts'
+import { numberOption, parseArguments } from '../../commands/command.ts'
 
 export type ConsoleOptions = {
   readonly rounds: number
@@ -28,18 +28,7 @@ export function parseConsoleOptions(args: readonly string[]): ConsoleOptions | '
   const { values } = parseArguments(args, { options: OPTIONS })
   if (values.help === true) return 'help'
   return {
-    rounds: numberOf('rounds', values.rounds ?? '3', { max: 100, isWhole: true }),
-    minutes: numberOf('minutes', values.minutes ?? '1', { max: 600, isWhole: false }),
+    rounds: numberOption(values, 'rounds', { fallback: 3, min: 1, max: 100, whole: true }),
+    minutes: numberOption(values, 'minutes', { fallback: 1, min: 0.01, max: 600 }),
   }
-}
-
-function numberOf(
-  name: string,
-  text: string,
-  { max, isWhole }: { max: number; isWhole: boolean },
-): number {
-  const value = Number(text)
-  if (value > 0 && value <= max && (!isWhole || Number.isInteger(value))) return value
-  const kind = isWhole ? 'a whole number' : 'a number'
-  throw new UsageError(`--${name} must be ${kind} above 0, at most ${max}, not "${text}"`)
 }

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import type { parseArgs, ParseArgsConfig } from 'node:util'
-import { parseArguments, UsageError } from '../command.ts'
+import { numberOption, parseArguments, UsageError } from '../command.ts'
 import { keyOption, urlOption } from '../target-options.ts'
 
 export type Options = {
@@ -86,7 +86,7 @@ export function parseOptions(
   return {
     url: urlOption('--url', values.url, { fallback: 'http://localhost:8080' }),
     key,
-    giveUpMs: number(values, 'give-up', { fallback: 60, min: 0, max: 86_400 }) * 1000,
+    giveUpMs: numberOption(values, 'give-up', { fallback: 60, min: 0, max: 86_400 }) * 1000,
     ...(values.verify === true && {
       verify: {
         adminUrl: urlOption('--admin-url', values['admin-url'], {
@@ -107,16 +107,16 @@ function refuse(values: Values, names: readonly Name[], { because }: { because: 
 }
 
 function movingSource(values: Values): MovingSource {
-  const rate = number(values, 'rate', { fallback: 1, min: 0.001, max: 1000 })
-  const durationS = number(values, 'duration', { fallback: Infinity, min: 0.001, max: 1e7 })
-  const count = number(values, 'count', { fallback: Infinity, min: 1, max: 1e9, whole: true })
+  const rate = numberOption(values, 'rate', { fallback: 1, min: 0.001, max: 1000 })
+  const durationS = numberOption(values, 'duration', { fallback: Infinity, min: 0.001, max: 1e7 })
+  const count = numberOption(values, 'count', { fallback: Infinity, min: 1, max: 1e9, whole: true })
   return {
     kind: 'moving',
-    devices: number(values, 'devices', { fallback: 10, min: 1, max: 100_000, whole: true }),
+    devices: numberOption(values, 'devices', { fallback: 10, min: 1, max: 100_000, whole: true }),
     rate,
     count: Math.min(count, Math.ceil(durationS * rate)),
     prefix: values.prefix ?? 'simulated-',
-    seed: number(values, 'seed', { fallback: 1, min: 0, max: 2 ** 32 - 1, whole: true }),
+    seed: numberOption(values, 'seed', { fallback: 1, min: 0, max: 2 ** 32 - 1, whole: true }),
     attributes: values.attributes === true,
   }
 }
@@ -139,23 +139,7 @@ function gpxSource(values: Values, files: readonly string[]): GpxSource {
     tracks: files.map((file, index) => ({ file, deviceId: ids[index] ?? file })),
     times,
     ...(values.speedup !== undefined && {
-      speedup: number(values, 'speedup', { fallback: 1, min: 0.001, max: 1e6 }),
+      speedup: numberOption(values, 'speedup', { fallback: 1, min: 0.001, max: 1e6 }),
     }),
   }
-}
-
-function number(
-  values: Values,
-  name: Exclude<Name, 'help' | 'verify' | 'attributes' | 'gpx' | 'device'>,
-  range: { fallback: number; min: number; max: number; whole?: boolean },
-): number {
-  const text = values[name]
-  if (text === undefined) return range.fallback
-  const value = Number(text)
-  const { min, max, whole = false } = range
-  if (text.trim() !== '' && value >= min && value <= max && (!whole || Number.isInteger(value))) {
-    return value
-  }
-  const what = whole ? 'a whole number' : 'a number'
-  throw new UsageError(`--${name} must be ${what} from ${min} to ${max}, not "${text}"`)
 }
