@@ -7,6 +7,7 @@ type Tug = {
   readonly built?: number
   readonly callSign?: string
   readonly crew?: readonly { readonly name: string; readonly '$first.mate'?: null }[]
+  readonly owner?: { readonly name: string; readonly ships?: Readonly<Record<number, boolean>> }
 }
 
 export const TUGS: Kind<Tug> = {
@@ -16,6 +17,7 @@ export const TUGS: Kind<Tug> = {
     age: { fields: ['harbour', 'built'] },
     built: { fields: ['built'] },
     sign: { fields: ['callSign'], unique: true },
+    owner: { fields: ['harbour', 'owner.name'] },
   },
 }
 
@@ -46,6 +48,7 @@ export function documentsContract(
         built: 1962.5,
         callSign: `"Žofie" 😀 ' % \\ ${made}`,
         crew: [{ name: '', '$first.mate': null }, { name: '__proto__' }],
+        owner: { name: 'Žofie\0', ships: { 0: false, 59: true } },
       })
       expect(await tugs.insert([plain, full])).toEqual([plain, full])
       expect(await others.get(plain.id)).toEqual({ ...plain, revision: expect.any(Number) })
@@ -194,6 +197,16 @@ export function documentsContract(
       }
       for (const harbour of ['Cuxhaven\0', 'CUXHAVEN', 'Cux']) {
         expect(await tugs.find({ index: 'harbour', where: { harbour }, limit: 9 })).toEqual([])
+      }
+    })
+
+    test('a look-up finds the very text in a field of an object', async () => {
+      const harbour = 'Honfleur'
+      const owned = ['$ne.1', 'a.b', 'Ana', 'ana'].map((name) => tug({ harbour, owner: { name } }))
+      await tugs.insert([...owned, tug({ harbour })])
+      for (const one of owned) {
+        const where = { harbour, 'owner.name': one.owner?.name }
+        expect(plain(await others.find({ index: 'owner', where, limit: 9 }))).toEqual([one])
       }
     })
 

@@ -1,6 +1,5 @@
-import { describe } from '@jest/globals'
+import { describe, expect } from '@jest/globals'
 import { anyProjectionContract } from './store-any-projection.ts'
-import { auditContract } from './store-audit.ts'
 import { changesContract } from './store-changes.ts'
 import { deviceCountsContract } from './store-device-counts.ts'
 import { devicePagesContract } from './store-device-pages.ts'
@@ -13,18 +12,15 @@ import { heartbeatsContract } from './store-heartbeats.ts'
 import { hiddenDevicesContract } from './store-hidden-devices.ts'
 import { historyCountsContract } from './store-history-counts.ts'
 import { historyContract } from './store-history.ts'
-import { instancesContract } from './store-instances.ts'
-import { keyRotationContract } from './store-key-rotation.ts'
-import { keysContract } from './store-keys.ts'
-import { operatorChangesContract } from './store-operator-changes.ts'
-import { operatorsContract } from './store-operators.ts'
+import { operatorsAtOnceContract } from './store-operators-at-once.ts'
 import { projectionContract } from './store-projection.ts'
-import { rejectionsContract } from './store-rejections.ts'
-import { sharesContract } from './store-shares.ts'
 import { spooledContract } from './store-spooled.ts'
 import { storeSuite, type OpenStore } from './store-suite.ts'
 
-/** The contract of every adapter of the Store port. */
+/**
+ * The contract of every adapter of the Store port. The back office is the same code on every adapter of
+ * Documents, so the rest of its tests run on one of them: test/store/back-office.
+ */
 export function storeContract(name: string, open: OpenStore): void {
   describe(`${name} as a Store`, () => {
     const suite = storeSuite(open)
@@ -43,13 +39,13 @@ export function storeContract(name: string, open: OpenStore): void {
     devicePagesContract(suite)
     deviceSearchContract(suite)
     deviceCountsContract(suite)
-    keysContract(suite)
-    keyRotationContract(suite)
-    operatorsContract(suite)
-    operatorChangesContract(suite)
-    sharesContract(suite)
-    auditContract(suite)
-    rejectionsContract(suite)
-    instancesContract(suite)
+    operatorsAtOnceContract(suite)
+
+    suite.alone('a store is ready while it is open', async ({ store, reopen }) => {
+      await store.ready()
+      const next = await reopen()
+      await expect(store.ready()).rejects.toMatchObject({ name: 'DependencyError' })
+      await next.ready()
+    })
   })
 }

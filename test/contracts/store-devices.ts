@@ -1,9 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import { expect } from '@jest/globals'
 import type { Device } from '../../schemas/read-models.ts'
 import { positionReported, T0 } from '../samples.ts'
 import type { StoreSuite } from './store-suite.ts'
 import {
+  account,
   allDevices,
+  apiKey,
   batchOf,
   newAccountId,
   ODD_DEVICE_IDS,
@@ -237,6 +240,31 @@ export function devicesContract({ promise, shared, log }: StoreSuite): void {
     await forget(T0 + 9)
     expect((await find(accountId, deviceId))?.settings).toEqual({ disabled: false })
   })
+
+  promise(
+    'a grant says whether the account is suspended and which devices are disabled',
+    async () => {
+      const [own, other] = [account(), account()]
+      const [accountId, hash] = [own.id, randomBytes(32)]
+      for (const made of [own, other]) await shared.store.createAccount(made)
+      await shared.store.createKey(apiKey({ accountId }), hash)
+      const change = (deviceId: string, disabled: boolean, of = accountId) =>
+        shared.store.changeDeviceSettings({ accountId: of, deviceId, disabled, changedAt: T0 })
+      await change('lost 😀', true)
+      await change('back', true)
+      await change('back', false)
+      await change('theirs', true, other.id)
+      await shared.store.suspendAccount({ accountId: other.id, suspended: true })
+      expect(await shared.store.findGrant(hash)).toMatchObject({
+        accountSuspended: false,
+        disabledDevices: new Set(['lost 😀']),
+      })
+      await shared.store.suspendAccount({ accountId, suspended: true })
+      expect((await shared.store.findGrant(hash))?.accountSuspended).toBe(true)
+      await shared.store.suspendAccount({ accountId, suspended: false })
+      expect((await shared.store.findGrant(hash))?.accountSuspended).toBe(false)
+    },
+  )
 
   async function report(accountId: string, deviceIds: readonly string[]): Promise<void> {
     const entries = deviceIds.map((deviceId) =>

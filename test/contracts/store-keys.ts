@@ -34,30 +34,6 @@ export function keysContract({ promise, shared }: StoreSuite): void {
   })
 
   promise(
-    'a grant says whether the account is suspended and which devices are disabled',
-    async () => {
-      const { accountId } = await newAccount()
-      const other = await newAccount()
-      const { hash } = await create({ accountId })
-      const change = (deviceId: string, disabled: boolean, of = accountId) =>
-        shared.store.changeDeviceSettings({ accountId: of, deviceId, disabled, changedAt: T0 })
-      await change('lost 😀', true)
-      await change('back', true)
-      await change('back', false)
-      await change('theirs', true, other.accountId)
-      await shared.store.suspendAccount({ accountId: other.accountId, suspended: true })
-      expect(await shared.store.findGrant(hash)).toMatchObject({
-        accountSuspended: false,
-        disabledDevices: new Set(['lost 😀']),
-      })
-      await shared.store.suspendAccount({ accountId, suspended: true })
-      expect((await shared.store.findGrant(hash))?.accountSuspended).toBe(true)
-      await shared.store.suspendAccount({ accountId, suspended: false })
-      expect((await shared.store.findGrant(hash))?.accountSuspended).toBe(false)
-    },
-  )
-
-  promise(
     'all keys of an account share one set of disabled devices, until it changes',
     async () => {
       const { accountId } = await newAccount()

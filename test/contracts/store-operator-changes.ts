@@ -21,14 +21,6 @@ export function operatorChangesContract({ promise, alone, shared }: StoreSuite):
     expect(await shared.store.findOperatorByEmail('žofia.one@example.org')).toEqual(first)
   })
 
-  promise('of several operators with one e-mail at once, one is made', async () => {
-    const accountId = await newAccount()
-    const all = [1, 2, 3, 4].map(() => operator({ accountId, email: 'at-once@example.org' }))
-    const answers = await Promise.all(all.map((one) => shared.store.createOperator(one)))
-    expect(answers.filter(Boolean)).toHaveLength(1)
-    expect(await operatorIds(accountId)).toEqual([all[answers.indexOf(true)]?.id])
-  })
-
   promise('an operator is found in its own account only', async () => {
     const [accountId, other] = [await newAccount(), await newAccount()]
     const { id: operatorId, ...rest } = await add(accountId, { role: 'viewer' })
@@ -132,41 +124,6 @@ export function operatorChangesContract({ promise, alone, shared }: StoreSuite):
     expect(await store.deleteOperator(named)).toBe('deleted')
   })
 
-  promise('admins who remove each other at once leave one', async () => {
-    for (let round = 0; round < 5; round += 1) {
-      const accountId = await newAccount()
-      const [one, other] = [await add(accountId), await add(accountId)]
-      const answers = await Promise.all([
-        shared.store.deleteOperator({ accountId, operatorId: one.id }),
-        round % 2 === 0
-          ? shared.store.deleteOperator({ accountId, operatorId: other.id })
-          : shared.store.changeOperator({ accountId, operatorId: other.id, role: 'viewer' }),
-      ])
-      expect(answers).toContain('last admin')
-      const left = await shared.store.pageOperators({ accountId, limit: 9 })
-      expect(left.filter(({ role }) => role === 'admin')).toHaveLength(1)
-    }
-  })
-
-  alone('platform operators of two accounts who go at once leave one', async ({ store }) => {
-    const accounts = [account(), account()]
-    const bosses = accounts.map(({ id }, n) =>
-      operator({ accountId: id, email: `boss-${n}@example.org` }),
-    )
-    for (const [n, boss] of bosses.entries()) {
-      const home = accounts[n] ?? account()
-      const deputy = { accountId: home.id, email: `deputy-${n}@example.org`, platform: false }
-      await store.createAccount(home, boss)
-      await store.createOperator(operator(deputy))
-    }
-    const answers = await Promise.all(
-      bosses.map(({ accountId, id: operatorId }) =>
-        store.deleteOperator({ accountId, operatorId }),
-      ),
-    )
-    expect([...answers].sort()).toEqual(['deleted', 'last platform operator'])
-  })
-
   promise(
     'the sessions of an operator end with it, or all but one when it asks for that',
     async () => {
@@ -223,19 +180,6 @@ export function operatorChangesContract({ promise, alone, shared }: StoreSuite):
       expect(await operatorIds(refused.id)).toEqual([next.id])
     },
   )
-
-  promise('of several accounts at once for one e-mail, one is made', async () => {
-    const tries = [1, 2, 3].map(() => {
-      const wanted = account()
-      return { wanted, admin: operator({ accountId: wanted.id, email: 'one-of-3@example.org' }) }
-    })
-    const answers = await Promise.all(
-      tries.map(({ wanted, admin }) => shared.store.createAccount(wanted, admin)),
-    )
-    expect(answers.filter(Boolean)).toHaveLength(1)
-    const known = await accountIds()
-    expect(tries.map(({ wanted }) => known.has(wanted.id))).toEqual(answers)
-  })
 
   async function newAccount(): Promise<string> {
     const { id, ...rest } = account()

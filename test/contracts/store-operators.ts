@@ -7,29 +7,6 @@ import { account, operator } from './store-samples.ts'
 
 export function operatorsContract({ promise, alone, shared }: StoreSuite): void {
   alone(
-    'however many processes make the first operator at once, one succeeds',
-    async ({ store }) => {
-      const firsts = [1, 2, 3, 4, 5].map((n) => {
-        const first = account({ name: `default ${n}` })
-        const email = `first-${n}@example.org`
-        return { account: first, operator: operator({ accountId: first.id, email }) }
-      })
-      const made = await Promise.all(firsts.map((first) => store.createFirstOperator(first)))
-      expect(made.filter(Boolean)).toHaveLength(1)
-      for (const [n, first] of firsts.entries()) {
-        const found = await store.findOperatorByEmail(first.operator.email)
-        expect(found).toEqual(made[n] ? first.operator : undefined)
-        expect(await store.findAccount(first.account.id)).toEqual(
-          made[n] ? first.account : undefined,
-        )
-      }
-      const late = account()
-      const again = { account: late, operator: operator({ accountId: late.id }) }
-      expect(await store.createFirstOperator(again)).toBe(false)
-    },
-  )
-
-  alone(
     'an operator is found by the e-mail in any case, and keeps it as given',
     async ({ store }) => {
       const first = account()
@@ -121,13 +98,6 @@ export function operatorsContract({ promise, alone, shared }: StoreSuite): void 
     expect(await store.findSession(old.tokenHash)).toBeUndefined()
     expect(await store.findSession(idle.tokenHash)).toBeUndefined()
     expect(await store.findSession(live.tokenHash)).toBeDefined()
-  })
-
-  alone('a store is ready while it is open', async ({ store, reopen }) => {
-    await store.ready()
-    const next = await reopen()
-    await expect(store.ready()).rejects.toMatchObject({ name: 'DependencyError' })
-    await next.ready()
   })
 }
 

@@ -1,0 +1,23 @@
+import { describe } from '@jest/globals'
+import { auditContract } from '../../contracts/store-audit.ts'
+import { instancesContract } from '../../contracts/store-instances.ts'
+import { keyRotationContract } from '../../contracts/store-key-rotation.ts'
+import { keysContract } from '../../contracts/store-keys.ts'
+import { operatorChangesContract } from '../../contracts/store-operator-changes.ts'
+import { operatorsContract } from '../../contracts/store-operators.ts'
+import { rejectionsContract } from '../../contracts/store-rejections.ts'
+import { sharesContract } from '../../contracts/store-shares.ts'
+import { storeSuite } from '../../contracts/store-suite.ts'
+import { openTemporaryStore } from '../sqlite/open-sqlite-store.ts'
+
+describe('the back office on the documents of SQLite', () => {
+  const suite = storeSuite(openTemporaryStore)
+  keysContract(suite)
+  keyRotationContract(suite)
+  operatorsContract(suite)
+  operatorChangesContract(suite)
+  sharesContract(suite)
+  auditContract(suite)
+  rejectionsContract(suite)
+  instancesContract(suite)
+})
