@@ -12,6 +12,7 @@ import { heartbeatsContract } from './store-heartbeats.ts'
 import { hiddenDevicesContract } from './store-hidden-devices.ts'
 import { historyCountsContract } from './store-history-counts.ts'
 import { historyContract } from './store-history.ts'
+import { longErasuresContract } from './store-long-erasures.ts'
 import { operatorsAtOnceContract } from './store-operators-at-once.ts'
 import { projectionContract } from './store-projection.ts'
 import { spooledContract } from './store-spooled.ts'
@@ -28,6 +29,7 @@ export function storeContract(name: string, open: OpenStore): void {
     anyProjectionContract(suite)
     changesContract(suite)
     erasuresContract(suite)
+    longErasuresContract(suite)
     spooledContract(suite)
     heartbeatsContract(suite)
     hiddenDevicesContract(suite)

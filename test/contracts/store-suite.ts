@@ -7,6 +7,8 @@ export type OpenedStore = {
   readonly store: Store
   /** Ends this store and opens another on the same data, as a process does that starts again. */
   readonly reopen: () => Promise<Store>
+  /** The number of records in the first generation's table, those that no read shows included. */
+  readonly storedRecords: () => Promise<number>
   /** Ends the store opened last and removes its data. */
   close(): Promise<void>
 }
@@ -24,7 +26,10 @@ export type StoreSuite = {
   /** A test on the store that all share, in an account of its own. */
   readonly promise: (sentence: string, check: (given: OnAStore) => Promise<void>) => void
   /** A test on a store of its own: it concerns the data of every account. */
-  readonly alone: (sentence: string, check: (given: OnAStore) => Promise<void>) => void
+  readonly alone: (
+    sentence: string,
+    check: (given: OnAStore & Pick<OpenedStore, 'storedRecords'>) => Promise<void>,
+  ) => void
   /** The shared store, as it was opened last. */
   readonly shared: Pick<OnAStore, 'store' | 'reopen'>
   /** What is projected into the shared store. */

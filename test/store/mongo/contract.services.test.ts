@@ -1,3 +1,4 @@
+import { openReadModels } from '../../../store/mongo/collections.ts'
 import type { Store } from '../../../store/store.ts'
 import { storeContract } from '../../contracts/store-contract.ts'
 import { describeWith } from '../../services/describe-with.ts'
@@ -14,6 +15,7 @@ await describeWith(['mongodb'], 'the MongoDB store on a server', ({ mongodb }) =
         store = patient(await database.open())
         return store
       },
+      storedRecords: () => openReadModels(database.db, 1).positions.countDocuments(),
       close: () => database.drop(),
     }
   })

@@ -1,12 +1,10 @@
 import { expect } from '@jest/globals'
 import { countChanges } from '../../../projector/changes.ts'
-import { deviceStatus } from '../../../projector/device-status.ts'
 import type { ProjectionEntry } from '../../../store/read-models.ts'
 import { openReadModels } from '../../../store/mongo/collections.ts'
 import {
   allPositions,
   batchOf,
-  canonical,
   deviceErased,
   everythingOf,
   newAccountId,
@@ -60,27 +58,6 @@ await describeWith(['mongodb'], 'erasing in MongoDB', ({ mongodb }) => {
   )
 
   promise(
-    'reports of another partition from after the erasure are still counted',
-    async ({ open, accountId, log }) => {
-      const store = await open()
-      const elsewhere = (receivedAt: number) =>
-        log.append(positionReported({ accountId, receivedAt }), 1)
-      const [before, after] = [elsewhere(T0 + 1_000), elsewhere(T0 + 9_000)]
-      await store.project(batchOf(before, after))
-      const erasure = log.erase(deviceErased({ accountId, erasedAt: T0 + 5_000 }))
-      for (const batch of [batchOf(erasure), batchOf(erasure), batchOf(before, after)]) {
-        await store.project(batch)
-        const { statuses, records } = await everythingOf(store, accountId)
-        expect(statuses).toEqual([canonical(deviceStatus(undefined, after))])
-        expect(records.map(({ origin }) => origin)).toEqual([after.origin])
-      }
-      await store.project(batchOf(elsewhere(T0 + 9_500)))
-      const { statuses } = await everythingOf(store, accountId)
-      expect(statuses).toMatchObject([{ reportCount: 2, firstSeenAt: T0 + 9_000 }])
-    },
-  )
-
-  promise(
     'a device that restarts in another partition keeps its applied offsets',
     async ({ open, accountId, log }) => {
       const store = await open()
@@ -119,29 +96,6 @@ await describeWith(['mongodb'], 'erasing in MongoDB', ({ mongodb }) => {
         expect(statuses.map(({ reportCount }) => reportCount)).toEqual([2])
         expect(records).toHaveLength(2)
       }
-    },
-  )
-
-  promise(
-    'a batch of 500 with a hundred erasures keeps the records after them',
-    async ({ open, db, accountId, log }) => {
-      const store = await open()
-      const named = (n: number) => ({ accountId, deviceId: `tracker-${n % 100}` })
-      const entries: ProjectionEntry[] = []
-      for (let n = 0; n < 500; n += 1) {
-        const isErasure = n >= 300 && n < 400
-        entries.push(
-          isErasure ? log.erase(deviceErased(named(n))) : log.append(positionReported(named(n))),
-        )
-      }
-      const batch = batchOf(...(entries as [ProjectionEntry, ...ProjectionEntry[]]))
-      expect(countChanges(await store.project(batch))).toMatchObject({ stored: 100, repeated: 0 })
-      // The erasures are known by then, and their positions with them.
-      expect(countChanges(await store.project(batch))).toMatchObject({ stored: 0, repeated: 100 })
-      const devices = await store.pageDevices({ accountId, limit: 1_000 })
-      expect(devices.map(({ status }) => status.reportCount)).toEqual(Array(100).fill(1))
-      const { positions } = openReadModels(db, 1)
-      await eventually(async () => (await positions.countDocuments()) === 100)
     },
   )
 

@@ -1,6 +1,8 @@
+import { DatabaseSync } from '@photostructure/sqlite'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readModelsFile } from '../../../store/sqlite/read-models.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import type { OpenedStore } from '../../contracts/store-suite.ts'
 
@@ -14,6 +16,12 @@ export async function openTemporaryStore(): Promise<OpenedStore> {
       await latest.close()
       latest = openSqliteStore({ directory })
       return latest
+    },
+    async storedRecords() {
+      const raw = new DatabaseSync(join(directory, readModelsFile(1)), { readOnly: true })
+      const rows = raw.prepare('SELECT count(*) AS count FROM records').all()
+      raw.close()
+      return (rows as { count: number }[])[0]?.count ?? 0
     },
     async close() {
       await latest.close()
