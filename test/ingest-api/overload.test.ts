@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { Load } from '../../runtime/load.ts'
 import { eventually } from '../eventually.ts'
+import { rawConnection } from '../raw-connection.ts'
 import { expectRefused } from './expect-refused.ts'
 import { startIngest, type Answer, type IngestHarness } from './ingest-harness.ts'
 
@@ -103,20 +104,18 @@ describe('requests beyond the load', () => {
 
   test('a fully loaded server reads no more of a refused connection until its client was asked to come back', async () => {
     await fill()
-    const socket = connect(Number(new URL(ingest.url).port), '127.0.0.1')
-    sockets.push(socket)
-    let received = ''
-    socket.on('data', (chunk) => (received += chunk.toString()))
     const post = 'POST /api/v1/gps/submit HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}'
-    const answers = () => received.split('HTTP/1.1 503').length - 1
+    const { socket, received } = rawConnection(ingest.url)
+    sockets.push(socket)
+    const answers = () => received().split('HTTP/1.1 503').length - 1
     const started = performance.now()
     socket.write(post)
     await eventually(() => answers() === 1)
     socket.write(post)
     await eventually(() => answers() === 2)
-    const [, retryAfter] = /retry-after: (\d)/i.exec(received) ?? []
+    const [, retryAfter] = /retry-after: (\d)/i.exec(received()) ?? []
     expect(performance.now() - started).toBeGreaterThan(Number(retryAfter) * 1_000 - 10)
-    expect(received).not.toContain('Connection: close')
+    expect(received()).not.toContain('Connection: close')
   })
 })
 

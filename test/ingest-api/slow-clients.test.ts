@@ -1,5 +1,6 @@
-import { connect } from 'node:net'
 import { expect, test } from '@jest/globals'
+import { eventually } from '../eventually.ts'
+import { rawConnection } from '../raw-connection.ts'
 import { ingestForAllTests, type IngestHarness } from './ingest-harness.ts'
 
 let ingest: IngestHarness
@@ -17,19 +18,13 @@ function head(headers: string, { anonymous = false, path = '/api/v1/gps/submit' 
 const owntracks = { path: '/pub' }
 
 /** Sends text, then `drip` twice a second, until the server ends the connection. */
-function talk(text: string, drip?: string): Promise<{ received: string; seconds: number }> {
-  return new Promise((resolve) => {
-    const started = performance.now()
-    const socket = connect(Number(new URL(ingest.url).port), '127.0.0.1', () => socket.write(text))
-    const dripping = setInterval(() => drip !== undefined && socket.write(drip), 500)
-    let received = ''
-    socket.on('data', (chunk) => (received += chunk.toString()))
-    socket.on('error', () => undefined)
-    socket.on('close', () => {
-      clearInterval(dripping)
-      resolve({ received, seconds: (performance.now() - started) / 1_000 })
-    })
-  })
+async function talk(text: string, drip?: string): Promise<{ received: string; seconds: number }> {
+  const started = performance.now()
+  const { socket, received, closed } = rawConnection(ingest.url, text)
+  const dripping = setInterval(() => drip !== undefined && socket.write(drip), 500)
+  await closed
+  clearInterval(dripping)
+  return { received: received(), seconds: (performance.now() - started) / 1_000 }
 }
 
 test('whatever is slow or lies about its length is answered in the envelope within 20 s', async () => {
@@ -112,13 +107,11 @@ test('a length that is too short leaves what follows to be no request', async ()
 })
 
 test('a caller without a key gets its answer before its body, however slow that is', async () => {
-  const socket = connect(Number(new URL(ingest.url).port), '127.0.0.1')
-  const answered = new Promise<string>((resolve) =>
-    socket.once('data', (chunk) => resolve(chunk.toString())),
-  )
   const started = performance.now()
-  socket.write(head('Content-Length: 10000\r\n', { anonymous: true }))
-  expect(await answered).toMatch(/^HTTP\/1\.1 401 /)
+  const text = head('Content-Length: 10000\r\n', { anonymous: true })
+  const { socket, received } = rawConnection(ingest.url, text)
+  await eventually(() => received() !== '')
+  expect(received()).toMatch(/^HTTP\/1\.1 401 /)
   expect(performance.now() - started).toBeLessThan(5_000)
   socket.destroy()
 })

@@ -1,18 +1,17 @@
-import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import Koa from 'koa'
 import { serveHttp, type HttpServer } from '../../runtime/http-server.ts'
 import { eventually } from '../eventually.ts'
+import { rawConnection, type RawConnection } from '../raw-connection.ts'
 
 let server: HttpServer
-let socket: Socket
+let connection: RawConnection
+let socket: RawConnection['socket']
 /** The requests that have begun, and how to answer each. */
 let begun: { readonly path: string; readonly answer: () => void }[]
-let received: string
 
 beforeEach(async () => {
   begun = []
-  received = ''
   const app = new Koa()
   app.silent = true
   app.use(async (ctx) => {
@@ -22,8 +21,8 @@ beforeEach(async () => {
     ctx.body = `<${ctx.path} ${Buffer.concat(body as Buffer[]).length}>`
   })
   server = await serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 500 })
-  socket = connect(Number(new URL(server.url).port), '127.0.0.1')
-  socket.on('data', (chunk) => (received += chunk.toString()))
+  connection = rawConnection(server.url)
+  socket = connection.socket
 })
 
 afterEach(async () => {
@@ -38,7 +37,8 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 30; turn += 1) await (await fetch(`${server.url}/turn`)).text()
 }
 
-const answers = () => [...received.matchAll(/<\/(\w+) (\d+)>/g)].map(([, path]) => path)
+const answers = () =>
+  [...connection.received().matchAll(/<\/(\w+) (\d+)>/g)].map(([, path]) => path)
 
 test('requests that a client sends ahead of the answers are begun 16 at once, the others when those are answered, and answered in order', async () => {
   socket.write(Array.from({ length: 100 }, (_, n) => get(n)).join(''))
@@ -78,7 +78,7 @@ test('requests that a client sends ahead of the answers are not read while 16 ar
   expect(taken).toBeLessThan(15)
   // As answers go out, Node's server would read on by itself.
   for (const { answer } of begun.splice(0, 12)) answer()
-  await eventually(() => received.split('HTTP/1.1 200').length === 13)
+  await eventually(() => connection.received().split('HTTP/1.1 200').length === 13)
   await comesToRest()
   expect(begun.length).toBeLessThanOrEqual(16)
   expect(taken).toBeLessThan(15)
@@ -95,7 +95,7 @@ test('requests that a client sends ahead of the answers may have bodies, of whic
   begun[19]?.answer()
   socket.write('b'.repeat(99_990))
   await eventually(() => answers().length === 20)
-  expect(received.match(/ 100000>/g)).toHaveLength(20)
+  expect(connection.received().match(/ 100000>/g)).toHaveLength(20)
   socket.write(get('after'))
   await eventually(() => begun.length === 21)
   begun[20]?.answer()
@@ -114,23 +114,15 @@ test('requests that a client sends ahead of the answers that are held are not be
 })
 
 test('requests that a client sends ahead of the answers cost a connection its life where they are thousands', async () => {
-  const closed = new Promise((resolve) => socket.once('close', resolve))
-  socket.on('error', () => undefined)
   socket.write('GET / HTTP/1.1\r\nHost:a\r\n\r\n'.repeat(20_000))
   await eventually(() => begun.length === 16)
   // A patient client is held back by its own connection; this one had sent 5000 at once.
-  const pieces = Array.from({ length: 4 }, () =>
-    connect(Number(new URL(server.url).port), '127.0.0.1'),
-  )
-  for (const piece of pieces) {
-    piece.on('error', () => undefined)
-    piece.write('GET / HTTP/1.1\r\nHost:a\r\n\r\n'.repeat(2_400))
-  }
+  const text = 'GET / HTTP/1.1\r\nHost:a\r\n\r\n'.repeat(2_400)
+  const pieces = Array.from({ length: 4 }, () => rawConnection(server.url, text).socket)
   await eventually(() => [socket, ...pieces].some(({ destroyed }) => destroyed))
   for (const one of [socket, ...pieces]) one.destroy()
-  await closed
-  const other = connect(Number(new URL(server.url).port), '127.0.0.1')
-  other.write(get('other'))
+  await connection.closed
+  const { socket: other } = rawConnection(server.url, get('other'))
   await eventually(() => begun.some(({ path }) => path === '/other'))
   other.destroy()
 })

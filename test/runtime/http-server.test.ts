@@ -1,4 +1,3 @@
-import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import Koa from 'koa'
@@ -6,6 +5,7 @@ import { pino } from 'pino'
 import { answerInEnvelope, identifyRequest, succeed, type HttpState } from '../../runtime/http.ts'
 import { serveHttp, type HttpServer } from '../../runtime/http-server.ts'
 import { eventually } from '../eventually.ts'
+import { rawConnection } from '../raw-connection.ts'
 
 /** An app that answers on demand. */
 function patientApp() {
@@ -38,23 +38,9 @@ function* events() {
   for (;;) yield 'data: {}\n\n'.repeat(1_000)
 }
 
-/** Opens a connection, sends text, and gathers whatever comes back. */
-function talk(
-  url: string,
-  text: string,
-): { socket: Socket; received: () => string; ended: Promise<void> } {
-  const { port, hostname } = new URL(url)
-  const socket = connect(Number(port), hostname, () => socket.write(text))
-  let received = ''
-  socket.on('data', (chunk) => (received += chunk.toString()))
-  const ended = new Promise<void>((resolve) => socket.on('close', () => resolve()))
-  socket.on('error', () => undefined)
-  return { socket, received: () => received, ended }
-}
-
 async function exchange(url: string, text: string) {
-  const { received, ended } = talk(url, text)
-  await ended
+  const { received, closed } = rawConnection(url, text)
+  await closed
   const [head = '', body = ''] = received().split('\r\n\r\n')
   return {
     status: Number(head.split(' ')[1]),
@@ -155,14 +141,14 @@ describe('what never reaches the app is answered in the envelope', () => {
 test('garbage after a good request does not take that request’s answer', async () => {
   const { app, waiting } = patientApp()
   const server = await serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 500 })
-  const { received, ended } = talk(
+  const { received, closed } = rawConnection(
     server.url,
     'GET /wait HTTP/1.1\r\nHost: a\r\n\r\n\u0001garbage\r\n\r\n',
   )
   await eventually(() => waiting.length === 1)
   expect(received()).toBe('')
   waiting[0]?.()
-  await ended
+  await closed
   expect(received()).toMatch(/^HTTP\/1\.1 200 /)
   expect(received()).toMatch(/HTTP\/1\.1 400 /)
   await server.close()
@@ -173,12 +159,12 @@ const serve = (app: Koa<HttpState>, unreadMs: number) =>
 
 /** Reads nothing of a large answer, until it is cut off. */
 async function isCutOff({ url }: HttpServer, open: Set<string>): Promise<void> {
-  const { socket, ended } = talk(url, 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n')
+  const { socket, closed } = rawConnection(url, 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n')
   socket.pause()
   await eventually(() => open.has('/large'))
   await eventually(() => !open.has('/large'))
   socket.destroy()
-  await ended
+  await closed
 }
 
 test('an answer that is not read is cut off once its client has taken nothing for a time', async () => {
@@ -193,7 +179,7 @@ test('an answer that is not read is cut off once its client has taken nothing fo
 test('an answer that is not read goes on while its client takes a little now and then', async () => {
   const { app, open } = patientApp()
   const server = await serve(app, 2_000)
-  const { socket } = talk(server.url, 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n')
+  const { socket } = rawConnection(server.url, 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n')
   const begun = performance.now()
   // Often enough on a slow machine, too, and for longer than taking nothing would be allowed.
   while (performance.now() - begun < 2_800) {
@@ -211,7 +197,7 @@ test('an answer that is not read that takes long to be made is not cut off, nor 
   const { app, waiting, open } = patientApp()
   const server = await serve(app, 1_000)
   const answered = fetch(`${server.url}/wait`)
-  const stream = talk(server.url, 'GET /stream HTTP/1.1\r\nHost: a\r\n\r\n')
+  const stream = rawConnection(server.url, 'GET /stream HTTP/1.1\r\nHost: a\r\n\r\n')
   stream.socket.pause()
   await eventually(() => open.has('/stream') && waiting.length === 1)
   for (let others = 0; others < 2; others += 1) await isCutOff(server, open)
@@ -225,7 +211,10 @@ test('an answer that is not read that takes long to be made is not cut off, nor 
 test('closing answers what has arrived, takes nothing new and cuts what never comes', async () => {
   const { app, waiting } = patientApp()
   const server = await serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 2_000 })
-  const half = talk(server.url, 'POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf')
+  const half = rawConnection(
+    server.url,
+    'POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf',
+  )
   const answered = fetch(`${server.url}/wait`)
   await eventually(() => waiting.length === 1)
   const closed = server.close()
@@ -235,7 +224,7 @@ test('closing answers what has arrived, takes nothing new and cuts what never co
   expect(response.status).toBe(200)
   expect(response.headers.get('connection')).toBe('close')
   await closed
-  await half.ended
+  await half.closed
   expect(half.received()).toBe('')
 })
 

@@ -1,7 +1,7 @@
-import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from '@jest/globals'
 import { eventually } from '../../eventually.ts'
+import { rawConnection } from '../../raw-connection.ts'
 import { adminForAllTests, PASSWORD, type AdminHarness } from '../admin-harness.ts'
 
 let harness: AdminHarness
@@ -74,7 +74,6 @@ test('a body over 16 KiB is a 413, declared or not, and the connection goes on',
 })
 
 test('a body that is too long does not hold up what follows on the connection', async () => {
-  const socket = connect(Number(new URL(harness.url).port), '127.0.0.1')
   const head = (length: number) =>
     [
       'POST /api/v1/keys HTTP/1.1',
@@ -86,29 +85,24 @@ test('a body that is too long does not hold up what follows on the connection', 
       '',
       '',
     ].join('\r\n')
-  let received = ''
-  socket.on('data', (chunk: Buffer) => (received += chunk.toString()))
-  socket.write(head(200_000))
-  await eventually(() => received.includes('HTTP/1.1 413'))
+  const { socket, received } = rawConnection(harness.url, head(200_000))
+  await eventually(() => received().includes('HTTP/1.1 413'))
   socket.write('x'.repeat(200_000) + head(12) + '{"name":"x"}')
-  await eventually(() => received.includes('HTTP/1.1 201'))
+  await eventually(() => received().includes('HTTP/1.1 201'))
   socket.destroy()
 })
 
 test.each([200_000, 5_000_000_000, 2 ** 32 + 1])(
   'a body that is declared as %d bytes is a 413 before any of it has come',
   async (length) => {
-    const socket = connect(Number(new URL(harness.url).port), '127.0.0.1')
-    let received = ''
-    socket.on('data', (chunk: Buffer) => (received += chunk.toString()))
     const lines = [
       'POST /api/v1/session HTTP/1.1',
       'Host: x',
       'Content-Type: application/json',
       `Content-Length: ${length}`,
     ]
-    socket.write([...lines, '', ''].join('\r\n'))
-    await eventually(() => received.includes('HTTP/1.1 413'))
+    const { socket, received } = rawConnection(harness.url, [...lines, '', ''].join('\r\n'))
+    await eventually(() => received().includes('HTTP/1.1 413'))
     socket.destroy()
   },
 )
@@ -155,8 +149,7 @@ test('a body is not looked at before the caller is known', async () => {
 })
 
 test('a body that stops halfway harms nobody', async () => {
-  const { port } = new URL(harness.url)
-  const socket = connect(Number(port), '127.0.0.1')
+  const { socket, closed } = rawConnection(harness.url)
   socket.write(
     [
       'POST /api/v1/keys HTTP/1.1',
@@ -170,7 +163,7 @@ test('a body that stops halfway harms nobody', async () => {
     ].join('\r\n'),
     () => socket.destroy(),
   )
-  await new Promise((resolve) => socket.once('close', resolve))
+  await closed
   expect((await post({ name: 'after' })).status).toBe(201)
   expect(harness.logged.filter((line) => line.includes('"level":50'))).toEqual([])
 })

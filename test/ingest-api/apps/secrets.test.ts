@@ -1,6 +1,6 @@
-import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { pino } from 'pino'
+import { rawConnection } from '../../raw-connection.ts'
 import { startIngest, type Answer, type IngestHarness } from '../ingest-harness.ts'
 import { rejectionsOf } from './rejections-of.ts'
 import {
@@ -132,13 +132,9 @@ test('a key in an invalid address appears neither in the log nor in a warning of
   expectNoneOf(secret, (await seenOf(id, [])) + warned.join())
 })
 
-function answerToLine(line: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(new URL(ingest.url).port), '127.0.0.1', () => {
-      socket.write(`${line}\r\nHost: host\r\nConnection: close\r\n\r\n`)
-    })
-    let answer = ''
-    socket.on('data', (data: Buffer) => (answer += data.toString()))
-    socket.on('end', () => resolve(answer)).on('error', reject)
-  })
+async function answerToLine(line: string): Promise<string> {
+  const text = `${line}\r\nHost: host\r\nConnection: close\r\n\r\n`
+  const { received, closed } = rawConnection(ingest.url, text)
+  await closed
+  return received()
 }

@@ -1,4 +1,3 @@
-import { connect } from 'node:net'
 import Router from '@koa/router'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import Koa from 'koa'
@@ -8,6 +7,7 @@ import { serveHttp, type HttpServer } from '../../../runtime/http-server.ts'
 import { documentRoutes } from '../../../runtime/openapi/document-routes.ts'
 import { openApiDocument } from '../../../runtime/openapi/document.ts'
 import { SERVICE_CALLS, SERVICE_TAG } from '../../../runtime/openapi/service-calls.ts'
+import { rawConnection } from '../../raw-connection.ts'
 
 const document = openApiDocument({
   title: 'Boats & <trains>',
@@ -97,12 +97,8 @@ test.each([
   '/docs/swagger-ui.css%00',
 ])('nothing else of the package is served: %s', async (path) => {
   // Sent by hand: fetch would take the dots out of the path.
-  const answer = await new Promise<string>((resolve, reject) => {
-    const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
-    let text = ''
-    socket.on('data', (chunk) => (text += String(chunk)))
-    socket.on('end', () => resolve(text)).on('error', reject)
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
-  })
-  expect(answer).toMatch(/^HTTP\/1.1 404 /)
+  const request = `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`
+  const { received, closed } = rawConnection(server.url, request)
+  await closed
+  expect(received()).toMatch(/^HTTP\/1.1 404 /)
 })
