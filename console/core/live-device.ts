@@ -35,14 +35,15 @@ export type LiveDevice = {
 }
 
 export function newDevice(deviceId: string, position: ApiPosition): LiveDevice {
+  const seenAt = position.imported === true ? trueAt(position) : position.receivedAt
   const device: LiveDevice = {
     deviceId,
     name: null,
     disabled: false,
     expectedIntervalSeconds: undefined,
     reportCount: 1,
-    firstSeenAt: position.receivedAt,
-    lastSeenMs: Date.parse(position.receivedAt),
+    firstSeenAt: seenAt,
+    lastSeenMs: Date.parse(seenAt),
     position,
     status: 'online',
     x: 0,
@@ -91,9 +92,12 @@ export function ageTo(device: LiveDevice, now: number): void {
  * all times in one format, so their texts can be compared.
  */
 export function isLater(a: ApiPosition, b: ApiPosition): boolean {
-  const trueAtA = a.timestamp < a.receivedAt ? a.timestamp : a.receivedAt
-  const trueAtB = b.timestamp < b.receivedAt ? b.timestamp : b.receivedAt
-  if (trueAtA !== trueAtB) return trueAtA > trueAtB
+  if (trueAt(a) !== trueAt(b)) return trueAt(a) > trueAt(b)
   if (a.receivedAt !== b.receivedAt) return a.receivedAt > b.receivedAt
   return a.recordId > b.recordId
+}
+
+/** A clock that runs ahead does not date a position after its receipt. */
+function trueAt({ timestamp, receivedAt }: ApiPosition): string {
+  return timestamp < receivedAt ? timestamp : receivedAt
 }

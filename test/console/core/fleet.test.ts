@@ -50,6 +50,18 @@ describe('a list and the stream that was opened before it', () => {
     })
   })
 
+  test('a device of imported history was seen when its newest position was true', () => {
+    const fleet = new Fleet()
+    const imported = position(-9_000, { receivedAt: at(0), imported: true })
+    const list = fleet.list()
+    list.page([device('a', -9_000, { status: 'offline', lastPosition: imported })], NOW)
+    list.end()
+    expect(fleet.devices.get('a')).toMatchObject({
+      lastSeenMs: NOW - 9_000_000,
+      status: 'offline',
+    })
+  })
+
   test('a device that the list lacks is there if the stream has told it meanwhile', () => {
     const fleet = new Fleet()
     const list = fleet.list()
