@@ -2,10 +2,10 @@ import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EventLog } from '../../event-log/event-log.ts'
 import { whyOtherLog } from '../../projector/same-log.ts'
-import { checkDatabase } from '../../runtime/sqlite/copy-database.ts'
 import type { Offsets } from '../../schemas/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import type { OpenData } from '../open.ts'
+import { checkDatabase } from './copy-database.ts'
 
 /**
  * Checks that the files of a copy are whole, of this version, and belong together: the log has the events that the

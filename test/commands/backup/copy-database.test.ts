@@ -2,7 +2,7 @@ import { openSync, closeSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { checkDatabase, copyDatabase } from '../../../runtime/sqlite/copy-database.ts'
+import { checkDatabase, copyDatabase } from '../../../commands/backup/copy-database.ts'
 import { directoryForEachTest } from '../../directory-for-each-test.ts'
 
 const directory = directoryForEachTest()

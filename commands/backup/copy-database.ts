@@ -1,5 +1,5 @@
 import { backup, DatabaseSync } from '@photostructure/sqlite'
-import { translated, translation } from './sqlite-errors.ts'
+import { translated, translation } from '../../runtime/sqlite/sqlite-errors.ts'
 
 const PAGES_AT_ONCE = 1_000
 const BUSY_TIMEOUT_MS = 5_000
