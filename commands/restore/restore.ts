@@ -6,9 +6,7 @@ import { copyFile } from '../backup/copy-file.ts'
 import { readManifest, type BackupFile, type Manifest } from '../backup/manifest.ts'
 import { expectEmpty, newFolder, syncDirectory } from '../backup/new-folder.ts'
 import type { OpenData } from '../open.ts'
-import { freeBytes } from '../../runtime/sqlite/disk-space.ts'
-import { holdDirectory, LOCK } from '../../runtime/sqlite/data-directory.ts'
-import { noteBackup } from '../../runtime/sqlite/last-backup.ts'
+import { freeBytes, holdDirectory, LOCK, noteBackup } from '../../runtime/sqlite/data-directory.ts'
 
 /** Within the data directory: nobody takes what is there for data. A restore that was killed leaves it behind. */
 const UNFINISHED = 'restoring'

@@ -1,4 +1,5 @@
 import { chmodSync, mkdirSync, readdirSync } from 'node:fs'
+import { readFile, readdir, rename, stat, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { DependencyError } from '../errors.ts'
@@ -7,6 +8,8 @@ import { isBusy, translated } from './sqlite-errors.ts'
 
 /** Exists, and is empty, wherever a service has run. */
 export const LOCK = 'in-use.lock'
+
+const LAST_BACKUP = 'last-backup.json'
 
 /**
  * Creates the directory if needed, and restricts it and its files, including those that this process
@@ -74,4 +77,45 @@ export function holdFile(
     throw error
   }
   return { release: () => driver.close() }
+}
+
+/** The bytes that the files of a data directory take. */
+export async function dataBytes(directory: string): Promise<number> {
+  const entries = await readdir(directory, { withFileTypes: true })
+  const sizes = entries.filter((entry) => entry.isFile()).map(({ name }) => sizeOf(directory, name))
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+}
+
+/** The bytes that this user can still write to the disk of a directory. */
+export async function freeBytes(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(directory)
+  return bavail * bsize
+}
+
+/** Notes in a data directory when the newest backup of it began. `at`: milliseconds since epoch. */
+export async function noteBackup(directory: string, at: number): Promise<void> {
+  const file = join(directory, LAST_BACKUP)
+  await writeFile(`${file}.new`, JSON.stringify({ at }), { mode: 0o600 })
+  await rename(`${file}.new`, file)
+}
+
+/** When the newest backup of a data directory began; undefined if none was noted. */
+export async function lastBackupAt(directory: string): Promise<number | undefined> {
+  try {
+    const { at } = JSON.parse(await readFile(join(directory, LAST_BACKUP), 'utf8')) as {
+      at?: unknown
+    }
+    return typeof at === 'number' && Number.isFinite(at) ? at : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** 0 for a file that has just been removed, as SQLite's journals are. */
+async function sizeOf(directory: string, name: string): Promise<number> {
+  try {
+    return (await stat(join(directory, name))).size
+  } catch {
+    return 0
+  }
 }

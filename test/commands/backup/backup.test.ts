@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { lastBackupAt } from '../../../runtime/sqlite/last-backup.ts'
+import { lastBackupAt } from '../../../runtime/sqlite/data-directory.ts'
 import { T0 } from '../../samples.ts'
 import { contentsOf, dataToBackUpForEachTest, OTHER_EVENTS } from './data-to-back-up.ts'
 

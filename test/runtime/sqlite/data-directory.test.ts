@@ -1,11 +1,25 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { lastBackupAt, noteBackup } from '../../../runtime/sqlite/last-backup.ts'
+import {
+  dataBytes,
+  freeBytes,
+  lastBackupAt,
+  noteBackup,
+} from '../../../runtime/sqlite/data-directory.ts'
 import { directoryForEachTest } from '../../directory-for-each-test.ts'
 import { T0 } from '../../samples.ts'
 
 const directory = directoryForEachTest()
+
+test('the bytes of a data directory are those of its files', async () => {
+  expect(await dataBytes(directory())).toBe(0)
+  writeFileSync(join(directory(), 'log.sqlite'), Buffer.alloc(1_000))
+  writeFileSync(join(directory(), 'log.sqlite-wal'), Buffer.alloc(10))
+  mkdirSync(join(directory(), 'a folder'))
+  expect(await dataBytes(directory())).toBe(1_010)
+  expect(await freeBytes(directory())).toBeGreaterThan(1_000)
+})
 
 test('the newest backup that was noted is known; none is known before, or from a damaged file', async () => {
   expect(await lastBackupAt(directory())).toBeUndefined()
