@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { Registry } from 'prom-client'
-import { readinessGauge } from '../../runtime/readiness.ts'
+import { readinessGauge } from '../../runtime/metrics.ts'
 
 test('what a scrape finds is whether the service can do its work then', async () => {
   const registry = new Registry()
