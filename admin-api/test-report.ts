@@ -1,8 +1,8 @@
 import { TEST_REPORT_HEADER } from '../runtime/auth-failures.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { RateLimit } from '../runtime/config/config.ts'
-import { ApiError } from '../runtime/errors.ts'
-import { errorEnvelope, succeed, unavailable } from '../runtime/http.ts'
+import { ApiError, unavailable } from '../runtime/errors.ts'
+import { errorEnvelope, succeed } from '../runtime/http.ts'
 import { isInForce } from '../store/back-office.ts'
 import type { Store } from '../store/store.ts'
 import {

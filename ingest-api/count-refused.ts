@@ -1,4 +1,4 @@
-import { unavailable } from '../runtime/http.ts'
+import { unavailable } from '../runtime/errors.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import { refusalLog } from '../runtime/refusal-log.ts'

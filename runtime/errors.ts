@@ -92,3 +92,27 @@ export class DependencyError extends Error {
     this.retriable = options.retriable
   }
 }
+
+/** Clients refused at the same time should come back at different times. */
+const RETRY_AFTER_SECONDS = [1, 2, 3] as const
+
+/** The answer for anything thrown; unexpected errors reveal nothing. */
+export function toApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown
+  if (thrown instanceof DependencyError && thrown.retriable) {
+    return unavailable('the service cannot do this right now, please send it again', thrown)
+  }
+  return new ApiError('SERVER_ERROR', 'something went wrong on our side', { cause: thrown })
+}
+
+/** 503: the same request may succeed after `Retry-After`. */
+export function unavailable(message: string, cause?: unknown): ApiError {
+  return new ApiError('SERVICE_UNAVAILABLE', message, {
+    headers: { 'Retry-After': retryAfterSeconds() },
+    cause,
+  })
+}
+
+export function retryAfterSeconds(): string {
+  return String(RETRY_AFTER_SECONDS[Math.floor(Math.random() * RETRY_AFTER_SECONDS.length)])
+}

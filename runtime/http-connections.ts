@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { retryAfterSeconds } from './http.ts'
+import { retryAfterSeconds } from './errors.ts'
 import { Load } from './load.ts'
 
 /** Requests of one connection that are handled at once; further ones wait. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type Koa from 'koa'
-import { ApiError, DependencyError } from './errors.ts'
+import { ApiError, toApiError } from './errors.ts'
 import { withoutApiKeys } from '../schemas/api-key.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
@@ -13,8 +13,6 @@ export type HttpMiddleware<S extends HttpState = HttpState> = Koa.Middleware<S>
 
 /** An unread body longer than this closes the connection rather than being read to its end. */
 const DRAINED_BODY_BYTES = 1024 * 1024
-/** Clients refused at the same time should come back at different times. */
-const RETRY_AFTER_SECONDS = [1, 2, 3] as const
 
 /** Headers of every answer: no caching, no content sniffing. */
 export const EVERY_ANSWER = {
@@ -156,27 +154,6 @@ export function errorEnvelope({ status, message, error, details }: ApiError) {
     error,
     ...(details !== undefined && { details }),
   }
-}
-
-/** The answer for anything thrown; unexpected errors reveal nothing. */
-export function toApiError(thrown: unknown): ApiError {
-  if (thrown instanceof ApiError) return thrown
-  if (thrown instanceof DependencyError && thrown.retriable) {
-    return unavailable('the service cannot do this right now, please send it again', thrown)
-  }
-  return new ApiError('SERVER_ERROR', 'something went wrong on our side', { cause: thrown })
-}
-
-/** 503: the same request may succeed after `Retry-After`. */
-export function unavailable(message: string, cause?: unknown): ApiError {
-  return new ApiError('SERVICE_UNAVAILABLE', message, {
-    headers: { 'Retry-After': retryAfterSeconds() },
-    cause,
-  })
-}
-
-export function retryAfterSeconds(): string {
-  return String(RETRY_AFTER_SECONDS[Math.floor(Math.random() * RETRY_AFTER_SECONDS.length)])
 }
 
 type RouterContext = {

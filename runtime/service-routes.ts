@@ -1,12 +1,12 @@
 import Router from '@koa/router'
 import Koa from 'koa'
 import type { Config } from './config/config.ts'
+import { unavailable } from './errors.ts'
 import {
   answerInEnvelope,
   identifyRequest,
   reportBrokenOff,
   succeed,
-  unavailable,
   type HttpState,
 } from './http.ts'
 import { serveHttp } from './http-server.ts'

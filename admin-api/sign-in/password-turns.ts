@@ -1,4 +1,4 @@
-import { unavailable } from '../../runtime/http.ts'
+import { unavailable } from '../../runtime/errors.ts'
 import { Turns } from '../http/turns.ts'
 
 /** The turns of all password work, by client: see `clientOf`. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../../runtime/clock.ts'
-import { unavailable } from '../../runtime/http.ts'
+import { unavailable } from '../../runtime/errors.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import { periodically } from '../../runtime/repeat.ts'

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { ApiError } from '../../runtime/errors.ts'
-import { retryAfterSeconds, toApiError, unavailable } from '../../runtime/http.ts'
+import { ApiError, retryAfterSeconds, toApiError, unavailable } from '../../runtime/errors.ts'
 import { within, type Clock } from '../../runtime/clock.ts'
 import type { Load } from '../../runtime/load.ts'
 import type { Accept } from '../accept/accept.ts'

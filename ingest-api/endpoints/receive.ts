@@ -1,4 +1,4 @@
-import { toApiError } from '../../runtime/http.ts'
+import { toApiError } from '../../runtime/errors.ts'
 import type { Load } from '../../runtime/load.ts'
 import type { Scope } from '../../store/back-office.ts'
 import type { SubmittedPosition } from '../accept/accept.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { type Clock, within } from '../../runtime/clock.ts'
-import { unavailable } from '../../runtime/http.ts'
+import { unavailable } from '../../runtime/errors.ts'
 import { isInForce, type KeyGrant, type Keys } from '../../store/back-office.ts'
 
 /** A cached grant of this age is refreshed in the background. */

@@ -1,5 +1,4 @@
-import { ApiError, invalidParams } from '../../runtime/errors.ts'
-import { unavailable } from '../../runtime/http.ts'
+import { ApiError, invalidParams, unavailable } from '../../runtime/errors.ts'
 import type { Load } from '../../runtime/load.ts'
 import { codingOf, inflate, MOST_OVERHEAD_BYTES, type Coding } from './content-coding.ts'
 import { headerOf, type SenderRequest } from './sender-request.ts'

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { pino } from 'pino'
-import { DependencyError } from '../../runtime/errors.ts'
-import { unavailable } from '../../runtime/http.ts'
+import { DependencyError, unavailable } from '../../runtime/errors.ts'
 import { refusalLog } from '../../runtime/refusal-log.ts'
 import { eventually } from '../eventually.ts'
 
