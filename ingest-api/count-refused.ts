@@ -1,7 +1,7 @@
 import { unavailable } from '../runtime/errors.ts'
+import { refusalLog } from '../runtime/http.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
-import { refusalLog } from '../runtime/refusal-log.ts'
 
 const OVERLOADED = unavailable('the service is overloaded')
 

@@ -5,12 +5,12 @@ import { ApiError, toApiError } from './errors.ts'
 import { withoutApiKeys } from '../schemas/api-key.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
-import { refusalLog } from './refusal-log.ts'
 
 export type HttpState = { requestId: string }
 export type HttpContext<S extends HttpState = HttpState> = Koa.ParameterizedContext<S>
 export type HttpMiddleware<S extends HttpState = HttpState> = Koa.Middleware<S>
 
+const REFUSALS_LOGGED_EVERY_MS = 1_000
 /** An unread body longer than this closes the connection rather than being read to its end. */
 const DRAINED_BODY_BYTES = 1024 * 1024
 
@@ -112,6 +112,35 @@ export function failureLog({ logger }: { logger: Logger }) {
       logger.error({ requestId, err: error.cause ?? thrown }, 'request failed')
     }
     return error
+  }
+}
+
+/**
+ * Logs answers with 503, which come in floods: the first at once, later ones once a second as a
+ * count, with the cause of the last one if it has one.
+ */
+export function refusalLog({ logger }: { logger: Logger }): (refusal: ApiError) => void {
+  let refused = 0
+  let last: ApiError | undefined
+  let pause: NodeJS.Timeout | undefined
+
+  function tell(): void {
+    pause = undefined
+    if (last === undefined) return
+    const { message: reason, cause } = last
+    logger.warn(
+      { refused, reason, ...(cause !== undefined && { err: cause }) },
+      'answered with 503',
+    )
+    refused = 0
+    last = undefined
+    pause = setTimeout(tell, REFUSALS_LOGGED_EVERY_MS).unref()
+  }
+
+  return function note(refusal) {
+    refused += 1
+    last = refusal
+    if (pause === undefined) tell()
   }
 }
 

@@ -1,4 +1,4 @@
-import { type ErrorIdentifier, toApiError } from '../../runtime/errors.ts'
+import { toApiError, type ErrorIdentifier } from '../../runtime/errors.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import { REJECTION_ERRORS, type RejectionError } from '../../schemas/report-rejected.ts'
 import type { Received } from './rejected-content.ts'

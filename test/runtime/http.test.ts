@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { pino } from 'pino'
 import { DependencyError, unavailable } from '../../runtime/errors.ts'
-import { refusalLog } from '../../runtime/refusal-log.ts'
+import { refusalLog } from '../../runtime/http.ts'
 import { eventually } from '../eventually.ts'
 
 type Line = { refused: number; reason: string; err?: { message: string; stack: string } }
