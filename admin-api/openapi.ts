@@ -1,9 +1,14 @@
 import type { ErrorIdentifier } from '../runtime/errors.ts'
-import { openApiDocument, type OpenApiDocument } from '../runtime/openapi/document.ts'
+import {
+  openApiDocument,
+  parametersOf,
+  type OpenApiDocument,
+  type Operation,
+  type Parameter,
+} from '../runtime/openapi/document.ts'
 import { successEnvelope } from '../runtime/openapi/envelope.ts'
 import { isRequired, jsonSchemaOf, objectSchemaOf } from '../runtime/openapi/json-schema.ts'
 import { SERVICE_CALLS, SERVICE_TAG } from '../runtime/openapi/service-calls.ts'
-import { parametersOf, type Operation, type Parameter } from '../runtime/openapi/operation.ts'
 import type { AdminRoute, JsonSchema } from './http/admin-route.ts'
 import { schemasOf, type Rules } from './http/rule.ts'
 import { operationIdOf } from './operation-id.ts'

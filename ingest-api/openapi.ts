@@ -1,8 +1,12 @@
-import { openApiDocument, type OpenApiDocument } from '../runtime/openapi/document.ts'
+import {
+  openApiDocument,
+  type OpenApiDocument,
+  type Operation,
+  type Parameter,
+} from '../runtime/openapi/document.ts'
 import { successEnvelope } from '../runtime/openapi/envelope.ts'
 import { objectSchemaOf, type JsonSchema } from '../runtime/openapi/json-schema.ts'
 import { SERVICE_CALLS, SERVICE_TAG } from '../runtime/openapi/service-calls.ts'
-import type { Operation, Parameter } from '../runtime/openapi/operation.ts'
 import { REPORT_RULES } from '../schemas/position-report.ts'
 import { APP_CALLS, APPS_SECURITY, APPS_TAG, EMPTY_TEXT } from './apps/api-calls.ts'
 import { MOST_REPORTS } from './endpoints/batch.ts'

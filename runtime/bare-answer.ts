@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { ApiError, ERRORS, type ErrorIdentifier, retryAfterSeconds } from './errors.ts'
+import { ApiError, ERRORS, retryAfterSeconds, type ErrorIdentifier } from './errors.ts'
 import { errorEnvelope, EVERY_ANSWER, hasLongUnreadBody } from './http.ts'
 
 /** Answers a request before it reaches the app, in the envelope, and closes the connection. */

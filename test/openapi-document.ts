@@ -1,7 +1,6 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import type { Router } from '@koa/router'
-import type { OpenApiDocument } from '../runtime/openapi/document.ts'
-import { templated } from '../runtime/openapi/operation.ts'
+import { templated, type OpenApiDocument } from '../runtime/openapi/document.ts'
 
 /** The calls that an app's router serves, as the document writes them; the page's files are none. */
 export function callsServedBy(app: { readonly middleware: readonly object[] }): string[] {

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../runtime/openapi/json-schema.ts'
-import { parametersOf, type Operation, type Parameter } from '../../runtime/openapi/operation.ts'
+import { parametersOf, type Operation, type Parameter } from '../../runtime/openapi/document.ts'
 import type { App } from './app.ts'
 import { APP_PATHS, type AppPath } from './app-routes.ts'
 

@@ -1,6 +1,6 @@
 import { successEnvelope } from './envelope.ts'
 import type { JsonSchema } from './json-schema.ts'
-import type { Operation } from './operation.ts'
+import type { Operation } from './document.ts'
 import { objectOf } from './json-schema.ts'
 
 export const SERVICE_TAG = {
