@@ -14,6 +14,9 @@ import { VERSION } from './instance.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
+import type { Operation } from './openapi/document.ts'
+import { successEnvelope } from './openapi/envelope.ts'
+import { objectOf, type JsonSchema } from './openapi/json-schema.ts'
 
 /**
  * The routes that every service has: name and version, health, readiness, metrics.
@@ -54,6 +57,49 @@ export function serviceRoutes<S extends HttpState>(
   if (!metricsElsewhere) metricsRoute(router, metrics)
 }
 
+export const SERVICE_TAG = {
+  name: 'Service',
+  description:
+    'For those who run the service: health, metrics and these documents. Open to everybody.',
+}
+
+/** The calls that every HTTP API has besides its own. */
+export const SERVICE_CALLS: readonly Operation[] = [
+  call('/', 'getService', 'What answers here, and in which version', {
+    data: objectOf(
+      { service: { type: 'string' }, version: { type: 'string' } },
+      { title: 'Service' },
+    ),
+  }),
+  call('/healthz', 'getHealth', 'Whether the process lives', { data: status('alive') }),
+  {
+    ...call('/readyz', 'getReadiness', 'Whether the service can do its work now', {
+      data: status('ready'),
+    }),
+    description: 'A 503 names what is missing.',
+    errors: ['SERVICE_UNAVAILABLE'],
+  },
+  {
+    ...call('/metrics', 'getMetrics', 'Metrics in the text format of Prometheus', {
+      content: { 'text/plain': { type: 'string' } },
+    }),
+    description: 'Rendered once a second at most. Not here where METRICS_PORT is set.',
+    errors: ['NOT_FOUND'],
+  },
+  call('/openapi.json', 'getOpenApiDocument', 'This document', {
+    content: {
+      'application/json': {
+        type: 'object',
+        required: ['openapi'],
+        properties: { openapi: { type: 'string' } },
+      },
+    },
+  }),
+  call('/docs', 'getDocs', 'This document as a page to read', {
+    content: { 'text/html': { type: 'string' } },
+  }),
+]
+
 type Serving = {
   readonly config: Pick<Config, 'host' | 'metricsPort' | 'shutdownDeadlineMs'>
   readonly logger: Logger
@@ -93,4 +139,28 @@ function metricsRoute<S extends HttpState>(router: Router<S>, metrics: Metrics):
     ctx.type = metrics.registry.contentType
     ctx.body = await metrics.page()
   })
+}
+
+function call(
+  path: string,
+  operationId: string,
+  summary: string,
+  answer: { data: JsonSchema } | { content: Readonly<Record<string, JsonSchema>> },
+): Operation {
+  const content =
+    'content' in answer ? answer.content : { 'application/json': successEnvelope(200, answer.data) }
+  return {
+    method: 'GET',
+    path,
+    operationId,
+    tag: SERVICE_TAG.name,
+    summary,
+    answer: { status: 200, description: summary, content },
+    errors: [],
+    security: [],
+  }
+}
+
+function status(value: string): JsonSchema {
+  return objectOf({ status: { const: value } })
 }

@@ -6,7 +6,7 @@ import { answerInEnvelope, identifyRequest, type HttpState } from '../../../runt
 import { serveHttp, type HttpServer } from '../../../runtime/http-server.ts'
 import { documentRoutes } from '../../../runtime/openapi/document-routes.ts'
 import { openApiDocument } from '../../../runtime/openapi/document.ts'
-import { SERVICE_CALLS, SERVICE_TAG } from '../../../runtime/openapi/service-calls.ts'
+import { SERVICE_CALLS, SERVICE_TAG } from '../../../runtime/service-routes.ts'
 import { rawConnection } from '../../raw-connection.ts'
 
 const document = openApiDocument({
