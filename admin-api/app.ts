@@ -9,11 +9,11 @@ import {
   reportBrokenOff,
   type HttpState,
 } from '../runtime/http.ts'
-import type { RateLimit } from '../runtime/config/config.ts'
 import type { MapConfig } from '../runtime/config/console-variables.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import { documentRoutes } from '../runtime/openapi/document-routes.ts'
+import type { RateLimit } from '../runtime/rate-counters.ts'
 import { serviceRoutes } from '../runtime/service-routes.ts'
 import type { AuditEntry } from '../store/back-office.ts'
 import type { Store } from '../store/store.ts'

@@ -1,6 +1,5 @@
 import { TEST_REPORT_HEADER } from '../runtime/auth-failures.ts'
 import type { Clock } from '../runtime/clock.ts'
-import type { RateLimit } from '../runtime/config/config.ts'
 import { ApiError, unavailable } from '../runtime/errors.ts'
 import { errorEnvelope, succeed } from '../runtime/http.ts'
 import { isInForce } from '../store/back-office.ts'
@@ -18,6 +17,7 @@ import { anyObject, type InputOf } from './http/rule.ts'
 import type { IngestAddresses } from './ingest-addresses.ts'
 import { ownKeys, PASTED_KEY } from './keys/own-key.ts'
 import { objectOf } from '../runtime/openapi/json-schema.ts'
+import type { RateLimit } from '../runtime/rate-counters.ts'
 
 /** Longer than the ingest API takes when the log does not answer. */
 const ANSWERS_WITHIN_MS = 8_000

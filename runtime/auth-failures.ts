@@ -1,11 +1,11 @@
 import { isIPv6 } from 'node:net'
-import type { RateLimit } from './config/config.ts'
 import { ApiError } from './errors.ts'
 import {
   countedLimit,
   type Count,
   type CountedLimit,
   type OpenRateCounters,
+  type RateLimit,
 } from './rate-counters.ts'
 
 /** Counts failed authentications per client: see `clientOf`. */

@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import type { RateLimiterRes } from 'rate-limiter-flexible'
-import type { RateLimit } from './config/config.ts'
 
 /** The number of counters kept of a kind; the oldest are dropped first. */
 const KEPT = 100_000
+
+export type RateLimit = { readonly points: number; readonly seconds: number }
 
 /** The points counted in a window, and the time until it ends. */
 export type Count = Pick<RateLimiterRes, 'consumedPoints' | 'msBeforeNext'>

@@ -1,6 +1,6 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import type { RateLimit } from '../../runtime/config/config.ts'
 import { ApiError } from '../../runtime/errors.ts'
+import type { RateLimit } from '../../runtime/rate-counters.ts'
 
 /** Counts the calls of each caller in this process. */
 export type CallRate = {

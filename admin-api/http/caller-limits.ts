@@ -1,4 +1,4 @@
-import type { RateLimit } from '../../runtime/config/config.ts'
+import type { RateLimit } from '../../runtime/rate-counters.ts'
 import { callRate, tooMany } from './call-rate.ts'
 import { Turns, type GiveBack } from './turns.ts'
 

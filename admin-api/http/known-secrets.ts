@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { AuthFailures } from '../../runtime/auth-failures.ts'
-import type { RateLimit } from '../../runtime/config/config.ts'
-import { memoryRateCounters } from '../../runtime/rate-counters.ts'
+import { memoryRateCounters, type RateLimit } from '../../runtime/rate-counters.ts'
 
 const GOOD_REMEMBERED = 10_000
 const GOOD_FOR_MS = 60 * 60 * 1_000

@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts'
-import type { RateLimit } from '../../runtime/config/config.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import type { HttpContext } from '../../runtime/http.ts'
+import type { RateLimit } from '../../runtime/rate-counters.ts'
 import { secretHash } from '../../schemas/api-key.ts'
 import { isShareToken } from '../../schemas/share-token.ts'
 import type { Share, Shares } from '../../store/back-office.ts'

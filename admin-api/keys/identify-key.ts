@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts'
-import type { RateLimit } from '../../runtime/config/config.ts'
 import { succeed } from '../../runtime/http.ts'
+import type { RateLimit } from '../../runtime/rate-counters.ts'
 import type { Store } from '../../store/store.ts'
 import { route, type AdminContext, type AdminRoute, type Input } from '../http/admin-route.ts'
 import type { Caller } from '../http/caller.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../runtime/clock.ts'
-import type { RateLimit } from '../../runtime/config/config.ts'
 import { succeed } from '../../runtime/http.ts'
+import type { RateLimit } from '../../runtime/rate-counters.ts'
 import { keyHint, newApiKey, secretHash } from '../../schemas/api-key.ts'
 import { ulid } from '../../schemas/record-id.ts'
 import type { ApiKey, Keys } from '../../store/back-office.ts'

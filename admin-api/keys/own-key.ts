@@ -1,5 +1,5 @@
-import type { RateLimit } from '../../runtime/config/config.ts'
 import { ApiError } from '../../runtime/errors.ts'
+import type { RateLimit } from '../../runtime/rate-counters.ts'
 import { isApiKey, secretHash } from '../../schemas/api-key.ts'
 import type { KeyGrant, Keys } from '../../store/back-office.ts'
 import { callRate } from '../http/call-rate.ts'

@@ -1,5 +1,4 @@
-import type { RateLimit } from '../../runtime/config/config.ts'
-import type { Count } from '../../runtime/rate-counters.ts'
+import type { Count, RateLimit } from '../../runtime/rate-counters.ts'
 
 /** A limit, its remainder, and the time until it resets. */
 export type Allowance = RateLimit & {

@@ -1,9 +1,9 @@
-import type { RateLimit } from '../../runtime/config/config.ts'
 import {
   countedLimit,
   type Count,
   type CountedLimit,
   type OpenRateCounters,
+  type RateLimit,
 } from '../../runtime/rate-counters.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import { allowance, type Allowance } from './allowance.ts'

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { RateLimit } from '../../runtime/config/config.ts'
-import type { OpenRateCounters, RateCounters } from '../../runtime/rate-counters.ts'
+import type { OpenRateCounters, RateCounters, RateLimit } from '../../runtime/rate-counters.ts'
 import type { ApiKey } from '../../store/back-office.ts'
 import { allowance, type Allowance } from './allowance.ts'
 

@@ -1,4 +1,5 @@
 import type { CorsOrigins } from '../cors.ts'
+import type { RateLimit } from '../rate-counters.ts'
 import type { ConsoleConfig } from './console-variables.ts'
 
 /** The configuration, read from the environment in this one place. */
@@ -60,8 +61,6 @@ export type KafkaConfig = {
   /** Absent: events are written as JSON. */
   readonly registry?: { readonly url: string }
 }
-
-export type RateLimit = { readonly points: number; readonly seconds: number }
 
 /** The configuration is invalid; the message lists every invalid variable and the expected value. */
 export class ConfigError extends Error {

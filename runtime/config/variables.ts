@@ -1,6 +1,6 @@
 import Joi from 'joi'
 import type { CorsOrigins } from '../cors.ts'
-import type { RateLimit } from './config.ts'
+import type { RateLimit } from '../rate-counters.ts'
 import { CONSOLE_VARIABLES, consoleFault, type ConsoleVariables } from './console-variables.ts'
 import { variable } from './variable.ts'
 

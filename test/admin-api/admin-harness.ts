@@ -9,10 +9,10 @@ import {
   openSqliteEventLog,
   type SqliteEventLogOptions,
 } from '../../event-log/sqlite/sqlite-event-log.ts'
-import type { RateLimit } from '../../runtime/config/config.ts'
 import type { MapConfig } from '../../runtime/config/console-variables.ts'
 import { serveHttp } from '../../runtime/http-server.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
+import type { RateLimit } from '../../runtime/rate-counters.ts'
 import { keyHint, newApiKey, secretHash } from '../../schemas/api-key.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'

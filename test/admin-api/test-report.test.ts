@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from '@jest/globals'
-import type { RateLimit } from '../../runtime/config/config.ts'
+import type { RateLimit } from '../../runtime/rate-counters.ts'
 import { newApiKey, secretHash } from '../../schemas/api-key.ts'
 import { closeAfterwards } from '../closing.ts'
 import { T0 } from '../samples.ts'
