@@ -1,7 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { isMainThread } from 'node:worker_threads'
-import { ConfigError, type Config } from './config/config.ts'
-import { loadConfig } from './config/load-config.ts'
+import { ConfigError, type Config, loadConfig } from './config/config.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { createLogger, type Logger } from './logger.ts'
 import { createMetrics, type Metrics } from './metrics.ts'

@@ -194,7 +194,7 @@ describe('imports follow the way of a position', () => {
       .flatMap(sources)
       .filter((file) => readFileSync(join(root, file), 'utf8').includes('process.env'))
     expect(readers.filter((file) => !file.startsWith('scripts/'))).toEqual([
-      'runtime/config/load-config.ts',
+      'runtime/config/config.ts',
       'commands/import/main.ts',
       'commands/simulate/main.ts',
     ])

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { systemClock as clock } from '../../runtime/clock.ts'
-import { loadConfig } from '../../runtime/config/load-config.ts'
+import { loadConfig } from '../../runtime/config/config.ts'
 import { copySqliteStore } from '../../store/sqlite/copy-store.ts'
 import { runCommand } from '../command.ts'
 import { holdData, LOG_FILE, openData } from '../open.ts'

@@ -1,4 +1,4 @@
-import { loadConfig } from '../../runtime/config/load-config.ts'
+import { loadConfig } from '../../runtime/config/config.ts'
 import { runCommand } from '../command.ts'
 import { holdData, openEventLog, openStore } from '../open.ts'
 import { whenReady } from '../when-ready.ts'

@@ -1,5 +1,5 @@
 import { systemClock as clock } from '../../runtime/clock.ts'
-import { loadConfig } from '../../runtime/config/load-config.ts'
+import { loadConfig } from '../../runtime/config/config.ts'
 import { createLogger } from '../../runtime/logger.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import { runCommand } from '../command.ts'

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { loadConfig } from '../../runtime/config/load-config.ts'
+import { loadConfig } from '../../runtime/config/config.ts'
 import { megabytes } from '../backup/backup.ts'
 import { runCommand } from '../command.ts'
 import { openData } from '../open.ts'

@@ -1,5 +1,5 @@
 import { systemClock as clock } from '../../runtime/clock.ts'
-import { loadConfig } from '../../runtime/config/load-config.ts'
+import { loadConfig } from '../../runtime/config/config.ts'
 import { runCommand } from '../command.ts'
 import { holdData, openStore } from '../open.ts'
 import { whenReady } from '../when-ready.ts'

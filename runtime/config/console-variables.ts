@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import Joi from 'joi'
-import { variable } from './variable.ts'
+import { variable } from './variables.ts'
 
 /** A map over the console's own base map: raster tiles, or a PMTiles file here or elsewhere. */
 export type MapConfig = {

@@ -1,11 +1,9 @@
 import Joi from 'joi'
 import type { CorsOrigins } from '../cors.ts'
 import type { RateLimit } from '../rate-counters.ts'
-import { CONSOLE_VARIABLES, consoleFault, type ConsoleVariables } from './console-variables.ts'
-import { variable } from './variable.ts'
 
-/** The environment variables as they are read. */
-export type Variables = ConsoleVariables & {
+/** The environment variables of the services, as they are read. */
+export type ServiceVariables = {
   HOST: string
   INGEST_PORT: number
   ADMIN_PORT: number
@@ -54,7 +52,7 @@ const limit = (name: string) =>
   )
 
 /** The valid values of each variable, and its default. */
-export const variables = Joi.object({
+export const SERVICE_VARIABLES = {
   HOST: variable('HOST', Joi.string().hostname(), { expected: 'a host name or address' }).default(
     '127.0.0.1',
   ),
@@ -161,18 +159,22 @@ export const variables = Joi.object({
     Joi.number().integer().min(100).max(600_000),
     { expected: 'milliseconds, 100 to 600000' },
   ).default(10_000),
-  ...CONSOLE_VARIABLES,
-})
-  .and('KAFKA_BROKERS', 'MONGODB_URL')
-  .and('ADMIN_EMAIL', 'ADMIN_PASSWORD')
-  .custom((v: Variables, helpers) => {
-    const fault = consoleFault(v)
-    return fault === undefined ? v : helpers.error('console', { fault })
-  })
-  .messages({
-    'object.and': 'set {{#missing}} too: {{#present}} does not work alone',
-    console: '{{#fault}}',
-  })
+}
+
+/** An empty variable counts as unset. Messages never contain the value of a secret. */
+export function variable<S extends Joi.Schema>(
+  name: string,
+  schema: S,
+  { expected, secret = false }: { expected: string; secret?: boolean },
+): S {
+  const got = secret ? '' : ', not "{{#value}}"'
+  // Braces in a message are Joi's own placeholders unless escaped.
+  const told = expected.replace(/[{}]/g, String.raw`\$&`)
+  return schema.empty('').messages({
+    '*': `${name} must be ${told}${got}`,
+    'any.required': `${name} must be ${told}`,
+  }) as S
+}
 
 function parseLimit(text: string): RateLimit | 'off' | undefined {
   if (text === 'off') return 'off'

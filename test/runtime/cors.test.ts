@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import Koa from 'koa'
-import { ConfigError } from '../../runtime/config/config.ts'
-import { loadConfig } from '../../runtime/config/load-config.ts'
+import { ConfigError, loadConfig } from '../../runtime/config/config.ts'
 import { serveHttp, type HttpServer } from '../../runtime/http-server.ts'
 
 const PAGE = 'https://map.example.org'

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { loadConfig } from '../../runtime/config/load-config.ts'
+import { loadConfig } from '../../runtime/config/config.ts'
 import { Lifecycle } from '../../runtime/lifecycle.ts'
 import { createLogger } from '../../runtime/logger.ts'
 import { createMetrics } from '../../runtime/metrics.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { serveHealth } from '../../../projector/serve-health.ts'
 import { startProjector } from '../../../projector/service.ts'
-import { loadConfig } from '../../../runtime/config/load-config.ts'
+import { loadConfig } from '../../../runtime/config/config.ts'
 import { Lifecycle } from '../../../runtime/lifecycle.ts'
 import { createLogger } from '../../../runtime/logger.ts'
 import { createMetrics } from '../../../runtime/metrics.ts'

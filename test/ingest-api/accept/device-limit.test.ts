@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { loadConfig } from '../../../runtime/config/load-config.ts'
+import { loadConfig } from '../../../runtime/config/config.ts'
 import { startIngest, type Answer, type IngestHarness } from '../ingest-harness.ts'
 
 const report = (deviceId: string) => ({ deviceId, latitude: 54.3, longitude: 10.1 })

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
-import { ConfigError } from '../../../runtime/config/config.ts'
-import { loadConfig } from '../../../runtime/config/load-config.ts'
+import { ConfigError, loadConfig } from '../../../runtime/config/config.ts'
 
 function faults(env: Record<string, string>): string {
   try {
