@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Candidate } from './candidates/candidate.ts'
 import { Connection, type Answer } from './load/connection.ts'
 import { Latencies } from './load/latencies.ts'
-import { pace } from './load/loops.ts'
+import { sendLoad } from './load/loops.ts'
+import { faultsOf } from './load/tally.ts'
 import type { Part } from './part.ts'
 
 const REPORTS_PER_SECOND = 200
@@ -25,21 +26,14 @@ export async function measureReadable(
   const { hostname: host, port } = new URL(adminUrl)
   const idle: Connection[] = []
   let answers = 0
-  const window = await pace(
-    { url, key, batch: 1 },
-    {
-      ...{ connections: 8, seconds, perSecond: REPORTS_PER_SECOND },
-      onAnswer(answer) {
-        answers += 1
-        if (answers % ONE_IN === 0) asking.push(untilReadable(answer))
-      },
-    },
-  )
+  const load = { connections: 8, seconds, perSecond: REPORTS_PER_SECOND }
+  const window = await sendLoad({ url, key, batch: 1 }, load, (answer) => {
+    answers += 1
+    if (answers % ONE_IN === 0) asking.push(untilReadable(answer))
+  })
   await Promise.all(asking)
   for (const connection of idle) connection.close()
-  for (const [status, times] of Object.entries(window.failed)) {
-    faults.push(`readable: ${times} answers with status ${status}`)
-  }
+  faults.push(...faultsOf('readable', window))
   const { p50, p99, p999 } = latencies.read()
   const counts = { 'reports/s': REPORTS_PER_SECOND, 'asked for': asking.length }
   const row = { service: 'embedded', ...counts, 'p50 ms': p50, 'p99 ms': p99, 'p99.9 ms': p999 }

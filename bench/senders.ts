@@ -1,8 +1,7 @@
 import type { Candidate } from './candidates/candidate.ts'
-import { cpuSeconds } from './cpu-time.ts'
-import { startGenerator } from './load/generator.ts'
-import type { Sender } from './load/requests.ts'
+import { forkTypescript } from './fork.ts'
 import { median } from './median.ts'
+import { meterOf } from './meter.ts'
 import type { Part, Row } from './part.ts'
 import type { Progress } from './progress.ts'
 
@@ -18,23 +17,8 @@ export async function measureSenders(
   service: Candidate,
   { rounds, seconds, progress }: { rounds: number; seconds: number; progress: Progress },
 ): Promise<Part> {
-  const { url, key, pid } = service
-  const generator = startGenerator()
-  const faults: string[] = []
-  let acknowledged = 0
-
-  async function cpuMicros(sender: Sender, { batch, connections }: (typeof SHAPES)[number]) {
-    const target = { url, key, batch, sender }
-    const before = await cpuSeconds(pid)
-    const window = await generator.run({ kind: 'saturate', target, connections, seconds })
-    await service.settled()
-    acknowledged += window.acknowledged
-    for (const [status, times] of Object.entries(window.failed)) {
-      faults.push(`${sender}, ${batch} at once: ${times} answers with status ${status}`)
-    }
-    return (((await cpuSeconds(pid)) - before) * 1e6) / window.acknowledged
-  }
-
+  const generator = forkTypescript('load/main.ts')
+  const meter = meterOf(service, generator)
   try {
     const rows: Row[] = []
     for (const shape of SHAPES) {
@@ -43,11 +27,11 @@ export async function measureSenders(
       // The first round warms up.
       for (let round = 0; round <= rounds; round += 1) {
         progress(round === 0 ? `warming up: ${sender}` : `round ${round} of ${rounds}: ${sender}`)
-        const sample = {
-          own: await cpuMicros(sender, shape),
-          native: await cpuMicros('native', shape),
-        }
-        if (round > 0) samples.push(sample)
+        const [own, native] = [
+          await meter.measure({ ...shape, name: sender }, { seconds }),
+          await meter.measure({ ...shape, name: 'native', sender: 'native' }, { seconds }),
+        ]
+        if (round > 0) samples.push({ own: own.cpuMicros, native: native.cpuMicros })
       }
       rows.push({
         ...{ app: sender, 'reports at once': String(batch) },
@@ -56,9 +40,7 @@ export async function measureSenders(
         '÷ native': median(samples.map(({ own, native }) => own / native)),
       })
     }
-    const stored = await service.stored()
-    if (stored !== acknowledged) faults.push(`${acknowledged} acknowledged, ${stored} stored`)
-    return { title: 'Reports of apps', rows, faults }
+    return { title: 'Reports of apps', rows, faults: await meter.faults() }
   } finally {
     await generator.stop()
   }

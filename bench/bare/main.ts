@@ -1,28 +1,31 @@
 import { createServer } from 'node:http'
+import { carryOut } from '../fork.ts'
 import { answerOf, type SampleAnswer } from '../sample-answer.ts'
 
 /**
  * The limit: a server of `node:http` and nothing else that parses the same JSON and answers the
- * same bytes. Sends its URL to the bench that started it, and exits with it.
+ * same bytes. Started with a sample answer it returns its URL; asked to count, its reports so far.
  */
-const sample = JSON.parse(process.argv[2] ?? '') as SampleAnswer
-const { status, headers, body } = answerOf(sample)
 let reports = 0
 
-const server = createServer((request, response) => {
-  const chunks: Buffer[] = []
-  request.on('data', (chunk: Buffer) => chunks.push(chunk))
-  request.on('end', () => {
-    const report = JSON.parse(Buffer.concat(chunks).toString()) as { deviceId?: string }
-    if (report.deviceId !== undefined) reports += 1
-    response.writeHead(status, headers).end(body)
-  })
-})
+carryOut(async (order: SampleAnswer | 'count') => (order === 'count' ? reports : listen(order)))
 
-server.listen(0, '127.0.0.1', () => {
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  process.send?.({ url: `http://127.0.0.1:${address.port}` })
-})
-process.on('message', () => process.send?.({ reports }))
-process.on('disconnect', () => process.exit())
+function listen(sample: SampleAnswer): Promise<string> {
+  const { status, headers, body } = answerOf(sample)
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const report = JSON.parse(Buffer.concat(chunks).toString()) as { deviceId?: string }
+      if (report.deviceId !== undefined) reports += 1
+      response.writeHead(status, headers).end(body)
+    })
+  })
+  return new Promise((resolve, reject) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      if (address === null || typeof address === 'string') return reject(new Error('no port'))
+      resolve(`http://127.0.0.1:${address.port}`)
+    })
+  })
+}

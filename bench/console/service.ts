@@ -1,7 +1,8 @@
 import { operatorEnv, signIn, startEmbeddedDeployment } from '../../test/deployments.ts'
 import { eventually } from '../../test/eventually.ts'
-import { startGenerator } from '../load/generator.ts'
+import { forkTypescript } from '../fork.ts'
 import type { Target } from '../load/requests.ts'
+import { faultsOf, type Window } from '../load/tally.ts'
 
 export const DEVICES = 10_000
 export const REPORTS_PER_SECOND = 200
@@ -18,10 +19,10 @@ export async function startService() {
   const operator = await signIn(adminUrl)
   const { key } = await operator.createKey({ rateLimit: 1_000_000_000 })
   const target: Target = { url: ingestUrl, key, batch: 1, devices: DEVICES, isFleet: true }
-  const generator = startGenerator()
+  const generator = forkTypescript('load/main.ts')
   const all = { ...target, batch: 100 }
   const perSecond = DEVICES / all.batch / 5
-  await generator.run({ kind: 'pace', target: all, connections: 4, seconds: 5, perSecond })
+  await generator.ask({ target: all, connections: 4, seconds: 5, perSecond })
   await eventually(async () => {
     const { total } = await operator.call<{ total: number }>('GET', '/devices/summary')
     return total === DEVICES
@@ -42,15 +43,13 @@ export async function startService() {
     ...{ adminUrl, email, password, report, call: operator.call },
     /** Sends reports evenly until the returned function is called, which returns the failures. */
     startLoad(): () => Promise<string[]> {
-      const order = { kind: 'pace', target, connections: 8, perSecond: REPORTS_PER_SECOND } as const
+      const load = { connections: 8, perSecond: REPORTS_PER_SECOND, seconds: LOAD_SECONDS }
       const faults: string[] = []
       let isWanted = true
       const untilTheEnd = async () => {
         while (isWanted) {
-          const { failed } = await generator.run({ ...order, seconds: LOAD_SECONDS })
-          for (const [status, times] of Object.entries(failed)) {
-            faults.push(`${times} reports were answered with ${status}`)
-          }
+          const window = await generator.ask<Window>({ target, ...load })
+          faults.push(...faultsOf('reports', window))
         }
         return faults
       }

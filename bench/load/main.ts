@@ -1,15 +1,6 @@
-import { pace, saturate } from './loops.ts'
-import type { Order } from './generator.ts'
+import { carryOut } from '../fork.ts'
+import { sendLoad, type Load } from './loops.ts'
+import type { Target } from './requests.ts'
 
-/**
- * The load generator, a separate process, so that its work does not count as the service's. Carries
- * out one order of the bench after the other, and exits with it.
- */
-process.on('message', (order: Order) => {
-  const window = order.kind === 'pace' ? pace(order.target, order) : saturate(order.target, order)
-  window.then(
-    (done) => process.send?.({ done }),
-    (error: unknown) => process.send?.({ failed: String(error) }),
-  )
-})
-process.on('disconnect', () => process.exit())
+/** The load generator, a separate process, so that its work does not count as the service's. */
+carryOut(({ target, ...load }: Load & { readonly target: Target }) => sendLoad(target, load))

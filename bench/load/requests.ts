@@ -8,7 +8,7 @@ export type Target = {
    * The number of devices that report in turn; by default so many that each stays far below its
    * limit.
    */
-  readonly devices?: number
+  readonly devices?: number | undefined
   /** The format; ours if absent. */
   readonly sender?: Sender
   /** Whether the devices drive about in many towns; by default they are anywhere. */

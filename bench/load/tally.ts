@@ -16,6 +16,13 @@ export type Window = {
   readonly generatorCpu: number
 }
 
+/** The reasons for which a window voids figures; `sent`: its requests. */
+export function faultsOf(sent: string, { failed }: Window): string[] {
+  return Object.entries(failed).map(
+    ([status, times]) => `${sent}: ${times} answers with status ${status}`,
+  )
+}
+
 /** Counts answers and their latencies from its creation to `read`. */
 export class Tally {
   readonly #latencies = new Latencies()

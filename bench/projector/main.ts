@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import type { EventLog } from '../../event-log/event-log.ts'
 import { openKafkaEventLog } from '../../event-log/kafka/kafka-event-log.ts'
 import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { systemClock as clock } from '../../runtime/clock.ts'
@@ -11,37 +10,32 @@ import { openMongoStore } from '../../store/mongo/mongo-store.ts'
 import { positionDocument } from '../../store/mongo/position-documents.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { temporaryDirectory } from '../../test/temporary-directory.ts'
+import { carryOut } from '../fork.ts'
+import type { Progress } from '../progress.ts'
 import * as bareMongo from './bare-mongo.ts'
 import * as bareSqlite from './bare-sqlite.ts'
 import { fillLog } from './fill-log.ts'
 import type { ProjectorOrder, ProjectorRound } from './measure.ts'
 import { projectAll, type Projected } from './project.ts'
 
-/**
- * A process that projects a log, and then writes the same documents with the bare driver, in
- * rounds. Sends the speeds of each round to the bench.
- */
 const logger = createLogger({ level: 'error', name: 'bench' })
 
-process.on('disconnect', () => process.exit())
-process.once('message', (order: ProjectorOrder) => {
-  const done = order.store === 'SQLite' ? intoSqlite(order) : intoMongo(order)
-  done.then(
-    () => process.exit(0),
-    (error: unknown) => {
-      process.send?.({ failed: error instanceof Error ? error.stack : String(error) })
-    },
-  )
-})
+/** Projects a log, and then writes the same documents with the bare driver, in rounds. */
+carryOut((order: ProjectorOrder, progress) =>
+  order.store === 'SQLite' ? intoSqlite(order, progress) : intoMongo(order, progress),
+)
 
-async function intoSqlite({ events, devices, rounds }: ProjectorOrder): Promise<void> {
+async function intoSqlite(order: ProjectorOrder, progress: Progress): Promise<ProjectorRound[]> {
+  const { events, devices, rounds } = order
   const directory = await temporaryDirectory()
   const eventLog = openSqliteEventLog({ file: join(directory.path, 'log.sqlite'), clock })
   try {
     await fillLog(eventLog, { events, devices })
     const batches: bareSqlite.Documents[] = []
-    // The first round is not counted.
+    const measured: ProjectorRound[] = []
+    // Round 0 is not counted.
     for (let round = 0; round <= rounds; round += 1) {
+      progress(`projector into SQLite: round ${round} of ${rounds}`)
       const own = join(directory.path, String(round))
       const store = openSqliteStore({ directory: own })
       const projected = await projectAll({
@@ -53,23 +47,31 @@ async function intoSqlite({ events, devices, rounds }: ProjectorOrder): Promise<
       await store.close()
       const like = join(own, 'read-models-1.sqlite')
       const bare = bareSqlite.writeDocuments(batches, join(own, 'bare.sqlite'), like)
-      if (round > 0) tell({ projected, bare })
+      if (round > 0) measured.push({ projected, bare })
     }
+    return measured
   } finally {
     await eventLog.close()
     await directory.remove()
   }
 }
 
-async function intoMongo(order: ProjectorOrder & { store: 'MongoDB' }): Promise<void> {
+async function intoMongo(
+  order: ProjectorOrder & { store: 'MongoDB' },
+  progress: Progress,
+): Promise<ProjectorRound[]> {
   const { events, devices, rounds, brokers, topicPrefix } = order
-  const eventLog: EventLog = openKafkaEventLog({
+  const eventLog = openKafkaEventLog({
     ...{ brokers, topicPrefix, ssl: false, clientId: 'gps-bench', clock, logger },
-    onFatal: (error) => process.send?.({ failed: error.message }),
+    onFatal: (error) => {
+      throw error
+    },
   })
   await fillLog(eventLog, { events, devices })
   const batches: bareMongo.Documents[] = []
+  const measured: ProjectorRound[] = []
   for (let round = 0; round <= rounds; round += 1) {
+    progress(`projector into MongoDB: round ${round} of ${rounds}`)
     const own = order.mongodbUrl.replace('/?', `/bench-projector-${round}?`)
     const bareUrl = order.mongodbUrl.replace('/?', `/bench-bare-${round}?`)
     const [store, bareStore] = [await open(own), await open(bareUrl)]
@@ -87,9 +89,10 @@ async function intoMongo(order: ProjectorOrder & { store: 'MongoDB' }): Promise<
     })
     await client.close()
     await bareStore.close()
-    if (round > 0) tell({ projected, bare })
+    if (round > 0) measured.push({ projected, bare })
   }
   await eventLog.close()
+  return measured
 }
 
 /** Also opened for the bare driver, because opening creates the same indexes. */
@@ -106,8 +109,4 @@ function documentsOf({ batch: { entries }, changes }: Projected): bareMongo.Docu
       after === undefined ? [] : [deviceDocument({ ...after, status: after })],
     ),
   }
-}
-
-function tell(round: ProjectorRound): void {
-  process.send?.({ round })
 }

@@ -7,7 +7,8 @@ import type { Store } from '../../store/store.ts'
 import { temporaryDirectory } from '../../test/temporary-directory.ts'
 import { eventOf } from '../events.ts'
 import { median } from '../median.ts'
-import { progressOn } from '../progress.ts'
+import { carryOut } from '../fork.ts'
+import type { Progress } from '../progress.ts'
 import { stopwatch } from '../projector/speed.ts'
 import type { ReadsOrder } from './measure.ts'
 
@@ -17,26 +18,14 @@ const PAGE = 100
 /** A million records take minutes. */
 const REPORTED_EVERY = 1_000_000
 
-const progress = progressOn(process.stderr, () => performance.now())
+/** Fills an SQLite store through its adapter and then reads it. */
+carryOut(fillAndRead)
 
-/**
- * A process that fills an SQLite store through its adapter and then reads it; one answer per order.
- */
-process.on('disconnect', () => process.exit())
-process.once('message', (order: ReadsOrder) => {
-  fillAndRead(order).then(
-    (done) => process.send?.({ done }),
-    (error: unknown) => {
-      process.send?.({ failed: error instanceof Error ? error.stack : String(error) })
-    },
-  )
-})
-
-async function fillAndRead(order: ReadsOrder) {
+async function fillAndRead(order: ReadsOrder, progress: Progress) {
   const directory = await temporaryDirectory()
   const store = openSqliteStore({ directory: join(directory.path, 'store') })
   try {
-    const { perSecond } = await fill(store, order)
+    const { perSecond } = await fill(store, order, progress)
     return { 'filled/s': perSecond, ...(await read(store, order)) }
   } finally {
     await store.close()
@@ -50,7 +39,7 @@ function recordOf(n: number, { devices }: ReadsOrder) {
   return n % 10 === 0 ? { ...event, deviceId: 'long' } : event
 }
 
-async function fill(store: Store, order: ReadsOrder) {
+async function fill(store: Store, order: ReadsOrder, progress: Progress) {
   const generation: Generation = await store.openGeneration(1)
   const watch = stopwatch()
   for (let next = 0; next < order.records; next += BATCH) {

@@ -1,4 +1,4 @@
-import { forkTypescript } from '../fork.ts'
+import { inOwnProcess } from '../fork.ts'
 import type { Part, Row } from '../part.ts'
 import type { Progress } from '../progress.ts'
 
@@ -14,14 +14,8 @@ export async function measureReads(
   for (const order of orders) {
     const { records, devices } = order
     progress(`SQLite store: ${records} records of ${devices} devices`)
-    const child = forkTypescript('reads/main.ts')
-    try {
-      const answer = await child.ask<{ done: Row } | { failed: string }>(order)
-      if ('failed' in answer) throw new Error(`filling a store failed: ${answer.failed}`)
-      rows.push({ records: String(records), devices: String(devices), ...answer.done })
-    } finally {
-      await child.stop()
-    }
+    const measured = await inOwnProcess<Row>('reads/main.ts', order, progress)
+    rows.push({ records: String(records), devices: String(devices), ...measured })
   }
   return { title: 'Reading SQLite', rows, faults: [] }
 }

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { pace, saturate } from '../../bench/load/loops.ts'
+import { sendLoad } from '../../bench/load/loops.ts'
 
 let server: Server | undefined
 
@@ -33,7 +33,7 @@ describe('the load', () => {
         response.setHeader('Content-Length', 2).end('{}')
       })
     })
-    const { acknowledged, answers, failed } = await saturate(
+    const { acknowledged, answers, failed } = await sendLoad(
       { ...target, batch: 1, devices: 3 },
       { connections: 4, seconds: 0.1 },
     )
@@ -55,7 +55,7 @@ describe('the load', () => {
       if (requests === 3) request.socket.destroy()
       else answering(request, response)
     })
-    const { acknowledged, failed } = await saturate(
+    const { acknowledged, failed } = await sendLoad(
       { ...target, batch: 1 },
       { connections: 1, seconds: 0.5 },
     )
@@ -68,7 +68,7 @@ describe('the load', () => {
       const body = '{"data":{"accepted":7,"rejected":3}}'
       request.resume().on('end', () => response.setHeader('Content-Length', body.length).end(body))
     })
-    const { acknowledged, answers } = await saturate(
+    const { acknowledged, answers } = await sendLoad(
       { ...target, batch: 10 },
       { connections: 1, seconds: 0.05 },
     )
@@ -87,7 +87,7 @@ describe('the load', () => {
       }
       answering(request, response)
     })
-    const { latency, answers } = await pace(
+    const { latency, answers } = await sendLoad(
       { ...target, batch: 1 },
       { connections: 2, seconds: 1, perSecond: 200 },
     )
@@ -103,7 +103,7 @@ describe('the load', () => {
       stopped = true
       answering(request, response)
     })
-    const { latency, answers } = await pace(
+    const { latency, answers } = await sendLoad(
       { ...target, batch: 1 },
       { connections: 2, seconds: 1, leadInSeconds: 1, perSecond: 200 },
     )

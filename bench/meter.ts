@@ -1,0 +1,52 @@
+import type { Candidate } from './candidates/candidate.ts'
+import { cpuSeconds, residentMegabytes } from './cpu-time.ts'
+import type { Child } from './fork.ts'
+import type { Load } from './load/loops.ts'
+import type { Target } from './load/requests.ts'
+import { faultsOf, type Window } from './load/tally.ts'
+
+/** A shape of load, with the name that faults give it. */
+export type Shape = Pick<Load, 'connections'> &
+  Pick<Target, 'batch' | 'sender'> & { readonly name: string }
+
+/** A window of load with its cost, including the work that remains after its answers. */
+export type Sample = Window & { readonly cpuMicros: number; readonly residentMB: number }
+
+export type Meter = {
+  readonly service: string
+  measure(shape: Shape, load: Omit<Load, 'connections'>): Promise<Sample>
+  /** The reasons why everything measured is void. */
+  faults(): Promise<readonly string[]>
+}
+
+/**
+ * Measures what reports cost a candidate. `reported`: how many it has acknowledged already;
+ * `devices`: how many report in turn.
+ */
+export function meterOf(
+  candidate: Candidate,
+  generator: Child,
+  { reported = 0, devices }: { reported?: number; devices?: number | undefined } = {},
+): Meter {
+  const { name: service, url, key, pid } = candidate
+  const faults: string[] = []
+  let acknowledged = reported
+  return {
+    service,
+    async measure({ name, connections, ...requests }, load) {
+      const target: Target = { ...requests, url, key, devices }
+      const before = await cpuSeconds(pid)
+      const window = await generator.ask<Window>({ ...load, connections, target })
+      await candidate.settled()
+      const cpuMicros = (((await cpuSeconds(pid)) - before) * 1e6) / window.acknowledged
+      acknowledged += window.acknowledged
+      faults.push(...faultsOf(`${service}, ${name}`, window))
+      return { ...window, cpuMicros, residentMB: await residentMegabytes(pid) }
+    },
+    async faults() {
+      const stored = await candidate.stored()
+      if (stored === acknowledged) return faults
+      return [...faults, `${service}: ${acknowledged} reports acknowledged, ${stored} stored`]
+    },
+  }
+}
