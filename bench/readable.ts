@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Candidate } from './candidates/candidate.ts'
 import { Connection, type Answer } from './load/connection.ts'
-import { Latencies } from './load/latencies.ts'
 import { sendLoad } from './load/loops.ts'
+import { percentiles } from './load/percentiles.ts'
 import { faultsOf } from './load/tally.ts'
 import type { Part } from './part.ts'
 
@@ -20,7 +20,7 @@ export async function measureReadable(
   { url, adminUrl, key }: Pick<Candidate, 'url' | 'key'> & { readonly adminUrl: string },
   { seconds }: { seconds: number },
 ): Promise<Part> {
-  const latencies = new Latencies()
+  const latencies: number[] = []
   const faults: string[] = []
   const asking: Promise<void>[] = []
   const { hostname: host, port } = new URL(adminUrl)
@@ -34,7 +34,7 @@ export async function measureReadable(
   await Promise.all(asking)
   for (const connection of idle) connection.close()
   faults.push(...faultsOf('readable', window))
-  const { p50, p99, p999 } = latencies.read()
+  const { p50, p99, p999 } = percentiles(latencies)
   const counts = { 'reports/s': REPORTS_PER_SECOND, 'asked for': asking.length }
   const row = { service: 'embedded', ...counts, 'p50 ms': p50, 'p99 ms': p99, 'p99.9 ms': p999 }
   return { title: 'From the 200 to readable', rows: [row], faults }
@@ -52,7 +52,7 @@ export async function measureReadable(
       )
       const afterMs = performance.now() - acknowledgedAt
       if (status === 200) {
-        latencies.add(afterMs)
+        latencies.push(afterMs)
         idle.push(connection)
         return
       }

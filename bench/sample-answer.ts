@@ -1,9 +1,32 @@
+import { request } from 'node:http'
+
 /** One real answer of the service, for the bare server to repeat. */
 export type SampleAnswer = {
   readonly status: number
   /** Names and values alternating, as received. */
   readonly rawHeaders: readonly string[]
   readonly body: string
+}
+
+/** Sends one report to a service and returns its answer, byte for byte. */
+export function sampleAnswer({ url, key }: { url: string; key: string }): Promise<SampleAnswer> {
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
+  return new Promise((resolve, reject) => {
+    const sent = request(`${url}/api/v1/gps/submit`, { method: 'POST', headers }, (response) => {
+      const { statusCode: status = 0, rawHeaders } = response
+      let body = ''
+      response.on('data', (chunk: Buffer) => (body += chunk.toString()))
+      response.on('end', () => resolve({ status, rawHeaders, body }))
+    })
+    sent.on('error', reject)
+    const timestamp = new Date().toISOString()
+    sent.end(
+      JSON.stringify({
+        ...{ deviceId: 'bench-0', latitude: 52.5163, longitude: 13.3777, timestamp },
+        ...{ accuracy: 4.5, altitude: 112.3, speed: 13.9, heading: 271, battery: 0.83 },
+      }),
+    )
+  })
 }
 
 /** Headers that the server sets itself. */

@@ -1,11 +1,12 @@
 import { startBare } from './candidates/bare.ts'
-import { firstAnswer, type Candidate } from './candidates/candidate.ts'
+import type { Candidate } from './candidates/candidate.ts'
 import { forkTypescript } from './fork.ts'
 import { keepAwake } from './keep-awake.ts'
 import { median } from './median.ts'
 import { meterOf, type Meter, type Sample, type Shape } from './meter.ts'
 import type { Part, Row } from './part.ts'
 import type { Progress } from './progress.ts'
+import { sampleAnswer } from './sample-answer.ts'
 
 const PACED: Shape = { name: '64 connections', connections: 64, batch: 1 }
 const BATCHES: Shape = { name: 'batches of 100', connections: 8, batch: 100 }
@@ -55,7 +56,7 @@ export async function measureSubmit(candidates: readonly Candidate[], order: Ord
   const { rounds, seconds, devices, progress } = order
   const [first] = candidates
   if (first === undefined) throw new Error('nothing to measure')
-  const limit = await startBare(await firstAnswer(first))
+  const limit = await startBare(await sampleAnswer(first))
   const generator = forkTypescript('load/main.ts')
   const bare = meterOf(limit, generator, { devices })
   // The bare server repeats the answer to this report.

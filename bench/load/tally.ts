@@ -1,5 +1,5 @@
 import type { Answer } from './connection.ts'
-import { Latencies, type Percentiles } from './latencies.ts'
+import { percentiles, type Percentiles } from './percentiles.ts'
 
 /** The outcomes of the requests of one window. */
 export type Window = {
@@ -25,7 +25,7 @@ export function faultsOf(sent: string, { failed }: Window): string[] {
 
 /** Counts answers and their latencies from its creation to `read`. */
 export class Tally {
-  readonly #latencies = new Latencies()
+  readonly #latencies: number[] = []
   readonly #failed: Record<string, number> = {}
   readonly #begin = performance.now()
   readonly #cpu = process.cpuUsage()
@@ -45,7 +45,7 @@ export class Tally {
       this.#failed[status] = (this.#failed[status] ?? 0) + 1
       return
     }
-    if (since !== undefined) this.#latencies.add(performance.now() - since)
+    if (since !== undefined) this.#latencies.push(performance.now() - since)
     this.#answers += 1
     this.#acknowledged += this.#batch === 1 ? 1 : acceptedOf(answer.body, this.#batch)
   }
@@ -58,7 +58,7 @@ export class Tally {
       acknowledged: this.#acknowledged,
       answers: this.#answers,
       failed: this.#failed,
-      latency: this.#latencies.read(),
+      latency: percentiles(this.#latencies),
       generatorCpu: (user + system) / 1e6 / seconds,
     }
   }
