@@ -4,10 +4,9 @@ import type { Store } from '../../store/store.ts'
 import { adminReader } from '../../test/admin-reader.ts'
 import { createKey, operatorEnv } from '../../test/deployments.ts'
 import { eventually } from '../../test/eventually.ts'
-import { listens } from '../../test/programs.ts'
+import { startEmbedded } from '../../test/programs.ts'
 import { temporaryDirectory } from '../../test/temporary-directory.ts'
 import { UNHINDERED, type Candidate } from './candidate.ts'
-import { startServiceProgram } from './service-program.ts'
 
 /**
  * The files of an embedded service, read from outside: asking the process itself would cost it
@@ -23,13 +22,8 @@ export async function startEmbeddedCandidate(
   openFiles: (directory: string) => EmbeddedFiles,
 ): Promise<Candidate & { readonly adminUrl: string }> {
   const directory = await temporaryDirectory()
-  const program = startServiceProgram('embedded/main', {
-    ...operatorEnv(),
-    ...UNHINDERED,
-    ...{ DATA_DIR: directory.path, INGEST_PORT: '0', ADMIN_PORT: '0' },
-  })
-  const adminUrl = await listens(program, 'admin API')
-  const url = await listens(program, 'ingest API')
+  const program = await startEmbedded(directory.path, { ...operatorEnv(), ...UNHINDERED })
+  const { adminUrl, ingestUrl: url } = program
   const key = await createKey(adminUrl)
   const { eventLog, store } = openFiles(directory.path)
   const caughtUp = async () =>

@@ -1,9 +1,8 @@
 import type { EventLog } from '../../event-log/event-log.ts'
 import { createKey, operatorEnv, ready } from '../../test/deployments.ts'
-import { listens } from '../../test/programs.ts'
+import { listens, startProgram } from '../../test/programs.ts'
 import { UNHINDERED, type Candidate } from './candidate.ts'
 import type { Servers } from './servers.ts'
-import { startServiceProgram } from './service-program.ts'
 
 /** The log that a candidate writes, for counting its entries. */
 export type OpenTopics = (options: {
@@ -29,7 +28,7 @@ export async function startKafkaCandidate(
     ADMIN_PORT: '0',
   }
   const key = await madeKey(env)
-  const program = startServiceProgram('ingest-api/main', env)
+  const program = startProgram('ingest-api/main', { env })
   const url = await listens(program, 'ingest API')
   await ready(url)
   const eventLog = openTopics({ brokers, topicPrefix })
@@ -53,7 +52,7 @@ export async function startKafkaCandidate(
 
 /** Starts the admin API only to create a key: it would take its share of the processor. */
 async function madeKey(env: Record<string, string>): Promise<string> {
-  const admin = startServiceProgram('admin-api/main', env)
+  const admin = startProgram('admin-api/main', { env })
   const key = await createKey(await listens(admin, 'admin API'))
   admin.process.kill('SIGTERM')
   await admin.ended

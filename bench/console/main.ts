@@ -1,10 +1,12 @@
 import { runCommand } from '../../commands/command.ts'
+import { endPrograms } from '../../test/running-programs.ts'
 import { progressOn } from '../progress.ts'
 import { measureConsole } from './measure.ts'
 import { CONSOLE_HELP, parseConsoleOptions, type ConsoleOptions } from './options.ts'
 import { consoleTable } from './table.ts'
 
 // So that all started processes end too.
+process.once('exit', () => void endPrograms())
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 process.exitCode = await runCommand(process.argv.slice(2), {
   help: CONSOLE_HELP,

@@ -14,7 +14,6 @@ export type Service = Awaited<ReturnType<typeof startService>>
 /** The service as started by `npm start`, with a fleet in which each device has reported once. */
 export async function startService() {
   const deployment = await startEmbeddedDeployment()
-  process.once('exit', () => deployment.programs.forEach((one) => one.process.kill('SIGKILL')))
   const { adminUrl, ingestUrl } = deployment
   const operator = await signIn(adminUrl)
   const { key } = await operator.createKey({ rateLimit: 1_000_000_000 })
@@ -40,7 +39,7 @@ export async function startService() {
   }
 
   return {
-    ...{ adminUrl, email, password, report, call: operator.call },
+    ...{ adminUrl, email, password, report },
     /** Sends reports evenly until the returned function is called, which returns the failures. */
     startLoad(): () => Promise<string[]> {
       const load = { connections: 8, perSecond: REPORTS_PER_SECOND, seconds: LOAD_SECONDS }
