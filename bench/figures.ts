@@ -11,7 +11,7 @@ export type Figure = {
   readonly verdict: 'as wanted' | 'good enough' | 'MISSED' | 'not measured' | 'void'
 }
 
-type Bounds = Pick<Figure, 'name' | 'must' | 'wanted'> & {
+export type Bounds = Pick<Figure, 'name' | 'must' | 'wanted'> & {
   readonly unit?: Figure['unit']
   /** If set, larger is better; otherwise smaller is. */
   readonly large?: true
@@ -79,18 +79,18 @@ const BOUNDS: readonly Bounds[] = [
 ]
 
 /** The figures, each with its verdict. */
-export function figures(result: Result): Figure[] {
-  return BOUNDS.map(({ title, column, row, dividedBy, large, unit = '', ...bounds }) => {
+export function figures(result: Result, bounds: readonly Bounds[] = BOUNDS): Figure[] {
+  return bounds.map(({ title, column, row, dividedBy, large, unit = '', ...figure }) => {
     const of = (texts: readonly string[]) => valueIn(result, { title, row: texts, column })
     const [dividend, divisor] = [of(row), dividedBy === undefined ? 1 : of(dividedBy)]
     const value = dividend === undefined || divisor === undefined ? undefined : dividend / divisor
-    const figure = { ...bounds, unit, ...(value !== undefined && { value }) }
+    const measured = { ...figure, unit, ...(value !== undefined && { value }) }
     const { faults = [] } = result.find((part) => part.title === title) ?? {}
-    return { ...figure, verdict: verdict(figure, { large, faults }) }
+    return { ...measured, verdict: verdict(measured, { large, faults }) }
   })
 }
 
-export function verdict(
+function verdict(
   { value, must, wanted }: Pick<Figure, 'value' | 'must' | 'wanted'>,
   { large, faults }: { large?: true | undefined; faults: readonly string[] },
 ): Figure['verdict'] {

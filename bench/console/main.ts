@@ -1,5 +1,6 @@
 import { runCommand } from '../../commands/command.ts'
 import { endPrograms } from '../../test/running-programs.ts'
+import { measured } from '../part.ts'
 import { progressOn } from '../progress.ts'
 import { measureConsole } from './measure.ts'
 import { CONSOLE_HELP, parseConsoleOptions, type ConsoleOptions } from './options.ts'
@@ -16,7 +17,7 @@ process.exitCode = await runCommand(process.argv.slice(2), {
 
 async function bench(options: ConsoleOptions): Promise<number> {
   const progress = progressOn(process.stderr, () => performance.now())
-  const result = await measureConsole(options, progress)
-  process.stdout.write(consoleTable(result, options.rounds))
-  return result.faults.length === 0 ? 0 : 1
+  const console = measured(await measureConsole(options, progress), options.rounds)
+  process.stdout.write(consoleTable(console))
+  return console.faults.length === 0 ? 0 : 1
 }

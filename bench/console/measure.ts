@@ -1,43 +1,16 @@
 import type { Page } from 'playwright-core'
 import { paintedText } from '../../test/console/browser/painted.ts'
 import { median } from '../median.ts'
+import type { Part } from '../part.ts'
 import type { Progress } from '../progress.ts'
+import { number } from '../table.ts'
 import { busyShare, heapMegabytes, openBrowser, painted, type ConsoleBrowser } from './browser.ts'
+import { growth } from './growth.ts'
 import { drag, wheel } from './motion.ts'
 import type { ConsoleOptions } from './options.ts'
 import { startService, type Service } from './service.ts'
-import { weigh, type Weight } from './weight.ts'
-
-export type ConsoleResult = {
-  readonly weight: Weight
-  /** From requesting the page to base map and devices on it, in milliseconds. */
-  readonly firstMapMs: number
-  /** 95 of 100 frames took at most this many milliseconds. */
-  readonly dragP95: number
-  readonly wheelP95: number
-  /** The share of the time in which the page's main thread was busy, from 0 to 1. */
-  readonly busyStill: number
-  readonly busyMoving: number
-  /** From sending a report to its dot on the map, in milliseconds: the slowest. */
-  readonly dotMs: number
-  /**
-   * From requesting a day with one report a second until it is drawn; and until the API's answer
-   * alone.
-   */
-  readonly dayMs: number
-  readonly trackMs: number
-  /**
-   * After garbage collections, in MB, evenly over the minutes; `hidden`: of a tab in the
-   * background.
-   */
-  readonly heap: {
-    readonly minutes: number
-    readonly megabytes: readonly number[]
-    readonly hidden: readonly number[]
-  }
-  /** The reasons why the figures are void; empty if they are valid. */
-  readonly faults: readonly string[]
-}
+import { TITLE, type ConsoleFigure } from './table.ts'
+import { weigh } from './weight.ts'
 
 const FLEET = ['.ol-layer canvas', '.fleet-canvas']
 const TRACK = ['.ol-layer canvas', '.track-map .fleet-canvas']
@@ -47,10 +20,7 @@ const AT_REST_MS = 4_000
 const DOTS = 10
 const HEAP_SAMPLES = 12
 
-export async function measureConsole(
-  options: ConsoleOptions,
-  progress: Progress,
-): Promise<ConsoleResult> {
+export async function measureConsole(options: ConsoleOptions, progress: Progress): Promise<Part> {
   progress('starting the service, and 10 000 devices')
   const service = await startService()
   try {
@@ -71,17 +41,20 @@ async function measureIn(
   browser: ConsoleBrowser,
   service: Service,
   { rounds, minutes, progress }: Order,
-): Promise<ConsoleResult> {
+): Promise<Part> {
+  const measured = new Map<ConsoleFigure, number[]>()
+  const add = (figure: ConsoleFigure, value: number): void => {
+    measured.set(figure, [...(measured.get(figure) ?? []), value])
+  }
+  const busyDragging: number[] = []
+  const trackMs: number[] = []
   const weight = await weigh(browser, service.adminUrl)
+  add('JS and CSS, gzip', weight.all)
+  add('of it for signing in', weight.signIn)
   progress('reporting a day, a report a second')
   const day = Math.floor(Date.now() / 86_400_000) * 86_400_000 - 86_400_000
   await service.reportDay('a-day', day)
   const stopLoad = service.startLoad()
-  const found = new Map<string, number[]>()
-  const add = (figure: string, value: number): void => {
-    found.set(figure, [...(found.get(figure) ?? []), value])
-  }
-  const of = (figure: string) => median(found.get(figure) ?? [])
   let page = await browser.fresh()
   for (let round = 1; round <= rounds; round += 1) {
     progress(`round ${round} of ${rounds}: first map, motion, stillness, a dot, a day`)
@@ -90,28 +63,40 @@ async function measureIn(
     add('first map', await firstMap(page, service.adminUrl))
     const session = await page.context().newCDPSession(page)
     await session.send('Performance.enable')
-    add('moving', await busyShare(session, async () => add('drag', await p95(page, drag))))
-    add('wheel', await p95(page, wheel))
-    add('still', await busyShare(session, () => page.waitForTimeout(STILL_MS)))
-    add('dot', await slowestDot(page, service))
-    const { trackMs, dayMs } = await drawDay(browser, service, day)
-    add('track', trackMs)
-    add('day', dayMs)
+    const dragging = async () => add('p95 frame, dragging', await p95(page, drag))
+    busyDragging.push(await busyShare(session, dragging))
+    add('p95 frame, wheel', await p95(page, wheel))
+    const still = await busyShare(session, () => page.waitForTimeout(STILL_MS))
+    add('main thread busy, still', 100 * still)
+    add('report to dot', await slowestDot(page, service))
+    const drawn = await drawDay(browser, service, day)
+    add('a day at 1 Hz drawn', drawn.dayMs)
+    trackMs.push(drawn.trackMs)
   }
   progress(`watching the heap for ${minutes} minutes`)
   const hidden = await browser.fresh()
   await firstMap(hidden, service.adminUrl)
   await hidden.evaluate('bench.hide()')
-  const heap = { minutes, ...(await watchHeaps({ page, hidden }, minutes)) }
-  const faults = [...(await stopLoad()), ...browser.faults]
+  const heap = await watchHeaps({ page, hidden }, minutes)
+  add('heap, growth while it is watched', growth(heap.megabytes))
+  add('the same in a hidden tab', growth(heap.hidden))
+  const others = {
+    'main thread busy, dragging': `${number(100 * median(busyDragging))} %`,
+    'of the day at 1 Hz, until its track is answered': `${number(median(trackMs))} ms`,
+    [`heap over ${number(minutes)} minutes`]: `${heap.megabytes.map(number).join(' ')} MB`,
+    'the same in a hidden tab': `${heap.hidden.map(number).join(' ')} MB`,
+  }
   return {
-    ...{ weight, heap, faults, firstMapMs: of('first map') },
-    ...{ dragP95: of('drag'), wheelP95: of('wheel') },
-    ...{ busyStill: of('still'), busyMoving: of('moving') },
-    ...{ dotMs: of('dot'), dayMs: of('day'), trackMs: of('track') },
+    title: TITLE,
+    rows: [
+      ...[...measured].map(([figure, values]) => ({ figure, value: median(values) })),
+      ...Object.entries(others).map(([figure, value]) => ({ figure, value })),
+    ],
+    faults: [...(await stopLoad()), ...browser.faults],
   }
 }
 
+/** From requesting the page to base map and devices on it, in milliseconds. */
 async function firstMap(page: Page, url: string): Promise<number> {
   await page.goto(url, { waitUntil: 'commit' })
   const at = await painted(page, ...FLEET)
@@ -120,6 +105,7 @@ async function firstMap(page: Page, url: string): Promise<number> {
   return at
 }
 
+/** 95 of 100 frames took at most this many milliseconds. */
 async function p95(page: Page, move: (page: Page, ms: number) => Promise<void>): Promise<number> {
   await page.evaluate('bench.count()')
   await move(page, MOVING_MS)
@@ -153,6 +139,10 @@ async function slowestDot(page: Page, service: Service): Promise<number> {
   return slowest
 }
 
+/**
+ * From requesting a day with one report a second until it is drawn, and until the API's answer alone,
+ * in milliseconds.
+ */
 async function drawDay(browser: ConsoleBrowser, { adminUrl }: Service, day: number) {
   const page = await browser.fresh()
   const from = new Date(day).toISOString().slice(0, 10)
@@ -173,6 +163,7 @@ async function drawDay(browser: ConsoleBrowser, { adminUrl }: Service, day: numb
   return { dayMs, trackMs: responseEnd }
 }
 
+/** Megabytes after garbage collections, evenly over the minutes; `hidden`: of a tab behind others. */
 async function watchHeaps(
   { page, hidden: behind }: { readonly page: Page; readonly hidden: Page },
   minutes: number,
