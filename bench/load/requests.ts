@@ -16,7 +16,7 @@ export type Target = {
 }
 
 /** `OsmAnd` sends one report in the URL, `Overland` many. */
-export type Sender = 'native' | 'OsmAnd' | 'Overland'
+type Sender = 'native' | 'OsmAnd' | 'Overland'
 
 const DEVICES = 20_000
 

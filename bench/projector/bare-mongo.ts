@@ -1,5 +1,4 @@
 import type { Db } from 'mongodb'
-import type { Projected } from './project.ts'
 import { stopwatch, type Speed } from './speed.ts'
 
 type Document = { readonly _id: string }
@@ -9,8 +8,6 @@ export type Documents = {
   readonly positions: readonly Document[]
   readonly statuses: readonly Document[]
 }
-
-export type ToDocuments = (projected: Projected) => Documents
 
 /**
  * Writes the documents with the driver alone, in two calls a batch: new positions, then statuses,
