@@ -8,7 +8,7 @@ import { systemClock as clock } from '../runtime/clock.ts'
 import { createLogger } from '../runtime/logger.ts'
 import { positionDocument } from '../store/mongo/position-documents.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
-import { endPrograms } from '../test/running-programs.ts'
+import { killPrograms } from '../test/running-programs.ts'
 import { capacity, type Bytes } from './capacity.ts'
 import type { EmbeddedFiles } from './candidates/embedded.ts'
 import type { OpenTopics } from './candidates/kafka.ts'
@@ -25,7 +25,7 @@ const logger = createLogger({ level: 'fatal', name: 'bench' })
 const ID = '01KDVDNA00Z6JGGE5XXD5XW7P3'
 
 // So that all started processes end too.
-process.once('exit', () => void endPrograms())
+process.once('exit', killPrograms)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 process.exitCode = await runCommand(process.argv.slice(2), {
   help: HELP,

@@ -13,13 +13,18 @@ const running = new Set<RunningProgram>()
 
 /** Ends at once whatever this test file has started and still runs. */
 export async function endPrograms(): Promise<void> {
+  killPrograms()
+  await Promise.all([...running].map(({ ended }) => ended))
+}
+
+/** Kills what this process has started and still runs, and does not wait for its end. */
+export function killPrograms(): void {
   for (const { process: child } of running) {
     child.kill('SIGKILL')
     // Processes that it started may hold them open: a compiler, say.
     child.stdout?.destroy()
     child.stderr?.destroy()
   }
-  await Promise.all([...running].map(({ ended }) => ended))
 }
 
 /** Gathers what a process prints; `endPrograms` ends it at the latest. */

@@ -13,6 +13,6 @@ export async function startBare(sample: SampleAnswer): Promise<Candidate> {
     pid: child.pid,
     settled: async () => undefined,
     stored: () => child.ask<number>('count'),
-    stop: child.stop,
+    stop: () => child.stop(),
   }
 }

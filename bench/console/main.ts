@@ -1,5 +1,5 @@
 import { runCommand } from '../../commands/command.ts'
-import { endPrograms } from '../../test/running-programs.ts'
+import { killPrograms } from '../../test/running-programs.ts'
 import { measured } from '../part.ts'
 import { progressOn } from '../progress.ts'
 import { measureConsole } from './measure.ts'
@@ -7,7 +7,7 @@ import { CONSOLE_HELP, parseConsoleOptions, type ConsoleOptions } from './option
 import { consoleTable } from './table.ts'
 
 // So that all started processes end too.
-process.once('exit', () => void endPrograms())
+process.once('exit', killPrograms)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 process.exitCode = await runCommand(process.argv.slice(2), {
   help: CONSOLE_HELP,
