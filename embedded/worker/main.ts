@@ -10,6 +10,7 @@ import { dataBytes, freeBytes, lastBackupAt } from '../../runtime/sqlite/data-di
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { joinThread, type Peer } from '../calls.ts'
 import type { MainThread, WorkerThread } from '../threads.ts'
+import { exportData } from './data-gauges.ts'
 
 /** Niceness: when threads compete for a processor, the one that answers the devices comes first. */
 const NICER = 10
@@ -47,6 +48,7 @@ await runProgram('gps', async (program) => {
     finish: async () => finish(),
   })
   metrics.threads.join(() => main.call('metrics'))
+  exportData(metrics.registry, directory)
   const reader = openSqliteLogReader({
     file: join(directory, 'log.sqlite'),
     commitTopic: (topic, group, offset) => main.call('commitTopic', topic, group, offset),

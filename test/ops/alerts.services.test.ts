@@ -35,16 +35,56 @@ await describeWith(['prometheus'], 'a fresh process', () => {
   })
 })
 
-/** Promtool's list of the alerts that fire after 14 minutes of these series. */
-async function firing(series: Record<string, string>): Promise<string> {
+await describeWith(['prometheus'], 'the data directory', () => {
+  const SECONDS = 'gps_last_backup_timestamp_seconds'
+  const THREE_DAYS = { at: '3d', every: '10m' }
+  const data = { gps_storage_data_bytes: '5e9x4320' }
+
+  test.each([
+    ['whose newest backup is three days old', { ...data, [SECONDS]: '0x4320' }],
+    ['that was never backed up', data],
+  ])('%s sets off GpsBackupOld', async (_, series) => {
+    expect(await firing(series, THREE_DAYS)).toContain('GpsBackupOld')
+  })
+
+  test.each([
+    ['with a backup of the day before', { ...data, [SECONDS]: '0x2880 172800x1440' }],
+    ['that is new', { gps_storage_data_bytes: '_x3000 5e9x1320' }],
+    ['that is gone', { gps_storage_data_bytes: '5e9x1500' }],
+  ])('%s does not', async (_, series) => {
+    expect(await firing(series, THREE_DAYS)).not.toContain('GpsBackupOld')
+  })
+
+  const FREE = 'gps_storage_free_bytes'
+
+  test.each([
+    ['fills by a fifth a day', { [FREE]: '100e9-14e6x4320' }],
+    ['is nearly full', { [FREE]: '9e8x4320' }],
+  ])('whose disk %s sets off GpsDiskFills', async (_, series) => {
+    expect(await firing(series, THREE_DAYS)).toContain('GpsDiskFills')
+  })
+
+  test('whose disk lasts for months, with a backup each night, does not', async () => {
+    const night = '100e9x180 97e9x1260'
+    const nights = [night, night.replaceAll('100', '99'), night.replaceAll('100', '98')].join(' ')
+    expect(await firing({ [FREE]: nights }, THREE_DAYS)).not.toContain('GpsDiskFills')
+  })
+})
+
+/** Promtool's list of the alerts that fire after a time of these series, which have a value each minute. */
+async function firing(
+  series: Record<string, string>,
+  { at = '14m', every = '1m' } = {},
+): Promise<string> {
   const folder = await ownDirectory()
   const file = join(folder, 'test.yaml')
   const input_series = Object.entries(series).map(([name, values]) => ({ series: name, values }))
   // Expects impossible alerts, so that promtool prints the real ones.
   const exp_samples = [{ labels: 'ALERTS', value: 0 }]
-  const promql_expr_test = [{ expr: 'ALERTS{alertstate="firing"}', eval_time: '14m', exp_samples }]
+  const promql_expr_test = [{ expr: 'ALERTS{alertstate="firing"}', eval_time: at, exp_samples }]
   const tests = [{ interval: '1m', input_series, promql_expr_test }]
-  await writeFile(file, JSON.stringify({ rule_files: [RULES], tests }))
+  const rules = { rule_files: [RULES], evaluation_interval: every }
+  await writeFile(file, JSON.stringify({ ...rules, tests }))
   const said = await run('promtool', ['test', 'rules', file]).catch(
     (failed: { stdout: string; stderr: string }) => failed,
   )

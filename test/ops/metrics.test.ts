@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
+import { exportData } from '../../embedded/worker/data-gauges.ts'
 import { exportSpool } from '../../ingest-api/spool-gauges.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import { startAdmin, type AdminHarness } from '../admin-api/admin-harness.ts'
@@ -63,9 +64,10 @@ const told = [...read('README.md').matchAll(/^\| `(\w+)` +\| (\w+) +\| ([\w, ]*)
 /** Prometheus knows these of itself: what it could scrape, and from where. */
 const OF_PROMETHEUS = { metric: 'up', labels: ['instance', 'job'] }
 
-/** The metrics of every process, and those that only an ingest API with a spool has. */
+/** The metrics of every process, and those of an ingest API with a spool and of a data directory. */
 const registry = createMetrics().registry
 exportSpool(registry, () => ({ events: 0, bytes: 0, oldestSeconds: 0 }))
+exportData(registry, '.')
 
 /** Every metric that a service serves, by name, with the names its parts have. */
 const served = new Map<string, string>()
