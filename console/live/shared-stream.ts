@@ -1,4 +1,3 @@
-import { askToSignIn, me } from './session.ts'
 import { electByLock } from './elect-by-lock.ts'
 import { elect, type Election, type ElectionMessage } from './elect.ts'
 import { openStream, RESUME_MS } from './open-stream.ts'
@@ -13,10 +12,10 @@ export type Connection =
   | { readonly kind: 'open'; readonly opening: string; readonly wholeSince: string }
   | { readonly kind: 'lost'; readonly since: number }
 
-type Told = { readonly name: string; readonly data: string }
+export type ToldEvent = { readonly name: string; readonly data: string }
 
 /** `id`: the mark of the last event. */
-type Events = { readonly events: readonly Told[]; readonly id: string }
+type Events = { readonly events: readonly ToldEvent[]; readonly id: string }
 type Message =
   ElectionMessage | Events | { readonly connection: Connection } | { readonly ask: 'connection' }
 
@@ -28,14 +27,19 @@ const EVENTS = ['position', 'device-status', 'rejection', 'device-erased']
  * is open.
  */
 export function shareStream({
+  operatorId,
   onEvents,
   onConnection,
+  onUnauthorized,
 }: {
-  onEvents: (events: readonly Told[]) => void
+  operatorId: string
+  onEvents: (events: readonly ToldEvent[]) => void
   onConnection: (connection: Connection) => void
+  /** Resolves with whether to continue. */
+  onUnauthorized: () => Promise<boolean>
 }): { close(): void } {
   // Another operator's tabs, in the moments before they reload, use another channel.
-  const channel = new BroadcastChannel(`gps-console-stream ${me.peek()?.operator.id ?? ''}`)
+  const channel = new BroadcastChannel(`gps-console-stream ${operatorId}`)
   const id = crypto.getRandomValues(new Uint32Array(4)).join('-')
   let connection: Connection = { kind: 'connecting' }
   let stream: { close(): void } | undefined
@@ -94,7 +98,7 @@ export function shareStream({
       onLost() {
         if (connection.kind !== 'lost') tell({ kind: 'lost', since: Date.now() })
       },
-      onUnauthorized: askToSignIn,
+      onUnauthorized,
     })
   }
 

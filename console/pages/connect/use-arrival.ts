@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import type { ApiFailure } from '../../core/failure.ts'
-import { fleet, listFailure, onStreamEvent, startLive, watchWords } from '../../live/live.ts'
+import { watchWords } from '../../live/announce-changes.ts'
+import { fleet, lister, onStreamEvent, startLive } from '../../live/live.ts'
 import type { LiveDevice } from '../../core/live-device.ts'
 import { useLoad } from '../../ui/use-load.ts'
 import type { Seen } from './outcome.ts'
@@ -37,7 +38,7 @@ export function useArrival(
   const rejections = [...(told === undefined ? [] : [told]), ...(data ?? [])]
   return {
     seen: { devices: seenDevices(deviceId), rejections },
-    failure: failure ?? listFailure.value,
+    failure: failure ?? lister.failure.value,
   }
 }
 

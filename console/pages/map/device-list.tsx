@@ -7,7 +7,7 @@ import {
 } from '@tanstack/virtual-core'
 import { keepOrder, sortDevices } from '../../core/choose-devices.ts'
 import type { LiveDevice } from '../../core/live-device.ts'
-import { watchWords } from '../../live/live.ts'
+import { watchWords } from '../../live/announce-changes.ts'
 import { DeviceRow } from './device-row.tsx'
 import { choice, pinned, searchText, select, selectedId, sort, statuses } from './map-state.ts'
 

@@ -4,7 +4,8 @@ import { LocateFixed, Maximize } from 'lucide'
 import type OlMap from 'ol/Map.js'
 import { isOneSpot } from '../../core/clusters.ts'
 import type { LiveDevice } from '../../core/live-device.ts'
-import { changed, isListed } from '../../live/live.ts'
+import { changed } from '../../live/announce-changes.ts'
+import { lister } from '../../live/live.ts'
 import { FleetPainter } from '../../map/fleet-painter.ts'
 import { MapHost } from '../../map/map-host.tsx'
 import { fitPoints, MAX_ZOOM, toMap } from '../../map/open-map.ts'
@@ -41,7 +42,7 @@ export function FleetMap(props: FleetMapProps) {
       }}
       paint={(map, painter) => {
         painter.paint({ devices: devices(), selected: selected() })
-        if (lastView === undefined && isListed.value && devices().length > 0) {
+        if (lastView === undefined && lister.isListed.value && devices().length > 0) {
           lastView = { center: [], zoom: 0 }
           fitPoints(map, devices())
         }

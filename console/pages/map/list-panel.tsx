@@ -1,7 +1,8 @@
 import { useRef, useState } from 'preact/hooks'
 import { ChevronUp, Search } from 'lucide'
 import { countByStatus, SORTS, STATUSES, type Sort } from '../../core/choose-devices.ts'
-import { fleet, isCut, isListed, listFailure, retryList, watchWords } from '../../live/live.ts'
+import { watchWords } from '../../live/announce-changes.ts'
+import { fleet, lister } from '../../live/live.ts'
 import { MOST_DEVICES } from '../../core/fleet.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Select } from '../../ui/select-field.tsx'
@@ -47,8 +48,8 @@ export function ListPanel() {
       <LiveBar />
       <Filters />
       <SelectedCard />
-      {listFailure.value !== undefined && fleet.devices.size > 0 && (
-        <FailedLine failure={listFailure.value} onRetry={retryList} />
+      {lister.failure.value !== undefined && fleet.devices.size > 0 && (
+        <FailedLine failure={lister.failure.value} onRetry={lister.retry} />
       )}
       <Content />
     </section>
@@ -90,7 +91,7 @@ function Filters() {
           </button>
         ))}
       </div>
-      {isCut.value && (
+      {lister.isCut.value && (
         <p class="notice row">The latest {MOST_DEVICES.toLocaleString('en')} devices are shown.</p>
       )}
     </div>
@@ -100,10 +101,10 @@ function Filters() {
 function Content() {
   watchWords()
   if (fleet.devices.size === 0) {
-    if (!isListed.value) {
-      const failure = listFailure.value
+    if (!lister.isListed.value) {
+      const failure = lister.failure.value
       if (failure === undefined) return <Loading what="Loading devices" />
-      return <Failed failure={failure} onRetry={retryList} />
+      return <Failed failure={failure} onRetry={lister.retry} />
     }
     return (
       <Empty title="No device has reported yet">

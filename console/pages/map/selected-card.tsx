@@ -1,6 +1,7 @@
 import { ArrowRight, Pin, X } from 'lucide'
 import { may } from '../../live/rights.ts'
-import { fleet, isListed, watchWords } from '../../live/live.ts'
+import { watchWords } from '../../live/announce-changes.ts'
+import { fleet, lister } from '../../live/live.ts'
 import { labelOf } from '../../core/live-device.ts'
 import { now } from '../../ui/clock.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
@@ -23,7 +24,7 @@ export function SelectedCard() {
   const id = selectedId.value
   if (id === undefined) return null
   const device = fleet.devices.get(id)
-  if (device === undefined) return isListed.value ? <Gone deviceId={id} /> : null
+  if (device === undefined) return lister.isListed.value ? <Gone deviceId={id} /> : null
   const { name, status, lastSeenMs, position } = device
   const coordinates = coordinatesText(position)
   return (

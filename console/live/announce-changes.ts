@@ -1,0 +1,39 @@
+import { signal } from '@preact/signals'
+
+const PAINT_EVERY_MS = 100
+const WORDS_EVERY_MS = 500
+
+/** Counts changes of the fleet, at most ten a second and only while the page is visible. */
+export const changed = signal(0)
+
+/** Like `changed`, for text that people read: at most twice a second. */
+export const changedWords = signal(0)
+
+/** For components that read the fleet: renders them again when its text changes. */
+export function watchWords(): number {
+  return changedWords.value
+}
+
+let painting: ReturnType<typeof setTimeout> | undefined
+let paintedAt = 0
+let telling: ReturnType<typeof setTimeout> | undefined
+let wordsAt = -Infinity
+
+/** Announces a change of the fleet: soon, and once for many changes. */
+export function markChanged(): void {
+  if (painting !== undefined || document.hidden) return
+  const waitMs = Math.max(0, paintedAt + PAINT_EVERY_MS - performance.now())
+  painting = setTimeout(() => {
+    painting = undefined
+    paintedAt = performance.now()
+    changed.value += 1
+    telling ??= setTimeout(
+      () => {
+        telling = undefined
+        wordsAt = performance.now()
+        changedWords.value += 1
+      },
+      Math.max(0, wordsAt + WORDS_EVERY_MS - paintedAt),
+    )
+  }, waitMs)
+}

@@ -1,0 +1,187 @@
+import { signal, type ReadonlySignal } from '@preact/signals'
+import { toFailure, type ApiFailure } from '../core/failure.ts'
+import { MOST_DEVICES, type Fleet } from '../core/fleet.ts'
+import type { ApiDevice } from '../core/live-device.ts'
+
+/** The lists of a fleet: which of them are read, and what came of them. */
+export type FleetLister = {
+  /**
+   * Whether a list has been read at all: only then does an empty fleet mean that there are no
+   * devices.
+   */
+  readonly isListed: ReadonlySignal<boolean>
+  /** Whether the list that belongs to the open stream has been read. */
+  readonly isCurrent: ReadonlySignal<boolean>
+  /** Why the last attempt to read the list failed; it is retried automatically. */
+  readonly failure: ReadonlySignal<ApiFailure | undefined>
+  /** Whether there are more devices than the page shows. */
+  readonly isCut: ReadonlySignal<boolean>
+  /**
+   * Reads the latest devices before the stream is open. Changes between the two are not missed: the
+   * list is read again once the stream is open.
+   */
+  readAhead(): void
+  /** The stream misses nothing since `since`: reads the list, unless this was done for `since`. */
+  listFor(since: string): void
+  /** The stream is lost: a list that is being read would not belong to the next one. */
+  stop(): void
+  /** Reads at once what could not be read. */
+  readonly retry: () => void
+  /** The stream brings new devices: the fleet is trimmed only after many. */
+  trim(): void
+  /** Ends all reading and forgets all devices. */
+  close(): void
+}
+
+type DevicePage = { readonly items: readonly ApiDevice[]; readonly nextCursor: string | null }
+
+const RETRY_MS = 3_000
+const LONGEST_RETRY_MS = 60_000
+/** A gap may follow a gap, and each of them requires a list. */
+const LIST_EVERY_MS = 30_000
+/** Devices of the stream beyond `MOST_DEVICES` before the fleet is trimmed. */
+const SPARE = 1_000
+
+export function listFleet({
+  fleet,
+  readPage,
+  serverNow,
+  onChange,
+  retryMs: firstRetryMs = RETRY_MS,
+  listEveryMs = LIST_EVERY_MS,
+}: {
+  readonly fleet: Fleet
+  /** Reads a page of the latest devices. */
+  readonly readPage: (cursor: string | undefined, signal: AbortSignal) => Promise<DevicePage>
+  readonly serverNow: () => number
+  readonly onChange: () => void
+  readonly retryMs?: number
+  readonly listEveryMs?: number
+}): FleetLister {
+  const isListed = signal(false)
+  const isCurrent = signal(false)
+  const failure = signal<ApiFailure | undefined>(undefined)
+  const isCut = signal(false)
+  let ahead: AbortController | undefined
+  let reading: AbortController | undefined
+  /** What the list read last, and the one being read, belong to. */
+  let listedSince = ''
+  let wantedSince = ''
+  let listedAt = 0
+  let endPause: (() => void) | undefined
+
+  function failed(thrown: unknown): void {
+    failure.value = toFailure(thrown)
+  }
+
+  async function readFirst(ending: AbortSignal): Promise<void> {
+    const list = fleet.list()
+    try {
+      const { items } = await readPage(undefined, ending)
+      if (ending.aborted) return
+      list.page(items, serverNow())
+      failure.value = undefined
+      onChange()
+    } catch (thrown) {
+      if (!ending.aborted) failed(thrown)
+    }
+  }
+
+  /** Reads the whole list again and again until it succeeds or the stream is lost. */
+  async function readUntilRead(ending: AbortSignal, waitMs: number): Promise<void> {
+    let retryMs = firstRetryMs
+    if (waitMs > 0) await pause(waitMs)
+    while (!ending.aborted) {
+      try {
+        listedAt = Date.now()
+        await readAll(ending)
+        if (ending.aborted) return
+        listedSince = wantedSince
+        failure.value = undefined
+        isCurrent.value = true
+        return
+      } catch (thrown) {
+        if (ending.aborted) return
+        failed(thrown)
+        await pause(Math.max(retryMs, (failure.value?.retryAt ?? 0) - Date.now()))
+        retryMs = Math.min(LONGEST_RETRY_MS, retryMs * 2)
+      }
+    }
+  }
+
+  async function readAll(ending: AbortSignal): Promise<void> {
+    const list = fleet.list()
+    let cursor: string | undefined
+    let read = 0
+    do {
+      const { items, nextCursor } = await readPage(cursor, ending)
+      if (ending.aborted) return
+      // A list read before the stream was open must not be applied after this one.
+      ahead?.abort()
+      list.page(items, serverNow())
+      read += items.length
+      cursor = nextCursor ?? undefined
+      onChange()
+    } while (cursor !== undefined && read < MOST_DEVICES)
+    isCut.value = cursor !== undefined
+    // The stream knows a device that reported meanwhile and so moved to the front, past the pages
+    // already read.
+    list.end()
+    isListed.value = true
+  }
+
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      endPause = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  function stop(): void {
+    reading?.abort()
+    endPause?.()
+  }
+
+  function readAhead(): void {
+    ahead = new AbortController()
+    readFirst(ahead.signal).catch(failed)
+  }
+
+  return {
+    isListed,
+    isCurrent,
+    failure,
+    isCut,
+    readAhead,
+    listFor(since) {
+      isCurrent.value = since === listedSince
+      const isUnderWay = reading?.signal.aborted === false
+      if (isCurrent.value || (isUnderWay && since === wantedSince)) return
+      stop()
+      wantedSince = since
+      reading = new AbortController()
+      const waitMs = isUnderWay ? Math.max(0, listedAt + listEveryMs - Date.now()) : 0
+      readUntilRead(reading.signal, waitMs).catch(failed)
+    },
+    stop,
+    retry() {
+      if (reading?.signal.aborted === false) endPause?.()
+      else readAhead()
+    },
+    trim() {
+      if (fleet.devices.size <= MOST_DEVICES + SPARE) return
+      fleet.trim(MOST_DEVICES)
+      isCut.value = true
+    },
+    close() {
+      ahead?.abort()
+      stop()
+      fleet.devices.clear()
+      isListed.value = false
+      listedSince = ''
+    },
+  }
+}

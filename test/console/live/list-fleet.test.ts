@@ -1,0 +1,139 @@
+import { describe, expect, test } from '@jest/globals'
+import { ApiFailure } from '../../../console/core/failure.ts'
+import { Fleet } from '../../../console/core/fleet.ts'
+import type { ApiDevice } from '../../../console/core/live-device.ts'
+import { listFleet } from '../../../console/live/list-fleet.ts'
+import { eventually } from '../../eventually.ts'
+
+const AT = '2026-01-31T12:00:00.000Z'
+
+function device(deviceId: string): ApiDevice {
+  return {
+    deviceId,
+    name: null,
+    status: 'online',
+    lastSeenAt: AT,
+    firstSeenAt: AT,
+    reportCount: 1,
+    disabled: false,
+    lastPosition: {
+      recordId: deviceId,
+      latitude: 1,
+      longitude: 2,
+      timestamp: AT,
+      receivedAt: AT,
+    },
+  }
+}
+
+type Answer = { items: ApiDevice[]; nextCursor: string | null }
+
+/** Pages are answered by the test, in the order in which they were asked for. */
+function lister() {
+  const fleet = new Fleet()
+  const asked: {
+    cursor: string | undefined
+    signal: AbortSignal
+    answer: (page: Answer) => void
+    fail: (failure: unknown) => void
+  }[] = []
+  const made = listFleet({
+    fleet,
+    readPage: (cursor, signal) =>
+      new Promise((answer, fail) => asked.push({ cursor, signal, answer, fail })),
+    serverNow: () => Date.parse(AT),
+    onChange: () => undefined,
+    retryMs: 60_000,
+    listEveryMs: 60_000,
+  })
+  return { fleet, asked, lister: made, ids: () => [...fleet.devices.keys()] }
+}
+
+const page = (...ids: string[]): Answer => ({ items: ids.map(device), nextCursor: null })
+
+describe('the lists of a fleet', () => {
+  test('a list is read page by page, and only then is the fleet current', async () => {
+    const { lister: list, asked, ids } = lister()
+    list.listFor('opening 1')
+    asked[0]?.answer({ ...page('a'), nextCursor: 'next' })
+    await eventually(() => asked.length === 2)
+    expect([asked[1]?.cursor, ids(), list.isCurrent.value]).toEqual(['next', ['a'], false])
+    asked[1]?.answer(page('b'))
+    await eventually(() => list.isCurrent.value)
+    expect([ids(), list.isListed.value, list.isCut.value]).toEqual([['a', 'b'], true, false])
+  })
+
+  test('a stream that was resumed without a loss needs no other list', async () => {
+    const { lister: list, asked } = lister()
+    list.listFor('opening 1')
+    asked[0]?.answer(page('a'))
+    await eventually(() => list.isCurrent.value)
+    list.stop()
+    list.listFor('opening 1')
+    expect([asked.length, list.isCurrent.value]).toEqual([1, true])
+  })
+
+  test('a lost stream ends the reading, and what still comes of it changes nothing', async () => {
+    const { lister: list, asked, ids } = lister()
+    list.listFor('opening 1')
+    list.stop()
+    expect(asked[0]?.signal.aborted).toBe(true)
+    asked[0]?.answer(page('late'))
+    list.listFor('opening 2')
+    asked[1]?.answer(page('a'))
+    await eventually(() => list.isCurrent.value)
+    expect(ids()).toEqual(['a'])
+  })
+
+  test('many gaps in a row wait for one list, which retrying reads at once', async () => {
+    const { lister: list, asked } = lister()
+    list.listFor('opening 1')
+    asked[0]?.answer(page('a'))
+    await eventually(() => list.isCurrent.value)
+    for (const gap of ['gap 1', 'gap 2', 'gap 3']) list.listFor(gap)
+    expect([asked.length, list.isCurrent.value]).toEqual([1, false])
+    list.retry()
+    await eventually(() => asked.length === 2)
+    asked[1]?.answer(page('b'))
+    await eventually(() => list.isCurrent.value)
+    list.listFor('gap 3')
+    expect([asked.length, list.isCurrent.value]).toEqual([2, true])
+  })
+
+  test('a failure is told, and reading is tried again at once when asked', async () => {
+    const { lister: list, asked } = lister()
+    list.listFor('opening 1')
+    asked[0]?.fail(new ApiFailure('no', { status: 503, error: 'SERVICE_UNAVAILABLE' }))
+    await eventually(() => list.failure.value?.status === 503)
+    await eventually(() => {
+      list.retry()
+      return asked.length === 2
+    })
+    asked[1]?.answer(page('a'))
+    await eventually(() => list.isCurrent.value)
+    expect(list.failure.value).toBeUndefined()
+  })
+
+  test('the latest devices read ahead do not undo the list that follows', async () => {
+    const { lister: list, asked, ids } = lister()
+    list.readAhead()
+    list.listFor('opening 1')
+    asked[1]?.answer(page('a'))
+    await eventually(() => list.isCurrent.value)
+    asked[0]?.answer(page('erased meanwhile'))
+    await Promise.resolve()
+    expect([ids(), asked[0]?.signal.aborted]).toEqual([['a'], true])
+  })
+
+  test('closing ends what is being read and forgets the devices', async () => {
+    const { lister: list, asked, ids } = lister()
+    list.listFor('opening 1')
+    asked[0]?.answer(page('a'))
+    await eventually(() => list.isCurrent.value)
+    list.listFor('opening 2')
+    list.close()
+    expect([ids(), list.isListed.value]).toEqual([[], false])
+    list.listFor('opening 1')
+    await eventually(() => asked.length === 2)
+  })
+})
