@@ -1,7 +1,7 @@
 import { CircleUserRound } from 'lucide'
 import { me, signOut } from '../live/session.ts'
 import { passwordIsOpen } from '../pages/sign-in/change-password.tsx'
-import { ThemeChoice, ZoneChoice } from '../ui/choices.tsx'
+import { ClockChoice, LengthChoice, SpeedChoice, ThemeChoice, ZoneChoice } from '../ui/choices.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Isolated } from '../ui/isolated.tsx'
 import { FailedLine } from '../ui/states.tsx'
@@ -28,7 +28,12 @@ export function AccountMenu() {
             <Isolated>{account.name}</Isolated>
           </span>
         </p>
-        <ThemeChoice />
+        <div class="menu-choices">
+          <SpeedChoice />
+          <LengthChoice />
+          <ClockChoice />
+          <ThemeChoice />
+        </div>
         <ZoneChoice />
         <div class="menu-links">
           <button type="button" class="plain" onClick={() => (helpIsOpen.value = true)}>

@@ -1,5 +1,5 @@
 import { KNOWN_ATTRIBUTES } from '../../schemas/known-attributes.ts'
-import { metresText } from './measures.ts'
+import { distanceText, METRIC, numberText } from './measures.ts'
 
 /** What else a device knows, by name. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>
@@ -15,12 +15,16 @@ export function attributeName(name: string): string {
 }
 
 /** A value with its unit, if the name has one: `21.5 °C`, `yes`, `driving`. */
-export function attributeText(name: string, value: string | number | boolean): string {
+export function attributeText(
+  name: string,
+  value: string | number | boolean,
+  units = METRIC,
+): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value === 'string') return value
   const unit = known(name)?.unit
-  if (unit === 'm') return metresText(value) ?? ''
-  const number = value.toLocaleString('en', { maximumFractionDigits: 3 })
+  if (unit === 'm') return distanceText(value, units) ?? ''
+  const number = numberText(value, units, 3)
   return unit === undefined ? number : `${number} ${unit}`
 }
 

@@ -1,19 +1,98 @@
-/** Measurements in words; an absent one is none. */
+/** Measurements in words; an absent one is none. Numbers are written as the browser's language does. */
 
-/** From metres a second to `36 km/h`. */
-export function speedText(metresPerSecond: number | undefined): string | undefined {
-  return metresPerSecond === undefined ? undefined : `${Math.round(metresPerSecond * 3.6)} km/h`
+export const SPEED_UNITS = ['km/h', 'mph', 'knots'] as const
+export const LENGTH_UNITS = ['metres', 'feet'] as const
+
+/** The units of an operator's choice, and whose numbers: without `locale` those of the browser. */
+export type Units = {
+  readonly speed: (typeof SPEED_UNITS)[number]
+  readonly length: (typeof LENGTH_UNITS)[number]
+  readonly locale?: string
+}
+
+export const METRIC: Units = { speed: 'km/h', length: 'metres' }
+
+const KILOMETRE = 1_000
+const MILE = 1_609.344
+const FOOT = 0.3048
+/** Below it a distance is told in metres or feet. */
+const SHORT = { metres: KILOMETRE, feet: MILE / 10 }
+
+const PER_METRE_A_SECOND = { 'km/h': 3.6, mph: 3_600 / MILE, knots: 3_600 / 1_852 }
+
+/** From metres a second to the number in a unit: for the axis of a plot. */
+export function speedIn(unit: Units['speed'], metresPerSecond: number): number {
+  return metresPerSecond * PER_METRE_A_SECOND[unit]
+}
+
+/** From metres to the number in metres or feet: for the axis of a plot. */
+export function lengthIn(unit: Units['length'], metres: number): number {
+  return unit === 'feet' ? metres / FOOT : metres
+}
+
+/** From metres a second to `36 km/h`, `22 mph` or `19 kn`. */
+export function speedText(metresPerSecond: number | undefined, units = METRIC): string | undefined {
+  if (metresPerSecond === undefined) return undefined
+  const number = speedIn(units.speed, metresPerSecond)
+  if (units.speed === 'knots') return `${numberText(number, units)} kn`
+  return withUnit(number, units.speed === 'mph' ? 'mile-per-hour' : 'kilometer-per-hour', units)
+}
+
+/** A height or an accuracy, from metres to `1,820 m` or `5,971 ft`. */
+export function lengthText(metres: number | undefined, units = METRIC): string | undefined {
+  if (metres === undefined) return undefined
+  return withUnit(lengthIn(units.length, metres), units.length === 'feet' ? 'foot' : 'meter', units)
+}
+
+/** A way, from metres to `969 m` and `10.0 km`, or `318 ft` and `6.2 mi`. */
+export function distanceText(metres: number | undefined, units = METRIC): string | undefined {
+  if (metres === undefined || Math.round(metres) < SHORT[units.length]) {
+    return lengthText(metres, units)
+  }
+  const number = units.length === 'feet' ? metres / MILE : metres / KILOMETRE
+  return withUnit(number, units.length === 'feet' ? 'mile' : 'kilometer', units, 1)
+}
+
+/** A number of anything with at most so many decimals: `12,345`. */
+export function numberText(number: number, { locale } = METRIC, decimals = 0): string {
+  return formatFor(locale, undefined, 0, decimals).format(number)
+}
+
+function withUnit(number: number, unit: string, { locale }: Units, digits = 0): string {
+  return formatFor(locale, unit, digits, digits).format(number)
+}
+
+const formats = new Map<string, Intl.NumberFormat>()
+
+/** Kept, because making one takes longer than a thousand numbers. */
+function formatFor(
+  locale: string | undefined,
+  unit: string | undefined,
+  minimumFractionDigits: number,
+  maximumFractionDigits: number,
+): Intl.NumberFormat {
+  const name = `${locale} ${unit} ${minimumFractionDigits} ${maximumFractionDigits}`
+  const format =
+    formats.get(name) ??
+    new Intl.NumberFormat(locale, {
+      ...(unit !== undefined && { style: 'unit', unit }),
+      minimumFractionDigits,
+      maximumFractionDigits,
+      // No minus before a zero.
+      signDisplay: 'negative',
+    })
+  formats.set(name, format)
+  return format
+}
+
+/** Metres as they are written without a choice of units. */
+export function metresText(metres: number | undefined): string | undefined {
+  return distanceText(metres)
 }
 
 /** From a fraction to `80 %`. */
 export function batteryText(fraction: number | undefined): string | undefined {
   return fraction === undefined ? undefined : `${Math.round(fraction * 100)} %`
-}
-
-export function metresText(metres: number | undefined): string | undefined {
-  if (metres === undefined) return undefined
-  if (Math.abs(metres) < 10_000) return `${Math.round(metres)} m`
-  return `${(metres / 1_000).toFixed(1)} km`
 }
 
 /** `52.51630, 13.37770`: precise to 1 m, in the format that other programs accept. */

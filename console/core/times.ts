@@ -20,8 +20,8 @@ export function duration(ms: number): string {
 }
 
 /** `2026-01-31 12:30:05` in the zone. */
-export function dateTime(ms: number, zone: string): string {
-  return Number.isFinite(ms) ? `${date(ms, zone)} ${time(ms, zone)}` : 'an unknown time'
+export function dateTime(ms: number, zone: string, clock: Clock = '24'): string {
+  return Number.isFinite(ms) ? `${date(ms, zone)} ${clockText(ms, zone, clock)}` : 'an unknown time'
 }
 
 /** `2026-01-31` in the zone. */
@@ -34,6 +34,17 @@ export function date(ms: number, zone: string): string {
 export function time(ms: number, zone: string): string {
   const { hour = '', minute = '', second = '' } = parts(ms, zone)
   return `${hour}:${minute}:${second}`
+}
+
+export const CLOCKS = ['24', '12'] as const
+export type Clock = (typeof CLOCKS)[number]
+
+/** `14:05:30` or `2:05:30 pm` in the zone; without seconds if they are of no interest. */
+export function clockText(ms: number, zone: string, clock: Clock, hasSeconds = true): string {
+  const [hour = '', ...rest] = time(ms, zone).split(':')
+  const minutes = rest.slice(0, hasSeconds ? 2 : 1).join(':')
+  if (clock === '24') return `${hour}:${minutes}`
+  return `${Number(hour) % 12 || 12}:${minutes} ${Number(hour) < 12 ? 'am' : 'pm'}`
 }
 
 /** The zone's offset from UTC at that time: `UTC+01:00`. */

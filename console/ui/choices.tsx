@@ -1,38 +1,48 @@
-import { theme, THEMES, zoneChoice, type Theme } from './preferences.ts'
-import { SelectField } from './select-field.tsx'
+import type { Signal } from '@preact/signals'
+import { clockHours, lengthUnit, speedUnit, theme, zoneChoice } from './preferences.ts'
+import { SelectField, type Options } from './select-field.tsx'
 
-const WORDS: Readonly<Record<Theme, string>> = {
-  system: 'As the system',
-  light: 'Light',
-  dark: 'Dark',
-}
+/** The fields in which an operator chooses how this browser shows everything. */
 
-export function ThemeChoice() {
-  return (
-    <SelectField
-      name="theme"
-      label="Theme"
-      options={THEMES.map((one) => [one, WORDS[one]])}
-      value={theme.value}
-      onChange={(next) => (theme.value = next as Theme)}
-    />
-  )
-}
+const THEMES = { system: 'As the system', light: 'Light', dark: 'Dark' }
+const SPEEDS = { 'km/h': 'km/h', mph: 'mph', knots: 'Knots' }
+const LENGTHS = { metres: 'Metres, km', feet: 'Feet, miles' }
+const CLOCKS = { '24': '24 hours', '12': '12 hours' }
+
+export const ThemeChoice = choice('theme', 'Theme', theme, THEMES)
+export const SpeedChoice = choice('speed', 'Speeds', speedUnit, SPEEDS)
+export const LengthChoice = choice('length', 'Distances', lengthUnit, LENGTHS)
+export const ClockChoice = choice('clock', 'Clock', clockHours, CLOCKS)
 
 export function ZoneChoice() {
   const local = Intl.DateTimeFormat().resolvedOptions().timeZone
   const names = Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')
-  return (
-    <SelectField
-      name="zone"
-      label="Time zone"
-      options={[
-        ['local', `Of this device (${local})`],
-        ['UTC', 'UTC'],
-        ...names.map((name) => [name, name.replaceAll('_', ' ')] as const),
-      ]}
-      value={zoneChoice.value}
-      onChange={(next) => (zoneChoice.value = next)}
-    />
-  )
+  const options: Options = [
+    ['local', `Of this device (${local})`],
+    ['UTC', 'UTC'],
+    ...names.map((name) => [name, name.replaceAll('_', ' ')] as const),
+  ]
+  return <Chosen name="zone" label="Time zone" of={zoneChoice} options={options} />
+}
+
+function choice<T extends string>(
+  name: string,
+  label: string,
+  of: Signal<T>,
+  words: Readonly<Record<T, string>>,
+) {
+  const options = Object.entries<string>(words)
+  return () => <Chosen {...{ name, label, of, options }} />
+}
+
+function Chosen<T extends string>({
+  of,
+  ...field
+}: {
+  name: string
+  label: string
+  of: Signal<T>
+  options: Options
+}) {
+  return <SelectField {...field} value={of.value} onChange={(next) => (of.value = next as T)} />
 }

@@ -1,14 +1,13 @@
 import { effect, signal } from '@preact/signals'
+import { LENGTH_UNITS, SPEED_UNITS } from '../core/measures.ts'
+import { CLOCKS } from '../core/times.ts'
 
 /** The operator's settings in this browser, shared by all its tabs. */
-export const THEMES = ['system', 'light', 'dark'] as const
-export type Theme = (typeof THEMES)[number]
 
-export const theme = kept<Theme>(
-  'theme',
-  'system',
-  (text) => THEMES.find((one) => one === text) ?? 'system',
-)
+export const theme = keptChoice('theme', ['system', 'light', 'dark'])
+export const speedUnit = keptChoice('speed', SPEED_UNITS)
+export const lengthUnit = keptChoice('length', LENGTH_UNITS)
+export const clockHours = keptChoice('clock', CLOCKS)
 
 /** `local`, `UTC` or a name such as `Europe/Vienna`. */
 export const zoneChoice = kept('zone', 'local', (text) => (isZone(text) ? text : 'local'))
@@ -45,6 +44,11 @@ export function kept<T extends string>(name: string, standard: T, read: (text: s
     if (event.key === key) value.value = load()
   })
   return value
+}
+
+/** One of a few texts, at first the first of them. */
+function keptChoice<const T extends string>(name: string, choices: readonly [T, ...T[]]) {
+  return kept<T>(name, choices[0], (text) => choices.find((one) => one === text) ?? choices[0])
 }
 
 function isZone(name: string): boolean {

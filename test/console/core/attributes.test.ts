@@ -5,6 +5,9 @@ import {
   attributeTitle,
   inShownOrder,
 } from '../../../console/core/attributes.ts'
+import { METRIC, type Units } from '../../../console/core/measures.ts'
+
+const ENGLISH: Units = { ...METRIC, locale: 'en' }
 
 test.each([
   ['engineHours', 'Engine hours', 'Engine hours, h'],
@@ -18,13 +21,17 @@ test.each([
 
 test.each([
   ['temperature', 21.25, '21.25 °C'],
-  ['odometer', 123_456_789, '123456.8 km'],
+  ['odometer', 123_456_789, '123,456.8 km'],
   ['satellites', 11, '11'],
   ['ignition', false, 'no'],
   ['activity', 'driving', 'driving'],
   ['doors', 3, '3'],
 ])('the value of %s %p is told as %s', (name, value, text) => {
-  expect(attributeText(name, value)).toBe(text)
+  expect(attributeText(name, value, ENGLISH)).toBe(text)
+})
+
+test('an attribute that is a way is told in the units of choice', () => {
+  expect(attributeText('odometer', 9_969, { ...ENGLISH, length: 'feet' })).toBe('6.2 mi')
 })
 
 test('attributes with an agreed meaning come first, each kind by name', () => {

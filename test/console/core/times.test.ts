@@ -1,5 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
-import { ago, date, dateTime, duration, offset, time } from '../../../console/core/times.ts'
+import {
+  ago,
+  clockText,
+  date,
+  dateTime,
+  duration,
+  offset,
+  time,
+} from '../../../console/core/times.ts'
 
 const NOON = Date.parse('2026-01-31T12:30:05.678Z')
 
@@ -52,5 +60,20 @@ describe('a moment in a time zone', () => {
 
   test('a time that is no number is called unknown', () => {
     expect(dateTime(NaN, 'UTC')).toBe('an unknown time')
+  })
+
+  test.each([
+    ['00:00', '12:00 am'],
+    ['00:59', '12:59 am'],
+    ['11:59', '11:59 am'],
+    ['12:00', '12:00 pm'],
+    ['14:05', '2:05 pm'],
+    ['23:59', '11:59 pm'],
+  ])('%s is %s on a clock of 12 hours', (of24, of12) => {
+    const ms = Date.parse(`2026-01-31T${of24}:07Z`)
+    expect(clockText(ms, 'UTC', '12', false)).toBe(of12)
+    expect(clockText(ms, 'UTC', '24', false)).toBe(of24)
+    expect(clockText(ms, 'UTC', '12')).toBe(of12.replace(' ', ':07 '))
+    expect(dateTime(ms, 'UTC', '12')).toBe(`2026-01-31 ${of12.replace(' ', ':07 ')}`)
   })
 })

@@ -1,0 +1,46 @@
+import { attributeText } from '../core/attributes.ts'
+import { distanceText, lengthText, numberText, speedText, type Units } from '../core/measures.ts'
+import { clockText, dateTime } from '../core/times.ts'
+import { clockHours, lengthUnit, shownZone, speedUnit } from './preferences.ts'
+
+/**
+ * Measures and times as the operator has chosen them in the account menu. A component that calls one
+ * of these is drawn again when the choice changes.
+ */
+
+export function shownUnits(): Units {
+  return { speed: speedUnit.value, length: lengthUnit.value }
+}
+
+/** From metres a second. */
+export function shownSpeed(metresPerSecond: number | undefined): string | undefined {
+  return speedText(metresPerSecond, shownUnits())
+}
+
+/** A way, from metres: `969 m`, `10.0 km`. */
+export function shownDistance(metres: number | undefined): string | undefined {
+  return distanceText(metres, shownUnits())
+}
+
+/** A height or an accuracy, from metres: `1,820 m`. */
+export function shownLength(metres: number | undefined): string | undefined {
+  return lengthText(metres, shownUnits())
+}
+
+export function shownNumber(number: number): string {
+  return numberText(number, shownUnits())
+}
+
+export function shownAttribute(name: string, value: string | number | boolean): string {
+  return attributeText(name, value, shownUnits())
+}
+
+/** `14:05:30` or `2:05:30 pm`. */
+export function shownClock(ms: number, { hasSeconds = true } = {}): string {
+  return clockText(ms, shownZone(), clockHours.value, hasSeconds)
+}
+
+/** `2026-01-31 14:05:30` or `2026-01-31 2:05:30 pm`. */
+export function shownDateTime(ms: number): string {
+  return dateTime(ms, shownZone(), clockHours.value)
+}

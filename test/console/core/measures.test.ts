@@ -1,0 +1,77 @@
+import { expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import {
+  distanceText,
+  lengthIn,
+  lengthText,
+  numberText,
+  speedIn,
+  speedText,
+  type Units,
+} from '../../../console/core/measures.ts'
+
+const METRIC: Units = { speed: 'km/h', length: 'metres', locale: 'en' }
+const FEET: Units = { ...METRIC, length: 'feet' }
+
+test.each([
+  ['km/h', 10, '36 km/h'],
+  ['mph', 10, '22 mph'],
+  ['knots', 10, '19 kn'],
+  ['km/h', 0, '0 km/h'],
+] as const)('in %s, %d m/s are %s', (speed, metresPerSecond, text) => {
+  expect(speedText(metresPerSecond, { ...METRIC, speed })).toBe(text)
+})
+
+test.each([
+  [0, '0 m', '0 ft'],
+  [969, '969 m', '0.6 mi'],
+  [999.4, '999 m', '0.6 mi'],
+  [999.6, '1.0 km', '0.6 mi'],
+  [9_969, '10.0 km', '6.2 mi'],
+  [322_000, '322.0 km', '200.1 mi'],
+  [1_234_567, '1,234.6 km', '767.1 mi'],
+])('a way of %d m is %s, or %s', (metres, metric, feet) => {
+  expect([distanceText(metres, METRIC), distanceText(metres, FEET)]).toEqual([metric, feet])
+})
+
+test('a height stays in metres or feet, however high, and may be below zero', () => {
+  expect(lengthText(8_848.86, METRIC)).toBe('8,849 m')
+  expect(lengthText(8_848.86, FEET)).toBe('29,032 ft')
+  expect(lengthText(-12, METRIC)).toBe('-12 m')
+  expect(lengthText(-0.3, METRIC)).toBe('0 m')
+})
+
+test('numbers are written as the language does', () => {
+  const german = { ...METRIC, locale: 'de' }
+  expect(distanceText(1_234_567, german)).toBe('1.234,6 km')
+  expect(numberText(12_345, german)).toBe('12.345')
+  expect(numberText(12_345, METRIC)).toBe('12,345')
+})
+
+test('an absent measurement has no text', () => {
+  expect([speedText(undefined), lengthText(undefined), distanceText(undefined)]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ])
+})
+
+test('a longer way is never told as a shorter one, nor as more metres than a kilometre has', () => {
+  const metres = fc.double({ min: 0, max: 2_000_000, noNaN: true })
+  fc.assert(
+    fc.property(metres, metres, (one, other) => {
+      const told = (way: number) => {
+        const text = (distanceText(way, METRIC) ?? '').replaceAll(',', '')
+        return parseFloat(text) * (text.endsWith(' km') ? 1_000 : 1)
+      }
+      expect(told(Math.min(one, other))).toBeLessThanOrEqual(told(Math.max(one, other)))
+      expect(Math.abs(told(one) - one)).toBeLessThanOrEqual(one < 999.5 ? 0.5 : 50.001)
+    }),
+  )
+})
+
+test('plots get plain numbers', () => {
+  expect(speedIn('mph', 10)).toBeCloseTo(22.369)
+  expect(lengthIn('feet', 100)).toBeCloseTo(328.084)
+  expect(lengthIn('metres', 100)).toBe(100)
+})
