@@ -27,7 +27,7 @@ export class Fleet {
   position({ deviceId, ...position }: ApiRecord, now: number): void {
     const device = this.#seen(deviceId, position)
     hear(device, Date.parse(position.receivedAt), now)
-    if (isLater(position, device.position)) moveTo(device, position)
+    if (isLater(position, device.position)) moveTo(device, position, { isNext: true })
   }
 
   /** Applies a status from the stream. */
@@ -36,7 +36,8 @@ export class Fleet {
     device.settingsAt = this.#step
     settle(device, told)
     hear(device, Date.parse(told.lastSeenAt), now)
-    if (isLater(told.lastPosition, device.position)) moveTo(device, told.lastPosition)
+    if (isLater(told.lastPosition, device.position))
+      moveTo(device, told.lastPosition, { isNext: false })
   }
 
   erased(deviceId: string): void {
@@ -57,7 +58,8 @@ export class Fleet {
           const device = this.#get(item.deviceId, item.lastPosition)
           if (device.settingsAt <= begun) settle(device, item)
           hear(device, Date.parse(item.lastSeenAt), now)
-          if (isLater(item.lastPosition, device.position)) moveTo(device, item.lastPosition)
+          if (isLater(item.lastPosition, device.position))
+            moveTo(device, item.lastPosition, { isNext: false })
         }
       },
       end: () => {

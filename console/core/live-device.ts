@@ -1,6 +1,7 @@
 import { livenessOf, type Liveness } from '../../schemas/liveness.ts'
 import type { components } from '../api/schema.ts'
 import { toMercator } from './mercator.ts'
+import { motionAfter, type Motion } from './motion.ts'
 
 export type ApiDevice = components['schemas']['Device']
 export type ApiPosition = components['schemas']['LastPosition']
@@ -20,6 +21,7 @@ export type LiveDevice = {
   firstSeenAt: string
   lastSeenMs: number
   position: ApiPosition
+  motion: Motion
   status: ShownStatus
   /**
    * The device's location on the map: Web Mercator, 0 to 1 from west to east and from north to
@@ -45,14 +47,13 @@ export function newDevice(deviceId: string, position: ApiPosition): LiveDevice {
     firstSeenAt: seenAt,
     lastSeenMs: Date.parse(seenAt),
     position,
+    motion: motionAfter(undefined, position, { atMs: Date.parse(trueAt(position)), isNext: false }),
     status: 'online',
-    x: 0,
-    y: 0,
+    ...toMercator(position.longitude, position.latitude),
     words: '',
     toldAt: -1,
     settingsAt: -1,
   }
-  moveTo(device, position)
   rename(device, null)
   return device
 }
@@ -67,8 +68,15 @@ export function rename(device: LiveDevice, name: string | null): void {
   device.words = `${name ?? ''}\n${device.deviceId}`.normalize('NFC').toLowerCase()
 }
 
-export function moveTo(device: LiveDevice, position: ApiPosition): void {
+/** @param isNext whether no position between this one and the last is missing. */
+export function moveTo(
+  device: LiveDevice,
+  position: ApiPosition,
+  { isNext }: { readonly isNext: boolean },
+): void {
   device.position = position
+  const atMs = Date.parse(trueAt(position))
+  device.motion = motionAfter(device.motion, position, { atMs, isNext })
   const { x, y } = toMercator(position.longitude, position.latitude)
   device.x = x
   device.y = y

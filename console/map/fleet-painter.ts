@@ -1,5 +1,6 @@
 import type OlMap from 'ol/Map.js'
 import type { LiveDevice } from '../core/live-device.ts'
+import { motionText } from '../core/device-words.ts'
 import { labelOf } from '../core/live-device.ts'
 import { clusters, TILE_PIXELS, type Cluster } from '../core/clusters.ts'
 import {
@@ -18,6 +19,7 @@ import { palette } from '../ui/palette.ts'
 export type Shown = {
   readonly devices: readonly LiveDevice[]
   readonly selected: LiveDevice | undefined
+  readonly now: number
 }
 
 type Placed = { readonly cluster: Cluster<LiveDevice>; readonly x: number; readonly y: number }
@@ -32,7 +34,7 @@ const MARGIN_PIXELS = 40
  */
 export class FleetPainter {
   readonly #canvas: MapCanvas
-  #shown: Shown = { devices: [], selected: undefined }
+  #shown: Shown = { devices: [], selected: undefined, now: 0 }
   #grouped: { level: number; clusters: Cluster<LiveDevice>[] } | undefined
   #placed: Placed[] = []
 
@@ -94,7 +96,7 @@ export class FleetPainter {
 
   #draw(context: CanvasRenderingContext2D, { world }: MapView): void {
     const colours = palette.peek()
-    const { selected } = this.#shown
+    const { selected, now } = this.#shown
     const singles = this.#placed.flatMap(({ cluster: { devices }, x, y }) => {
       const [device] = devices
       return devices.length === 1 && device !== undefined ? [{ device, x, y }] : []
@@ -124,7 +126,8 @@ export class FleetPainter {
     const areFew = singles.length <= LABELLED_AT_MOST
     for (const { device, x, y } of singles) {
       if (!areFew && device !== selected) continue
-      drawLabel(context, x, y, { text: labelOf(device), obstacles }, colours)
+      const label = { text: labelOf(device), note: motionText(device, now), obstacles }
+      drawLabel(context, x, y, label, colours)
     }
   }
 }

@@ -6,6 +6,7 @@ import { may } from '../../live/rights.ts'
 import { watchWords } from '../../live/announce-changes.ts'
 import { fleet, onStreamEvent, startLive } from '../../live/live.ts'
 import { now } from '../../ui/clock.ts'
+import { connectionText, motionText } from '../../core/device-words.ts'
 import { dayBounds, isDay } from '../../core/days.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { ShareLink } from './share-link.tsx'
@@ -15,7 +16,7 @@ import { shownZone } from '../../ui/preferences.ts'
 import { place } from '../../ui/router.ts'
 import { Empty, Failed, Loading } from '../../ui/states.tsx'
 import { StatusShape } from '../../ui/status-shape.tsx'
-import { ago, date } from '../../core/times.ts'
+import { date } from '../../core/times.ts'
 import { useLoad } from '../../ui/use-load.ts'
 import { DayPicker } from './day-picker.tsx'
 import { LastPosition } from './last-position.tsx'
@@ -55,6 +56,7 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
   }
   const status = live?.status ?? (data.disabled ? 'disabled' : data.status)
   const lastSeenMs = live?.lastSeenMs ?? Date.parse(data.lastSeenAt)
+  const motion = live && motionText(live, now.value)
   return (
     <div class="device-page">
       <header class="device-header row">
@@ -70,7 +72,8 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
             <Isolated>{data.name ?? deviceId}</Isolated>
           </h1>
           <p class="quiet">
-            <StatusShape status={status} /> {status}, {ago(lastSeenMs, now.value)}
+            <StatusShape status={status} /> {connectionText({ status, lastSeenMs }, now.value)}
+            {motion !== undefined && ` · ${motion}`}
             {data.name !== null && (
               <>
                 {' · '}

@@ -3,11 +3,11 @@ import { labelOf, type LiveDevice } from '../../core/live-device.ts'
 import { now } from '../../ui/clock.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
-import { batteryText, speedText } from '../../core/measures.ts'
+import { connectionText, motionText } from '../../core/device-words.ts'
+import { batteryText } from '../../core/measures.ts'
 import { StatusShape } from '../../ui/status-shape.tsx'
-import { ago } from '../../core/times.ts'
 
-/** One device of the list: its name, its status, its last report, its speed. */
+/** One device of the list: its name, its connection, whether it moves. */
 export function DeviceRow({
   device,
   isSelected,
@@ -19,8 +19,8 @@ export function DeviceRow({
   isPinned: boolean
   onSelect: () => void
 }) {
-  const { deviceId, name, status, lastSeenMs, position } = device
-  const details = [speedText(position.speed), batteryText(position.battery)].filter(Boolean)
+  const { deviceId, name, status, position } = device
+  const details = [motionText(device, now.value), batteryText(position.battery)].filter(Boolean)
   return (
     <button
       type="button"
@@ -33,9 +33,7 @@ export function DeviceRow({
         {isPinned && <Icon of={Pin} small />}
         <Isolated class="one-line">{labelOf(device)}</Isolated>
       </span>
-      <span class="device-when note">
-        {status}, {ago(lastSeenMs, now.value)}
-      </span>
+      <span class="device-when note">{connectionText(device, now.value)}</span>
       <span class="device-id note">
         {name !== null && <Isolated class="one-line">{deviceId}</Isolated>}
       </span>

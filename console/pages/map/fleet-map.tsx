@@ -9,6 +9,7 @@ import { lister } from '../../live/live.ts'
 import { FleetPainter } from '../../map/fleet-painter.ts'
 import { MapHost } from '../../map/map-host.tsx'
 import { fitPoints, MAX_ZOOM, toMap } from '../../map/open-map.ts'
+import { now } from '../../ui/clock.ts'
 import { IconButton } from '../../ui/icon-button.tsx'
 
 /** The last view of the map, kept while other pages are open. */
@@ -41,7 +42,7 @@ export function FleetMap(props: FleetMapProps) {
         return openFleet(map, () => latest.current)
       }}
       paint={(map, painter) => {
-        painter.paint({ devices: devices(), selected: selected() })
+        painter.paint({ devices: devices(), selected: selected(), now: now.peek() })
         if (lastView === undefined && lister.isListed.value && devices().length > 0) {
           lastView = { center: [], zoom: 0 }
           fitPoints(map, devices())

@@ -3,6 +3,7 @@ import { ChevronUp, Search } from 'lucide'
 import { countByStatus, SORTS, STATUSES, type Sort } from '../../core/choose-devices.ts'
 import { watchWords } from '../../live/announce-changes.ts'
 import { fleet, lister } from '../../live/live.ts'
+import { STATUS_WORDS } from '../../core/device-words.ts'
 import { MOST_DEVICES } from '../../core/fleet.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Select } from '../../ui/select-field.tsx'
@@ -87,7 +88,8 @@ function Filters() {
             onClick={() => toggleStatus(status)}
           >
             <StatusShape status={status} />
-            <span class="number">{counts[status]}</span> <span class="word note">{status}</span>
+            <span class="number">{counts[status]}</span>{' '}
+            <span class="word note">{STATUS_WORDS[status]}</span>
           </button>
         ))}
       </div>

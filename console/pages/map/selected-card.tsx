@@ -9,11 +9,11 @@ import { Facts } from '../../ui/facts.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { IconButton } from '../../ui/icon-button.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
-import { batteryText, coordinatesText, metresText, speedText } from '../../core/measures.ts'
+import { connectionText, motionText } from '../../core/device-words.ts'
+import { batteryText, coordinatesText, metresText } from '../../core/measures.ts'
 import { devicePath } from '../../ui/router.ts'
 import { ShareLink } from '../device/share-link.tsx'
 import { StatusShape } from '../../ui/status-shape.tsx'
-import { ago } from '../../core/times.ts'
 import { attributeFacts } from '../device/attribute-facts.tsx'
 import { pinned, select, selectedId, togglePinned } from './map-state.ts'
 import { addressOf } from '../../core/address.ts'
@@ -25,7 +25,7 @@ export function SelectedCard() {
   if (id === undefined) return null
   const device = fleet.devices.get(id)
   if (device === undefined) return lister.isListed.value ? <Gone deviceId={id} /> : null
-  const { name, status, lastSeenMs, position } = device
+  const { name, status, position } = device
   const coordinates = coordinatesText(position)
   return (
     <section class="selected-card stack near" aria-label="Selected device">
@@ -52,12 +52,13 @@ export function SelectedCard() {
       </header>
       {name !== null && <Isolated class="quiet">{id}</Isolated>}
       <p>
-        {status}, {ago(lastSeenMs, now.value)}
+        {[connectionText(device, now.value), motionText(device, now.value)]
+          .filter(Boolean)
+          .join(' · ')}
       </p>
       <Facts
         class="tiles near"
         of={[
-          ['Speed', speedText(position.speed)],
           ['Battery', batteryText(position.battery)],
           ['Altitude', metresText(position.altitude)],
           ['Accuracy', metresText(position.accuracy)],

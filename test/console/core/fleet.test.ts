@@ -150,6 +150,24 @@ describe('a list and the stream that was opened before it', () => {
   })
 })
 
+describe('standing', () => {
+  const parked = { latitude: 52, longitude: 13, speed: 0 }
+
+  test('a device that the stream saw arrive stands since then, one that a list brought does not', () => {
+    const fleet = new Fleet()
+    fleet.position(record('a', 0), NOW)
+    fleet.position(record('a', 5, parked), NOW)
+    fleet.position(record('a', 60, parked), NOW)
+    const list = fleet.list()
+    list.page([device('a', 90, { lastPosition: position(90, parked) })], NOW)
+    list.page([device('b', 90, { lastPosition: position(90, parked) })], NOW)
+    expect(fleet.devices.get('a')?.motion.sinceMs).toBe(NOW + 5_000)
+    expect(fleet.devices.get('b')?.motion.sinceMs).toBeUndefined()
+    list.page([device('a', 200, { lastPosition: position(200, { speed: 0 }) })], NOW)
+    expect(fleet.devices.get('a')?.motion.sinceMs).toBeUndefined()
+  })
+})
+
 describe('the order of last positions', () => {
   test('a late report does not move a device back, and a clock that runs ahead does not pin it', () => {
     const fleet = new Fleet()

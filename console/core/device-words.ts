@@ -1,0 +1,41 @@
+import type { LiveDevice, ShownStatus } from './live-device.ts'
+import { speedText } from './measures.ts'
+import { isMoving } from './motion.ts'
+import { ago, duration } from './times.ts'
+
+export const STATUS_WORDS: Readonly<Record<ShownStatus, string>> = {
+  online: 'Online',
+  idle: 'Quiet',
+  offline: 'Offline',
+  disabled: 'Disabled',
+}
+
+/** `Online, 4 min ago`. */
+export function connectionText(
+  { status, lastSeenMs }: { readonly status: ShownStatus; readonly lastSeenMs: number },
+  now: number,
+): string {
+  return `${STATUS_WORDS[status]}, ${ago(lastSeenMs, now)}`
+}
+
+/** A position this much older than the newest receipt says nothing about now. */
+const OLD_MS = 300_000
+const MINUTE_MS = 60_000
+
+/**
+ * `Moving 31 km/h`, `Standing 12 min`, `Standing` where it is not known since when, `Was moving 31
+ * km/h` of a device that no longer reports, `position 2 d old`; undefined if nothing is known.
+ */
+export function motionText(
+  { status, lastSeenMs, motion }: Pick<LiveDevice, 'status' | 'lastSeenMs' | 'motion'>,
+  now: number,
+): string | undefined {
+  const { speed, sinceMs, atMs } = motion
+  if (lastSeenMs - atMs > OLD_MS) return `position ${duration(now - atMs)} old`
+  if (speed === undefined) return undefined
+  const isNow = status === 'online'
+  if (isMoving(motion)) return `${isNow ? 'Moving' : 'Was moving'} ${speedText(speed)}`
+  if (!isNow) return 'Was standing'
+  const stoodMs = sinceMs === undefined ? 0 : now - sinceMs
+  return stoodMs < MINUTE_MS ? 'Standing' : `Standing ${duration(stoodMs)}`
+}

@@ -1,0 +1,48 @@
+import { metresBetween } from './track.ts'
+
+/** Whether a device moves, as far as its positions tell. */
+export type Motion = {
+  /** Metres a second at the newest position; undefined: not known. */
+  readonly speed: number | undefined
+  /** The place where it has been since `sinceMs`. */
+  readonly place: Place
+  /** Undefined: it was there already when the first position was read. */
+  readonly sinceMs: number | undefined
+  /** When the newest position was true. */
+  readonly atMs: number
+}
+
+type Place = { readonly latitude: number; readonly longitude: number }
+type Position = Place & { readonly speed?: number; readonly accuracy?: number }
+
+/** Receivers of parked devices report some speed, too; a walker is faster. */
+const MOVING_SPEED = 1
+/** A parked device's positions are at most this far apart, or as far as its accuracy. */
+const STILL_METRES = 50
+/** Over a longer time the speed between two positions says nothing about now. */
+const SPEED_WITHIN_MS = 300_000
+
+/**
+ * The motion after a newer position.
+ *
+ * @param isNext whether `position` directly follows the one before: only then is it known when the
+ *   device came to a place.
+ */
+export function motionAfter(
+  before: Motion | undefined,
+  position: Position,
+  { atMs, isNext }: { readonly atMs: number; readonly isNext: boolean },
+): Motion {
+  const { speed: told, accuracy = 0 } = position
+  if (before === undefined) return { speed: told, place: position, sinceMs: undefined, atMs }
+  const metres = metresBetween(before.place, position)
+  const isNear = metres <= Math.max(STILL_METRES, accuracy)
+  const isBrief = isNext && atMs > before.atMs && atMs - before.atMs <= SPEED_WITHIN_MS
+  const speed = told ?? (isNear ? 0 : isBrief ? (1_000 * metres) / (atMs - before.atMs) : undefined)
+  if (isNear && !isMoving(before) && !isMoving({ speed })) return { ...before, speed, atMs }
+  return { speed, place: position, sinceMs: isNext ? atMs : undefined, atMs }
+}
+
+export function isMoving({ speed }: { readonly speed: number | undefined }): boolean {
+  return speed !== undefined && speed >= MOVING_SPEED
+}

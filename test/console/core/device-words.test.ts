@@ -1,0 +1,53 @@
+import { describe, expect, test } from '@jest/globals'
+import { connectionText, motionText } from '../../../console/core/device-words.ts'
+import type { Motion } from '../../../console/core/motion.ts'
+
+const NOW = Date.parse('2026-01-31T12:00:00.000Z')
+const MINUTE = 60_000
+const DAY = 1_440 * MINUTE
+const still = { speed: 0, place: { latitude: 0, longitude: 0 }, sinceMs: undefined, atMs: NOW }
+
+function text(
+  motion: Partial<Motion>,
+  {
+    status = 'online' as const,
+    lastSeenMs = NOW,
+  }: { status?: 'online' | 'idle'; lastSeenMs?: number } = {},
+) {
+  return motionText({ status, lastSeenMs, motion: { ...still, ...motion } }, NOW)
+}
+
+describe('the words about a device', () => {
+  test('its connection is Online, Quiet or Offline, and how long ago', () => {
+    const words = (['online', 'idle', 'offline', 'disabled'] as const).map((status) =>
+      connectionText({ status, lastSeenMs: NOW - 4 * MINUTE }, NOW),
+    )
+    expect(words).toEqual([
+      'Online, 4 min ago',
+      'Quiet, 4 min ago',
+      'Offline, 4 min ago',
+      'Disabled, 4 min ago',
+    ])
+  })
+
+  test('it moves or stands, and stands since when, where that is known', () => {
+    expect(text({ speed: 8.6 })).toBe('Moving 31 km/h')
+    expect(text({ sinceMs: NOW - 12 * MINUTE })).toBe('Standing 12 min')
+    expect(text({ sinceMs: NOW - 59_000 })).toBe('Standing')
+    expect(text({})).toBe('Standing')
+    expect(text({ speed: undefined })).toBeUndefined()
+  })
+
+  test('of a device that is not online nothing is claimed about now', () => {
+    const quiet = { status: 'idle', lastSeenMs: NOW - 20 * MINUTE } as const
+    const atMs = quiet.lastSeenMs
+    expect(text({ speed: 8.6, atMs }, quiet)).toBe('Was moving 31 km/h')
+    expect(text({ sinceMs: NOW - 40 * MINUTE, atMs }, quiet)).toBe('Was standing')
+  })
+
+  test('a position much older than the newest receipt says how old it is', () => {
+    const seen = { lastSeenMs: NOW - 4 * MINUTE }
+    expect(text({ speed: 8.6, atMs: NOW - 2 * DAY }, seen)).toBe('position 2 d old')
+    expect(text({ speed: 8.6, atMs: NOW - 8 * MINUTE }, seen)).toBe('Moving 31 km/h')
+  })
+})
