@@ -1,5 +1,6 @@
 import type { PositionReported } from '../schemas/position-reported.ts'
 import { ulid } from '../schemas/record-id.ts'
+import { MEASURED } from './load/requests.ts'
 
 const BEGIN = Date.UTC(2026, 0, 1)
 
@@ -23,10 +24,7 @@ export function eventOf(n: number, { devices }: { devices: number }): PositionRe
     timestamp,
     timestampSource: 'device',
     receivedAt: timestamp + 150,
-    accuracy: 4.5,
-    altitude: 112.3,
-    speed: 13.9,
+    ...MEASURED,
     heading: device % 360,
-    battery: 0.83,
   }
 }

@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import { MEASURED } from './load/requests.ts'
 
 /** One real answer of the service, for the bare server to repeat. */
 export type SampleAnswer = {
@@ -23,7 +24,7 @@ export function sampleAnswer({ url, key }: { url: string; key: string }): Promis
     sent.end(
       JSON.stringify({
         ...{ deviceId: 'bench-0', latitude: 52.5163, longitude: 13.3777, timestamp },
-        ...{ accuracy: 4.5, altitude: 112.3, speed: 13.9, heading: 271, battery: 0.83 },
+        ...MEASURED,
       }),
     )
   })

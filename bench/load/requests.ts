@@ -1,3 +1,14 @@
+import type { Measurements } from '../../schemas/report-fields.ts'
+
+/** What a phone measures beside its place. */
+export const MEASURED: Required<Measurements> = {
+  accuracy: 4.5,
+  altitude: 112.3,
+  speed: 13.9,
+  heading: 271,
+  battery: 0.83,
+}
+
 /** The address of requests, and their content. */
 export type Target = {
   readonly url: string
@@ -19,6 +30,9 @@ export type Target = {
 type Sender = 'native' | 'OsmAnd' | 'Overland'
 
 const DEVICES = 20_000
+
+/** The end of a report as JSON. */
+const MEASURED_JSON = JSON.stringify(MEASURED).slice(1)
 
 let made = 0
 
@@ -71,8 +85,7 @@ function report(devices: number, placeOf: PlaceOf): string {
   made += 1
   return (
     `{"deviceId":"bench-${made % devices}",${placeOf(made, devices)}` +
-    `,"timestamp":"${new Date().toISOString()}"` +
-    ',"accuracy":4.5,"altitude":112.3,"speed":13.9,"heading":271,"battery":0.83}'
+    `,"timestamp":"${new Date().toISOString()}",${MEASURED_JSON}`
   )
 }
 

@@ -1,7 +1,7 @@
 import type { KafkaMessage } from 'kafkajs'
 
 /** A position as this program prints it. Times in milliseconds since the epoch. */
-export type Position = {
+export type Position = Measurements & {
   readonly recordId: string
   readonly accountId: string
   readonly deviceId: string
@@ -9,16 +9,14 @@ export type Position = {
   readonly longitude: number
   readonly timestamp: number
   readonly receivedAt: number
-  readonly accuracy?: number
-  readonly altitude?: number
-  readonly speed?: number
-  readonly heading?: number
-  readonly battery?: number
   /** What else the device knows, as it named it. */
   readonly attributes?: Readonly<Record<string, string | number | boolean>>
   /** It was recorded earlier, elsewhere, and brought in as history. */
   readonly imported?: true
 }
+
+const MEASUREMENTS = ['accuracy', 'altitude', 'speed', 'heading', 'battery'] as const
+type Measurements = { readonly [Name in (typeof MEASUREMENTS)[number]]?: number }
 
 /** The device reported without a position. Times in milliseconds since the epoch. */
 export type Heartbeat = {
@@ -56,7 +54,6 @@ export type Schemas = {
 const POSITION_REPORTED = 'PositionReported.v1'
 const DEVICE_SEEN = 'DeviceSeen.v1'
 const DEVICE_ERASED = 'DeviceErased.v1'
-const MEASUREMENTS = ['accuracy', 'altitude', 'speed', 'heading', 'battery'] as const
 
 /** Confluent wire format: a zero byte, which never begins JSON, then the schema id in four bytes. */
 const WIRE_HEADER_BYTES = 5
