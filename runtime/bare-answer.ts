@@ -29,10 +29,11 @@ export function refuseConnection(
   socket: Duplex,
   identifier: ErrorIdentifier,
   message: string,
+  moreHeaders: Readonly<Record<string, string>> = {},
 ): void {
   if (!socket.writable) return void socket.destroy()
   const { status, headers, body } = bareAnswer(identifier, message)
-  const own = { ...headers, 'X-Request-Id': randomUUID(), Connection: 'close' }
+  const own = { ...headers, ...moreHeaders, 'X-Request-Id': randomUUID(), Connection: 'close' }
   const lines = Object.entries(own).map(([name, value]) => `${name}: ${value}`)
   socket.end([`HTTP/1.1 ${status} ${identifier}`, ...lines, '', body].join('\r\n'))
   socket.on('error', () => undefined)

@@ -21,16 +21,27 @@ export function admitPages(
   request: IncomingMessage,
   response: ServerResponse,
 ): boolean {
-  if (origins !== '*') response.setHeader('Vary', 'Origin')
-  const { origin, 'access-control-request-method': method } = request.headers
-  if (origin === undefined || (origins !== '*' && !origins.includes(origin))) return false
-  response.setHeader('Access-Control-Allow-Origin', origins === '*' ? '*' : origin)
-  if (request.method === 'OPTIONS' && method !== undefined) {
-    response
-      .writeHead(204, { ...PREFLIGHT, ...EVERY_ANSWER, 'X-Request-Id': requestIdOf(request) })
-      .end()
-    return true
-  }
-  response.setHeader('Access-Control-Expose-Headers', EXPOSED)
-  return false
+  const headers = pageHeaders(origins, request)
+  for (const name in headers) response.setHeader(name, headers[name]!)
+  const isAdmitted = 'Access-Control-Allow-Origin' in headers
+  const { 'access-control-request-method': method } = request.headers
+  if (!isAdmitted || request.method !== 'OPTIONS' || method === undefined) return false
+  const own = { ...PREFLIGHT, ...EVERY_ANSWER, 'X-Request-Id': requestIdOf(request) }
+  response.writeHead(204, own).end()
+  return true
+}
+
+/** The headers that let pages of these origins read the answer to a request. */
+export function pageHeaders(
+  origins: CorsOrigins,
+  { headers: { origin } }: IncomingMessage,
+): Record<string, string> {
+  if (origins === '*') return origin === undefined ? {} : admitted('*')
+  const vary = { Vary: 'Origin' }
+  if (origin === undefined || !origins.includes(origin)) return vary
+  return { ...vary, ...admitted(origin) }
+}
+
+function admitted(origin: string) {
+  return { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED }
 }

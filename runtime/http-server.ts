@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { admitPages, type CorsOrigins } from './cors.ts'
+import { admitPages, pageHeaders, type CorsOrigins } from './cors.ts'
 import { refuseConnection, refuseOverload, refuseRequest } from './bare-answer.ts'
 import { HttpConnections } from './http-connections.ts'
 import { listen } from './listen.ts'
@@ -12,6 +12,8 @@ const MOST_HEADERS = 100
 const MOST_CONNECTIONS = 10_000
 /** A client is disconnected if it does not read its answer for this long. */
 const UNREAD_MS = 20_000
+/** A request must arrive within this time, its headers within 10 s. */
+const ARRIVES_WITHIN_MS = 15_000
 
 export type HttpServer = {
   readonly url: string
@@ -44,6 +46,7 @@ export async function serveHttp({
   port,
   graceMs,
   unreadMs = UNREAD_MS,
+  arrivesWithinMs = ARRIVES_WITHIN_MS,
   mostConnections = MOST_CONNECTIONS,
   handles = 1,
   overload,
@@ -55,6 +58,7 @@ export async function serveHttp({
   port: number
   graceMs: number
   unreadMs?: number
+  arrivesWithinMs?: number
   /** Further connections are closed at once. */
   mostConnections?: number
   /** Handles of the listening socket: with more of them it accepts more connections in a turn. */
@@ -66,9 +70,9 @@ export async function serveHttp({
   corsOrigins?: CorsOrigins | undefined
 }): Promise<HttpServer> {
   const server = createServer({
-    headersTimeout: 10_000,
-    requestTimeout: 15_000,
-    connectionsCheckingInterval: 2_000,
+    headersTimeout: Math.min(10_000, arrivesWithinMs),
+    requestTimeout: arrivesWithinMs,
+    connectionsCheckingInterval: Math.min(2_000, arrivesWithinMs),
     keepAliveTimeout: 70_000,
     // Checked below instead, so that the refusal comes in the envelope.
     requireHostHeader: false,
@@ -109,10 +113,12 @@ export async function serveHttp({
     const response = connections.underWay(socket).at(-1)
     if (response === undefined) return refuse(socket, error)
     if (response.headersSent) return void socket.destroy()
-    if (!response.req.complete) {
-      if (!comesAgain(response.req)) return refuse(socket, error)
+    const { req: request } = response
+    if (!request.complete) {
+      const headers = corsOrigins === undefined ? {} : pageHeaders(corsOrigins, request)
+      if (!comesAgain(request)) return refuse(socket, error, headers)
       const message = 'the request did not arrive whole: send it again'
-      return refuseConnection(socket, 'SERVICE_UNAVAILABLE', message)
+      return refuseConnection(socket, 'SERVICE_UNAVAILABLE', message, headers)
     }
     // The fault follows a valid request on the same connection, which is answered first.
     response.once('close', () => refuse(socket, error))
@@ -167,13 +173,18 @@ export function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-function refuse(socket: Duplex, error: NodeJS.ErrnoException): void {
+/** @param headers absent if those of the request are not known. */
+function refuse(
+  socket: Duplex,
+  error: NodeJS.ErrnoException,
+  headers?: Readonly<Record<string, string>>,
+): void {
   if (error.code === 'HPE_HEADER_OVERFLOW') {
     return refuseConnection(socket, 'HEADERS_TOO_LARGE', 'the headers are larger than 16 KiB')
   }
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     const message = 'the request did not arrive in time: send it again'
-    return refuseConnection(socket, 'REQUEST_TIMEOUT', message)
+    return refuseConnection(socket, 'REQUEST_TIMEOUT', message, headers)
   }
-  refuseConnection(socket, 'INVALID_PARAMS', 'the request is not well-formed HTTP/1.1')
+  refuseConnection(socket, 'INVALID_PARAMS', 'the request is not well-formed HTTP/1.1', headers)
 }

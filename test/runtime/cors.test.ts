@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import Koa from 'koa'
 import { ConfigError, loadConfig } from '../../runtime/config/config.ts'
 import { serveHttp, type HttpServer } from '../../runtime/http-server.ts'
+import { rawConnection } from '../raw-connection.ts'
 
 const PAGE = 'https://map.example.org'
 const PREFLIGHT = { Origin: PAGE, 'Access-Control-Request-Method': 'POST' }
@@ -12,12 +13,14 @@ let closed: HttpServer
 
 beforeAll(async () => {
   const app = new Koa()
-  // As reports are answered: all headers at once.
-  app.use((ctx) => {
+  app.silent = true
+  // As reports are answered: once they have arrived, all headers at once.
+  app.use(async (ctx) => {
     ctx.respond = false
+    await ctx.req.resume().toArray()
     ctx.res.writeHead(401, ['X-Request-Id', 'r-1', 'Content-Length', '0']).end()
   })
-  const options = { app, host: '127.0.0.1', port: 0, graceMs: 500 }
+  const options = { app, host: '127.0.0.1', port: 0, graceMs: 500, arrivesWithinMs: 1_000 }
   listed = await serveHttp({ ...options, corsOrigins: [PAGE] })
   open = await serveHttp({ ...options, corsOrigins: '*' })
   closed = await serveHttp(options)
@@ -65,6 +68,25 @@ test.each([
   expect(allowed(await fetch(listed.url, { headers }))).toBeNull()
   const preflight = await fetch(listed.url, { method: 'OPTIONS', headers })
   expect([preflight.status, allowed(preflight)]).toEqual([401, null])
+})
+
+const BODY_OF_9 = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n'
+const CHUNKS = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n'
+
+test.each([
+  ['408', 'did not arrive in time', BODY_OF_9, '{'],
+  ['400', 'was not well-formed', CHUNKS, 'zz\r\n'],
+])('a page of a listed origin reads the %s to a request that %s', async (status, _, head, body) => {
+  const { received, closed } = rawConnection(listed.url, `${head}Origin: ${PAGE}\r\n\r\n${body}`)
+  await closed
+  expect(received()).toContain(`HTTP/1.1 ${status} `)
+  expect(received()).toContain(`Access-Control-Allow-Origin: ${PAGE}\r\n`)
+  expect(received()).toContain('Access-Control-Expose-Headers: RateLimit,')
+  expect(received()).toContain('Vary: Origin\r\n')
+  const other = rawConnection(listed.url, `${head}Origin: https://a.example\r\n\r\n${body}`)
+  await other.closed
+  expect(other.received()).toContain(`HTTP/1.1 ${status} `)
+  expect(other.received()).not.toContain('Access-Control')
 })
 
 test('with * a page of every origin is let in', async () => {
