@@ -15,7 +15,6 @@ import type { Metrics } from '../runtime/metrics.ts'
 import { documentRoutes } from '../runtime/openapi/document-routes.ts'
 import type { RateLimit } from '../runtime/rate-counters.ts'
 import { serviceRoutes } from '../runtime/service-routes.ts'
-import type { AuditEntry } from '../store/back-office.ts'
 import type { Store } from '../store/store.ts'
 import { accountRoutes } from './accounts/accounts.ts'
 import { serveConsole, type ConsolePage } from './console-page/serve-console.ts'
@@ -26,6 +25,7 @@ import type { IngestAddresses } from './ingest-addresses.ts'
 import { authorized } from './http/authorize.ts'
 import { deviceRoutes } from './devices/devices.ts'
 import { eraseDeviceRoutes } from './devices/erase-device.ts'
+import { labelRoutes } from './devices/labels.ts'
 import { keyRoutes } from './keys/keys.ts'
 import { adminDocument } from './openapi.ts'
 import { operatorRoutes } from './accounts/operators.ts'
@@ -90,6 +90,7 @@ export function adminRoutes(deps: AdminDependencies): AdminRoute[] {
     ...reportTestRoutes(deps),
     ...deviceRoutes(deps),
     ...eraseDeviceRoutes(deps),
+    ...labelRoutes(deps),
     ...positionRoutes(deps),
     trackRoute(deps),
     activityRoute(deps),
@@ -129,7 +130,7 @@ export function createAdminApp({
 }): Koa<HttpState> {
   const { clock, logger, metrics, stopping } = given
   const late = lateEntries(given.store, { stopping })
-  const store = { ...given.store, appendAudit: (entry: AuditEntry) => late.appendAudit(entry) }
+  const store = { ...given.store, appendAudit: late.appendAudit }
   let missing: string | undefined
   const deps = { ...given, store, onMissing: (variable: string) => (missing = variable) }
   const router = new Router<HttpState>({ strict: true })

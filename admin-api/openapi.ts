@@ -32,6 +32,7 @@ const TAGS: Readonly<Record<string, { name: string; description: string }>> = {
   keys: { name: 'Keys', description: 'API keys of devices, gateways and programs' },
   'test-report': { name: 'Test report', description: 'Trying a key out' },
   devices: { name: 'Devices', description: 'Where devices are and how they are doing' },
+  labels: { name: 'Labels', description: 'What devices are sorted by' },
   positions: { name: 'Positions', description: 'Stored records' },
   shares: { name: 'Shares', description: 'Links that show some devices for a while' },
   shared: { name: 'Shared', description: 'What people with such a link see' },

@@ -9,6 +9,8 @@ const NAMED: Readonly<Record<string, string>> = {
   'GET /shared/stream': 'followShared',
   'POST /keys/identify': 'identifyKey',
   'POST /test-report': 'sendTestReport',
+  'POST /devices/labels': 'labelDevices',
+  'GET /labels': 'listLabels',
 }
 
 const VERBS = { GET: 'get', POST: 'create', PATCH: 'change', DELETE: 'delete' } as const

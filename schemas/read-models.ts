@@ -69,6 +69,8 @@ export type DeviceSettings = {
   readonly name?: string
   readonly disabled: boolean
   readonly expectedIntervalSeconds?: number
+  /** Each once, sorted; absent if there are none. */
+  readonly labels?: readonly string[]
 }
 
 /** A device as operators see it. */

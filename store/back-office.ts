@@ -222,7 +222,7 @@ export type OperatorKept = 'last admin' | 'last platform operator'
 
 /** The changes that operators and keys made. Append-only. */
 export interface Audit {
-  appendAudit(entry: AuditEntry): Promise<void>
+  appendAudit(...entries: readonly AuditEntry[]): Promise<void>
   /** Newest first. `from` inclusive, `to` exclusive. `after` is the id of the last entry seen. */
   pageAudit(query: AuditQuery): Promise<AuditEntry[]>
 }

@@ -1,4 +1,5 @@
 import type { DeviceErased } from '../schemas/device-erased.ts'
+import type { LabelChange } from '../schemas/labels.ts'
 import type { Liveness } from '../schemas/liveness.ts'
 import type {
   AppliedEvents,
@@ -244,7 +245,28 @@ export interface Devices {
     readonly name?: string | null
     readonly disabled?: boolean
     readonly expectedIntervalSeconds?: number | null
+    /** All labels it has from now on. */
+    readonly labels?: readonly string[]
   }): Promise<DeviceSettings>
+
+  /**
+   * Changes the labels of many devices. One that would have more than `MOST_LABELS` keeps those it has.
+   * The results are in the order of `deviceIds`.
+   */
+  changeLabels(
+    change: LabelChange & {
+      readonly accountId: string
+      readonly deviceIds: readonly string[]
+      readonly changedAt: number
+    },
+  ): Promise<LabelledDevice[]>
+
+  /** The labels of the account's devices, sorted, and the number of devices that have each. */
+  countLabels(query: {
+    readonly accountId: string
+    /** Only these: exact ids, and prefixes ending in `*`. */
+    readonly devices?: readonly string[]
+  }): Promise<LabelCount[]>
 
   /** Removes a device's settings, unless they were changed after `changedUpTo`. */
   forgetDeviceSettings(device: {
@@ -258,6 +280,14 @@ export type DeviceInterval = {
   readonly deviceId: string
   readonly expectedIntervalSeconds: number
 }
+
+export type LabelledDevice = {
+  readonly deviceId: string
+  readonly outcome: 'changed' | 'unchanged' | 'too many'
+  readonly labels: readonly string[]
+}
+
+export type LabelCount = { readonly label: string; readonly devices: number }
 
 export type DeviceCounts = Readonly<Record<Liveness | 'total' | 'disabled', number>>
 
@@ -279,6 +309,8 @@ export type DevicePage = {
   readonly devices?: readonly string[]
   /** Contained in the deviceId or the name, ignoring case and Unicode composition. */
   readonly mentions?: string
+  /** Devices that have all of these; at least one. */
+  readonly labels?: readonly string[]
   /** As `liveness` computes it at `now`. */
   readonly status?: { readonly is: Liveness; readonly now: number }
   /** lastSeenAt: `seenFrom` inclusive, `seenBefore` exclusive. */

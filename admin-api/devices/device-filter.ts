@@ -2,6 +2,7 @@ import type { Liveness } from '../../schemas/liveness.ts'
 import type { DevicePage } from '../../store/read-models.ts'
 import { textParameter } from '../http/query.ts'
 import { choice, parsed, type InputOf } from '../http/rule.ts'
+import { labelParameter } from './label-rules.ts'
 
 const STATUSES: readonly Liveness[] = ['online', 'idle', 'offline']
 const SORTS = ['deviceId', '-deviceId', 'lastSeenAt', '-lastSeenAt'] as const
@@ -15,6 +16,7 @@ export const DEVICE_FILTER_PARAMETERS = {
   q: textParameter('q', 128).described(
     'A text that the deviceId or the name contains, capital or small letters alike',
   ),
+  label: labelParameter,
   bbox: parsed({
     parse: parseBbox,
     expected:
@@ -33,14 +35,15 @@ export type DeviceFilter = InputOf<typeof DEVICE_FILTER_PARAMETERS>
 
 /** The store query for a page of such a list. */
 export function devicePage(
-  { status, q, bbox, sort }: DeviceFilter,
+  { status, q, label, bbox, sort }: DeviceFilter,
   now: number,
-): Pick<DevicePage, 'sort' | 'order' | 'bbox' | 'mentions' | 'status'> {
+): Pick<DevicePage, 'sort' | 'order' | 'bbox' | 'mentions' | 'status' | 'labels'> {
   return {
     sort: sort.endsWith('deviceId') ? 'deviceId' : 'lastSeenAt',
     order: sort.startsWith('-') ? 'desc' : 'asc',
     ...(bbox !== undefined && { bbox }),
     ...(q !== undefined && { mentions: q }),
+    ...(label !== undefined && { labels: label }),
     ...(status !== undefined && { status: { is: status, now } }),
   }
 }

@@ -22,6 +22,7 @@ import { requireChange } from '../http/require-change.ts'
 import { nameRule } from '../http/name-rule.ts'
 import { flag, numberBetween, type InputOf } from '../http/rule.ts'
 import { isoTime, POSITION, positionView, TIME } from '../http/views.ts'
+import { LABELS, labelsRule } from './label-rules.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
 const LONGEST_INTERVAL_SECONDS = 366 * 24 * 60 * 60
@@ -34,6 +35,7 @@ const CHANGES = {
     max: LONGEST_INTERVAL_SECONDS,
     expected: `expectedIntervalSeconds must be a number of seconds from 1 to ${LONGEST_INTERVAL_SECONDS}, or null`,
   }).orNull(),
+  labels: labelsRule('labels'),
 }
 
 const LIST_PARAMETERS = {
@@ -43,8 +45,8 @@ const LIST_PARAMETERS = {
 }
 
 const CHANGE_DESCRIPTION = `
-A disabled device that is gone because it has not been seen for as long as records are kept can still
-be enabled again.
+\`labels\` replaces all labels of the device; \`[]\` removes them. A disabled device that is gone because
+it has not been seen for as long as records are kept can still be enabled again.
 `.trim()
 
 const LIST_DESCRIPTION = `
@@ -163,11 +165,11 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
     route({
       method: 'PATCH',
       path: '/devices/:deviceId',
-      summary: 'Names a device, disables it, says how often it reports',
+      summary: 'Names and labels a device, disables it, says how often it reports',
       description: CHANGE_DESCRIPTION,
       needs: 'admin',
       body: CHANGES,
-      bodyExample: { name: 'Ferry', expectedIntervalSeconds: 60 },
+      bodyExample: { name: 'Ferry', expectedIntervalSeconds: 60, labels: ['night shift'] },
       answer: { data: CHANGED_DEVICE },
       handle: change,
     }),
@@ -223,6 +225,7 @@ const DEVICE: JsonSchema = objectOf(
     reportCount: { type: 'integer', description: 'Stored records, each once' },
     disabled: { type: 'boolean', description: 'Its reports are refused' },
     expectedIntervalSeconds: { type: 'number' },
+    labels: LABELS,
     lastPosition: POSITION,
   },
   { title: 'Device', optional: ['expectedIntervalSeconds'] },
@@ -245,7 +248,7 @@ const DEVICE_SUMMARY: JsonSchema = objectOf(
 const CHANGED_DEVICE: JsonSchema = {
   ...DEVICE,
   title: 'ChangedDevice',
-  required: ['deviceId', 'name', 'status', 'reportCount', 'disabled'],
+  required: ['deviceId', 'name', 'status', 'reportCount', 'disabled', 'labels'],
 }
 
 /** The device status as the API shows it, seen from `now`. */
@@ -261,11 +264,12 @@ export function deviceView(device: Device, now: number) {
     reportCount: status.reportCount,
     disabled: settings.disabled,
     ...(expectedIntervalSeconds !== undefined && { expectedIntervalSeconds }),
+    labels: settings.labels ?? [],
     lastPosition: positionView(status.lastPosition),
   }
 }
 
 function goneDeviceView(deviceId: string, settings: Device['settings']) {
-  const { name = null, ...others } = settings
-  return { deviceId, name, status: 'offline', reportCount: 0, ...others }
+  const { name = null, labels = [], ...others } = settings
+  return { deviceId, name, status: 'offline', reportCount: 0, labels, ...others }
 }

@@ -39,6 +39,8 @@ export type AdminRoute<Query extends Rules = Rules, Body extends Rules = Rules> 
   readonly bodyExample?: object
   /** If set, a request without a body counts as one with an empty object. */
   readonly bodyMayBeAbsent?: true
+  /** Absent: 16 KiB. */
+  readonly bodyLimitBytes?: number
   readonly answer: {
     /** Default: 200. */
     readonly status?: 201 | 202

@@ -86,8 +86,8 @@ export function authorized(
 async function readInput(ctx: AdminContext, route: AdminRoute, now: number): Promise<Input> {
   const query = readQuery(ctx, route.query ?? {}, { now })
   if (route.body === undefined) return { query, body: {} }
-  const { bodyMayBeAbsent: mayBeAbsent = false } = route
-  return { query, body: await readBody(ctx, route.body, { now, mayBeAbsent }) }
+  const { bodyMayBeAbsent: mayBeAbsent = false, bodyLimitBytes: limitBytes } = route
+  return { query, body: await readBody(ctx, route.body, { now, mayBeAbsent, limitBytes }) }
 }
 
 /**

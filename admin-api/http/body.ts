@@ -4,22 +4,21 @@ import { ApiError, invalidParams } from '../../runtime/errors.ts'
 import type { AdminContext } from './admin-route.ts'
 import { inputOf, type InputOf, type Rules } from './rule.ts'
 
-const LIMIT_BYTES = 16 * 1024
+const USUAL_LIMIT_BYTES = 16 * 1024
 
 // Passed on as bytes, not text: a decoder would turn invalid UTF-8 into U+FFFD, and so one device's
 // id into another's. raw-body does not decode when `encoding` is empty.
-const bytesOnly = {
+const bytesOnly = (limitBytes: number) => ({
   enableTypes: ['text'],
   extendTypes: { text: ['json', '+json'] },
   encoding: '',
-  textLimit: String(LIMIT_BYTES),
+  textLimit: String(limitBytes),
   onerror(error: Error, ctx: AdminContext) {
     // Closing a connection with unread bytes resets it, which loses the answer.
     ctx.req.resume()
-    throw bodyError(error)
+    throw bodyError(error, limitBytes)
   },
-}
-const readBytes = bodyParser(bytesOnly)
+})
 
 /**
  * Reads a JSON body with these fields only; all faults are reported at once. `null` in an optional
@@ -34,14 +33,16 @@ export async function readBody<Fields extends Rules>(
   {
     now,
     mayBeAbsent = false,
+    limitBytes = USUAL_LIMIT_BYTES,
   }: {
     readonly now: number
     /** A missing body counts as an empty object. */
     readonly mayBeAbsent?: boolean
+    readonly limitBytes?: number | undefined
   },
 ): Promise<InputOf<Fields>> {
   const absent = mayBeAbsent && !hasBody(ctx)
-  const body = new Map(absent ? [] : Object.entries(await readJsonObject(ctx)))
+  const body = new Map(absent ? [] : Object.entries(await readJsonObject(ctx, limitBytes)))
   const known = Object.keys(fields)
   const unknown = [...body.keys()].filter((field) => !known.includes(field))
   const faults = unknown.map((field) => ({
@@ -55,7 +56,10 @@ function hasBody(ctx: AdminContext): boolean {
   return ctx.get('transfer-encoding') !== '' || Number(ctx.get('content-length')) > 0
 }
 
-async function readJsonObject(ctx: AdminContext): Promise<Record<string, unknown>> {
+async function readJsonObject(
+  ctx: AdminContext,
+  limitBytes: number,
+): Promise<Record<string, unknown>> {
   const type = ctx.request.type.toLowerCase()
   if (!hasBody(ctx)) throw bodyFault('the body is empty: send a JSON object')
   if (type !== 'application/json' && !/^application\/[\w.!#$&^-]+\+json$/.test(type)) {
@@ -64,8 +68,8 @@ async function readJsonObject(ctx: AdminContext): Promise<Record<string, unknown
   if (!/^(identity)?$/i.test(ctx.get('content-encoding'))) {
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'send the body without a Content-Encoding')
   }
-  if (Number(ctx.get('content-length')) > LIMIT_BYTES) throw tooLarge()
-  await readBytes(ctx, () => Promise.resolve())
+  if (Number(ctx.get('content-length')) > limitBytes) throw tooLarge(limitBytes)
+  await bodyParser(bytesOnly(limitBytes))(ctx, () => Promise.resolve())
   const bytes: unknown = ctx.request.body
   if (!Buffer.isBuffer(bytes) || bytes.length === 0) {
     throw bodyFault('the body is empty: send a JSON object')
@@ -86,14 +90,14 @@ function parseJson(text: string): unknown {
   }
 }
 
-function bodyError(error: Error & { status?: number; type?: string }): Error {
-  if (error.status === 413) return tooLarge()
+function bodyError(error: Error & { status?: number; type?: string }, limitBytes: number): Error {
+  if (error.status === 413) return tooLarge(limitBytes)
   if (error.status === 400) return bodyFault('the body ended before it was complete')
   return error
 }
 
-function tooLarge(): ApiError {
-  const message = `the body must not be larger than ${LIMIT_BYTES} bytes`
+function tooLarge(limitBytes: number): ApiError {
+  const message = `the body must not be larger than ${limitBytes} bytes`
   return new ApiError('PAYLOAD_TOO_LARGE', message)
 }
 

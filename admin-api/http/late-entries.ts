@@ -38,14 +38,15 @@ export function lateEntries(
 
   return {
     write,
-    async appendAudit(entry) {
+    async appendAudit(...entries) {
       try {
-        await audit.appendAudit(entry)
+        await audit.appendAudit(...entries)
       } catch (error) {
         const isLater = error instanceof DependencyError && error.retriable
         // A repeated call completes and records an erasure that is missing from the audit.
-        if (isLater && entry.action !== 'device.erased') {
-          late.add(entry)
+        const kept = entries.filter(({ action }) => isLater && action !== 'device.erased')
+        if (kept.length > 0) {
+          for (const entry of kept) late.add(entry)
           tryAgain().catch(() => undefined)
         }
         throw error

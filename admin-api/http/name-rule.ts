@@ -5,16 +5,16 @@ const NAME_PATTERN =
   '^[^\\s\\u0000-\\u001f\\u007f-\\u009f](?:[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f])?$'
 
 /** A name that people give to things: any text without line breaks. */
-export function nameRule(field: string): Rule<string | undefined> {
+export function nameRule(field: string, { max = 100 } = {}): Rule<string | undefined> {
   return text({
-    max: 100,
+    max,
     fits: (name) => isOneLine(name) && name.trim() === name,
     refused: {
       is: isApiKey,
       message: `${field} must not be an API key: everybody who may read would see it`,
     },
-    openapi: { type: 'string', minLength: 1, maxLength: 100, pattern: NAME_PATTERN },
-    expected: `${field} must be a text of 1 to 100 characters, without control characters and without white space at its ends`,
+    openapi: { type: 'string', minLength: 1, maxLength: max, pattern: NAME_PATTERN },
+    expected: `${field} must be a text of 1 to ${max} characters, without control characters and without white space at its ends`,
   })
 }
 

@@ -4,7 +4,7 @@ import type { AdminContext } from './admin-route.ts'
 import { inputOf, parsed, text, type InputOf, type Rules } from './rule.ts'
 
 /**
- * Reads the query parameters of a call; each may appear at most once.
+ * Reads the query parameters of a call; each but a list may appear at most once.
  *
  * @throws {ApiError} 400 naming every parameter that is unknown, repeated or malformed.
  */
@@ -15,16 +15,20 @@ export function readQuery<Parameters extends Rules>(
 ): InputOf<Parameters> {
   const names = Object.keys(parameters)
   const faults: Fault[] = []
-  const given = new Map<string, string>()
+  const given = new Map<string, string | string[]>()
   for (const part of ctx.querystring.split('&').filter((text) => text !== '')) {
     const [encodedName = '', ...rest] = part.split('=')
     const name = decode(encodedName) ?? encodedName
     const value = decode(rest.join('='))
+    const before = given.get(name)
     if (!names.includes(name)) faults.push(unknownParameter(name, names))
-    else if (given.has(name)) faults.push({ field: name, message: `${name} must be given once` })
+    else if (typeof before === 'string')
+      faults.push({ field: name, message: `${name} must be given once` })
     else if (value === undefined) {
       faults.push({ field: name, message: `${name} must be percent-encoded UTF-8` })
-    } else given.set(name, value)
+    } else if (parameters[name]?.schema.type === 'array')
+      given.set(name, [...(before ?? []), value])
+    else given.set(name, value)
   }
   return inputOf(parameters, { given: (name) => given.get(name), now, faults })
 }

@@ -164,12 +164,12 @@ export function numberBetween({ min, max, ...rest }: Range): Rule<number | undef
   return rule(told(Joi.number().min(min).max(max), rest))
 }
 
-/** A list of one or more distinct items. */
+/** A list of distinct items, at least one of them unless `min` says otherwise. */
 export function list<Item>(
   items: Rule<Item>,
-  { max, ...rest }: Told & { readonly max?: number },
+  { min = 1, max, ...rest }: Told & { readonly min?: number; readonly max?: number },
 ): Rule<readonly Exclude<Item, undefined>[] | undefined> {
-  const any = Joi.array().items(items.schema).min(1).unique()
+  const any = Joi.array().items(items.schema).min(min).unique()
   return rule(told(max === undefined ? any : any.max(max), rest))
 }
 

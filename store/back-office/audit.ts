@@ -14,8 +14,8 @@ export function auditOf(audit: Documents<AuditEntry>): Audit {
   }
 
   return {
-    async appendAudit(entry) {
-      await audit.insert([entry])
+    async appendAudit(...entries) {
+      await audit.insert(entries)
     },
 
     async pageAudit(query) {

@@ -75,16 +75,17 @@ function seenWithin(
   }
 }
 
+type Searched = {
+  readonly [Filter in 'mentions' | 'status' | 'labels']: DevicePage[Filter] | undefined
+}
+
 /** Pipeline stages that filter devices, including by their settings and by the `status` that these decide. */
-export function searched(
-  { mentions, status }: Pick<DevicePage, 'mentions' | 'status'>,
-  settings: string,
-): Document[] {
-  if (mentions === undefined && status === undefined) return []
+export function searched({ mentions, status, labels }: Searched, settings: string): Document[] {
+  if (mentions === undefined && status === undefined && labels === undefined) return []
   return [
     { $lookup: { from: settings, localField: '_id', foreignField: '_id', as: 'settings' } },
     { $set: { settings: { $first: '$settings' } } },
-    { $match: { $and: [...mentioning(mentions), ...lively(status)] } },
+    { $match: { $and: [...mentioning(mentions), ...lively(status), ...having(labels)] } },
     { $unset: 'settings' },
   ]
 }
@@ -113,6 +114,10 @@ function pattern(places: readonly Spelling[]): RegExp {
     letters.length > 1 ? `(?:${letters.join('|')})` : escaped(letters[0] ?? ''),
   )
   return new RegExp(texts.join(''))
+}
+
+function having(labels: DevicePage['labels']): Document[] {
+  return labels === undefined ? [] : [{ 'settings.labels': { $all: [...labels] } }]
 }
 
 function escaped(text: string): string {

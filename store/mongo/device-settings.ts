@@ -1,4 +1,5 @@
 import type { Collection } from 'mongodb'
+import { sortedLabels } from '../../schemas/labels.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { DeviceSettings } from '../../schemas/read-models.ts'
 import type { DeviceInterval, Devices } from '../read-models.ts'
@@ -10,7 +11,7 @@ const READ_WITHIN_MS = 5_000
 const INTERVALS_AT_ONCE = 1_000
 
 /** The settings of a device that operators have not changed. */
-const DEFAULT_SETTINGS: DeviceSettings = { disabled: false }
+export const DEFAULT_SETTINGS: DeviceSettings = { disabled: false }
 
 export function mongoDeviceSettings({
   deviceSettings,
@@ -61,11 +62,12 @@ export async function disabledDevices(
 
 export function settingsOf(document: DeviceSettingsDocument | null | undefined): DeviceSettings {
   if (document === null || document === undefined) return DEFAULT_SETTINGS
-  const { name, disabled, expectedIntervalSeconds } = document
+  const { name, disabled, expectedIntervalSeconds, labels } = document
   return {
     ...(name !== undefined && { name }),
     disabled,
     ...(expectedIntervalSeconds !== undefined && { expectedIntervalSeconds }),
+    ...(labels !== undefined && { labels }),
   }
 }
 
@@ -73,9 +75,10 @@ type Change = Parameters<Devices['changeDeviceSettings']>[0]
 
 async function changeSettings(
   deviceSettings: Collection<DeviceSettingsDocument>,
-  { accountId, deviceId, changedAt, name, disabled, expectedIntervalSeconds }: Change,
+  { accountId, deviceId, changedAt, disabled, labels, ...values }: Change,
 ): Promise<DeviceSettings> {
-  const { $set, $unset } = namedValues({ name, disabled, expectedIntervalSeconds })
+  const stored = labels?.length === 0 ? null : labels && sortedLabels(labels)
+  const { $set, $unset } = namedValues({ ...values, disabled, labels: stored })
   const $setOnInsert = { accountId, deviceId, ...(disabled === undefined && DEFAULT_SETTINGS) }
   const document = await deviceSettings.findOneAndUpdate(
     { _id: deviceKey({ accountId, deviceId }) },

@@ -10,6 +10,7 @@ import {
 } from './collections.ts'
 import { countDevices } from './count-devices.ts'
 import { deviceStatusOf } from './device-documents.ts'
+import { changeLabels, countLabels, devicesLabelled } from './device-labels.ts'
 import { listed, ownIntervals, searched, seenAs } from './device-search.ts'
 import { mongoDeviceSettings, settingsOf } from './device-settings.ts'
 import { pendingErasures } from './hidden-devices.ts'
@@ -72,7 +73,8 @@ export function mongoDevices({
     },
 
     async pageDevices(page) {
-      const { accountId, limit, sort = 'deviceId', order = 'asc', status, ...filter } = page
+      const { accountId, limit, sort = 'deviceId', order = 'asc' } = page
+      const { mentions, status, labels } = page
       const { deviceStatuses } = await readModels()
       const pending = await pendingErasures({ hiddenDevices, deviceStatuses }, { accountId })
       const bounds = [
@@ -83,11 +85,14 @@ export function mongoDevices({
         ...listed(page.devices),
       ]
       if (pending.size > 0) bounds.push({ deviceId: { $nin: [...pending.keys()] } })
-      let joined: Pick<DevicePage, 'mentions' | 'status'> = page
-      if (status !== undefined) {
-        const own = await ownIntervals(deviceSettings, accountId)
-        bounds.push(seenAs(status, own))
-        if (own.seconds.length === 0) joined = filter
+      const labelled = labels && (await devicesLabelled(deviceSettings, { accountId, labels }))
+      if (labelled !== undefined) bounds.push({ deviceId: { $in: labelled } })
+      const own = status && (await ownIntervals(deviceSettings, accountId))
+      if (status !== undefined && own !== undefined) bounds.push(seenAs(status, own))
+      const joined = {
+        mentions,
+        status: own?.seconds.length === 0 ? undefined : status,
+        labels: labelled === undefined ? labels : undefined,
       }
       const direction = order === 'asc' ? 1 : -1
       const documents = await deviceStatuses
@@ -118,6 +123,15 @@ export function mongoDevices({
         kept: await kept(),
         hidden: [...pending.keys()],
       })
+    },
+
+    changeLabels: (change) => changeLabels(deviceSettings, change),
+
+    async countLabels(query) {
+      const { accountId } = query
+      const { deviceStatuses } = await readModels()
+      const pending = await pendingErasures({ hiddenDevices, deviceStatuses }, { accountId })
+      return countLabels(deviceSettings, query, [...pending.keys()])
     },
 
     ...mongoDeviceSettings({ deviceSettings }),

@@ -174,7 +174,8 @@ async function forgetUnlessDisabled(
 ): Promise<void> {
   const { deletedCount } = await deviceSettings.deleteOne({ _id, disabled: { $ne: true } })
   if (deletedCount === 1) return
-  await deviceSettings.updateOne({ _id }, { $unset: { name: true, expectedIntervalSeconds: true } })
+  const $unset = { name: true, expectedIntervalSeconds: true, labels: true } as const
+  await deviceSettings.updateOne({ _id }, { $unset })
 }
 
 type Name = { readonly _id: string; readonly accountId: string; readonly deviceId: string }

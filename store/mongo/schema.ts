@@ -92,6 +92,11 @@ async function makeDeviceIndexes({ deviceSettings, hiddenDevices }: Collections)
       key: { accountId: 1, expectedIntervalSeconds: 1 },
       partialFilterExpression: { expectedIntervalSeconds: { $exists: true } },
     },
+    {
+      name: 'labels',
+      key: { accountId: 1, labels: 1, deviceId: 1 },
+      partialFilterExpression: { labels: { $exists: true } },
+    },
   ])
   await hiddenDevices.createIndexes([
     { name: 'device', key: { accountId: 1, deviceId: 1 } },

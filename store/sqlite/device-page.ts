@@ -3,6 +3,7 @@ import { SILENCE } from '../../schemas/liveness.ts'
 import { deviceRanges } from '../device-ranges.ts'
 import type { DevicePage, Devices } from '../read-models.ts'
 import { spellings, type Spelling } from '../spellings.ts'
+import { hasLabels } from './device-labels.ts'
 
 type Clause = { readonly sql: string; readonly values: readonly Value[] }
 
@@ -29,6 +30,7 @@ export function devicePage(
     ...without(hidden),
     ...lively(query.status),
     ...mentioning(query.mentions),
+    ...labelled(query),
   ]
   const where = ['account_id = ?', ...filters.map(({ sql }) => sql)].join(' AND ')
   const direction = query.order === 'desc' ? 'DESC' : 'ASC'
@@ -156,6 +158,18 @@ function silentAtMost(name: keyof typeof SILENCE): string {
   return `? - last_seen_at <= coalesce((SELECT
     max(${intervals * 1_000} * settings.expected_interval_seconds, ${leastMs})
     FROM ${SETTINGS}), ${longestMs})`
+}
+
+function labelled({ accountId, labels }: DevicePage): Clause[] {
+  if (labels === undefined) return []
+  const { sql, values } = hasLabels(labels)
+  return [
+    {
+      sql: `device_id IN (
+        SELECT device_id FROM accounts.device_settings WHERE account_id = ? AND ${sql})`,
+      values: [accountId, ...values],
+    },
+  ]
 }
 
 function mentioning(text: string | undefined): Clause[] {

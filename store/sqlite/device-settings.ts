@@ -1,12 +1,14 @@
+import { MOST_LABELS, relabelled } from '../../schemas/labels.ts'
 import type { DeviceSettings } from '../../schemas/read-models.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
-import type { DeviceInterval, Devices } from '../read-models.ts'
+import type { DeviceInterval, Devices, LabelledDevice } from '../read-models.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
+import { labelsIn, labelText } from './device-labels.ts'
 import type { DeviceName } from './device-statuses.ts'
 
 export type SettingsOfDevices = Pick<
   Devices,
-  'changeDeviceSettings' | 'forgetDeviceSettings' | 'devicesWithInterval'
+  'changeDeviceSettings' | 'changeLabels' | 'forgetDeviceSettings' | 'devicesWithInterval'
 > & {
   find(device: DeviceName): DeviceSettings
   /** The settings of these devices, if operators have made any. */
@@ -27,6 +29,7 @@ type Row = {
   readonly disabled: number
   readonly expected_interval_seconds: number | null
   readonly changed_at: number
+  readonly labels: string | null
 }
 
 /** CROSS: looks up each device, however many others there are. */
@@ -47,12 +50,12 @@ export function sqliteDeviceSettings(database: Database): SettingsOfDevices {
      WHERE account_id = ? AND expected_interval_seconds IS NOT NULL AND device_id > ?
      ORDER BY device_id LIMIT ${INTERVALS_AT_ONCE}`,
   )
-  const save = database.prepare('REPLACE INTO device_settings VALUES (?, ?, ?, ?, ?, ?)')
+  const save = database.prepare('REPLACE INTO device_settings VALUES (?, ?, ?, ?, ?, ?, ?)')
   const remove = database.prepare(
     'DELETE FROM device_settings WHERE account_id = ? AND device_id = ? AND disabled = 0',
   )
   const keepDisabled = database.prepare(
-    `UPDATE device_settings SET name = NULL, expected_interval_seconds = NULL
+    `UPDATE device_settings SET name = NULL, expected_interval_seconds = NULL, labels = NULL
      WHERE account_id = ? AND device_id = ?`,
   )
   const forget = database.prepare(
@@ -62,6 +65,23 @@ export function sqliteDeviceSettings(database: Database): SettingsOfDevices {
   function findSettings({ accountId, deviceId }: DeviceName): DeviceSettings {
     const row = find.get(accountId, deviceId)
     return row === undefined ? DEFAULT_SETTINGS : settings(row)
+  }
+
+  /** Call this in a transaction. */
+  function change({ accountId, deviceId, ...change }: Change): DeviceSettings {
+    const row = find.get(accountId, deviceId)
+    const before = row === undefined ? DEFAULT_SETTINGS : settings(row)
+    save.run(
+      accountId,
+      deviceId,
+      changed(before.name, change.name),
+      Number(change.disabled ?? before.disabled),
+      changed(before.expectedIntervalSeconds, change.expectedIntervalSeconds),
+      // If the processes' clocks differ, the later time counts.
+      Math.max(row?.changed_at ?? 0, change.changedAt),
+      labelText(change.labels ?? before.labels ?? []),
+    )
+    return findSettings({ accountId, deviceId })
   }
 
   return {
@@ -83,22 +103,19 @@ export function sqliteDeviceSettings(database: Database): SettingsOfDevices {
       })
     },
 
-    changeDeviceSettings: async (change) =>
-      database.transaction(() => {
-        const { accountId, deviceId } = change
-        const row = find.get(accountId, deviceId)
-        const before = row === undefined ? DEFAULT_SETTINGS : settings(row)
-        save.run(
-          accountId,
-          deviceId,
-          changed(before.name, change.name),
-          Number(change.disabled ?? before.disabled),
-          changed(before.expectedIntervalSeconds, change.expectedIntervalSeconds),
-          // If the processes' clocks differ, the later time counts.
-          Math.max(row?.changed_at ?? 0, change.changedAt),
-        )
-        return findSettings(change)
-      }),
+    changeDeviceSettings: async (changes) => database.transaction(() => change(changes)),
+
+    changeLabels: async ({ accountId, deviceIds, changedAt, ...labelChange }) =>
+      database.transaction(() =>
+        deviceIds.map((deviceId): LabelledDevice => {
+          const { labels = [] } = findSettings({ accountId, deviceId })
+          const wanted = relabelled(labels, labelChange)
+          if (wanted === labels) return { deviceId, outcome: 'unchanged', labels }
+          if (wanted.length > MOST_LABELS) return { deviceId, outcome: 'too many', labels }
+          change({ accountId, deviceId, changedAt, labels: wanted })
+          return { deviceId, outcome: 'changed', labels: wanted }
+        }),
+      ),
 
     async forgetDeviceSettings({ accountId, deviceId, changedUpTo }) {
       forget.run(accountId, deviceId, changedUpTo)
@@ -116,6 +133,8 @@ export function sqliteDeviceSettings(database: Database): SettingsOfDevices {
   }
 }
 
+type Change = Parameters<Devices['changeDeviceSettings']>[0]
+
 function changed<T>(before: T | undefined, change: T | null | undefined): T | null {
   return change === undefined ? (before ?? null) : change
 }
@@ -127,5 +146,6 @@ function settings(row: Row): DeviceSettings {
     ...(row.expected_interval_seconds !== null && {
       expectedIntervalSeconds: row.expected_interval_seconds,
     }),
+    ...(row.labels !== null && { labels: labelsIn(row.labels) }),
   }
 }

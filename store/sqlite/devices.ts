@@ -1,6 +1,7 @@
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Device } from '../../schemas/read-models.ts'
 import type { Devices, Erasures, ReadModels } from '../read-models.ts'
+import type { sqliteLabelCounts } from './device-labels.ts'
 import { DEFAULT_SETTINGS, type SettingsOfDevices } from './device-settings.ts'
 import type { FollowedReadModels } from './followed-read-models.ts'
 import type { HiddenDevices } from './hidden-devices.ts'
@@ -12,17 +13,20 @@ import type { RecordReads } from './records.ts'
 export function sqliteDevices({
   readModels,
   settings,
+  countLabels,
   hidden,
   isOnlyGeneration,
 }: {
   readModels: Pick<FollowedReadModels, 'current' | 'generation'>
   settings: SettingsOfDevices
+  countLabels: ReturnType<typeof sqliteLabelCounts>
   hidden: HiddenDevices
   /** Whether the generation is current and no other is being built. */
   isOnlyGeneration: (generation: number) => boolean
 }): Devices & Erasures & Pick<ReadModels, RecordReads | 'countPositions'> {
   return {
     changeDeviceSettings: settings.changeDeviceSettings,
+    changeLabels: settings.changeLabels,
     forgetDeviceSettings: settings.forgetDeviceSettings,
     devicesWithInterval: settings.devicesWithInterval,
 
@@ -63,6 +67,10 @@ export function sqliteDevices({
     async countDevices(query) {
       const models = readModels.current()
       return models.statuses.count(query, hidden.of(query.accountId, models))
+    },
+
+    async countLabels(query) {
+      return countLabels(query, hidden.of(query.accountId, readModels.current()))
     },
 
     async findPosition(query) {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { DependencyError } from '../../runtime/errors.ts'
 import { ACCOUNTS_SCHEMA } from './accounts-schema.ts'
 import { Database, type DatabaseOptions } from '../../runtime/sqlite/database.ts'
+import { sqliteLabelCounts } from './device-labels.ts'
 import { sqliteDeviceSettings } from './device-settings.ts'
 import { sqliteDevices } from './devices.ts'
 import { makeTables, sqliteDocuments } from './documents.ts'
@@ -117,6 +118,7 @@ function storeOn({
     ...sqliteDevices({
       readModels,
       settings,
+      countLabels: sqliteLabelCounts(accounts),
       hidden,
       isOnlyGeneration: (generation) => generations.isOnly(generation),
     }),

@@ -114,6 +114,14 @@ export const EXPECTED: Record<string, Expected> = {
     body: { name: 'Tug' },
     stranger: 404,
   },
+  'GET /labels': { needs: 'viewer', scope: 'devices:read', stranger: 200 },
+  'POST /devices/labels': {
+    needs: 'admin',
+    // The answer names devices as the request does.
+    body: { deviceIds: ['labelled'], add: ['label-of-acc-1'] },
+    before: (harness) => harness.project({ deviceId: 'labelled' }),
+    stranger: 200,
+  },
   'DELETE /devices/:deviceId': {
     needs: 'admin',
     path: () => `/devices/erased-${erasures}-of-acc-1`,

@@ -12,6 +12,7 @@ import { heartbeatsContract } from './store-heartbeats.ts'
 import { hiddenDevicesContract } from './store-hidden-devices.ts'
 import { historyCountsContract } from './store-history-counts.ts'
 import { historyContract } from './store-history.ts'
+import { labelsContract } from './store-labels.ts'
 import { longErasuresContract } from './store-long-erasures.ts'
 import { operatorsAtOnceContract } from './store-operators-at-once.ts'
 import { projectionContract } from './store-projection.ts'
@@ -40,6 +41,7 @@ export function storeContract(name: string, open: OpenStore): void {
     devicesContract(suite)
     devicePagesContract(suite)
     deviceSearchContract(suite)
+    labelsContract(suite)
     deviceCountsContract(suite)
     operatorsAtOnceContract(suite)
 

@@ -36,6 +36,7 @@ test('a device is shown with its status, computed when read', async () => {
     firstSeenAt: '2026-01-01T01:00:00.000Z',
     reportCount: 1,
     disabled: false,
+    labels: [],
     lastPosition: {
       recordId: event?.recordId,
       latitude: event?.latitude,
@@ -69,6 +70,7 @@ test('a device that is disabled and expired can be enabled again, and erased', a
     status: 'offline',
     reportCount: 0,
     disabled: false,
+    labels: [],
   })
   expect((await call('DELETE', 'lost-2')).status).toBe(202)
   for (const deviceId of ['lost-1', 'lost-2', 'lost-3']) {

@@ -147,7 +147,9 @@ describe.each(calls)('%s', (call, expected: Expected) => {
     const queries = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query')
     for (const { name, schema: inner } of queries) {
       const bad = outsideQuery(inner).map((value) => `?${name}=${value}`)
-      for (const query of [...bad, `?${name}=a&${name}=b`]) {
+      // A list may be repeated, but not with the same value.
+      const second = inner.type === 'array' ? 'a' : 'b'
+      for (const query of [...bad, `?${name}=a&${name}=${second}`]) {
         expect({ query, faults: await faultsOf(query, body) }).toEqual({
           query,
           faults: names(name),

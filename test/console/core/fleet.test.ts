@@ -26,6 +26,7 @@ function device(deviceId: string, seconds: number, more: Partial<ApiDevice> = {}
     firstSeenAt: at(-9_000),
     reportCount: 1,
     disabled: false,
+    labels: [],
     lastPosition: position(seconds),
     ...more,
   }

@@ -16,6 +16,7 @@ function device(deviceId: string): ApiDevice {
     firstSeenAt: AT,
     reportCount: 1,
     disabled: false,
+    labels: [],
     lastPosition: {
       recordId: deviceId,
       latitude: 1,

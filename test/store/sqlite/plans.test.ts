@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { devicePage } from '../../../store/sqlite/device-page.ts'
+import { LABELS_OF_DEVICES } from '../../../store/sqlite/device-labels.ts'
 import { REMOVE_SILENT } from '../../../store/sqlite/device-statuses.ts'
 import { SETTINGS_OF_DEVICES } from '../../../store/sqlite/device-settings.ts'
 import { search } from '../../../store/sqlite/documents.ts'
@@ -156,6 +157,16 @@ describe('the SQLite store walks an index, without a scan or a sort, for', () =>
     expect(steps).toContain(`SEARCH device_statuses USING ${walk}`)
     expect(steps).toContain('SEARCH settings USING PRIMARY KEY (account_id=? AND device_id=?)')
     expect(steps).not.toMatch(/SCAN (device_statuses|settings)/)
+  })
+
+  test.each([{}, { sort: 'lastSeenAt' }] as const)('devices with a label, %j', (asked) => {
+    const { sql } = devicePage({ accountId: 'acc-1', limit: 9, labels: ['van'], ...asked }, [])
+    const steps = plan('read-models-1', sql).join('\n')
+    expect(steps).toContain('.device_settings USING COVERING INDEX labelled_devices')
+    expect(steps).not.toMatch(/SCAN device_/)
+    expect(plan('accounts', LABELS_OF_DEVICES)).toContain(
+      'SEARCH device_settings USING COVERING INDEX labelled_devices (account_id=? AND device_id>? AND device_id<?)',
+    )
   })
 
   test('the operators’ settings for the devices of a page', () => {

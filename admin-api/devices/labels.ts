@@ -1,0 +1,150 @@
+import type { Clock } from '../../runtime/clock.ts'
+import { invalidParams } from '../../runtime/errors.ts'
+import { succeed } from '../../runtime/http.ts'
+import { objectOf } from '../../runtime/openapi/json-schema.ts'
+import { MOST_LABELS } from '../../schemas/labels.ts'
+import type { LabelledDevice } from '../../store/read-models.ts'
+import type { Store } from '../../store/store.ts'
+import { route, type AdminContext, type AdminRoute, type Input } from '../http/admin-route.ts'
+import { deviceList, type Caller } from '../http/caller.ts'
+import { recordActions } from '../http/record-action.ts'
+import { list, text, type InputOf } from '../http/rule.ts'
+import { LABELS, labelsRule } from './label-rules.ts'
+
+const MOST_DEVICES = 1_000
+const DEVICES_EXPECTED = `deviceIds must be a list of 1 to ${MOST_DEVICES} different deviceIds`
+
+const CHANGE = {
+  deviceIds: list(text({ max: 128, expected: DEVICES_EXPECTED }), {
+    max: MOST_DEVICES,
+    expected: DEVICES_EXPECTED,
+  }).required(),
+  add: labelsRule('add'),
+  remove: labelsRule('remove'),
+}
+
+const CHANGE_DESCRIPTION = `
+Puts the labels of \`add\` on each of the devices and takes those of \`remove\` off. Each device is
+changed or refused by itself: a device that does not exist, or would have more than ${MOST_LABELS} labels, does not keep
+the others from being changed. A call that is repeated changes nothing more.
+`.trim()
+
+/** The labels of an account's devices, and changes of many devices' labels at once. */
+export function labelRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
+  async function count(ctx: AdminContext, caller: Caller): Promise<void> {
+    const devices = deviceList(caller)
+    const { accountId } = caller
+    const items = await store.countLabels({ accountId, ...(devices !== undefined && { devices }) })
+    succeed(ctx, { items })
+  }
+
+  async function change(
+    ctx: AdminContext,
+    caller: Caller,
+    { body: { deviceIds, add = [], remove = [] } }: Input<object, InputOf<typeof CHANGE>>,
+  ): Promise<void> {
+    requireLabels({ add, remove })
+    const { accountId } = caller
+    const devices = await store.findDevices({ accountId, deviceIds })
+    const known = new Set(devices.map(({ status }) => status.deviceId))
+    const labelled = await store.changeLabels({
+      accountId,
+      deviceIds: deviceIds.filter((deviceId) => known.has(deviceId)),
+      changedAt: clock.now(),
+      add,
+      remove,
+    })
+    const changed = labelled.filter(({ outcome }) => outcome === 'changed')
+    const actions = changed.map(({ deviceId, labels }) => ({
+      action: 'device.changed',
+      subject: { kind: 'device', id: deviceId } as const,
+      details: { labels },
+    }))
+    await recordActions(ctx, caller, actions, { store, clock })
+    const outcomes = new Map(labelled.map((device) => [device.deviceId, device]))
+    const results = deviceIds.map((deviceId) => resultView(deviceId, outcomes.get(deviceId)))
+    const refused = results.filter((result) => 'error' in result).length
+    succeed(ctx, { changed: changed.length, refused, results })
+  }
+
+  return [
+    {
+      method: 'GET',
+      path: '/labels',
+      summary: 'The labels of devices, with the number of devices that have each',
+      needs: 'viewer',
+      scope: 'devices:read',
+      answer: { data: LABEL_COUNTS },
+      handle: count,
+    },
+    route({
+      method: 'POST',
+      path: '/devices/labels',
+      summary: 'Adds labels to many devices, and removes others',
+      description: CHANGE_DESCRIPTION,
+      needs: 'admin',
+      body: CHANGE,
+      bodyExample: { deviceIds: ['van-07', 'van-08'], add: ['night shift'], remove: ['spare'] },
+      bodyLimitBytes: 1024 * 1024,
+      answer: { data: LABEL_CHANGES },
+      handle: change,
+    }),
+  ]
+}
+
+/** @throws {ApiError} 400 for a change without labels, or with a label that is added and removed. */
+function requireLabels({ add, remove }: { add: readonly string[]; remove: readonly string[] }) {
+  if (add.length + remove.length === 0) {
+    const message = 'add or remove must name a label'
+    throw invalidParams([{ field: 'add', message }])
+  }
+  const both = add.find((label) => remove.includes(label))
+  if (both === undefined) return
+  const message = `remove must not name ${JSON.stringify(both)}, which add names too`
+  throw invalidParams([{ field: 'remove', message }])
+}
+
+function resultView(deviceId: string, device: LabelledDevice | undefined) {
+  if (device === undefined) {
+    return { deviceId, error: 'NOT_FOUND', message: 'there is no device with this deviceId' }
+  }
+  const { outcome, labels } = device
+  if (outcome !== 'too many') return { deviceId, labels }
+  const message = `it would have more than ${MOST_LABELS} labels: remove some first`
+  return { deviceId, error: 'CONFLICT', message }
+}
+
+const LABEL_COUNTS = objectOf(
+  {
+    items: {
+      type: 'array',
+      description: 'Sorted by label',
+      items: objectOf(
+        { label: { type: 'string' }, devices: { type: 'integer', minimum: 1 } },
+        { title: 'LabelCount' },
+      ),
+    },
+  },
+  { title: 'LabelCounts' },
+)
+
+const LABEL_CHANGES = objectOf(
+  {
+    changed: { type: 'integer', description: 'Devices whose labels are others now' },
+    refused: { type: 'integer', description: 'Devices with an error' },
+    results: {
+      type: 'array',
+      description: 'In the order of `deviceIds`: the labels that it has now, or an error',
+      items: objectOf(
+        {
+          deviceId: { type: 'string' },
+          labels: LABELS,
+          error: { enum: ['NOT_FOUND', 'CONFLICT'] },
+          message: { type: 'string' },
+        },
+        { title: 'LabelChange', optional: ['labels', 'error', 'message'] },
+      ),
+    },
+  },
+  { title: 'LabelChanges' },
+)

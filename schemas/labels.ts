@@ -1,0 +1,22 @@
+/** What operators sort devices by: flat texts, as many as this at a device. */
+export const MOST_LABELS = 16
+export const LONGEST_LABEL = 64
+
+/** Labels to put on devices and to take off them. */
+export type LabelChange = { readonly add: readonly string[]; readonly remove: readonly string[] }
+
+/** Each label once, in the order in which a device shows them. */
+export function sortedLabels(labels: readonly string[]): readonly string[] {
+  return [...new Set(labels)].sort()
+}
+
+/** The labels after a change; `labels` itself if the change makes no difference. */
+export function relabelled(
+  labels: readonly string[],
+  { add, remove }: LabelChange,
+): readonly string[] {
+  const left = labels.filter((label) => !remove.includes(label))
+  const changed = sortedLabels([...left, ...add])
+  const isSame = changed.length === labels.length && changed.every((one) => labels.includes(one))
+  return isSame ? labels : changed
+}

@@ -1,0 +1,135 @@
+import type { AnyBulkWriteOperation, Collection, Filter } from 'mongodb'
+import { DependencyError } from '../../runtime/errors.ts'
+import { MOST_LABELS, relabelled, sortedLabels } from '../../schemas/labels.ts'
+import { deviceKey } from '../../schemas/position-reported.ts'
+import type { Devices, LabelledDevice } from '../read-models.ts'
+import { READ, type DeviceSettingsDocument } from './collections.ts'
+import { listed } from './device-search.ts'
+import { DEFAULT_SETTINGS } from './device-settings.ts'
+import { duplicatesOf } from './driver-errors.ts'
+
+type Settings = Collection<DeviceSettingsDocument>
+type Change = Parameters<Devices['changeLabels']>[0]
+
+const MOST_ATTEMPTS = 10
+/** The devices that have some labels are listed by id up to this number in an account. */
+const LISTED = 10_000
+
+/**
+ * Writes each device's labels only if they are those that were read. After a conflict everything is read
+ * again: a device that was written before needs no change then, but it counts as changed.
+ * @throws {DependencyError} retriable when conflicts persist.
+ */
+export async function changeLabels(settings: Settings, change: Change): Promise<LabelledDevice[]> {
+  const written = new Set<string>()
+  for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
+    const found = await labelsOf(settings, change)
+    const results = change.deviceIds.map((deviceId) => {
+      const labels = found.get(deviceId) ?? []
+      const wanted = relabelled(labels, change)
+      if (wanted === labels) return { deviceId, outcome: 'unchanged', labels } as const
+      if (wanted.length > MOST_LABELS) return { deviceId, outcome: 'too many', labels } as const
+      return { deviceId, outcome: 'changed', labels: wanted } as const
+    })
+    const changes = results.filter(({ outcome }) => outcome === 'changed')
+    const writes = changes.map(({ deviceId, labels }) =>
+      write(change, { deviceId, before: found.get(deviceId), labels }),
+    )
+    if (writes.length === 0 || (await writeAll(settings, writes))) {
+      return results.map((one) =>
+        one.outcome === 'unchanged' && written.has(one.deviceId)
+          ? { ...one, outcome: 'changed' }
+          : one,
+      )
+    }
+    for (const { deviceId } of changes) written.add(deviceId)
+  }
+  throw new DependencyError('the labels of devices keep being changed by others', {
+    retriable: true,
+  })
+}
+
+/** The devices that have all of these labels; undefined if there are very many. */
+export async function devicesLabelled(
+  settings: Settings,
+  { accountId, labels }: { readonly accountId: string; readonly labels: readonly string[] },
+): Promise<string[] | undefined> {
+  const found = await settings
+    .find({ accountId, labels: { $all: [...labels] } }, READ)
+    .limit(LISTED + 1)
+    .project<{ deviceId: string }>({ _id: 0, deviceId: 1 })
+    .toArray()
+  return found.length > LISTED ? undefined : found.map(({ deviceId }) => deviceId)
+}
+
+/** Counts the devices that have each label, without those in `hidden`. */
+export async function countLabels(
+  settings: Settings,
+  { accountId, devices }: Parameters<Devices['countLabels']>[0],
+  hidden: readonly string[],
+) {
+  const bounds = [
+    { labels: { $exists: true }, deviceId: { $nin: [...hidden] } },
+    ...listed(devices),
+  ] as Filter<DeviceSettingsDocument>[]
+  const counts = await settings
+    .aggregate<{ _id: string; devices: number }>(
+      [
+        { $match: { accountId, $and: bounds } },
+        { $unwind: '$labels' },
+        { $group: { _id: '$labels', devices: { $sum: 1 } } },
+      ],
+      READ,
+    )
+    .toArray()
+  const devicesWith = new Map(counts.map(({ _id, devices }) => [_id, devices]))
+  return sortedLabels([...devicesWith.keys()]).map((label) => ({
+    label,
+    devices: devicesWith.get(label) ?? 0,
+  }))
+}
+
+async function labelsOf(
+  settings: Settings,
+  { accountId, deviceIds }: Change,
+): Promise<Map<string, readonly string[] | undefined>> {
+  const _id = { $in: deviceIds.map((deviceId) => deviceKey({ accountId, deviceId })) }
+  const found = await settings.find({ _id }, READ).toArray()
+  return new Map(found.map(({ deviceId, labels }) => [deviceId, labels]))
+}
+
+function write(
+  { accountId, changedAt }: Change,
+  {
+    deviceId,
+    before,
+    labels,
+  }: { deviceId: string; before: readonly string[] | undefined; labels: readonly string[] },
+): AnyBulkWriteOperation<DeviceSettingsDocument> {
+  return {
+    updateOne: {
+      filter: { _id: deviceKey({ accountId, deviceId }), labels: before ?? { $exists: false } },
+      update: {
+        ...(labels.length === 0 ? { $unset: { labels: true } } : { $set: { labels } }),
+        $setOnInsert: { accountId, deviceId, ...DEFAULT_SETTINGS },
+        $max: { changedAt: new Date(changedAt) },
+      },
+      // Of two first changes at once one is a duplicate.
+      upsert: before === undefined,
+    },
+  }
+}
+
+/** Whether all writes were made. */
+async function writeAll(
+  settings: Settings,
+  writes: AnyBulkWriteOperation<DeviceSettingsDocument>[],
+): Promise<boolean> {
+  try {
+    const { matchedCount, upsertedCount } = await settings.bulkWrite(writes, { ordered: false })
+    return matchedCount + upsertedCount === writes.length
+  } catch (error) {
+    if (duplicatesOf(error) === undefined) throw error
+    return false
+  }
+}
