@@ -15,6 +15,22 @@ export function nextDay(day: string, by: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + by * DAY_MS).toISOString().slice(0, 10)
 }
 
+/** A day in words: `Sun 22 Nov`, with its year where that is not the one of `today`. */
+export function dayText(day: string, today: string): string {
+  return `${inWords(day, { weekday: 'short' })} ${dateText(day, today)}`
+}
+
+/** The same without the day of the week: `22 Nov`. */
+export function dateText(day: string, today: string): string {
+  const year = day.slice(0, 4)
+  const text = `${Number(day.slice(8))} ${inWords(day, { month: 'short' })}`
+  return year === today.slice(0, 4) ? text : `${text} ${year}`
+}
+
+function inWords(day: string, part: Intl.DateTimeFormatOptions): string {
+  return new Intl.DateTimeFormat('en', { ...part, timeZone: 'UTC' }).format(Date.parse(day))
+}
+
 /** Whether the text is an existing day, from 2000 to 2100. */
 export function isDay(text: string): boolean {
   if (!/^20\d\d-\d\d-\d\d$/.test(text)) return false

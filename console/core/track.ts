@@ -73,6 +73,51 @@ export function readTrack(api: ApiTrack): Track {
   return { points, total, toleranceMetres, distanceMetres, movingSeconds, maxSpeed }
 }
 
+/** A point of a track, from a record. */
+export function pointOf(record: components['schemas']['LastPosition']): TrackPoint {
+  const { timestamp, latitude, longitude, attributes = {}, imported } = record
+  return {
+    at: Date.parse(timestamp),
+    ...{ latitude, longitude, attributes },
+    ...toMercator(longitude, latitude),
+    ...(Object.fromEntries(MEASUREMENTS.map((name) => [name, record[name]])) as Measured),
+    isImported: imported === true,
+    afterGap: false,
+  }
+}
+
+const SMOOTHED_MS = 60_000
+
+/**
+ * The speed at each point, averaged over the minute around it: single measurements jump. The
+ * average does not reach across a gap.
+ */
+export function smoothedSpeeds(points: readonly TrackPoint[]): readonly (number | undefined)[] {
+  let first = 0
+  let end = 0
+  let sum = 0
+  let count = 0
+  const add = ({ speed }: TrackPoint, sign: 1 | -1) => {
+    if (speed === undefined) return
+    sum += sign * speed
+    count += sign
+  }
+  return points.map((point, index) => {
+    if (point.afterGap) [first, end, sum, count] = [index, index, 0, 0]
+    for (let next = points[end]; next !== undefined; next = points[end]) {
+      if (next.at > point.at + SMOOTHED_MS / 2 || (next.afterGap && end > index)) break
+      add(next, 1)
+      end += 1
+    }
+    for (let old = points[first]; old !== undefined; old = points[first]) {
+      if (old.at >= point.at - SMOOTHED_MS / 2) break
+      add(old, -1)
+      first += 1
+    }
+    return count === 0 ? undefined : Math.max(0, sum / count)
+  })
+}
+
 type Place = { readonly latitude: number; readonly longitude: number }
 
 /** Along the surface of a sphere, in metres. */

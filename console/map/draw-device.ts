@@ -7,7 +7,8 @@ export const DEVICE_RADIUS = 7
 export const SELECTED_RADIUS = DEVICE_RADIUS + 7
 
 export type Drawn = {
-  readonly status: ShownStatus
+  /** `past` is a place where the device once was, and says nothing of its connection. */
+  readonly status: ShownStatus | 'past'
   readonly heading?: number | undefined
   readonly isSelected?: boolean
 }
@@ -41,7 +42,7 @@ function paintDevice(
   { status, heading, isSelected }: Drawn,
   palette: Palette,
 ): void {
-  const colour = palette[status]
+  const colour = status === 'past' ? palette.text : palette[status]
   context.lineWidth = 2
   context.strokeStyle = palette.surface
   context.fillStyle = colour
@@ -73,9 +74,10 @@ function paintDevice(
   } else context.fill()
 }
 
-function shape(context: CanvasRenderingContext2D, status: ShownStatus): void {
+function shape(context: CanvasRenderingContext2D, status: Drawn['status']): void {
   context.beginPath()
   switch (status) {
+    case 'past':
     case 'online':
     case 'disabled':
       context.arc(0, 0, DEVICE_RADIUS, 0, 2 * Math.PI)

@@ -1,45 +1,89 @@
 import type OlMap from 'ol/Map.js'
-import { drawDevice } from './draw-device.ts'
+import { drawDevice, type Drawn } from './draw-device.ts'
 import { MapCanvas, type MapView } from './map-canvas.ts'
+import { speedColour } from './speed-scale.ts'
 import { palette } from '../ui/palette.ts'
-import { placeAt, type Track, type TrackPoint } from '../core/track.ts'
+import { placeAt, type TrackPoint } from '../core/track.ts'
 
-/** From standing to the fastest speed of the day; distinguishable without red and green too. */
-const SPEED_COLOURS = ['#3b4cc0', '#2c8ecb', '#26a884', '#c9a227', '#d1495b'] as const
 const ARROW_PIXELS = 90
+/** How far from the line a click may be. */
+const REACH_PIXELS = 14
+
+export type PaintedTrack = {
+  readonly points: readonly TrackPoint[]
+  /** The speed at each point by which it is coloured, and the step from colour to colour. */
+  readonly speeds: readonly (number | undefined)[]
+  readonly speedStep: number
+  /** The marker's time and status. */
+  readonly at: number
+  readonly status: Drawn['status']
+}
 
 /** A track and the time cursor on a canvas over a map. */
 export class TrackPainter {
   readonly #canvas: MapCanvas
-  #track: Track | undefined
-  #at = 0
+  #track: PaintedTrack | undefined
+  #project: MapView['project'] | undefined
 
-  constructor(map: OlMap) {
+  /** @param choose is called with the time of the place on the track that was clicked. */
+  constructor(map: OlMap, choose: (at: number) => void) {
     this.#canvas = new MapCanvas(map, (context, view) => this.#draw(context, view))
+    map.on('click', ({ pixel }) => {
+      const at = this.#timeAt(pixel)
+      if (at !== undefined) choose(at)
+    })
+    map.on('pointermove', ({ pixel, dragging }) => {
+      const isOnTrack = !dragging && this.#timeAt(pixel) !== undefined
+      map.getTargetElement()?.style.setProperty('cursor', isOnTrack ? 'pointer' : '')
+    })
   }
 
-  paint(track: Track | undefined, at: number): void {
+  paint(track: PaintedTrack | undefined): void {
     this.#track = track
-    this.#at = at
     this.#canvas.paint()
+  }
+
+  /** The time at which the device was nearest to a pixel; of several times the latest. */
+  #timeAt([x = 0, y = 0]: readonly number[]): number | undefined {
+    const project = this.#project
+    const points = this.#track?.points ?? []
+    let nearest = REACH_PIXELS
+    let found: number | undefined
+    for (let index = points.length - 1; index >= 0; index -= 1) {
+      const point = points[index]
+      if (point === undefined || project === undefined) break
+      const from = point.afterGap ? point : (points[index - 1] ?? point)
+      const [x2, y2] = project(point)
+      const [x1, y1] = from === point ? [x2, y2] : project(from, point)
+      const [across, down] = [x2 - x1, y2 - y1]
+      const along = ((x - x1) * across + (y - y1) * down) / (across * across + down * down || 1)
+      const share = Math.max(0, Math.min(1, along))
+      const away = Math.hypot(x1 + share * across - x, y1 + share * down - y)
+      if (away >= nearest) continue
+      nearest = away
+      found = from.at + share * (point.at - from.at)
+    }
+    return found
   }
 
   #draw(context: CanvasRenderingContext2D, { project }: MapView): void {
     const track = this.#track
+    this.#project = project
     if (track === undefined) return
     const { clientWidth: width, clientHeight: height } = context.canvas
-    const fastest = Math.max(1, ...track.points.map(({ speed }) => speed ?? 0))
+    const { points, speeds, speedStep } = track
     const pen = new Pen(context)
     const arrows: (readonly [x: number, y: number, angle: number])[] = []
     let sinceArrow = ARROW_PIXELS / 2
-    for (let index = 1; index < track.points.length; index += 1) {
-      const [from, to] = [track.points[index - 1], track.points[index]]
+    for (let index = 1; index < points.length; index += 1) {
+      const [from, to] = [points[index - 1], points[index]]
       if (from === undefined || to === undefined) continue
       const [x1, y1] = project(from)
       const [x2, y2] = project(to, from)
       if (Math.max(x1, x2) < 0 || Math.min(x1, x2) > width) continue
       if (Math.max(y1, y2) < 0 || Math.min(y1, y2) > height) continue
-      pen.line([x1, y1, x2, y2], colourOf(to, fastest))
+      const colour = to.afterGap ? undefined : speedColour(speeds[index] ?? 0, speedStep)
+      pen.line([x1, y1, x2, y2], colour)
       const length = Math.hypot(x2 - x1, y2 - y1)
       if (to.afterGap) continue
       sinceArrow += length
@@ -49,13 +93,11 @@ export class TrackPainter {
     }
     pen.lift()
     for (const one of arrows) arrow(context, ...one)
-    const first = track.points[0]
-    if (track.points.length === 1 && first !== undefined) dot(context, project(first))
-    const here = placeAt(track.points, this.#at)
+    const here = placeAt(points, track.at)
     if (here === undefined) return
     const [x, y] = project(here)
-    const cursor = { status: 'online', heading: here.heading, isSelected: true } as const
-    drawDevice(context, x, y, cursor, palette.peek())
+    const marker = { status: track.status, heading: here.heading, isSelected: true }
+    drawDevice(context, x, y, marker, palette.peek())
   }
 }
 
@@ -101,12 +143,6 @@ class Pen {
   }
 }
 
-function colourOf({ afterGap, speed }: TrackPoint, fastest: number): Colour {
-  if (afterGap) return undefined
-  const step = Math.min(SPEED_COLOURS.length - 1, Math.floor(((speed ?? 0) / fastest) * 5))
-  return SPEED_COLOURS[step] ?? SPEED_COLOURS[0]
-}
-
 function arrow(context: CanvasRenderingContext2D, x: number, y: number, angle: number): void {
   context.save()
   context.translate(x, y)
@@ -122,11 +158,4 @@ function arrow(context: CanvasRenderingContext2D, x: number, y: number, angle: n
   context.fill()
   context.stroke()
   context.restore()
-}
-
-function dot(context: CanvasRenderingContext2D, [x, y]: readonly [number, number]): void {
-  context.beginPath()
-  context.arc(x, y, 5, 0, 2 * Math.PI)
-  context.fillStyle = SPEED_COLOURS[0]
-  context.fill()
 }

@@ -2,7 +2,8 @@ import 'uplot/dist/uPlot.min.css'
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import { palette } from './palette.ts'
-import { time } from '../core/times.ts'
+import { clockText } from '../core/times.ts'
+import { clockHours } from './preferences.ts'
 
 /** Seconds since the epoch, and the value at each; null interrupts the line. */
 export type PlotData = readonly [
@@ -27,6 +28,9 @@ const COUNT_STEPS = Array.from({ length: 10 }, (_, zeros) => 10 ** zeros).flatMa
   5 * unit,
 ])
 
+/** The room beside the lines, for the values' axis and for the last mark of the time axis. */
+export const PLOT_INSET = { left: 52, right: 16 }
+
 /** A line over time in the operator's zone. */
 export function TimePlot({
   data,
@@ -34,7 +38,8 @@ export function TimePlot({
   height,
   label,
   isCount = false,
-  cursor,
+  span,
+  hasTimes = true,
 }: {
   /** Pass a new object only for new data: the plot is then created anew, too. */
   data: PlotData
@@ -44,14 +49,15 @@ export function TimePlot({
   label: string
   /** Values are whole numbers; the axis begins at 0. */
   isCount?: boolean
-  /** The position of the time cursor, in milliseconds; a click moves it. */
-  cursor?: { readonly at: number; readonly onMove: (at: number) => void }
+  /** The time axis begins and ends here, in milliseconds; without it, where the data do. */
+  span?: { readonly from: number; readonly to: number }
+  /** Whether the time axis has marks. */
+  hasTimes?: boolean
 }) {
   const host = useRef<HTMLDivElement>(null)
-  const plot = useRef<uPlot>(null)
-  const moveTo = useRef(cursor?.onMove)
-  moveTo.current = cursor?.onMove
   const colours = palette.value
+  const hours = clockHours.value
+  const [from, to] = [span && span.from / 1_000, span && span.to / 1_000]
 
   useEffect(() => {
     const element = host.current
@@ -62,51 +68,42 @@ export function TimePlot({
       ticks: { stroke: colours.border, width: 0.5 },
       font: '11px system-ui, sans-serif',
     }
-    const hasCursor = moveTo.current !== undefined
     const made = new uPlot(
       {
         width: element.clientWidth,
         height,
         legend: { show: false },
-        cursor: { show: hasCursor, y: false, drag: { x: false, y: false } },
-        scales: isCount ? { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } } : {},
+        cursor: { show: false },
+        padding: [8, PLOT_INSET.right, hasTimes ? 0 : 6, 0],
+        scales: {
+          ...(isCount && { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } }),
+          ...(from !== undefined && to !== undefined && { x: { range: [from, to] } }),
+        },
         tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), zone),
         axes: [
           {
             ...axis,
+            show: hasTimes,
             size: 30,
             space: 60,
             incrs: TIME_STEPS,
             values: (_, marks, __, ___, step) =>
-              marks.map((mark) => time(mark * 1_000, zone).slice(0, step < MINUTE ? 8 : 5)),
+              marks.map((mark) => clockText(mark * 1_000, zone, hours, step < MINUTE)),
           },
-          { ...axis, size: 52, ...(isCount && { incrs: COUNT_STEPS }) },
+          { ...axis, size: PLOT_INSET.left, ...(isCount && { incrs: COUNT_STEPS }) },
         ],
         series: [{}, { stroke: colours.accent, width: 1.5, points: { show: false } }],
       },
       data as unknown as uPlot.AlignedData,
       element,
     )
-    plot.current = made
     const resized = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }))
     resized.observe(element)
-    made.over.addEventListener('click', () => {
-      const { left } = made.cursor
-      if (left !== undefined && left >= 0) moveTo.current?.(made.posToVal(left, 'x') * 1_000)
-    })
     return () => {
       resized.disconnect()
       made.destroy()
-      plot.current = null
     }
-  }, [data, zone, colours, height, isCount])
-
-  const at = cursor?.at
-  useEffect(() => {
-    if (at === undefined) return
-    const left = plot.current?.valToPos(at / 1_000, 'x')
-    if (left !== undefined) plot.current?.setCursor({ left, top: 0 }, false)
-  }, [at, data, zone, colours])
+  }, [data, zone, colours, hours, height, isCount, from, to, hasTimes])
 
   return <div ref={host} class="plot" role="img" aria-label={label} />
 }

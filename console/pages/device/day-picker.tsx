@@ -1,8 +1,8 @@
 import { ChevronLeft, ChevronRight } from 'lucide'
 import { api } from '../../api/client.ts'
-import { dayBounds, isDay, nextDay } from '../../core/days.ts'
+import { dayBounds, dayText, isDay, nextDay } from '../../core/days.ts'
 import { IconButton } from '../../ui/icon-button.tsx'
-import { setQuery } from '../../ui/router.ts'
+import { devicePath, go } from '../../ui/router.ts'
 import { date } from '../../core/times.ts'
 import { useLoad } from '../../ui/use-load.ts'
 
@@ -40,11 +40,12 @@ export function DayPicker({
     data?.items.map(({ start, count }) => [date(Date.parse(start), zone), count]),
   )
   const most = Math.max(1, ...counts.values())
-  const go = (to: string) => setQuery({ day: to === today ? undefined : to })
+  const open = (to: string) => go(`${devicePath(deviceId)}${to === today ? '' : `?day=${to}`}`)
 
   return (
     <div class="day-picker row" role="group" aria-label="Day">
-      <ol class="day-strip">
+      <h2 class="day-words">{dayText(day, today)}</h2>
+      <ol class="day-strip" onKeyDown={moveFocus}>
         {Array.from({ length: DAYS }, (_, index) => nextDay(first, index)).map((one) => {
           const count = counts.get(one) ?? 0
           const words = `${one}: ${count === 0 ? 'no reports' : `${count} reports`}`
@@ -55,7 +56,8 @@ export function DayPicker({
                 aria-label={words}
                 title={words}
                 aria-current={one === day ? 'date' : undefined}
-                onClick={() => go(one)}
+                tabIndex={one === day ? 0 : -1}
+                onClick={() => open(one)}
               >
                 <span
                   class="day-bar"
@@ -71,7 +73,7 @@ export function DayPicker({
           icon={ChevronLeft}
           label="The day before"
           small
-          onClick={() => go(nextDay(day, -1))}
+          onClick={() => open(nextDay(day, -1))}
         />
         <input
           type="date"
@@ -79,16 +81,34 @@ export function DayPicker({
           value={day}
           min="2000-01-01"
           max={today}
-          onChange={({ currentTarget: { value } }) => isDay(value) && go(value)}
+          onChange={({ currentTarget: { value } }) => isDay(value) && open(value)}
         />
         <IconButton
           icon={ChevronRight}
           label="The day after"
           small
           disabled={day >= today}
-          onClick={() => go(nextDay(day, 1))}
+          onClick={() => open(nextDay(day, 1))}
         />
       </div>
     </div>
   )
+}
+
+/** The days are one stop of the Tab key: arrow keys go from one to the next. */
+function moveFocus(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
+  const days = [...event.currentTarget.querySelectorAll('button')]
+  const here = days.findIndex((day) => day === document.activeElement)
+  const isRightToLeft = getComputedStyle(event.currentTarget).direction === 'rtl'
+  const to = { ArrowLeft: here - 1, ArrowRight: here + 1, Home: 0, End: days.length - 1 }[
+    isRightToLeft ? (MIRRORED[event.key] ?? event.key) : event.key
+  ]
+  if (to === undefined) return
+  event.preventDefault()
+  days[to]?.focus()
+}
+
+const MIRRORED: Readonly<Record<string, string>> = {
+  ArrowLeft: 'ArrowRight',
+  ArrowRight: 'ArrowLeft',
 }

@@ -21,7 +21,7 @@ import { useLoad } from '../../ui/use-load.ts'
 import { DayPicker } from './day-picker.tsx'
 import { LastPosition } from './last-position.tsx'
 import { RecentRejections } from './recent-rejections.tsx'
-import { DeviceSettings } from './device-settings.tsx'
+import { SettingsMenu } from './settings-menu.tsx'
 import { TrackView } from './track-view.tsx'
 import { addressOf } from '../../core/address.ts'
 
@@ -83,14 +83,13 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
           </p>
         </div>
         {may('shares.edit') && <ShareLink deviceId={deviceId} />}
+        {may('devices.edit') && <SettingsMenu device={data} onChange={reload} />}
         <DayPicker deviceId={deviceId} day={day} today={today} zone={zone} />
       </header>
-      <TrackView deviceId={deviceId} isToday={day === today} zone={zone} {...bounds} />
-      <div class="stack">
+      <TrackView {...{ deviceId, day, today, zone, status, ...bounds }}>
         <LastPosition position={live?.position ?? data.lastPosition} zone={zone} />
         <RecentRejections deviceId={deviceId} />
-        {may('devices.edit') && <DeviceSettings device={data} onChange={reload} />}
-      </div>
+      </TrackView>
     </div>
   )
 }

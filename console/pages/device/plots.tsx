@@ -1,71 +1,88 @@
 import { useMemo } from 'preact/hooks'
 import { attributeTitle } from '../../core/attributes.ts'
 import { TimePlot, type PlotData } from '../../ui/time-plot.tsx'
+import { lengthIn, speedIn } from '../../core/measures.ts'
+import { shownUnits } from '../../ui/shown.ts'
 import { numericAttributes, type TrackPoint } from '../../core/track.ts'
 import { kept } from '../../ui/preferences.ts'
-import { SelectField } from '../../ui/select-field.tsx'
+import { Select } from '../../ui/select-field.tsx'
 
-const HEIGHT = 120
+const HEIGHT = 84
+const TIMES_HEIGHT = 30
 
 /** The attribute that the operator plots, on every device that has it. */
 const plotted = kept('plot', '', (text) => text)
 
-/** Speed, altitude and an attribute over the day; a click moves the time cursor. */
+type PlotProps = {
+  points: readonly TrackPoint[]
+  span: { readonly from: number; readonly to: number }
+  zone: string
+}
+
+/** Speed, altitude and an attribute over the day; the lowest plot has the marks of time. */
 export function Plots(props: PlotProps) {
-  const names = useMemo(() => numericAttributes(props.points), [props.points])
-  if (props.points.length < 2) return null
-  const name = names.find((one) => one === plotted.value)
-  const hasAltitude = props.points.some(({ altitude }) => altitude !== undefined)
-  const hasSpeed = props.points.some(({ speed }) => speed !== undefined)
+  const { points } = props
+  if (points.length < 2) return null
+  const name = numericAttributes(points).find((one) => one === plotted.value)
+  const units = shownUnits()
+  const plots: Omit<PlotParts, 'hasTimes'>[] = []
+  if (points.some(({ speed }) => speed !== undefined)) {
+    plots.push({
+      title: `Speed, ${units.speed}`,
+      value: ({ speed }) => speed && speedIn(units.speed, speed),
+    })
+  }
+  if (points.some(({ altitude }) => altitude !== undefined)) {
+    plots.push({
+      title: `Altitude, ${units.length === 'feet' ? 'ft' : 'm'}`,
+      value: ({ altitude }) => altitude && lengthIn(units.length, altitude),
+    })
+  }
+  if (name !== undefined) {
+    const value = ({ attributes }: TrackPoint) => numberOf(attributes[name])
+    plots.push({ title: attributeTitle(name), value })
+  }
   return (
-    <div class="plots stack near">
-      {hasSpeed && <Plot {...props} title="Speed, km/h" value={kilometresAnHour} />}
-      {hasAltitude && <Plot {...props} title="Altitude, m" value={({ altitude }) => altitude} />}
-      {name !== undefined && (
-        <Plot
-          key={name}
-          {...props}
-          title={attributeTitle(name)}
-          value={({ attributes }) => numberOf(attributes[name])}
-        />
-      )}
-      {names.length > 0 && (
-        <SelectField
-          name="plot"
-          label="Plot of an attribute"
-          options={[['', 'None'], ...names.map((one) => [one, attributeTitle(one)] as const)]}
-          value={name ?? ''}
-          onChange={(next) => (plotted.value = next)}
-        />
-      )}
-    </div>
+    <>
+      {plots.map((plot, index) => (
+        <Plot key={plot.title} {...props} {...plot} hasTimes={index === plots.length - 1} />
+      ))}
+    </>
   )
 }
 
-type PlotProps = {
-  points: readonly TrackPoint[]
-  at: number
-  zone: string
-  onMove: (at: number) => void
+/** Which attribute has a plot of its own; nothing if none of them is a number. */
+export function PlotChoice({ points }: { points: readonly TrackPoint[] }) {
+  const names = useMemo(() => numericAttributes(points), [points])
+  if (names.length === 0) return null
+  return (
+    <Select
+      aria-label="Plot of an attribute"
+      options={[
+        ['', 'No attribute plotted'],
+        ...names.map((name) => [name, attributeTitle(name)] as const),
+      ]}
+      value={names.find((name) => name === plotted.value) ?? ''}
+      onChange={(next) => (plotted.value = next)}
+    />
+  )
 }
 
-function Plot({
-  points,
-  at,
-  zone,
-  onMove,
-  title,
-  value,
-}: PlotProps & { title: string; value: (point: TrackPoint) => number | undefined }) {
+type PlotParts = {
+  readonly title: string
+  readonly value: (point: TrackPoint) => number | undefined
+  readonly hasTimes: boolean
+}
+
+function Plot({ points, title, value, hasTimes, ...axis }: PlotProps & PlotParts) {
   const data = useMemo(() => dataOf(points, value), [points])
   return (
-    <figure class="box">
+    <figure>
       <figcaption>{title}</figcaption>
       <TimePlot
-        {...{ data, zone }}
-        height={HEIGHT}
+        {...{ ...axis, data, hasTimes }}
+        height={hasTimes ? HEIGHT + TIMES_HEIGHT : HEIGHT}
         label={`${title} over the day; the table holds the same`}
-        cursor={{ at, onMove }}
       />
     </figure>
   )
@@ -88,10 +105,6 @@ function dataOf(
     values.push(value(point) ?? null)
   }
   return [times, values]
-}
-
-function kilometresAnHour({ speed }: TrackPoint): number | undefined {
-  return speed === undefined ? undefined : speed * 3.6
 }
 
 function numberOf(value: unknown): number | undefined {

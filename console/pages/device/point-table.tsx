@@ -1,8 +1,8 @@
 import { Fragment } from 'preact'
 import type { Attributes } from '../../core/attributes.ts'
-import { coordinatesText, metresText, speedText } from '../../core/measures.ts'
+import { coordinatesText } from '../../core/measures.ts'
 import { Table } from '../../ui/table.tsx'
-import { time } from '../../core/times.ts'
+import { shownClock, shownLength, shownSpeed } from '../../ui/shown.ts'
 import { attributeFacts } from './attribute-facts.tsx'
 import { pointAt, type TrackPoint } from '../../core/track.ts'
 
@@ -12,12 +12,10 @@ const ROWS = 15
 export function PointTable({
   points,
   at,
-  zone,
   onMove,
 }: {
   points: readonly TrackPoint[]
   at: number
-  zone: string
   onMove: (at: number) => void
 }) {
   const here = pointAt(points, at)
@@ -37,18 +35,18 @@ export function PointTable({
               aria-pressed={point === points[here]}
               onClick={() => onMove(point.at)}
             >
-              {time(point.at, zone)}
+              {shownClock(point.at)}
             </button>
           ),
         },
         { title: 'Place', cell: (point) => <code>{coordinatesText(point)}</code> },
-        { title: 'Speed', isNumber: true, cell: ({ speed }) => speedText(speed) ?? '–' },
+        { title: 'Speed', isNumber: true, cell: ({ speed }) => shownSpeed(speed) ?? '–' },
         {
           title: 'Heading',
           isNumber: true,
           cell: ({ heading }) => (heading === undefined ? '–' : `${Math.round(heading)}°`),
         },
-        { title: 'Altitude', isNumber: true, cell: ({ altitude }) => metresText(altitude) ?? '–' },
+        { title: 'Altitude', isNumber: true, cell: ({ altitude }) => shownLength(altitude) ?? '–' },
         { title: 'Attributes', cell: ({ attributes }) => <AttributeList of={attributes} /> },
         {
           title: '',

@@ -2,11 +2,11 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { LocateFixed, Pause, Play } from 'lucide'
 import { IconButton } from '../../ui/icon-button.tsx'
 import { Select } from '../../ui/select-field.tsx'
-import { time } from '../../core/times.ts'
+import { TimeField } from './time-field.tsx'
 
 const SPEEDS = [1, 10, 60, 180, 600]
 
-/** The time cursor: moved by hand, or automatically at up to 600 times the real speed. */
+/** Moves the time cursor by itself at up to 600 times the real speed, or to a typed time. */
 export function Replay({
   first,
   last,
@@ -51,7 +51,7 @@ export function Replay({
   }
 
   return (
-    <div class="replay" role="group" aria-label="Replay">
+    <div class="replay row" role="group" aria-label="Replay">
       <IconButton
         icon={isPlaying ? Pause : Play}
         label={isPlaying ? 'Pause' : 'Play'}
@@ -64,17 +64,7 @@ export function Replay({
         value={String(speed)}
         onChange={(next) => setSpeed(Number(next))}
       />
-      <input
-        type="range"
-        aria-label="Time"
-        aria-valuetext={time(at, zone)}
-        min={first}
-        max={Math.max(first + 1_000, last)}
-        step={1_000}
-        value={at}
-        onInput={({ currentTarget }) => onMove(Number(currentTarget.value))}
-      />
-      <output>{time(at, zone)}</output>
+      <TimeField {...{ at, zone, onMove }} />
       <IconButton
         icon={LocateFixed}
         label="Follow the replay"

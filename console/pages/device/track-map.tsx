@@ -1,42 +1,62 @@
-import { useRef } from 'preact/hooks'
-import { placeAt, type Track } from '../../core/track.ts'
+import { useMemo, useRef } from 'preact/hooks'
+import { placeAt, smoothedSpeeds, type TrackPoint } from '../../core/track.ts'
 import { MapHost } from '../../map/map-host.tsx'
 import { fitPoints, toMap } from '../../map/open-map.ts'
-import { TrackPainter } from '../../map/track-painter.ts'
+import { speedStep } from '../../map/speed-scale.ts'
+import { TrackPainter, type PaintedTrack } from '../../map/track-painter.ts'
+import { shownUnits } from '../../ui/shown.ts'
+import { SpeedLegend } from './speed-legend.tsx'
 
 /**
  * A day's track on a map. The view is fitted once for each day; after that only the operator moves
  * it.
  *
- * @param track undefined while it is being read: the map itself takes as long.
+ * @param points undefined while they are being read: the map itself takes as long.
  */
 export function TrackMap({
-  track,
+  points,
   day,
   at,
+  status,
   isFollowing,
-}: {
-  track: Track | undefined
+  onMove,
+}: Pick<PaintedTrack, 'at' | 'status'> & {
+  points: readonly TrackPoint[] | undefined
   day: number
-  at: number
   isFollowing: boolean
+  onMove: (at: number) => void
 }) {
   const fittedTo = useRef<number | undefined>(undefined)
+  const move = useRef(onMove)
+  move.current = onMove
+  const { speed } = shownUnits()
+  const coloured = useMemo(() => {
+    if (points === undefined) return undefined
+    const speeds = smoothedSpeeds(points)
+    const fastest = speeds.reduce<number>((most, one) => Math.max(most, one ?? 0), 1)
+    return { points, speeds, speedStep: speedStep(fastest, speed) }
+  }, [points, speed])
   return (
-    <MapHost
-      label="Track: arrow keys move the map, + and − zoom; the table holds the same points"
-      class="track-map box"
-      inputs={[track, day, at, isFollowing]}
-      open={(map) => new TrackPainter(map)}
-      paint={(map, painter) => {
-        if (track !== undefined && fittedTo.current !== day) {
-          fittedTo.current = day
-          fitPoints(map, track.points, { animated: false })
-        }
-        painter.paint(track, at)
-        const here = isFollowing && track !== undefined ? placeAt(track.points, at) : undefined
-        if (here !== undefined) map.getView().setCenter(toMap(here))
-      }}
-    />
+    <div class="track-map box">
+      <MapHost
+        label="Track: arrow keys move the map, + and − zoom; the table holds the same points"
+        inputs={[coloured, day, at, status, isFollowing]}
+        open={(map) => new TrackPainter(map, (chosen) => move.current(chosen))}
+        paint={(map, painter) => {
+          if (points !== undefined && fittedTo.current !== day) {
+            fittedTo.current = day
+            // The strip below has come with the points, and taken its room.
+            map.updateSize()
+            fitPoints(map, points, { animated: false })
+          }
+          painter.paint(coloured && { ...coloured, at, status })
+          const here = isFollowing ? placeAt(points ?? [], at) : undefined
+          if (here !== undefined) map.getView().setCenter(toMap(here))
+        }}
+      />
+      {coloured !== undefined && coloured.points.length > 1 && (
+        <SpeedLegend step={coloured.speedStep} />
+      )}
+    </div>
   )
 }

@@ -1,97 +1,146 @@
-import { useEffect, useState } from 'preact/hooks'
-import { api, urlOf } from '../../api/client.ts'
-import { metresText, speedText } from '../../core/measures.ts'
+import type { ComponentChildren } from 'preact'
+import { useMemo, useRef, useState } from 'preact/hooks'
+import { api } from '../../api/client.ts'
+import type { ShownStatus } from '../../core/live-device.ts'
+import { movingText, pointAt, readTrack, type Track } from '../../core/track.ts'
 import { Facts } from '../../ui/facts.tsx'
-import { Empty, Failed, FailedLine, Loading } from '../../ui/states.tsx'
+import { shownDistance, shownLength, shownNumber, shownSpeed } from '../../ui/shown.ts'
+import { useShortcuts } from '../../ui/shortcuts.tsx'
+import { Failed, FailedLine, Loading } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
-import { Plots } from './plots.tsx'
+import { AtMoment } from './at-moment.tsx'
+import { EmptyDay } from './empty-day.tsx'
+import { Exports } from './exports.tsx'
+import { PlotChoice, Plots } from './plots.tsx'
 import { PointTable } from './point-table.tsx'
 import { Replay } from './replay.tsx'
+import { TimeStrip } from './time-strip.tsx'
 import { TrackMap } from './track-map.tsx'
-import { movingText, readTrack, type Track } from '../../core/track.ts'
+import { useMoment } from './use-moment.ts'
+import { useReports } from './use-reports.ts'
 
-const FORMATS = ['gpx', 'geojson', 'csv', 'ndjson'] as const
+/** A moment that was typed is the end of its second. */
+const SECOND_MS = 1_000
 
-/** A day's track: map, plots and table, with one time cursor for all of them. */
+/**
+ * A day's track: map, slider, plots and table, with one time cursor for all of them; beside it what
+ * is known of that moment, above `children`.
+ */
 export function TrackView({
   deviceId,
+  day,
+  today,
   from,
   to,
   zone,
-  isToday,
+  status,
+  children,
 }: {
   deviceId: string
+  day: string
+  today: string
   from: number
   to: number
   zone: string
-  isToday: boolean
+  /** How the device is connected now. */
+  status: ShownStatus
+  children: ComponentChildren
 }) {
-  const range = { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
+  const isToday = day === today
+  const range = { deviceId, from: new Date(from).toISOString(), to: new Date(to).toISOString() }
   const { data, failure, reload } = useLoad(
     async (signal) =>
       readTrack(
         await api.get('/devices/{deviceId}/track', {
           path: { deviceId },
-          query: range,
+          query: { from: range.from, to: range.to },
           signal,
         }),
       ),
     [deviceId, from, to],
     isToday ? { everyMs: 30_000 } : {},
   )
-  const [cursor, setCursor] = useState<number>()
+  const [chosen, choose] = useMoment(day, zone)
   const [isFollowing, setFollowing] = useState(false)
-  useEffect(() => setCursor(undefined), [deviceId, from])
-
-  if (data === undefined && failure !== undefined) {
-    return <Failed failure={failure} onRetry={reload} />
-  }
-  if (data?.points.length === 0) {
-    return (
-      <Empty title={isToday ? 'No reports today' : 'No reports on this day'}>
-        <p>Days with reports have a bar above: choose one of them.</p>
-      </Empty>
-    )
-  }
   const first = data?.points[0]?.at ?? from
-  const last = data?.points.at(-1)?.at ?? to
-  const at = Math.min(last, Math.max(first, cursor ?? last))
+  const last = Math.max(first + SECOND_MS, data?.points.at(-1)?.at ?? to)
+  const at = chosen ?? data?.points.at(-1)?.at ?? to
+  const reports = useReports(range, data, at)
+  const here = pointAt(reports, at)
+  const point = reports[here]
+
+  function onStep(by: -1 | 1) {
+    const isBetween = point !== undefined && Math.abs(at - point.at) >= SECOND_MS
+    const isOutside = isBetween && by < 0 === point.at < at
+    const to = reports[isOutside ? here : here + by]
+    if (to !== undefined) choose(to.at)
+  }
+  const step = useRef(onStep)
+  step.current = onStep
+  useShortcuts(
+    useMemo(
+      () => ({
+        ArrowLeft: { does: 'Goes to the report before', run: () => step.current(-1) },
+        ArrowRight: { does: 'Goes to the report after', run: () => step.current(1) },
+      }),
+      [],
+    ),
+  )
+
+  const shown = { at, onMove: choose }
   return (
-    <section class="stack some" aria-label="Track">
-      {failure !== undefined && <FailedLine failure={failure} onRetry={reload} />}
-      {data === undefined ? <Loading lines={1} what="Loading the day" /> : <Summary track={data} />}
-      <TrackMap key={deviceId} track={data} day={from} at={at} isFollowing={isFollowing} />
-      {data !== undefined && (
-        <>
-          <Replay
-            {...{ first, last, at, zone, isFollowing }}
-            onMove={setCursor}
-            onFollow={setFollowing}
-          />
-          <Plots points={data.points} at={at} zone={zone} onMove={setCursor} />
-          <details>
-            <summary>Table</summary>
-            <PointTable points={data.points} at={at} zone={zone} onMove={setCursor} />
-          </details>
-        </>
-      )}
-      <p class="row">
-        <span class="quiet">Export the whole day:</span>
-        {FORMATS.map((format) => (
-          <a
-            key={format}
-            class="button small"
-            download
-            href={urlOf('/devices/{deviceId}/positions', {
-              path: { deviceId },
-              query: { ...range, format },
-            })}
-          >
-            {format.toUpperCase()}
-          </a>
-        ))}
-      </p>
-    </section>
+    <>
+      <section class="day-main" aria-label="Track">
+        {failure !== undefined && data !== undefined && (
+          <FailedLine failure={failure} onRetry={reload} />
+        )}
+        {data === undefined && failure !== undefined ? (
+          <Failed failure={failure} onRetry={reload} />
+        ) : data?.points.length === 0 ? (
+          <EmptyDay {...{ range, today, isToday, zone }} />
+        ) : (
+          <>
+            <TrackMap
+              key={deviceId}
+              points={data?.points}
+              day={from}
+              at={at}
+              status={isToday && chosen === undefined ? status : 'past'}
+              isFollowing={isFollowing}
+              onMove={choose}
+            />
+            {data === undefined ? (
+              <Loading lines={3} what="Loading the day" />
+            ) : (
+              <>
+                <div class="box day-strip-box">
+                  <div class="row between">
+                    <Replay
+                      {...{ ...shown, zone, first, last, isFollowing }}
+                      onFollow={setFollowing}
+                    />
+                    <PlotChoice points={data.points} />
+                    <Summary track={data} />
+                  </div>
+                  <TimeStrip {...{ ...shown, first, last, onStep }} bands={[]}>
+                    <Plots points={data.points} span={{ from: first, to: last }} zone={zone} />
+                  </TimeStrip>
+                </div>
+                <details>
+                  <summary>Table</summary>
+                  <PointTable points={reports} {...shown} />
+                </details>
+              </>
+            )}
+          </>
+        )}
+      </section>
+      <div class="day-side stack">
+        {point !== undefined && <AtMoment at={at} point={point} next={reports[here + 1]} />}
+        {children}
+        {data !== undefined && data.points.length > 0 && <Exports range={range} />}
+      </div>
+    </>
   )
 }
 
@@ -99,17 +148,17 @@ function Summary({ track }: { track: Track }) {
   const { total, points, distanceMetres, movingSeconds, maxSpeed, toleranceMetres } = track
   const drawn = (
     <span title="The points that are left out lie closer to the line than this">
-      within {metresText(Math.ceil(toleranceMetres))}
+      within {shownLength(Math.ceil(toleranceMetres))}
     </span>
   )
   return (
     <Facts
       class="track-summary row"
       of={[
-        ['Distance', metresText(distanceMetres)],
+        ['Distance', shownDistance(distanceMetres)],
         ['Moving', movingText(movingSeconds)],
-        ['Top speed', speedText(maxSpeed ?? undefined) ?? '–'],
-        ['Reports', total.toLocaleString('en')],
+        ['Top speed', shownSpeed(maxSpeed ?? undefined) ?? '–'],
+        ['Reports', shownNumber(total)],
         ['Drawn', points.length < total ? drawn : undefined],
       ]}
     />

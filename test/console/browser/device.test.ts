@@ -59,6 +59,7 @@ describeConsole('the page of a device', () => {
   test('a device is renamed, disabled and enabled on its page', async () => {
     await suite.report({ deviceId: 'van-2', latitude: 1, longitude: 2 })
     const page = await suite.signedIn('/devices/van-2')
+    await page.getByRole('button', { name: 'Settings' }).click()
     await page.getByRole('button', { name: 'Edit' }).click()
     const dialog = page.getByRole('dialog', { name: 'Edit the device' })
     await dialog.getByRole('textbox', { name: 'Name' }).fill('North')
@@ -68,6 +69,7 @@ describeConsole('the page of a device', () => {
     await dialog.getByLabel('Reports every').fill('60')
     await dialog.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('heading', { name: 'North' }).waitFor()
+    await page.getByRole('button', { name: 'Settings' }).click()
     await page.getByRole('button', { name: 'Disable' }).click()
     await page.getByRole('button', { name: 'Enable' }).waitFor()
     await page.getByRole('link', { name: 'To the map' }).click()
@@ -77,6 +79,7 @@ describeConsole('the page of a device', () => {
   test('a device is erased only once its id is typed', async () => {
     await suite.report({ deviceId: 'van-3', latitude: 1, longitude: 2 })
     const page = await suite.signedIn('/devices/van-3')
+    await page.getByRole('button', { name: 'Settings' }).click()
     await page.getByRole('button', { name: 'Erase …' }).click()
     const dialog = page.getByRole('dialog', { name: 'Erase the device' })
     await dialog.getByRole('textbox').fill('van-')
@@ -121,7 +124,7 @@ describeConsole('the page of a device', () => {
       .or(track.getByText(String(hours), { exact: true }))
       .first()
       .waitFor()
-    expect(await page.locator('.replay output').textContent()).toBe(last)
+    expect(await page.getByLabel('Go to a time').inputValue()).toBe(last)
     await page.getByRole('button', { name: `${day}: ${hours} reports` }).waitFor()
   })
 
@@ -141,7 +144,7 @@ describeConsole('the page of a device', () => {
     await cursor.press('Home')
     await page.getByText('Table', { exact: true }).click()
     const here = page.getByRole('table').getByRole('button', { pressed: true })
-    expect(await here.textContent()).toBe(await page.locator('.replay output').textContent())
+    expect(await here.textContent()).toBe(await page.getByLabel('Go to a time').inputValue())
     // The labels span a minute: with hours and minutes alone they would all be the same.
     const painted = await page.evaluate<string[]>(`[...window.painted.keys()]`)
     const times = painted.filter((text) => /^\d\d:\d\d/.test(text))
@@ -217,7 +220,7 @@ describeConsole('the page of a device', () => {
       await route.fulfill({ response, json: { ...body, data: { ...body.data, maps } } })
     })
     await page.goto(`${suite.url}/devices/van-9`)
-    const credit = page.getByRole('link', { name: 'OpenStreetMap' })
+    const credit = page.locator('.map-credits').getByRole('link', { name: 'OpenStreetMap' })
     expect(await credit.getAttribute('href')).toBe('https://www.openstreetmap.org/copyright')
     expect(await page.locator('.map-credits').textContent()).toContain('© OpenStreetMap contrib')
   })
@@ -232,7 +235,7 @@ describeConsole('the page of a device', () => {
     await page.getByLabel('Password').fill(viewer.password)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('region', { name: 'Last position' }).waitFor()
-    for (const name of ['Edit', 'Disable', 'Erase …']) {
+    for (const name of ['Settings', 'Edit', 'Disable', 'Erase …']) {
       expect(await page.getByRole('button', { name }).count()).toBe(0)
     }
     await page.getByRole('link', { name: 'Audit' }).click()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { dayBounds, isDay, nextDay } from '../../../console/core/days.ts'
+import { dateText, dayBounds, dayText, isDay, nextDay } from '../../../console/core/days.ts'
 
 const iso = (ms: number) => new Date(ms).toISOString()
 
@@ -32,4 +32,10 @@ describe('a day in a time zone', () => {
   )
 
   test('a day is told from nonsense', () => expect(isDay('2028-02-29')).toBe(true))
+})
+
+test('a day in words has its year only where it is another than today’s', () => {
+  expect(dayText('2026-11-22', '2026-11-25')).toBe('Sun 22 Nov')
+  expect(dateText('2026-11-02', '2026-11-25')).toBe('2 Nov')
+  expect(dayText('2025-11-22', '2026-11-25')).toBe('Sat 22 Nov 2025')
 })

@@ -6,6 +6,7 @@ import {
   placeAt,
   pointAt,
   readTrack,
+  smoothedSpeeds,
 } from '../../../console/core/track.ts'
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 31) + seconds * 1_000).toISOString()
@@ -112,4 +113,17 @@ test.each([
   [3_900, '1 h 05 min'],
 ])('%i s of moving are %s', (seconds, words) => {
   expect(movingText(seconds)).toBe(words)
+})
+
+test('speeds are averaged over the minute around each point, but not across a gap', () => {
+  const speeds = [0, 30, 0, 30, 0, undefined, 90]
+  const { points } = track(
+    speeds.map((speed, index) => [at(index === 6 ? 900 : index * 20), 0, 0, speed ?? null, 0]),
+    [{ from: at(100), to: at(900) }],
+  )
+  const smoothed = smoothedSpeeds(points)
+  expect(smoothed.slice(0, 4)).toEqual([15, 10, 20, 10])
+  expect(smoothed[6]).toBe(90)
+  const measured = points.map((point) => ({ ...point, speed: undefined }))
+  expect(smoothedSpeeds(measured)).toEqual(speeds.map(() => undefined))
 })

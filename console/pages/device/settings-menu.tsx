@@ -1,3 +1,5 @@
+import { useId, useRef } from 'preact/hooks'
+import { Settings } from 'lucide'
 import { api, serverNow } from '../../api/client.ts'
 import { ApiFailure, faultAt } from '../../core/failure.ts'
 import type { ApiDevice } from '../../core/live-device.ts'
@@ -7,54 +9,74 @@ import { toast } from '../../ui/announcer.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { Field } from '../../ui/form.tsx'
 import { FormDialog, useDialog, type DialogProps } from '../../ui/form-dialog.tsx'
+import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { go } from '../../ui/router.ts'
 import { FailedLine } from '../../ui/states.tsx'
 import { useAction } from '../../ui/use-action.ts'
 
-/** The settings of a device that admins may change. */
-export function DeviceSettings({ device, onChange }: { device: ApiDevice; onChange: () => void }) {
+/** The settings of a device, and what operators with the right to it may change. */
+export function SettingsMenu({ device, onChange }: { device: ApiDevice; onChange: () => void }) {
   const { dialog, open } = useDialog(onChange)
   const { name, expectedIntervalSeconds, disabled } = device
+  const id = useId()
+  const button = useRef<HTMLButtonElement>(null)
   const toggle = useAction(async () => {
     await change(device, { disabled: !disabled })
     toast(disabled ? 'The device may report again' : 'Its reports are refused from now on')
     onChange()
   })
+
+  function place({ currentTarget: { style } }: { currentTarget: HTMLElement }) {
+    const { bottom = 0, right = 0 } = button.current?.getBoundingClientRect() ?? {}
+    style.top = `${bottom + 6}px`
+    style.left = `max(0.75rem, ${right}px - 20rem)`
+  }
+
   return (
-    <section class="card box stack" aria-labelledby="device-settings">
-      <h2 id="device-settings">Settings</h2>
-      <Facts
-        of={[
-          ['Name', name === null ? 'none' : <Isolated>{name}</Isolated>],
-          [
-            'Reports every',
-            expectedIntervalSeconds === undefined ? 'not said' : `${expectedIntervalSeconds} s`,
-          ],
-          ['Reports', disabled ? 'are refused' : 'are accepted'],
-        ]}
-      />
-      {toggle.failure !== undefined && <FailedLine failure={toggle.failure} />}
-      <div class="row">
-        <button
-          type="button"
-          onClick={() => open((props) => <EditDevice device={device} {...props} />)}
-        >
-          Edit
-        </button>
-        <button type="button" disabled={toggle.isRunning} onClick={toggle.run}>
-          {disabled ? 'Enable' : 'Disable'}
-        </button>
-        <button
-          type="button"
-          class="danger"
-          onClick={() => open((props) => <EraseDevice device={device} {...props} />)}
-        >
-          Erase …
-        </button>
-      </div>
+    <>
+      <button ref={button} type="button" popovertarget={id}>
+        <Icon of={Settings} small /> Settings
+      </button>
+      <section
+        id={id}
+        class="device-settings raised stack"
+        popover="auto"
+        aria-label="Settings"
+        onToggle={place}
+      >
+        <Facts
+          of={[
+            ['Name', name === null ? 'none' : <Isolated>{name}</Isolated>],
+            [
+              'Reports every',
+              expectedIntervalSeconds === undefined ? 'not set' : `${expectedIntervalSeconds} s`,
+            ],
+            ['Reports', disabled ? 'refused' : 'accepted'],
+          ]}
+        />
+        {toggle.failure !== undefined && <FailedLine failure={toggle.failure} />}
+        <div class="row">
+          <button
+            type="button"
+            onClick={() => open((props) => <EditDevice device={device} {...props} />)}
+          >
+            Edit
+          </button>
+          <button type="button" disabled={toggle.isRunning} onClick={toggle.run}>
+            {disabled ? 'Enable' : 'Disable'}
+          </button>
+          <button
+            type="button"
+            class="danger"
+            onClick={() => open((props) => <EraseDevice device={device} {...props} />)}
+          >
+            Erase …
+          </button>
+        </div>
+      </section>
       {dialog}
-    </section>
+    </>
   )
 }
 

@@ -1,0 +1,53 @@
+import { batteryText } from '../../core/measures.ts'
+import { movingText, type TrackPoint } from '../../core/track.ts'
+import { Facts } from '../../ui/facts.tsx'
+import { shownClock, shownLength, shownSpeed } from '../../ui/shown.ts'
+import { attributeFacts } from './attribute-facts.tsx'
+import { PlaceLinks } from './place-links.tsx'
+
+const AT_ONCE_MS = 1_000
+
+/** What is known of the chosen moment: the latest report until then. */
+export function AtMoment({
+  at,
+  point,
+  next,
+}: {
+  at: number
+  point: TrackPoint
+  next: TrackPoint | undefined
+}) {
+  const { speed, heading, accuracy, altitude, battery, attributes, isImported } = point
+  const before = at - point.at
+  return (
+    <section class="card box stack" aria-labelledby="at-moment">
+      <h2 id="at-moment">At {shownClock(at)}</h2>
+      {before < 0 && (
+        <p class="note">The first report of the day is later, at {shownClock(point.at)}.</p>
+      )}
+      {before > 0 && next?.afterGap === true && (
+        <p class="note">
+          No reports from {shownClock(point.at)} to {shownClock(next.at)}: where it was is unknown.
+        </p>
+      )}
+      <PlaceLinks place={point} />
+      <Facts
+        of={[
+          ['Speed', shownSpeed(speed)],
+          ['Heading', heading === undefined ? undefined : `${Math.round(heading)}°`],
+          ['Accuracy', shownLength(accuracy)],
+          ['Altitude', shownLength(altitude)],
+          ['Battery', batteryText(battery)],
+          ...attributeFacts(attributes),
+          [
+            'Reported',
+            before < AT_ONCE_MS
+              ? undefined
+              : `${movingText(Math.floor(before / 1_000))} before, at ${shownClock(point.at)}`,
+          ],
+          ['Origin', isImported ? 'imported' : undefined],
+        ]}
+      />
+    </section>
+  )
+}

@@ -1,0 +1,79 @@
+import { api } from '../../api/client.ts'
+import { coordinatesText } from '../../core/measures.ts'
+import { dateText, dayText } from '../../core/days.ts'
+import { date } from '../../core/times.ts'
+import { pointOf } from '../../core/track.ts'
+import { addressOf } from '../../core/address.ts'
+import { shownClock } from '../../ui/shown.ts'
+import { Failed, Loading } from '../../ui/states.tsx'
+import { devicePath } from '../../ui/router.ts'
+import { useLoad } from '../../ui/use-load.ts'
+import { TrackMap } from './track-map.tsx'
+import type { DeviceRange } from './use-reports.ts'
+
+/** A day without reports: where the device was known to be last, or else first, and the way there. */
+export function EmptyDay({
+  range: { deviceId, from, to },
+  today,
+  isToday,
+  zone,
+}: {
+  range: DeviceRange
+  today: string
+  isToday: boolean
+  zone: string
+}) {
+  const { data, failure, reload } = useLoad(
+    async (signal) => {
+      const read = (query: { from?: string; to?: string; order: 'asc' | 'desc' }) =>
+        api.get('/devices/{deviceId}/positions', {
+          path: { deviceId },
+          query: { ...query, limit: 1 },
+          signal,
+        })
+      const { items: before } = await read({ to: from, order: 'desc' })
+      const { items } =
+        before.length > 0 ? { items: before } : await read({ from: to, order: 'asc' })
+      return { isBefore: before.length > 0, nearest: items.map(pointOf) }
+    },
+    [deviceId, from, to],
+  )
+  if (data === undefined) {
+    return failure === undefined ? (
+      <Loading lines={2} what="Looking for the last known place" />
+    ) : (
+      <Failed failure={failure} onRetry={reload} />
+    )
+  }
+  const [point] = data.nearest
+  const day = point && date(point.at, zone)
+  return (
+    <>
+      <div class="notice row" role="status">
+        <p>
+          <strong>{isToday ? 'No reports today' : 'No reports on this day'}.</strong>{' '}
+          {point !== undefined && day !== undefined && (
+            <>
+              {data.isBefore ? 'Last known place: ' : 'First known place: '}
+              <code>{coordinatesText(point)}</code>, {dayText(day, today)} at {shownClock(point.at)}
+              .
+            </>
+          )}
+        </p>
+        {day !== undefined && (
+          <a class="button" href={addressOf(`${devicePath(deviceId)}?day=${day}`)}>
+            Open {dateText(day, today)}
+          </a>
+        )}
+      </div>
+      <TrackMap
+        points={data.nearest}
+        day={Date.parse(from)}
+        at={point?.at ?? 0}
+        status="past"
+        isFollowing={false}
+        onMove={() => undefined}
+      />
+    </>
+  )
+}

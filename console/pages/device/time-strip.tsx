@@ -1,0 +1,82 @@
+import type { ComponentChildren } from 'preact'
+import { shownClock } from '../../ui/shown.ts'
+import { PLOT_INSET } from '../../ui/time-plot.tsx'
+
+/** A stretch of time that is marked on the axis. */
+export type Band = { readonly from: number; readonly to: number }
+
+/**
+ * One axis of time for a slider and the plots below it: bands, the cursor, and clicks are the same
+ * for all of them. Time runs from left to right in every language.
+ */
+export function TimeStrip({
+  first,
+  last,
+  at,
+  bands,
+  onMove,
+  onStep,
+  children,
+}: {
+  first: number
+  last: number
+  at: number
+  bands: readonly Band[]
+  onMove: (at: number) => void
+  /** Goes to the report before (-1) or after (1). */
+  onStep: (by: -1 | 1) => void
+  /** The plots. */
+  children: ComponentChildren
+}) {
+  const share = (moment: number) => Math.max(0, Math.min(1, (moment - first) / (last - first)))
+  const percent = (part: number) => `${100 * part}%`
+  function moveTo({ currentTarget, clientX, buttons }: PointerEvent & { currentTarget: Element }) {
+    if (buttons !== 1) return
+    const { left, width } = currentTarget.getBoundingClientRect()
+    const part = Math.max(0, Math.min(1, (clientX - left) / width))
+    onMove(first + part * (last - first))
+  }
+  const { left, right } = PLOT_INSET
+  return (
+    <div
+      class="time-strip"
+      dir="ltr"
+      style={{ '--plot-left': `${left}px`, '--plot-right': `${right}px` }}
+    >
+      <input
+        type="range"
+        aria-label="Time"
+        aria-valuetext={shownClock(at)}
+        min={first}
+        max={last}
+        step={1_000}
+        value={at}
+        onInput={({ currentTarget }) => onMove(Number(currentTarget.value))}
+        onKeyDown={(event) => {
+          const by = STEPS[event.key]
+          if (by === undefined) return
+          event.preventDefault()
+          onStep(by)
+        }}
+      />
+      {children}
+      <div class="time-area" onPointerDown={moveTo} onPointerMove={moveTo}>
+        {bands.map(({ from, to }) => (
+          <span
+            key={from}
+            class="time-band"
+            style={{ left: percent(share(from)), width: percent(share(to) - share(from)) }}
+          />
+        ))}
+        <span class="time-cursor" style={{ left: percent(share(at)) }} />
+      </div>
+    </div>
+  )
+}
+
+const STEPS: Readonly<Record<string, -1 | 1>> = {
+  ArrowLeft: -1,
+  ArrowDown: -1,
+  ArrowRight: 1,
+  ArrowUp: 1,
+}

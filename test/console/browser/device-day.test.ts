@@ -1,0 +1,163 @@
+import axe from 'axe-core'
+import { expect, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
+import { eventually } from '../../eventually.ts'
+import { describeConsole } from './chromium.ts'
+import { consoleSuite } from './console-harness.ts'
+
+const DAY_MS = 86_400_000
+const TODAY = Math.floor(Date.now() / DAY_MS) * DAY_MS
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
+const YESTERDAY = dayOf(TODAY - DAY_MS)
+const UTC = { timezoneId: 'UTC' }
+
+describeConsole('a day of a device', () => {
+  const suite = consoleSuite()
+
+  /** Drives east along the equator, a report every `step` seconds, and reaches 01:00 after 3600. */
+  async function drive(
+    deviceId: string,
+    { count, step, begin = TODAY - DAY_MS }: { count: number; step: number; begin?: number },
+  ): Promise<void> {
+    const reports = Array.from({ length: count }, (_, index) => ({
+      ...{ deviceId, latitude: 0, longitude: 10 + (index * step) / 3_600, accuracy: 4 },
+      ...{ speed: index * step < 1_800 ? 10 : 20, heading: 90, attributes: { fuel: index } },
+      timestamp: new Date(begin + index * step * 1_000).toISOString(),
+    }))
+    for (let at = 0; at < count; at += 1_000) await suite.report(...reports.slice(at, at + 1_000))
+  }
+
+  const heading = (page: Page, time: string) =>
+    page.getByRole('heading', { name: `At ${time}`, exact: true }).waitFor()
+  const asked = (page: Page, name: string) => new URL(page.url()).searchParams.get(name)
+
+  test('a moment can be typed, stands in the address, and is the same for whoever opens it', async () => {
+    await drive('van-1', { count: 61, step: 60 })
+    const page = await suite.signedIn(`/devices/van-1?day=${YESTERDAY}&at=00:05`, UTC)
+    await heading(page, '00:05:00')
+    const card = page.getByRole('region', { name: 'At 00:05:00' })
+    expect(await card.textContent()).toMatch(/0\.00000, 10\.08333.*36 km\/h.*90°.*4 m.*Fuel5 l/)
+    await page.getByLabel('Go to a time').fill('00:40:30')
+    await page.getByLabel('Go to a time').press('Enter')
+    await heading(page, '00:40:30')
+    await page.getByRole('region', { name: 'At 00:40:30' }).getByText('72 km/h').waitFor()
+    await page.getByText('30 s before, at 00:40:00').waitFor()
+    await eventually(() => asked(page, 'at') === '00:40:30')
+    const sent = page.url()
+    await page.getByRole('button', { name: 'The day before' }).click()
+    await page.getByText('No reports on this day').waitFor()
+    expect(asked(page, 'at')).toBeNull()
+    await page.goBack()
+    await heading(page, '00:40:30')
+    const other = await suite.signedIn(sent.slice(suite.url.length), UTC)
+    await heading(other, '00:40:30')
+    const [osm, google] = ['OpenStreetMap', 'Google Maps'].map((where) =>
+      other.getByRole('region', { name: 'At' }).getByRole('link', { name: `Open in ${where}` }),
+    )
+    expect(await osm?.getAttribute('href')).toContain('mlat=0&mlon=10.666')
+    expect(await google?.getAttribute('href')).toContain('query=0,10.666')
+  })
+
+  test('arrow keys go from report to report, also to those that the line leaves out', async () => {
+    await drive('van-2', { count: 3_000, step: 1 })
+    const page = await suite.signedIn(`/devices/van-2?day=${YESTERDAY}&at=00:10`, UTC)
+    await page.getByText('Drawn').waitFor()
+    await page.getByText('Fuel', { exact: true }).first().waitFor()
+    const fuel = () =>
+      page
+        .getByRole('region', { name: /^At / })
+        .getByText(/^\d+ l$/)
+        .textContent()
+    await eventually(async () => (await fuel()) === '600 l')
+    await page.getByRole('slider', { name: 'Time' }).press('ArrowRight')
+    await heading(page, '00:10:01')
+    expect(await fuel()).toBe('601 l')
+    await page.getByRole('heading', { name: 'van-2' }).click()
+    await page.keyboard.press('ArrowLeft')
+    await page.keyboard.press('ArrowLeft')
+    await heading(page, '00:09:59')
+    await eventually(async () => (await fuel()) === '599 l')
+  })
+
+  test('a click on the track or on a plot shows that moment', async () => {
+    await drive('van-3', { count: 61, step: 60 })
+    const page = await suite.signedIn(`/devices/van-3?day=${YESTERDAY}`, UTC)
+    await heading(page, '01:00:00')
+    const plot = await page.getByRole('img', { name: 'Speed, km/h' }).boundingBox()
+    const [left = 0, width = 0] = [(plot?.x ?? 0) + 52, (plot?.width ?? 0) - 68]
+    await page.mouse.click(left + width / 4, (plot?.y ?? 0) + 40)
+    await page.getByRole('heading', { name: /^At 00:1[45]/ }).waitFor()
+    const track = page.locator('.track-map')
+    await track.hover()
+    await eventually(() =>
+      page.evaluate<boolean>(`document.querySelector('.map-target').style.cursor === 'pointer'`),
+    )
+    await track.click()
+    // The buttons take a little of the right, so the middle of the way is left of the middle.
+    await page.getByRole('heading', { name: /^At 00:3\d/ }).waitFor()
+  })
+
+  test('the marker of another moment is not in the colour of a connection', async () => {
+    await drive('van-4', { count: 10, step: 2, begin: Date.now() - 30_000 })
+    const page = await suite.signedIn('/devices/van-4', UTC)
+    const greenPixels = () =>
+      page.evaluate<number>(`(() => {
+        const canvas = document.querySelector('.track-map .fleet-canvas')
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+        let count = 0
+        for (let n = 0; n < data.length; n += 4)
+          if (data[n] === 0x17 && data[n + 1] === 0x80 && data[n + 2] === 0x3f) count += 1
+        return count
+      })()`)
+    await page.getByRole('slider', { name: 'Time' }).waitFor()
+    await eventually(async () => (await greenPixels()) > 20)
+    await page.getByRole('slider', { name: 'Time' }).press('ArrowLeft')
+    await eventually(async () => (await greenPixels()) === 0)
+  })
+
+  test('a day without reports shows the last known place, when that was, and the way there', async () => {
+    await drive('van-5', { count: 2, step: 60, begin: Date.parse('2026-01-05T10:00:00Z') })
+    const page = await suite.signedIn('/devices/van-5?day=2026-01-07', UTC)
+    await page.getByText('Last known place: 0.00000, 10.01667, Mon 5 Jan at 10:01:00.').waitFor()
+    await page.getByRole('link', { name: 'Open 5 Jan' }).click()
+    await page.getByRole('heading', { name: 'Mon 5 Jan' }).waitFor()
+    await heading(page, '10:01:00')
+    await page.goto(`${suite.url}/devices/van-5?day=2025-12-31`)
+    await page.getByText('First known place: 0.00000, 10.00000, Mon 5 Jan at 10:00:00.').waitFor()
+  })
+
+  test('the days are one stop of the Tab key, and arrow keys go along them', async () => {
+    await drive('van-6', { count: 2, step: 60 })
+    const page = await suite.signedIn(`/devices/van-6?day=${YESTERDAY}`, UTC)
+    const days = page.getByRole('group', { name: 'Day' }).getByRole('listitem')
+    const shown = days.getByRole('button', { name: `${YESTERDAY}: 2 reports` })
+    await shown.focus()
+    await page.keyboard.press('ArrowLeft')
+    await page.keyboard.press('Enter')
+    await page.waitForURL((url) => url.searchParams.get('day') === dayOf(TODAY - 2 * DAY_MS))
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('The day before')
+  })
+
+  test.each([
+    ['on a phone', { width: 360, height: 740 }, 'light', 'ltr'],
+    ['at 200 % of a narrow window', { width: 512, height: 384 }, 'dark', 'ltr'],
+    ['from right to left', { width: 1280, height: 800 }, 'dark', 'rtl'],
+  ] as const)('a day fits and is accessible %s', async (_, viewport, colorScheme, dir) => {
+    const deviceId = 'a-device-with-a-very-long-name-that-nobody-would-choose-'.repeat(2)
+    await drive(deviceId, { count: 61, step: 60 })
+    const path = `/devices/${deviceId}?day=${YESTERDAY}&at=00:30`
+    const page = await suite.signedIn(path, { ...UTC, viewport, colorScheme })
+    await page.evaluate(`document.documentElement.dir = '${dir}'`)
+    await heading(page, '00:30:00')
+    const [scrolls, width] = await page.evaluate<number[]>(
+      `(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth])(document.getElementById('content'))`,
+    )
+    expect(scrolls).toBe(width)
+    await page.evaluate(axe.source)
+    const faults = await page.evaluate(
+      `axe.run(document).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ': ' + target)))`,
+    )
+    expect(faults).toEqual([])
+  })
+})
