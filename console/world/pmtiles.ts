@@ -14,6 +14,8 @@ export type TileSet = {
   readonly tiles: readonly Tile[]
   readonly minZoom: number
   readonly maxZoom: number
+  /** West, south, east and north in degrees. */
+  readonly bounds: readonly [number, number, number, number]
   readonly metadata: Readonly<Record<string, unknown>>
 }
 
@@ -26,7 +28,7 @@ const GZIP = 2
 const VECTOR_TILES = 1
 
 /** A file in the PMTiles format, version 3: https://github.com/protomaps/PMTiles/blob/main/spec/v3/spec.md */
-export function pmtiles({ tiles, minZoom, maxZoom, metadata }: TileSet): Buffer {
+export function pmtiles({ tiles, minZoom, maxZoom, bounds, metadata }: TileSet): Buffer {
   const { entries, contents } = storeTiles(tiles)
   const leaves: Buffer[] = []
   const root: Entry[] = []
@@ -54,8 +56,9 @@ export function pmtiles({ tiles, minZoom, maxZoom, metadata }: TileSet): Buffer 
   header.writeBigUInt64LE(BigInt(contents.length), 88)
   const isClustered = 1
   header.set([isClustered, GZIP, GZIP, VECTOR_TILES, minZoom, maxZoom], 96)
-  const whole = [-180, -85, 180, 85]
-  whole.forEach((degrees, index) => header.writeInt32LE(degrees * 1e7, 102 + 4 * index))
+  bounds.forEach((degrees, index) =>
+    header.writeInt32LE(Math.round(degrees * 1e7), 102 + 4 * index),
+  )
   return Buffer.concat([header, ...parts])
 }
 

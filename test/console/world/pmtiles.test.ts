@@ -9,7 +9,8 @@ const tile = (z: number, x: number, y: number, text: string): Tile => ({
 })
 
 function read(tiles: readonly Tile[]) {
-  const file = pmtiles({ tiles, minZoom: 0, maxZoom: 7, metadata: { name: 'test' } })
+  const bounds = [16.2, 48.1, 16.6, 48.3] as const
+  const file = pmtiles({ tiles, minZoom: 0, maxZoom: 7, bounds, metadata: { name: 'test' } })
   const source: Source = {
     getKey: () => 'test',
     getBytes: async (offset, length) => ({
@@ -39,7 +40,10 @@ test('a PMTiles file gives every tile back, and nothing where there is none', as
     expect(Buffer.from(found?.data ?? new ArrayBuffer(0)).toString()).toBe(`${z}/${x}/${y}`)
   }
   expect(await map.getZxy(6, 0, 1)).toBeUndefined()
-  expect(await map.getHeader()).toMatchObject({ minZoom: 0, maxZoom: 7, tileType: 1 })
+  expect(await map.getHeader()).toMatchObject({
+    ...{ minZoom: 0, maxZoom: 7, tileType: 1 },
+    ...{ minLon: 16.2, minLat: 48.1, maxLon: 16.6, maxLat: 48.3 },
+  })
   expect(await map.getMetadata()).toEqual({ name: 'test' })
 })
 
