@@ -1,14 +1,18 @@
 import { computed, effect, signal } from '@preact/signals'
 import type OlMap from 'ol/Map.js'
-import ImageTile from 'ol/source/ImageTile.js'
+import type { Extent } from 'ol/extent.js'
 import TileLayer from 'ol/layer/Tile.js'
+import { transformExtent } from 'ol/proj.js'
+import ImageTile from 'ol/source/ImageTile.js'
 import { PMTilesRasterSource } from 'ol-pmtiles'
 import { PMTiles } from 'pmtiles'
 import { api } from '../api/client.ts'
 import type { components } from '../api/schema.ts'
 import { addressOf } from '../core/address.ts'
+import { palette } from '../ui/palette.ts'
 import { kept } from '../ui/preferences.ts'
 import { Archive } from './archive.ts'
+import { streetsStyle } from './streets-style.ts'
 import { vectorLayer } from './vector-layer.ts'
 
 type Layer = components['schemas']['ConsoleMap']
@@ -31,7 +35,13 @@ const shown = computed(() => {
 })
 
 export const shownName = computed(() => shown.value?.name ?? WORLD)
-export const shownCredit = computed(() => shown.value?.attribution ?? undefined)
+
+/** What the shown file itself says about the sources of its data. */
+const fileCredit = signal<string | undefined>(undefined)
+export const shownCredit = computed(() => shown.value?.attribution ?? fileCredit.value)
+
+/** The area in which the shown layer has names of its own. */
+export const covered = signal<Extent | undefined>(undefined)
 
 export function showLayer(name: string): void {
   chosenName.value = name
@@ -51,10 +61,18 @@ export function addChosenLayer(map: OlMap, closing: AbortSignal): void {
     const ending = new AbortController()
     const until = AbortSignal.any([closing, ending.signal])
     makeLayer(layer, until)
-      .then((made) => !until.aborted && map.addLayer(made))
+      .then((made) => {
+        if (until.aborted) return
+        const area = made.getExtent() ?? EVERYWHERE
+        made.getSource()?.on('tileloadend', () => (covered.value = area))
+        made.getSource()?.on('tileloaderror', () => (covered.value = undefined))
+        map.addLayer(made)
+      })
       .catch(() => undefined)
     return () => {
       ending.abort()
+      covered.value = undefined
+      fileCredit.value = undefined
       for (const above of map.getLayers().getArray().slice()) {
         if (above.getZIndex() === ABOVE) map.removeLayer(above)
       }
@@ -65,6 +83,7 @@ export function addChosenLayer(map: OlMap, closing: AbortSignal): void {
 
 const ABOVE = 1
 const VECTOR_TILES = 1
+const EVERYWHERE: Extent = [-Infinity, -Infinity, Infinity, Infinity]
 
 async function makeLayer({ kind, url: given, maxZoom }: Layer, closing: AbortSignal) {
   // A path is one of this service.
@@ -74,9 +93,26 @@ async function makeLayer({ kind, url: given, maxZoom }: Layer, closing: AbortSig
     return new TileLayer({ zIndex: ABOVE, source: new ImageTile({ url, ...most }) })
   }
   const file = new Archive(url)
-  const { tileType } = await new PMTiles(file).getHeader()
-  if (Number(tileType) === VECTOR_TILES) {
-    return vectorLayer(file, { zIndex: ABOVE, closing, ...most })
+  const pmtiles = new PMTiles(file)
+  const { tileType, minZoom, minLon, minLat, maxLon, maxLat } = await pmtiles.getHeader()
+  if (!closing.aborted) fileCredit.value = creditIn(await pmtiles.getMetadata())
+  const options = {
+    zIndex: ABOVE,
+    extent: transformExtent([minLon, minLat, maxLon, maxLat], 'EPSG:4326', 'EPSG:3857'),
+    // Further out hundreds of its tiles would be needed at once.
+    minZoom: minZoom - 0.5,
   }
-  return new TileLayer({ zIndex: ABOVE, source: new PMTilesRasterSource({ url, ...most }) })
+  if (Number(tileType) === VECTOR_TILES) {
+    const [language = ''] = navigator.language.split('-')
+    const style = () => streetsStyle(palette.value, language)
+    return vectorLayer(file, style, { ...options, closing, ...most })
+  }
+  return new TileLayer({ ...options, source: new PMTilesRasterSource({ url, ...most }) })
+}
+
+/** The text of a PMTiles file's attribution, which may be HTML. */
+function creditIn(metadata: unknown): string | undefined {
+  const { attribution } = (metadata ?? {}) as { attribution?: unknown }
+  const text = typeof attribution === 'string' ? attribution.replace(/<[^>]*>/g, '').trim() : ''
+  return text === '' ? undefined : text
 }

@@ -7,9 +7,10 @@ import { boundsOf } from '../core/clusters.ts'
 import type { Point } from '../core/mercator.ts'
 import { palette } from '../ui/palette.ts'
 import { Archive } from './archive.ts'
-import { addChosenLayer } from './layers.ts'
+import { addChosenLayer, covered } from './layers.ts'
 import { HALF_WORLD } from './map-canvas.ts'
 import { vectorLayer } from './vector-layer.ts'
+import { worldStyle } from './world-style.ts'
 
 export const MAX_ZOOM = 20
 const LOOK_AGAIN_MS = 4_000
@@ -76,7 +77,9 @@ async function addWorld(map: OlMap, closing: AbortSignal): Promise<void> {
       setTimeout(resolve, LOOK_AGAIN_MS)
     })
   }
-  if (!closing.aborted) map.getLayers().insertAt(0, vectorLayer(world, { zIndex: 0, closing }))
+  if (closing.aborted) return
+  const style = () => worldStyle(palette.value, covered.value)
+  map.getLayers().insertAt(0, vectorLayer(world, style, { zIndex: 0, closing }))
 }
 
 /** Moves the view so that it contains all the points, across 180° where that is shorter. */

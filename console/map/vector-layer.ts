@@ -1,21 +1,33 @@
 import { effect } from '@preact/signals'
 import VectorTileLayer from 'ol/layer/VectorTile.js'
+import type { Options } from 'ol/layer/VectorTile.js'
+import type { StyleFunction } from 'ol/style/Style.js'
 import { PMTilesVectorSource } from 'ol-pmtiles'
 import ViewHint from 'ol/ViewHint.js'
-import { palette } from '../ui/palette.ts'
 import type { Archive } from './archive.ts'
-import { worldStyle } from './world-style.ts'
 
-/** A vector map in the colours of the theme, until `closing`. */
+/**
+ * A vector map, until `closing`.
+ *
+ * @param style is called again when one of the signals that it reads has changed.
+ */
 export function vectorLayer(
   file: Archive,
-  { zIndex, closing, ...most }: { zIndex: number; closing: AbortSignal; maxZoom?: number },
+  style: () => StyleFunction,
+  {
+    closing,
+    maxZoom,
+    ...options
+  }: Pick<Options, 'zIndex' | 'extent' | 'minZoom'> & { closing: AbortSignal; maxZoom?: number },
 ): VectorTileLayer {
   const layer = new VectorTileLayer({
-    zIndex,
+    ...options,
     declutter: true,
-    // It accepts either option; its type requires both at once.
-    source: new PMTilesVectorSource({ url: file as Archive & string, ...most }),
+    source: new PMTilesVectorSource({
+      // It accepts either; its type requires both at once.
+      url: file as Archive & string,
+      ...(maxZoom !== undefined && { maxZoom }),
+    }),
   })
   // During a zoom nobody sees the difference, and without a GPU smoothing takes a third of each
   // frame.
@@ -24,7 +36,7 @@ export function vectorLayer(
     if (isZooming && context !== undefined && 'imageSmoothingEnabled' in context)
       context.imageSmoothingEnabled = false
   })
-  const restyle = effect(() => layer.setStyle(worldStyle(palette.value)))
+  const restyle = effect(() => layer.setStyle(style()))
   closing.addEventListener('abort', restyle)
   return layer
 }

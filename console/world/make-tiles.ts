@@ -13,7 +13,10 @@ const PEOPLE = [8e6, 4e6, 2e6, 8e5, 3e5, 1e5, 3e4, 0]
 /** The whole world as vector tiles, zoom 0 to 7. Tiles that contain only sea are left out. */
 export function makeTiles(): TileSet {
   const tiles: Tile[] = []
-  const water = { lakes: lines(lakes().features, MAX_ZOOM), rivers: lines(rivers().features, MAX_ZOOM) }
+  const water = {
+    lakes: lines(lakes().features, MAX_ZOOM),
+    rivers: lines(rivers().features, MAX_ZOOM),
+  }
   const places = { towns: towns() }
   for (const scale of new Set(SCALES)) {
     const { areas, borders } = countriesAt(scale)
@@ -28,7 +31,9 @@ export function makeTiles(): TileSet {
       const shown = places.towns.filter(({ properties: { people, capital } }) => {
         return people >= fewest || (capital && z >= 3)
       })
-      tiles.push(...tilesAt(z, { ...layers, ...(z >= 2 && water), ...{ towns: points(shown, MAX_ZOOM) } }))
+      tiles.push(
+        ...tilesAt(z, { ...layers, ...(z >= 2 && water), ...{ towns: points(shown, MAX_ZOOM) } }),
+      )
     }
   }
   const bounds = [-180, -85, 180, 85] as const

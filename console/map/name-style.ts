@@ -1,0 +1,65 @@
+import type { FeatureLike } from 'ol/Feature.js'
+import type Style from 'ol/style/Style.js'
+import type { Palette } from '../ui/palette.ts'
+import { numberOf, wordOf } from './map-feature.ts'
+import { label, named } from './map-text.ts'
+
+/** Weights of names: above those of roads, by layer and kind, and then by size. */
+const WEIGHTS = { country: 60, region: 40, town: 20, quarter: 15, water: 12, place: 1, house: 0 }
+
+const CITY = 11
+const PLACES_FROM = 16
+const HOUSES_FROM = 18
+
+/**
+ * The names of points in Protomaps' schema: of places, water, sights and houses; in the operator's
+ * language (`de`) where the map knows it.
+ */
+export function nameStyle(palette: Palette, language: string) {
+  const { halo } = palette
+  const country = label('600 12px', { colour: palette.label, halo })
+  const town = label('500 13px', { colour: palette.strongLabel, halo })
+  const city = label('600 15px', { colour: palette.strongLabel, halo })
+  const quarter = label('500 12px', { colour: palette.label, halo })
+  const water = label('italic 12px', { colour: palette.waterLabel, halo })
+  const small = label('11px', { colour: palette.label, halo })
+
+  return (feature: FeatureLike, zoom: number): Style | undefined => {
+    const from = numberOf(feature, 'min_zoom', 0)
+    const text = wordOf(feature, `name:${language}`) || wordOf(feature, 'name')
+    switch (feature.get('layer')) {
+      case 'places':
+        // The schema counts zooms of tiles twice as wide.
+        return text === '' || zoom + 1 < from ? undefined : place(feature, zoom, text)
+      case 'water':
+        return text === '' || zoom < from ? undefined : named(water, text, WEIGHTS.water)
+      case 'pois':
+        return text === '' || zoom < Math.max(from + 1, PLACES_FROM)
+          ? undefined
+          : named(small, text, WEIGHTS.place)
+      case 'buildings': {
+        const number = wordOf(feature, 'addr_housenumber')
+        return number === '' || zoom < HOUSES_FROM ? undefined : named(small, number, WEIGHTS.house)
+      }
+      default:
+        return undefined
+    }
+  }
+
+  function place(feature: FeatureLike, zoom: number, text: string): Style | undefined {
+    const rank = numberOf(feature, 'population_rank', 0)
+    switch (wordOf(feature, 'kind')) {
+      case 'country':
+        return zoom > 8 ? undefined : named(country, text.toUpperCase(), WEIGHTS.country + rank)
+      case 'region':
+        return zoom < 6 || zoom > 11 ? undefined : named(country, text, WEIGHTS.region)
+      case 'locality':
+        return zoom > 16 ? undefined : named(rank >= CITY ? city : town, text, WEIGHTS.town + rank)
+      case 'macrohood':
+      case 'neighbourhood':
+        return zoom < 13 ? undefined : named(quarter, text, WEIGHTS.quarter)
+      default:
+        return undefined
+    }
+  }
+}
