@@ -1,5 +1,5 @@
 import type { ShownStatus } from '../core/live-device.ts'
-import type { Palette } from '../ui/palette.ts'
+import type { Palette } from '../core/palette.ts'
 import { stamp } from './stamp.ts'
 
 export const DEVICE_RADIUS = 7

@@ -1,4 +1,4 @@
-import type { Palette } from '../ui/palette.ts'
+import type { Palette } from '../core/palette.ts'
 
 export const LABEL_FONT = '600 12px system-ui, sans-serif'
 const NOTE_FONT = '400 11px system-ui, sans-serif'

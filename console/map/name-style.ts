@@ -1,6 +1,6 @@
 import type { FeatureLike } from 'ol/Feature.js'
 import type Style from 'ol/style/Style.js'
-import type { Palette } from '../ui/palette.ts'
+import type { Palette } from '../core/palette.ts'
 import { numberOf, wordOf } from './map-feature.ts'
 import { label, named } from './map-text.ts'
 

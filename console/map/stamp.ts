@@ -1,4 +1,4 @@
-import type { Palette } from '../ui/palette.ts'
+import type { Palette } from '../core/palette.ts'
 
 type Context = CanvasRenderingContext2D
 

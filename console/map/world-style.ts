@@ -3,7 +3,7 @@ import type { FeatureLike } from 'ol/Feature.js'
 import Fill from 'ol/style/Fill.js'
 import Stroke from 'ol/style/Stroke.js'
 import Style from 'ol/style/Style.js'
-import type { Palette } from '../ui/palette.ts'
+import type { Palette } from '../core/palette.ts'
 import { label, named, zoomAt } from './map-text.ts'
 
 /**

@@ -5,7 +5,7 @@ import type Style from 'ol/style/Style.js'
 import { PMTiles, type Source } from 'pmtiles'
 import { streetsStyle } from '../../../console/map/streets-style.ts'
 import { toMercator } from '../../../console/core/mercator.ts'
-import type { Palette } from '../../../console/ui/palette.ts'
+import type { Palette } from '../../../console/core/palette.ts'
 import { MIDDLE } from '../town/plane.ts'
 import { town } from '../town/town.ts'
 
@@ -30,15 +30,17 @@ async function drawn({ zoom, version = 4 }: { zoom: number; version?: 3 | 4 }) {
   const { x, y } = toMercator(MIDDLE.longitude, MIDDLE.latitude)
   const tile = await archive.getZxy(z, Math.floor(x * 2 ** z), Math.floor(y * 2 ** z))
   const style = streetsStyle(palette, 'en')
-  return new MVT().readFeatures(tile?.data).flatMap((feature) => {
+  if (tile === undefined) throw new Error('the town has no such tile')
+  return new MVT().readFeatures(tile.data).flatMap((feature) => {
     return [style(feature, METRES_PER_PIXEL_AT_0 / 2 ** zoom) ?? []].flat().map(described)
   })
 }
 
 /** Styles are used again and again, so that what they hold is copied. */
 function described(style: Style) {
+  const colour: unknown = style.getStroke()?.getColor() ?? style.getFill()?.getColor()
   return {
-    colour: style.getStroke()?.getColor() ?? style.getFill()?.getColor() ?? undefined,
+    colour,
     width: style.getStroke()?.getWidth(),
     name: style.getText()?.getText() ?? undefined,
     weight: style.getZIndex() ?? 0,

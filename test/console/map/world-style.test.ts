@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import Feature from 'ol/Feature.js'
 import Point from 'ol/geom/Point.js'
 import { worldStyle } from '../../../console/map/world-style.ts'
-import type { Palette } from '../../../console/ui/palette.ts'
+import type { Palette } from '../../../console/core/palette.ts'
 
 const palette = new Proxy({} as Palette, { get: (_all, name) => String(name) })
 const METRES_PER_PIXEL = 40

@@ -127,9 +127,11 @@ function feature(geometry: Geometry, properties: Properties): Feature {
 
 /** It wrote a prefix before its own words, and said of bridges that they are one level up. */
 function asOfV3(one: Feature): Feature {
-  const entries = Object.entries(one.properties ?? {}).map(([name, value]: [string, unknown]) => {
-    if (name === 'name' || name === 'addr_housenumber') return [name, value]
-    return name === 'is_bridge' ? ['pmap:level', 1] : [`pmap:${name}`, value]
-  })
-  return { ...one, properties: Object.fromEntries(entries) }
+  const properties: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries<unknown>(one.properties ?? {})) {
+    if (name === 'is_bridge') properties['pmap:level'] = 1
+    else if (name === 'name' || name === 'addr_housenumber') properties[name] = value
+    else properties[`pmap:${name}`] = value
+  }
+  return { ...one, properties }
 }
