@@ -11,6 +11,7 @@ import {
   Users,
 } from 'lucide'
 import type { ComponentType } from 'preact'
+import type { Right } from '../live/rights.ts'
 
 /**
  * One page of the console. Its module is loaded when the page is first opened; its component gets
@@ -19,61 +20,73 @@ import type { ComponentType } from 'preact'
 export type ConsolePage = {
   readonly path: string
   readonly load: () => Promise<ComponentType<never>>
-  /** Its link in the navigation. `short` is shown where space is limited. */
-  readonly link?: { readonly name: string; readonly short?: string; readonly icon: IconNode }
-  /** Whether the page is only of use to platform operators. */
-  readonly forPlatform?: true
+  readonly link?: PageLink
+  /** The right without which the API refuses everything that the page shows. */
+  readonly needs?: Right
 }
+
+/** A page's link in the navigation. */
+export type PageLink = {
+  readonly name: string
+  readonly icon: IconNode
+  readonly group: (typeof GROUPS)[number]
+  /** Its word in the bar of a phone; without one the link is under "More" there. */
+  readonly inBar?: string
+}
+
+export const GROUPS = ['Operate', 'Set up', 'Watch'] as const
 
 /** In the order of the navigation. */
 export const PAGES: readonly ConsolePage[] = [
   {
     path: '/',
     load: () => import('../pages/map/map-page.tsx').then((module) => module.MapPage),
-    link: { name: 'Map', icon: MapIcon },
-  },
-  {
-    path: '/keys',
-    load: () => import('../pages/keys/keys-page.tsx').then((module) => module.KeysPage),
-    link: { name: 'Keys', icon: KeyRound },
-  },
-  {
-    path: '/connect',
-    load: () => import('../pages/connect/connect-page.tsx').then((module) => module.ConnectPage),
-    link: { name: 'Connect a device', short: 'Connect', icon: Plug },
-  },
-  {
-    path: '/rejections',
-    load: () =>
-      import('../pages/rejections/rejections-page.tsx').then((module) => module.RejectionsPage),
-    link: { name: 'Rejections', icon: OctagonX },
+    link: { name: 'Map', icon: MapIcon, group: 'Operate', inBar: 'Map' },
   },
   {
     path: '/shares',
     load: () => import('../pages/shares/shares-page.tsx').then((module) => module.SharesPage),
-    link: { name: 'Share', icon: Share2 },
+    link: { name: 'Shared links', icon: Share2, group: 'Operate', inBar: 'Shared' },
   },
   {
-    path: '/audit',
-    load: () => import('../pages/audit/audit-page.tsx').then((module) => module.AuditPage),
-    link: { name: 'Audit', icon: FileClock },
+    path: '/connect',
+    load: () => import('../pages/connect/connect-page.tsx').then((module) => module.ConnectPage),
+    link: { name: 'Connect a device', icon: Plug, group: 'Set up', inBar: 'Connect' },
+  },
+  {
+    path: '/keys',
+    load: () => import('../pages/keys/keys-page.tsx').then((module) => module.KeysPage),
+    link: { name: 'Keys', icon: KeyRound, group: 'Set up', inBar: 'Keys' },
   },
   {
     path: '/operators',
     load: () =>
       import('../pages/operators/operators-page.tsx').then((module) => module.OperatorsPage),
-    link: { name: 'Operators', icon: Users },
-  },
-  {
-    path: '/system',
-    load: () => import('../pages/system/system-page.tsx').then((module) => module.SystemPage),
-    link: { name: 'System', icon: Activity },
+    link: { name: 'Operators', icon: Users, group: 'Set up' },
+    needs: 'operators.edit',
   },
   {
     path: '/accounts',
     load: () => import('../pages/accounts/accounts-page.tsx').then((module) => module.AccountsPage),
-    link: { name: 'Accounts', icon: Building2 },
-    forPlatform: true,
+    link: { name: 'Accounts', icon: Building2, group: 'Set up' },
+    needs: 'accounts.edit',
+  },
+  {
+    path: '/system',
+    load: () => import('../pages/system/system-page.tsx').then((module) => module.SystemPage),
+    link: { name: 'System', icon: Activity, group: 'Watch', inBar: 'System' },
+  },
+  {
+    path: '/rejections',
+    load: () =>
+      import('../pages/rejections/rejections-page.tsx').then((module) => module.RejectionsPage),
+    link: { name: 'Rejections', icon: OctagonX, group: 'Watch' },
+  },
+  {
+    path: '/audit',
+    load: () => import('../pages/audit/audit-page.tsx').then((module) => module.AuditPage),
+    link: { name: 'Audit', icon: FileClock, group: 'Watch' },
+    needs: 'audit.read',
   },
   {
     path: '/devices/:deviceId',

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { fromInput, toInput } from '../core/zoned-input.ts'
 import { Field } from './form.tsx'
+import { isPhone } from './phone.ts'
 import { shownZone } from './preferences.ts'
 import { setQuery } from './router.ts'
 import { SelectField, type Options } from './select-field.tsx'
@@ -17,7 +18,7 @@ export function Filters({
   isUsed: boolean
   children: ComponentChildren
 }) {
-  const [isOpen] = useState(() => isUsed || matchMedia('(width >= 45rem)').matches)
+  const [isOpen] = useState(() => isUsed || !isPhone.value)
   return (
     <details class="filter-fold" open={isOpen}>
       <summary>Filter</summary>

@@ -1,11 +1,13 @@
 import type { ComponentChildren } from 'preact'
-import { UnseenName } from './isolated.tsx'
+import { ActionMenu, type MenuAction } from './menu.tsx'
 
 export type Column<T> = {
   readonly title: string
   readonly cell: (row: T) => ComponentChildren
   /** Numbers are aligned to the right. */
   readonly isNumber?: boolean
+  /** Sentences take as many lines as they need; anything else stays in one, so that rows have one height. */
+  readonly isProse?: boolean
 }
 
 /**
@@ -39,8 +41,8 @@ export function Table<T>({
       <tbody>
         {rows.map((row) => (
           <tr key={keyOf(row)}>
-            {columns.map(({ title, cell, isNumber }) => (
-              <td key={title} data-title={title} class={isNumber === true ? 'number' : undefined}>
+            {columns.map(({ title, cell, isNumber, isProse }) => (
+              <td key={title} data-title={title} class={classOf(isNumber, isProse)}>
                 <div>{cell(row)}</div>
               </td>
             ))}
@@ -51,32 +53,21 @@ export function Table<T>({
   )
 }
 
-type RowButton = {
-  readonly word: string
-  readonly run: () => void
-  readonly isDangerous?: boolean
+function classOf(isNumber = false, isProse = false): string | undefined {
+  if (isNumber) return 'number'
+  return isProse ? 'prose' : undefined
 }
 
-/** A column of buttons that change the row's object; screen readers hear its name with each. */
-export function changeColumn<T>(
+/** A column with the menu of what can be done with the row's thing. */
+export function actionColumn<T>(
   nameOf: (row: T) => string,
-  buttonsOf: (row: T) => readonly RowButton[],
+  actionsOf: (row: T) => readonly MenuAction[],
 ): Column<T> {
   return {
-    title: 'Change',
+    title: 'Actions',
     cell: (row) => {
-      const buttons = buttonsOf(row).map(({ word, run, isDangerous = false }) => (
-        <button
-          key={word}
-          type="button"
-          class={isDangerous ? 'small danger' : 'small'}
-          onClick={run}
-        >
-          {word}
-          <UnseenName>{nameOf(row)}</UnseenName>
-        </button>
-      ))
-      return buttons.length === 0 ? null : <div class="row-actions">{buttons}</div>
+      const actions = actionsOf(row)
+      return actions.length === 0 ? null : <ActionMenu of={nameOf(row)} actions={actions} />
     },
   }
 }

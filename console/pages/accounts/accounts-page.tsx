@@ -6,7 +6,7 @@ import { Field } from '../../ui/form.tsx'
 import { FormDialog, useDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { ListPage } from '../../ui/list-page.tsx'
-import { changeColumn, type Column } from '../../ui/table.tsx'
+import { actionColumn, type Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { usePages } from '../../ui/use-pages.ts'
 
@@ -16,7 +16,7 @@ type Account = components['schemas']['Account']
 export function AccountsPage() {
   const list = usePages((cursor, signal) => api.get('/accounts', { query: { cursor }, signal }), [])
   const { dialog, open } = useDialog(list.reload)
-  const change = changeColumn<Account>(
+  const actions = actionColumn<Account>(
     ({ name }) => name,
     (account) => {
       // Operators who suspend their own account cannot undo it.
@@ -31,7 +31,7 @@ export function AccountsPage() {
       title="Accounts"
       list={list}
       canRetry={may('accounts.edit')}
-      columns={[...COLUMNS, change]}
+      columns={[...COLUMNS, actions]}
       keyOf={({ id }) => id}
       actions={
         may('accounts.edit') && (

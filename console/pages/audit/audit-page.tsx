@@ -86,6 +86,7 @@ const COLUMNS: readonly Column<Entry>[] = [
   },
   {
     title: 'What was set',
+    isProse: true,
     cell: ({ details }) =>
       details === null ? (
         <span class="quiet">–</span>

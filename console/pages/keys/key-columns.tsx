@@ -11,9 +11,10 @@ export const KEY_COLUMNS: readonly Column<Key>[] = [
       <>
         <span class={`badge ${status}`}>{STATUS_WORDS[status]}</span>
         {status === 'rotating' && previousValidUntil !== null && (
-          <div class="quiet">
+          <span class="quiet">
+            {' '}
             old secret until <Time at={previousValidUntil} />
-          </div>
+          </span>
         )}
       </>
     ),
@@ -25,16 +26,17 @@ export const KEY_COLUMNS: readonly Column<Key>[] = [
   },
   { title: 'Expires', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'never') },
   {
-    title: 'May',
+    title: 'Permissions',
     cell: ({ scopes, deviceIds, rateLimit }) => (
       <>
         {scopeWords(scopes)}
         {deviceIds !== null && (
-          <div class="quiet">
+          <span class="quiet">
+            {' '}
             for <IsolatedList most={3}>{deviceIds}</IsolatedList>
-          </div>
+          </span>
         )}
-        {rateLimit !== null && <div class="quiet">{rateLimit} positions a minute</div>}
+        {rateLimit !== null && <span class="quiet"> · {rateLimit} positions a minute</span>}
       </>
     ),
   },

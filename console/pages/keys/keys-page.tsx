@@ -4,7 +4,7 @@ import { may } from '../../live/rights.ts'
 import { useDialog } from '../../ui/form-dialog.tsx'
 import { ListPage } from '../../ui/list-page.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { changeColumn } from '../../ui/table.tsx'
+import { actionColumn } from '../../ui/table.tsx'
 import { usePages } from '../../ui/use-pages.ts'
 import { EditKey } from './edit-key.tsx'
 import { IdentifyKey } from './identify-key.tsx'
@@ -25,7 +25,7 @@ const CHANGES = [
 export function KeysPage() {
   const list = usePages((cursor, signal) => api.get('/keys', { query: { cursor }, signal }), [])
   const { dialog, open } = useDialog(list.reload)
-  const change = changeColumn<Key>(
+  const actions = actionColumn<Key>(
     ({ name }) => name,
     (key) =>
       key.status === 'revoked'
@@ -39,7 +39,7 @@ export function KeysPage() {
     <ListPage
       title="Keys"
       list={list}
-      columns={may('keys.edit') ? [...KEY_COLUMNS, change] : KEY_COLUMNS}
+      columns={may('keys.edit') ? [...KEY_COLUMNS, actions] : KEY_COLUMNS}
       keyOf={({ id }) => id}
       actions={
         may('keys.edit') && (

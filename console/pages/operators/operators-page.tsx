@@ -4,7 +4,7 @@ import { me } from '../../live/session.ts'
 import { useDialog } from '../../ui/form-dialog.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { ListPage } from '../../ui/list-page.tsx'
-import { changeColumn, type Column } from '../../ui/table.tsx'
+import { actionColumn, type Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { usePages } from '../../ui/use-pages.ts'
 import { ChangeOperator, NewOperator, RemoveOperator } from './operator-dialogs.tsx'
@@ -17,7 +17,7 @@ export function OperatorsPage() {
     [],
   )
   const { dialog, open } = useDialog(list.reload)
-  const change = changeColumn<Operator>(
+  const actions = actionColumn<Operator>(
     ({ email }) => email,
     (of) => [
       { word: 'Edit', run: () => open((props) => <ChangeOperator of={of} {...props} />) },
@@ -33,7 +33,7 @@ export function OperatorsPage() {
       title="Operators"
       list={list}
       canRetry={may('operators.edit')}
-      columns={may('operators.edit') ? [...COLUMNS, change] : COLUMNS}
+      columns={may('operators.edit') ? [...COLUMNS, actions] : COLUMNS}
       keyOf={({ id }) => id}
       actions={
         may('operators.edit') && (

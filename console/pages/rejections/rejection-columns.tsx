@@ -11,6 +11,7 @@ export function rejectionColumns(names: ReadonlyMap<string, string>): readonly C
     { title: 'When', cell: ({ receivedAt }) => <Time at={receivedAt} /> },
     {
       title: 'Why',
+      isProse: true,
       cell: ({ error, message, count }) => (
         <>
           <code>{error}</code> <Isolated>{sentence(message)}</Isolated>
@@ -28,7 +29,7 @@ export function rejectionColumns(names: ReadonlyMap<string, string>): readonly C
         ),
     },
     { title: 'Key', cell: ({ keyId }) => <Isolated>{names.get(keyId) ?? keyId}</Isolated> },
-    { title: 'What was sent', cell: ({ body }) => <Body text={body} /> },
+    { title: 'What was sent', isProse: true, cell: ({ body }) => <Body text={body} /> },
   ]
 }
 

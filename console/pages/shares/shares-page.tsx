@@ -7,7 +7,7 @@ import { Isolated, IsolatedList } from '../../ui/isolated.tsx'
 import { ListPage } from '../../ui/list-page.tsx'
 import { place, setQuery } from '../../ui/router.ts'
 import { Empty } from '../../ui/states.tsx'
-import { changeColumn, type Column } from '../../ui/table.tsx'
+import { actionColumn, type Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { usePages } from '../../ui/use-pages.ts'
 import { NewShare } from './new-share.tsx'
@@ -20,7 +20,7 @@ export function SharesPage() {
   const { dialog, open } = useDialog(list.reload)
   // A device's page and its card on the map link here with the device to share.
   const isAsked = may('shares.edit') && place.value.query.has('device')
-  const change = changeColumn<Share>(
+  const actions = actionColumn<Share>(
     ({ name }) => name,
     (share) => {
       const run = () => open((props) => <RevokeShare of={share} {...props} />)
@@ -29,11 +29,11 @@ export function SharesPage() {
   )
   return (
     <ListPage
-      title="Share"
+      title="Shared links"
       caption="Links"
       list={list}
       canRetry={may('shares.edit')}
-      columns={[...COLUMNS, change]}
+      columns={[...COLUMNS, actions]}
       keyOf={({ id }) => id}
       actions={
         may('shares.edit') && (

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
-import { consoleSuite, EMAIL } from './console-harness.ts'
+import { chooseAction, consoleSuite, EMAIL } from './console-harness.ts'
 
 const PASSWORD = 'another correct horse'
 /** Letters that run to the left. */
@@ -46,11 +46,11 @@ describeConsole('the pages of admins', () => {
     await suite.fillSignIn(theirs, PASSWORD, email)
     await theirs.getByRole('heading', { name: 'System' }).waitFor()
 
-    await page.getByRole('button', { name: `Edit ${email}` }).click()
+    await chooseAction(page, 'Edit', email)
     await dialog.getByRole('combobox', { name: 'Role' }).selectOption('Admin')
     await dialog.getByRole('button', { name: 'Save' }).click()
     await row.getByText('Admin').waitFor()
-    await page.getByRole('button', { name: `Remove ${email}` }).click()
+    await chooseAction(page, 'Remove', email)
     await dialog.getByRole('button', { name: 'Remove', exact: true }).click()
     await row.waitFor({ state: 'hidden' })
     await theirs.reload()
@@ -72,7 +72,7 @@ describeConsole('the pages of admins', () => {
     })
     await page.getByRole('link', { name: 'Operators' }).click()
     await page.getByRole('row').getByText('dispatcher').waitFor()
-    await page.getByRole('button', { name: 'Edit dora@example.org' }).click()
+    await chooseAction(page, 'Edit', one.email)
     const dialog = page.getByRole('dialog')
     expect(await dialog.getByRole('combobox', { name: 'Role' }).inputValue()).toBe('dispatcher')
     await dialog.getByLabel('New password').fill(PASSWORD)
@@ -85,7 +85,7 @@ describeConsole('the pages of admins', () => {
     const page = await suite.signedIn('/accounts')
     const rows = page.getByRole('table', { name: 'Accounts' }).getByRole('row')
     await rows.filter({ hasText: 'default yours' }).waitFor()
-    expect(await page.getByRole('button', { name: 'Suspend' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Actions' }).count()).toBe(0)
     await page.getByRole('button', { name: 'New account' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('textbox', { name: 'Name' }).fill(HEBREW)
@@ -101,14 +101,14 @@ describeConsole('the pages of admins', () => {
     await theirs.getByRole('button', { name: 'New key' }).waitFor()
     expect(await theirs.getByRole('link', { name: 'Accounts' }).count()).toBe(0)
 
-    await page.getByRole('button', { name: `Suspend ${HEBREW}` }).click()
+    await chooseAction(page, 'Suspend', HEBREW)
     await dialog.getByRole('button', { name: 'Suspend' }).click()
     await row.getByText('Suspended').waitFor()
     await eventually(async () => {
       await theirs.reload()
       return (await theirs.getByRole('button', { name: 'Sign in' }).count()) > 0
     })
-    await page.getByRole('button', { name: `Resume ${HEBREW}` }).click()
+    await chooseAction(page, 'Resume', HEBREW)
     await dialog.getByRole('button', { name: 'Resume' }).click()
     await row.getByText('Active').waitFor()
   })
@@ -121,6 +121,7 @@ describeConsole('the pages of admins', () => {
     await option.waitFor({ state: 'attached' })
     expect(await option.textContent()).toMatch(`\u2068${HEBREW}\u2069 (gps_`)
     await page.getByRole('link', { name: 'Keys' }).click()
+    await page.getByRole('button', { name: `Actions ${HEBREW}` }).click()
     const button = page.getByRole('button', { name: `Revoke ${HEBREW}` })
     expect(await button.locator('bdi').textContent()).toBe(HEBREW)
     await page.goto(`${suite.url}/devices/${encodeURIComponent(HEBREW)}`)

@@ -2,12 +2,16 @@ import axe from 'axe-core'
 import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { describeConsole } from './chromium.ts'
-import { consoleSuite, deviceRow, EMAIL, PASSWORD } from './console-harness.ts'
+import { consoleSuite, deviceRow, EMAIL, follow, PASSWORD } from './console-harness.ts'
 
-const LINKS = [
-  ...['Map', 'Keys', 'Connect a device', 'Rejections', 'Audit', 'Operators', 'System'],
-  'Accounts',
-]
+/** The links of the navigation, in their groups. */
+const GROUPS = {
+  Operate: ['Map', 'Shared links'],
+  'Set up': ['Connect a device', 'Keys', 'Operators', 'Accounts'],
+  Watch: ['System', 'Rejections', 'Audit'],
+}
+const LINKS = Object.values(GROUPS).flat()
+const IN_BAR = ['Map', 'Shared links', 'Connect a device', 'Keys', 'System']
 
 /** The harness's checks after each test (policy, other origins, errors) cover every page. */
 describeConsole('every page', () => {
@@ -22,17 +26,9 @@ describeConsole('every page', () => {
         .flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ': ' + target.join(' '))))`)
   }
 
-  async function linkNames(page: Page): Promise<string[]> {
-    const links = page.getByRole('navigation', { name: 'Console' }).getByRole('link')
-    await links.first().waitFor()
-    return Promise.all(
-      (await links.all()).map(async (link) => (await link.getAttribute('aria-label')) ?? ''),
-    )
-  }
-
   async function visit(page: Page, look: (where: string) => Promise<void>): Promise<void> {
-    for (const name of await linkNames(page)) {
-      await page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name }).click()
+    for (const name of LINKS) {
+      await follow(page, name)
       await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor({ state: 'attached' })
       await look(name)
     }
@@ -88,9 +84,16 @@ describeConsole('every page', () => {
     await list.getByRole('listitem').filter({ hasText: 'van-1' }).waitFor()
     await page.getByRole('status').filter({ hasText: 'live' }).waitFor()
     const links = page.getByRole('navigation').getByRole('link')
-    for (const name of LINKS) {
-      expect(await links.and(page.getByRole('link', { name, exact: true })).isVisible()).toBe(true)
-    }
+    const visible = async () =>
+      Promise.all(
+        (await links.filter({ visible: true }).all()).map((link) =>
+          link.getAttribute('aria-label'),
+        ),
+      )
+    expect(await visible()).toEqual(IN_BAR)
+    await page.getByRole('button', { name: 'More' }).click()
+    expect((await visible()).sort()).toEqual([...LINKS].sort())
+    await page.keyboard.press('Escape')
     await page.getByRole('link', { name: 'Keys', exact: true }).click()
     await page.getByRole('button', { name: 'New key' }).waitFor()
     await page.getByRole('link', { name: 'Connect a device', exact: true }).click()
@@ -112,7 +115,34 @@ describeConsole('every page', () => {
     expect(scheme).toBe('dark')
   })
 
-  test('every page fits a phone: nothing scrolls sideways, every link stays in sight', async () => {
+  test('a wide screen shows every place in words, in three groups', async () => {
+    const page = await suite.signedIn()
+    for (const [name, places] of Object.entries(GROUPS)) {
+      const links = page.getByRole('group', { name }).getByRole('link')
+      expect((await links.allTextContents()).sort()).toEqual([...places].sort())
+    }
+  })
+
+  test('a menu in a row opens beside its button and gives the focus back', async () => {
+    const page = await suite.signedIn('/keys')
+    const opener = page.getByRole('button', { name: 'Actions Gateway' })
+    await opener.focus()
+    await page.keyboard.press('Enter')
+    const edit = page.getByRole('button', { name: 'Edit Gateway' })
+    await edit.waitFor()
+    const [button, item] = [await opener.boundingBox(), await edit.boundingBox()]
+    expect(Math.abs((button?.y ?? 0) - (item?.y ?? 1_000))).toBeLessThan(80)
+    await page.keyboard.press('Tab')
+    await page.locator('[popover] button:focus').getByText('Edit').waitFor()
+    await page.keyboard.press('Escape')
+    await edit.waitFor({ state: 'hidden' })
+    await page
+      .locator('td > div > button:focus')
+      .getByText('Actions')
+      .waitFor({ state: 'attached' })
+  })
+
+  test('every page fits a phone: nothing scrolls sideways, every place is as large as a finger', async () => {
     await suite.report({ deviceId: 'van-1', latitude: 48.2, longitude: 16.4 })
     const page = await suite.signedIn('/', {
       viewport: { width: 360, height: 740 },
@@ -124,8 +154,8 @@ describeConsole('every page', () => {
         `[document.documentElement, document.getElementById('content')].map((one) => one.scrollWidth)`,
       )
       expect([where, widths]).toEqual([where, [360, 360]])
-      for (const name of await linkNames(page)) {
-        const link = page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name })
+      const places = page.getByRole('navigation', { name: 'Console' }).locator('a, button')
+      for (const link of await places.filter({ visible: true }).all()) {
         const box = await link.boundingBox()
         expect(box?.height).toBeGreaterThanOrEqual(44)
         expect((box?.x ?? -1) >= 0 && (box?.x ?? 0) + (box?.width ?? 0) <= 360).toBe(true)

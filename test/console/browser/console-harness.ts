@@ -191,3 +191,19 @@ const ENV = { ADMIN_EMAIL: EMAIL, ADMIN_PASSWORD: PASSWORD, RATE_LIMIT_AUTH: 'of
 export function deviceRow(page: Page, text: string) {
   return page.getByRole('list', { name: 'Devices' }).getByRole('listitem').filter({ hasText: text })
 }
+
+/** Chooses from the menu of a row: `chooseAction(page, 'Revoke', 'Gateway')`. */
+export async function chooseAction(page: Page, word: string, name: string): Promise<void> {
+  await page.getByRole('button', { name: `Actions ${name}` }).click()
+  await page.getByRole('button', { name: `${word} ${name}` }).click()
+}
+
+/** Opens a page by its link, on a phone from under "More" where it is not in the bar. */
+export async function follow(page: Page, name: string): Promise<void> {
+  const link = page
+    .getByRole('navigation', { name: 'Console' })
+    .getByRole('link', { name, exact: true })
+  await page.getByRole('navigation', { name: 'Console' }).waitFor()
+  if (!(await link.isVisible())) await page.getByRole('button', { name: 'More' }).click()
+  await link.click()
+}

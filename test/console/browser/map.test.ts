@@ -166,7 +166,7 @@ describeConsole('the map', () => {
       isMobile: true,
     })
     await deviceRow(page, 'van-1').waitFor()
-    expect(await page.getByRole('link', { name: 'Audit' }).isVisible()).toBe(true)
+    expect(await page.getByRole('link', { name: 'Connect a device' }).isVisible()).toBe(true)
     const wide = await page.evaluate('document.documentElement.scrollWidth')
     expect(wide).toBe(360)
     const heights: unknown[] = []

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
-import { consoleSuite } from './console-harness.ts'
+import { chooseAction, consoleSuite } from './console-harness.ts'
 
 describeConsole('sharing', () => {
   const suite = consoleSuite()
@@ -50,7 +50,7 @@ describeConsole('sharing', () => {
     await suite.report({ deviceId: 'secret-id', latitude: 48.3, longitude: 16.4 })
     await eventually(async () => (await time.getAttribute('datetime')) !== shown)
 
-    await page.getByRole('button', { name: `Revoke ${name}` }).click()
+    await chooseAction(page, 'Revoke', name)
     await page.getByRole('button', { name: 'Revoke for good' }).click()
     await guest.getByRole('heading', { name: 'This link shows nothing' }).waitFor()
   })
