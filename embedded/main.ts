@@ -1,13 +1,15 @@
 import { stat } from 'node:fs/promises'
+import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { openSqliteLogWriter } from '../event-log/sqlite/sqlite-event-log.ts'
 import { startIngestApi } from '../ingest-api/service.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
 import { privateDirectory, holdDirectory } from '../runtime/sqlite/data-directory.ts'
-import { runProgram } from '../runtime/program.ts'
+import { runProgram, type Program } from '../runtime/program.ts'
 import { openSqliteGrants } from '../store/sqlite/sqlite-store.ts'
 import { joinThread } from './calls.ts'
+import { atAddress, LAN_SETTINGS, lanAddress, lanWelcome } from './lan.ts'
 import { paced } from './paced.ts'
 import type { MainThread, WorkerThread } from './threads.ts'
 import { untilEnded } from './until-ended.ts'
@@ -16,12 +18,22 @@ import { welcome } from './welcome.ts'
 /** The interval at which the worker is woken while reports keep coming: each time costs both threads. */
 const TOLD_EVERY_MS = 10
 
+const isLan = process.argv.includes('--lan')
+const settings: Readonly<Record<string, string>> = isLan ? LAN_SETTINGS : {}
+
+await runProgram('gps', serve, {
+  options: {
+    '--lan': 'for phones in your own network: listens on all addresses, prints a QR code',
+  },
+  settings,
+})
+
 /**
  * The three services in one process, on SQLite files in the data directory. This thread serves the
  * devices and is the only one to write the log. The worker does the rest, so that no export, search
  * or projection delays an answer to a device.
  */
-await runProgram('gps', async (program) => {
+async function serve(program: Program): Promise<void> {
   const { config, logger, lifecycle, metrics } = program
   if (config.distributed !== undefined) {
     throw new Error(
@@ -29,6 +41,7 @@ await runProgram('gps', async (program) => {
     )
   }
 
+  const address = isLan ? lanAddress(networkInterfaces()) : undefined
   const directory = resolve(config.dataDir)
   privateDirectory(directory, { logger })
   const held = holdDirectory(directory, { variable: 'DATA_DIR' })
@@ -44,7 +57,9 @@ await runProgram('gps', async (program) => {
   // The first thread with an asynchronous task starts libuv's threads, which inherit its priority. They
   // decompress the devices' requests, so they must not have the worker's.
   await stat(directory)
-  const thread = new Worker(new URL('./worker/main.js', import.meta.url))
+  const thread = new Worker(new URL('./worker/main.js', import.meta.url), {
+    workerData: settings,
+  })
   const worker = joinThread<MainThread, WorkerThread>(thread, {
     erase: eventLog.erase,
     appendDeadLetters: eventLog.deadLetters.append,
@@ -75,9 +90,11 @@ await runProgram('gps', async (program) => {
       worker.call('saveInstance', report),
   }
   const ingestUrl = await startIngestApi({ eventLog, store }, program)
-  const { url: adminUrl, generated } = await worker.call('startAdminApi', ingestUrl)
+  const reached = (url: string) => (address === undefined ? url : atAddress(url, address))
+  const { url: adminUrl, generated } = await worker.call('startAdminApi', reached(ingestUrl))
+  const { consolePublicUrl } = config
   if (generated !== undefined) {
-    const { consolePublicUrl } = config
     process.stdout.write(welcome({ secrets: generated, ingestUrl, adminUrl, consolePublicUrl }))
   }
-})
+  if (isLan) process.stdout.write(lanWelcome(consolePublicUrl ?? reached(adminUrl)))
+}

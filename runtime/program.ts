@@ -15,6 +15,13 @@ export type Program = {
   readonly lifecycle: Lifecycle
 }
 
+export type ProgramOptions = {
+  /** The arguments that the program takes, and what each does. */
+  readonly options?: Readonly<Record<string, string>>
+  /** Variables that count instead of those of the environment. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
 /**
  * Runs a process, or a worker thread of one: reads the configuration, calls `start`, which registers
  * its resources with the lifecycle, and stops on a signal. If the start fails, it logs one message,
@@ -23,11 +30,12 @@ export type Program = {
 export async function runProgram(
   name: string,
   start: (program: Program) => Promise<void>,
+  { options = {}, settings = {} }: ProgramOptions = {},
 ): Promise<void> {
-  answerArguments(name)
+  answerArguments(name, options)
   // Requests leave little garbage behind: waking helper threads for it costs more than they save.
   if (isMainThread) setFlagsFromString('--no-parallel-scavenge')
-  const config = readConfig()
+  const config = readConfig(settings)
   const logger = createLogger({ level: config.logLevel, name }).child(
     isMainThread ? {} : { thread: 'worker' },
   )
@@ -46,20 +54,22 @@ export async function runProgram(
   }
 }
 
-/** Programs take no arguments: given any, they say so and exit. */
-function answerArguments(name: string): void {
-  const [first] = process.argv.slice(2)
-  if (first === undefined) return
+/** A program that is given an argument which it does not take says which it takes, and exits. */
+function answerArguments(name: string, options: Readonly<Record<string, string>>): void {
+  const args = process.argv.slice(2)
+  if (args.every((one) => Object.hasOwn(options, one))) return
+  const taken = Object.entries(options).map(([option, does]) => `  ${option}  ${does}\n`)
   process.stdout.write(
-    `${name} takes no arguments. Environment variables configure it: .env.example names each of\n` +
+    `${name} takes ${taken.length === 0 ? 'no arguments. ' : `one argument:\n\n${taken.join('')}\n`}` +
+      'Environment variables configure it: .env.example names each of\n' +
       'them with its meaning and its default. SIGTERM or Ctrl-C ends it.\n',
   )
-  process.exit(first === '--help' ? 0 : 2)
+  process.exit(args.includes('--help') ? 0 : 2)
 }
 
-function readConfig(): Config {
+function readConfig(settings: Readonly<Record<string, string>>): Config {
   try {
-    return loadConfig()
+    return loadConfig(undefined, settings)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     process.stderr.write(`${error.message}\n`)

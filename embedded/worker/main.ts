@@ -1,11 +1,11 @@
 import { constants, getPriority, setPriority } from 'node:os'
 import { join, resolve } from 'node:path'
-import { parentPort } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
 import { startAdminApi } from '../../admin-api/service.ts'
 import { openSqliteLogReader } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { startProjector } from '../../projector/service.ts'
 import { systemClock as clock } from '../../runtime/clock.ts'
-import { runProgram } from '../../runtime/program.ts'
+import { runProgram, type Program } from '../../runtime/program.ts'
 import { dataBytes, freeBytes, lastBackupAt } from '../../runtime/sqlite/data-directory.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { joinThread, type Peer } from '../calls.ts'
@@ -15,11 +15,13 @@ import { exportData } from './data-gauges.ts'
 /** Niceness: when threads compete for a processor, the one that answers the devices comes first. */
 const NICER = 10
 
+await runProgram('gps', serve, { settings: workerData as Readonly<Record<string, string>> })
+
 /**
  * The worker thread of the embedded process: projector, read models and admin API. It reads the log;
  * the main thread does its writes to the log.
  */
-await runProgram('gps', async (program) => {
+async function serve(program: Program): Promise<void> {
   if (parentPort === null) throw new Error('this is no program: start embedded/main')
   // Elsewhere this would change the priority of the whole process.
   if (process.platform === 'linux') {
@@ -79,4 +81,4 @@ await runProgram('gps', async (program) => {
   lifecycle.onClose('what the main thread asks for', () => finished)
   lifecycle.stopping.addEventListener('abort', () => main.tell('ending'))
   startProjector({ eventLog, store }, program)
-})
+}

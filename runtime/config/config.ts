@@ -77,11 +77,18 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-/** Reads the configuration from environment variables. @throws {ConfigError} listing all faults. */
+/**
+ * Reads the configuration from environment variables; those in `settings` count instead.
+ * @throws {ConfigError} listing all faults.
+ */
 export function loadConfig(
   env: Readonly<Record<string, string | undefined>> = process.env,
+  settings: Readonly<Record<string, string>> = {},
 ): Config {
-  const result = VARIABLES.validate(env, { abortEarly: false, stripUnknown: true })
+  const result = VARIABLES.validate(
+    { ...env, ...settings },
+    { abortEarly: false, stripUnknown: true },
+  )
   if (result.error !== undefined) {
     const faults = result.error.details.map(({ message }) => `  ${message}`)
     throw new ConfigError(

@@ -136,6 +136,7 @@ test('--help says how it is configured, and any other argument is refused', asyn
   const help = startProgram('embedded/main', { args: ['--help'], env: env() })
   expect(await help.ended).toBe(0)
   expect(help.output()).toContain('.env.example')
+  expect(help.output()).toContain('--lan')
   const wrong = startProgram('embedded/main', { args: ['--port=80'], env: env() })
   expect(await wrong.ended).toBe(2)
 })

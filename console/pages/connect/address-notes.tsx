@@ -15,8 +15,9 @@ export function AddressNotes({ address, loopback }: { address: string | null; lo
   if (loopback) {
     return (
       <Note>
-        <code>{address}</code> is reached only from the computer that the service runs on. For other
-        devices set <code>HOST</code> and <code>INGEST_PUBLIC_URL</code>.
+        <code>{address}</code> is reached only from the computer that the service runs on. For
+        phones in your network start it with <code>npm start -- --lan</code>, for others set{' '}
+        <code>HOST</code> and <code>INGEST_PUBLIC_URL</code>.
       </Note>
     )
   }
