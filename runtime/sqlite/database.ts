@@ -1,6 +1,7 @@
 import { DatabaseSync } from '@photostructure/sqlite'
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
 import { DependencyError } from '../errors.ts'
+import { checkTables } from './check-tables.ts'
 import { isBusy, translated, translation } from './sqlite-errors.ts'
 
 export type Value = string | number | Uint8Array | null
@@ -38,7 +39,8 @@ export class Database {
   /**
    * Opens or creates the file and migrates its schema. `migrations[n]` migrates version n
    * to n + 1; several processes may do this at once.
-   * @throws {DependencyError} also if a newer program has already migrated the file.
+   * @throws {DependencyError} also if a newer program has already migrated the file, or one older
+   * than 0.2.0 wrote it.
    */
   constructor(
     file: string,
@@ -150,6 +152,9 @@ export class Database {
     onMigration: DatabaseOptions['onMigration'],
   ): void {
     const before = this.#version()
+    if (before > 0 && before <= migrations.length) {
+      checkTables(this.#driver, { file, migrations: migrations.slice(0, before) })
+    }
     if (before === migrations.length) return
     if (before > 0 && before < migrations.length) onMigration?.(file)
     this.transaction(() => {

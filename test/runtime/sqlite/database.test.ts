@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DependencyError } from '../../../runtime/errors.ts'
@@ -60,6 +60,33 @@ describe('a database file', () => {
       `${file} has schema version 2, this program knows up to 1: ` +
         'another version of the program wrote it; start that one',
     )
+  })
+
+  test.each([
+    ['has another name', 'CREATE TABLE remarks (id INTEGER PRIMARY KEY, body TEXT, size REAL)'],
+    ['lacks a column', 'CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT)'],
+    ['has one more column', 'CREATE TABLE notes (id, body, size, author)'],
+  ])('is refused, and left as it is, when a table of its schema version %s', (_, tables) => {
+    const older = new DatabaseSync(file)
+    older.exec(`PRAGMA journal_mode = WAL; ${tables}; PRAGMA user_version = 1`)
+    older.close()
+    const bytes = readFileSync(file)
+    const next = [...NOTES, 'CREATE TABLE more (n)']
+    for (const options of [{}, { readOnly: true }]) {
+      expect(thrownBy(() => open(NOTES, options))).toMatchObject({
+        retriable: false,
+        message:
+          `${file} has schema version 1, but not its table notes: a program older than ` +
+          `0.2.0 wrote it; move the directory ${directory} elsewhere, or remove it`,
+      })
+    }
+    expect(() => open(next)).toThrow('but not its table notes')
+    expect(readFileSync(file).equals(bytes)).toBe(true)
+  })
+
+  test('may have tables of a tool beside those of its schema version', () => {
+    open().exec('CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)')
+    expect(open().prepare('SELECT * FROM notes').all()).toEqual([])
   })
 
   test('a transaction that fails leaves nothing behind and lets the next one go on', () => {
