@@ -75,7 +75,7 @@ export const PHONETRACK: Guide = {
     'The Android app of Nextcloud’s PhoneTrack, and every logger that reports to an address of that kind.',
   steps: ({ address, key, deviceId }) => [
     {
-      text: 'In the app add a PhoneTrack log job, as if this service were your Nextcloud.',
+      text: 'In the app add a PhoneTrack log job, as if this service were your Nextcloud. If the console is at the same address, add `/ingest` to it, here and below.',
       entries: [
         { title: 'Nextcloud address', text: address },
         { title: 'Session token', text: key },
