@@ -26,6 +26,7 @@ const TABLE = [
   ['GET', '/?lat=1&lon=2', 'ingest', '/?lat=1&lon=2'],
   ['GET', '/?location=1,2', 'ingest', '/?location=1,2'],
   ['GET', '/ingest/docs', 'ingest', '/docs'],
+  ['POST', '/ingest/apps/phonetrack/logPost/key/van', 'ingest', '/apps/phonetrack/logPost/key/van'],
   ['GET', '/ingest/openapi.json', 'ingest', '/openapi.json'],
   ['GET', '/ingest/readyz', 'ingest', '/readyz'],
   ['GET', '/', 'admin', '/'],
@@ -43,8 +44,17 @@ const TABLE = [
 
 type Received = { by: string; method: string; url: string; headers: Record<string, string> }
 
-for (const name of ['nginx', 'caddy', 'traefik'] as const) {
-  await describeWith([name], `both APIs behind one address, with ${name}`, (services) => {
+const RECIPES = [
+  ['nginx', '/gps'],
+  ['nginx', ''],
+  ['caddy', '/gps'],
+  ['caddy', ''],
+  ['traefik', '/gps'],
+] as const
+
+for (const [name, prefix] of RECIPES) {
+  const where = prefix === '' ? 'at its root' : `under ${prefix}`
+  await describeWith([name], `both APIs behind one address, ${where}, with ${name}`, (services) => {
     const apis: Record<'ingest' | 'admin', Server> = { ingest: api('ingest'), admin: api('admin') }
     let directory: Awaited<ReturnType<typeof temporaryDirectory>>
     let url = ''
@@ -54,8 +64,8 @@ for (const name of ['nginx', 'caddy', 'traefik'] as const) {
       const front = await freePort()
       const [admin, ingest] = [await listening(apis.admin), await listening(apis.ingest)]
       const program = services[name]
-      await STARTS[name]({ front, admin, ingest, directory: directory.path, program })
-      url = `http://127.0.0.1:${front}/gps`
+      await STARTS[name]({ front, admin, ingest, prefix, directory: directory.path, program })
+      url = `http://127.0.0.1:${front}${prefix}`
       // Traefik reads its rules after it has begun to listen.
       await eventually(async () => (await ask('GET', '/keys')).status === 200)
     }, 60_000)
@@ -84,11 +94,12 @@ for (const name of ['nginx', 'caddy', 'traefik'] as const) {
       else expect([status, text]).toEqual([404, name === 'nginx' ? expect.any(String) : ''])
     })
 
-    test('the address without its slash leads to the console', async () => {
-      const { status, headers } = await ask('GET', '')
-      expect([301, 308]).toContain(status)
-      expect(new URL(String(headers['location']), url).href).toBe(`${url}/`)
-    })
+    if (prefix !== '')
+      test('the address without its slash leads to the console', async () => {
+        const { status, headers } = await ask('GET', '')
+        expect([301, 308]).toContain(status)
+        expect(new URL(String(headers['location']), url).href).toBe(`${url}/`)
+      })
 
     test('the APIs learn the address and the scheme of the client', async () => {
       const { headers } = JSON.parse((await ask('GET', '/keys')).text) as Received

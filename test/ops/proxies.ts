@@ -8,13 +8,18 @@ import { endedWithTheTests, type RunningProgram } from '../running-programs.ts'
 
 /** The ports of a proxy and of the APIs behind it. */
 export type Ports = { readonly front: number; readonly admin: number; readonly ingest: number }
-type Starting = Ports & { readonly directory: string; readonly program: string }
+/** `prefix`: the path of the service, without a slash at its end. */
+type Starting = Ports & {
+  readonly directory: string
+  readonly program: string
+  readonly prefix: string
+}
 
 /** Starts each proxy with its recipe, changed only in names, ports and certificates. */
 export const STARTS = { nginx: startNginx, caddy: startCaddy, traefik: startTraefik } as const
 
 async function startNginx({ directory, program, ...ports }: Starting): Promise<void> {
-  await serveNginx([nginxSite({ directory, prefix: '/gps', ...ports })], { directory, program })
+  await serveNginx([nginxSite({ directory, ...ports })], { directory, program })
 }
 
 /** Runs nginx with these parts of its `http` block. */
@@ -39,12 +44,13 @@ export function nginxSite({
   front,
   ...ports
 }: Ports & { directory: string; prefix: string }): string {
-  const name = prefix.slice(1)
+  const name = prefix.slice(1) || 'root'
   return recipe('nginx.conf', ports)
+    .replace(/.* 308 .*\n/, (line) => (prefix === '' ? '' : line))
     .replace(/\tssl_.*\n/g, '')
     .replace('listen 443 ssl', `listen 127.0.0.1:${front}`)
     .replace('server_name fleet.example.org', 'server_name 127.0.0.1')
-    .replaceAll('/var/log/nginx/gps', join(directory, name))
+    .replaceAll('/var/log/nginx/positions', join(directory, name))
     .replace('log_format gps', `log_format ${name}`)
     .replace('.log gps;', `.log ${name};`)
     .replaceAll('^/gps', `^${prefix}`)
@@ -53,11 +59,11 @@ export function nginxSite({
     .replaceAll('gps_', `${name}_`)
 }
 
-async function startCaddy({ directory, program, front, ...ports }: Starting): Promise<void> {
-  const site = recipe('one-address.Caddyfile', ports).replace(
-    'fleet.example.org {',
-    `http://127.0.0.1:${front} {`,
-  )
+async function startCaddy(starting: Starting): Promise<void> {
+  const { directory, program, front, prefix, ...ports } = starting
+  const site = recipe('one-address.Caddyfile', ports)
+    .replace('fleet.example.org {', `http://127.0.0.1:${front} {`)
+    .replace(/\tredir .*\n.*\n.*\n\t}\n/, (lines) => (prefix === '' ? '\timport gps\n' : lines))
   const file = join(directory, 'Caddyfile')
   writeFileSync(file, `{\n\tadmin off\n}\n${site}`)
   await start(program, ['run', '--config', file, '--adapter', 'caddyfile'], [front], {
