@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
@@ -11,7 +12,7 @@ export default defineConfig({
   publicDir: false,
   // Below the base that the page states, and that the server sets (CONSOLE_PUBLIC_URL).
   base: './',
-  plugins: [themeFirst()],
+  plugins: [themeFirst(), installable()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     target: 'es2022',
@@ -43,6 +44,57 @@ function themeFirst() {
       return [
         { tag: 'base', attrs: { href: '/' }, injectTo: 'head-prepend' },
         { tag: 'script', attrs: { src }, injectTo: 'head-prepend' },
+      ]
+    },
+  }
+}
+
+/**
+ * What lets a phone put the console on its home screen. The addresses in the manifest are relative to
+ * it, so that it works below any path.
+ */
+function installable() {
+  const files = []
+  function add(name, source) {
+    const hash = createHash('sha256').update(source).digest('base64url').slice(0, 8)
+    const fileName = name.replace('.', `-${hash}.`)
+    files.push({ type: 'asset', fileName: `assets/${fileName}`, source })
+    return fileName
+  }
+  const icon = (size) =>
+    add(`icon-${size}.png`, readFileSync(new URL(`icons/${size}.png`, import.meta.url)))
+  const touchIcon = icon(180)
+  const icons = [192, 512].map((size) => {
+    return { src: icon(size), sizes: `${size}x${size}`, type: 'image/png' }
+  })
+  const manifest = add(
+    'console.webmanifest',
+    JSON.stringify({
+      name: 'GPS console',
+      short_name: 'GPS',
+      start_url: '../',
+      scope: '../',
+      display: 'standalone',
+      background_color: '#f4f6f7',
+      theme_color: '#0b6672',
+      // Nothing of the arrow is outside the circle that systems may cut out.
+      icons: [...icons, { ...icons[1], purpose: 'maskable' }],
+    }),
+  )
+  return {
+    name: 'installable',
+    buildStart() {
+      if (this.environment.mode === 'build') files.forEach((file) => this.emitFile(file))
+    },
+    transformIndexHtml(_html, { bundle }) {
+      if (bundle === undefined) return []
+      return [
+        { tag: 'link', attrs: { rel: 'manifest', href: `./assets/${manifest}` }, injectTo: 'head' },
+        {
+          tag: 'link',
+          attrs: { rel: 'apple-touch-icon', href: `./assets/${touchIcon}` },
+          injectTo: 'head',
+        },
       ]
     },
   }

@@ -39,10 +39,10 @@ export function serveConsole({ site, maps, headers }: ConsolePage): HttpMiddlewa
     } else if (!OTHERS.test(ctx.path) && asksForPage(ctx)) {
       name(ctx, 'console')
       ctx.vary('Accept')
-      // Otherwise the page would load the map only after it has learnt that somebody is signed in.
-      if (ctx.path === '/' && sessionToken(ctx) !== undefined && site.mapLinks !== undefined) {
-        ctx.set('Link', site.mapLinks)
-      }
+      const links = site.links.get(ctx.path)
+      // Whoever is not signed in sees the sign-in page instead of the map.
+      const isShown = ctx.path !== '/' || sessionToken(ctx) !== undefined
+      if (links !== undefined && isShown) ctx.set('Link', links)
       answer(ctx, site.page, { ...headers, 'Cache-Control': 'no-cache' })
     } else {
       if (ctx.path === '/') ctx.vary('Accept')

@@ -14,8 +14,11 @@ export type SiteFile = {
 export type Site = {
   readonly page: SiteFile
   readonly assets: ReadonlyMap<string, SiteFile>
-  /** A `Link` header (RFC 8288) naming the map's files, for browsers that will open the map. */
-  readonly mapLinks: string | undefined
+  /**
+   * `Link` headers (RFC 8288) naming the files of the page at a path, so that a browser need not load
+   * one to learn of the next.
+   */
+  readonly links: ReadonlyMap<string, string>
 }
 
 /** Vite's manifest: the output file of each module, and its imports. */
@@ -30,13 +33,16 @@ type Manifest = Readonly<
   >
 >
 
-const MAP_PAGE = 'pages/map/map-page.tsx'
+/** The modules of the pages that people open first. */
+const FIRST_PAGES = { '/': 'pages/map/map-page.tsx', '/share': 'pages/share/share-page.tsx' }
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.webmanifest': 'application/manifest+json',
 }
 
 /**
@@ -52,7 +58,10 @@ export function readSite(folder: string, basePath = '/'): Site | undefined {
     if (file !== undefined) assets.set(`/assets/${name}`, file)
   }
   const manifest = read(join(folder, '.vite', 'manifest.json'))
-  return { page, assets, mapLinks: linksOf(MAP_PAGE, manifest, basePath) }
+  const links = Object.entries(FIRST_PAGES).flatMap(([path, module]) => {
+    return manifest === undefined ? [] : [[path, linksOf(module, manifest, basePath)] as const]
+  })
+  return { page, assets, links: new Map(links) }
 }
 
 /** The page with its base; the build writes `/`. */
@@ -62,8 +71,7 @@ function withBase(page: SiteFile | undefined, basePath: string): SiteFile | unde
   return { ...siteFile(page.type, Buffer.from(html)), gzipped: gzipSync(html) }
 }
 
-function linksOf(name: string, manifest: Buffer | undefined, basePath: string): string | undefined {
-  if (manifest === undefined) return undefined
+function linksOf(name: string, manifest: Buffer, basePath: string): string {
   const modules = JSON.parse(manifest.toString()) as Manifest
   const wanted = new Set([name])
   // Iterating over a set includes the items added meanwhile.

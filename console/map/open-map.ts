@@ -86,7 +86,11 @@ async function addWorld(map: OlMap, closing: AbortSignal): Promise<void> {
 export function fitPoints(
   map: OlMap,
   points: Iterable<Point>,
-  { animated = isAnimated() }: { animated?: boolean } = {},
+  {
+    animated = isAnimated(),
+    // A single place says nothing without the towns around it.
+    aloneZoom = 10,
+  }: { animated?: boolean; aloneZoom?: number } = {},
 ): void {
   const box = boundsOf(points)
   if (box === undefined) return
@@ -96,8 +100,7 @@ export function fitPoints(
   map.getView().fit([west, south, east, north], {
     // Names are to the right of devices, below the buttons.
     padding: [60, 110, 60, 60],
-    // A single place says nothing without the towns around it.
-    maxZoom: isOnePlace ? 10 : 16,
+    maxZoom: isOnePlace ? aloneZoom : 16,
     duration: animated ? 250 : 0,
   })
 }

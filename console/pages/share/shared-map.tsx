@@ -24,7 +24,8 @@ export function SharedMap({ items }: { items: readonly SharedDevice[] }) {
       paint={(map, canvas) => {
         if (!isFitted.current && items.length > 0) {
           isFitted.current = true
-          fitPoints(map, items.map(pointOf), { animated: false })
+          // Whoever gets a link asks in which street it is.
+          fitPoints(map, items.map(pointOf), { animated: false, aloneZoom: 16 })
         }
         canvas.paint()
       }}

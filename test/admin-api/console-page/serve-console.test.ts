@@ -29,6 +29,7 @@ const MANIFEST = {
     css: ['assets/map-x1.css'],
   },
   '_ol.js': { file: 'assets/ol-x1.js', imports: ['_base.js', 'pages/map/map-page.tsx'] },
+  'pages/share/share-page.tsx': { file: 'assets/share-x1.js', imports: ['_ol.js'] },
   'pages/keys.tsx': { file: 'assets/keys-x1.js' },
 }
 
@@ -99,6 +100,12 @@ describe('the page', () => {
     ])
     expect((await get('/', { Accept: BROWSER })).headers.get('link')).toBeNull()
     expect((await get('/keys', { Accept: BROWSER, Cookie })).headers.get('link')).toBeNull()
+  })
+
+  test('tells whoever opens a shared link at once what it takes', async () => {
+    const { headers } = await get('/share', { Accept: BROWSER })
+    expect(headers.get('link')).toContain('</assets/share-x1.js>; rel=modulepreload')
+    expect(headers.get('link')).toContain('</assets/ol-x1.js>; rel=modulepreload')
   })
 
   test('says nothing of the map where the build does not tell what it takes', async () => {
@@ -254,7 +261,7 @@ test('below a path the page states its base, and the map’s files are named bel
   expect(below?.page.body.toString()).toContain('<base href="/gps/">')
   expect(gunzipSync(below?.page.gzipped ?? '').equals(below?.page.body ?? Buffer.of())).toBe(true)
   expect(below?.page.etag).not.toBe(atRoot?.page.etag)
-  expect(below?.mapLinks).toContain('</gps/assets/map-x1.js>; rel=modulepreload')
+  expect(below?.links.get('/')).toContain('</gps/assets/map-x1.js>; rel=modulepreload')
 })
 
 test('without a built console every path is the API’s', () => {

@@ -11,7 +11,7 @@ describeConsole('signing in', () => {
     await page.getByRole('heading', { name: 'Audit' }).waitFor()
     await page.getByText('session.created').first().waitFor()
     await page.getByRole('button', { name: 'Your account' }).click()
-    await page.locator('#account-menu').getByText(EMAIL).waitFor()
+    await page.getByText(`${EMAIL}`, { exact: true }).filter({ visible: true }).first().waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await page.reload()
