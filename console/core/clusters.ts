@@ -1,5 +1,4 @@
 import type { ShownStatus } from './live-device.ts'
-import type { Point } from './mercator.ts'
 
 /** A tile's edge: the world is this many pixels wide at zoom 0. */
 export const TILE_PIXELS = 256
@@ -18,7 +17,8 @@ type Placed = { readonly x: number; readonly y: number; readonly status: ShownSt
 /** At a zoom that separates streets, the devices in a yard are separated too. */
 const CLOSE_ZOOM = 15
 const CELL_PIXELS = 64
-const CLOSE_CELL_PIXELS = 24
+/** Closer than this devices are one cluster at any zoom. */
+export const CLOSE_CELL_PIXELS = 24
 
 /**
  * Groups devices by the cells of a grid that is fixed to the world: moving the map regroups
@@ -66,53 +66,4 @@ export function clusters<D extends Placed>(
 function single<D extends Placed>(device: D): Cluster<D> {
   const { x, y, status } = device
   return { x, y, devices: [device], online: status === 'online' ? 1 : 0 }
-}
-
-export type Box = {
-  readonly west: number
-  readonly north: number
-  readonly east: number
-  readonly south: number
-}
-
-/**
- * The smallest part of the world, from 0 to 1, that contains all points; across 180° `east` is
- * above 1. Undefined for no points.
- */
-export function boundsOf(points: Iterable<Point>): Box | undefined {
-  const xs: number[] = []
-  let north = Infinity
-  let south = -Infinity
-  for (const { x, y } of points) {
-    xs.push(x)
-    north = Math.min(north, y)
-    south = Math.max(south, y)
-  }
-  if (xs.length === 0) return undefined
-  xs.sort((a, b) => a - b)
-  const [first = 0] = xs
-  const last = xs.at(-1) ?? 0
-  let west = first
-  let east = last
-  let widest = first + 1 - last
-  for (let index = 1; index < xs.length; index += 1) {
-    const before = xs[index - 1] ?? 0
-    const after = xs[index] ?? 0
-    if (after - before <= widest) continue
-    widest = after - before
-    west = after
-    east = before + 1
-  }
-  return { west, north, east, south }
-}
-
-/** Whether zooming in cannot separate the devices. */
-export function isOneSpot(
-  devices: readonly Point[],
-  { maxZoom, pixels = CLOSE_CELL_PIXELS }: { readonly maxZoom: number; readonly pixels?: number },
-): boolean {
-  const box = boundsOf(devices)
-  if (box === undefined) return true
-  const size = Math.max(box.east - box.west, box.south - box.north)
-  return size * TILE_PIXELS * 2 ** maxZoom < pixels
 }
