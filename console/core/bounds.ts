@@ -1,4 +1,4 @@
-import { CLOSE_CELL_PIXELS, TILE_PIXELS } from './clusters.ts'
+import { ONE_SPOT_PIXELS, TILE_PIXELS } from './clusters.ts'
 import type { Point } from './mercator.ts'
 
 export type Box = {
@@ -42,7 +42,7 @@ export function boundsOf(points: Iterable<Point>): Box | undefined {
 /** Whether zooming in cannot separate the devices. */
 export function isOneSpot(
   devices: readonly Point[],
-  { maxZoom, pixels = CLOSE_CELL_PIXELS }: { readonly maxZoom: number; readonly pixels?: number },
+  { maxZoom, pixels = ONE_SPOT_PIXELS }: { readonly maxZoom: number; readonly pixels?: number },
 ): boolean {
   const box = boundsOf(devices)
   if (box === undefined) return true

@@ -1,5 +1,7 @@
+import { clusterRadius } from '../core/clusters.ts'
 import type { ShownStatus } from '../core/live-device.ts'
 import type { Palette } from '../core/palette.ts'
+import { RING_STEPS, type RingPart } from '../core/status-ring.ts'
 import { stamp } from './stamp.ts'
 
 export const DEVICE_RADIUS = 7
@@ -108,29 +110,18 @@ function paintArrow(context: CanvasRenderingContext2D, heading: number): void {
   context.closePath()
 }
 
-/** The radius of a cluster with this many devices, in pixels. */
-export function clusterRadius(count: number): number {
-  return Math.round(Math.min(26, 13 + 3.2 * Math.log10(count) * 1.6))
-}
-
-/** The number of distinguishable shares of online devices. */
-const SHARES = 48
-
-/** A number in a ring, whose coloured part is the share of online devices. */
+/** The number of a cluster's devices in a ring, whose parts tell their statuses. */
 export function drawCluster(
   context: CanvasRenderingContext2D,
   x: number,
   y: number,
-  { count, online }: { readonly count: number; readonly online: number },
+  { count, ring }: { readonly count: number; readonly ring: readonly RingPart[] },
   palette: Palette,
 ): void {
   const radius = clusterRadius(count)
-  // The ring is empty or full only if none or all are online.
-  const share =
-    online === count ? SHARES : Math.min(SHARES - 1, Math.ceil((online / count) * SHARES))
-  const name = `ring ${radius} ${share}`
+  const name = `ring ${radius} ${ring.map(({ status, steps }) => `${status} ${steps}`).join(' ')}`
   stamp(context, x, y, { name, reach: radius + LINE_REACH, palette }, (picture) =>
-    paintRing(picture, { radius, share: share / SHARES }, palette),
+    paintRing(picture, { radius, ring }, palette),
   )
   context.fillStyle = palette.text
   context.fillText(shortNumber(count), x, y + 0.5)
@@ -139,7 +130,7 @@ export function drawCluster(
 /** Paints around (0, 0). */
 function paintRing(
   context: CanvasRenderingContext2D,
-  { radius, share }: { readonly radius: number; readonly share: number },
+  { radius, ring }: { readonly radius: number; readonly ring: readonly RingPart[] },
   palette: Palette,
 ): void {
   context.beginPath()
@@ -147,13 +138,15 @@ function paintRing(
   context.fillStyle = palette.surface
   context.fill()
   context.lineWidth = 4
-  context.strokeStyle = palette.offline
-  context.stroke()
-  if (share === 0) return
-  context.beginPath()
-  context.arc(0, 0, radius, -Math.PI / 2, -Math.PI / 2 + share * 2 * Math.PI)
-  context.strokeStyle = palette.online
-  context.stroke()
+  const angleOf = (steps: number) => (steps / RING_STEPS) * 2 * Math.PI - Math.PI / 2
+  let from = 0
+  for (const { status, steps } of ring) {
+    context.beginPath()
+    context.arc(0, 0, radius, angleOf(from), angleOf(from + steps))
+    context.strokeStyle = palette[status]
+    context.stroke()
+    from += steps
+  }
 }
 
 /** `999`, `1.2k`, `12k`. */

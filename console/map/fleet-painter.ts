@@ -2,18 +2,13 @@ import type OlMap from 'ol/Map.js'
 import type { LiveDevice } from '../core/live-device.ts'
 import { motionText } from '../core/device-words.ts'
 import { labelOf } from '../core/live-device.ts'
-import { clusters, TILE_PIXELS, type Cluster } from '../core/clusters.ts'
-import {
-  clusterRadius,
-  DEVICE_RADIUS,
-  drawCluster,
-  drawDevice,
-  SELECTED_RADIUS,
-} from './draw-device.ts'
+import { clusterRadius, clusters, TILE_PIXELS, type Cluster } from '../core/clusters.ts'
+import { DEVICE_RADIUS, drawCluster, drawDevice, SELECTED_RADIUS } from './draw-device.ts'
 import { movedAside } from '../core/moved-aside.ts'
 import { drawLabel, LABEL_FONT, type Circle } from './draw-label.ts'
 import { MapCanvas, type MapView } from './map-canvas.ts'
 import { metre } from '../core/mercator.ts'
+import { statusRing } from '../core/status-ring.ts'
 import { palette } from '../ui/palette.ts'
 
 export type Shown = {
@@ -105,8 +100,10 @@ export class FleetPainter {
     context.textAlign = 'center'
     context.font = LABEL_FONT
     for (const { cluster, x, y } of this.#placed) {
-      const count = cluster.devices.length
-      if (count > 1) drawCluster(context, x, y, { count, online: cluster.online }, colours)
+      const { devices } = cluster
+      if (devices.length === 1) continue
+      const shown = { count: devices.length, ring: statusRing(devices) }
+      drawCluster(context, x, y, shown, colours)
     }
     for (const { device, x, y } of singles) {
       const { heading, accuracy } = device.position
