@@ -85,6 +85,14 @@ function formatFor(
   return format
 }
 
+/** From bytes to `605 kB` or `1.2 GB`. */
+export function bytesText(bytes: number, units = METRIC): string {
+  const power = Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
+  return withUnit(bytes / 1_000 ** power, BYTE_UNITS[power] ?? 'byte', units, power > 1 ? 1 : 0)
+}
+
+const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte']
+
 /** Metres as they are written without a choice of units. */
 export function metresText(metres: number | undefined): string | undefined {
   return distanceText(metres)

@@ -1,81 +1,94 @@
 import type { components } from '../../api/schema.ts'
-import { duration } from '../../core/times.ts'
+import { bytesText, numberText } from '../../core/measures.ts'
+import { ago, duration } from '../../core/times.ts'
 
+type System = components['schemas']['System']
+
+/** `note`: the meaning of the value; `path`: the page of the console that shows more. */
 export type Figure = {
   readonly title: string
   readonly value: string
-  /** The meaning of the figure, and the remedy for a bad one. */
   readonly note: string
-  readonly isBad: boolean
+  readonly path?: string
 }
 
-/** The data shown is older than this only if something is wrong. */
-const LAG_SECONDS = 60
-
-/** The state of the service in a few numbers. */
-export function figuresOf({
-  acceptedPerMinute,
-  refusedPerMinute,
-  lag,
-  deadLetters,
-  spool,
-}: components['schemas']['System']): readonly Figure[] {
+/** The state of the service in a few numbers. `now`: milliseconds since the epoch. */
+export function figuresOf(system: System, now: number): readonly Figure[] {
+  const { acceptedPerMinute, refusedPerMinute, lag, deadLetters, spool } = system
   return [
     {
       title: 'Accepted',
-      value: `${round(acceptedPerMinute)} a minute`,
+      value: `${numberText(acceptedPerMinute)} a minute`,
       note: 'Positions of the last 60 seconds.',
-      isBad: false,
     },
     {
-      title: 'Refused',
-      value: `${round(refusedPerMinute)} a minute`,
-      note: refusedPerMinute > 0 ? 'The page Rejections says why.' : 'Every report was taken.',
-      isBad: refusedPerMinute > 0,
+      title: 'Rejections',
+      value: `${numberText(refusedPerMinute)} a minute`,
+      note: 'Reports of the last 60 seconds.',
+      path: '/rejections',
     },
-    lagFigure(lag),
+    {
+      title: 'Behind',
+      value: behind(lag),
+      note: 'How far what is shown is behind what was accepted.',
+    },
     {
       title: 'Dead letters',
-      value: deadLetters === null ? 'not known' : String(deadLetters),
-      note:
-        deadLetters === null || deadLetters === 0
-          ? 'Events in the log that could not be read.'
-          : 'Events that could not be read. On the server, npm run dead-letters shows them.',
-      isBad: (deadLetters ?? 0) > 0,
+      value: deadLetters === null ? 'not known' : numberText(deadLetters),
+      note: 'Events in the log that could not be read.',
     },
     ...(spool === null
       ? []
       : [
           {
             title: 'Waiting for Kafka',
-            value: String(spool.events),
-            note:
-              spool.events === 0
-                ? 'Nothing waits at the ingest APIs.'
-                : `The oldest for ${duration(spool.oldestSeconds * 1_000)}. They are safe; see whether Kafka runs.`,
-            isBad: spool.events > 0,
+            value: numberText(spool.events),
+            note: 'Accepted positions that the ingest APIs keep on their disks.',
           },
         ]),
+    ...dataFigures(system, now),
+    { title: 'Version', value: system.version, note: modeWords(system.mode) },
   ]
 }
 
-function lagFigure(lag: components['schemas']['System']['lag']): Figure {
-  if (lag === null) {
-    const note = 'No projector has been heard of: see whether it runs.'
-    return { title: 'Behind', value: 'not known', note, isBad: true }
+function dataFigures(
+  { storage, retentionDays, lastBackupAt }: System,
+  now: number,
+): readonly Figure[] {
+  const retention = {
+    title: 'Retention',
+    value: retentionDays === null ? 'for ever' : `${numberText(retentionDays)} days`,
+    note: 'How long positions are kept after their receipt.',
   }
-  const isBad = lag.seconds > LAG_SECONDS
-  return {
-    title: 'Behind',
-    value: lag.events === 0 ? 'nothing' : duration(lag.seconds * 1_000),
-    note:
-      lag.events === 0
-        ? 'All that was accepted is shown.'
-        : `${lag.events} accepted positions are not shown yet.${isBad ? ' See whether the projector keeps up.' : ''}`,
-    isBad,
-  }
+  if (storage === undefined) return [retention]
+  return [
+    {
+      title: 'Data',
+      value: bytesText(storage.dataBytes),
+      note: `The disk has ${bytesText(storage.freeBytes)} left.`,
+    },
+    retention,
+    typeof lastBackupAt === 'string'
+      ? {
+          title: 'Last backup',
+          value: ago(Date.parse(lastBackupAt), now),
+          note: 'When the newest complete npm run backup began.',
+        }
+      : {
+          title: 'Last backup',
+          value: 'none',
+          note: 'On the server, npm run backup makes one.',
+        },
+  ]
 }
 
-function round(number: number): string {
-  return number >= 10 || Number.isInteger(number) ? String(Math.round(number)) : number.toFixed(1)
+function behind(lag: System['lag']): string {
+  if (lag === null) return 'not known'
+  return lag.events === 0 ? 'nothing' : duration(lag.seconds * 1_000)
+}
+
+function modeWords(mode: System['mode']): string {
+  return mode === 'embedded'
+    ? 'Everything in one process.'
+    : 'Separate services on Kafka and MongoDB.'
 }

@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
+import { numberText } from '../../core/measures.ts'
 import { shownZone } from '../../ui/preferences.ts'
 import { Loaded } from '../../ui/loaded.tsx'
 import { TimePlot, type PlotData } from '../../ui/time-plot.tsx'
@@ -14,7 +15,7 @@ const HEIGHT = 130
 
 const PLOTS: readonly { readonly title: string; readonly value: Value }[] = [
   { title: 'Accepted positions a minute', value: ({ accepted }) => accepted },
-  { title: 'Refused reports a minute', value: ({ refused }) => refused },
+  { title: 'Rejections a minute', value: ({ refused }) => refused },
   { title: 'Behind, seconds', value: ({ lag }) => lag?.seconds ?? null },
   { title: 'Dead letters', value: ({ deadLetters }) => deadLetters },
 ]
@@ -53,7 +54,7 @@ function Plot({
     [minutes],
   )
   const known = minutes.flatMap((minute) => value(minute) ?? [])
-  const words = known.length === 0 ? 'nothing known' : `at most ${Math.max(...known)}`
+  const words = known.length === 0 ? 'nothing known' : `at most ${numberText(Math.max(...known))}`
   return (
     <figure class="card history-plot box stack near">
       <figcaption>{title}</figcaption>

@@ -1,5 +1,9 @@
+import { CircleCheck, TriangleAlert } from 'lucide'
 import { api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
+import { addressOf } from '../../core/address.ts'
+import { now } from '../../ui/clock.ts'
+import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -8,6 +12,7 @@ import { Ago } from '../../ui/time.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { figuresOf } from './figures.ts'
 import { History } from './history.tsx'
+import { troublesOf, type Trouble } from './troubles.ts'
 import './system.css'
 
 type Instance = components['schemas']['Instance']
@@ -23,10 +28,11 @@ export function SystemPage() {
       <Loaded of={system}>
         {(data) => (
           <>
+            <Verdict troubles={troublesOf(data, now.value)} />
             <dl class="tiles">
-              {figuresOf(data).map(({ title, value, note, isBad }) => (
-                <div key={title} class={`card figure box stack tight ${isBad ? 'bad' : ''}`}>
-                  <dt>{title}</dt>
+              {figuresOf(data, now.value).map(({ title, value, note, path }) => (
+                <div key={title} class="card figure box stack tight">
+                  <dt>{path === undefined ? title : <a href={addressOf(path)}>{title}</a>}</dt>
                   <dd>{value}</dd>
                   <dd class="note">{note}</dd>
                 </div>
@@ -41,17 +47,34 @@ export function SystemPage() {
               rows={data.instances}
               keyOf={({ service, host, startedAt }) => `${service} ${host} ${startedAt}`}
             />
-            <p class="quiet">
-              Version {data.version},{' '}
-              {data.mode === 'embedded'
-                ? 'everything in one process'
-                : 'separate services on Kafka and MongoDB'}
-              . A process that has not been heard of for 30 seconds is left out.
-            </p>
+            <p class="quiet">A process that has not been heard of for 30 seconds is left out.</p>
           </>
         )}
       </Loaded>
     </Page>
+  )
+}
+
+/** One sentence if all is well, else what is wrong and what to do. */
+function Verdict({ troubles }: { troubles: readonly Trouble[] }) {
+  return (
+    <section aria-label="Verdict" class="stack near">
+      {troubles.length === 0 && (
+        <p class="verdict row">
+          <Icon of={CircleCheck} />
+          All is well.
+        </p>
+      )}
+      {troubles.map(({ wrong, todo, path }) => (
+        <div key={wrong} class="notice warn row">
+          <Icon of={TriangleAlert} />
+          <p>
+            <span class="strong">{wrong}</span>{' '}
+            {path === undefined ? todo : <a href={addressOf(path)}>{todo}</a>}
+          </p>
+        </div>
+      ))}
+    </section>
   )
 }
 

@@ -17,11 +17,36 @@ describeConsole('the pages of admins', () => {
     await figure('Dead letters').getByText('0', { exact: true }).waitFor()
     await figure('Behind').getByText('nothing', { exact: true }).waitFor()
     await figure('Accepted').getByText('1 a minute').waitFor()
+    await figure('Last backup').getByText('none', { exact: true }).waitFor()
+    await figure('Retention').getByText('for ever', { exact: true }).waitFor()
+    await figure('Data')
+      .getByText(/^[\d.]+ [kM]B$/)
+      .waitFor()
+    const verdict = page.getByRole('region', { name: 'Verdict' })
+    await verdict.getByText('All is well.').waitFor()
     await page.getByRole('table', { name: 'Processes' }).getByText('projector').waitFor()
     await page.getByRole('img', { name: 'Dead letters over the last hour' }).waitFor()
     const painted = await page.evaluate<string[]>(`[...window.painted.keys()]`)
     expect(painted).toEqual(expect.arrayContaining(['0', '1']))
     expect(painted.filter((text) => /^\d*\.\d/.test(text))).toEqual([])
+  })
+
+  test('System says what is wrong and what to do, and leads to the rejections', async () => {
+    const page = await suite.signedIn()
+    await page.route('**/api/v1/system', async (route) => {
+      const answer = await route.fetch()
+      const { data, ...rest } = (await answer.json()) as { data: object }
+      const changed = { refusedPerMinute: 3, storage: { dataBytes: 5e9, freeBytes: 4e8 } }
+      await route.fulfill({ json: { ...rest, data: { ...data, ...changed } } })
+    })
+    await page.getByRole('link', { name: 'System' }).click()
+    const verdict = page.getByRole('region', { name: 'Verdict' })
+    await verdict.getByText('The disk has 400.0 MB left. On a full disk').waitFor()
+    await verdict.getByText('Reports are being rejected: 3 a minute.').waitFor()
+    expect(await verdict.getByText('All is well.').count()).toBe(0)
+    await page.locator('.figure').getByRole('link', { name: 'Rejections' }).waitFor()
+    await verdict.getByRole('link', { name: 'See why' }).click()
+    await page.getByRole('heading', { name: 'Rejections', level: 1 }).waitFor()
   })
 
   test('an operator is made, becomes an admin, and is removed and signed out', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import {
+  bytesText,
   distanceText,
   lengthIn,
   lengthText,
@@ -74,4 +75,14 @@ test('plots get plain numbers', () => {
   expect(speedIn('mph', 10)).toBeCloseTo(22.369)
   expect(lengthIn('feet', 100)).toBeCloseTo(328.084)
   expect(lengthIn('metres', 100)).toBe(100)
+})
+
+test.each([
+  [0, '0 byte'],
+  [999, '999 byte'],
+  [605_416, '605 kB'],
+  [75_188_088_832, '75.2 GB'],
+  [3.44e15, '3,440.0 TB'],
+])('%d bytes are %s', (bytes, text) => {
+  expect(bytesText(bytes, METRIC)).toBe(text)
 })

@@ -1,0 +1,104 @@
+import type { components } from '../../api/schema.ts'
+import { bytesText, numberText } from '../../core/measures.ts'
+import { duration } from '../../core/times.ts'
+
+type System = components['schemas']['System']
+
+/** What is wrong, and what to do about it; `path`: the page of the console that shows more. */
+export type Trouble = { readonly wrong: string; readonly todo: string; readonly path?: string }
+
+const DAY_MS = 86_400_000
+/** The data shown is older than this only if something is wrong. */
+const LAG_SECONDS = 60
+/** As in the alerts GpsDiskFills and GpsBackupOld. */
+const FREE_BYTES = 1e9
+const BACKUP_MS = 2 * DAY_MS
+
+/** Everything that is wrong with the service, the worst first. `now`: milliseconds since the epoch. */
+export function troublesOf(system: System, now: number): readonly Trouble[] {
+  const found = [
+    withoutIngestApi(system),
+    behind(system),
+    waiting(system),
+    fullDisk(system),
+    oldBackup(system, now),
+    deadLetters(system),
+    differentVersions(system),
+    rejections(system),
+  ]
+  return found.filter((one) => one !== undefined)
+}
+
+function withoutIngestApi({ instances }: System): Trouble | undefined {
+  if (instances.some(({ service }) => service === 'ingest-api')) return undefined
+  return {
+    wrong: 'No ingest API has been heard of for 30 seconds: devices may not be able to report.',
+    todo: 'See whether it runs, and what it logs.',
+  }
+}
+
+function behind({ lag }: System): Trouble | undefined {
+  if (lag === null) {
+    return {
+      wrong: 'No projector has been heard of: new positions may not be shown.',
+      todo: 'They are safe. See whether the projector runs, and what it logs.',
+    }
+  }
+  if (lag.seconds <= LAG_SECONDS) return undefined
+  return {
+    wrong: `What is shown is ${duration(lag.seconds * 1_000)} behind: ${numberText(lag.events)} accepted positions wait.`,
+    todo: 'They are safe. See whether the projector and its store keep up.',
+  }
+}
+
+function waiting({ spool }: System): Trouble | undefined {
+  if (spool === null || spool.events === 0) return undefined
+  return {
+    wrong: `${numberText(spool.events)} accepted positions wait for Kafka, the oldest for ${duration(spool.oldestSeconds * 1_000)}.`,
+    todo: 'They are safe. See whether Kafka runs.',
+  }
+}
+
+function fullDisk({ storage }: System): Trouble | undefined {
+  if (storage === undefined || storage.freeBytes >= FREE_BYTES) return undefined
+  return {
+    wrong: `The disk has ${bytesText(storage.freeBytes)} left.`,
+    todo: 'On a full disk no report is taken: make room, or move the data to a larger disk.',
+  }
+}
+
+function oldBackup({ lastBackupAt }: System, now: number): Trouble | undefined {
+  if (typeof lastBackupAt !== 'string') return undefined
+  const age = now - Date.parse(lastBackupAt)
+  if (age <= BACKUP_MS) return undefined
+  return {
+    wrong: `The last backup is ${duration(age)} old.`,
+    todo: 'See what the last npm run backup said.',
+  }
+}
+
+function deadLetters({ deadLetters }: System): Trouble | undefined {
+  if (deadLetters === null || deadLetters === 0) return undefined
+  return {
+    wrong: `Events in the log that could not be read: ${numberText(deadLetters)}.`,
+    todo: 'On the server, npm run dead-letters -- list shows them and why.',
+  }
+}
+
+function differentVersions({ instances }: System): Trouble | undefined {
+  const versions = [...new Set(instances.map(({ version }) => version))].sort()
+  if (versions.length < 2) return undefined
+  return {
+    wrong: `Processes of different versions run: ${versions.join(', ')}.`,
+    todo: 'Upgrade those that are behind.',
+  }
+}
+
+function rejections({ refusedPerMinute }: System): Trouble | undefined {
+  if (refusedPerMinute === 0) return undefined
+  return {
+    wrong: `Reports are being rejected: ${refusedPerMinute < 1 ? 'fewer than 1' : numberText(refusedPerMinute)} a minute.`,
+    todo: 'See why, and which devices sent them.',
+    path: '/rejections',
+  }
+}

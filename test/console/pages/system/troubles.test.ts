@@ -1,0 +1,62 @@
+import { expect, test } from '@jest/globals'
+import type { components } from '../../../../console/api/schema.ts'
+import { troublesOf } from '../../../../console/pages/system/troubles.ts'
+
+type System = components['schemas']['System']
+
+const NOW = Date.parse('2026-01-10T12:00:00.000Z')
+const HOUR_MS = 3_600_000
+const at = (hoursAgo: number) => new Date(NOW - hoursAgo * HOUR_MS).toISOString()
+
+const instance = (service: System['instances'][number]['service'], version = '1.0.0') => ({
+  ...{ service, version, host: 'here', startedAt: at(9), reportedAt: at(0) },
+})
+
+/** As separate services on Kafka and MongoDB tell it. */
+const DISTRIBUTED: System = {
+  ...{ mode: 'embedded', version: '1.0.0', retentionDays: null, deadLetters: 0, spool: null },
+  ...{ acceptedPerMinute: 9, refusedPerMinute: 0, lag: { events: 9, seconds: 60 } },
+  instances: [instance('ingest-api'), instance('projector'), instance('admin-api')],
+}
+const WELL: System = {
+  ...DISTRIBUTED,
+  storage: { dataBytes: 5e9, freeBytes: 1e9 },
+  lastBackupAt: at(48),
+}
+
+function wrongIn(change: Partial<System>): string[] {
+  return troublesOf({ ...WELL, ...change }, NOW).map(({ wrong }) => wrong)
+}
+
+test('nothing is wrong while everything is within its limits, or is not known', () => {
+  expect(wrongIn({})).toEqual([])
+  expect(wrongIn({ deadLetters: null, lastBackupAt: null })).toEqual([])
+  expect(wrongIn({ spool: { events: 0, bytes: 0, oldestSeconds: 0 } })).toEqual([])
+  expect(troublesOf(DISTRIBUTED, NOW)).toEqual([])
+})
+
+test.each<[wrong: string, change: Partial<System>]>([
+  ['No ingest API has been heard of for 30 seconds', { instances: [instance('projector')] }],
+  ['No projector has been heard of', { lag: null }],
+  ['What is shown is 2 min behind: 7 accepted positions', { lag: { events: 7, seconds: 121 } }],
+  [
+    '3 accepted positions wait for Kafka, the oldest for 1 min.',
+    { spool: { events: 3, bytes: 900, oldestSeconds: 61 } },
+  ],
+  ['The disk has 400.0 MB left.', { storage: { dataBytes: 5e9, freeBytes: 4e8 } }],
+  ['The last backup is 3 d old.', { lastBackupAt: at(73) }],
+  ['Events in the log that could not be read: 2.', { deadLetters: 2 }],
+  [
+    'Processes of different versions run: 1.0.0, 1.1.0.',
+    { instances: [instance('ingest-api', '1.1.0'), instance('projector')] },
+  ],
+  ['Reports are being rejected: fewer than 1 a minute.', { refusedPerMinute: 0.2 }],
+])('%s', (wrong, change) => {
+  expect(wrongIn(change)).toEqual([expect.stringContaining(wrong)])
+})
+
+test('whatever is wrong is said, the worst first, with what to do', () => {
+  const troubles = troublesOf({ ...WELL, lag: null, refusedPerMinute: 4, deadLetters: 1 }, NOW)
+  expect(troubles.map(({ path }) => path)).toEqual([undefined, undefined, '/rejections'])
+  for (const { todo } of troubles) expect(todo).toMatch(/^[A-Z].*\.$/)
+})
