@@ -195,8 +195,7 @@ describe('imports follow the way of a position', () => {
       .filter((file) => readFileSync(join(root, file), 'utf8').includes('process.env'))
     expect(readers.filter((file) => !file.startsWith('scripts/'))).toEqual([
       'runtime/config/config.ts',
-      'commands/import/main.ts',
-      'commands/simulate/main.ts',
+      'runtime/config/sender-keys.ts',
     ])
   })
 })

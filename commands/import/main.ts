@@ -1,3 +1,4 @@
+import { senderKeys } from '../../runtime/config/sender-keys.ts'
 import { runCommand } from '../command.ts'
 import { HELP } from './help.ts'
 import { importHistory } from './import-history.ts'
@@ -7,7 +8,7 @@ import { Tally } from './tally.ts'
 
 process.exitCode = await runCommand(process.argv.slice(2), {
   help: HELP,
-  parse: (args) => parseOptions(args, process.env),
+  parse: (args) => parseOptions(args, senderKeys()),
   run: importAndTell,
   afterFailure: 'Start it again: no point is stored twice.\n',
 })

@@ -1,5 +1,6 @@
 import { accessSync, readFileSync } from 'node:fs'
 import { objectIn, textIn } from '../../ingest-api/apps/values.ts'
+import type { SenderKeys } from '../../runtime/config/sender-keys.ts'
 import { deviceIdFault } from '../../schemas/device-id.ts'
 import { parseIso8601 } from '../../schemas/iso-8601.ts'
 import { parseArguments, UsageError } from '../command.ts'
@@ -26,10 +27,7 @@ const OPTIONS = {
 } as const
 
 /** Parses the command line. @throws {UsageError} for the first invalid argument. */
-export function parseOptions(
-  args: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): Options | 'help' {
+export function parseOptions(args: readonly string[], keys: SenderKeys): Options | 'help' {
   const { values, positionals } = parseArguments(args, { options: OPTIONS, allowPositionals: true })
   if (values.help === true) return 'help'
   if (positionals.length === 0)
@@ -44,7 +42,7 @@ export function parseOptions(
     ...(values['dry-run'] !== true && {
       target: {
         url: urlOption('--url', values.url, { fallback: 'http://localhost:8080' }),
-        key: keyOption('--key', values.key ?? env['GPS_KEY'], {
+        key: keyOption('--key', values.key ?? keys.key, {
           expected: 'an API key, or set GPS_KEY',
         }),
       },

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { realTiming as timing } from '../../client/timing.ts'
+import { senderKeys } from '../../runtime/config/sender-keys.ts'
 import { HELP } from './help.ts'
 import { runCommand, UsageError } from '../command.ts'
 import { parseOptions, type GpxSource, type Options } from './options.ts'
@@ -14,7 +15,7 @@ const SAME_SIGNAL_MS = 1_000
 
 process.exitCode = await runCommand(process.argv.slice(2), {
   help: HELP,
-  parse: (args) => parseOptions(args, process.env),
+  parse: (args) => parseOptions(args, senderKeys()),
   run: simulate,
 })
 

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import type { parseArgs, ParseArgsConfig } from 'node:util'
+import type { SenderKeys } from '../../runtime/config/sender-keys.ts'
 import { numberOption, parseArguments, UsageError } from '../command.ts'
 import { keyOption, urlOption } from '../target-options.ts'
 
@@ -69,20 +70,17 @@ const ONLY_GPX = ['device', 'times', 'speedup'] as const
 const ONLY_VERIFY = ['admin-url', 'read-key'] as const
 
 /** Parses the command line. @throws {UsageError} for the first invalid argument. */
-export function parseOptions(
-  args: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): Options | 'help' {
+export function parseOptions(args: readonly string[], keys: SenderKeys): Options | 'help' {
   const values: Values = parseArguments(args, { options: OPTIONS }).values
   if (values.help === true) return 'help'
   refuse(values, values.gpx === undefined ? ONLY_GPX : ONLY_MOVING, {
     because: values.gpx === undefined ? 'goes with --gpx FILE only' : 'does not go with --gpx',
   })
   if (values.verify !== true) refuse(values, ONLY_VERIFY, { because: 'goes with --verify only' })
-  const key = keyOption('--key', values.key ?? env['GPS_KEY'], {
+  const key = keyOption('--key', values.key ?? keys.key, {
     expected: 'an API key, or set GPS_KEY',
   })
-  const readKey = values['read-key'] ?? env['GPS_READ_KEY'] ?? key
+  const readKey = values['read-key'] ?? keys.readKey ?? key
   return {
     url: urlOption('--url', values.url, { fallback: 'http://localhost:8080' }),
     key,

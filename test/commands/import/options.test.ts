@@ -2,10 +2,11 @@ import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { UsageError } from '../../../commands/command.ts'
 import { parseOptions } from '../../../commands/import/options.ts'
+import type { SenderKeys } from '../../../runtime/config/sender-keys.ts'
 
 const FILE = join('test', 'fixtures', 'histories', 'records.json')
-const parse = (line: string, env: Record<string, string> = { GPS_KEY: 'key' }) =>
-  parseOptions(line.split(' ').filter(Boolean), env)
+const parse = (line: string, keys: SenderKeys = { key: 'key' }) =>
+  parseOptions(line.split(' ').filter(Boolean), keys)
 
 describe('the arguments of the import', () => {
   test('files and a key from the environment are enough', () => {

@@ -1,10 +1,11 @@
 import { expect, test } from '@jest/globals'
 import { UsageError } from '../../../commands/command.ts'
 import { parseOptions } from '../../../commands/simulate/options.ts'
+import type { SenderKeys } from '../../../runtime/config/sender-keys.ts'
 
 const KEY = 'gps_0123456789'
-const parse = (line: string, env: Record<string, string> = { GPS_KEY: KEY }) =>
-  parseOptions(line.split(' ').filter(Boolean), env)
+const parse = (line: string, keys: SenderKeys = { key: KEY }) =>
+  parseOptions(line.split(' ').filter(Boolean), keys)
 
 test('a key alone moves ten devices against the local service', () => {
   expect(parse(`--key ${KEY}`, {})).toEqual({
@@ -53,7 +54,7 @@ test('records are read with the read key, else with the same key', () => {
   expect(parse('--verify --read-key other --admin-url https://gps.example/admin')).toMatchObject({
     verify: { adminUrl: new URL('https://gps.example/admin'), readKey: 'other' },
   })
-  expect(parse('--verify', { GPS_KEY: KEY, GPS_READ_KEY: 'other' })).toMatchObject({
+  expect(parse('--verify', { key: KEY, readKey: 'other' })).toMatchObject({
     key: KEY,
     verify: { readKey: 'other' },
   })
