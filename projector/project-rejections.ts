@@ -1,6 +1,6 @@
 import type { Topic } from '../event-log/topic.ts'
 import type { ReportRejected } from '../schemas/report-rejected.ts'
-import type { Rejections } from '../store/back-office.ts'
+import type { Rejections } from '../store/rejections.ts'
 
 /**
  * Projects rejections from their log into the store until `signal` is aborted. While the store is

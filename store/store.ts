@@ -1,4 +1,5 @@
-import type { Audit, Instances, Keys, Operators, Rejections, Shares } from './back-office.ts'
+import type { Audit, Instances, Keys, Operators, Shares } from './back-office.ts'
+import type { Rejections } from './rejections.ts'
 import type { Devices, Erasures, Generations, ReadModels } from './read-models.ts'
 
 /**

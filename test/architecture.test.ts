@@ -13,6 +13,7 @@ const ports = [
   'store/store.ts',
   'store/read-models.ts',
   'store/back-office.ts',
+  'store/rejections.ts',
 ]
 
 const forCommands = [

@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts'
 import type { ReportRejected } from '../../schemas/report-rejected.ts'
-import type { Rejections } from '../../store/back-office.ts'
+import type { Rejections } from '../../store/rejections.ts'
 import { rejectionView } from '../rejections.ts'
 import type { LiveFeed } from '../../event-log/follow/live-feed.ts'
 import { eventFrame } from './sse.ts'

@@ -5,7 +5,7 @@ import {
   type ReportRejected,
 } from '../../schemas/report-rejected.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
-import type { RejectionFilter, Rejections } from '../back-office.ts'
+import type { RejectionFilter, Rejections } from '../rejections.ts'
 import type { Documents } from '../documents.ts'
 import type { RejectionDocument } from './kinds.ts'
 
