@@ -2,7 +2,8 @@ import 'uplot/dist/uPlot.min.css'
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import { palette } from './palette.ts'
-import { clockText } from '../core/times.ts'
+import { dateText } from '../core/days.ts'
+import { clockText, date, time } from '../core/times.ts'
 import { clockHours } from './preferences.ts'
 
 /** Seconds since the epoch, and the value at each; null interrupts the line. */
@@ -13,12 +14,14 @@ export type PlotData = readonly [
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
 
 /** Seconds between marks of the time axis. Marks below one second would have the same labels. */
 const TIME_STEPS = [
   ...[1, 5, 10, 15, 30],
   ...[1, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
   ...[1, 2, 3, 4, 6, 8, 12].map((hours) => hours * HOUR),
+  ...[1, 2, 4, 7, 14, 28, 56].map((days) => days * DAY),
 ]
 
 /** Steps between marks of counts, which have no halves: 1, 2, 5, 10 and so on. */
@@ -68,6 +71,14 @@ export function TimePlot({
       ticks: { stroke: colours.border, width: 0.5 },
       font: '11px system-ui, sans-serif',
     }
+    const isOfDays = (data[0].at(-1) ?? 0) - (data[0][0] ?? 0) > DAY
+    const markText = (at: number, step: number) => {
+      const clock = clockText(at, zone, hours, step < MINUTE)
+      const isMidnight = time(at, zone) === '00:00:00'
+      return step >= DAY || (isOfDays && isMidnight)
+        ? dateText(date(at, zone), date(at, zone))
+        : clock
+    }
     const made = new uPlot(
       {
         width: element.clientWidth,
@@ -87,8 +98,7 @@ export function TimePlot({
             size: 30,
             space: 60,
             incrs: TIME_STEPS,
-            values: (_, marks, __, ___, step) =>
-              marks.map((mark) => clockText(mark * 1_000, zone, hours, step < MINUTE)),
+            values: (_, marks, __, ___, step) => marks.map((mark) => markText(mark * 1_000, step)),
           },
           { ...axis, size: PLOT_INSET.left, ...(isCount && { incrs: COUNT_STEPS }) },
         ],
@@ -105,5 +115,7 @@ export function TimePlot({
     }
   }, [data, zone, colours, hours, height, isCount, from, to, hasTimes])
 
-  return <div ref={host} class="plot" role="img" aria-label={label} />
+  // Its height is there before its lines are: what is beside it is laid out only once.
+  const style = { height: `${height}px` }
+  return <div ref={host} class="plot" style={style} role="img" aria-label={label} />
 }

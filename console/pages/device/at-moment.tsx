@@ -12,16 +12,22 @@ export function AtMoment({
   at,
   point,
   next,
+  day,
 }: {
   at: number
   point: TrackPoint
   next: TrackPoint | undefined
+  /** In words, where several days are shown. */
+  day: string | undefined
 }) {
   const { speed, heading, accuracy, altitude, battery, attributes, isImported } = point
   const before = at - point.at
   return (
     <section class="card box stack" aria-labelledby="at-moment">
-      <h2 id="at-moment">At {shownClock(at)}</h2>
+      <h2 id="at-moment">
+        At {shownClock(at)}
+        {day !== undefined && `, ${day}`}
+      </h2>
       {before < 0 && (
         <p class="note">The first report of the day is later, at {shownClock(point.at)}.</p>
       )}

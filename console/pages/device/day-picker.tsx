@@ -1,63 +1,58 @@
 import { ChevronLeft, ChevronRight } from 'lucide'
-import { api } from '../../api/client.ts'
-import { dayBounds, dayText, isDay, nextDay } from '../../core/days.ts'
+import { isDay, nextDay } from '../../core/days.ts'
+import { isOneDay, spanBeside, spanQuery, spanText, type Span } from '../../core/span.ts'
 import { IconButton } from '../../ui/icon-button.tsx'
 import { devicePath, go } from '../../ui/router.ts'
-import { date } from '../../core/times.ts'
-import { useLoad } from '../../ui/use-load.ts'
+import { Calendar } from './calendar.tsx'
+import { dayWords, moveAmong, useActivity } from './activity.ts'
 
 const DAYS = 30
 
-/** Picks a day: the previous one, the next one, a typed one, or one of the last days with data. */
+/**
+ * Picks days: the ones before, the ones after, a typed one, one of the last with data, or any from
+ * the calendar.
+ */
 export function DayPicker({
   deviceId,
-  day,
+  span,
   today,
   zone,
 }: {
   deviceId: string
-  day: string
+  span: Span
   today: string
   zone: string
 }) {
+  const day = span.last < today ? span.last : today
   const last = day > nextDay(today, -DAYS) ? today : nextDay(day, DAYS / 2)
   const first = nextDay(last, 1 - DAYS)
-  const { data } = useLoad(
-    (signal) =>
-      api.get('/devices/{deviceId}/activity', {
-        path: { deviceId },
-        query: {
-          from: new Date(dayBounds(first, zone).from).toISOString(),
-          to: new Date(dayBounds(last, zone).to).toISOString(),
-          step: 'day',
-          tz: zone,
-        },
-        signal,
-      }),
-    [deviceId, first, last, zone],
-  )
-  const counts = new Map(
-    data?.items.map(({ start, count }) => [date(Date.parse(start), zone), count]),
-  )
-  const most = Math.max(1, ...counts.values())
-  const open = (to: string) => go(`${devicePath(deviceId)}${to === today ? '' : `?day=${to}`}`)
+  const activity = useActivity(deviceId, { first, last }, zone)
+  const most = Math.max(1, ...[...activity.values()].map(({ count }) => count))
+  const open = (to: Span) => go(`${devicePath(deviceId)}${spanQuery(to, today)}`)
+  const openDay = (one: string) => open({ first: one, last: one })
+  const [before, after] = isOneDay(span)
+    ? ['The day before', 'The day after']
+    : ['The days before', 'The days after']
 
   return (
     <div class="day-picker row" role="group" aria-label="Day">
-      <h2 class="day-words">{dayText(day, today)}</h2>
-      <ol class="day-strip" onKeyDown={moveFocus}>
+      <h2 class="day-words">{spanText(span, today)}</h2>
+      <ol
+        class="day-strip"
+        onKeyDown={(event) => moveAmong(event, { ArrowLeft: -1, ArrowRight: 1 })}
+      >
         {Array.from({ length: DAYS }, (_, index) => nextDay(first, index)).map((one) => {
-          const count = counts.get(one) ?? 0
-          const words = `${one}: ${count === 0 ? 'no reports' : `${count} reports`}`
+          const count = activity.get(one)?.count ?? 0
+          const words = dayWords(one, count)
           return (
             <li key={one}>
               <button
                 type="button"
                 aria-label={words}
                 title={words}
-                aria-current={one === day ? 'date' : undefined}
+                aria-current={span.first <= one && one <= span.last ? 'date' : undefined}
                 tabIndex={one === day ? 0 : -1}
-                onClick={() => open(one)}
+                onClick={() => openDay(one)}
               >
                 <span
                   class="day-bar"
@@ -71,9 +66,9 @@ export function DayPicker({
       <div class="day-buttons">
         <IconButton
           icon={ChevronLeft}
-          label="The day before"
+          label={before}
           small
-          onClick={() => open(nextDay(day, -1))}
+          onClick={() => open(spanBeside(span, -1))}
         />
         <input
           type="date"
@@ -81,34 +76,17 @@ export function DayPicker({
           value={day}
           min="2000-01-01"
           max={today}
-          onChange={({ currentTarget: { value } }) => isDay(value) && open(value)}
+          onChange={({ currentTarget: { value } }) => isDay(value) && openDay(value)}
         />
         <IconButton
           icon={ChevronRight}
-          label="The day after"
+          label={after}
           small
-          disabled={day >= today}
-          onClick={() => open(nextDay(day, 1))}
+          disabled={span.last >= today}
+          onClick={() => open(spanBeside(span, 1))}
         />
+        <Calendar {...{ deviceId, span, today, zone }} onOpen={open} />
       </div>
     </div>
   )
-}
-
-/** The days are one stop of the Tab key: arrow keys go from one to the next. */
-function moveFocus(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
-  const days = [...event.currentTarget.querySelectorAll('button')]
-  const here = days.findIndex((day) => day === document.activeElement)
-  const isRightToLeft = getComputedStyle(event.currentTarget).direction === 'rtl'
-  const to = { ArrowLeft: here - 1, ArrowRight: here + 1, Home: 0, End: days.length - 1 }[
-    isRightToLeft ? (MIRRORED[event.key] ?? event.key) : event.key
-  ]
-  if (to === undefined) return
-  event.preventDefault()
-  days[to]?.focus()
-}
-
-const MIRRORED: Readonly<Record<string, string>> = {
-  ArrowLeft: 'ArrowRight',
-  ArrowRight: 'ArrowLeft',
 }

@@ -7,7 +7,7 @@ import { watchWords } from '../../live/announce-changes.ts'
 import { fleet, onStreamEvent, startLive } from '../../live/live.ts'
 import { now } from '../../ui/clock.ts'
 import { connectionText, motionText } from '../../core/device-words.ts'
-import { dayBounds, isDay } from '../../core/days.ts'
+import { spanIn } from '../../core/span.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { ShareLink } from './share-link.tsx'
 import { isolate, Isolated } from '../../ui/isolated.tsx'
@@ -45,10 +45,9 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
   useTitle(isolate(data?.name ?? deviceId))
   const live = fleet.devices.get(deviceId)
   const zone = shownZone()
-  const asked = place.value.query.get('day') ?? ''
   const today = date(now.value, zone)
-  const day = isDay(asked) ? asked : today
-  const bounds = useMemo(() => dayBounds(day, zone), [day, zone])
+  const asked = spanIn(place.value.query, today)
+  const span = useMemo(() => asked, [asked.first, asked.last])
 
   if (failure?.status === 404) return <NoDevice deviceId={deviceId} />
   if (data === undefined) {
@@ -84,9 +83,9 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
         </div>
         {may('shares.edit') && <ShareLink deviceId={deviceId} />}
         {may('devices.edit') && <SettingsMenu device={data} onChange={reload} />}
-        <DayPicker deviceId={deviceId} day={day} today={today} zone={zone} />
+        <DayPicker {...{ deviceId, span, today, zone }} />
       </header>
-      <TrackView {...{ deviceId, day, today, zone, status, ...bounds }}>
+      <TrackView {...{ deviceId, span, today, zone, status }}>
         <LastPosition position={live?.position ?? data.lastPosition} zone={zone} />
         <RecentRejections deviceId={deviceId} />
       </TrackView>

@@ -1,6 +1,7 @@
 import { api } from '../../api/client.ts'
 import { coordinatesText } from '../../core/measures.ts'
 import { dateText, dayText } from '../../core/days.ts'
+import { isOneDay, type Span } from '../../core/span.ts'
 import { date } from '../../core/times.ts'
 import { pointOf } from '../../core/track.ts'
 import { addressOf } from '../../core/address.ts'
@@ -14,13 +15,13 @@ import type { DeviceRange } from './use-reports.ts'
 /** A day without reports: where the device was known to be last, or else first, and the way there. */
 export function EmptyDay({
   range: { deviceId, from, to },
+  span,
   today,
-  isToday,
   zone,
 }: {
   range: DeviceRange
+  span: Span
   today: string
-  isToday: boolean
   zone: string
 }) {
   const { data, failure, reload } = useLoad(
@@ -51,7 +52,7 @@ export function EmptyDay({
     <>
       <div class="notice row" role="status">
         <p>
-          <strong>{isToday ? 'No reports today' : 'No reports on this day'}.</strong>{' '}
+          <strong>{noReports(span, today)}.</strong>{' '}
           {point !== undefined && day !== undefined && (
             <>
               {data.isBefore ? 'Last known place: ' : 'First known place: '}
@@ -68,7 +69,7 @@ export function EmptyDay({
       </div>
       <TrackMap
         points={data.nearest}
-        day={Date.parse(from)}
+        shows={from}
         at={point?.at ?? 0}
         status="past"
         isFollowing={false}
@@ -76,4 +77,9 @@ export function EmptyDay({
       />
     </>
   )
+}
+
+function noReports(span: Span, today: string): string {
+  if (!isOneDay(span)) return 'No reports on these days'
+  return span.first === today ? 'No reports today' : 'No reports on this day'
 }

@@ -12,8 +12,8 @@ export function PlaceLinks({ place }: { place: Place }) {
         <code>{coordinates}</code>
         <CopyButton text={coordinates} what="coordinates" />
       </p>
-      <p class="row">
-        <span class="quiet">Open in</span>
+      <p class="row note">
+        Open in
         {linksTo(place).map(([where, href]) => (
           <a
             key={where}

@@ -19,7 +19,7 @@ type PlotProps = {
   zone: string
 }
 
-/** Speed, altitude and an attribute over the day; the lowest plot has the marks of time. */
+/** Speed, altitude and an attribute over time; the lowest plot has the marks of time. */
 export function Plots(props: PlotProps) {
   const { points } = props
   if (points.length < 2) return null
@@ -82,7 +82,7 @@ function Plot({ points, title, value, hasTimes, ...axis }: PlotProps & PlotParts
       <TimePlot
         {...{ ...axis, data, hasTimes }}
         height={hasTimes ? HEIGHT + TIMES_HEIGHT : HEIGHT}
-        label={`${title} over the day; the table holds the same`}
+        label={`${title} over time; the table holds the same`}
       />
     </figure>
   )

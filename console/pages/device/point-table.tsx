@@ -2,7 +2,7 @@ import { Fragment } from 'preact'
 import type { Attributes } from '../../core/attributes.ts'
 import { coordinatesText } from '../../core/measures.ts'
 import { Table } from '../../ui/table.tsx'
-import { shownClock, shownLength, shownSpeed } from '../../ui/shown.ts'
+import { shownClock, shownDateTime, shownLength, shownSpeed } from '../../ui/shown.ts'
 import { attributeFacts } from './attribute-facts.tsx'
 import { pointAt, type TrackPoint } from '../../core/track.ts'
 
@@ -12,10 +12,12 @@ const ROWS = 15
 export function PointTable({
   points,
   at,
+  hasDates,
   onMove,
 }: {
   points: readonly TrackPoint[]
   at: number
+  hasDates: boolean
   onMove: (at: number) => void
 }) {
   const here = pointAt(points, at)
@@ -35,7 +37,7 @@ export function PointTable({
               aria-pressed={point === points[here]}
               onClick={() => onMove(point.at)}
             >
-              {shownClock(point.at)}
+              {hasDates ? shownDateTime(point.at) : shownClock(point.at)}
             </button>
           ),
         },

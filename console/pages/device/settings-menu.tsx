@@ -1,4 +1,3 @@
-import { useId, useRef } from 'preact/hooks'
 import { Settings } from 'lucide'
 import { api, serverNow } from '../../api/client.ts'
 import { ApiFailure, faultAt } from '../../core/failure.ts'
@@ -11,6 +10,7 @@ import { Field } from '../../ui/form.tsx'
 import { FormDialog, useDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
+import { Menu } from '../../ui/menu.tsx'
 import { go } from '../../ui/router.ts'
 import { FailedLine } from '../../ui/states.tsx'
 import { useAction } from '../../ui/use-action.ts'
@@ -19,62 +19,59 @@ import { useAction } from '../../ui/use-action.ts'
 export function SettingsMenu({ device, onChange }: { device: ApiDevice; onChange: () => void }) {
   const { dialog, open } = useDialog(onChange)
   const { name, expectedIntervalSeconds, disabled } = device
-  const id = useId()
-  const button = useRef<HTMLButtonElement>(null)
   const toggle = useAction(async () => {
     await change(device, { disabled: !disabled })
     toast(disabled ? 'The device may report again' : 'Its reports are refused from now on')
     onChange()
   })
 
-  function place({ currentTarget: { style } }: { currentTarget: HTMLElement }) {
-    const { bottom = 0, right = 0 } = button.current?.getBoundingClientRect() ?? {}
-    style.top = `${bottom + 6}px`
-    style.left = `max(0.75rem, ${right}px - 20rem)`
-  }
-
   return (
     <>
-      <button ref={button} type="button" popovertarget={id}>
-        <Icon of={Settings} small /> Settings
-      </button>
-      <section
-        id={id}
-        class="device-settings raised stack"
-        popover="auto"
-        aria-label="Settings"
-        onToggle={place}
+      <Menu
+        button={
+          <>
+            <Icon of={Settings} small /> Settings
+          </>
+        }
       >
-        <Facts
-          of={[
-            ['Name', name === null ? 'none' : <Isolated>{name}</Isolated>],
-            [
-              'Reports every',
-              expectedIntervalSeconds === undefined ? 'not set' : `${expectedIntervalSeconds} s`,
-            ],
-            ['Reports', disabled ? 'refused' : 'accepted'],
-          ]}
-        />
-        {toggle.failure !== undefined && <FailedLine failure={toggle.failure} />}
-        <div class="row">
-          <button
-            type="button"
-            onClick={() => open((props) => <EditDevice device={device} {...props} />)}
-          >
-            Edit
-          </button>
-          <button type="button" disabled={toggle.isRunning} onClick={toggle.run}>
-            {disabled ? 'Enable' : 'Disable'}
-          </button>
-          <button
-            type="button"
-            class="danger"
-            onClick={() => open((props) => <EraseDevice device={device} {...props} />)}
-          >
-            Erase …
-          </button>
-        </div>
-      </section>
+        {(id) => (
+          <>
+            <Facts
+              of={[
+                ['Name', name === null ? 'none' : <Isolated>{name}</Isolated>],
+                [
+                  'Reports every',
+                  expectedIntervalSeconds === undefined
+                    ? 'not set'
+                    : `${expectedIntervalSeconds} s`,
+                ],
+                ['Reports', disabled ? 'refused' : 'accepted'],
+              ]}
+            />
+            {toggle.failure !== undefined && <FailedLine failure={toggle.failure} />}
+            <div class="row">
+              <button
+                type="button"
+                popovertarget={id}
+                onClick={() => open((props) => <EditDevice device={device} {...props} />)}
+              >
+                Edit
+              </button>
+              <button type="button" disabled={toggle.isRunning} onClick={toggle.run}>
+                {disabled ? 'Enable' : 'Disable'}
+              </button>
+              <button
+                type="button"
+                class="danger"
+                popovertarget={id}
+                onClick={() => open((props) => <EraseDevice device={device} {...props} />)}
+              >
+                Erase …
+              </button>
+            </div>
+          </>
+        )}
+      </Menu>
       {dialog}
     </>
   )
@@ -109,7 +106,7 @@ function EditDevice({ device, ...props }: OfDevice) {
         type="number"
         inputMode="numeric"
         defaultValue={String(device.expectedIntervalSeconds ?? '')}
-        hint="From this it is told when the device counts as idle and offline. Empty: 5 and 60 minutes"
+        hint="Decides when the device counts as Quiet and as Offline. Empty: after 5 and 60 minutes"
       />
     </FormDialog>
   )

@@ -15,7 +15,7 @@ export function TimeField({
   const [typed, setTyped] = useState<string>()
   const shown = time(at, zone)
   function goThere() {
-    const moment = momentOf(date(at, zone), typed ?? '', zone)
+    const moment = momentOf(typed ?? '', date(at, zone), zone)
     if (moment !== undefined && typed !== shown) onMove(moment)
     setTyped(undefined)
   }

@@ -8,25 +8,25 @@ import { shownUnits } from '../../ui/shown.ts'
 import { SpeedLegend } from './speed-legend.tsx'
 
 /**
- * A day's track on a map. The view is fitted once for each day; after that only the operator moves
- * it.
+ * A track on a map. The view is fitted once for each day; after that only the operator moves it.
  *
  * @param points undefined while they are being read: the map itself takes as long.
  */
 export function TrackMap({
   points,
-  day,
+  shows,
   at,
   status,
   isFollowing,
   onMove,
 }: Pick<PaintedTrack, 'at' | 'status'> & {
   points: readonly TrackPoint[] | undefined
-  day: number
+  /** What the view was fitted to: another text fits it again. */
+  shows: string
   isFollowing: boolean
   onMove: (at: number) => void
 }) {
-  const fittedTo = useRef<number | undefined>(undefined)
+  const fittedTo = useRef('')
   const move = useRef(onMove)
   move.current = onMove
   const { speed } = shownUnits()
@@ -40,11 +40,11 @@ export function TrackMap({
     <div class="track-map box">
       <MapHost
         label="Track: arrow keys move the map, + and − zoom; the table holds the same points"
-        inputs={[coloured, day, at, status, isFollowing]}
+        inputs={[coloured, shows, at, status, isFollowing]}
         open={(map) => new TrackPainter(map, (chosen) => move.current(chosen))}
         paint={(map, painter) => {
-          if (points !== undefined && fittedTo.current !== day) {
-            fittedTo.current = day
+          if (points !== undefined && fittedTo.current !== shows) {
+            fittedTo.current = shows
             // The strip below has come with the points, and taken its room.
             map.updateSize()
             fitPoints(map, points, { animated: false })

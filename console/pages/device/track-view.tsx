@@ -2,6 +2,9 @@ import type { ComponentChildren } from 'preact'
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import type { ShownStatus } from '../../core/live-device.ts'
+import { dayText } from '../../core/days.ts'
+import { isOneDay, spanBounds, type Span } from '../../core/span.ts'
+import { date } from '../../core/times.ts'
 import { movingText, pointAt, readTrack, type Track } from '../../core/track.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { shownDistance, shownLength, shownNumber, shownSpeed } from '../../ui/shown.ts'
@@ -23,30 +26,28 @@ import { useReports } from './use-reports.ts'
 const SECOND_MS = 1_000
 
 /**
- * A day's track: map, slider, plots and table, with one time cursor for all of them; beside it what
- * is known of that moment, above `children`.
+ * The track of a day or of several: map, slider, plots and table, with one time cursor for all of
+ * them; beside it what is known of that moment, above `children`.
  */
 export function TrackView({
   deviceId,
-  day,
+  span,
   today,
-  from,
-  to,
   zone,
   status,
   children,
 }: {
   deviceId: string
-  day: string
+  span: Span
   today: string
-  from: number
-  to: number
   zone: string
   /** How the device is connected now. */
   status: ShownStatus
   children: ComponentChildren
 }) {
-  const isToday = day === today
+  const { from, to } = useMemo(() => spanBounds(span, zone), [span, zone])
+  const isOne = isOneDay(span)
+  const endsToday = span.last >= today
   const range = { deviceId, from: new Date(from).toISOString(), to: new Date(to).toISOString() }
   const { data, failure, reload } = useLoad(
     async (signal) =>
@@ -58,9 +59,9 @@ export function TrackView({
         }),
       ),
     [deviceId, from, to],
-    isToday ? { everyMs: 30_000 } : {},
+    isOne && endsToday ? { everyMs: 30_000 } : {},
   )
-  const [chosen, choose] = useMoment(day, zone)
+  const [chosen, choose] = useMoment(span, zone)
   const [isFollowing, setFollowing] = useState(false)
   const first = data?.points[0]?.at ?? from
   const last = Math.max(first + SECOND_MS, data?.points.at(-1)?.at ?? to)
@@ -97,15 +98,15 @@ export function TrackView({
         {data === undefined && failure !== undefined ? (
           <Failed failure={failure} onRetry={reload} />
         ) : data?.points.length === 0 ? (
-          <EmptyDay {...{ range, today, isToday, zone }} />
+          <EmptyDay {...{ range, span, today, zone }} />
         ) : (
           <>
             <TrackMap
               key={deviceId}
               points={data?.points}
-              day={from}
+              shows={`${from} ${to}`}
               at={at}
-              status={isToday && chosen === undefined ? status : 'past'}
+              status={endsToday && chosen === undefined ? status : 'past'}
               isFollowing={isFollowing}
               onMove={choose}
             />
@@ -128,7 +129,7 @@ export function TrackView({
                 </div>
                 <details>
                   <summary>Table</summary>
-                  <PointTable points={reports} {...shown} />
+                  <PointTable points={reports} hasDates={!isOne} {...shown} />
                 </details>
               </>
             )}
@@ -136,7 +137,14 @@ export function TrackView({
         )}
       </section>
       <div class="day-side stack">
-        {point !== undefined && <AtMoment at={at} point={point} next={reports[here + 1]} />}
+        {point !== undefined && (
+          <AtMoment
+            at={at}
+            point={point}
+            next={reports[here + 1]}
+            day={isOne ? undefined : dayText(date(at, zone), today)}
+          />
+        )}
         {children}
         {data !== undefined && data.points.length > 0 && <Exports range={range} />}
       </div>

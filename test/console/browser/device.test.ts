@@ -200,12 +200,12 @@ describeConsole('the page of a device', () => {
       await last.getByText(text, { exact: true }).waitFor()
     }
     await page.getByRole('combobox', { name: 'Plot of an attribute' }).selectOption('temperature')
-    await page.getByRole('img', { name: 'Temperature, °C over the day' }).waitFor()
+    await page.getByRole('img', { name: 'Temperature, °C over time' }).waitFor()
     await page.getByText('Table', { exact: true }).click()
     const table = page.getByRole('table', { name: 'Points around the time cursor' })
     await table.getByText('Temperature 22 °C').waitFor()
     await page.reload()
-    await page.getByRole('img', { name: 'Temperature, °C over the day' }).waitFor()
+    await page.getByRole('img', { name: 'Temperature, °C over time' }).waitFor()
   })
 
   test('the map credits OpenStreetMap with a link to its licence', async () => {
@@ -238,7 +238,8 @@ describeConsole('the page of a device', () => {
     for (const name of ['Settings', 'Edit', 'Disable', 'Erase …']) {
       expect(await page.getByRole('button', { name }).count()).toBe(0)
     }
-    await page.getByRole('link', { name: 'Audit' }).click()
+    expect(await page.getByRole('link', { name: 'Audit' }).count()).toBe(0)
+    await page.goto(`${suite.url}/audit`)
     await page.getByText('Ask an admin of your account').waitFor()
   })
 })

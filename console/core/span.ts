@@ -1,0 +1,79 @@
+import { dateText, dayBounds, dayText, isDay, nextDay } from './days.ts'
+
+/** Whole days, from the first to the last, both included. */
+export type Span = { readonly first: string; readonly last: string }
+
+/** The days that the address names: `day`, or `from` and `to`; else today. */
+export function spanIn(query: URLSearchParams, today: string): Span {
+  const [day, first, last] = ['day', 'from', 'to'].map((name) => query.get(name) ?? '')
+  if (isDay(first ?? '') && isDay(last ?? '')) return inOrder(first ?? '', last ?? '')
+  const only = isDay(day ?? '') ? (day ?? today) : today
+  return { first: only, last: only }
+}
+
+/** Days that were given in either order. */
+export function inOrder(one: string, other: string): Span {
+  return one <= other ? { first: one, last: other } : { first: other, last: one }
+}
+
+/** What stands in the address for the days. */
+export function spanQuery({ first, last }: Span, today: string): string {
+  if (first !== last) return `?from=${first}&to=${last}`
+  return first === today ? '' : `?day=${first}`
+}
+
+export function isOneDay({ first, last }: Span): boolean {
+  return first === last
+}
+
+/** From the beginning of the first day to the end of the last, in milliseconds. */
+export function spanBounds({ first, last }: Span, zone: string): { from: number; to: number } {
+  return { from: dayBounds(first, zone).from, to: dayBounds(last, zone).to }
+}
+
+/** `Sun 22 Nov`, `16 – 22 Nov`, `Nov 2026`, `2026`. */
+export function spanText(span: Span, today: string): string {
+  const { first, last } = span
+  if (isOneDay(span)) return dayText(first, today)
+  if (isSame(span, yearOf(first))) return first.slice(0, 4)
+  // A date of another year has its year, which a month always has.
+  if (isSame(span, monthOf(first))) return dateText(first, '').slice(2)
+  const from = dateText(first, today)
+  const isSameMonth = first.slice(0, 7) === last.slice(0, 7)
+  return `${isSameMonth ? Number(first.slice(8)) : from} – ${dateText(last, today)}`
+}
+
+/** From Monday to Sunday. */
+export function weekOf(day: string): Span {
+  const sinceMonday = (new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % 7
+  const first = nextDay(day, -sinceMonday)
+  return { first, last: nextDay(first, 6) }
+}
+
+export function monthOf(day: string): Span {
+  const first = `${day.slice(0, 7)}-01`
+  const inNext = nextDay(first, 31)
+  return { first, last: nextDay(`${inNext.slice(0, 7)}-01`, -1) }
+}
+
+export function yearOf(day: string): Span {
+  return { first: `${day.slice(0, 4)}-01-01`, last: `${day.slice(0, 4)}-12-31` }
+}
+
+/** The days before (-1) or after (1) a span: as many, or the whole month or year. */
+export function spanBeside(span: Span, by: -1 | 1): Span {
+  const { first, last } = span
+  const beside = by < 0 ? nextDay(first, -1) : nextDay(last, 1)
+  if (isSame(span, yearOf(first))) return yearOf(beside)
+  if (isSame(span, monthOf(first))) return monthOf(beside)
+  const more = dayCount(span) - 1
+  return inOrder(beside, nextDay(beside, by * more))
+}
+
+export function dayCount({ first, last }: Span): number {
+  return Math.round((Date.parse(last) - Date.parse(first)) / 86_400_000) + 1
+}
+
+function isSame(a: Span, b: Span): boolean {
+  return a.first === b.first && a.last === b.last
+}

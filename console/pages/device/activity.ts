@@ -1,0 +1,59 @@
+import { useMemo } from 'preact/hooks'
+import { api } from '../../api/client.ts'
+import { spanBounds, type Span } from '../../core/span.ts'
+import { date } from '../../core/times.ts'
+import { useLoad } from '../../ui/use-load.ts'
+
+export type Activity = { readonly count: number }
+
+/** What a device reported on each day of a span; days without reports may be missing. */
+export function useActivity(
+  deviceId: string,
+  span: Span,
+  zone: string,
+): ReadonlyMap<string, Activity> {
+  const { first, last } = span
+  const { data } = useLoad(
+    (signal) => {
+      const { from, to } = spanBounds({ first, last }, zone)
+      return api.get('/devices/{deviceId}/activity', {
+        path: { deviceId },
+        query: {
+          from: new Date(from).toISOString(),
+          to: new Date(to).toISOString(),
+          step: 'day',
+          tz: zone,
+        },
+        signal,
+      })
+    },
+    [deviceId, first, last, zone],
+  )
+  return useMemo(
+    () => new Map(data?.items.map((day) => [date(Date.parse(day.start), zone), day])),
+    [data, zone],
+  )
+}
+
+export function dayWords(day: string, count: number): string {
+  return `${day}: ${count === 0 ? 'no reports' : `${count} reports`}`
+}
+
+/**
+ * Moves the focus among the days, which are one stop of the Tab key, by so many for each key. From
+ * right to left the days run the other way, and so do the keys.
+ */
+export function moveAmong(
+  event: KeyboardEvent & { currentTarget: Element },
+  steps: Readonly<Record<string, number>>,
+): void {
+  const days = [...event.currentTarget.querySelectorAll<HTMLElement | SVGElement>('[tabindex]')]
+  const here = days.findIndex((day) => day === document.activeElement)
+  const isMirrored = getComputedStyle(event.currentTarget).direction === 'rtl'
+  const by = steps[event.key]
+  const ends: Readonly<Record<string, number>> = { Home: 0, End: days.length - 1 }
+  const to = by === undefined ? ends[event.key] : here + (isMirrored ? -by : by)
+  if (to === undefined) return
+  event.preventDefault()
+  days[to]?.focus()
+}

@@ -1,0 +1,144 @@
+import { useId, useRef, useState } from 'preact/hooks'
+import { CalendarDays, ChevronLeft, ChevronRight } from 'lucide'
+import { isDay, nextDay } from '../../core/days.ts'
+import { inOrder, monthOf, spanBeside, weekOf, yearOf, type Span } from '../../core/span.ts'
+import { Icon } from '../../ui/icon.tsx'
+import { IconButton } from '../../ui/icon-button.tsx'
+import { YearMap } from './year-map.tsx'
+
+/** A year of days by what was reported on each, and ranges to choose: a week, a month, any. */
+export function Calendar({
+  deviceId,
+  span,
+  today,
+  zone,
+  onOpen,
+}: {
+  deviceId: string
+  span: Span
+  today: string
+  zone: string
+  onOpen: (span: Span) => void
+}) {
+  const id = useId()
+  const panel = useRef<HTMLElement>(null)
+  const [isOpen, setOpen] = useState(false)
+  const [year, setYear] = useState(yearOf(span.last))
+  const day = span.last < today ? span.last : today
+
+  function choose(chosen: Span) {
+    panel.current?.hidePopover()
+    onOpen(chosen)
+  }
+
+  function toggled({ newState }: Pick<ToggleEvent, 'newState'>) {
+    setOpen(newState === 'open')
+    if (newState === 'open') setYear(yearOf(day))
+  }
+
+  return (
+    <>
+      <button type="button" aria-label="Calendar" title="Calendar" popovertarget={id}>
+        <Icon of={CalendarDays} small />
+      </button>
+      <section
+        ref={panel}
+        id={id}
+        class="calendar raised stack some"
+        popover="auto"
+        aria-label="Calendar"
+        onToggle={toggled}
+      >
+        {isOpen && (
+          <>
+            <div class="row between">
+              <div class="row">
+                <IconButton
+                  icon={ChevronLeft}
+                  label="The year before"
+                  small
+                  onClick={() => setYear(spanBeside(year, -1))}
+                />
+                <h2>{year.first.slice(0, 4)}</h2>
+                <IconButton
+                  icon={ChevronRight}
+                  label="The year after"
+                  small
+                  disabled={year.last >= today}
+                  onClick={() => setYear(spanBeside(year, 1))}
+                />
+              </div>
+              <div class="row">
+                <button type="button" onClick={() => choose(weekOf(day))}>
+                  Week
+                </button>
+                <button type="button" onClick={() => choose(monthOf(day))}>
+                  Month
+                </button>
+                <button type="button" onClick={() => choose(year)}>
+                  Year {year.first.slice(0, 4)}
+                </button>
+              </div>
+            </div>
+            <YearMap {...{ deviceId, year, span, today, zone }} onOpen={choose} />
+            <AnyRange span={span} today={today} onOpen={choose} />
+          </>
+        )}
+      </section>
+    </>
+  )
+}
+
+function AnyRange({
+  span,
+  today,
+  onOpen,
+}: {
+  span: Span
+  today: string
+  onOpen: (span: Span) => void
+}) {
+  const [first, setFirst] = useState(span.first === span.last ? nextDay(span.last, -6) : span.first)
+  const [last, setLast] = useState(span.last)
+  const isWhole = isDay(first) && isDay(last)
+  return (
+    <form
+      class="row"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (isWhole) onOpen(inOrder(first, last))
+      }}
+    >
+      <DateField label="From" value={first} today={today} onInput={setFirst} />
+      <DateField label="To" value={last} today={today} onInput={setLast} />
+      <button type="submit" disabled={!isWhole}>
+        Show
+      </button>
+    </form>
+  )
+}
+
+function DateField({
+  label,
+  value,
+  today,
+  onInput,
+}: {
+  label: string
+  value: string
+  today: string
+  onInput: (day: string) => void
+}) {
+  return (
+    <label class="row">
+      {label}
+      <input
+        type="date"
+        value={value}
+        min="2000-01-01"
+        max={today}
+        onInput={({ currentTarget }) => onInput(currentTarget.value)}
+      />
+    </label>
+  )
+}

@@ -1,0 +1,103 @@
+import axe from 'axe-core'
+import { expect, test } from '@jest/globals'
+import { describeConsole } from './chromium.ts'
+import { consoleSuite } from './console-harness.ts'
+
+const HOUR = 3_600_000
+const UTC = { timezoneId: 'UTC' }
+
+describeConsole('a year of a device', () => {
+  const suite = consoleSuite()
+
+  /** Four reports an hour apart, 111 km north of each other, from 10:00 of each day. */
+  async function report(deviceId: string, ...days: readonly string[]): Promise<void> {
+    await suite.report(
+      ...days.flatMap((day) =>
+        [0, 1, 2, 3].map((hour) => ({
+          ...{ deviceId, latitude: 40 + hour, longitude: 16 },
+          timestamp: new Date(Date.parse(`${day}T10:00:00Z`) + hour * HOUR).toISOString(),
+        })),
+      ),
+    )
+  }
+
+  test('a calendar of the year shows the days with reports, and opens one by mouse or keys', async () => {
+    await report('van-1', '2026-03-02', '2026-03-03', '2026-07-20')
+    const page = await suite.signedIn('/devices/van-1?day=2026-03-03', UTC)
+    await page.getByRole('button', { name: 'Calendar' }).click()
+    const calendar = page.getByRole('region', { name: 'Calendar' })
+    await calendar.getByText('12 reports in 2026').waitFor()
+    await calendar.getByRole('button', { name: '2026-07-20: 4 reports' }).click()
+    await page.getByRole('heading', { name: 'Mon 20 Jul' }).waitFor()
+    await calendar.waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'Calendar' }).click()
+    await calendar.getByRole('button', { name: '2026-07-20: 4 reports' }).focus()
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('ArrowLeft')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Sun 12 Jul' }).waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Mon 20 Jul' }).waitFor()
+  })
+
+  test('a week, a month, a year or any days have one track, totals and exports', async () => {
+    await report('van-2', '2026-03-02', '2026-03-04', '2026-03-20', '2026-08-01')
+    const page = await suite.signedIn('/devices/van-2?day=2026-03-04', UTC)
+    const track = page.getByRole('region', { name: 'Track' })
+    const reports = () => track.locator('dl > div').filter({ hasText: 'Reports' }).textContent()
+    await page.getByRole('slider', { name: 'Time' }).waitFor()
+    const choose = async (name: string) => {
+      await page.getByRole('button', { name: 'Calendar' }).click()
+      await page.getByRole('region', { name: 'Calendar' }).getByRole('button', { name }).click()
+    }
+    await choose('Week')
+    await page.getByRole('heading', { name: '2 – 8 Mar' }).waitFor()
+    await page.getByRole('heading', { name: 'At 13:00:00, Wed 4 Mar' }).waitFor()
+    expect(await reports()).toBe('Reports8')
+    await choose('Month')
+    await page.getByRole('heading', { name: 'At 13:00:00, Fri 20 Mar' }).waitFor()
+    expect(await reports()).toBe('Reports12')
+    const geojson = await page.getByRole('link', { name: 'GEOJSON' }).getAttribute('href')
+    expect(geojson).toContain('from=2026-03-01T00%3A00%3A00.000Z&to=2026-04-01T00%3A00%3A00.000Z')
+    await page.getByRole('slider', { name: 'Time' }).press('ArrowLeft')
+    await page.waitForURL((url) => url.searchParams.get('at') === '2026-03-20T12:00:00')
+    await page.reload()
+    await page.getByRole('heading', { name: 'At 12:00:00, Fri 20 Mar' }).waitFor()
+    await choose('Year 2026')
+    await page.getByRole('heading', { name: '2026', exact: true }).waitFor()
+    await page.getByRole('heading', { name: 'At 13:00:00, Sat 1 Aug' }).waitFor()
+    expect(await reports()).toBe('Reports16')
+    await page.getByRole('button', { name: 'The days before' }).click()
+    await page.getByText('No reports on these days').waitFor()
+    await page.getByRole('button', { name: 'Calendar' }).click()
+    await page.getByLabel('From').fill('2026-03-20')
+    await page.getByLabel('To', { exact: true }).fill('2026-03-03')
+    await page.getByRole('button', { name: 'Show' }).click()
+    await page.getByRole('heading', { name: '3 – 20 Mar' }).waitFor()
+    await page.getByRole('heading', { name: 'At 13:00:00, Fri 20 Mar' }).waitFor()
+    expect(await reports()).toBe('Reports8')
+  })
+
+  test.each([
+    ['on a phone', { width: 360, height: 740 }, 'light', 'ltr'],
+    ['from right to left', { width: 1280, height: 800 }, 'dark', 'rtl'],
+  ] as const)('the calendar fits and is accessible %s', async (_, viewport, colorScheme, dir) => {
+    await report('van-3', '2026-11-20')
+    const path = '/devices/van-3?from=2026-11-01&to=2026-11-30'
+    const page = await suite.signedIn(path, { ...UTC, viewport, colorScheme })
+    await page.evaluate(`document.documentElement.dir = '${dir}'`)
+    await page.getByRole('button', { name: 'Calendar' }).click()
+    const calendar = page.getByRole('region', { name: 'Calendar' })
+    await calendar.getByText('4 reports in 2026').waitFor()
+    const shown = calendar.getByRole('button', { name: '2026-11-20: 4 reports' })
+    for (const one of [calendar, shown]) {
+      const { x = -1, width = 0 } = (await one.boundingBox()) ?? {}
+      expect(x >= 0 && x + width <= viewport.width).toBe(true)
+    }
+    await page.evaluate(axe.source)
+    const faults = await page.evaluate(
+      `axe.run(document).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ': ' + target)))`,
+    )
+    expect(faults).toEqual([])
+  })
+})
