@@ -16,13 +16,14 @@ export type AppliedEvents = Readonly<
 /** A stored position: its event and the event's origin. */
 export type PositionRecord = PositionReported & { readonly origin: Origin }
 
-/** The fields that a track is computed from; null: not reported. */
+/** The fields that a track and its trips are computed from; null: not reported. */
 export type TrackStep = readonly [
   timestamp: number,
   latitude: number,
   longitude: number,
   speed: number | null,
   recordId: string,
+  accuracy: number | null,
 ]
 
 /** The fields of a record that a track shows; null: not reported. */

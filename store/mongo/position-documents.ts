@@ -30,13 +30,16 @@ export const STEP_FIELDS = {
   latitude: 1,
   longitude: 1,
   speed: 1,
+  accuracy: 1,
 } as const
 
 export type StepDocument = Pick<PositionDocument, keyof typeof STEP_FIELDS | '_id'>
 
 export function trackStep(document: StepDocument): TrackStep {
-  const { _id, accountId, timestamp, latitude, longitude, speed = null } = document
-  return [timestamp.getTime(), latitude, longitude, speed, _id.slice(accountId.length + 1)]
+  const { _id, accountId, timestamp, latitude, longitude } = document
+  const { speed = null, accuracy = null } = document
+  const recordId = _id.slice(accountId.length + 1)
+  return [timestamp.getTime(), latitude, longitude, speed, recordId, accuracy]
 }
 
 /** These, and the fields that a track shows. */

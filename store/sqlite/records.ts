@@ -54,7 +54,7 @@ type NamedRow = readonly [accountId: string, deviceId: string, ...Row]
 const REMOVED_AT_ONCE = 1_000
 
 /** In the order of `TrackStep`. */
-const STEP_COLUMNS = 'timestamp, latitude, longitude, speed, record_id'
+const STEP_COLUMNS = 'timestamp, latitude, longitude, speed, record_id, accuracy'
 
 /** In the order of `TrackPoint`. */
 const TRACK_COLUMNS = `timestamp, latitude, longitude, ${OPTIONAL_NAMES.join(', ')}, record_id`

@@ -223,8 +223,8 @@ function byTime(a: PositionRecord, b: PositionRecord): number {
 }
 
 function trackStep(record: PositionRecord): readonly unknown[] {
-  const { timestamp, latitude, longitude, speed = null, recordId } = record
-  return [timestamp, latitude, longitude, speed, recordId]
+  const { timestamp, latitude, longitude, speed = null, recordId, accuracy = null } = record
+  return [timestamp, latitude, longitude, speed, recordId, accuracy]
 }
 
 function trackPoint(record: PositionRecord): readonly unknown[] {

@@ -14,7 +14,7 @@ function totals(...reports: readonly Report[]) {
   const made = new TrackTotals({ gapMs: 300_000 })
   for (const { timestamp, latitude, longitude, speed = null } of reports) {
     const place = placeOf(latitude, longitude)
-    made.add([timestamp, latitude, longitude, speed, ''], place)
+    made.add([timestamp, latitude, longitude, speed, '', null], place)
   }
   return made
 }
