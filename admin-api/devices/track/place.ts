@@ -14,6 +14,30 @@ export function placeOf(latitude: number, longitude: number): Place {
   }
 }
 
+export function coordinatesOf({ x, y, z }: Place): { latitude: number; longitude: number } {
+  return {
+    latitude: Math.asin(z / EARTH_RADIUS) / RADIANS,
+    longitude: Math.atan2(y, x) / RADIANS,
+  }
+}
+
+/** The place on the surface straight above or below. */
+export function atSurface({ x, y, z }: Place): Place {
+  const scale = EARTH_RADIUS / length(x, y, z)
+  return { x: x * scale, y: y * scale, z: z * scale }
+}
+
+/** The directions to the east and to the north, one metre each. */
+export function directionsAt({ x, y, z }: Place): readonly [east: Place, north: Place] {
+  const longitude = Math.atan2(y, x)
+  const [sine, cosine] = [Math.sin(longitude), Math.cos(longitude)]
+  const [up, out] = [z / EARTH_RADIUS, length(x, y, 0) / EARTH_RADIUS]
+  return [
+    { x: -sine, y: cosine, z: 0 },
+    { x: -up * cosine, y: -up * sine, z: out },
+  ]
+}
+
 /** Along the surface, in metres. */
 export function distance(a: Place, b: Place): number {
   const chord = length(a.x - b.x, a.y - b.y, a.z - b.z)

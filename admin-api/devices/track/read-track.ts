@@ -1,13 +1,13 @@
 import { endOfTurn } from '../../../runtime/end-of-turn.ts'
-import { SILENCE } from '../../../schemas/liveness.ts'
 import type { TrackPoint, TrackStep } from '../../../schemas/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import { placeOf } from './place.ts'
+import { gapAfterMs } from './silence.ts'
 import { ThinnedTrack } from './thinned-track.ts'
 import { TrackTotals } from './track-totals.ts'
 
 /** Records held in memory at a time, besides the ones that are shown. */
-const READ_AT_ONCE = 1_000
+export const READ_AT_ONCE = 1_000
 
 /** The points read for a track, and the points shown. */
 type ReadableStore = Pick<Store, 'pageTrack' | 'findTrackPoints'>
@@ -26,9 +26,7 @@ export async function readTrack(
   { store, isWanted }: { store: ReadableStore; isWanted: () => boolean },
 ): Promise<ReadTrack> {
   let page = await read()
-  const { intervals, leastMs } = SILENCE.idle
-  const usualMs = (expectedIntervalSeconds ?? 0) * 1_000 || usualInterval(page)
-  const gapMs = Math.max(intervals * usualMs, leastMs)
+  const gapMs = gapAfterMs(page, expectedIntervalSeconds)
   const thinned = new ThinnedTrack<TrackStep>({ limit: points, gapMs })
   const totals = new TrackTotals({ gapMs })
   for (;;) {
@@ -76,14 +74,4 @@ export type TrackQuery = {
   readonly to?: number
   readonly points: number
   readonly expectedIntervalSeconds?: number | undefined
-}
-
-/** The median time between records, in milliseconds. */
-function usualInterval(points: readonly TrackStep[]): number {
-  const intervals = points
-    .slice(1)
-    .map(([timestamp], n) => timestamp - (points[n]?.[0] ?? timestamp))
-    .filter((ms) => ms > 0)
-    .sort((a, b) => a - b)
-  return intervals[intervals.length >> 1] ?? 0
 }

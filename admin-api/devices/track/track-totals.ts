@@ -10,6 +10,16 @@ const LEAP = 300
 /** The path of a longer step is unknown. */
 const LONGEST_STEP_MS = 60 * 60_000
 
+/** Whether the path between two successive records can be no straight line: it adds no distance. */
+export function isPathless(metres: number, ms: number): boolean {
+  return ms > LONGEST_STEP_MS || isLeap(metres, ms)
+}
+
+function isLeap(metres: number, ms: number): boolean {
+  // Many senders' clocks count whole seconds.
+  return metres / ((ms || 1_000) / 1_000) > LEAP
+}
+
 /** The index of the speed in a step. */
 const SPEED = 3
 
@@ -41,9 +51,7 @@ export class TrackTotals {
     if (last === undefined || lastPlace === undefined) return false
     const metres = distance(lastPlace, place)
     const ms = step[0] - last[0]
-    // Many senders' clocks count whole seconds.
-    const isLeap = metres / ((ms || 1_000) / 1_000) > LEAP
-    if (isLeap || ms > LONGEST_STEP_MS) return isLeap
+    if (isPathless(metres, ms)) return isLeap(metres, ms)
     this.distanceMetres += metres
     if (ms === 0 || ms > this.#gapMs) return false
     const computed = metres / (ms / 1_000)
