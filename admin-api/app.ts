@@ -32,6 +32,7 @@ import { operatorRoutes } from './accounts/operators.ts'
 import { activityRoute } from './devices/activity/activity.ts'
 import { positionRoutes } from './devices/positions.ts'
 import { trackRoute } from './devices/track/track.ts'
+import { tripsRoute } from './devices/trips/trips.ts'
 import { rejectionRoutes } from './rejections.ts'
 import { reportTestRoutes } from './test-report.ts'
 import { sessionRoutes } from './sign-in/session.ts'
@@ -93,6 +94,7 @@ export function adminRoutes(deps: AdminDependencies): AdminRoute[] {
     ...labelRoutes(deps),
     ...positionRoutes(deps),
     trackRoute(deps),
+    tripsRoute(deps),
     activityRoute(deps),
     ...rejectionRoutes(deps),
     ...systemRoutes(deps),

@@ -141,6 +141,12 @@ export const EXPECTED: Record<string, Expected> = {
     path: '/devices/device-of-acc-1/track',
     stranger: 404,
   },
+  'GET /devices/:deviceId/trips': {
+    needs: 'viewer',
+    scope: 'positions:read',
+    path: '/devices/device-of-acc-1/trips',
+    stranger: 404,
+  },
   'GET /devices/:deviceId/activity': {
     needs: 'viewer',
     scope: 'positions:read',

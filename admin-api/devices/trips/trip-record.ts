@@ -1,0 +1,23 @@
+import type { TrackStep } from '../../../schemas/read-models.ts'
+import { length, placeOf, type Place } from '../track/place.ts'
+
+/** A record as trips and stops are found by it. */
+export type TripRecord = {
+  readonly step: TrackStep
+  readonly time: number
+  readonly place: Place
+  /** The distance from the middle of a stop up to which the device may be there, in metres. */
+  readonly radius: number
+}
+
+/** @param stopMetres the least radius; a record is never more exact than its accuracy. */
+export function tripRecord(step: TrackStep, stopMetres: number): TripRecord {
+  const [time, latitude, longitude, , , accuracy] = step
+  const radius = Math.max(stopMetres, accuracy ?? 0)
+  return { step, time, place: placeOf(latitude, longitude), radius }
+}
+
+/** The straight distance in metres, which differs from that along the surface by millimetres. */
+export function metresApart(a: Place, b: Place): number {
+  return length(a.x - b.x, a.y - b.y, a.z - b.z)
+}

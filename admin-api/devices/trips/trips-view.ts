@@ -1,0 +1,107 @@
+import { objectOf, type JsonSchema } from '../../../runtime/openapi/json-schema.ts'
+import type { TrackStep } from '../../../schemas/read-models.ts'
+import { isoTime, TIME } from '../../http/views.ts'
+import { coordinatesOf } from '../track/place.ts'
+import type { TripOrStop } from './trip-finder.ts'
+
+type Range = { readonly from: number; readonly to: number }
+
+/** Trips and stops as the API shows them, with the totals of all of them. */
+export function tripsView(found: readonly TripOrStop[], range: Range) {
+  const totals = { trips: 0, stops: 0, distanceMetres: 0, movingSeconds: 0, stoppedSeconds: 0 }
+  const items = found.map((item) => {
+    const view = itemView(item, range)
+    if (view.kind === 'trip') {
+      totals.trips += 1
+      totals.distanceMetres += view.distanceMetres
+      totals.movingSeconds += view.movingSeconds
+    } else {
+      totals.stops += 1
+      totals.stoppedSeconds += (item.to - item.from) / 1_000
+    }
+    return view
+  })
+  return { items, totals }
+}
+
+function itemView(item: TripOrStop, range: Range) {
+  const { kind, from, to, records } = item
+  const times = { from: isoTime(from), to: isoTime(to), open: openOf(item, range) }
+  if (kind === 'stop') return { kind, ...times, position: coordinatesOf(item.middle), records }
+  const { distanceMetres, movingMs, maxSpeed, start, end } = item
+  return {
+    ...{ kind, ...times, distanceMetres, movingSeconds: movingMs / 1_000, maxSpeed },
+    ...{ start: placeOfStep(start), end: placeOfStep(end), records },
+  }
+}
+
+function openOf(item: TripOrStop, { from, to }: Range): 'before' | 'after' | 'both' | null {
+  if (item.from < from) return item.to > to ? 'both' : 'before'
+  return item.to > to ? 'after' : null
+}
+
+function placeOfStep([, latitude, longitude]: TrackStep) {
+  return { latitude, longitude }
+}
+
+const AMOUNT: JsonSchema = { type: 'number', minimum: 0 }
+const COUNT: JsonSchema = { type: 'integer', minimum: 0 }
+
+const PLACE: JsonSchema = objectOf(
+  {
+    latitude: { type: 'number', minimum: -90, maximum: 90 },
+    longitude: { type: 'number', minimum: -180, maximum: 180 },
+  },
+  { title: 'TripPlace' },
+)
+
+const OF_TRIPS = {
+  distanceMetres: AMOUNT,
+  movingSeconds: AMOUNT,
+  maxSpeed: { type: ['number', 'null'], description: 'Metres per second' },
+  start: PLACE,
+  end: PLACE,
+}
+
+// Not `oneOf`: the Go code that openapi-generator makes of it needs an extra package.
+const TRIP_OR_STOP: JsonSchema = objectOf(
+  {
+    kind: { enum: ['trip', 'stop'] },
+    from: { ...TIME, description: 'The first record' },
+    to: { ...TIME, description: 'The last record' },
+    open: {
+      type: ['string', 'null'],
+      enum: ['before', 'after', 'both', null],
+      description: 'Where it reaches beyond the range',
+    },
+    ...OF_TRIPS,
+    position: PLACE,
+    records: { ...COUNT, description: 'Of a trip, without those of the stops at its ends' },
+  },
+  {
+    title: 'TripOrStop',
+    description: 'A stop has a `position`, its middle; a trip has all the others',
+    optional: [...Object.keys(OF_TRIPS), 'position'],
+  },
+)
+
+export const TRIPS: JsonSchema = objectOf(
+  {
+    items: {
+      type: 'array',
+      description: 'By time; where nothing is known of the device, there is nothing',
+      items: TRIP_OR_STOP,
+    },
+    totals: objectOf(
+      {
+        trips: COUNT,
+        stops: COUNT,
+        distanceMetres: AMOUNT,
+        movingSeconds: AMOUNT,
+        stoppedSeconds: AMOUNT,
+      },
+      { title: 'TripTotals', description: 'Sums over the items, each whole' },
+    ),
+  },
+  { title: 'Trips' },
+)

@@ -1,0 +1,43 @@
+import type { TrackStep } from '../../../../schemas/read-models.ts'
+import { T0 } from '../../../samples.ts'
+
+export const METRE = 1 / 111_195
+export const MINUTE = 60_000
+
+type Leg = {
+  readonly minutes: number
+  /** Metres per second, to the north. */
+  readonly speed?: number
+  /** The largest error of a position, in metres. */
+  readonly jitter?: number
+  readonly accuracy?: number
+  readonly everyMs?: number
+  /** Metres to the north that nobody has seen. */
+  readonly leap?: number
+  /** Whether nothing is reported. */
+  readonly silent?: boolean
+}
+
+/** Steps of a device that follows these legs, from 52° north; its errors are the same each time. */
+export function journey(...legs: readonly Leg[]): TrackStep[] {
+  const steps: TrackStep[] = []
+  let [time, north] = [T0, 0]
+  for (const { minutes, speed = 0, jitter = 0, leap = 0, ...leg } of legs) {
+    const { accuracy = null, everyMs = 10_000, silent = false } = leg
+    const end = time + minutes * MINUTE
+    north += leap
+    for (; time < end; time += everyMs) {
+      const n = steps.length
+      const [a, b] = [Math.sin(n * 12.9898) * jitter, Math.cos(n * 78.233) * jitter]
+      const latitude = 52 + (north + a / Math.SQRT2) * METRE
+      const longitude = 13 + (b * METRE) / Math.SQRT2 / Math.cos((52 / 180) * Math.PI)
+      if (!silent) steps.push([time, latitude, longitude, null, recordId(n), accuracy])
+      north += (speed * everyMs) / 1_000
+    }
+  }
+  return steps
+}
+
+function recordId(n: number): string {
+  return `R${String(n).padStart(9, '0')}`
+}

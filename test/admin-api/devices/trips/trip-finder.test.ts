@@ -1,0 +1,125 @@
+import { expect, test } from '@jest/globals'
+import { metresApart } from '../../../../admin-api/devices/trips/trip-record.ts'
+import {
+  TripFinder,
+  type StopRules,
+  type TripOrStop,
+} from '../../../../admin-api/devices/trips/trip-finder.ts'
+import { placeOf } from '../../../../admin-api/devices/track/place.ts'
+import type { TrackStep } from '../../../../schemas/read-models.ts'
+import { T0 } from '../../../samples.ts'
+import { journey, METRE, MINUTE } from './journeys.ts'
+
+function find(steps: readonly TrackStep[], rules: Partial<StopRules> = {}): TripOrStop[] {
+  const items: TripOrStop[] = []
+  const finder = new TripFinder({ stopMs: 300_000, stopMetres: 100, ...rules }, (item) => {
+    items.push(item)
+  })
+  for (const step of steps) finder.add(step)
+  finder.end()
+  return items
+}
+
+/** Kinds and times in minutes. */
+function told(steps: readonly TrackStep[], rules: Partial<StopRules> = {}): string[] {
+  const minutes = (time: number) => Math.round((time - T0) / MINUTE)
+  return find(steps, rules).map(({ kind, from, to }) => `${kind} ${minutes(from)}–${minutes(to)}`)
+}
+
+const drive = { minutes: 30, speed: 15 }
+
+test('a device that stands, drives and stands again has two stops and the trip between them', () => {
+  const steps = journey({ minutes: 20 }, drive, { minutes: 10 })
+  expect(told(steps)).toEqual(['stop 0–20', 'trip 20–50', 'stop 50–60'])
+  const [first, trip, second] = find(steps)
+  expect(trip).toMatchObject({ from: first?.to, to: second?.from })
+  expect(trip?.kind === 'trip' && trip.distanceMetres / (30 * 60 * 15)).toBeCloseTo(1, 1)
+  expect([first?.records, trip?.records, second?.records]).toEqual([121, 178, 61])
+})
+
+test('a parked device whose positions are off by less than the accuracy has no trip', () => {
+  expect(told(journey({ minutes: 600, jitter: 30 }))).toEqual(['stop 0–600'])
+  const vague = journey({ minutes: 600, jitter: 900, accuracy: 950 })
+  expect(told(vague)).toEqual(['stop 0–600'])
+  expect(told(journey({ minutes: 3, jitter: 90 }))).toEqual([])
+  expect(told(journey({ minutes: 3, jitter: 900, accuracy: 950 }))).toEqual([])
+})
+
+test('an inaccurate report ends no stop, and hides no trip', () => {
+  const tower = { minutes: 0.1, accuracy: 3_000, leap: 2_000 }
+  const steps = journey({ minutes: 10 }, tower, { minutes: 10, leap: -2_000 }, drive)
+  expect(told(steps)).toEqual(['stop 0–20', 'trip 20–50'])
+  const cold = journey({ minutes: 0.1, accuracy: 5_000 }, { minutes: 5, speed: 15 })
+  expect(told(cold)).toEqual(['trip 0–5'])
+})
+
+test('a stop takes at least `stopMs`, to the millisecond', () => {
+  const around = (seconds: number) => {
+    const at = [-20, -10, 0, seconds, seconds + 10, seconds + 20]
+    const north = [-2_000, -1_000, 0, 0, 1_000, 2_000]
+    return at.map((second, n): TrackStep => {
+      return [T0 + second * 1_000, 52 + (north[n] ?? 0) * METRE, 13, null, `${n}`, null]
+    })
+  }
+  expect(find(around(300)).map(({ kind }) => kind)).toEqual(['trip', 'stop', 'trip'])
+  expect(find(around(299.999)).map(({ kind }) => kind)).toEqual(['trip'])
+  expect(find(around(300), { stopMs: 300_001 }).map(({ kind }) => kind)).toEqual(['trip'])
+  expect(find(around(60), { stopMs: 60_000 }).map(({ kind }) => kind)).toContain('stop')
+})
+
+test('a stop reaches `stopMetres` from its middle, and no further', () => {
+  const between = (metres: number) =>
+    Array.from({ length: 60 }, (_, n): TrackStep => {
+      const latitude = 52 + (n % 2) * metres * METRE
+      return [T0 + n * MINUTE, latitude, 13, null, String(n).padStart(3, '0'), null]
+    })
+  const [stop] = find(between(199))
+  expect(stop?.kind === 'stop' && stop.records).toBe(60)
+  expect(
+    stop?.kind === 'stop' && metresApart(stop.middle, placeOf(52 + 99.5 * METRE, 13)),
+  ).toBeLessThan(0.1)
+  expect(find(between(201)).map(({ kind }) => kind)).toEqual(['trip'])
+  expect(find(between(201), { stopMetres: 101 }).map(({ kind }) => kind)).toEqual(['stop'])
+  expect(find(between(199), { stopMetres: 99 }).map(({ kind }) => kind)).toEqual(['trip'])
+})
+
+test('a silence of more than an hour ends a trip, and its way belongs to none', () => {
+  const silence = (minutes: number) =>
+    journey({ minutes: 20, speed: 15 }, { minutes, speed: 1, silent: true }, drive)
+  expect(told(silence(59))).toEqual(['trip 0–109'])
+  expect(told(silence(61))).toEqual(['trip 0–20', 'trip 81–111'])
+  const [first, second] = find(silence(61))
+  expect(first?.kind === 'trip' && first.distanceMetres / (20 * 60 * 15)).toBeCloseTo(1, 1)
+  expect(second?.kind === 'trip' && second.distanceMetres / (30 * 60 * 15)).toBeCloseTo(1, 1)
+})
+
+test('a device that is found where it was before a silence has stood there', () => {
+  const night = journey(drive, { minutes: 2 }, { minutes: 600, silent: true }, drive)
+  expect(told(night)).toEqual(['trip 0–30', 'stop 30–632', 'trip 632–662'])
+})
+
+test('a leap ends a trip, and adds no distance', () => {
+  const steps = journey(drive, { minutes: 30, speed: 15, leap: 9_000 })
+  expect(told(steps)).toEqual(['trip 0–30', 'trip 30–60'])
+  const driven = find(steps).map((item) => (item.kind === 'trip' ? item.distanceMetres : 0))
+  for (const metres of driven) expect(metres / (30 * 60 * 15)).toBeCloseTo(1, 1)
+})
+
+test('one position far away in a stop makes a gap in it, and no trip', () => {
+  const steps = journey({ minutes: 30 }, { minutes: 0.1, leap: 9_000 }, { minutes: 30, leap: -9e3 })
+  expect(told(steps)).toEqual(['stop 0–30', 'stop 30–60'])
+})
+
+test('a device that drifts slowly has stops, each within reach of its middle, and no trips', () => {
+  const steps = journey({ minutes: 300, speed: 0.1 })
+  const items = find(steps)
+  expect(new Set(items.map(({ kind }) => kind))).toEqual(new Set(['stop']))
+  for (const item of items) {
+    if (item.kind === 'trip') continue
+    const within = steps.filter(([time]) => time >= item.from && time <= item.to)
+    expect(within).toHaveLength(item.records)
+    for (const [, latitude, longitude] of within) {
+      expect(metresApart(item.middle, placeOf(latitude, longitude))).toBeLessThanOrEqual(100)
+    }
+  }
+})

@@ -1,0 +1,126 @@
+import { beforeAll, expect, test } from '@jest/globals'
+import type { TrackStep } from '../../../../schemas/read-models.ts'
+import { T0 } from '../../../samples.ts'
+import { bearer, startAdmin, type AdminHarness } from '../../admin-harness.ts'
+import { journey, MINUTE } from './journeys.ts'
+
+let harness: AdminHarness
+let headers: Record<string, string>
+
+beforeAll(async () => {
+  harness = await startAdmin()
+  headers = await harness.createSession()
+  await project('van', journey({ minutes: 20 }, { minutes: 30, speed: 15 }, { minutes: 10 }))
+})
+
+async function project(deviceId: string, steps: readonly TrackStep[]): Promise<void> {
+  const [first, ...others] = steps.map(([timestamp, latitude, longitude]) => ({
+    ...{ deviceId, timestamp, latitude, longitude },
+  }))
+  if (first !== undefined) await harness.project(first, ...others)
+}
+
+const find = (query = '', deviceId = 'van') =>
+  harness.api('GET', `/devices/${deviceId}/trips${query}`, { headers })
+
+function iso(ms: number): string {
+  return new Date(T0 + ms).toISOString()
+}
+
+const kinds = (data: { items?: readonly Record<string, unknown>[] } | undefined) =>
+  data?.items?.map(({ kind, open }) => [kind, open])
+
+test('the trips of a device are between its stops, with totals of all', async () => {
+  const { data } = (await find()).body
+  const [start, end] = [iso(20 * MINUTE), iso(50 * MINUTE - 10_000)]
+  expect(kinds(data)).toEqual([
+    ['stop', null],
+    ['trip', null],
+    ['stop', null],
+  ])
+  const [stop, trip] = data?.items ?? []
+  expect(stop).toEqual({
+    ...{ kind: 'stop', open: null, from: iso(0), to: start, records: 121 },
+    position: { latitude: expect.closeTo(52, 4), longitude: expect.closeTo(13, 9) },
+  })
+  expect(trip).toEqual({
+    ...{ kind: 'trip', open: null, from: start, to: end, records: 178 },
+    ...{ distanceMetres: expect.any(Number), movingSeconds: 1_790 },
+    maxSpeed: expect.closeTo(15, 3),
+    start: { latitude: 52, longitude: 13 },
+    end: { latitude: expect.closeTo(52.2415, 3), longitude: 13 },
+  })
+  expect(data?.['totals']).toEqual({
+    ...{ trips: 1, stops: 2, movingSeconds: 1_790, distanceMetres: trip?.['distanceMetres'] },
+    stoppedSeconds: 20 * 60 + 10 * 60,
+  })
+})
+
+test('the distance, moving time and top speed of a trip are those of its track', async () => {
+  const trip = (await find()).body.data?.items?.[1]
+  const to = new Date(Date.parse(String(trip?.['to'])) + 1).toISOString()
+  const path = `/devices/van/track?from=${String(trip?.['from'])}&to=${to}`
+  const track = (await harness.api('GET', path, { headers })).body.data
+  const { distanceMetres, movingSeconds, maxSpeed } = track ?? {}
+  expect(trip).toMatchObject({ distanceMetres, movingSeconds, maxSpeed })
+})
+
+test('what reaches beyond a range is given whole, and says where it does', async () => {
+  const [begin, end] = [iso(10 * MINUTE), iso(30 * MINUTE)]
+  const all = (await find()).body.data?.items ?? []
+  const inside = (await find(`?from=${begin}&to=${end}`)).body.data
+  expect(kinds(inside)).toEqual([
+    ['stop', 'before'],
+    ['trip', 'after'],
+  ])
+  expect(inside?.items?.map(({ from, to }) => [from, to])).toEqual(
+    all.slice(0, 2).map(({ from, to }) => [from, to]),
+  )
+  const within = (await find(`?from=${iso(25 * MINUTE)}&to=${end}`)).body.data
+  expect(kinds(within)).toEqual([['trip', 'both']])
+})
+
+test('a range without records has no trips', async () => {
+  expect((await find(`?from=${iso(-2)}&to=${iso(-1)}`)).body.data).toEqual({
+    items: [],
+    totals: { trips: 0, stops: 0, distanceMetres: 0, movingSeconds: 0, stoppedSeconds: 0 },
+  })
+})
+
+test('the trips are those of the 31 days before the end unless a beginning is given', async () => {
+  const day = 24 * 60 * MINUTE
+  const drive = journey({ minutes: 30, speed: 15 })
+  const shifted = (days: number) =>
+    drive.map(([time, ...rest], n): TrackStep => {
+      return [time - days * day, rest[0], rest[1], rest[2], `${days}-${n}`, rest[4]]
+    })
+  await project('bus', [...shifted(40), ...shifted(20)])
+  expect((await find('', 'bus')).body.data?.items).toHaveLength(1)
+  expect((await find(`?from=${iso(-50 * day)}`, 'bus')).body.data?.items).toHaveLength(2)
+})
+
+test('the trips of a device are a 404 for an unknown device, or one that the key cannot see', async () => {
+  expect((await find('', 'Van')).status).toBe(404)
+  const { secret } = await harness.createKey({ scopes: ['positions:read'], deviceIds: ['x'] })
+  const answer = await harness.api('GET', '/devices/van/trips', { headers: bearer(secret) })
+  expect(answer.status).toBe(404)
+})
+
+test.each([
+  ['stopSeconds', '?stopSeconds=59'],
+  ['stopSeconds', '?stopSeconds=86401'],
+  ['stopMetres', '?stopMetres=19'],
+  ['stopMetres', '?stopMetres=5001'],
+  ['from', '?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
+  ['from', '?from=yesterday'],
+])('a call for trips refuses a fault in %s: %s', async (field, query) => {
+  const answer = await find(query)
+  expect(answer.status).toBe(400)
+  expect(answer.body.details).toEqual([{ field, message: expect.stringContaining(field) }])
+})
+
+test('the least and the greatest rules of a stop are accepted', async () => {
+  expect((await find('?stopSeconds=60&stopMetres=20')).status).toBe(200)
+  const { data } = (await find('?stopSeconds=86400&stopMetres=5000')).body
+  expect(kinds(data)).toEqual([['trip', null]])
+})
