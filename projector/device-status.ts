@@ -3,13 +3,7 @@ import { isDeviceSeen, type AppendedEvent } from '../schemas/appended-event.ts'
 import type { DeviceSeen } from '../schemas/device-seen.ts'
 import type { PositionReported } from '../schemas/position-reported.ts'
 import { withOptionalFields } from '../schemas/report-fields.ts'
-import {
-  isReceivedLast,
-  withReceived,
-  type DeviceStatus,
-  type LastPosition,
-  type Origin,
-} from '../schemas/read-models.ts'
+import type { DeviceStatus, LastPosition, Origin } from '../schemas/read-models.ts'
 
 type Placed<Event> = { readonly origin: Origin; readonly event: Event }
 
@@ -17,7 +11,7 @@ type Placed<Event> = { readonly origin: Origin; readonly event: Event }
  * Folds one event into its device's status. Returns `previous` itself if the event has already been
  * applied. The result does not depend on the order in which reports arrived: a late report is
  * counted and may advance `lastSeenAt`, but does not replace a newer position. A heartbeat may
- * advance `lastSeenAt` of a device that has a position, with the key last used, and does nothing else.
+ * advance `lastSeenAt` of a device that has a position, and does nothing else.
  */
 export function deviceStatus(
   previous: DeviceStatus | undefined,
@@ -41,23 +35,18 @@ export function deviceStatus(
       firstSeenAt: seenAt,
       lastSeenAt: seenAt,
       lastReceivedAt: receivedAt,
-      lastReceivedId: event.recordId,
-      lastKeyId: event.keyId,
       reportCount: 1,
       lastPosition: lastPosition(event),
       applied: { [origin.partition]: origin.offset },
     }
   }
   if (includes(previous.applied, origin)) return previous
-  const isLast = isReceivedLast(receivedAt, event.recordId, previous)
   const status = {
     accountId: previous.accountId,
     deviceId: previous.deviceId,
     firstSeenAt: Math.min(previous.firstSeenAt, seenAt),
     lastSeenAt: Math.max(previous.lastSeenAt, seenAt),
-    lastReceivedAt: isLast ? receivedAt : previous.lastReceivedAt,
-    lastReceivedId: isLast ? event.recordId : previous.lastReceivedId,
-    lastKeyId: isLast ? event.keyId : previous.lastKeyId,
+    lastReceivedAt: Math.max(previous.lastReceivedAt, receivedAt),
     reportCount: previous.reportCount + 1,
     lastPosition: isLater(event, previous.lastPosition)
       ? lastPosition(event)
@@ -71,15 +60,14 @@ export function deviceStatus(
 function heard(previous: DeviceStatus, { origin, event }: Placed<DeviceSeen>): DeviceStatus {
   if (includes(previous.applied, origin)) return previous
   const { partition, offset } = origin
-  const { eventId, keyId, receivedAt } = event
+  const { receivedAt } = event
   const newest = previous.heartbeats?.[partition]
-  const isNewest =
-    newest === undefined ||
-    receivedAt > newest.receivedAt ||
-    (receivedAt === newest.receivedAt && eventId > newest.eventId)
-  const heartbeat = isNewest ? { offset, receivedAt, eventId, keyId } : newest
+  const heartbeat =
+    newest === undefined || receivedAt > newest.receivedAt ? { offset, receivedAt } : newest
   return {
-    ...withReceived(previous, event),
+    ...previous,
+    lastSeenAt: Math.max(previous.lastSeenAt, receivedAt),
+    lastReceivedAt: Math.max(previous.lastReceivedAt, receivedAt),
     heartbeats: { ...previous.heartbeats, [partition]: heartbeat },
     applied: { ...previous.applied, [partition]: offset },
   }

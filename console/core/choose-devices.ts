@@ -1,14 +1,28 @@
+import { isFound, wholeWords, type SearchKey } from '../../schemas/device-search.ts'
+import { COLUMNS, type ColumnId } from './device-columns.ts'
 import { labelOf, type LiveDevice, type ShownStatus } from './live-device.ts'
 
 export const STATUSES: readonly ShownStatus[] = ['online', 'idle', 'offline', 'disabled']
-export const SORTS = ['name', 'seen', 'speed'] as const
-export type Sort = (typeof SORTS)[number]
+
+/** `match`: what fits the search best comes first. */
+export type Sort = { readonly by: ColumnId | 'match'; readonly isDescending: boolean }
 
 export type Choice = {
   /** Empty: devices of all statuses. */
   readonly statuses: ReadonlySet<ShownStatus>
-  /** Part of a name or id, case ignored. */
-  readonly text: string
+  readonly words: readonly SearchKey[]
+}
+
+/** As in an address: `-seen`, or nothing for the best order of a search or of names. */
+export function readSort(text: string, { words }: Pick<Choice, 'words'>): Sort {
+  const isDescending = text.startsWith('-')
+  const by = COLUMNS.find(({ id }) => id === text.replace('-', ''))?.id
+  if (by !== undefined) return { by, isDescending }
+  return { by: words.length > 0 ? 'match' : 'name', isDescending: false }
+}
+
+export function writeSort({ by, isDescending }: Sort): string {
+  return `${isDescending ? '-' : ''}${by}`
 }
 
 export function countByStatus(devices: Iterable<LiveDevice>): Record<ShownStatus, number> {
@@ -17,18 +31,16 @@ export function countByStatus(devices: Iterable<LiveDevice>): Record<ShownStatus
   return counts
 }
 
-export function choose(devices: Iterable<LiveDevice>, { statuses, text }: Choice): LiveDevice[] {
-  const wanted = text.trim().normalize('NFC').toLowerCase()
+export function choose(devices: Iterable<LiveDevice>, { statuses, words }: Choice): LiveDevice[] {
   const chosen: LiveDevice[] = []
   for (const device of devices) {
     if (statuses.size > 0 && !statuses.has(device.status)) continue
-    if (wanted !== '' && !device.words.includes(wanted)) continue
-    chosen.push(device)
+    if (isFound(device.searchKey, words)) chosen.push(device)
   }
   return chosen
 }
 
-const byName = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' })
+type Compare = (a: LiveDevice, b: LiveDevice) => number
 
 /**
  * Sorts in place: pinned devices first, then by the sort, then by id, so that equal devices do not
@@ -36,22 +48,42 @@ const byName = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base'
  */
 export function sortDevices(
   devices: LiveDevice[],
-  { sort, pinned }: { readonly sort: Sort; readonly pinned: ReadonlySet<string> },
+  {
+    sort,
+    pinned,
+    words = [],
+  }: {
+    readonly sort: Sort
+    readonly pinned: ReadonlySet<string>
+    readonly words?: readonly SearchKey[]
+  },
 ): LiveDevice[] {
   const rank = (device: LiveDevice) => (pinned.has(device.deviceId) ? 0 : 1)
-  const compare: Record<Sort, (a: LiveDevice, b: LiveDevice) => number> = {
-    name: (a, b) => byName.compare(labelOf(a), labelOf(b)),
-    seen: (a, b) => b.lastSeenMs - a.lastSeenMs,
-    speed: (a, b) => (b.position.speed ?? -1) - (a.position.speed ?? -1),
-  }
+  const compare = sort.by === 'match' ? byMatch(words) : byColumn(sort.by)
+  const turn = sort.isDescending ? -1 : 1
   return devices.sort(
-    (a, b) => rank(a) - rank(b) || compare[sort](a, b) || (a.deviceId < b.deviceId ? -1 : 1),
+    (a, b) => rank(a) - rank(b) || turn * compare(a, b) || (a.deviceId < b.deviceId ? -1 : 1),
   )
+}
+
+function byColumn(id: ColumnId): Compare {
+  return COLUMNS.find((column) => column.id === id)?.compare ?? (() => 0)
+}
+
+/** Whole words and shorter names first, as the API sorts what it finds. */
+function byMatch(words: readonly SearchKey[]): Compare {
+  const counts = new Map<LiveDevice, number>()
+  const whole = (device: LiveDevice) => {
+    const known = counts.get(device) ?? wholeWords(device.searchKey, words)
+    counts.set(device, known)
+    return known
+  }
+  return (a, b) => whole(b) - whole(a) || labelOf(a).length - labelOf(b).length
 }
 
 /**
  * The previous order of the devices, without those that are gone; new devices come last. For a list
- * under somebody's pointer: nothing may move under the finger.
+ * under somebody's finger: nothing may move away from it.
  */
 export function keepOrder(devices: LiveDevice[], before: readonly LiveDevice[]): LiveDevice[] {
   const left = new Set(devices)

@@ -1,5 +1,5 @@
 import type { LiveDevice, ShownStatus } from './live-device.ts'
-import { speedText } from './measures.ts'
+import { METRIC, speedText } from './measures.ts'
 import { isMoving } from './motion.ts'
 import { ago, duration } from './times.ts'
 
@@ -29,12 +29,13 @@ const MINUTE_MS = 60_000
 export function motionText(
   { status, lastSeenMs, motion }: Pick<LiveDevice, 'status' | 'lastSeenMs' | 'motion'>,
   now: number,
+  units = METRIC,
 ): string | undefined {
   const { speed, sinceMs, atMs } = motion
   if (lastSeenMs - atMs > OLD_MS) return `position ${duration(now - atMs)} old`
   if (speed === undefined) return undefined
   const isNow = status === 'online'
-  if (isMoving(motion)) return `${isNow ? 'Moving' : 'Was moving'} ${speedText(speed)}`
+  if (isMoving(motion)) return `${isNow ? 'Moving' : 'Was moving'} ${speedText(speed, units)}`
   if (!isNow) return 'Was standing'
   const stoodMs = sinceMs === undefined ? 0 : now - sinceMs
   return stoodMs < MINUTE_MS ? 'Standing' : `Standing ${duration(stoodMs)}`

@@ -1,3 +1,4 @@
+import { deviceSearchKey, type SearchKey } from '../../schemas/device-search.ts'
 import { livenessOf, type Liveness } from '../../schemas/liveness.ts'
 import type { components } from '../api/schema.ts'
 import { toMercator } from './mercator.ts'
@@ -29,8 +30,7 @@ export type LiveDevice = {
    */
   x: number
   y: number
-  /** The text that a search matches. */
-  words: string
+  searchKey: SearchKey
   /** The stream steps (see `Fleet`) that last updated the device, and its settings; -1: none. */
   toldAt: number
   settingsAt: number
@@ -38,7 +38,7 @@ export type LiveDevice = {
 
 export function newDevice(deviceId: string, position: ApiPosition): LiveDevice {
   const seenAt = position.imported === true ? trueAt(position) : position.receivedAt
-  const device: LiveDevice = {
+  return {
     deviceId,
     name: null,
     disabled: false,
@@ -50,12 +50,10 @@ export function newDevice(deviceId: string, position: ApiPosition): LiveDevice {
     motion: motionAfter(undefined, position, { atMs: Date.parse(trueAt(position)), isNext: false }),
     status: 'online',
     ...toMercator(position.longitude, position.latitude),
-    words: '',
+    searchKey: deviceSearchKey(null, deviceId),
     toldAt: -1,
     settingsAt: -1,
   }
-  rename(device, null)
-  return device
 }
 
 /** The name that an operator gave the device, or else its id. */
@@ -65,7 +63,7 @@ export function labelOf({ name, deviceId }: { name: string | null; deviceId: str
 
 export function rename(device: LiveDevice, name: string | null): void {
   device.name = name
-  device.words = `${name ?? ''}\n${device.deviceId}`.normalize('NFC').toLowerCase()
+  device.searchKey = deviceSearchKey(name, device.deviceId)
 }
 
 /** @param isNext whether no position between this one and the last is missing. */

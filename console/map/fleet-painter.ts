@@ -10,6 +10,7 @@ import { MapCanvas, type MapView } from './map-canvas.ts'
 import { metre } from '../core/mercator.ts'
 import { statusRing } from '../core/status-ring.ts'
 import { palette } from '../ui/palette.ts'
+import { shownUnits } from '../ui/shown.ts'
 
 export type Shown = {
   readonly devices: readonly LiveDevice[]
@@ -123,7 +124,11 @@ export class FleetPainter {
     const areFew = singles.length <= LABELLED_AT_MOST
     for (const { device, x, y } of singles) {
       if (!areFew && device !== selected) continue
-      const label = { text: labelOf(device), note: motionText(device, now), obstacles }
+      const label = {
+        text: labelOf(device),
+        note: motionText(device, now, shownUnits()),
+        obstacles,
+      }
       drawLabel(context, x, y, label, colours)
     }
   }

@@ -105,6 +105,18 @@ export function fitPoints(
   })
 }
 
+const STREET_ZOOM = 16
+
+/** Moves the view to a place at street level; a closer view stays as close. */
+export function flyTo(map: OlMap, point: Point, { animated = isAnimated() } = {}): void {
+  const view = map.getView()
+  const to = { center: toMap(point), zoom: Math.max(STREET_ZOOM, view.getZoom() ?? 0) }
+  view.cancelAnimations()
+  if (animated) return view.animate({ ...to, duration: 500 })
+  view.setCenter(to.center)
+  view.setZoom(to.zoom)
+}
+
 /** Converts a point of the world to the units of the map's projection. */
 export function toMap({ x, y }: Point): [number, number] {
   return [(x - 0.5) * 2 * HALF_WORLD, (0.5 - y) * 2 * HALF_WORLD]

@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals'
+import { effect, signal } from '@preact/signals'
 import { addresses, addressOf } from '../core/address.ts'
 
 /** The current place: the content of the address bar. */
@@ -116,6 +116,19 @@ export function namedIn<Name extends string>(
       return value === null ? [] : [[name, value]]
     }),
   ) as { [N in Name]?: string }
+}
+
+let mapQuery = new URLSearchParams()
+
+effect(() => {
+  if (place.value.path === '/') mapQuery = place.value.query
+})
+
+/** The map as it was left, its search, sort and filter included, with this device selected. */
+export function mapPath(deviceId: string): string {
+  const query = new URLSearchParams(mapQuery)
+  query.set('device', deviceId)
+  return `/?${query}`
 }
 
 /** The address of a device's page. */

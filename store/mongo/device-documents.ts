@@ -32,14 +32,12 @@ export function storedDevice(document: DeviceStatusDocument): StoredDevice {
 /** Undefined if only the device's erasures are left. */
 export function deviceStatusOf(document: DeviceStatusDocument): DeviceStatus | undefined {
   const { accountId, deviceId, applied, reportCount, lastPosition, heartbeats } = document
-  const { firstSeenAt, lastSeenAt, lastReceivedAt, lastReceivedId, lastKeyId } = document
+  const { firstSeenAt, lastSeenAt, lastReceivedAt } = document
   if (
     lastPosition === undefined ||
     firstSeenAt === undefined ||
     lastSeenAt === undefined ||
     lastReceivedAt === undefined ||
-    lastReceivedId === undefined ||
-    lastKeyId === undefined ||
     reportCount === undefined
   ) {
     return undefined
@@ -50,8 +48,6 @@ export function deviceStatusOf(document: DeviceStatusDocument): DeviceStatus | u
     firstSeenAt: firstSeenAt.getTime(),
     lastSeenAt: lastSeenAt.getTime(),
     lastReceivedAt: lastReceivedAt.getTime(),
-    lastReceivedId,
-    lastKeyId,
     reportCount,
     lastPosition: {
       ...lastPosition,
@@ -59,8 +55,8 @@ export function deviceStatusOf(document: DeviceStatusDocument): DeviceStatus | u
       receivedAt: lastPosition.receivedAt.getTime(),
     },
     ...(heartbeats !== undefined && {
-      heartbeats: eachHeartbeat(heartbeats, ({ receivedAt, ...heartbeat }) => ({
-        ...heartbeat,
+      heartbeats: eachHeartbeat(heartbeats, ({ offset, receivedAt }) => ({
+        offset,
         receivedAt: receivedAt.getTime(),
       })),
     }),
@@ -91,8 +87,6 @@ function reported({
   firstSeenAt,
   lastSeenAt,
   lastReceivedAt,
-  lastReceivedId,
-  lastKeyId,
   reportCount,
   lastPosition,
   heartbeats,
@@ -101,8 +95,6 @@ function reported({
     firstSeenAt: new Date(firstSeenAt),
     lastSeenAt: new Date(lastSeenAt),
     lastReceivedAt: new Date(lastReceivedAt),
-    lastReceivedId,
-    lastKeyId,
     reportCount,
     lastPosition: {
       ...lastPosition,
@@ -110,8 +102,8 @@ function reported({
       receivedAt: new Date(lastPosition.receivedAt),
     },
     ...(heartbeats !== undefined && {
-      heartbeats: eachHeartbeat(heartbeats, ({ receivedAt, ...heartbeat }) => ({
-        ...heartbeat,
+      heartbeats: eachHeartbeat(heartbeats, ({ offset, receivedAt }) => ({
+        offset,
         receivedAt: new Date(receivedAt),
       })),
     }),

@@ -18,8 +18,6 @@ const REPORT_FIELDS = {
   firstSeenAt: true,
   lastSeenAt: true,
   lastReceivedAt: true,
-  lastReceivedId: true,
-  lastKeyId: true,
   reportCount: true,
   lastPosition: true,
   heartbeats: true,

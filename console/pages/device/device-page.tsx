@@ -13,7 +13,7 @@ import { ShareLink } from './share-link.tsx'
 import { isolate, Isolated } from '../../ui/isolated.tsx'
 import { arriveAt, Page, useTitle } from '../../ui/page.tsx'
 import { shownZone } from '../../ui/preferences.ts'
-import { place } from '../../ui/router.ts'
+import { mapPath, place } from '../../ui/router.ts'
 import { Empty, Failed, Loading } from '../../ui/states.tsx'
 import { StatusShape } from '../../ui/status-shape.tsx'
 import { date } from '../../core/times.ts'
@@ -59,11 +59,7 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
   return (
     <div class="device-page">
       <header class="device-header row">
-        <a
-          class="button"
-          href={addressOf(`/?device=${encodeURIComponent(deviceId)}`)}
-          aria-label="To the map"
-        >
+        <a class="button" href={addressOf(mapPath(deviceId))} aria-label="To the map">
           <Icon of={ArrowLeft} small />
         </a>
         <div class="device-title">

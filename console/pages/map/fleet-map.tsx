@@ -8,7 +8,7 @@ import { changed } from '../../live/announce-changes.ts'
 import { lister } from '../../live/live.ts'
 import { FleetPainter } from '../../map/fleet-painter.ts'
 import { MapHost } from '../../map/map-host.tsx'
-import { fitPoints, MAX_ZOOM, toMap } from '../../map/open-map.ts'
+import { fitPoints, flyTo, MAX_ZOOM, toMap } from '../../map/open-map.ts'
 import { now } from '../../ui/clock.ts'
 import { IconButton } from '../../ui/icon-button.tsx'
 
@@ -17,6 +17,13 @@ let lastView: { center: number[]; zoom: number } | undefined
 
 /** Whether the view follows the selected device; the operator ends that by moving the map. */
 export const following = signal(false)
+
+let shown: OlMap | undefined
+
+/** Moves the map, if it is open, to the device at street level. */
+export function showOnMap(device: LiveDevice): void {
+  if (shown !== undefined) flyTo(shown, device)
+}
 
 export type FleetMapProps = {
   /** The devices on the map now; read again whenever the fleet changes. */
@@ -29,7 +36,6 @@ export type FleetMapProps = {
 
 /** The map of all devices. Only the operator moves its view. */
 export function FleetMap(props: FleetMapProps) {
-  const opened = useRef<OlMap>(null)
   const latest = useRef(props)
   latest.current = props
   const { devices, selected } = props
@@ -38,19 +44,22 @@ export function FleetMap(props: FleetMapProps) {
       label="Map: arrow keys move it, + and − zoom; the list beside it holds the same devices"
       inputs={[changed.value, devices, selected, following.value]}
       open={(map) => {
-        opened.current = map
+        shown = map
         return openFleet(map, () => latest.current)
       }}
       paint={(map, painter) => {
         painter.paint({ devices: devices(), selected: selected(), now: now.peek() })
         if (lastView === undefined && lister.isListed.value && devices().length > 0) {
           lastView = { center: [], zoom: 0 }
-          fitPoints(map, devices())
+          const first = selected()
+          if (first === undefined) fitPoints(map, devices())
+          else flyTo(map, first, { animated: false })
         }
         const followed = following.value ? selected() : undefined
         if (followed !== undefined) map.getView().setCenter(toMap(followed))
       }}
       leave={(map) => {
+        shown = undefined
         const [center, zoom] = [map.getView().getCenter(), map.getView().getZoom()]
         if (center !== undefined && zoom !== undefined) lastView = { center, zoom }
       }}
@@ -59,7 +68,7 @@ export function FleetMap(props: FleetMapProps) {
         icon={Maximize}
         label="Fit all"
         title="Fit all (0)"
-        onClick={() => opened.current && fitPoints(opened.current, devices())}
+        onClick={() => shown && fitPoints(shown, devices())}
         data-fit-all
       />
       <IconButton

@@ -1,23 +1,23 @@
 import { useRef, useState } from 'preact/hooks'
 import { ChevronUp, Search } from 'lucide'
-import { countByStatus, SORTS, STATUSES, type Sort } from '../../core/choose-devices.ts'
+import { countByStatus, STATUSES } from '../../core/choose-devices.ts'
 import { watchWords } from '../../live/announce-changes.ts'
 import { fleet, lister } from '../../live/live.ts'
 import { STATUS_WORDS } from '../../core/device-words.ts'
 import { MOST_DEVICES } from '../../core/fleet.ts'
 import { Icon } from '../../ui/icon.tsx'
-import { Select } from '../../ui/select-field.tsx'
 import { Empty, Failed, FailedLine, Loading } from '../../ui/states.tsx'
 import { StatusShape } from '../../ui/status-shape.tsx'
-import { DeviceList } from './device-list.tsx'
+import { selectFirst } from './choose-device.ts'
+import { DeviceList, focusList } from './device-list.tsx'
 import { LiveBar } from './live-bar.tsx'
-import { choice, search, searchText, sort, sortBy, statuses, toggleStatus } from './map-state.ts'
+import { choice, found, search, searchText, statuses, toggleStatus } from './map-state.ts'
+import { SortChoice } from './sort-choice.tsx'
 import { SelectedCard } from './selected-card.tsx'
 import { setQuery } from '../../ui/router.ts'
 import { addressOf } from '../../core/address.ts'
 
 const HEIGHTS = ['low', 'half', 'full'] as const
-const SORT_WORDS: Record<Sort, string> = { name: 'Name', seen: 'Last seen', speed: 'Speed' }
 
 /** The map's content as a list; on a phone it is a sheet over the map, with three heights. */
 export function ListPanel() {
@@ -59,7 +59,7 @@ export function ListPanel() {
 
 function Filters() {
   watchWords()
-  const counts = countByStatus(fleet.devices.values())
+  const counts = countByStatus(found())
   return (
     <div class="list-filters stack near">
       <div class="search">
@@ -68,16 +68,14 @@ function Filters() {
           type="search"
           aria-label="Search by name and id"
           placeholder="Name or id"
+          autoComplete="off"
+          spellcheck={false}
           value={searchText.value}
           onInput={({ currentTarget }) => search(currentTarget.value)}
+          onKeyDown={searchKey}
           data-search
         />
-        <Select
-          aria-label="Sort by"
-          options={SORTS.map((one) => [one, SORT_WORDS[one]])}
-          value={sort.value}
-          onChange={(next) => sortBy(next as Sort)}
-        />
+        <SortChoice />
       </div>
       <div class="status-filters" role="group" aria-label="Show only">
         {STATUSES.filter((one) => one !== 'disabled' || counts.disabled > 0).map((status) => (
@@ -100,6 +98,14 @@ function Filters() {
   )
 }
 
+/** From the search the arrow leads into the list, Enter to what fits best. */
+function searchKey(event: KeyboardEvent): void {
+  if (event.key === 'ArrowDown') focusList()
+  else if (event.key === 'Enter') selectFirst()
+  else return
+  event.preventDefault()
+}
+
 function Content() {
   watchWords()
   if (fleet.devices.size === 0) {
@@ -120,7 +126,7 @@ function Content() {
   if (choice().length > 0) return <DeviceList />
   return (
     <Empty title="No device matches">
-      <p>Neither name nor id of the chosen statuses contains this text.</p>
+      <p>No name or id has all these words, or none in the chosen state.</p>
       <button type="button" onClick={() => setQuery({ q: undefined, status: undefined })}>
         Show all
       </button>

@@ -9,6 +9,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { arriveAt, useTitle } from '../../ui/page.tsx'
 import { useShortcuts, type Shortcuts } from '../../ui/shortcuts.tsx'
 import { DeviceRow } from './device-row.tsx'
+import { selectAndShow } from './choose-device.ts'
 import { ListPanel } from './list-panel.tsx'
 import { choice, pinned, select, selectedDevice, selectedId, spot } from './map-state.ts'
 
@@ -28,8 +29,9 @@ export function MapPage() {
         run: () => document.querySelector<HTMLElement>('[data-fit-all]')?.click(),
       },
       Escape: { does: 'Deselects', run: () => select(undefined) },
-      '↑ ↓': { does: 'In the list: the device above, below; on the map: moves it' },
-      Enter: { does: 'In the list: selects the device' },
+      '↑ ↓': { does: 'In the search: to the list; in the list: the device above, below' },
+      '← ↑ → ↓': { does: 'On the map: moves it' },
+      Enter: { does: 'In the search: selects what fits best; in the list: selects the device' },
       '+ −': { does: 'On the map: zooms' },
     }),
     [],
@@ -73,7 +75,7 @@ function SpotDialog() {
               isSelected={device.deviceId === selectedId.value}
               isPinned={pinned.value.has(device.deviceId)}
               onSelect={() => {
-                select(device.deviceId)
+                selectAndShow(device)
                 close()
               }}
             />

@@ -1,7 +1,8 @@
 import { computed, signal } from '@preact/signals'
 import { me } from '../../live/session.ts'
 import { fleet } from '../../live/live.ts'
-import { choose, SORTS, STATUSES, type Sort } from '../../core/choose-devices.ts'
+import { searchWords } from '../../../schemas/device-search.ts'
+import { choose, readSort, STATUSES, writeSort, type Sort } from '../../core/choose-devices.ts'
 import type { LiveDevice, ShownStatus } from '../../core/live-device.ts'
 import { kept } from '../../ui/preferences.ts'
 import { place, setQuery } from '../../ui/router.ts'
@@ -17,10 +18,12 @@ export const statuses = computed<ReadonlySet<ShownStatus>>(() => {
   return new Set(STATUSES.filter((status) => named.includes(status)))
 })
 
-export const sort = computed<Sort>(() => {
-  const named = place.value.query.get('sort')
-  return SORTS.find((one) => one === named) ?? 'name'
-})
+/** The words that are searched for. */
+export const words = computed(() => searchWords(searchText.value))
+
+export const sort = computed<Sort>(() =>
+  readSort(place.value.query.get('sort') ?? '', { words: words.value }),
+)
 
 export const selectedId = computed(() => place.value.query.get('device') ?? undefined)
 
@@ -35,7 +38,8 @@ export function toggleStatus(status: ShownStatus): void {
 }
 
 export function sortBy(next: Sort): void {
-  setQuery({ sort: next === 'name' ? undefined : next })
+  const isUsual = writeSort(next) === writeSort(readSort('', { words: words.value }))
+  setQuery({ sort: isUsual ? undefined : writeSort(next) })
 }
 
 export function select(deviceId: string | undefined): void {
@@ -49,7 +53,18 @@ export function selectedDevice(): LiveDevice | undefined {
 
 /** The devices of the list and the map, from the current fleet. */
 export function choice(): readonly LiveDevice[] {
-  return choose(fleet.devices.values(), { statuses: statuses.value, text: searchText.value })
+  const all = found()
+  return statuses.value.size === 0 ? all : choose(all, { statuses: statuses.value, words: [] })
+}
+
+/** The devices that the search finds, of every status. */
+export function found(): readonly LiveDevice[] {
+  return choose(fleet.devices.values(), { statuses: new Set(), words: words.value })
+}
+
+/** How the list is ordered. */
+export function order() {
+  return { sort: sort.value, pinned: pinned.value, words: words.value }
 }
 
 /** Stored by account: several people may use one browser. */

@@ -1,0 +1,103 @@
+import { connectionText, motionText } from './device-words.ts'
+import { labelOf, type LiveDevice, type ShownStatus } from './live-device.ts'
+import { batteryText, METRIC, numberText, type Units } from './measures.ts'
+import { duration } from './times.ts'
+
+export type ColumnId =
+  'name' | 'id' | 'status' | 'seen' | 'motion' | 'position' | 'battery' | 'reports' | 'first'
+
+/** The moment and the units in which a row is told. */
+export type Telling = { readonly now: number; readonly units?: Units }
+
+/** Something that the list can show of each device, and be sorted by. */
+export type DeviceColumn = {
+  readonly id: ColumnId
+  readonly title: string
+  readonly compare: (a: LiveDevice, b: LiveDevice) => number
+  /** Whether people look for the greatest first. */
+  readonly isDescending?: true
+  /** For people; undefined: not known. */
+  readonly text: (device: LiveDevice, telling: Telling) => string | undefined
+  /** For programs, in a CSV file: SI units, times in ISO 8601. */
+  readonly value: (device: LiveDevice) => string | number | undefined
+}
+
+const byName = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' })
+const ORDER: Readonly<Record<ShownStatus, number>> = { online: 0, idle: 1, offline: 2, disabled: 3 }
+const iso = (ms: number) => new Date(ms).toISOString()
+
+/** Devices without the measurement are below all others. */
+const byNumber =
+  (of: (device: LiveDevice) => number | undefined): DeviceColumn['compare'] =>
+  (a, b) =>
+    (of(a) ?? -Infinity) - (of(b) ?? -Infinity) || 0
+
+export const COLUMNS: readonly DeviceColumn[] = [
+  {
+    id: 'name',
+    title: 'Name',
+    compare: (a, b) => byName.compare(labelOf(a), labelOf(b)),
+    text: labelOf,
+    value: ({ name }) => name ?? undefined,
+  },
+  {
+    id: 'id',
+    title: 'Id',
+    compare: (a, b) => byName.compare(a.deviceId, b.deviceId),
+    text: ({ deviceId }) => deviceId,
+    value: ({ deviceId }) => deviceId,
+  },
+  {
+    id: 'status',
+    title: 'Connection',
+    compare: (a, b) => ORDER[a.status] - ORDER[b.status],
+    text: (device, { now }) => connectionText(device, now),
+    value: ({ status }) => status,
+  },
+  {
+    id: 'seen',
+    title: 'Last seen',
+    isDescending: true,
+    compare: (a, b) => a.lastSeenMs - b.lastSeenMs,
+    text: ({ lastSeenMs }, { now }) => `${duration(now - lastSeenMs)} ago`,
+    value: ({ lastSeenMs }) => iso(lastSeenMs),
+  },
+  {
+    id: 'motion',
+    title: 'Speed',
+    isDescending: true,
+    compare: byNumber(({ motion }) => motion.speed),
+    text: (device, { now, units }) => motionText(device, now, units),
+    value: ({ motion }) => motion.speed,
+  },
+  {
+    id: 'position',
+    title: 'Position',
+    isDescending: true,
+    compare: (a, b) => a.motion.atMs - b.motion.atMs,
+    text: ({ motion }, { now }) => `${duration(now - motion.atMs)} old`,
+    value: ({ position }) => position.timestamp,
+  },
+  {
+    id: 'battery',
+    title: 'Battery',
+    compare: byNumber(({ position }) => position.battery),
+    text: ({ position }) => batteryText(position.battery),
+    value: ({ position }) => position.battery,
+  },
+  {
+    id: 'reports',
+    title: 'Reports',
+    isDescending: true,
+    compare: (a, b) => a.reportCount - b.reportCount,
+    text: ({ reportCount }, { units = METRIC }) => numberText(reportCount, units),
+    value: ({ reportCount }) => reportCount,
+  },
+  {
+    id: 'first',
+    title: 'First seen',
+    compare: (a, b) => (a.firstSeenAt < b.firstSeenAt ? -1 : a.firstSeenAt > b.firstSeenAt ? 1 : 0),
+    text: ({ firstSeenAt }, { now }) => `${duration(now - Date.parse(firstSeenAt))} ago`,
+    value: ({ firstSeenAt }) => firstSeenAt,
+  },
+]

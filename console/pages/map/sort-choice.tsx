@@ -1,0 +1,31 @@
+import { ArrowDownWideNarrow, ArrowUpNarrowWide } from 'lucide'
+import { COLUMNS } from '../../core/device-columns.ts'
+import { IconButton } from '../../ui/icon-button.tsx'
+import { Select } from '../../ui/select-field.tsx'
+import { sort, sortBy, words } from './map-state.ts'
+
+/** What the list is sorted by, and in which direction. */
+export function SortChoice() {
+  const { by, isDescending } = sort.value
+  const options = COLUMNS.map(({ id, title }) => [id, title] as const)
+  return (
+    <div class="sort-choice">
+      <Select
+        aria-label="Sort by"
+        options={words.value.length > 0 ? [['match', 'Best match'], ...options] : options}
+        value={by}
+        onChange={(next) => {
+          const column = COLUMNS.find(({ id }) => id === next)
+          sortBy({ by: column?.id ?? 'match', isDescending: column?.isDescending === true })
+        }}
+      />
+      <IconButton
+        icon={isDescending ? ArrowDownWideNarrow : ArrowUpNarrowWide}
+        label="Reverse the order"
+        aria-pressed={isDescending}
+        disabled={by === 'match'}
+        onClick={() => sortBy({ by, isDescending: !isDescending })}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,70 @@
+import { useEffect, useState } from 'preact/hooks'
+
+export type RowsInView = {
+  /** The indexes of the rows that must be in the document. */
+  readonly indexes: readonly number[]
+  /** The height of a row, and of all of them, in pixels. */
+  readonly rowPixels: number
+  readonly allPixels: number
+  /** Scrolls no farther than needed. */
+  readonly show: (index: number) => void
+}
+
+/** Rows beyond the edges, so that scrolling does not show gaps. */
+const SPARE = 8
+
+/**
+ * Of many rows of one height, those in view.
+ *
+ * @param also a row that stays in the document wherever it is, because it has the focus.
+ */
+export function useRowsInView(
+  scroller: { readonly current: HTMLElement | null },
+  {
+    count,
+    rowRem,
+    headRem = 0,
+    also,
+  }: {
+    readonly count: number
+    readonly rowRem: number
+    /** The height of what stays above the rows. */
+    readonly headRem?: number
+    readonly also: number
+  },
+): RowsInView {
+  const [{ top, height }, setView] = useState({ top: 0, height: 0 })
+  const rem = parseFloat(getComputedStyle(document.documentElement).fontSize)
+  const rowPixels = rowRem * rem
+  const headPixels = headRem * rem
+  useEffect(() => {
+    const element = scroller.current
+    if (element === null) return undefined
+    const look = () => setView({ top: element.scrollTop, height: element.clientHeight })
+    look()
+    element.addEventListener('scroll', look, { passive: true })
+    const resized = new ResizeObserver(look)
+    resized.observe(element)
+    return () => {
+      element.removeEventListener('scroll', look)
+      resized.disconnect()
+    }
+  }, [scroller])
+
+  const first = Math.max(0, Math.floor(top / rowPixels) - SPARE)
+  const last = Math.min(count - 1, Math.ceil((top + height) / rowPixels) + SPARE)
+  const indexes = Array.from({ length: Math.max(0, last - first + 1) }, (_, step) => first + step)
+  if (also >= 0 && also < count && (also < first || also > last)) indexes.push(also)
+  return {
+    indexes,
+    rowPixels,
+    allPixels: rowPixels * count,
+    show(index) {
+      const element = scroller.current
+      if (element === null) return
+      const above = index * rowPixels
+      const below = above + rowPixels + headPixels - element.clientHeight
+      element.scrollTop = Math.min(above, Math.max(below, element.scrollTop))
+    },
+  }
+}

@@ -1,0 +1,103 @@
+import { beforeAll, expect, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
+import { eventually } from '../../eventually.ts'
+import { describeConsole } from './chromium.ts'
+import { consoleSuite, deviceRow } from './console-harness.ts'
+import { paintedText } from './painted.ts'
+
+describeConsole('finding a device', () => {
+  const suite = consoleSuite()
+  const search = (page: Page) => page.getByRole('searchbox', { name: 'Search' })
+  const card = (page: Page) => page.getByRole('region', { name: 'Selected device' })
+
+  beforeAll(async () => {
+    await suite.report(
+      ...Array.from({ length: 60 }, (_, index) => ({
+        deviceId: `van-${String(index).padStart(2, '0')}`,
+        latitude: 47 + (index % 10) / 5,
+        longitude: 15 + Math.floor(index / 10) / 5,
+        speed: index,
+      })),
+    )
+  })
+
+  test('a van is found with one click and typing, and the map flies there', async () => {
+    const page = await suite.signedIn()
+    await deviceRow(page, 'van-00').waitFor()
+    await search(page).click()
+    await page.keyboard.type('van 7')
+    await deviceRow(page, 'van-07').waitFor()
+    await deviceRow(page, 'van-08').waitFor({ state: 'hidden' })
+    const first = page.getByRole('list', { name: 'Devices' }).getByRole('listitem').first()
+    expect(await first.textContent()).toContain('van-07')
+    await page.keyboard.press('Enter')
+    await card(page).getByRole('heading', { name: 'van-07' }).waitFor()
+    await eventually(() => inTheMiddle(page, 'van-07'))
+    // At street level a device a fifth of a degree away is far outside.
+    await page.getByText(/^\d+ m$/).waitFor()
+  })
+
+  async function inTheMiddle(page: Page, name: string): Promise<boolean> {
+    const painted = await paintedText(page, name)
+    const map = await page.locator('.map-target').boundingBox()
+    if (painted === null || map === null) return false
+    return Math.abs(painted.x - map.width / 2) < 40 && Math.abs(painted.y - map.height / 2) < 40
+  }
+
+  test('arrow keys lead from the search into the list, and Enter chooses there', async () => {
+    const page = await suite.signedIn()
+    await deviceRow(page, 'van-00').waitFor()
+    await search(page).focus()
+    await page.keyboard.type('van')
+    for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'Enter']) {
+      await page.keyboard.press(key)
+    }
+    await card(page).getByRole('heading', { name: 'van-02' }).waitFor()
+  })
+
+  test('the counts above the list are of what the search finds', async () => {
+    await suite.report({ deviceId: 'lorry-1', latitude: 40, longitude: 10 })
+    const page = await suite.signedIn('/?q=lorry')
+    const online = page.getByRole('button', { name: 'Online' })
+    await online.getByText('1', { exact: true }).waitFor()
+    await search(page).fill('van 1')
+    await online.getByText('15', { exact: true }).waitFor()
+  })
+
+  test('Back keeps search, sort and filter, and the chosen row is in view', async () => {
+    const page = await suite.signedIn('/?q=van&sort=-motion&status=online')
+    await deviceRow(page, 'van-59').waitFor()
+    await page.evaluate(`document.querySelector('.device-list').scrollTop = 1200`)
+    await deviceRow(page, 'van-33').getByRole('button').click()
+    await card(page).getByRole('link', { name: 'History and settings' }).click()
+    for (const back of ['arrow of the page', 'arrow of the browser']) {
+      await page.getByRole('heading', { name: 'van-33' }).first().waitFor()
+      if (back === 'arrow of the browser') await page.goBack()
+      else await page.getByRole('link', { name: 'To the map' }).click()
+      await page.waitForURL(/\/\?q=van&sort=-motion&status=online&device=van-33$/)
+      await eventually(async () => {
+        const [row, list] = [
+          await deviceRow(page, 'van-33').boundingBox(),
+          await page.getByRole('list', { name: 'Devices' }).boundingBox(),
+        ]
+        return row && list && row.y >= list.y - 1 && row.y + row.height <= list.y + list.height + 1
+      })
+      if (back === 'arrow of the page') await page.goBack()
+    }
+  })
+
+  test('a list that a pointer rests on does not stay misordered', async () => {
+    await suite.report(
+      { deviceId: 'rest-a', latitude: 1, longitude: 1, speed: 20 },
+      { deviceId: 'rest-b', latitude: 1, longitude: 1, speed: 10 },
+    )
+    const page = await suite.signedIn('/?q=rest&sort=-motion')
+    const first = () => page.getByRole('list', { name: 'Devices' }).locator('[data-index="0"]')
+    await deviceRow(page, 'rest-a').getByRole('button').click()
+    expect(await first().textContent()).toContain('rest-a')
+    await suite.report({ deviceId: 'rest-b', latitude: 1, longitude: 1, speed: 30 })
+    // The pointer has not moved away, and the row that it clicked has the focus.
+    await eventually(async () => (await first().textContent())?.includes('rest-b'))
+    expect(await page.evaluate('document.activeElement.textContent')).toContain('rest-a')
+  })
+})

@@ -1,0 +1,127 @@
+import { describe, expect, test } from '@jest/globals'
+import { searchWords } from '../../../schemas/device-search.ts'
+import {
+  choose,
+  countByStatus,
+  keepOrder,
+  readSort,
+  sortDevices,
+  writeSort,
+  type Sort,
+} from '../../../console/core/choose-devices.ts'
+import { COLUMNS, type ColumnId } from '../../../console/core/device-columns.ts'
+import { ageTo, newDevice, rename, type LiveDevice } from '../../../console/core/live-device.ts'
+
+const NOW = Date.parse('2026-01-31T12:00:00.000Z')
+const at = (seconds: number) => new Date(NOW + seconds * 1_000).toISOString()
+
+function device(
+  deviceId: string,
+  {
+    name = null,
+    seconds = 0,
+    ...measured
+  }: { name?: string | null; seconds?: number; speed?: number; battery?: number } = {},
+): LiveDevice {
+  const made = newDevice(deviceId, {
+    recordId: deviceId,
+    latitude: 1,
+    longitude: 2,
+    timestamp: at(seconds),
+    receivedAt: at(seconds),
+    ...measured,
+  })
+  rename(made, name)
+  ageTo(made, NOW)
+  return made
+}
+
+const ids = (devices: readonly LiveDevice[]) => devices.map(({ deviceId }) => deviceId)
+const none: ReadonlySet<string> = new Set()
+const ascending = (by: Sort['by']): Sort => ({ by, isDescending: false })
+const descending = (by: Sort['by']): Sort => ({ by, isDescending: true })
+
+describe('which devices are listed', () => {
+  const fleet = [
+    device('van-17'),
+    device('van-07', { seconds: -600 }),
+    device('van-7-spare'),
+    device('truck-07', { name: 'Van of Ana' }),
+  ]
+
+  test('every word is found in name or id; whole words and shorter names come first', () => {
+    const words = searchWords('van 7')
+    const found = choose(fleet, { statuses: new Set(), words })
+    expect(ids(sortDevices(found, { sort: ascending('match'), pinned: none, words }))).toEqual([
+      'van-07',
+      'truck-07',
+      'van-7-spare',
+      'van-17',
+    ])
+  })
+
+  test('a status excludes the others, and all are counted', () => {
+    expect(ids(choose(fleet, { statuses: new Set(['idle']), words: [] }))).toEqual(['van-07'])
+    expect(countByStatus(fleet)).toEqual({ online: 3, idle: 1, offline: 0, disabled: 0 })
+  })
+})
+
+describe('the order of the list', () => {
+  /** Devices that are equal by the column have the same rank. */
+  function rankOf(by: ColumnId, id: string): number {
+    const column = COLUMNS.find((one) => one.id === by)
+    const one = fleet().find(({ deviceId }) => deviceId === id)
+    return fleet().filter((other) => one && (column?.compare(other, one) ?? 0) < 0).length
+  }
+
+  const fleet = () => [
+    device('b', { seconds: -20, speed: 3, battery: 0.5 }),
+    device('a', { seconds: -400 }),
+    device('c-10', { name: 'van 10', seconds: -10, speed: 9 }),
+    device('c-9', { name: 'Van 9', seconds: -5_000, battery: 0.1 }),
+  ]
+
+  test.each<[ColumnId, string[]]>([
+    ['name', ['a', 'b', 'c-9', 'c-10']],
+    ['id', ['a', 'b', 'c-9', 'c-10']],
+    ['status', ['b', 'c-10', 'a', 'c-9']],
+    ['seen', ['c-9', 'a', 'b', 'c-10']],
+    ['position', ['c-9', 'a', 'b', 'c-10']],
+    ['first', ['c-9', 'a', 'b', 'c-10']],
+    ['motion', ['a', 'c-9', 'b', 'c-10']],
+    ['battery', ['a', 'c-10', 'c-9', 'b']],
+  ])('%s sorts both ways', (by, expected) => {
+    const sorted = (sort: Sort) => ids(sortDevices(fleet(), { sort, pinned: none }))
+    expect(sorted(ascending(by))).toEqual(expected)
+    expect(sorted(descending(by)).map((id) => rankOf(by, id))).toEqual(
+      expected.map((id) => rankOf(by, id)).reverse(),
+    )
+  })
+
+  test('equal devices are in the order of their ids, whichever way it is sorted', () => {
+    const equal = () => [device('b'), device('a'), device('c')]
+    for (const sort of [ascending('reports'), descending('reports')]) {
+      expect(ids(sortDevices(equal(), { sort, pinned: none }))).toEqual(['a', 'b', 'c'])
+    }
+  })
+
+  test('pinned devices are first', () => {
+    const sorted = sortDevices(fleet(), { sort: ascending('name'), pinned: new Set(['c-10']) })
+    expect(ids(sorted)).toEqual(['c-10', 'a', 'b', 'c-9'])
+  })
+
+  test('an order that is kept loses the devices that are gone and gets new ones last', () => {
+    const [b, a, ten, nine] = fleet() as [LiveDevice, LiveDevice, LiveDevice, LiveDevice]
+    expect(ids(keepOrder([a, nine, ten], [b, ten, a]))).toEqual(['c-10', 'a', 'c-9'])
+  })
+
+  test('an address names every order; without one a search is sorted by what fits best', () => {
+    for (const { id } of COLUMNS) {
+      for (const sort of [ascending(id), descending(id)]) {
+        expect(readSort(writeSort(sort), { words: [] })).toEqual(sort)
+      }
+    }
+    expect(readSort('', { words: [] })).toEqual(ascending('name'))
+    expect(readSort('nonsense', { words: searchWords('van') })).toEqual(ascending('match'))
+  })
+})
