@@ -42,7 +42,7 @@ export async function backUp({
 }): Promise<Manifest> {
   const begunAt = clock.now()
   const folder = await newFolder(to)
-  await claimFolder(to)
+  await claimFolder(to, folder)
   let manifest
   try {
     await expectRoom({ needed: await dataBytes(from), directory: to, free })

@@ -24,7 +24,7 @@ export async function copyDatabase(
     await backup(source, to, { rate: PAGES_AT_ONCE, progress })
     onProgress(1)
   } catch (error) {
-    throw translation(`copying ${from}`, error)
+    throw translation(`copying ${from} to ${to}`, error)
   } finally {
     source.close()
   }

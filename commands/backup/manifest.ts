@@ -1,6 +1,6 @@
 import { open, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncDirectory } from './new-folder.ts'
+import { syncDirectory, type NewFolder } from './new-folder.ts'
 
 /** The file that completes a backup: a folder without it is none. */
 export const MANIFEST_FILE = 'backup.json'
@@ -20,12 +20,15 @@ export type Manifest = {
 
 export type BackupFile = { readonly name: string; readonly bytes: number; readonly sha256: string }
 
-/** Claims an empty folder for a backup. @throws {Error} when another backup has claimed it. */
-export async function claimFolder(directory: string): Promise<void> {
+/** Claims a new folder for a backup, or undoes it. @throws {Error} when another backup has claimed it. */
+export async function claimFolder(directory: string, folder: NewFolder): Promise<void> {
   try {
     await writeFile(unfinishedIn(directory), '', { flag: 'wx', mode: 0o600 })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+      await folder.undo()
+      throw error
+    }
     throw new Error(`another backup goes to ${directory}: choose a new folder`, { cause: error })
   }
 }

@@ -4,7 +4,8 @@ import { expectRoom, type Show } from '../backup/backup.ts'
 import { checkCopy } from '../backup/check-copy.ts'
 import { copyFile } from '../backup/copy-file.ts'
 import { readManifest, type BackupFile, type Manifest } from '../backup/manifest.ts'
-import { expectEmpty, newFolder, syncDirectory } from '../backup/new-folder.ts'
+import { expectEmpty, newFolder, syncDirectory, type NewFolder } from '../backup/new-folder.ts'
+import { DependencyError } from '../../runtime/errors.ts'
 import type { OpenData } from '../open.ts'
 import { freeBytes, holdDirectory, LOCK, noteBackup } from '../../runtime/sqlite/data-directory.ts'
 
@@ -32,7 +33,7 @@ export async function restore({
   const manifest = await readManifest(from)
   for (const file of manifest.files) await expectWhole(from, file)
   const folder = await newFolder(to, OURS)
-  const held = holdDirectory(to, { variable: 'DATA_DIR' })
+  const held = await hold(to, folder)
   try {
     // Another restore may just have ended.
     await expectEmpty(to, OURS)
@@ -51,6 +52,16 @@ export async function restore({
     held.release()
   }
   return manifest
+}
+
+/** Undoes the folder if it cannot be written; another process that holds it keeps it. */
+async function hold(directory: string, folder: NewFolder): Promise<{ release(): void }> {
+  try {
+    return holdDirectory(directory, { variable: 'DATA_DIR' })
+  } catch (error) {
+    if (error instanceof DependencyError) await folder.undo()
+    throw error
+  }
 }
 
 async function copyChecked({
