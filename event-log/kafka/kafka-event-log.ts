@@ -23,6 +23,8 @@ export type KafkaEventLogOptions = ConnectionOptions &
     /** With a registry, events are written as Avro, otherwise as JSON; both can always be read. */
     readonly registry?: { readonly url: string }
     readonly clock: { now(): number }
+    /** A write that is not confirmed within this time is refused; default: 5 s. */
+    readonly writtenWithinMs?: number
     /** Called whenever a failed reader is replaced by a new one. */
     readonly onReaderRenewed?: () => void
     /** How long readers may fail before `onFatal` is called; default: 5 minutes. */
@@ -183,6 +185,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
     return {
       ...{ topic: name, newClient, logger, whenReady: prepared.whenReady },
       now: () => performance.now(),
+      deadlineMs: options.writtenWithinMs,
       partitions: () => prepared.partitions(name),
       minInSync: () => prepared.minInSync(name),
     }

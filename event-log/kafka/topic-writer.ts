@@ -15,7 +15,7 @@ export type TopicWriter<Item> = {
   /**
    * Resolves once all items are durable; items with the same key keep their order.
    * @throws {DependencyError} retriable: overloaded, closing, a partition that is unavailable, or
-   *   not confirmed within 5 s.
+   *   not confirmed within `deadlineMs`.
    */
   write(items: readonly Item[]): Promise<void>
   /** The time for which nothing has been confirmed despite attempts to write; otherwise 0. */
@@ -39,6 +39,8 @@ export type TopicWriterOptions<Item> = {
   /** Monotonic, in milliseconds. */
   readonly now: () => number
   readonly bounds?: Parameters<typeof waitingRoom>[0]
+  /** Default: 5 s. */
+  readonly deadlineMs?: number | undefined
 }
 
 /**
@@ -57,6 +59,7 @@ export function topicWriter<Item>({
   logger,
   now,
   bounds,
+  deadlineMs = DEADLINE_MS,
 }: TopicWriterOptions<Item>): TopicWriter<Item> {
   const room = waitingRoom(bounds)
   const lanes = new Map<number, Lane>()
@@ -72,7 +75,7 @@ export function topicWriter<Item>({
       if (closed) throw unavailable('the event log is closing')
       const begun = now()
       if (!ready) await untilReady(items)
-      const withinMs = DEADLINE_MS - (now() - begun)
+      const withinMs = deadlineMs - (now() - begun)
       await Promise.all(
         Array.from(byLeader(items), ([leader, { records, bytes }]) =>
           laneOf(leader).write(records, bytes, withinMs),
@@ -98,8 +101,8 @@ export function topicWriter<Item>({
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        reject(unavailable(`the event log did not write within ${DEADLINE_MS} ms`))
-      }, DEADLINE_MS)
+        reject(unavailable(`the event log did not write within ${deadlineMs} ms`))
+      }, deadlineMs)
     })
     try {
       await Promise.race([whenReady, late])
@@ -147,7 +150,7 @@ export function topicWriter<Item>({
     let triedAt = -Infinity
     const writer = gatheringWriter<EncodedRecord>({
       room,
-      deadlineMs: DEADLINE_MS,
+      deadlineMs,
       async writeBatch(records) {
         triedAt = Infinity
         unconfirmedSince ??= now()

@@ -1,7 +1,10 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import type { EventLog } from '../../../event-log/event-log.ts'
-import { openKafkaEventLog } from '../../../event-log/kafka/kafka-event-log.ts'
+import {
+  openKafkaEventLog,
+  type KafkaEventLogOptions,
+} from '../../../event-log/kafka/kafka-event-log.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported } from '../../samples.ts'
@@ -19,8 +22,9 @@ describe('a Kafka that cannot be reached', () => {
     silent = undefined
   })
 
-  function open(port: number): EventLog {
-    log = openKafkaEventLog(logOptions({ brokers: [`127.0.0.1:${port}`], topicPrefix: 'gps' }))
+  function open(port: number, changes: Partial<KafkaEventLogOptions> = {}): EventLog {
+    const brokers = [`127.0.0.1:${port}`]
+    log = openKafkaEventLog(logOptions({ brokers, topicPrefix: 'gps', ...changes }))
     return log
   }
 
@@ -52,7 +56,7 @@ describe('a Kafka that cannot be reached', () => {
   })
 
   test('holds no more than 10 000 events in memory, and refuses the rest at once', async () => {
-    const opened = open(await freePort())
+    const opened = open(await freePort(), { writtenWithinMs: 500 })
     const first = opened.append([positionReported()]).catch((error: Error) => error)
     await new Promise(setImmediate)
     const event = positionReported()
