@@ -33,13 +33,16 @@ export class HttpConnections {
   readonly #begin: (request: IncomingMessage, response: ServerResponse) => void
 
   readonly #load: Load
+  readonly #secondMs: number
 
+  /** @param options.secondMs the length of a second of a rest; shorter in tests. */
   constructor(
     begin: (request: IncomingMessage, response: ServerResponse) => void,
-    load: Load = new Load(),
+    { load = new Load(), secondMs = 1_000 }: { load?: Load | undefined; secondMs?: number } = {},
   ) {
     this.#begin = begin
     this.#load = load
+    this.#secondMs = secondMs
   }
 
   take(request: IncomingMessage, response: ServerResponse): void {
@@ -83,7 +86,7 @@ export class HttpConnections {
       // Data that has arrived by now is read before the turn ends.
       connection.readsEarly = true
       setImmediate(() => (connection.readsEarly = false))
-    }, connection.restSeconds * 1_000).unref()
+    }, connection.restSeconds * this.#secondMs).unref()
     return connection.restSeconds
   }
 

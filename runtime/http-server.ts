@@ -34,6 +34,8 @@ export type Overload = {
   readonly load: Load
   /** Called for each request that was refused and so never reached the app. */
   readonly onRefused: () => void
+  /** The length of a second for which a refused client's connection rests; shorter in tests. */
+  readonly secondMs?: number
 }
 
 /**
@@ -106,7 +108,7 @@ export async function serveHttp({
     }
     if (closing) response.setHeader('Connection', 'close')
     handle(request, response).catch(() => request.socket.destroy())
-  }, overload?.load)
+  }, overload)
   server.on('request', (request, response) => connections.take(request, response))
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
