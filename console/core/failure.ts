@@ -76,6 +76,12 @@ export function toFailure(thrown: unknown): ApiFailure {
   return new ApiFailure(message, { status: 0, error: 'CONSOLE_FAULT', cause: thrown })
 }
 
+/** The API's messages begin in lower case and have no full stop. */
+export function sentence(message: string): string {
+  const begun = message.charAt(0).toUpperCase() + message.slice(1)
+  return /[.!?]$/.test(begun) ? begun : `${begun}.`
+}
+
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }

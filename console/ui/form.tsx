@@ -1,12 +1,16 @@
 import type { ComponentChildren } from 'preact'
 import { createContext } from 'preact'
 import { useContext, useId, useRef, useState } from 'preact/hooks'
-import { faultAt, toFailure, type ApiFailure } from '../core/failure.ts'
+import { faultAt, toFailure, type ApiFailure, type Fault } from '../core/failure.ts'
+import { faultText } from '../core/fault-text.ts'
 import { FailedLine } from './states.tsx'
 
 export type Values = Readonly<Record<string, string>>
 
-const Faults = createContext<ReadonlyMap<string, string>>(new Map())
+/** The faults of a form's fields, and the fields that were empty. */
+type Told = { readonly faults: ReadonlyMap<string, Fault>; readonly empty: ReadonlySet<string> }
+
+const Faults = createContext<Told>({ faults: new Map(), empty: new Set() })
 
 /**
  * A form that calls the API. The API's messages about a field appear at the field of that `name`;
@@ -30,11 +34,12 @@ export function Form({
   const [failure, setFailure] = useState<ApiFailure>()
   const [isRunning, setRunning] = useState(false)
   const form = useRef<HTMLFormElement>(null)
+  const empty = useRef<ReadonlySet<string>>(new Set())
   const names = fieldNames(form.current)
   const faults = new Map(
-    (failure?.details ?? []).map(({ field, message }) => [
-      names.has(field) ? field : (field.split(/[.[]/)[0] ?? ''),
-      message,
+    (failure?.details ?? []).map((fault) => [
+      names.has(fault.field) ? fault.field : (fault.field.split(/[.[]/)[0] ?? ''),
+      fault,
     ]),
   )
   const isToldAtFields = faults.size > 0 && [...faults.keys()].every((name) => names.has(name))
@@ -46,7 +51,10 @@ export function Form({
     setFailure(undefined)
     Promise.resolve(form.current)
       .then(refuseHalfFilled)
-      .then(submit)
+      .then((values) => {
+        empty.current = new Set(Object.keys(values).filter((name) => values[name]?.trim() === ''))
+        return submit(values)
+      })
       .then(
         () => setRunning(false),
         (thrown: unknown) => {
@@ -61,7 +69,7 @@ export function Form({
 
   return (
     <form ref={form} class="stack" noValidate onSubmit={run}>
-      <Faults.Provider value={faults}>{children}</Faults.Provider>
+      <Faults.Provider value={{ faults, empty: empty.current }}>{children}</Faults.Provider>
       {failure !== undefined && !isToldAtFields && <FailedLine failure={failure} />}
       <div class="row">
         <button type="submit" class={danger ? 'primary danger' : 'primary'} disabled={isRunning}>
@@ -101,7 +109,9 @@ export function Field({
   children?: (attributes: FieldAttributes) => ComponentChildren
 } & InputOptions) {
   const id = useId()
-  const told = useContext(Faults).get(name)
+  const { faults, empty } = useContext(Faults)
+  const fault = faults.get(name)
+  const told = fault && faultText(fault, label, empty.has(name))
   const describedBy = [hint === undefined ? '' : `${id}-hint`, told ? `${id}-fault` : '']
     .filter(Boolean)
     .join(' ')
@@ -157,7 +167,7 @@ function valuesOf(form: HTMLFormElement): Record<string, string> {
 function refuseHalfFilled(form: HTMLFormElement): Record<string, string> {
   for (const control of form.elements) {
     if (control instanceof HTMLInputElement && control.validity.badInput) {
-      throw faultAt(control.name, 'this is not complete: fill it in, or empty it')
+      throw faultAt(control.name, 'This is incomplete: fill it in, or empty it')
     }
   }
   return valuesOf(form)

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { IconNode } from 'lucide'
 import { CircleAlert, CloudOff, Inbox, Lock } from 'lucide'
-import type { ApiFailure } from '../core/failure.ts'
+import { sentence, type ApiFailure } from '../core/failure.ts'
 import { now } from './clock.ts'
 import { CopyButton } from './copy-button.tsx'
 import { Icon } from './icon.tsx'
@@ -98,10 +98,4 @@ function explained({ status, error, message }: ApiFailure): {
   if (status === 404) return { title: 'Not found', icon: Inbox, advice }
   if (status === 429) return { title: 'Too many calls', icon: CircleAlert, advice }
   return { title: 'That did not work', icon: CircleAlert, advice }
-}
-
-/** The API's messages begin in lower case and have no full stop. */
-export function sentence(message: string): string {
-  const begun = message.charAt(0).toUpperCase() + message.slice(1)
-  return /[.!?]$/.test(begun) ? begun : `${begun}.`
 }

@@ -60,8 +60,8 @@ const COLUMNS: readonly Column<Account>[] = [
       </>
     ),
   },
-  { title: 'State', cell: ({ suspended }) => (suspended ? 'Suspended' : 'Active') },
-  { title: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: 'Status', cell: ({ suspended }) => (suspended ? 'Suspended' : 'Active') },
+  { title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
 ]
 
 function suspendWord({ suspended }: Account): string {
@@ -94,13 +94,13 @@ function NewAccount(props: DialogProps) {
     <FormDialog
       {...props}
       title="New account"
-      button="Make the account"
+      button="Create the account"
       submit={({ name = '', 'admin.email': email = '', 'admin.password': password = '' }) =>
         api.post('/accounts', {
           body: { name: name.trim(), admin: { email: email.trim(), password } },
         })
       }
-      done="The account is made. Its first admin can sign in."
+      done="The account is created. Its first admin can sign in."
     >
       <Field name="name" label="Name" autoComplete="off" autoFocus />
       <Field name="admin.email" label="E-mail of its first admin" type="email" autoComplete="off" />

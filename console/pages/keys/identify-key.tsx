@@ -12,7 +12,7 @@ import { STATUS_WORDS, type Key } from './key-words.ts'
 export function IdentifyKey({ onClose }: { onClose: () => void }) {
   const [found, setFound] = useState<Key | 'none'>()
 
-  async function look({ key = '' }: Values) {
+  async function find({ key = '' }: Values) {
     setFound(undefined)
     try {
       setFound(await api.post('/keys/identify', { body: { key: key.trim() } }))
@@ -24,11 +24,11 @@ export function IdentifyKey({ onClose }: { onClose: () => void }) {
 
   return (
     <Dialog title="Which key is this?" onClose={onClose}>
-      <Form button="Look" submit={look} cancel={onClose}>
+      <Form button="Find" submit={find} cancel={onClose}>
         <Field
           name="key"
           label="Secret"
-          hint="Paste it as it stands in the sender. It is compared and not kept."
+          hint="Paste it as the sender has it. It is compared and not kept."
           type="password"
           autoComplete="off"
           autoFocus
@@ -58,7 +58,7 @@ function Found({ found }: { found: Key | 'none' }) {
           </>,
         ],
         ['Status', STATUS_WORDS[status]],
-        ['Made', <Time at={createdAt} />],
+        ['Created', <Time at={createdAt} />],
         ['Last used', lastUsedAt === null ? 'never' : <Ago at={lastUsedAt} />],
       ]}
     />

@@ -72,7 +72,7 @@ function NoKeys() {
         {may('keys.edit') ? (
           <a href={addressOf('/connect')}>Connect a device</a>
         ) : (
-          'Ask an admin of your account to make one.'
+          'Ask an admin of your account to create one.'
         )}
       </p>
     </Empty>

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
+import { faultAt } from '../../core/failure.ts'
 import { Field, type Values } from '../../ui/form.tsx'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { shownZone } from '../../ui/preferences.ts'
@@ -12,15 +13,16 @@ export function NewKey(props: DialogProps) {
   const [made, setMade] = useState<KeyWithSecret>()
   const [scopes, setScopes] = useState<ReadonlySet<string>>(new Set(['positions:write']))
 
-  async function make(values: Values) {
+  async function create(values: Values) {
+    if (scopes.size === 0) throw faultAt('scopes', 'Choose at least one')
     const wanted = SCOPES.map(({ scope }) => scope).filter((scope) => scopes.has(scope))
     const body = { ...readLimits(values, shownZone()), scopes: wanted }
     setMade(await api.post('/keys', { body }))
   }
 
-  if (made !== undefined) return <KeySecret {...props} of={made} title="The key is made" />
+  if (made !== undefined) return <KeySecret {...props} of={made} title="The key is created" />
   return (
-    <FormDialog {...props} title="New key" button="Make the key" submit={make}>
+    <FormDialog {...props} title="New key" button="Create the key" submit={create}>
       <Field
         name="name"
         label="Name"
@@ -28,9 +30,9 @@ export function NewKey(props: DialogProps) {
         autoFocus
         autoComplete="off"
       />
-      <Field name="scopes" label="What it may do">
+      <Field name="scopes" label="Permissions">
         {({ id, name, ...described }) => (
-          <div id={id} role="group" aria-label="What it may do" {...described}>
+          <div id={id} role="group" aria-label="Permissions" {...described}>
             {SCOPES.map(({ scope, words }) => (
               <label key={scope} class="check">
                 <input

@@ -11,7 +11,7 @@ export function NewOperator(props: DialogProps) {
     <FormDialog
       {...props}
       title="New operator"
-      button="Make the operator"
+      button="Create the operator"
       submit={({ email = '', password = '', role, platform }) => {
         const rights = {
           role: role as Operator['role'],
@@ -108,7 +108,7 @@ function RoleField({ of }: { of?: Operator }) {
             value="yes"
             defaultChecked={of?.platform ?? false}
           />
-          May make and suspend accounts
+          May create and suspend accounts
         </label>
       )}
     </>

@@ -71,5 +71,5 @@ const COLUMNS: readonly Column<Operator>[] = [
       </>
     ),
   },
-  { title: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
 ]

@@ -1,6 +1,6 @@
 import { CopyButton } from '../../ui/copy-button.tsx'
+import { sentence } from '../../core/failure.ts'
 import { Isolated } from '../../ui/isolated.tsx'
-import { sentence } from '../../ui/states.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import type { Rejection } from './merge-rejections.ts'

@@ -32,9 +32,9 @@ export function NewShare(props: DialogProps) {
   )
   const zone = shownZone()
 
-  async function make({ name = '', expiresAt = '', trailMinutes = '' }: Values) {
+  async function create({ name = '', expiresAt = '', trailMinutes = '' }: Values) {
     const until = fromInput(expiresAt, zone)
-    if (until === undefined) throw faultAt('expiresAt', 'give date and time')
+    if (until === undefined) throw faultAt('expiresAt', 'Enter date and time')
     const body = {
       name: name.trim(),
       deviceIds: chosen.map(({ deviceId }) => deviceId),
@@ -48,7 +48,7 @@ export function NewShare(props: DialogProps) {
   if (link !== undefined) {
     return (
       <KeepSecret
-        title="The link is made"
+        title="The link is created"
         notice="Copy it now. It is shown this once, and works for whoever has it."
         text={link}
         what="Link"
@@ -57,7 +57,7 @@ export function NewShare(props: DialogProps) {
     )
   }
   return (
-    <FormDialog {...props} title="New link" button="Make the link" submit={make}>
+    <FormDialog {...props} title="New link" button="Create the link" submit={create}>
       <Field
         name="name"
         label="Name"
@@ -76,6 +76,7 @@ export function NewShare(props: DialogProps) {
       <SelectField
         name="trailMinutes"
         label="Where they came from"
+        hint="It begins with the link: nothing from before is ever shown."
         options={TRAILS}
         value={TRAILS[0][0]}
       />

@@ -7,6 +7,7 @@ import { Isolated, IsolatedList } from '../../ui/isolated.tsx'
 import { ListPage } from '../../ui/list-page.tsx'
 import { place, setQuery } from '../../ui/router.ts'
 import { Empty } from '../../ui/states.tsx'
+import { minutesText } from '../../core/times.ts'
 import { actionColumn, type Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { usePages } from '../../ui/use-pages.ts'
@@ -75,9 +76,9 @@ const COLUMNS: readonly Column<Share>[] = [
   },
   {
     title: 'Trail',
-    cell: ({ trailMinutes }) => (trailMinutes === 0 ? 'none' : `${trailMinutes} min`),
+    cell: ({ trailMinutes }) => (trailMinutes === 0 ? 'none' : minutesText(trailMinutes)),
   },
-  { title: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
 ]
 
 function RevokeShare({ of: { id, name }, ...props }: DialogProps & { of: Share }) {

@@ -13,9 +13,9 @@ export function ChangePassword() {
   return (
     <FormDialog
       title="Change your password"
-      button="Change it"
+      button="Change the password"
       submit={({ current = '', next = '', again = '' }) => {
-        if (next !== again) throw faultAt('again', 'this is not the same password')
+        if (next !== again) throw faultAt('again', 'This is not the same password')
         return api.post('/session/password', { body: { current, next } })
       }}
       done="Your password is changed. Your other sessions have ended."
@@ -23,7 +23,7 @@ export function ChangePassword() {
     >
       <Field
         name="current"
-        label="Password now"
+        label="Current password"
         type="password"
         autoComplete="current-password"
         autoFocus

@@ -1,0 +1,20 @@
+import { sentence, type Fault } from './failure.ts'
+
+/**
+ * What a form says at a field: the API's message with the field's label in place of its name, or what
+ * to do where nothing was entered.
+ */
+export function faultText({ field, message }: Fault, label: string, isEmpty: boolean): string {
+  if (isEmpty) return `Enter ${articleOf(label)} ${inSentence(label)}`
+  const isAboutField = message.startsWith(`${field} `)
+  return sentence(isAboutField ? label + message.slice(field.length) : message)
+}
+
+function articleOf(label: string): string {
+  return /^[aeio]/i.test(label) ? 'an' : 'a'
+}
+
+/** Abbreviations keep their capitals. */
+function inSentence(label: string): string {
+  return /^[A-Z]{2}/.test(label) ? label : label.charAt(0).toLowerCase() + label.slice(1)
+}

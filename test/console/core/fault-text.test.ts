@@ -1,0 +1,25 @@
+import { expect, test } from '@jest/globals'
+import { faultText } from '../../../console/core/fault-text.ts'
+
+test.each([
+  ['Name', 'Enter a name'],
+  ['E-mail', 'Enter an e-mail'],
+  ['Device id', 'Enter a device id'],
+  ['API key', 'Enter an API key'],
+])('an empty field %s says what to do', (label, words) => {
+  expect(faultText({ field: 'x', message: 'x must be a text' }, label, true)).toBe(words)
+})
+
+test('a message about a field calls it as the form does', () => {
+  const message = 'admin.password must have at least 12 characters'
+  expect(faultText({ field: 'admin.password', message }, 'Password', false)).toBe(
+    'Password must have at least 12 characters.',
+  )
+})
+
+test('a message about something else stays, as a sentence', () => {
+  const message = 'one of the devices is not yours'
+  expect(faultText({ field: 'deviceIds[0]', message }, 'Devices', false)).toBe(
+    'One of the devices is not yours.',
+  )
+})
