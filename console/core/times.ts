@@ -19,6 +19,14 @@ export function duration(ms: number): string {
   return `${Math.floor(ms / DAY)} d`
 }
 
+/** Minutes as people say them: `1 hour`, `10 hours`, `90 minutes`. */
+export function minutesText(minutes: number): string {
+  const hours = minutes / 60
+  if (hours === 1) return '1 hour'
+  if (minutes === 1) return '1 minute'
+  return Number.isInteger(hours) && hours > 0 ? `${hours} hours` : `${minutes} minutes`
+}
+
 /** `2026-01-31 12:30:05` in the zone. */
 export function dateTime(ms: number, zone: string, clock: Clock = '24'): string {
   return Number.isFinite(ms) ? `${date(ms, zone)} ${clockText(ms, zone, clock)}` : 'an unknown time'
@@ -45,6 +53,18 @@ export function clockText(ms: number, zone: string, clock: Clock, hasSeconds = t
   const minutes = rest.slice(0, hasSeconds ? 2 : 1).join(':')
   if (clock === '24') return `${hour}:${minutes}`
   return `${Number(hour) % 12 || 12}:${minutes} ${Number(hour) < 12 ? 'am' : 'pm'}`
+}
+
+/** A coming moment as people say it: `today 22:24`, `tomorrow 22:24`, `2026-02-03 22:24`. */
+export function soonText(ms: number, now: number, zone: string, clock: Clock): string {
+  const day = date(ms, zone)
+  const known = [
+    [date(now, zone), 'today'],
+    // Noon of the next day is on no other date, whatever the clocks do at night.
+    [date(Date.parse(`${date(now, zone)}T12:00:00Z`) + DAY, 'UTC'), 'tomorrow'],
+  ] as const
+  const words = known.find(([one]) => one === day)?.[1] ?? day
+  return `${words} ${clockText(ms, zone, clock, false)}`
 }
 
 /** The zone's offset from UTC at that time: `UTC+01:00`. */

@@ -1,6 +1,7 @@
 import { attributeText } from '../core/attributes.ts'
 import { distanceText, lengthText, numberText, speedText, type Units } from '../core/measures.ts'
-import { clockText, dateTime } from '../core/times.ts'
+import { clockText, dateTime, soonText } from '../core/times.ts'
+import { now } from './clock.ts'
 import { clockHours, lengthUnit, shownZone, speedUnit } from './preferences.ts'
 
 /**
@@ -43,4 +44,9 @@ export function shownClock(ms: number, { hasSeconds = true } = {}): string {
 /** `2026-01-31 14:05:30` or `2026-01-31 2:05:30 pm`. */
 export function shownDateTime(ms: number): string {
   return dateTime(ms, shownZone(), clockHours.value)
+}
+
+/** A coming moment: `today 22:24`, `tomorrow 22:24`. */
+export function shownSoon(ms: number): string {
+  return soonText(ms, now.value, shownZone(), clockHours.value)
 }

@@ -4,8 +4,10 @@ import { isolate, Isolated } from '../../ui/isolated.tsx'
 import { useTitle } from '../../ui/page.tsx'
 import { place } from '../../ui/router.ts'
 import { Empty, Failed, FailedLine, Loading } from '../../ui/states.tsx'
-import { Ago, Time } from '../../ui/time.tsx'
+import { shownSoon } from '../../ui/shown.ts'
+import { Ago } from '../../ui/time.tsx'
 import { SharedMap } from './shared-map.tsx'
+import { statusOf } from './shared-view.ts'
 import { useShared } from './use-shared.ts'
 import './share.css'
 
@@ -31,13 +33,16 @@ export function SharePage() {
           <span role="status" aria-label="Connection">
             {isLive ? 'live' : 'lost, trying again'}
           </span>{' '}
-          · until <Time at={shared.expiresAt} />
+          · until {shownSoon(Date.parse(shared.expiresAt))}
         </p>
         {failure !== undefined && <FailedLine failure={failure} />}
         <ul class="row" aria-label="Devices">
-          {shared.items.map(({ ref, name, timestamp }) => (
-            <li key={ref}>
-              <Isolated class="strong">{name}</Isolated> <Ago at={timestamp} />
+          {shared.items.map((item) => (
+            <li key={item.ref}>
+              <Isolated class="strong">{item.name}</Isolated> <Ago at={item.timestamp} />
+              {statusOf(item, now.value) !== 'online' && (
+                <span class="quiet"> · silent: it may be parked, or without a network</span>
+              )}
             </li>
           ))}
         </ul>
@@ -52,7 +57,7 @@ function Over() {
   return (
     <main class="alone">
       <Empty title="This link shows nothing" icon={Link2Off}>
-        <p>It has expired, was revoked, or is not whole. Ask whoever sent it for a new one.</p>
+        <p>It has expired, was revoked, or is incomplete. Ask whoever sent it for a new one.</p>
       </Empty>
     </main>
   )

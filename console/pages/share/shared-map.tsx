@@ -1,5 +1,4 @@
 import { useRef } from 'preact/hooks'
-import { livenessOf } from '../../../schemas/liveness.ts'
 import { toMercator } from '../../core/mercator.ts'
 import { DEVICE_RADIUS, drawDevice } from '../../map/draw-device.ts'
 import { drawLabel, LABEL_FONT } from '../../map/draw-label.ts'
@@ -8,7 +7,7 @@ import { MapHost } from '../../map/map-host.tsx'
 import { fitPoints } from '../../map/open-map.ts'
 import { now } from '../../ui/clock.ts'
 import { palette } from '../../ui/palette.ts'
-import type { SharedDevice } from './shared-view.ts'
+import { statusOf, type SharedDevice } from './shared-view.ts'
 
 /** The devices of a share and their trails. The view moves once, to show them all. */
 export function SharedMap({ items }: { items: readonly SharedDevice[] }) {
@@ -59,10 +58,6 @@ function draw(
   for (const { item, x, y } of placed) {
     drawLabel(context, x, y, { text: item.name, obstacles: placed }, colours)
   }
-}
-
-function statusOf({ timestamp }: SharedDevice, at: number) {
-  return livenessOf({ lastSeenAt: Date.parse(timestamp) }, at)
 }
 
 function pointOf({ latitude, longitude }: { latitude: number; longitude: number }) {

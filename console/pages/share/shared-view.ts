@@ -1,3 +1,4 @@
+import { livenessOf, type Liveness } from '../../../schemas/liveness.ts'
 import type { components } from '../../api/schema.ts'
 
 export type Shared = components['schemas']['Shared']
@@ -20,4 +21,8 @@ export function withPosition(shared: Shared, told: SharedDevice): Shared {
       ? [...shared.items, now]
       : shared.items.map((one) => (one === before ? now : one))
   return { ...shared, items }
+}
+
+export function statusOf({ timestamp }: SharedDevice, at: number): Liveness {
+  return livenessOf({ lastSeenAt: Date.parse(timestamp) }, at)
 }

@@ -5,7 +5,9 @@ import {
   date,
   dateTime,
   duration,
+  minutesText,
   offset,
+  soonText,
   time,
 } from '../../../console/core/times.ts'
 
@@ -31,6 +33,16 @@ describe('how long ago', () => {
   test('a negative duration is no time', () => {
     expect(duration(-1)).toBe('0 s')
   })
+})
+
+test.each([
+  [0, '0 minutes'],
+  [1, '1 minute'],
+  [60, '1 hour'],
+  [90, '90 minutes'],
+  [600, '10 hours'],
+])('%d minutes are told as %s', (minutes, words) => {
+  expect(minutesText(minutes)).toBe(words)
 })
 
 describe('a moment in a time zone', () => {
@@ -76,4 +88,13 @@ describe('a moment in a time zone', () => {
     expect(clockText(ms, 'UTC', '12')).toBe(of12.replace(' ', ':07 '))
     expect(dateTime(ms, 'UTC', '12')).toBe(`2026-01-31 ${of12.replace(' ', ':07 ')}`)
   })
+})
+
+test.each([
+  ['2026-01-31T21:24:00Z', 'today 22:24'],
+  ['2026-01-31T23:30:00Z', 'tomorrow 00:30'],
+  ['2026-02-01T21:24:00Z', 'tomorrow 22:24'],
+  ['2026-02-03T21:24:00Z', '2026-02-03 22:24'],
+])('in Vienna at noon, %s is %s', (at, words) => {
+  expect(soonText(Date.parse(at), NOON, 'Europe/Vienna', '24')).toBe(words)
 })
