@@ -4,34 +4,14 @@ import type { Guide, Setup } from './guide.ts'
 export type GuideEntry = {
   readonly id: string
   readonly name: string
+  /** Whether it reports for devices of its own list, under their ids. */
+  readonly hasManyDevices?: true
   readonly load: () => Promise<Guide>
 }
 
 /** Every guide, in the order of the list. */
 export const GUIDES: readonly { readonly title: string; readonly guides: readonly GuideEntry[] }[] =
   [
-    {
-      title: 'Programs and boards',
-      guides: [
-        { id: 'curl', name: 'curl', load: () => import('./home-made.ts').then(({ CURL }) => CURL) },
-        {
-          id: 'python',
-          name: 'Python',
-          load: () => import('./home-made.ts').then(({ PYTHON }) => PYTHON),
-        },
-        { id: 'node', name: 'Node', load: () => import('./home-made.ts').then(({ NODE }) => NODE) },
-        {
-          id: 'micropython',
-          name: 'MicroPython',
-          load: () => import('./boards.ts').then(({ MICROPYTHON }) => MICROPYTHON),
-        },
-        {
-          id: 'arduino',
-          name: 'Arduino / ESP32',
-          load: () => import('./boards.ts').then(({ ARDUINO }) => ARDUINO),
-        },
-      ],
-    },
     {
       title: 'Phone apps',
       guides: [
@@ -87,18 +67,43 @@ export const GUIDES: readonly { readonly title: string; readonly guides: readonl
       guides: [
         {
           id: 'traccar-server',
+          hasManyDevices: true,
           name: 'Traccar server',
           load: () => import('./osmand.ts').then(({ TRACCAR_SERVER }) => TRACCAR_SERVER),
         },
         {
           id: 'the-things-stack',
+          hasManyDevices: true,
           name: 'The Things Stack',
           load: () => import('./lorawan.ts').then(({ THE_THINGS_STACK }) => THE_THINGS_STACK),
         },
         {
           id: 'chirpstack',
+          hasManyDevices: true,
           name: 'ChirpStack',
           load: () => import('./lorawan.ts').then(({ CHIRPSTACK }) => CHIRPSTACK),
+        },
+      ],
+    },
+    {
+      title: 'Programs and boards',
+      guides: [
+        { id: 'curl', name: 'curl', load: () => import('./home-made.ts').then(({ CURL }) => CURL) },
+        {
+          id: 'python',
+          name: 'Python',
+          load: () => import('./home-made.ts').then(({ PYTHON }) => PYTHON),
+        },
+        { id: 'node', name: 'Node', load: () => import('./home-made.ts').then(({ NODE }) => NODE) },
+        {
+          id: 'micropython',
+          name: 'MicroPython',
+          load: () => import('./boards.ts').then(({ MICROPYTHON }) => MICROPYTHON),
+        },
+        {
+          id: 'arduino',
+          name: 'Arduino / ESP32',
+          load: () => import('./boards.ts').then(({ ARDUINO }) => ARDUINO),
         },
       ],
     },
@@ -116,6 +121,6 @@ export function commonTroubles({ address }: Setup): readonly string[] {
   return [
     `Open \`${address}/healthz\` in the browser of the same phone or computer. If nothing answers, the service is not reached from there.`,
     'Look at Rejections in the console: what arrived and was refused is listed there with the reason.',
-    'A key that is revoked, expired or mistyped is listed nowhere: make another one, or ask Keys → Which key is this?',
+    'A key that is revoked, expired or mistyped is listed nowhere: create another one, or ask Keys → Which key is this?',
   ]
 }

@@ -1,7 +1,8 @@
 import { CircleCheck, CircleX, Hourglass } from 'lucide'
+import { sentence } from '../../core/failure.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
-import { FailedLine, sentence } from '../../ui/states.tsx'
+import { FailedLine } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { changeDraft } from './draft.ts'
 import { adviceFor, outcomeOf, type Outcome, type TestAnswer } from './outcome.ts'
@@ -37,7 +38,14 @@ function Told({ outcome, deviceId }: { outcome: Outcome; deviceId: string }) {
         <p>
           <Icon of={Hourglass} />
           <span>
-            Waiting for the first report of <Isolated class="strong">{deviceId}</Isolated>.
+            Waiting for the first report
+            {deviceId !== '' && (
+              <>
+                {' '}
+                of <Isolated class="strong">{deviceId}</Isolated>
+              </>
+            )}
+            .
           </span>
         </p>
       )
@@ -72,13 +80,7 @@ function Arrived({
       {isOther && (
         <p>
           It is new, and not <Isolated class="strong">{deviceId}</Isolated>. Is it yours?{' '}
-          <button
-            type="button"
-            class="small"
-            onClick={() => changeDraft({ deviceId: device.deviceId })}
-          >
-            Yes, that is its id
-          </button>
+          <ItsId deviceId={device.deviceId} />
         </p>
       )}
       <p>
@@ -90,11 +92,20 @@ function Arrived({
   )
 }
 
+function ItsId({ deviceId }: { deviceId: string }) {
+  return (
+    <button type="button" class="small" onClick={() => changeDraft({ deviceId })}>
+      Yes, that is its id
+    </button>
+  )
+}
+
 function Refused({
   at,
   error,
   message,
   body,
+  sentAs,
   deviceId: wanted,
 }: Extract<Outcome, { kind: 'refused' }> & { deviceId: string }) {
   return (
@@ -106,7 +117,14 @@ function Refused({
           <Isolated class="strong">{sentence(message)}</Isolated>
         </span>
       </p>
-      <p>{adviceFor(error)}</p>
+      {sentAs !== undefined && sentAs !== wanted ? (
+        <p>
+          It calls itself <Isolated class="strong">{sentAs}</Isolated>. Is it yours?{' '}
+          <ItsId deviceId={sentAs} />
+        </p>
+      ) : (
+        <p>{adviceFor(error)}</p>
+      )}
       {body !== undefined && (
         <details>
           <summary>What was sent</summary>

@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import { ApiFailure, faultAt } from '../../core/failure.ts'
 import { may } from '../../live/rights.ts'
@@ -11,66 +10,83 @@ import { changeDraft, draft, justNow } from './draft.ts'
 
 /** Creates the device's key, or takes a pasted one. */
 export function ChooseKey({
+  arrivesAs,
+  hasManyDevices,
   secret,
   onSecret,
 }: {
+  /** The id that the device reports with; empty while it has none. */
+  arrivesAs: string
+  hasManyDevices: boolean
   secret: string | undefined
   onSecret: (secret: string | undefined) => void
 }) {
   const { deviceId, key } = draft.value
-  const [isNew, setNew] = useState(false)
-  const make = useAction(async () => {
-    const name = `Key of ${deviceId}`.slice(0, 100)
-    const { key: made, id, hint, createdAt } = await api.post('/keys', { body: { name } })
-    changeDraft({ key: { id, name, hint }, since: createdAt })
-    setNew(true)
+  const only = hasManyDevices ? undefined : arrivesAs
+  const wanted = { name: deviceId.slice(0, 100), deviceIds: only === undefined ? null : [only] }
+
+  const create = useAction(async () => {
+    if (deviceId === '') throw faultAt('deviceId', 'Name the device first')
+    const { key: made, id, name, hint, createdAt } = await api.post('/keys', { body: wanted })
+    changeDraft({ key: { id, name, hint, only }, since: createdAt })
     onSecret(made)
+  })
+
+  /** Going back to another name makes no second key. */
+  const rename = useAction(async () => {
+    if (key === undefined) return
+    const { name } = await api.patch('/keys/{id}', { path: { id: key.id }, body: wanted })
+    changeDraft({ key: { ...key, name, only } })
   })
 
   async function paste({ pasted = '' }: Readonly<Record<string, string>>) {
     const { id, name, hint } = await identify(pasted.trim())
     changeDraft({ key: { id, name, hint }, since: justNow() })
-    setNew(false)
     onSecret(pasted.trim())
   }
 
   if (!may('keys.edit')) {
-    return <p>Keys are made by admins of your account. Ask one for the secret of a key.</p>
+    return <p>Admins of your account create keys. Ask one for the secret of a key.</p>
   }
+  const isOfOther = key?.only !== undefined && arrivesAs !== '' && key.only !== only
   return (
     <>
       {key !== undefined && (
         <p>
           <Isolated class="strong">{key.name}</Isolated> <code>{key.hint}</code>
           {secret === undefined && (
-            <span class="quiet"> · its secret was shown once: paste it, or make another key</span>
+            <span class="quiet"> · its secret was shown once: paste it, or create another key</span>
           )}
         </p>
       )}
-      {secret !== undefined && (
-        <>
-          <Secret text={secret} />
-          {isNew && (
-            <p class="note">
-              It is shown this once. It may send reports of any device; under Keys you set limits,
-              or take it back.
-            </p>
-          )}
-        </>
+      {secret !== undefined && <Secret text={secret} />}
+      {secret !== undefined && key?.only !== undefined && (
+        <p class="note">
+          It is shown this once. It may send reports of <Isolated>{key.only}</Isolated> only; under
+          Keys you change its limits, or revoke it.
+        </p>
       )}
-      <div class="row">
-        <button
-          type="button"
-          class={secret === undefined ? 'primary' : undefined}
-          disabled={make.isRunning}
-          onClick={make.run}
-        >
-          Make a key
-        </button>
-      </div>
-      {make.failure !== undefined && <FailedLine failure={make.failure} />}
+      {isOfOther && (
+        <div class="notice warn row">
+          <p>The key is for the device that you named before.</p>
+          <button type="button" disabled={rename.isRunning} onClick={rename.run}>
+            Use it for {hasManyDevices ? 'all devices' : <Isolated>{arrivesAs}</Isolated>}
+          </button>
+        </div>
+      )}
+      {secret === undefined && (
+        <div class="row">
+          <button type="button" class="primary" disabled={create.isRunning} onClick={create.run}>
+            Create a key
+          </button>
+        </div>
+      )}
+      {[create, rename].map(
+        ({ failure }, index) =>
+          failure !== undefined && <FailedLine key={index} failure={failure} />,
+      )}
       <details>
-        <summary>Use one that is there</summary>
+        <summary>Use an existing key</summary>
         <Form button="Use it" submit={paste}>
           <Field
             name="pasted"
@@ -90,7 +106,7 @@ async function identify(secret: string) {
     return await api.post('/keys/identify', { body: { key: secret } })
   } catch (failure) {
     if (!(failure instanceof ApiFailure)) throw failure
-    if (failure.status === 404) throw faultAt('pasted', 'no key of your account has this secret')
+    if (failure.status === 404) throw faultAt('pasted', 'No key of your account has this secret')
     if (failure.status === 400) throw faultAt('pasted', failure.message)
     throw failure
   }

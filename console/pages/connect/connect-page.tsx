@@ -4,6 +4,7 @@ import { guideOf } from '../../guides/guides.ts'
 import { api } from '../../api/client.ts'
 import { may } from '../../live/rights.ts'
 import { Field } from '../../ui/form.tsx'
+import { Isolated } from '../../ui/isolated.tsx'
 import { Page } from '../../ui/page.tsx'
 import { FailedLine } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
@@ -12,7 +13,8 @@ import { Arrival } from './arrival.tsx'
 import { BringHistory } from './bring-history.tsx'
 import { BroughtKey } from './brought-key.tsx'
 import { ChooseKey } from './choose-key.tsx'
-import { changeDraft, draft } from './draft.ts'
+import { ChooseSender } from './choose-sender.tsx'
+import { changeDraft, draft, justNow } from './draft.ts'
 import type { TestAnswer } from './outcome.ts'
 import { SenderSetup } from './sender-setup.tsx'
 import { SendTest } from './send-test.tsx'
@@ -20,8 +22,9 @@ import './connect.css'
 
 const NO_ADDRESS = 'https://ADDRESS-OF-THE-SERVICE'
 const NO_KEY = 'YOUR_KEY'
+const NO_DEVICE = 'YOUR_DEVICE'
 
-/** Connects a device: from a key to the first position on the map. */
+/** Connects a device: from the choice of an app to the first position on the map. */
 export function ConnectPage() {
   const { deviceId, sender: chosen, key, since } = draft.value
   const [secret, setSecret] = useState<string>()
@@ -31,26 +34,48 @@ export function ConnectPage() {
     failure,
     reload,
   } = useLoad((signal) => api.get('/console', { signal }), [])
-  const { id: sender, load } = guideOf(chosen)
+  const { id: sender, load, hasManyDevices = false } = guideOf(chosen)
   const guide = useLoad(load, [sender])
-  const arrivesAs = guide.data?.arrivesAs?.(deviceId) ?? deviceId
+  const arrivesAs = deviceId === '' ? '' : (guide.data?.arrivesAs?.(deviceId) ?? deviceId)
 
-  function choose(deviceId: string) {
-    changeDraft({ deviceId })
+  function change(next: Parameters<typeof changeDraft>[0]) {
+    changeDraft(next)
     setAnswer(undefined)
   }
 
+  function another() {
+    change({ deviceId: '', key: undefined, since: justNow() })
+    setSecret(undefined)
+  }
+
   return (
-    <Page title="Connect a device">
+    <Page
+      title="Connect a device"
+      actions={
+        key !== undefined && (
+          <button type="button" onClick={another}>
+            Connect another
+          </button>
+        )
+      }
+    >
       <BroughtKey onSecret={setSecret} />
-      <Step number={1} title="Make a key">
-        <ChooseKey secret={secret} onSecret={setSecret} />
+      <Step number={1} title="Choose what you connect">
+        <ChooseSender sender={sender} choose={(next) => change({ sender: next })} />
       </Step>
       <Step number={2} title="Name the device">
         <Field
           name="deviceId"
           label="Device id"
-          hint="What the device calls itself: up to 128 signs."
+          hint={
+            arrivesAs === deviceId ? (
+              'A name of its own, up to 128 characters: van-7, phone-anna.'
+            ) : (
+              <>
+                It reports as <Isolated class="strong">{arrivesAs}</Isolated>.
+              </>
+            )
+          }
         >
           {(attributes) => (
             <input
@@ -59,12 +84,15 @@ export function ConnectPage() {
               maxLength={128}
               spellcheck={false}
               autoComplete="off"
-              onInput={({ currentTarget }) => choose(currentTarget.value)}
+              onInput={({ currentTarget }) => change({ deviceId: currentTarget.value })}
             />
           )}
         </Field>
       </Step>
-      <Step number={3} title="Set it up">
+      <Step number={3} title="Give it a key">
+        <ChooseKey {...{ arrivesAs, hasManyDevices, secret }} onSecret={setSecret} />
+      </Step>
+      <Step number={4} title="Set it up">
         {failure !== undefined && <FailedLine failure={failure} onRetry={reload} />}
         {guide.failure !== undefined && (
           <FailedLine failure={guide.failure} onRetry={guide.reload} />
@@ -73,29 +101,35 @@ export function ConnectPage() {
           <AddressNotes address={service.ingestUrl} loopback={service.loopback} />
         )}
         <SenderSetup
-          setup={{ address: service?.ingestUrl ?? NO_ADDRESS, key: secret ?? NO_KEY, deviceId }}
+          setup={{
+            address: service?.ingestUrl ?? NO_ADDRESS,
+            key: secret ?? NO_KEY,
+            deviceId: deviceId === '' ? NO_DEVICE : deviceId,
+          }}
           sender={sender}
           guide={guide.data}
-          choose={(next) => changeDraft({ sender: next })}
           secret={secret}
         />
-        <BringHistory address={service?.ingestUrl ?? NO_ADDRESS} deviceId={arrivesAs} />
+        <BringHistory
+          address={service?.ingestUrl ?? NO_ADDRESS}
+          deviceId={arrivesAs === '' ? NO_DEVICE : arrivesAs}
+        />
       </Step>
-      <Step number={4} title="See it arrive">
+      <Step number={5} title="See it arrive">
         <p>
           {may('keys.edit')
             ? 'Start the device, or try the key from here.'
             : 'Start the device: this page waits for it.'}
         </p>
         {secret !== undefined ? (
-          <SendTest secret={secret} deviceId={arrivesAs} onAnswer={setAnswer} />
+          <SendTest key={arrivesAs} secret={secret} deviceId={arrivesAs} onAnswer={setAnswer} />
         ) : (
           may('keys.edit') && (
             <div class="row">
               <button type="button" disabled>
                 Send a test report
               </button>
-              <span class="quiet">needs a key: make or paste one above</span>
+              <span class="quiet">needs a key: create or paste one above</span>
             </div>
           )
         )}

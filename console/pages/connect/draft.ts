@@ -10,13 +10,20 @@ import { kept } from '../../ui/preferences.ts'
 export type Draft = {
   readonly deviceId: string
   readonly sender: string
-  readonly key?: { readonly id: string; readonly name: string; readonly hint: string } | undefined
+  readonly key?: DraftKey | undefined
   /** Earlier events are ignored, ISO 8601. */
   readonly since: string
 }
 
-/** The quickest way to see whether address and key are right. */
-const FIRST_SENDER = 'curl'
+export type DraftKey = {
+  readonly id: string
+  readonly name: string
+  readonly hint: string
+  /** The only device that a key made on this page may report. */
+  readonly only?: string | undefined
+}
+
+const FIRST_SENDER = 'owntracks-android'
 const CLOCK_OFF_MS = 3_000
 /** When the console was opened, so that reports that arrived since then stay visible. */
 const openedAt = justNow()
@@ -27,7 +34,8 @@ export const draft = computed<Draft>(() => {
   const { of, ...known } = parsed(stored.value)
   return {
     sender: FIRST_SENDER,
-    deviceId: 'my-device',
+    // Empty: phones that all kept a name from here would be one device.
+    deviceId: '',
     since: openedAt,
     ...(of === owner() && known),
   }

@@ -27,7 +27,8 @@ export type Outcome =
       readonly at: string
       readonly error: string
       readonly message: string
-      readonly deviceId?: string | undefined
+      /** The id in the report. */
+      readonly sentAs?: string | undefined
       readonly body?: string | undefined
     }
 
@@ -82,7 +83,7 @@ function refused(
   }: { error: string; message: string; deviceId?: string | undefined; body?: string | undefined },
   at: string,
 ) {
-  return { kind: 'refused', at, error, message, deviceId, body } as const
+  return { kind: 'refused', at, error, message, sentAs: deviceId, body } as const
 }
 
 /** Advice on a refusal. */
@@ -92,7 +93,7 @@ export function adviceFor(error: string): string {
       return 'Correct what the device sends, then send again.'
     case 'UNAUTHORIZED':
     case '401':
-      return 'The key is not valid: it is mistyped, expired or revoked. Make another one above.'
+      return 'The key is not valid: it is mistyped, expired or revoked. Create another one above.'
     case 'FORBIDDEN':
     case '403':
       return 'Look at the key’s limits (Keys) and at whether the device is disabled.'

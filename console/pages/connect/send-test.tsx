@@ -1,6 +1,11 @@
+import { useState } from 'preact/hooks'
 import { SAMPLE } from '../../guides/guide.ts'
 import { api, serverNow } from '../../api/client.ts'
+import { toast } from '../../ui/announcer.tsx'
 import { Field, Form } from '../../ui/form.tsx'
+import { Isolated } from '../../ui/isolated.tsx'
+import { FailedLine } from '../../ui/states.tsx'
+import { useAction } from '../../ui/use-action.ts'
 import type { TestAnswer } from './outcome.ts'
 
 /** Sends a report as the device would. */
@@ -13,31 +18,68 @@ export function SendTest({
   deviceId: string
   onAnswer: (answer: TestAnswer | undefined) => void
 }) {
+  const [isSent, setSent] = useState(false)
+
   async function send({ latitude = '', longitude = '' }: Readonly<Record<string, string>>) {
     onAnswer(undefined)
     const report = { deviceId, latitude: numberIn(latitude), longitude: numberIn(longitude) }
     const { status, body } = await api.post('/test-report', { body: { key: secret, report } })
+    setSent(status === 200)
     onAnswer(answerOf(status, body))
   }
   return (
-    <Form button="Send a test report" submit={send}>
-      <div class="pair">
-        <Field
-          name="latitude"
-          label="Latitude"
-          inputMode="decimal"
-          autoComplete="off"
-          defaultValue={String(SAMPLE.latitude)}
-        />
-        <Field
-          name="longitude"
-          label="Longitude"
-          inputMode="decimal"
-          autoComplete="off"
-          defaultValue={String(SAMPLE.longitude)}
-        />
+    <>
+      <Form button="Send a test report" submit={send}>
+        <p>
+          {deviceId === '' ? (
+            'A test report puts the device on the map, at this place.'
+          ) : (
+            <>
+              It puts <Isolated class="strong">{deviceId}</Isolated> on the map, at this place.
+            </>
+          )}
+        </p>
+        <div class="pair">
+          <Field
+            name="latitude"
+            label="Latitude"
+            inputMode="decimal"
+            autoComplete="off"
+            defaultValue={String(SAMPLE.latitude)}
+          />
+          <Field
+            name="longitude"
+            label="Longitude"
+            inputMode="decimal"
+            autoComplete="off"
+            defaultValue={String(SAMPLE.longitude)}
+          />
+        </div>
+      </Form>
+      {isSent && <RemoveTest key={deviceId} deviceId={deviceId} onRemoved={() => setSent(false)} />}
+    </>
+  )
+}
+
+/** Erases the device, as long as nothing but the test report has made it. */
+function RemoveTest({ deviceId, onRemoved }: { deviceId: string; onRemoved: () => void }) {
+  const remove = useAction(async () => {
+    const path = { deviceId }
+    const { reportCount } = await api.get('/devices/{deviceId}', { path })
+    if (reportCount > 1) throw new Error('The device itself has reported: erase it on its own page')
+    await api.delete('/devices/{deviceId}', { path })
+    toast('The test report is removed.')
+    onRemoved()
+  })
+  return (
+    <>
+      <div class="row">
+        <button type="button" disabled={remove.isRunning} onClick={remove.run}>
+          Remove the test report
+        </button>
       </div>
-    </Form>
+      {remove.failure !== undefined && <FailedLine failure={remove.failure} />}
+    </>
   )
 }
 

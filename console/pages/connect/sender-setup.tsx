@@ -1,45 +1,25 @@
 import type { Guide, Setup } from '../../guides/guide.ts'
-import { GUIDES } from '../../guides/guides.ts'
 import { Loading } from '../../ui/states.tsx'
 import { GuideView } from './guide-view.tsx'
 import { handoffUrl } from './handoff.ts'
 import { QrCode } from './qr-code.tsx'
 
-/** Lets the operator choose a sender, and shows how to set it up. */
+/** How to set the sender up. */
 export function SenderSetup({
   setup,
   sender,
   guide,
-  choose,
   secret,
 }: {
   setup: Setup
   sender: string
   /** The guide of that sender; undefined while it is loading. */
   guide: Guide | undefined
-  choose: (sender: string) => void
   /** Undefined if the page does not have the secret (any more): then it shows a placeholder. */
   secret: string | undefined
 }) {
   return (
     <>
-      {GUIDES.map(({ title, guides }) => (
-        <fieldset key={title} class="senders row">
-          <legend>{title}</legend>
-          {guides.map(({ id, name }) => (
-            <label key={id} class="sender">
-              <input
-                type="radio"
-                name="sender"
-                value={id}
-                checked={id === sender}
-                onChange={() => choose(id)}
-              />
-              {name}
-            </label>
-          ))}
-        </fieldset>
-      ))}
       {guide === undefined ? (
         <Loading lines={4} what="Loading the guide" />
       ) : (

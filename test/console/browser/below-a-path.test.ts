@@ -102,8 +102,10 @@ if (program === undefined) process.stderr.write('not tested: the console behind 
     }
 
     /** A key made in the page, on "Connect a device". */
-    async function keyOf(page: Page): Promise<string> {
-      await page.getByRole('button', { name: 'Make a key' }).click()
+    async function keyOf(page: Page, deviceId: string, sender = 'curl'): Promise<string> {
+      await page.getByLabel(sender).check()
+      await page.getByRole('textbox', { name: 'Device id' }).fill(deviceId)
+      await page.getByRole('button', { name: 'Create a key' }).click()
       const secret = page.getByLabel('API key', { exact: true })
       await secret.waitFor()
       return secret.inputValue()
@@ -120,7 +122,7 @@ if (program === undefined) process.stderr.write('not tested: the console behind 
 
     test('every page keeps to the path, opened by a link, by its address and by a reload', async () => {
       const page = await signedIn('/gps/connect')
-      await submit(await keyOf(page), 'van/1')
+      await submit(await keyOf(page, 'van/1'), 'van/1')
       const links = page.getByRole('navigation', { name: 'Console' }).getByRole('link')
       for (const link of await links.all()) {
         await link.click()
@@ -144,9 +146,7 @@ if (program === undefined) process.stderr.write('not tested: the console behind 
 
     test('the address of a guide reports through it', async () => {
       const page = await signedIn('/gps/connect')
-      const key = await keyOf(page)
-      await page.getByRole('textbox', { name: 'Device id' }).fill('phone')
-      await page.getByLabel('OwnTracks (Android)').check()
+      const key = await keyOf(page, 'phone', 'OwnTracks (Android)')
       await page.getByRole('img', { name: 'QR code that sets up OwnTracks' }).waitFor()
       const address = `${host}/gps`
       const url = await page.getByLabel('URL', { exact: true }).textContent()
@@ -175,12 +175,12 @@ if (program === undefined) process.stderr.write('not tested: the console behind 
 
     test('a share link leads through it', async () => {
       const page = await signedIn('/gps/connect')
-      await submit(await keyOf(page), 'shared')
+      await submit(await keyOf(page, 'shared'), 'shared')
       await page.goto(`${host}/gps/shares?device=shared`)
       await page.getByRole('textbox', { name: 'Name' }).fill('Delivery')
-      await page.getByRole('button', { name: 'Make the link' }).click()
+      await page.getByRole('button', { name: 'Create the link' }).click()
       const link = await page
-        .getByRole('dialog', { name: 'The link is made' })
+        .getByRole('dialog', { name: 'The link is created' })
         .getByRole('textbox', { name: 'Link' })
         .inputValue()
       expect(link).toMatch(`${host}/gps/share#gpsshare_`)

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import type { Example, Guide } from '../../../console/guides/guide.ts'
 import { GUIDES } from '../../../console/guides/guides.ts'
 import { OWNTRACKS_ANDROID } from '../../../console/guides/owntracks.ts'
+import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
 import { chooseAction, consoleSuite, deviceRow } from './console-harness.ts'
 
@@ -23,10 +24,13 @@ const MARKUP = '<img src=x onerror=alert(1)>'
 describeConsole('connecting a device', () => {
   const suite = consoleSuite()
 
-  async function connecting(): Promise<Page> {
+  /** A page with a device, its name and its key. */
+  async function connecting(deviceId: string, sender = 'curl'): Promise<Page> {
     const page = await suite.signedIn()
     await link(page, 'Connect a device').click()
-    await page.getByRole('button', { name: 'Make a key' }).click()
+    await page.getByLabel(sender, { exact: true }).check()
+    await page.getByRole('textbox', { name: 'Device id' }).fill(deviceId)
+    await page.getByRole('button', { name: 'Create a key' }).click()
     await secretOf(page)
     return page
   }
@@ -44,8 +48,7 @@ describeConsole('connecting a device', () => {
     })
 
   test('goes from signing in to a tick, and from there to the device on the map', async () => {
-    const page = await connecting()
-    await page.getByRole('textbox', { name: 'Device id' }).fill('first van')
+    const page = await connecting('first van')
     await page.getByRole('button', { name: 'Send a test report' }).click()
     await arrival(page).getByText('arrived').waitFor()
     await arrival(page).getByRole('link', { name: 'map' }).click()
@@ -53,8 +56,7 @@ describeConsole('connecting a device', () => {
   })
 
   test('what is copied from the page is what a device needs', async () => {
-    const page = await connecting()
-    await page.getByRole('textbox', { name: 'Device id' }).fill('copied')
+    const page = await connecting('copied')
     const key = await secretOf(page)
     const command = await page.getByLabel('Command', { exact: true }).textContent()
     expect(command).toContain(`${suite.ingestUrl}/api/v1/gps/submit`)
@@ -65,8 +67,7 @@ describeConsole('connecting a device', () => {
   })
 
   test('its history comes in by a command under the id that it reports with', async () => {
-    const page = await connecting()
-    await page.getByRole('textbox', { name: 'Device id' }).fill("jane's")
+    const page = await connecting("jane's")
     await page.getByText('Bring in its history').click()
     const command = await page.getByLabel('Import', { exact: true }).textContent()
     const { origin } = new URL(suite.ingestUrl)
@@ -74,10 +75,9 @@ describeConsole('connecting a device', () => {
   })
 
   test('an app is set up by its link or by hand, and the page waits for it under its own id', async () => {
-    const page = await connecting()
+    const page = await connecting('phone 1', 'OwnTracks (Android)')
     const key = await secretOf(page)
-    await page.getByRole('textbox', { name: 'Device id' }).fill('phone 1')
-    await page.getByLabel('OwnTracks (Android)').check()
+    await page.getByText('It reports as').getByText('owntracks/phone 1').waitFor()
     await page.getByRole('img', { name: 'QR code that sets up OwnTracks' }).waitFor()
     const href = await page.getByRole('link', { name: 'set up OwnTracks' }).getAttribute('href')
     const { url } = configurationIn(href ?? '')
@@ -101,7 +101,7 @@ describeConsole('connecting a device', () => {
   })
 
   test('every guide is shown with the address and the key, and what to do when nothing arrives', async () => {
-    const page = await connecting()
+    const page = await connecting('any')
     const key = await secretOf(page)
     for (const { name } of GUIDES.flatMap(({ guides }) => guides)) {
       await page.getByLabel(name, { exact: true }).check()
@@ -125,7 +125,7 @@ describeConsole('connecting a device', () => {
   })
 
   test('a refused report says why within two seconds, and a good one after it arrives', async () => {
-    const page = await connecting()
+    const page = await connecting(MARKUP)
     const key = await secretOf(page)
     await arrival(page).getByText('Waiting').waitFor()
     const sentAt = Date.now()
@@ -135,23 +135,67 @@ describeConsole('connecting a device', () => {
     await arrival(page).getByText('What was sent').click()
     await arrival(page).getByText(MARKUP).waitFor()
     await submit(key, { deviceId: 'another id', latitude: 1, longitude: 2 })
-    await arrival(page).getByText('another id has arrived').waitFor()
+    await arrival(page).getByText('It calls itself another id').waitFor()
     await arrival(page).getByRole('button', { name: 'Yes' }).click()
     expect(await page.getByRole('textbox', { name: 'Device id' }).inputValue()).toBe('another id')
+    await page.getByRole('button', { name: 'Use it for another id' }).click()
+    await page.getByText('It may send reports of another id only').waitFor()
+    await eventually(async () => {
+      const { status } = await submit(key, { deviceId: 'another id', latitude: 1, longitude: 2 })
+      return status === 200
+    })
+    await arrival(page).getByText('another id has arrived').waitFor()
+  })
+
+  test('a phone is connected with four clicks and the scan of its code', async () => {
+    const page = await suite.signedIn()
+    await link(page, 'Connect a device').click()
+    await page.getByLabel('OwnTracks (iOS)').click()
+    await page.getByRole('textbox', { name: 'Device id' }).click()
+    await page.keyboard.type('phone of anna')
+    await page.getByRole('button', { name: 'Create a key' }).click()
+    await page
+      .getByRole('link', { name: 'set up OwnTracks' })
+      .or(page.getByRole('img'))
+      .first()
+      .waitFor()
+    await page.getByText('It may send reports of owntracks/phone of anna only').waitFor()
+  })
+
+  test('another name for the device makes no second key', async () => {
+    const page = await connecting('one name')
+    const key = await secretOf(page)
+    await page.getByRole('textbox', { name: 'Device id' }).fill('other name')
+    expect(await page.getByRole('button', { name: 'Create a key' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Use it for other name' }).click()
+    await page.getByText('It may send reports of other name only').waitFor()
+    expect(await secretOf(page)).toBe(key)
+    await page.getByRole('button', { name: 'Connect another' }).click()
+    expect(await page.getByRole('textbox', { name: 'Device id' }).inputValue()).toBe('')
+    await page.getByRole('button', { name: 'Create a key' }).click()
+    await page.getByRole('alert').getByText('Name the device first').waitFor()
+  })
+
+  test('a test report says that it makes a device, and can be removed', async () => {
+    const page = await connecting('only tried')
+    await page.getByText('It puts only tried on the map').waitFor()
+    await page.getByRole('button', { name: 'Send a test report' }).click()
+    await arrival(page).getByText('arrived').waitFor()
+    await page.getByRole('button', { name: 'Remove the test report' }).click()
+    await page.getByRole('status').getByText('is removed').waitFor()
+    expect((await suite.call('GET', '/devices/only%20tried')).status).toBe(404)
   })
 
   test('a test report that is refused says why', async () => {
-    const page = await connecting()
+    const page = await connecting('refused')
     await page.getByRole('textbox', { name: 'Latitude' }).fill('north')
     await page.getByRole('button', { name: 'Send a test report' }).click()
     await arrival(page).getByText('Latitude must be').waitFor()
   })
 
   test('coming back finds everything but the secret, and pasting it goes on', async () => {
-    const page = await connecting()
+    const page = await connecting('left alone', 'Python')
     const key = await secretOf(page)
-    await page.getByRole('textbox', { name: 'Device id' }).fill('left alone')
-    await page.getByLabel('Python', { exact: true }).check()
     await link(page, 'Keys').click()
     await page.getByRole('heading', { name: 'Keys' }).waitFor()
     await link(page, 'Connect a device').click()
@@ -162,7 +206,7 @@ describeConsole('connecting a device', () => {
     const kept = await page.evaluate('JSON.stringify([localStorage, sessionStorage, location])')
     expect(kept).not.toContain(key)
 
-    await page.getByText('Use one that is there').click()
+    await page.getByText('Use an existing key').click()
     await page.getByLabel('Its secret').fill('gps_wrong')
     await page.getByRole('button', { name: 'Use it' }).click()
     await page.getByRole('alert').waitFor()
@@ -188,14 +232,15 @@ describeConsole('connecting a device', () => {
     const foreign = await (await suite.open()).newPage()
     await foreign.goto(`${suite.url}/connect`)
     await suite.fillSignIn(foreign, admin.password, admin.email)
-    await foreign.getByRole('button', { name: 'Make a key' }).click()
+    await foreign.getByRole('textbox', { name: 'Device id' }).fill('truck-7')
+    await foreign.getByRole('button', { name: 'Create a key' }).click()
     const key = await secretOf(foreign)
 
     const page = await suite.signedIn(`/connect#key=${key}&device=truck-7&sender=gpslogger`)
     await page.getByRole('alert').getByText('It is no key of your account').waitFor()
     expect(page.url()).toBe(`${suite.url}/connect`)
     expect(await page.getByRole('main').innerHTML()).not.toContain(key)
-    expect(await page.getByRole('textbox', { name: 'Device id' }).inputValue()).toBe('my-device')
+    expect(await page.getByRole('textbox', { name: 'Device id' }).inputValue()).toBe('')
     await page.getByRole('button', { name: 'Use it all the same' }).click()
     expect(await secretOf(page)).toBe(key)
     expect(await page.getByRole('textbox', { name: 'Device id' }).inputValue()).toBe('truck-7')
@@ -203,7 +248,9 @@ describeConsole('connecting a device', () => {
 
   test('what has arrived stays so when the session is renewed, and few calls ask for it', async () => {
     const page = await suite.signedIn('/connect')
-    await arrival(page).getByText('Waiting').waitFor()
+    await page.getByLabel('curl').check()
+    await page.getByRole('textbox', { name: 'Device id' }).fill('my-device')
+    await arrival(page).getByText('my-device').waitFor()
     let calls = 0
     page.on('request', (request) => (calls += request.url().includes('/api/v1/') ? 1 : 0))
     await suite.report({ deviceId: 'my-device', latitude: 1, longitude: 2 })
@@ -227,7 +274,7 @@ describeConsole('connecting a device', () => {
     const page = await suite.signedIn('/keys')
     await page.getByRole('button', { name: 'New key' }).click()
     await page.getByRole('textbox', { name: 'Name' }).fill('Announced')
-    await page.getByRole('button', { name: 'Make the key' }).click()
+    await page.getByRole('button', { name: 'Create the key' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Copy' }).first().click()
     await dialog
@@ -242,7 +289,7 @@ describeConsole('connecting a device', () => {
     const page = await suite.signedIn('/keys')
     await page.getByRole('button', { name: 'New key' }).click()
     await page.getByRole('textbox', { name: 'Name' }).fill(MARKUP)
-    await page.getByRole('button', { name: 'Make the key' }).click()
+    await page.getByRole('button', { name: 'Create the key' }).click()
     const key = await secretOf(page)
     await page.getByRole('button', { name: 'I have it' }).click()
     const row = page.getByRole('row').filter({ hasText: MARKUP })
@@ -255,7 +302,7 @@ describeConsole('connecting a device', () => {
 
     await page.getByRole('button', { name: 'Which key is this?' }).click()
     await page.getByLabel('Secret', { exact: true }).fill(key)
-    await page.getByRole('button', { name: 'Look' }).click()
+    await page.getByRole('button', { name: 'Find' }).click()
     await page.getByRole('dialog').getByText(MARKUP).waitFor()
     await page.keyboard.press('Escape')
 
@@ -327,7 +374,7 @@ describeConsole('connecting a device', () => {
     expect(await page.getByRole('main').getByRole('button').count()).toBe(0)
     await link(page, 'Connect a device').click()
     await page.getByText('Ask one for the secret').waitFor()
-    expect(await page.getByRole('button', { name: /Make a key|Send a test/ }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: /Create a key|Send a test/ }).count()).toBe(0)
     for (const name of ['Operators', 'Accounts', 'Audit']) {
       expect(await link(page, name).count()).toBe(0)
     }

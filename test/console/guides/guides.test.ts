@@ -45,7 +45,7 @@ describe('the guides', () => {
       expect(await load()).toMatchObject({ id, name })
       expect(guideOf(id).name).toBe(name)
     }
-    expect(guideOf('none').id).toBe('curl')
+    expect(guideOf('none').id).toBe('owntracks-android')
   })
 
   test('the guides hold key and address filled in, and every backtick has its other', () => {
