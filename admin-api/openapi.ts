@@ -10,6 +10,7 @@ import { successEnvelope } from '../runtime/openapi/envelope.ts'
 import { isRequired, jsonSchemaOf, objectSchemaOf } from '../runtime/openapi/json-schema.ts'
 import { SERVICE_CALLS, SERVICE_TAG } from '../runtime/service-routes.ts'
 import type { AdminRoute, JsonSchema } from './http/admin-route.ts'
+import { rolesFrom } from './http/rights.ts'
 import { schemasOf, type Rules } from './http/rule.ts'
 import { operationIdOf } from './operation-id.ts'
 
@@ -186,6 +187,7 @@ function securityOf({ needs }: AdminRoute): string[] {
     case 'platform':
       return ['session']
     case 'viewer':
+    case 'dispatcher':
     case 'admin':
       return ['apiKey', 'session']
   }
@@ -204,8 +206,11 @@ function needed(route: AdminRoute): string {
     case 'platform':
       return 'For operators of the platform who have signed in, not for API keys.'
     case 'viewer':
+    case 'dispatcher':
     case 'admin': {
-      const operator = route.needs === 'viewer' ? 'any operator' : 'operators with the role admin'
+      const roles = rolesFrom(route.needs).join(' or ')
+      const operator =
+        route.needs === 'viewer' ? 'any operator' : `operators with the role ${roles}`
       const scopes = route.scope === undefined ? '`admin`' : `\`${route.scope}\` or \`admin\``
       return `For ${operator}, and for API keys with the scope ${scopes}.`
     }

@@ -115,7 +115,8 @@ export interface Keys {
   touchKeys(usedAt: ReadonlyMap<string, number>): Promise<void>
 }
 
-export const ROLES = ['admin', 'viewer'] as const
+/** Each role may do all that those before it may. */
+export const ROLES = ['viewer', 'dispatcher', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
 export type Operator = {

@@ -20,6 +20,7 @@ import { DEFAULT_LIMIT, limitParameter, PAGE_PARAMETERS } from '../http/query.ts
 import { recordAction } from '../http/record-action.ts'
 import { requireChange } from '../http/require-change.ts'
 import { nameRule } from '../http/name-rule.ts'
+import { requireRight } from '../http/rights.ts'
 import { flag, numberBetween, type InputOf } from '../http/rule.ts'
 import { isoTime, POSITION, positionView, TIME } from '../http/views.ts'
 import { LABELS, labelsRule } from './label-rules.ts'
@@ -45,7 +46,7 @@ const LIST_PARAMETERS = {
 }
 
 const CHANGE_DESCRIPTION = `
-\`labels\` replaces all labels of the device; \`[]\` removes them. A disabled device that is gone because
+\`disabled\` needs the role admin. \`labels\` replaces all labels of the device; \`[]\` removes them. A disabled device that is gone because
 it has not been seen for as long as records are kept can still be enabled again.
 `.trim()
 
@@ -106,6 +107,7 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
     { body: change }: Input<object, InputOf<typeof CHANGES>>,
   ): Promise<void> {
     requireChange(change, CHANGES)
+    if (change.disabled !== undefined) requireRight(caller, { needs: 'admin', what: 'disabled' })
     const { accountId } = caller
     const deviceId = pathParameter(ctx, 'deviceId')
     const found = await requireKnownDevice(store, caller, deviceId)
@@ -167,7 +169,7 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
       path: '/devices/:deviceId',
       summary: 'Names and labels a device, disables it, says how often it reports',
       description: CHANGE_DESCRIPTION,
-      needs: 'admin',
+      needs: 'dispatcher',
       body: CHANGES,
       bodyExample: { name: 'Ferry', expectedIntervalSeconds: 60, labels: ['night shift'] },
       answer: { data: CHANGED_DEVICE },

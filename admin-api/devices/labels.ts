@@ -82,7 +82,7 @@ export function labelRoutes({ store, clock }: { store: Store; clock: Clock }): A
       path: '/devices/labels',
       summary: 'Adds labels to many devices, and removes others',
       description: CHANGE_DESCRIPTION,
-      needs: 'admin',
+      needs: 'dispatcher',
       body: CHANGE,
       bodyExample: { deviceIds: ['van-07', 'van-08'], add: ['night shift'], remove: ['spare'] },
       bodyLimitBytes: 1024 * 1024,

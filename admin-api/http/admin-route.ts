@@ -1,7 +1,7 @@
 import type { HttpContext, HttpState } from '../../runtime/http.ts'
 import { invalidParams, type ErrorIdentifier } from '../../runtime/errors.ts'
 import type { JsonSchema } from '../../runtime/openapi/json-schema.ts'
-import type { Scope } from '../../store/back-office.ts'
+import type { Role, Scope } from '../../store/back-office.ts'
 import type { Caller, OperatorCaller } from './caller.ts'
 import type { InputOf, Rules } from './rule.ts'
 import type { ShareCaller } from './share-callers.ts'
@@ -18,7 +18,7 @@ export type Input<Query extends object = InputOf<Rules>, Body extends object = I
 
 /**
  * One call of the admin API: its description, input, answers, and required access. The OpenAPI
- * document is generated from it. `viewer` and `admin` are operators' roles; `platform` is an
+ * document is generated from it. `viewer`, `dispatcher` and `admin` are the least role of an operator; `platform` is an
  * operator with access to every account; an API key needs the scope `admin`, or `scope` where the
  * call names a narrower one. `session`, `admin session` and `platform` are for operators only: a
  * leaked key must not create sign-ins that outlive it. `share` is for the token of a share alone.
@@ -75,7 +75,7 @@ export type AdminRoute<Query extends Rules = Rules, Body extends Rules = Rules> 
       ) => Promise<void>
     }
   | {
-      readonly needs: 'viewer' | 'admin'
+      readonly needs: Role
       readonly scope?: Scope
       readonly handle: (
         ctx: AdminContext,

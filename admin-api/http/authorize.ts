@@ -4,16 +4,16 @@ import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import type { HttpMiddleware } from '../../runtime/http.ts'
 import type { Logger } from '../../runtime/logger.ts'
-import type { Scope } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
 import type { AdminContext, AdminRoute, Input } from './admin-route.ts'
 import { readBody } from './body.ts'
 import type { CallerLimits } from './caller-limits.ts'
 import { compressAnswer } from './compress.ts'
-import { callerId, identifyCaller, type Caller, type OperatorCaller } from './caller.ts'
+import { callerId, identifyCaller, type Caller } from './caller.ts'
 import type { LookUp } from './known-secrets.ts'
 import { onceAnswered } from './once-answered.ts'
 import { readQuery } from './query.ts'
+import { requireOperator, requirePlatform, requireRight, requireRole } from './rights.ts'
 import type { ShareCaller } from './share-callers.ts'
 
 /** Checks that the caller may use a route before reading anything else of the request. */
@@ -71,10 +71,11 @@ export function authorized(
       case 'platform': {
         const operator = requireOperator(caller)
         if (route.needs === 'platform') requirePlatform(operator)
-        if (route.needs === 'admin session') requireAdmin(operator)
+        if (route.needs === 'admin session') requireRole(operator, 'admin')
         return route.handle(ctx, operator, await input(ctx))
       }
       case 'viewer':
+      case 'dispatcher':
       case 'admin':
         requireRight(caller, route)
         return route.handle(ctx, caller, await input(ctx))
@@ -98,43 +99,4 @@ function requireOwnPage(ctx: AdminContext): void {
   if (ctx.method === 'GET' || ctx.method === 'HEAD') return
   if (ctx.get('x-requested-with') === 'console') return
   throw new ApiError('FORBIDDEN', 'send the header X-Requested-With: console with this request')
-}
-
-function requireOperator(caller: Caller): OperatorCaller {
-  if (caller.kind === 'operator') return caller
-  throw new ApiError('FORBIDDEN', 'this call is for operators who have signed in, not for keys')
-}
-
-function requirePlatform({ operator }: OperatorCaller): void {
-  if (operator.platform) return
-  throw new ApiError('FORBIDDEN', 'this call is for operators of the platform')
-}
-
-function requireAdmin({ operator }: OperatorCaller): void {
-  if (operator.role === 'admin') return
-  throw new ApiError('FORBIDDEN', 'this call needs the role admin')
-}
-
-/** @throws {ApiError} 403 unless the caller's role or scopes cover this. */
-export function requireRight(
-  caller: Caller,
-  { needs, scope }: { readonly needs: 'viewer' | 'admin'; readonly scope?: Scope },
-): void {
-  if (caller.kind === 'operator') {
-    return needs === 'viewer' ? undefined : requireAdmin(caller)
-  }
-  const { scopes, deviceIds } = caller.key
-  if (scope !== undefined && (scopes.includes('admin') || scopes.includes(scope))) return
-  if (scopes.includes('admin')) {
-    if (deviceIds === undefined) return
-    // Older keys may be both admin and bound: for anything but reading, the list would not be
-    // enforced.
-    throw new ApiError('FORBIDDEN', 'this API key is bound to devices: it only reads them')
-  }
-  const lacking = scope ?? 'admin'
-  throw new ApiError('FORBIDDEN', `this API key lacks the scope ${lacking}`, {
-    headers: {
-      'WWW-Authenticate': `Bearer realm="gps", error="insufficient_scope", scope="${lacking}"`,
-    },
-  })
 }

@@ -17,15 +17,20 @@ export function documentOf({
   id,
   accountId,
   email,
+  role,
   passwordHash,
   createdAt,
 }: Operator): OperatorDocument {
-  return { id, accountId, email, emailLowerCase: email.toLowerCase(), passwordHash, createdAt }
+  const emailLowerCase = email.toLowerCase()
+  const document = { id, accountId, email, emailLowerCase, passwordHash, createdAt }
+  return role === 'dispatcher' ? { ...document, dispatcher: true } : document
 }
 
 export function operatorOf(
-  { id, accountId, email, passwordHash, createdAt }: OperatorDocument,
+  { id, accountId, email, dispatcher, passwordHash, createdAt }: OperatorDocument,
   rights: (operatorId: string) => Rights,
 ): Operator {
-  return { id, accountId, email, passwordHash, createdAt, ...rights(id) }
+  const { isAdmin, platform } = rights(id)
+  const role = isAdmin ? 'admin' : dispatcher === true ? 'dispatcher' : 'viewer'
+  return { id, accountId, email, role, platform, passwordHash, createdAt }
 }

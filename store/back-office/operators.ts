@@ -76,12 +76,15 @@ export function operatorsOf({ accounts, operators, sessions, rights }: Sources):
     async changeOperator({ accountId, operatorId, role, platform, passwordHash }) {
       const before = await find(accountId, operatorId)
       if (before === undefined) return undefined
-      const lost = { admin: role === 'viewer', platform: platform === false }
+      const lost = { admin: role !== undefined && role !== 'admin', platform: platform === false }
       const kept = await rights.take(before, lost)
       if (kept !== undefined) return kept
-      const after = await changed(operators, operatorId, (operator) => ({
+      const after = await changed(operators, operatorId, ({ dispatcher, ...operator }) => ({
         ...operator,
         passwordHash: passwordHash ?? operator.passwordHash,
+        ...((role ?? (dispatcher && 'dispatcher')) === 'dispatcher' && {
+          dispatcher: true as const,
+        }),
       }))
       if (after === undefined) return undefined
       await rights.give(after, { ...(role && { role }), ...(platform && { platform }) })
@@ -104,7 +107,7 @@ export function operatorsOf({ accounts, operators, sessions, rights }: Sources):
   }
 }
 
-/** False if the e-mail is taken. Rights come last: a crash in between leaves a viewer. */
+/** False if the e-mail is taken. Rights come last: a crash in between leaves no admin. */
 export async function addOperator(
   { accounts, operators, rights }: Omit<Sources, 'sessions'>,
   operator: Operator,

@@ -3,7 +3,7 @@ import type { Documents } from '../documents.ts'
 import { changed, untilDone } from './changing.ts'
 import type { AccountDocument, OperatorDocument, ServiceDocument } from './kinds.ts'
 
-export type Rights = Pick<Operator, 'role' | 'platform'>
+export type Rights = { readonly isAdmin: boolean; readonly platform: boolean }
 
 const SERVICE_ID = 'service'
 
@@ -101,7 +101,7 @@ export function rightsOf({
      */
     async give(
       { id, accountId }: Pick<Operator, 'id' | 'accountId'>,
-      { role, platform }: Partial<Rights>,
+      { role, platform }: Partial<Pick<Operator, 'role' | 'platform'>>,
     ): Promise<void> {
       if (platform === true) await appoint(platformList, id)
       if (role === 'admin') await appoint(admins(accountId), id)
@@ -140,7 +140,7 @@ function rightsIn(
   const admins = new Set(account?.admins)
   const platform = new Set(service?.platform)
   return (operatorId) => ({
-    role: admins.has(operatorId) ? 'admin' : 'viewer',
+    isAdmin: admins.has(operatorId),
     platform: platform.has(operatorId),
   })
 }

@@ -109,14 +109,14 @@ export const EXPECTED: Record<string, Expected> = {
     stranger: 404,
   },
   'PATCH /devices/:deviceId': {
-    needs: 'admin',
+    needs: 'dispatcher',
     path: '/devices/device-of-acc-1',
     body: { name: 'Tug' },
     stranger: 404,
   },
   'GET /labels': { needs: 'viewer', scope: 'devices:read', stranger: 200 },
   'POST /devices/labels': {
-    needs: 'admin',
+    needs: 'dispatcher',
     // The answer names devices as the request does.
     body: { deviceIds: ['labelled'], add: ['label-of-acc-1'] },
     before: (harness) => harness.project({ deviceId: 'labelled' }),
@@ -160,14 +160,14 @@ export const EXPECTED: Record<string, Expected> = {
     stranger: 404,
   },
   'POST /shares': {
-    needs: 'admin',
+    needs: 'dispatcher',
     body: { name: 'Tugs', deviceIds: ['device-of-acc-1'], expiresAt: new Date(T0 + 7_200_000) },
     status: 201,
     stranger: 400,
   },
-  'GET /shares': { needs: 'admin', stranger: 200 },
+  'GET /shares': { needs: 'dispatcher', stranger: 200 },
   'DELETE /shares/:id': {
-    needs: 'admin',
+    needs: 'dispatcher',
     path: '/shares/share-of-acc-1',
     before: createShare,
     stranger: 404,

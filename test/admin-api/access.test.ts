@@ -12,6 +12,7 @@ import { bearer, startAdmin, type AdminHarness } from './admin-harness.ts'
 
 const platforms = { harness: {} as AdminHarness }
 const admins = { harness: {} as AdminHarness }
+const dispatchers = { harness: {} as AdminHarness }
 const viewers = { harness: {} as AdminHarness }
 const strangers = { harness: {} as AdminHarness }
 
@@ -19,9 +20,10 @@ const strangers = { harness: {} as AdminHarness }
 beforeAll(async () => {
   platforms.harness = await startAdmin({ operator: { platform: true } })
   admins.harness = await startAdmin()
+  dispatchers.harness = await startAdmin({ operator: { role: 'dispatcher' } })
   viewers.harness = await startAdmin({ operator: { role: 'viewer' } })
   strangers.harness = await startAdmin({ operator: { accountId: 'acc-2' } })
-  for (const { harness } of [platforms, admins, viewers, strangers]) {
+  for (const { harness } of [platforms, admins, dispatchers, viewers, strangers]) {
     await harness.createKey({ id: 'key-of-acc-1' })
     await harness.createKey({ id: 'rotated-of-acc-1' })
     await harness.project({ deviceId: 'device-of-acc-1', recordId: '01KDVN9C00ACCESS0000000001' })
@@ -94,7 +96,7 @@ describe.each(withoutShares)('%s', (call, expected) => {
   const open = needs === 'nobody'
   /** A caller entitled to make the call. */
   const entitled = needs === 'platform' ? platforms : admins
-  const isForKeys = needs === 'viewer' || needs === 'admin'
+  const isForKeys = needs === 'viewer' || needs === 'dispatcher' || needs === 'admin'
   const changing = method !== 'GET'
 
   async function ask(harness: AdminHarness, headers: Record<string, string>, query = '') {
@@ -180,6 +182,19 @@ describe.each(withoutShares)('%s', (call, expected) => {
     const answer = await ask(viewers.harness, await viewers.harness.createSession())
     const forAll = open || needs === 'viewer' || needs === 'session'
     expect(answer.status).toBe(forAll ? ok : 403)
+    if (needs === 'dispatcher' || needs === 'admin' || needs === 'admin session') {
+      const roles = needs === 'dispatcher' ? 'dispatcher or admin' : 'admin'
+      expect(answer.body.message).toBe(`this call needs the role ${roles}; yours is viewer`)
+    }
+  })
+
+  test('a dispatcher', async () => {
+    const answer = await ask(dispatchers.harness, await dispatchers.harness.createSession())
+    const isForThem = ['nobody', 'session', 'viewer', 'dispatcher'].includes(needs)
+    expect(answer.status).toBe(isForThem ? ok : 403)
+    if (needs === 'admin' || needs === 'admin session') {
+      expect(answer.body.message).toBe('this call needs the role admin; yours is dispatcher')
+    }
   })
 
   test('an operator of the platform, and a key of such a one’s account', async () => {

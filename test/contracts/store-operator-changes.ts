@@ -46,6 +46,35 @@ export function operatorChangesContract({ promise, alone, shared }: StoreSuite):
     expect(page).toEqual(others)
   })
 
+  promise('an operator goes from any role to any other', async () => {
+    const accountId = await newAccount()
+    await add(accountId)
+    const { id: operatorId } = await add(accountId, { role: 'dispatcher' })
+    const role = async () => (await shared.store.findOperator({ accountId, operatorId }))?.role
+    expect(await role()).toBe('dispatcher')
+    for (const next of [
+      'viewer',
+      'dispatcher',
+      'admin',
+      'dispatcher',
+      'viewer',
+      'admin',
+    ] as const) {
+      const changed = await shared.store.changeOperator({ accountId, operatorId, role: next })
+      expect(changed).toMatchObject({ role: next })
+      await shared.store.changeOperator({ accountId, operatorId, passwordHash: 'scrypt$z' })
+      expect(await role()).toBe(next)
+    }
+  })
+
+  promise('the last admin does not become a dispatcher', async () => {
+    const accountId = await newAccount()
+    const { id: operatorId } = await add(accountId)
+    const change = { accountId, operatorId, role: 'dispatcher' } as const
+    expect(await shared.store.changeOperator(change)).toBe('last admin')
+    expect((await shared.store.findOperator({ accountId, operatorId }))?.role).toBe('admin')
+  })
+
   promise('what is named of an operator changes, the rest stays', async () => {
     const accountId = await newAccount()
     await add(accountId)

@@ -4,6 +4,7 @@ import { ApiFailure, faultAt } from '../../core/failure.ts'
 import type { ApiDevice } from '../../core/live-device.ts'
 import { markChanged } from '../../live/announce-changes.ts'
 import { fleet } from '../../live/live.ts'
+import { may } from '../../live/rights.ts'
 import { toast } from '../../ui/announcer.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { Field } from '../../ui/form.tsx'
@@ -57,17 +58,21 @@ export function SettingsMenu({ device, onChange }: { device: ApiDevice; onChange
               >
                 Edit
               </button>
-              <button type="button" disabled={toggle.isRunning} onClick={toggle.run}>
-                {disabled ? 'Enable' : 'Disable'}
-              </button>
-              <button
-                type="button"
-                class="danger"
-                popovertarget={id}
-                onClick={() => open((props) => <EraseDevice device={device} {...props} />)}
-              >
-                Erase …
-              </button>
+              {may('devices.disable') && (
+                <>
+                  <button type="button" disabled={toggle.isRunning} onClick={toggle.run}>
+                    {disabled ? 'Enable' : 'Disable'}
+                  </button>
+                  <button
+                    type="button"
+                    class="danger"
+                    popovertarget={id}
+                    onClick={() => open((props) => <EraseDevice device={device} {...props} />)}
+                  >
+                    Erase …
+                  </button>
+                </>
+              )}
             </div>
           </>
         )}

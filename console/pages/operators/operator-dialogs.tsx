@@ -1,10 +1,11 @@
 import { api } from '../../api/client.ts'
+import { ROLES } from '../../core/rights.ts'
 import { may } from '../../live/rights.ts'
 import { Field } from '../../ui/form.tsx'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { SelectField } from '../../ui/select-field.tsx'
-import { roleName, ROLES, type Operator } from './operator-words.ts'
+import { roleName, type Operator } from './operator-words.ts'
 
 export function NewOperator(props: DialogProps) {
   return (

@@ -1,8 +1,7 @@
 import type { components } from '../../api/schema.ts'
+import { ROLES } from '../../core/rights.ts'
 
 export type Operator = components['schemas']['Operator']
-
-export const ROLES: readonly string[] = ['viewer', 'admin']
 
 /** `Viewer`; a role unknown to this console keeps the API's name. */
 export function roleName(role: string): string {

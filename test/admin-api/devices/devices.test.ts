@@ -129,6 +129,22 @@ test.each([1, 31_622_400])(
   },
 )
 
+test('a dispatcher names, labels and times a device, and only an admin disables it', async () => {
+  const { id } = await harness.createOperator({ role: 'dispatcher' })
+  const dispatcher = await harness.createSession(id)
+  const change = (body: object) =>
+    harness.api('PATCH', path('truck'), { headers: dispatcher, body })
+  const said = { name: 'Truck 1', labels: ['red'], expectedIntervalSeconds: 60 }
+  expect((await change(said)).body.data).toMatchObject(said)
+  for (const body of [{ disabled: true }, { name: 'Truck 2', disabled: false }]) {
+    const refused = await change(body)
+    expect(refused.status).toBe(403)
+    expect(refused.body.message).toBe('disabled needs the role admin; yours is dispatcher')
+  }
+  const device = await harness.api('GET', path('truck'), { headers })
+  expect(device.body.data).toMatchObject({ name: 'Truck 1', disabled: false })
+})
+
 test('changing a device leaves all other devices unchanged', async () => {
   await harness.api('PATCH', path('%'), { headers, body: { disabled: true } })
   const { body } = await harness.api('GET', '/devices', { headers })

@@ -1,0 +1,56 @@
+import { ApiError } from '../../runtime/errors.ts'
+import { ROLES, type Role, type Scope } from '../../store/back-office.ts'
+import type { Caller, OperatorCaller } from './caller.ts'
+
+/** What a caller needs: at least this role, or as a key the scope `admin` or this one. */
+type Needed = {
+  readonly needs: Role
+  readonly scope?: Scope
+  /** What it is needed for, in the error; by default the call. */
+  readonly what?: string
+}
+
+/** The roles that may do what needs at least this one. */
+export function rolesFrom(needed: Role): readonly Role[] {
+  return ROLES.slice(ROLES.indexOf(needed))
+}
+
+/** @throws {ApiError} 403 unless the caller's role or scopes cover this. */
+export function requireRight(caller: Caller, { needs, scope, what }: Needed): void {
+  if (caller.kind === 'operator') return requireRole(caller, needs, what)
+  const { scopes, deviceIds } = caller.key
+  if (scope !== undefined && (scopes.includes('admin') || scopes.includes(scope))) return
+  if (scopes.includes('admin')) {
+    if (deviceIds === undefined) return
+    // Older keys may be both admin and bound: for anything but reading, the list would not be
+    // enforced.
+    throw new ApiError('FORBIDDEN', 'this API key is bound to devices: it only reads them')
+  }
+  const lacking = scope ?? 'admin'
+  throw new ApiError('FORBIDDEN', `this API key lacks the scope ${lacking}`, {
+    headers: {
+      'WWW-Authenticate': `Bearer realm="gps", error="insufficient_scope", scope="${lacking}"`,
+    },
+  })
+}
+
+/** @throws {ApiError} 403 that names the roles that may. */
+export function requireRole(
+  { operator: { role } }: OperatorCaller,
+  needed: Role,
+  what = 'this call',
+): void {
+  const roles = rolesFrom(needed)
+  if (roles.includes(role)) return
+  throw new ApiError('FORBIDDEN', `${what} needs the role ${roles.join(' or ')}; yours is ${role}`)
+}
+
+export function requireOperator(caller: Caller): OperatorCaller {
+  if (caller.kind === 'operator') return caller
+  throw new ApiError('FORBIDDEN', 'this call is for operators who have signed in, not for keys')
+}
+
+export function requirePlatform({ operator }: OperatorCaller): void {
+  if (operator.platform) return
+  throw new ApiError('FORBIDDEN', 'this call is for operators of the platform')
+}
