@@ -1,13 +1,9 @@
 import type { MapConfig } from '../runtime/config/console-variables.ts'
 import { succeed } from '../runtime/http.ts'
 import type { AdminContext, AdminRoute, JsonSchema } from './http/admin-route.ts'
+import { mapView, MAPS } from './map-view.ts'
 import { isLoopback, type IngestAddresses } from './ingest-addresses.ts'
 import { objectOf } from '../runtime/openapi/json-schema.ts'
-
-/** The path of a PMTiles file that the service itself provides, by its place among the maps. */
-export function mapFilePath(place: number): string {
-  return `/map/own-${place}.pmtiles`
-}
 
 /** The service settings that the console's pages need. */
 export function consoleRoutes({
@@ -38,18 +34,6 @@ export function consoleRoutes({
   ]
 }
 
-function mapView(map: MapConfig, place: number) {
-  const { name, kind, attribution = null, maxZoom = null, seenBy = null } = map
-  return {
-    name,
-    kind: kind === 'tiles' ? kind : 'pmtiles',
-    url: kind === 'pmtiles file' ? mapFilePath(place) : map.url,
-    attribution,
-    maxZoom,
-    seenBy,
-  }
-}
-
 const CONSOLE: JsonSchema = objectOf(
   {
     ingestUrl: {
@@ -58,29 +42,7 @@ const CONSOLE: JsonSchema = objectOf(
         'Where devices reach the ingest API: `/api/v1/gps/submit` follows. Null where it is not known: INGEST_PUBLIC_URL says it',
     },
     loopback: { type: 'boolean', description: 'Only programs on the same machine reach it' },
-    maps: {
-      type: 'array',
-      description:
-        'Maps to choose from besides the console’s own base map; the first is shown to a new operator, unless it has `seenBy`',
-      items: objectOf(
-        {
-          name: { type: 'string', description: 'Plain text' },
-          kind: { enum: ['tiles', 'pmtiles'], description: 'Raster tiles, or a PMTiles file' },
-          url: {
-            type: 'string',
-            description: 'Of tiles with `{z}`, `{x}` and `{y}`; a path is one of this API',
-          },
-          attribution: { type: ['string', 'null'], description: 'Plain text' },
-          maxZoom: { type: ['integer', 'null'], description: 'Null: as the map itself says' },
-          seenBy: {
-            type: ['string', 'null'],
-            description:
-              'Who sees which area somebody looks at: such a map is loaded only once they have chosen it',
-          },
-        },
-        { title: 'ConsoleMap' },
-      ),
-    },
+    maps: MAPS,
   },
   { title: 'Console' },
 )

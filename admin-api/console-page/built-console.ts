@@ -5,7 +5,7 @@ import {
   type ConsoleConfig,
   type MapConfig,
 } from '../../runtime/config/console-variables.ts'
-import { mapFilePath } from '../console.ts'
+import { mapFilePath } from '../map-view.ts'
 import { pageHeaders } from './page-policy.ts'
 import type { ConsolePage } from './serve-console.ts'
 import { readSite } from './site-files.ts'

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../runtime/clock.ts'
+import type { MapConfig } from '../../runtime/config/console-variables.ts'
 import { succeed } from '../../runtime/http.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Share } from '../../store/back-office.ts'
@@ -7,6 +8,7 @@ import type { Store } from '../../store/store.ts'
 import type { AdminContext, AdminRoute, JsonSchema } from '../http/admin-route.ts'
 import { shareInForce, type ShareCaller } from '../http/share-callers.ts'
 import { isoTime, TIME } from '../http/views.ts'
+import { mapView, MAPS } from '../map-view.ts'
 import type { LiveStreams } from '../stream/live-streams.ts'
 import { SHARED_DEVICE, sharedDevices, sharedNames, sharedPosition } from './shared-devices.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
@@ -21,11 +23,13 @@ export function sharedRoutes({
   clock,
   logger,
   streams,
+  maps,
 }: {
   store: Store
   clock: Clock
   logger: Logger
   streams: LiveStreams
+  maps: readonly MapConfig[]
 }): AdminRoute[] {
   const { shareCheckEveryMs, sharedCheckMs } = streams.options
   const answers = new LRUCache<string, Promise<object>>({
@@ -53,7 +57,10 @@ export function sharedRoutes({
     const { name, expiresAt, trailMinutes } = share
     const now = clock.now()
     const items = await sharedDevices(share, { store, now })
-    return { name, expiresAt: isoTime(expiresAt), trailMinutes, asOf: isoTime(now), items }
+    return {
+      ...{ name, expiresAt: isoTime(expiresAt), trailMinutes, asOf: isoTime(now), items },
+      maps: maps.map(mapView),
+    }
   }
 
   async function follow(ctx: AdminContext, caller: ShareCaller): Promise<void> {
@@ -137,6 +144,7 @@ const SHARED: JsonSchema = objectOf(
     trailMinutes: { type: 'integer' },
     asOf: { ...TIME, description: 'For the ages of the positions' },
     items: { type: 'array', items: SHARED_DEVICE },
+    maps: MAPS,
   },
   { title: 'Shared' },
 )

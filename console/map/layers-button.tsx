@@ -6,7 +6,7 @@ import { offered, showLayer, shownName, WORLD } from './layers.ts'
 /** Chooses what a map shows; `id` is that of the choice, for other buttons that open it. */
 export function LayersButton({ id }: { id: string }) {
   const button = useRef<HTMLButtonElement>(null)
-  const layers = [{ name: WORLD, seenBy: null }, ...offered.value]
+  const layers = [{ name: WORLD, seenBy: null }, ...(offered.value ?? [])]
 
   /** Below the button, whichever way the choice was opened. */
   function place({ currentTarget: { style } }: { currentTarget: HTMLElement }) {

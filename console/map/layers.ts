@@ -20,15 +20,15 @@ type Layer = components['schemas']['ConsoleMap']
 /** What the page calls the base map, which is below every other layer. */
 export const WORLD = 'World (offline)'
 
-/** The layers that the service offers besides the base map. */
-export const offered = signal<readonly Layer[]>([])
+/** The layers that the service offers besides the base map; undefined: not read yet. */
+export const offered = signal<readonly Layer[] | undefined>(undefined)
 
 /** The name of the layer that the operator has chosen; empty: none yet. */
 const chosenName = kept('layer', '', (text) => text)
 
 /** The layer shown above the base map, if any. One that others see is shown only once it is chosen. */
 const shown = computed(() => {
-  const layers = offered.value
+  const layers = offered.value ?? []
   if (chosenName.value === WORLD) return undefined
   const chosen = layers.find(({ name }) => name === chosenName.value)
   return chosen ?? layers.find(({ seenBy }) => seenBy === null)
@@ -49,7 +49,7 @@ export function showLayer(name: string): void {
 
 /** Keeps the chosen layer on the map until it is closed; if one of its tiles fails, the world shows. */
 export function addChosenLayer(map: OlMap, closing: AbortSignal): void {
-  if (offered.peek().length === 0) {
+  if (offered.peek() === undefined) {
     api
       .get('/console', { signal: closing })
       .then(({ maps }) => (offered.value = maps))

@@ -13,7 +13,8 @@ const STREETS_ZOOM = 12
 /** What is told at the lower edge of a map: its scale, its sources, and what it lacks. */
 export function MapFoot({ map, layersId }: { map: OlMap | undefined; layersId: string }) {
   const { zoom, metresPerPixel } = useView(map)
-  const lacksStreets = zoom >= STREETS_ZOOM && shownName.value === WORLD && offered.value.length > 0
+  const isChoice = offered.value !== undefined && offered.value.length > 0
+  const lacksStreets = zoom >= STREETS_ZOOM && shownName.value === WORLD && isChoice
   return (
     <div class="map-foot">
       {worldState.value === 'failed' && (

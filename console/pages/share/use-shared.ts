@@ -3,6 +3,7 @@ import { failureOf, toFailure, unreachable, type ApiFailure } from '../../core/f
 import { openStream } from '../../live/open-stream.ts'
 import { withPosition, type Shared, type SharedDevice } from './shared-view.ts'
 import { addressOf } from '../../core/address.ts'
+import { offered } from '../../map/layers.ts'
 
 export type SharedState = {
   readonly shared?: Shared
@@ -34,6 +35,7 @@ export function useShared(token: string): SharedState {
       readShared(headers, signal).then(
         (shared) => {
           if (signal.aborted) return
+          offered.value ??= shared.maps
           setState(({ isLive }) => ({
             shared: [...told.values()].reduce(withPosition, shared),
             isLive,

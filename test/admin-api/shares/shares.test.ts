@@ -144,6 +144,7 @@ describe('what a share shows', () => {
           timestamp: iso(-2 * MINUTE),
         },
       ],
+      maps: [],
     })
     expect(answer.text).not.toMatch(/tug|"ferry"|acc-1|recordId|op-1|ana@/)
     const refs = (answer.body.data?.items ?? []).map(({ ref }) => ref)
