@@ -59,6 +59,10 @@ export function pmtiles({ tiles, minZoom, maxZoom, bounds, metadata }: TileSet):
   bounds.forEach((degrees, index) =>
     header.writeInt32LE(Math.round(degrees * 1e7), 102 + 4 * index),
   )
+  const [west, south, east, north] = bounds
+  header.writeUInt8(minZoom, 118)
+  header.writeInt32LE(Math.round(((west + east) / 2) * 1e7), 119)
+  header.writeInt32LE(Math.round(((south + north) / 2) * 1e7), 123)
   return Buffer.concat([header, ...parts])
 }
 

@@ -43,6 +43,7 @@ test('a PMTiles file gives every tile back, and nothing where there is none', as
   expect(await map.getHeader()).toMatchObject({
     ...{ minZoom: 0, maxZoom: 7, tileType: 1 },
     ...{ minLon: 16.2, minLat: 48.1, maxLon: 16.6, maxLat: 48.3 },
+    ...{ centerZoom: 0, centerLon: 16.4, centerLat: 48.2 },
   })
   expect(await map.getMetadata()).toEqual({ name: 'test' })
 })
