@@ -58,7 +58,7 @@ export const CONSOLE_VARIABLES = {
   }),
   MAP_PMTILES: variable('MAP_PMTILES', custom(each(parsePmtiles)), {
     expected:
-      'a PMTiles file on this machine, or its http:// or https:// URL, or several, separated by blanks, each also as Name=URL',
+      'a PMTiles file on this machine, or its http:// or https:// URL, or several, separated by blanks, each also as Name=URL; %20 is a blank in a name or a path',
   }),
   MAP_ATTRIBUTION: variable(
     'MAP_ATTRIBUTION',
@@ -114,10 +114,10 @@ function ownMaps(v: ConsoleVariables): MapConfig[] {
     ...namedPlaces(v.MAP_TILE_URL).map(({ name, place }) => {
       return { name: name ?? new URL(place).host, kind: 'tiles', url: place, ...rest } as const
     }),
-    ...namedPlaces(v.MAP_PMTILES).map(({ place, name = basename(place) }) => {
+    ...namedPlaces(v.MAP_PMTILES).map(({ place, name = basename(blanksIn(place)) }) => {
       if (webUrl(place) !== undefined)
         return { name, kind: 'pmtiles', url: place, ...rest } as const
-      return { name, kind: 'pmtiles file', file: place, ...rest } as const
+      return { name, kind: 'pmtiles file', file: blanksIn(place), ...rest } as const
     }),
   ]
 }
@@ -128,8 +128,14 @@ function namedPlaces(text = ''): { readonly name?: string; readonly place: strin
     if (part === '') return []
     // A name holds none of the signs that come before the first = of an address.
     const [, name, place] = /^([^=:/?#]+)=(.+)$/.exec(part) ?? []
-    return name === undefined || place === undefined ? [{ place: part }] : [{ name, place }]
+    if (name === undefined || place === undefined) return [{ place: part }]
+    return [{ name: blanksIn(name), place }]
   })
+}
+
+/** Blanks separate maps, so that within one they are written as in URLs. */
+function blanksIn(text: string): string {
+  return text.replaceAll('%20', ' ')
 }
 
 /** The text, if each of the places in it is valid. */

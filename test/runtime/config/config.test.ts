@@ -194,6 +194,9 @@ describe('the configuration', () => {
       { name: 'Satellite', kind: 'tiles', url: 'https://b.example/{z}/{x}/{y}', maxZoom: 14 },
       { name: 'Austria', kind: 'pmtiles file', file: '/srv/a=b.pmtiles', maxZoom: 14 },
     ])
+    expect(loadConfig({ MAP_PMTILES: 'My%20town=/srv/my%20maps/town.pmtiles' }).maps[0]).toEqual({
+      ...{ name: 'My town', kind: 'pmtiles file', file: '/srv/my maps/town.pmtiles' },
+    })
     const both = 'https://a.example/{z}/{x}/{y} https://b.example/{z}/{x}'
     expect(faults({ MAP_TILE_URL: both })).toContain('MAP_TILE_URL must be')
   })
