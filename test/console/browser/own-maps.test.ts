@@ -1,35 +1,101 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
 import { eventually } from '../../eventually.ts'
 import { temporaryDirectory } from '../../temporary-directory.ts'
 import { MIDDLE } from '../town/plane.ts'
 import { town } from '../town/town.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite } from './console-harness.ts'
+import { startMapServer } from './map-server.ts'
 import { paintedText } from './painted.ts'
 
-describeConsole('a map of streets that the service has itself', () => {
+const CREDIT = 'A town that does not exist'
+
+describeConsole('maps of one’s own', () => {
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+  let server: Awaited<ReturnType<typeof startMapServer>>
   beforeAll(async () => {
     directory = await temporaryDirectory()
     await writeFile(join(directory.path, 'town.pmtiles'), town())
+    server = await startMapServer(town())
   })
-  afterAll(() => directory.remove())
+  afterAll(async () => {
+    await server.close()
+    await directory.remove()
+  })
   const suite = consoleSuite({
-    env: () => ({ MAP_PMTILES: `Town=${join(directory.path, 'town.pmtiles')}` }),
+    env: () => ({
+      MAP_PMTILES: `Town=${join(directory.path, 'town.pmtiles')} Elsewhere=${server.url}/town.pmtiles`,
+    }),
+    origins: () => [server.url],
   })
 
-  test('streets and their names are drawn without being chosen, with the credit in their file', async () => {
+  const layer = (page: Page, name: string) => page.getByRole('radio', { name, exact: true })
+
+  test('a file of streets is drawn with names without being chosen, and says its credit', async () => {
     await suite.report({ deviceId: 'van-1', ...MIDDLE })
     await suite.report({ deviceId: 'van-2', ...MIDDLE, latitude: MIDDLE.latitude + 0.02 })
     const page = await suite.signedIn()
-    await page.getByText('A town that does not exist').waitFor()
+    await page.getByText(CREDIT).waitFor()
     await eventually(async () => (await paintedText(page, 'Musterstadt')) !== null)
     await page.getByRole('button', { name: 'Layers' }).click()
-    expect(await page.getByRole('radio', { name: 'Town' }).isChecked()).toBe(true)
-    expect(await page.getByText('sees which area you look at').count()).toBe(1)
-    await page.getByRole('radio', { name: 'World (offline)' }).check()
-    await page.getByText('A town that does not exist').waitFor({ state: 'hidden' })
+    expect(await layer(page, 'Town').isChecked()).toBe(true)
+    await layer(page, 'World (offline)').check()
+    await page.getByText(CREDIT).waitFor({ state: 'hidden' })
+    expect(server.asked).toEqual([])
+  })
+
+  test('a file on another server is read in parts, once it is chosen', async () => {
+    const page = await suite.signedIn()
+    await page.getByRole('button', { name: 'Layers' }).click()
+    await layer(page, 'Elsewhere').check()
+    await page.getByText(CREDIT).waitFor()
+    await eventually(async () => (await paintedText(page, 'Musterstadt')) !== null)
+    expect(new Set(server.asked.map(({ path }) => path))).toEqual(new Set(['/town.pmtiles']))
+  })
+
+  test('people with a shared link have the layers too', async () => {
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
+    const share = { name: 'Today', deviceIds: ['van-1'], trailMinutes: 0, expiresAt }
+    const { token } = await suite.made('/shares', share)
+    await suite.report({ deviceId: 'van-1', ...MIDDLE })
+    const page = await (await suite.open()).newPage()
+    await page.goto(`${suite.url}/share#${token}`)
+    await page.getByText(CREDIT).waitFor()
+    await page.getByRole('button', { name: 'Layers' }).click()
+    expect(await layer(page, 'Town').isChecked()).toBe(true)
+    expect(await layer(page, 'Streets (OpenStreetMap)').isChecked()).toBe(false)
+  })
+})
+
+describeConsole('tiles of one’s own', () => {
+  let server: Awaited<ReturnType<typeof startMapServer>>
+  beforeAll(async () => {
+    server = await startMapServer(town())
+  })
+  afterAll(() => server.close())
+  const suite = consoleSuite({
+    env: () => ({
+      MAP_TILE_URL: `Satellite=${server.url}/images/{z}/{y}/{x}.jpg?key=k`,
+      MAP_ATTRIBUTION: '© Somebody',
+    }),
+    origins: () => [server.url],
+  })
+
+  test('tiles of a server of one’s own are loaded, which learns the site and never the page', async () => {
+    await suite.report({ deviceId: 'van-1', ...MIDDLE })
+    const page = await suite.signedIn('/devices/van-1')
+    await page.getByText('© Somebody').waitFor()
+    await eventually(() => server.asked.length > 0)
+    for (const { path, referer } of server.asked) {
+      expect(path).toMatch(/^\/images\/\d+\/\d+\/\d+\.jpg\?key=k$/)
+      expect(referer).toBe(`${suite.url}/`)
+    }
+    const answer = await fetch(suite.url, { headers: { Accept: 'text/html' } })
+    expect(answer.headers.get('Content-Security-Policy')).toContain(
+      `img-src 'self' data: blob: ${server.url} https://tile.openstreetmap.org;`,
+    )
   })
 })
