@@ -6,6 +6,7 @@ import { otherEventsContract } from './event-log-other-events.ts'
 import { subscribingContract } from './event-log-subscribing.ts'
 import { eventLogSuite, type EventLogSuite } from './event-log-suite.ts'
 import { tailingContract } from './event-log-tailing.ts'
+import { topicGroupsContract } from './event-log-topic-groups.ts'
 import { topicsContract } from './event-log-topics.ts'
 
 export type OpenedEventLog = {
@@ -47,6 +48,7 @@ export function eventLogContract(name: string, open: OpenEventLog): void {
     const suite = eventLogSuite(open)
     eventsContract(suite)
     topicsContract(suite)
+    topicGroupsContract(suite)
     figuresContract(suite)
   })
 }

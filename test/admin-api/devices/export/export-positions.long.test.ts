@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { beforeAll, describe, expect, test } from '@jest/globals'
-import type { PositionReported } from '../../../schemas/position-reported.ts'
-import { OPTIONAL_FIELDS } from '../../../schemas/report-fields.ts'
-import { T0 } from '../../samples.ts'
-import { bearer, startAdmin, type AdminHarness } from '../admin-harness.ts'
-import { ofCsv, ofGpx, ofLines, ofXml } from './export/read-files.ts'
+import type { PositionReported } from '../../../../schemas/position-reported.ts'
+import { OPTIONAL_FIELDS } from '../../../../schemas/report-fields.ts'
+import { T0 } from '../../../samples.ts'
+import { bearer, startAdmin, type AdminHarness } from '../../admin-harness.ts'
+import { ofCsv, ofGpx, ofLines, ofXml } from './read-files.ts'
 
 const FORMATS = ['geojson', 'gpx', 'csv', 'ndjson'] as const
 const MANY = 20_000
