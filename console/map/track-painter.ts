@@ -3,7 +3,10 @@ import { drawDevice, type Drawn } from './draw-device.ts'
 import { MapCanvas, type MapView } from './map-canvas.ts'
 import { speedColour } from './speed-scale.ts'
 import { palette } from '../ui/palette.ts'
+import { toMercator } from '../core/mercator.ts'
 import { placeAt, type TrackPoint } from '../core/track.ts'
+
+type Place = { readonly latitude: number; readonly longitude: number }
 
 const ARROW_PIXELS = 90
 /** How far from the line a click may be. */
@@ -17,6 +20,10 @@ export type PaintedTrack = {
   /** The marker's time and status. */
   readonly at: number
   readonly status: Drawn['status']
+  /** Where it stood. */
+  readonly stops: readonly { readonly position: Place }[]
+  /** The time whose part of the track is set off. */
+  readonly selected: { readonly from: number; readonly to: number } | undefined
 }
 
 /** A track and the time cursor on a canvas over a map. */
@@ -72,6 +79,7 @@ export class TrackPainter {
     if (track === undefined) return
     const { clientWidth: width, clientHeight: height } = context.canvas
     const { points, speeds, speedStep } = track
+    if (track.selected !== undefined) halo(context, track, track.selected, project)
     const pen = new Pen(context)
     const arrows: (readonly [x: number, y: number, angle: number])[] = []
     let sinceArrow = ARROW_PIXELS / 2
@@ -92,6 +100,9 @@ export class TrackPainter {
       arrows.push([(x1 + x2) / 2, (y1 + y2) / 2, Math.atan2(y2 - y1, x2 - x1)])
     }
     pen.lift()
+    for (const { position } of track.stops) {
+      stopMark(context, ...project(toMercator(position.longitude, position.latitude)))
+    }
     for (const one of arrows) arrow(context, ...one)
     const here = placeAt(points, track.at)
     if (here === undefined) return
@@ -99,6 +110,31 @@ export class TrackPainter {
     const marker = { status: track.status, heading: here.heading, isSelected: true }
     drawDevice(context, x, y, marker, palette.peek())
   }
+}
+
+/** A broad line below the part of the track that is selected. */
+function halo(
+  context: CanvasRenderingContext2D,
+  { points }: PaintedTrack,
+  { from, to }: { readonly from: number; readonly to: number },
+  project: MapView['project'],
+): void {
+  context.beginPath()
+  let before: TrackPoint | undefined
+  for (const point of points) {
+    if (point.at < from || point.at > to) continue
+    const pixel = project(point, before)
+    if (before === undefined || point.afterGap) context.moveTo(...pixel)
+    context.lineTo(...pixel)
+    before = point
+  }
+  context.lineCap = 'round'
+  context.lineJoin = 'round'
+  context.lineWidth = 14
+  context.globalAlpha = 0.35
+  context.strokeStyle = palette.peek().accent
+  context.stroke()
+  context.globalAlpha = 1
 }
 
 type Line = readonly [x1: number, y1: number, x2: number, y2: number]
@@ -141,6 +177,16 @@ class Pen {
     context.stroke()
     context.setLineDash([])
   }
+}
+
+function stopMark(context: CanvasRenderingContext2D, x: number, y: number): void {
+  context.beginPath()
+  context.rect(x - 4, y - 4, 8, 8)
+  context.fillStyle = palette.peek().surface
+  context.strokeStyle = palette.peek().text
+  context.lineWidth = 2
+  context.fill()
+  context.stroke()
 }
 
 function arrow(context: CanvasRenderingContext2D, x: number, y: number, angle: number): void {

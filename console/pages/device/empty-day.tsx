@@ -72,6 +72,8 @@ export function EmptyDay({
         shows={from}
         at={point?.at ?? 0}
         status="past"
+        stops={[]}
+        selected={undefined}
         isFollowing={false}
         onMove={() => undefined}
       />

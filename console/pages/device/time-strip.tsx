@@ -14,6 +14,7 @@ export function TimeStrip({
   last,
   at,
   bands,
+  selected,
   onMove,
   onStep,
   children,
@@ -22,6 +23,7 @@ export function TimeStrip({
   last: number
   at: number
   bands: readonly Band[]
+  selected: Band | undefined
   onMove: (at: number) => void
   /** Goes to the report before (-1) or after (1). */
   onStep: (by: -1 | 1) => void
@@ -30,6 +32,10 @@ export function TimeStrip({
 }) {
   const share = (moment: number) => Math.max(0, Math.min(1, (moment - first) / (last - first)))
   const percent = (part: number) => `${100 * part}%`
+  const extent = ({ from, to }: Band) => ({
+    left: percent(share(from)),
+    width: percent(share(to) - share(from)),
+  })
   function moveTo({ currentTarget, clientX, buttons }: PointerEvent & { currentTarget: Element }) {
     if (buttons !== 1) return
     const { left, width } = currentTarget.getBoundingClientRect()
@@ -61,13 +67,10 @@ export function TimeStrip({
       />
       {children}
       <div class="time-area" onPointerDown={moveTo} onPointerMove={moveTo}>
-        {bands.map(({ from, to }) => (
-          <span
-            key={from}
-            class="time-band"
-            style={{ left: percent(share(from)), width: percent(share(to) - share(from)) }}
-          />
+        {bands.map((band) => (
+          <span key={band.from} class="time-band" style={extent(band)} />
         ))}
+        {selected !== undefined && <span class="time-band selected" style={extent(selected)} />}
         <span class="time-cursor" style={{ left: percent(share(at)) }} />
       </div>
     </div>

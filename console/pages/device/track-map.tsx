@@ -8,7 +8,8 @@ import { shownUnits } from '../../ui/shown.ts'
 import { SpeedLegend } from './speed-legend.tsx'
 
 /**
- * A track on a map. The view is fitted once for each day; after that only the operator moves it.
+ * A track on a map. The view is fitted once to the days and to what is selected of them; after that
+ * only the operator moves it.
  *
  * @param points undefined while they are being read: the map itself takes as long.
  */
@@ -17,9 +18,11 @@ export function TrackMap({
   shows,
   at,
   status,
+  stops,
+  selected,
   isFollowing,
   onMove,
-}: Pick<PaintedTrack, 'at' | 'status'> & {
+}: Pick<PaintedTrack, 'at' | 'status' | 'stops' | 'selected'> & {
   points: readonly TrackPoint[] | undefined
   /** What the view was fitted to: another text fits it again. */
   shows: string
@@ -40,16 +43,17 @@ export function TrackMap({
     <div class="track-map box">
       <MapHost
         label="Track: arrow keys move the map, + and − zoom; the table holds the same points"
-        inputs={[coloured, shows, at, status, isFollowing]}
+        inputs={[coloured, shows, at, status, stops, selected, isFollowing]}
         open={(map) => new TrackPainter(map, (chosen) => move.current(chosen))}
         paint={(map, painter) => {
-          if (points !== undefined && fittedTo.current !== shows) {
-            fittedTo.current = shows
+          const wanted = `${shows} ${selected?.from}`
+          if (points !== undefined && fittedTo.current !== wanted) {
+            fittedTo.current = wanted
             // The strip below has come with the points, and taken its room.
             map.updateSize()
-            fitPoints(map, points, { animated: false })
+            fitPoints(map, within(points, selected), { animated: false })
           }
-          painter.paint(coloured && { ...coloured, at, status })
+          painter.paint(coloured && { ...coloured, at, status, stops, selected })
           const here = isFollowing ? placeAt(points ?? [], at) : undefined
           if (here !== undefined) map.getView().setCenter(toMap(here))
         }}
@@ -59,4 +63,14 @@ export function TrackMap({
       )}
     </div>
   )
+}
+
+/** The points of what is selected; all of them if nothing is, or none lies in it. */
+function within(
+  points: readonly TrackPoint[],
+  selected: PaintedTrack['selected'],
+): readonly TrackPoint[] {
+  if (selected === undefined) return points
+  const found = points.filter(({ at }) => selected.from <= at && at <= selected.to)
+  return found.length === 0 ? points : found
 }

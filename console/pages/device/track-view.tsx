@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact'
-import { useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import type { ShownStatus } from '../../core/live-device.ts'
 import { dayText } from '../../core/days.ts'
 import { isOneDay, spanBounds, type Span } from '../../core/span.ts'
 import { date } from '../../core/times.ts'
 import { movingText, pointAt, readTrack, type Track } from '../../core/track.ts'
+import type { Episode } from '../../core/trips.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { shownDistance, shownLength, shownNumber, shownSpeed } from '../../ui/shown.ts'
 import { useShortcuts } from '../../ui/shortcuts.tsx'
@@ -19,11 +20,14 @@ import { PointTable } from './point-table.tsx'
 import { Replay } from './replay.tsx'
 import { TimeStrip } from './time-strip.tsx'
 import { TrackMap } from './track-map.tsx'
+import { loadEpisodes } from './load-episodes.ts'
+import { Trips } from './trips.tsx'
 import { useMoment } from './use-moment.ts'
 import { useReports } from './use-reports.ts'
 
 /** A moment that was typed is the end of its second. */
 const SECOND_MS = 1_000
+const EVERY_MS = 30_000
 
 /**
  * The track of a day or of several: map, slider, plots and table, with one time cursor for all of
@@ -59,8 +63,19 @@ export function TrackView({
         }),
       ),
     [deviceId, from, to],
-    isOne && endsToday ? { everyMs: 30_000 } : {},
+    isOne && endsToday ? { everyMs: EVERY_MS } : {},
   )
+  const episodes = useLoad(
+    (signal) => loadEpisodes(range, signal),
+    [deviceId, from, to],
+    isOne && endsToday ? { everyMs: EVERY_MS } : {},
+  )
+  const stops = useMemo(
+    () => (episodes.data ?? []).flatMap((one) => (one.kind === 'stop' ? [one] : [])),
+    [episodes.data],
+  )
+  const [selected, select] = useState<Episode>()
+  useEffect(() => select(undefined), [from, to])
   const [chosen, choose] = useMoment(span, zone)
   const [isFollowing, setFollowing] = useState(false)
   const first = data?.points[0]?.at ?? from
@@ -105,6 +120,8 @@ export function TrackView({
               key={deviceId}
               points={data?.points}
               shows={`${from} ${to}`}
+              stops={stops}
+              selected={selected}
               at={at}
               status={endsToday && chosen === undefined ? status : 'past'}
               isFollowing={isFollowing}
@@ -123,7 +140,11 @@ export function TrackView({
                     <PlotChoice points={data.points} />
                     <Summary track={data} />
                   </div>
-                  <TimeStrip {...{ ...shown, first, last, onStep }} bands={[]}>
+                  <TimeStrip
+                    {...{ ...shown, first, last, onStep }}
+                    bands={stops}
+                    selected={selected}
+                  >
                     <Plots points={data.points} span={{ from: first, to: last }} zone={zone} />
                   </TimeStrip>
                 </div>
@@ -143,6 +164,16 @@ export function TrackView({
             point={point}
             next={reports[here + 1]}
             day={isOne ? undefined : dayText(date(at, zone), today)}
+          />
+        )}
+        {data !== undefined && data.points.length > 0 && (
+          <Trips
+            of={episodes}
+            {...{ deviceId, span, today, zone, selected }}
+            onSelect={(episode) => {
+              select(episode)
+              choose(Math.max(from, episode.from))
+            }}
           />
         )}
         {children}

@@ -1,7 +1,7 @@
-import axe from 'axe-core'
 import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { eventually } from '../../eventually.ts'
+import { accessFaults } from './access-faults.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite } from './console-harness.ts'
 
@@ -154,10 +154,6 @@ describeConsole('a day of a device', () => {
       `(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth])(document.getElementById('content'))`,
     )
     expect(scrolls).toBe(width)
-    await page.evaluate(axe.source)
-    const faults = await page.evaluate(
-      `axe.run(document).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ': ' + target)))`,
-    )
-    expect(faults).toEqual([])
+    expect(await accessFaults(page)).toEqual([])
   })
 })

@@ -1,5 +1,5 @@
-import axe from 'axe-core'
 import { expect, test } from '@jest/globals'
+import { accessFaults } from './access-faults.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite } from './console-harness.ts'
 
@@ -94,10 +94,6 @@ describeConsole('a year of a device', () => {
       const { x = -1, width = 0 } = (await one.boundingBox()) ?? {}
       expect(x >= 0 && x + width <= viewport.width).toBe(true)
     }
-    await page.evaluate(axe.source)
-    const faults = await page.evaluate(
-      `axe.run(document).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ': ' + target)))`,
-    )
-    expect(faults).toEqual([])
+    expect(await accessFaults(page)).toEqual([])
   })
 })

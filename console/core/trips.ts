@@ -1,0 +1,117 @@
+import type { components } from '../api/schema.ts'
+import { nextDay } from './days.ts'
+import type { Span } from './span.ts'
+import { date } from './times.ts'
+
+type ApiItem = components['schemas']['TripOrStop']
+type Place = { readonly latitude: number; readonly longitude: number }
+/** Where something reaches beyond the days that are shown. */
+type Open = ApiItem['open']
+
+export type Trip = {
+  readonly kind: 'trip'
+  readonly from: number
+  readonly to: number
+  readonly open: Open
+  readonly distanceMetres: number
+  readonly movingSeconds: number
+  readonly maxSpeed: number | undefined
+  readonly start: Place
+  readonly end: Place
+}
+
+export type Stop = {
+  readonly kind: 'stop'
+  readonly from: number
+  readonly to: number
+  readonly open: Open
+  readonly position: Place
+}
+
+/** A time of which nothing is known. */
+export type Gap = { readonly kind: 'gap'; readonly from: number; readonly to: number }
+
+export type Episode = Trip | Stop | Gap
+
+/** Trips and stops in the order of time, and the gaps between them. */
+export function readEpisodes(items: readonly ApiItem[]): readonly Episode[] {
+  const episodes: Episode[] = []
+  for (const item of items) {
+    const episode = episodeOf(item)
+    const before = episodes.at(-1)
+    if (before !== undefined && before.to < episode.from) {
+      episodes.push({ kind: 'gap', from: before.to, to: episode.from })
+    }
+    episodes.push(episode)
+  }
+  return episodes
+}
+
+export type DayTotals = {
+  readonly day: string
+  readonly trips: number
+  readonly distanceMetres: number
+  readonly movingSeconds: number
+}
+
+/** The trips that began on each day of a span; those from before it count for no day. */
+export function totalsByDay(
+  episodes: readonly Episode[],
+  { first, last }: Span,
+  zone: string,
+): readonly DayTotals[] {
+  const totals = new Map<string, DayTotals>()
+  for (let day = first; day <= last; day = nextDay(day, 1)) {
+    totals.set(day, { day, trips: 0, distanceMetres: 0, movingSeconds: 0 })
+  }
+  for (const one of episodes) {
+    if (one.kind !== 'trip') continue
+    const day = date(one.from, zone)
+    const before = totals.get(day)
+    if (before === undefined) continue
+    totals.set(day, {
+      day,
+      trips: before.trips + 1,
+      distanceMetres: before.distanceMetres + one.distanceMetres,
+      movingSeconds: before.movingSeconds + one.movingSeconds,
+    })
+  }
+  return [...totals.values()]
+}
+
+const COLUMNS = [
+  ...['kind', 'from', 'to', 'seconds', 'distanceMetres', 'movingSeconds', 'maxSpeed'],
+  ...['startLatitude', 'startLongitude', 'endLatitude', 'endLongitude'],
+]
+
+/** A line for each trip, stop and gap; times in UTC, speeds in metres a second. */
+export function episodesCsv(episodes: readonly Episode[]): string {
+  const lines = episodes.map((one) => {
+    const [start, end] =
+      one.kind === 'trip'
+        ? [one.start, one.end]
+        : one.kind === 'stop'
+          ? [one.position, one.position]
+          : []
+    const ofTrip = one.kind === 'trip' ? one : undefined
+    return [
+      ...[one.kind, new Date(one.from).toISOString(), new Date(one.to).toISOString()],
+      ...[(one.to - one.from) / 1_000, ofTrip?.distanceMetres, ofTrip?.movingSeconds],
+      ...[ofTrip?.maxSpeed, start?.latitude, start?.longitude, end?.latitude, end?.longitude],
+    ].join()
+  })
+  return [COLUMNS.join(), ...lines, ''].join('\r\n')
+}
+
+function episodeOf(item: ApiItem): Trip | Stop {
+  const { open } = item
+  const times = { from: Date.parse(item.from), to: Date.parse(item.to), open }
+  if (item.kind === 'stop') return { kind: 'stop', ...times, position: item.position ?? NOWHERE }
+  const { distanceMetres = 0, movingSeconds = 0, maxSpeed, start = NOWHERE, end = NOWHERE } = item
+  return {
+    ...{ kind: 'trip', ...times, distanceMetres, movingSeconds },
+    ...{ maxSpeed: maxSpeed ?? undefined, start, end },
+  }
+}
+
+const NOWHERE = { latitude: 0, longitude: 0 }

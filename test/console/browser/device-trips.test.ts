@@ -1,0 +1,103 @@
+import { readFile } from 'node:fs/promises'
+import { expect, test } from '@jest/globals'
+import { describeConsole } from './chromium.ts'
+import { consoleSuite } from './console-harness.ts'
+import { accessFaults } from './access-faults.ts'
+
+const DAY = '2026-11-16'
+const UTC = { timezoneId: 'UTC' }
+
+describeConsole('trips of a device', () => {
+  const suite = consoleSuite()
+
+  /** Drives for 30 minutes, stands for 20, drives for 10; after two hours of silence it drives on. */
+  async function report(deviceId: string, day = DAY): Promise<void> {
+    const begin = Date.parse(`${day}T08:00:00Z`)
+    const eastward = (minute: number) => (minute < 30 ? minute : minute < 50 ? 30 : minute - 20)
+    const minutes = [
+      ...Array.from({ length: 61 }, (_, minute) => minute),
+      ...Array.from({ length: 21 }, (_, minute) => 180 + minute),
+    ]
+    await suite.report(
+      ...minutes.map((minute) => ({
+        ...{ deviceId, latitude: 0, longitude: 10 + eastward(minute) / 100 },
+        ...{ speed: minute >= 30 && minute < 50 ? 0 : 18, accuracy: 5 },
+        timestamp: new Date(begin + minute * 60_000).toISOString(),
+      })),
+    )
+  }
+
+  test('a day’s trips, stops and gaps are listed, and a click shows one on map and plots', async () => {
+    await report('van-1')
+    const page = await suite.signedIn(`/devices/van-1?day=${DAY}`, UTC)
+    const trips = page.getByRole('region', { name: 'Trips' })
+    const list = trips.getByRole('list').first().getByRole('listitem')
+    await list.nth(4).waitFor()
+    const texts = await list.allTextContents()
+    expect(texts).toEqual([
+      expect.stringMatching(/^08:00 – 08:30.*33\.4 km · 30 min · top 65 km\/h$/),
+      expect.stringMatching(/^08:30 – 08:50.*Stood 20 min at 0\.00000, 10\.30000$/),
+      expect.stringMatching(/^08:50 – 09:00.*11\.1 km · 10 min · top 65 km\/h$/),
+      expect.stringMatching(/^09:00 – 11:00.*Gap of 2 h 00 min: where it was is unknown$/),
+      expect.stringMatching(/^11:00 – 11:20.*22\.2 km · 20 min · top 65 km\/h$/),
+    ])
+    await page.locator('.time-band').waitFor()
+    await trips.getByRole('button', { name: /Stood 20 min/ }).click()
+    await page.getByRole('heading', { name: 'At 08:30:00' }).waitFor()
+    await page.locator('.time-band.selected').waitFor()
+    await page.waitForURL((url) => url.searchParams.get('at') === '08:30:00')
+    const pressed = trips.getByRole('button', { pressed: true })
+    expect(await pressed.textContent()).toContain('08:30 – 08:50')
+  })
+
+  test('a day’s trips are saved as CSV', async () => {
+    await report('van-2')
+    const page = await suite.signedIn(`/devices/van-2?day=${DAY}`, UTC)
+    const downloaded = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Trips as CSV' }).click()
+    const file = await downloaded
+    expect(file.suggestedFilename()).toBe(`van-2 ${DAY} trips.csv`)
+    const lines = (await readFile(await file.path(), 'utf8')).trim().split('\r\n')
+    expect(lines.map((line) => line.split(',')[0])).toEqual([
+      ...['kind', 'trip', 'stop', 'trip', 'gap', 'trip'],
+    ])
+  })
+
+  test('the week of a day is seen at a glance, and leads to its other days', async () => {
+    await report('van-3')
+    await report('van-3', '2026-11-18')
+    const page = await suite.signedIn(`/devices/van-3?day=${DAY}`, UTC)
+    const week = page.getByRole('list', { name: 'This week' })
+    await week.getByText('66.7 km').nth(1).waitFor()
+    expect(await week.getByRole('listitem').allTextContents()).toEqual([
+      ...[
+        expect.stringMatching(/^Mon 16 Nov66\.7 km, /),
+        expect.stringMatching(/^Tue 17.*no trips/),
+      ],
+      ...[
+        expect.stringMatching(/^Wed 18 Nov66\.7 km, /),
+        expect.stringMatching(/^Thu 19.*no trips/),
+      ],
+      ...[expect.stringMatching(/^Fri 20.*no trips/), expect.stringMatching(/^Sat 21.*no trips/)],
+      expect.stringMatching(/^Sun 22.*no trips/),
+    ])
+    await week.getByRole('link', { name: 'Wed 18 Nov' }).click()
+    await page.getByRole('heading', { name: 'Wed 18 Nov' }).waitFor()
+  })
+
+  test.each([
+    ['on a phone', { width: 360, height: 740 }, 'light', 'ltr'],
+    ['from right to left', { width: 1280, height: 800 }, 'dark', 'rtl'],
+  ] as const)('the trips are accessible %s', async (_, viewport, colorScheme, dir) => {
+    await report('van-4')
+    const page = await suite.signedIn(`/devices/van-4?day=${DAY}`, {
+      ...UTC,
+      viewport,
+      colorScheme,
+    })
+    await page.evaluate(`document.documentElement.dir = '${dir}'`)
+    await page.getByRole('button', { name: /Stood 20 min/ }).click()
+    await page.getByRole('list', { name: 'This week' }).waitFor()
+    expect(await accessFaults(page)).toEqual([])
+  })
+})

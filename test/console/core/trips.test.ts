@@ -1,0 +1,53 @@
+import { expect, test } from '@jest/globals'
+import { episodesCsv, readEpisodes, totalsByDay } from '../../../console/core/trips.ts'
+
+const place = { latitude: 48.2, longitude: 16.4 }
+const time = (text: string) => `2026-11-${text}:00.000Z`
+const stop = (from: string, to: string) => ({
+  ...{ kind: 'stop' as const, from: time(from), to: time(to), open: null, records: 9 },
+  position: place,
+})
+const trip = (from: string, to: string, distanceMetres: number) => ({
+  ...{ kind: 'trip' as const, from: time(from), to: time(to), open: null, records: 9 },
+  ...{ distanceMetres, movingSeconds: 60, maxSpeed: null, start: place, end: place },
+})
+const DAYS = [
+  trip('21T23:50', '22T00:20', 9_000),
+  stop('22T00:20', '22T08:00'),
+  trip('22T08:00', '22T09:00', 1_000),
+  trip('22T11:00', '22T12:00', 2_000),
+  trip('23T08:00', '23T09:00', 4_000),
+]
+
+test('between trips and stops that do not meet there is a gap', () => {
+  const kinds = readEpisodes(DAYS).map(({ kind }) => kind)
+  expect(kinds).toEqual(['trip', 'stop', 'trip', 'gap', 'trip', 'gap', 'trip'])
+  expect(readEpisodes(DAYS)[3]).toEqual({
+    ...{ kind: 'gap', from: Date.parse(time('22T09:00')), to: Date.parse(time('22T11:00')) },
+  })
+  expect(readEpisodes([])).toEqual([])
+})
+
+test('a trip counts for the day on which it began, in the zone', () => {
+  const span = { first: '2026-11-22', last: '2026-11-24' }
+  const totals = (zone: string) =>
+    totalsByDay(readEpisodes(DAYS), span, zone).map((day) => [day.trips, day.distanceMetres])
+  expect(totals('UTC')).toEqual([
+    [2, 3_000],
+    [1, 4_000],
+    [0, 0],
+  ])
+  expect(totals('Europe/Vienna')[0]).toEqual([3, 12_000])
+})
+
+test('CSV has a line for each of them, and nothing where nothing is known', () => {
+  const [title, ...lines] = episodesCsv(readEpisodes(DAYS.slice(1, 4))).split('\r\n')
+  expect(title).toMatch(/^kind,from,to,seconds,distanceMetres/)
+  expect(lines).toEqual([
+    `stop,${time('22T00:20')},${time('22T08:00')},27600,,,,48.2,16.4,48.2,16.4`,
+    `trip,${time('22T08:00')},${time('22T09:00')},3600,1000,60,,48.2,16.4,48.2,16.4`,
+    `gap,${time('22T09:00')},${time('22T11:00')},7200,,,,,,,`,
+    `trip,${time('22T11:00')},${time('22T12:00')},3600,2000,60,,48.2,16.4,48.2,16.4`,
+    '',
+  ])
+})
