@@ -1,36 +1,59 @@
+import { addressOf } from '../../core/address.ts'
+import { numberText } from '../../core/measures.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { sentence } from '../../core/failure.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import type { Rejection } from './merge-rejections.ts'
+import { remedyOf, type Alike } from './rejection-words.ts'
 
 /** `names`: the names of keys, by id. */
-export function rejectionColumns(names: ReadonlyMap<string, string>): readonly Column<Rejection>[] {
+export function rejectionColumns(names: ReadonlyMap<string, string>): readonly Column<Alike>[] {
   return [
-    { title: 'When', cell: ({ receivedAt }) => <Time at={receivedAt} /> },
     {
-      title: 'Why',
-      isProse: true,
-      cell: ({ error, message, count }) => (
+      title: 'When',
+      cell: ({ latest, count, firstAt }) => (
         <>
-          <code>{error}</code> <Isolated>{sentence(message)}</Isolated>
-          {count > 1 && <div class="quiet">{count} reports, counted together</div>}
+          <Time at={latest.receivedAt} />
+          {count > 1 && (
+            <div class="note">
+              since <Time at={firstAt} />
+            </div>
+          )}
         </>
       ),
     },
     {
-      title: 'Device',
-      cell: ({ deviceId }) =>
-        deviceId === undefined ? (
-          <span class="quiet">not known</span>
-        ) : (
-          <Isolated>{deviceId}</Isolated>
-        ),
+      title: 'Why',
+      isProse: true,
+      cell: ({ latest }) => (
+        <>
+          <Isolated>{sentence(latest.message)}</Isolated> {remedyOf(latest)}{' '}
+          <code class="note">{latest.error}</code>
+        </>
+      ),
     },
-    { title: 'Key', cell: ({ keyId }) => <Isolated>{names.get(keyId) ?? keyId}</Isolated> },
-    { title: 'What was sent', isProse: true, cell: ({ body }) => <Body text={body} /> },
+    { title: 'Reports', isNumber: true, cell: ({ count }) => numberText(count) },
+    { title: 'Device', cell: ({ latest }) => <Device id={latest.deviceId} /> },
+    {
+      title: 'Key',
+      cell: ({ latest: { keyId } }) => (
+        <a href={addressOf('/keys')}>
+          <Isolated>{names.get(keyId) ?? keyId}</Isolated>
+        </a>
+      ),
+    },
+    { title: 'What was sent', isProse: true, cell: ({ latest }) => <Body text={latest.body} /> },
   ]
+}
+
+function Device({ id }: { id: string | undefined }) {
+  if (id === undefined) return <span class="quiet">not known</span>
+  return (
+    <a href={addressOf(`/devices/${encodeURIComponent(id)}`)}>
+      <Isolated>{id}</Isolated>
+    </a>
+  )
 }
 
 function Body({ text }: { text: string | undefined }) {

@@ -1,16 +1,10 @@
 import type { components } from '../../api/schema.ts'
 import { Filters, FilterRange, FilterSelect, FilterText } from '../../ui/filters.tsx'
 import { isolate } from '../../ui/isolated.tsx'
-import type { Rejection, RejectionFilter } from './merge-rejections.ts'
+import type { RejectionFilter } from './merge-rejections.ts'
+import { ERROR_NAMES } from './rejection-words.ts'
 
 type Key = components['schemas']['Key']
-
-const ERRORS: readonly Rejection['error'][] = [
-  'INVALID_PARAMS',
-  'FORBIDDEN',
-  'PAYLOAD_TOO_LARGE',
-  'RATE_LIMITED',
-]
 
 export function RejectionFilters({
   filter,
@@ -28,12 +22,7 @@ export function RejectionFilters({
         options={keys.map(({ id, name, hint }) => [id, `${isolate(name)} (${hint})`])}
         value={keyId}
       />
-      <FilterSelect
-        name="error"
-        label="Why"
-        options={ERRORS.map((one) => [one, one])}
-        value={error}
-      />
+      <FilterSelect name="error" label="Why" options={Object.entries(ERROR_NAMES)} value={error} />
       <FilterText name="deviceId" label="Device id" value={deviceId} />
       <FilterRange range={range} />
     </Filters>

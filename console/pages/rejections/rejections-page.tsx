@@ -14,13 +14,14 @@ import {
   type Rejection,
   type RejectionFilter,
 } from './merge-rejections.ts'
+import { alike, reportsIn } from './rejection-words.ts'
 import { rejectionColumns } from './rejection-columns.tsx'
 import { RejectionCounts } from './rejection-counts.tsx'
 import { RejectionFilters } from './rejection-filters.tsx'
 
 const FILTERS = ['keyId', 'deviceId', 'error', 'from', 'to'] as const
 
-/** Refused reports and the reasons, live. */
+/** Rejected reports and the reasons, live. */
 export function RejectionsPage() {
   const filter = namedIn(place.value.query, FILTERS) as RejectionFilter
   const list = usePages(
@@ -35,12 +36,12 @@ export function RejectionsPage() {
   return (
     <ListPage
       title="Rejections"
-      list={{ ...list, items }}
+      list={{ ...list, items: items && alike(items) }}
       columns={rejectionColumns(names)}
-      keyOf={({ rejectionId }) => rejectionId}
+      keyOf={({ latest }) => latest.rejectionId}
       filters={<RejectionFilters filter={filter} keys={keys.data?.items ?? []} />}
       empty={<Nothing isFiltered={Object.keys(filter).length > 0} />}
-      above={<RejectionCounts filter={filter} names={names} />}
+      above={<RejectionCounts filter={filter} names={names} listed={reportsIn(items ?? [])} />}
     />
   )
 }
@@ -48,14 +49,14 @@ export function RejectionsPage() {
 function Nothing({ isFiltered }: { isFiltered: boolean }) {
   if (!isFiltered) {
     return (
-      <Empty title="Nothing was refused in the last 7 days" icon={CircleCheck}>
-        <p>A refused report appears here at once, with the reason and what was sent.</p>
+      <Empty title="Nothing was rejected in the last 7 days" icon={CircleCheck}>
+        <p>A rejected report appears here at once, with the reason and what was sent.</p>
       </Empty>
     )
   }
   return (
-    <Empty title="Nothing of this kind was refused" icon={CircleCheck}>
-      <p>Refused reports are kept for 7 days.</p>
+    <Empty title="Nothing of this kind was rejected" icon={CircleCheck}>
+      <p>Rejected reports are kept for 7 days.</p>
       <button
         type="button"
         onClick={() => setQuery(Object.fromEntries(FILTERS.map((name) => [name, undefined])))}
@@ -87,7 +88,7 @@ function useNewest(filter: RejectionFilter): readonly Rejection[] {
       }
       if (name !== 'rejection') return
       add(data as Rejection)
-      announce('A report was refused')
+      announce('A report was rejected')
     })
     return () => {
       stop()

@@ -1,0 +1,56 @@
+import type { Rejection } from './merge-rejections.ts'
+
+/** The names of the errors, for people. */
+export const ERROR_NAMES: Readonly<Record<Rejection['error'], string>> = {
+  INVALID_PARAMS: 'Not valid',
+  FORBIDDEN: 'Not allowed',
+  PAYLOAD_TOO_LARGE: 'Too large',
+  RATE_LIMITED: 'Too many',
+}
+
+/** What an operator does about a rejection; its message says what was wrong. */
+export function remedyOf({ error, message }: Pick<Rejection, 'error' | 'message'>): string {
+  switch (error) {
+    case 'INVALID_PARAMS':
+      return 'Correct it where the device or its app is set up.'
+    case 'PAYLOAD_TOO_LARGE':
+      return 'Let it send fewer reports at once, or less in each.'
+    case 'RATE_LIMITED':
+      return 'Let it send less often, or raise the limit of its key.'
+    case 'FORBIDDEN':
+      return permissionFor(message)
+  }
+}
+
+function permissionFor(message: string): string {
+  if (message.includes('disabled')) return 'Enable the device if it may report again.'
+  if (message.includes('deviceId')) {
+    return 'Add the device to the list of the key, or give it another key.'
+  }
+  if (message.includes('scope')) return 'Give it a key that may send reports.'
+  return 'Ask whoever runs the service.'
+}
+
+/** Rejections with the same cause, device and key. */
+export type Alike = {
+  readonly latest: Rejection
+  /** How many reports they are, and when the first of them came. */
+  readonly count: number
+  readonly firstAt: string
+}
+
+/** @param rejections the latest first, and so are the groups. */
+export function alike(rejections: readonly Rejection[]): readonly Alike[] {
+  const groups = new Map<string, Alike>()
+  for (const one of rejections) {
+    const { error, message, keyId, deviceId, count, receivedAt: firstAt } = one
+    const kind = JSON.stringify([error, message, keyId, deviceId])
+    const { latest = one, count: before = 0 } = groups.get(kind) ?? {}
+    groups.set(kind, { latest, count: before + count, firstAt })
+  }
+  return [...groups.values()]
+}
+
+export function reportsIn(rejections: readonly Rejection[]): number {
+  return rejections.reduce((sum, { count }) => sum + count, 0)
+}

@@ -1,0 +1,41 @@
+import { expect, test } from '@jest/globals'
+import type { Rejection } from '../../../../console/pages/rejections/merge-rejections.ts'
+import { alike, remedyOf } from '../../../../console/pages/rejections/rejection-words.ts'
+
+let made = 0
+function rejection(change: Partial<Rejection> = {}): Rejection {
+  made += 1
+  const receivedAt = new Date(Date.UTC(2026, 0, 1, 0, 0, -made)).toISOString()
+  const cause = { error: 'INVALID_PARAMS', message: 'latitude must be a number' } as const
+  const from = { keyId: 'key-1', deviceId: 'van', count: 1 }
+  return { rejectionId: String(made), receivedAt, ...cause, ...from, ...change }
+}
+
+test('rejections with the same cause, device and key are one, with their number and times', () => {
+  const latest = rejection()
+  const other = [
+    rejection({ deviceId: 'bus' }),
+    rejection({ keyId: 'key-2' }),
+    rejection({ message: 'longitude must be a number' }),
+  ]
+  const nameless = rejection()
+  delete nameless.deviceId
+  const first = rejection({ count: 40 })
+  expect(alike([latest, ...other, nameless, first])).toEqual([
+    { latest, count: 41, firstAt: first.receivedAt },
+    ...[...other, nameless].map((one) => ({ latest: one, count: 1, firstAt: one.receivedAt })),
+  ])
+  expect(alike([])).toEqual([])
+})
+
+test.each([
+  ['INVALID_PARAMS', 'latitude must be a number', 'Correct it'],
+  ['PAYLOAD_TOO_LARGE', 'the body is larger than 16 KiB', 'fewer reports'],
+  ['RATE_LIMITED', 'too many reports', 'less often'],
+  ['FORBIDDEN', 'this device is disabled', 'Enable the device'],
+  ['FORBIDDEN', 'this API key may not report for this deviceId', 'list of the key'],
+  ['FORBIDDEN', 'this API key lacks the scope positions:write', 'a key that may send'],
+  ['FORBIDDEN', 'the account is suspended', 'whoever runs the service'],
+] as const)('%s, "%s": %s', (error, message, remedy) => {
+  expect(remedyOf({ error, message })).toContain(remedy)
+})
