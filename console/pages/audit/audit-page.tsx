@@ -1,5 +1,6 @@
 import { api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
+import { addressOf } from '../../core/address.ts'
 import { may } from '../../live/rights.ts'
 import { Filters, FilterRange, FilterSelect, FilterText } from '../../ui/filters.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
@@ -10,6 +11,7 @@ import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { usePages } from '../../ui/use-pages.ts'
+import { ACTIONS, sentenceOf, type Sentence } from './audit-words.ts'
 
 type Entry = components['schemas']['AuditEntry']
 
@@ -23,14 +25,19 @@ export function AuditPage() {
     (cursor, signal) => api.get('/audit', { query: { ...filter, cursor }, signal }),
     [filter],
   )
+  const query = { limit: 1_000 }
+  const keys = useLoad((signal) => api.get('/keys', { query, signal }), []).data?.items ?? []
+  const { data } = useLoad((signal) => api.get('/operators', { query, signal }), [])
+  const operators = (data?.items ?? []).map(({ id, email }) => [id, email] as const)
+  const names = new Map([...operators, ...keys.map(({ id, name }) => [id, name] as const)])
   return (
     <ListPage
       title="Audit"
       list={list}
       canRetry={may('audit.read')}
-      columns={COLUMNS}
+      columns={auditColumns(names)}
       keyOf={({ id }) => id}
-      filters={may('audit.read') && <AuditFilters filter={filter} />}
+      filters={may('audit.read') && <AuditFilters filter={filter} operators={operators} />}
       empty={
         <Empty title="Nothing to see here">
           <p>
@@ -42,59 +49,72 @@ export function AuditPage() {
   )
 }
 
-function AuditFilters({ filter }: { filter: Filter }) {
-  const { data } = useLoad(
-    (signal) => api.get('/operators', { query: { limit: 1_000 }, signal }),
-    [],
-  )
-  const operators = data?.items ?? []
+function AuditFilters({
+  filter,
+  operators,
+}: {
+  filter: Filter
+  operators: readonly (readonly [id: string, email: string])[]
+}) {
   return (
     <Filters label="Which entries" isUsed={Object.keys(filter).length > 0}>
+      <FilterSelect name="operatorId" label="Who" options={operators} value={filter.operatorId} />
       <FilterSelect
-        name="operatorId"
-        label="Who"
-        options={operators.map(({ id, email }) => [id, email])}
-        value={filter.operatorId}
+        name="action"
+        label="What"
+        options={Object.entries(ACTIONS)}
+        value={filter.action}
       />
-      <FilterText name="action" label="What, such as key.created" value={filter.action} />
       <FilterText name="subjectId" label="To what, its id" value={filter.subjectId} />
       <FilterRange range={filter} />
     </Filters>
   )
 }
 
-const COLUMNS: readonly Column<Entry>[] = [
-  { title: 'When', cell: ({ at }) => <Time at={at} /> },
-  {
-    title: 'Who',
-    cell: ({ actor }) => (
-      <>
-        {actor.kind === 'key' && <span class="quiet">key </span>}
-        <Isolated>{actor.name}</Isolated>
-      </>
-    ),
-  },
-  { title: 'Did', cell: ({ action }) => action },
-  {
-    title: 'To',
-    cell: ({ subject }) => (
-      <>
-        <span class="quiet">{subject.kind} </span>
-        <Isolated>{subject.id}</Isolated>
-      </>
-    ),
-  },
-  {
-    title: 'What was set',
-    isProse: true,
-    cell: ({ details }) =>
-      details === null ? (
-        <span class="quiet">–</span>
-      ) : (
-        <code>
-          <Isolated>{JSON.stringify(details)}</Isolated>
-        </code>
+/** `names`: the names of keys and operators, by id. */
+function auditColumns(names: ReadonlyMap<string, string>): readonly Column<Entry>[] {
+  return [
+    { title: 'When', cell: ({ at }) => <Time at={at} /> },
+    { title: 'What happened', isProse: true, cell: (entry) => <Happened {...{ entry, names }} /> },
+    { title: 'From', cell: ({ address }) => <Isolated>{address}</Isolated> },
+    {
+      title: 'Raw entry',
+      isProse: true,
+      cell: (entry) => (
+        <details>
+          <summary>{entry.action}</summary>
+          <pre>
+            <Isolated>{JSON.stringify(entry, null, 2)}</Isolated>
+          </pre>
+        </details>
       ),
-  },
-  { title: 'From', cell: ({ address }) => <Isolated>{address}</Isolated> },
-]
+    },
+  ]
+}
+
+function Happened({ entry, names }: { entry: Entry; names: ReadonlyMap<string, string> }) {
+  const { did, subject, more } = sentenceOf(entry, names)
+  return (
+    <>
+      {entry.actor.kind === 'key' && 'The key '}
+      <Isolated class="strong">{entry.actor.name}</Isolated> {did}
+      {subject !== undefined && ' '}
+      {subject !== undefined && <Subject {...subject} />}
+      {more !== '' && (
+        <>
+          , <Isolated>{more}</Isolated>
+        </>
+      )}
+      .
+    </>
+  )
+}
+
+function Subject({ name, path }: NonNullable<Sentence['subject']>) {
+  if (path === undefined) return <Isolated>{name}</Isolated>
+  return (
+    <a href={addressOf(path)}>
+      <Isolated>{name}</Isolated>
+    </a>
+  )
+}
