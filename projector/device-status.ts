@@ -3,7 +3,13 @@ import { isDeviceSeen, type AppendedEvent } from '../schemas/appended-event.ts'
 import type { DeviceSeen } from '../schemas/device-seen.ts'
 import type { PositionReported } from '../schemas/position-reported.ts'
 import { withOptionalFields } from '../schemas/report-fields.ts'
-import type { DeviceStatus, LastPosition, Origin } from '../schemas/read-models.ts'
+import {
+  isReceivedLast,
+  withReceived,
+  type DeviceStatus,
+  type LastPosition,
+  type Origin,
+} from '../schemas/read-models.ts'
 
 type Placed<Event> = { readonly origin: Origin; readonly event: Event }
 
@@ -11,7 +17,7 @@ type Placed<Event> = { readonly origin: Origin; readonly event: Event }
  * Folds one event into its device's status. Returns `previous` itself if the event has already been
  * applied. The result does not depend on the order in which reports arrived: a late report is
  * counted and may advance `lastSeenAt`, but does not replace a newer position. A heartbeat may
- * advance `lastSeenAt` of a device that has a position, and does nothing else.
+ * advance `lastSeenAt` of a device that has a position, with the key last used, and does nothing else.
  */
 export function deviceStatus(
   previous: DeviceStatus | undefined,
@@ -35,18 +41,23 @@ export function deviceStatus(
       firstSeenAt: seenAt,
       lastSeenAt: seenAt,
       lastReceivedAt: receivedAt,
+      lastReceivedId: event.recordId,
+      lastKeyId: event.keyId,
       reportCount: 1,
       lastPosition: lastPosition(event),
       applied: { [origin.partition]: origin.offset },
     }
   }
   if (includes(previous.applied, origin)) return previous
+  const isLast = isReceivedLast(receivedAt, event.recordId, previous)
   const status = {
     accountId: previous.accountId,
     deviceId: previous.deviceId,
     firstSeenAt: Math.min(previous.firstSeenAt, seenAt),
     lastSeenAt: Math.max(previous.lastSeenAt, seenAt),
-    lastReceivedAt: Math.max(previous.lastReceivedAt, receivedAt),
+    lastReceivedAt: isLast ? receivedAt : previous.lastReceivedAt,
+    lastReceivedId: isLast ? event.recordId : previous.lastReceivedId,
+    lastKeyId: isLast ? event.keyId : previous.lastKeyId,
     reportCount: previous.reportCount + 1,
     lastPosition: isLater(event, previous.lastPosition)
       ? lastPosition(event)
@@ -60,14 +71,15 @@ export function deviceStatus(
 function heard(previous: DeviceStatus, { origin, event }: Placed<DeviceSeen>): DeviceStatus {
   if (includes(previous.applied, origin)) return previous
   const { partition, offset } = origin
-  const { receivedAt } = event
+  const { eventId, keyId, receivedAt } = event
   const newest = previous.heartbeats?.[partition]
-  const heartbeat =
-    newest === undefined || receivedAt > newest.receivedAt ? { offset, receivedAt } : newest
+  const isNewest =
+    newest === undefined ||
+    receivedAt > newest.receivedAt ||
+    (receivedAt === newest.receivedAt && eventId > newest.eventId)
+  const heartbeat = isNewest ? { offset, receivedAt, eventId, keyId } : newest
   return {
-    ...previous,
-    lastSeenAt: Math.max(previous.lastSeenAt, receivedAt),
-    lastReceivedAt: Math.max(previous.lastReceivedAt, receivedAt),
+    ...withReceived(previous, event),
     heartbeats: { ...previous.heartbeats, [partition]: heartbeat },
     applied: { ...previous.applied, [partition]: offset },
   }

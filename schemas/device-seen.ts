@@ -3,7 +3,7 @@ import { isoTime } from './iso-8601.ts'
 
 /**
  * The event in the log: a heartbeat, a device reported without a position. It has the device's
- * key. It updates the time when the device was last seen and nothing else, and before the device's
+ * key. It updates the time when the device was last seen and the key it last used, nothing else, and before the device's
  * first position it has no effect. Repeats do no harm, so consumers need not recognise them.
  */
 export type DeviceSeen = {

@@ -42,7 +42,12 @@ export type LastPosition = OptionalFields &
   Pick<PositionReported, 'recordId' | Coordinate | 'timestamp' | 'receivedAt'>
 
 /** The newest heartbeat from a partition. */
-export type Heartbeat = { readonly offset: number; readonly receivedAt: number }
+export type Heartbeat = {
+  readonly offset: number
+  readonly receivedAt: number
+  readonly eventId: string
+  readonly keyId: string
+}
 
 /** The status of a device, a pure fold over its events. Times in milliseconds. */
 export type DeviceStatus = {
@@ -56,6 +61,10 @@ export type DeviceStatus = {
   readonly lastSeenAt: number
   /** The newest `receivedAt` of everything, imported or not; retention goes by it. */
   readonly lastReceivedAt: number
+  /** The id of what was received then; of several received at once, the greatest. */
+  readonly lastReceivedId: string
+  /** The key that it was sent with. */
+  readonly lastKeyId: string
   /** The newest heartbeat, per partition; absent if none has counted. */
   readonly heartbeats?: Readonly<Record<number, Heartbeat>>
   /** Stored records, each once. */
@@ -83,6 +92,17 @@ export function liveness({ status, settings }: Device, now: number): Liveness {
   return livenessOf({ lastSeenAt: status.lastSeenAt, expectedIntervalSeconds }, now)
 }
 
+/** Whether this was received after everything else of the device; the greatest id decides between equal times. */
+export function isReceivedLast(
+  receivedAt: number,
+  id: string,
+  status: Pick<DeviceStatus, 'lastReceivedAt' | 'lastReceivedId'>,
+): boolean {
+  return receivedAt === status.lastReceivedAt
+    ? id > status.lastReceivedId
+    : receivedAt > status.lastReceivedAt
+}
+
 /**
  * A status that was folded from records alone, with the heartbeats of the previous status; after an
  * erasure, only with those that it leaves.
@@ -97,11 +117,26 @@ export function withHeartbeatsOf(
       !isErased({ origin: { partition: Number(partition), offset }, receivedAt }),
   )
   if (left.length === 0) return status
-  const times = left.map(([, { receivedAt }]) => receivedAt)
+  const heartbeats = Object.fromEntries(left)
   return {
-    ...status,
-    lastSeenAt: Math.max(status.lastSeenAt, ...times),
-    lastReceivedAt: Math.max(status.lastReceivedAt, ...times),
-    heartbeats: Object.fromEntries(left),
+    ...left.reduce((after, [, heartbeat]) => withReceived(after, heartbeat), status),
+    heartbeats,
   }
+}
+
+/** The status after a heartbeat, except for `heartbeats` themselves. */
+export function withReceived(
+  status: DeviceStatus,
+  { receivedAt, eventId, keyId }: Pick<Heartbeat, 'receivedAt' | 'eventId' | 'keyId'>,
+): DeviceStatus {
+  const lastSeenAt = Math.max(status.lastSeenAt, receivedAt)
+  return isReceivedLast(receivedAt, eventId, status)
+    ? {
+        ...status,
+        lastSeenAt,
+        lastReceivedAt: receivedAt,
+        lastReceivedId: eventId,
+        lastKeyId: keyId,
+      }
+    : { ...status, lastSeenAt }
 }

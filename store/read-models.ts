@@ -307,6 +307,8 @@ export type DevicePage = {
   }
   /** Only these: exact ids, and prefixes ending in `*`. */
   readonly devices?: readonly string[]
+  /** Devices of which the newest report or heartbeat was sent with this key. */
+  readonly keyId?: string
   /** Contained in the deviceId or the name, ignoring case and Unicode composition. */
   readonly mentions?: string
   /** Devices that have all of these; at least one. */

@@ -17,6 +17,9 @@ export const DEVICE_FILTER_PARAMETERS = {
     'A text that the deviceId or the name contains, capital or small letters alike',
   ),
   label: labelParameter,
+  keyId: textParameter('keyId', 128).described(
+    'The key that its newest report, or heartbeat, was sent with',
+  ),
   bbox: parsed({
     parse: parseBbox,
     expected:
@@ -35,15 +38,16 @@ export type DeviceFilter = InputOf<typeof DEVICE_FILTER_PARAMETERS>
 
 /** The store query for a page of such a list. */
 export function devicePage(
-  { status, q, label, bbox, sort }: DeviceFilter,
+  { status, q, label, keyId, bbox, sort }: DeviceFilter,
   now: number,
-): Pick<DevicePage, 'sort' | 'order' | 'bbox' | 'mentions' | 'status' | 'labels'> {
+): Pick<DevicePage, 'sort' | 'order' | 'bbox' | 'mentions' | 'status' | 'labels' | 'keyId'> {
   return {
     sort: sort.endsWith('deviceId') ? 'deviceId' : 'lastSeenAt',
     order: sort.startsWith('-') ? 'desc' : 'asc',
     ...(bbox !== undefined && { bbox }),
     ...(q !== undefined && { mentions: q }),
     ...(label !== undefined && { labels: label }),
+    ...(keyId !== undefined && { keyId }),
     ...(status !== undefined && { status: { is: status, now } }),
   }
 }

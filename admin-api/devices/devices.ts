@@ -228,6 +228,10 @@ const DEVICE: JsonSchema = objectOf(
     disabled: { type: 'boolean', description: 'Its reports are refused' },
     expectedIntervalSeconds: { type: 'number' },
     labels: LABELS,
+    lastKeyId: {
+      type: 'string',
+      description: 'The key that its newest report, or heartbeat, was sent with',
+    },
     lastPosition: POSITION,
   },
   { title: 'Device', optional: ['expectedIntervalSeconds'] },
@@ -267,6 +271,7 @@ export function deviceView(device: Device, now: number) {
     disabled: settings.disabled,
     ...(expectedIntervalSeconds !== undefined && { expectedIntervalSeconds }),
     labels: settings.labels ?? [],
+    lastKeyId: status.lastKeyId,
     lastPosition: positionView(status.lastPosition),
   }
 }

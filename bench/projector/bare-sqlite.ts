@@ -34,7 +34,7 @@ export function writeDocuments(batches: readonly Documents[], file: string, like
   for (const sql of schemaOf(like)) database.exec(sql)
   const record = database.prepare(`INSERT INTO records VALUES (${places(18)})`)
   const status = database.prepare(
-    `INSERT INTO device_statuses VALUES (${places(21)}) ON CONFLICT (number) DO UPDATE SET
+    `INSERT INTO device_statuses VALUES (${places(23)}) ON CONFLICT (number) DO UPDATE SET
        last_seen_at = excluded.last_seen_at,
        last_received_at = excluded.last_received_at, report_count = excluded.report_count,
        record_id = excluded.record_id, latitude = excluded.latitude,
@@ -75,6 +75,7 @@ export function writeDocuments(batches: readonly Documents[], file: string, like
         numberOf(s.deviceId),
         s.accountId,
         s.deviceId,
+        s.lastKeyId,
         s.firstSeenAt,
         s.lastSeenAt,
         s.lastReceivedAt,
@@ -86,6 +87,7 @@ export function writeDocuments(batches: readonly Documents[], file: string, like
         last.receivedAt,
         JSON.stringify(s.applied),
         s.heartbeats === undefined ? null : JSON.stringify(s.heartbeats),
+        null,
         ...optional(last),
       )
     }

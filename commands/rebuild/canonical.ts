@@ -13,9 +13,11 @@ export function canonicalRecord(record: PositionRecord): string {
 
 /** A device status as text, without `applied`. */
 export function canonicalStatus(status: DeviceStatus): string {
-  const { accountId, deviceId, firstSeenAt, lastSeenAt, lastReceivedAt, reportCount } = status
-  const counted = [accountId, deviceId, firstSeenAt, lastSeenAt, lastReceivedAt, reportCount]
-  return JSON.stringify([...counted, ...positionParts(status.lastPosition)])
+  const { accountId, deviceId, firstSeenAt, lastSeenAt, reportCount } = status
+  const { lastReceivedAt, lastReceivedId, lastKeyId } = status
+  const seen = [firstSeenAt, lastSeenAt, lastReceivedAt, lastReceivedId, lastKeyId]
+  const position = positionParts(status.lastPosition)
+  return JSON.stringify([accountId, deviceId, ...seen, reportCount, ...position])
 }
 
 function positionParts(position: LastPosition): unknown[] {

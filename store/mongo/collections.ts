@@ -39,7 +39,7 @@ type StatusTime = 'firstSeenAt' | 'lastSeenAt' | 'lastReceivedAt'
  */
 export type DeviceStatusDocument = Pick<DeviceStatus, 'accountId' | 'deviceId' | 'applied'> &
   Partial<Dated<Pick<DeviceStatus, StatusTime>, StatusTime>> &
-  Partial<Pick<DeviceStatus, 'reportCount'>> & {
+  Partial<Pick<DeviceStatus, 'reportCount' | 'lastReceivedId' | 'lastKeyId'>> & {
     readonly _id: string
     readonly heartbeats?: Readonly<Record<number, Dated<Heartbeat, 'receivedAt'>>>
     readonly lastPosition?: Dated<LastPosition, 'timestamp' | 'receivedAt'>

@@ -32,12 +32,14 @@ export function storedDevice(document: DeviceStatusDocument): StoredDevice {
 /** Undefined if only the device's erasures are left. */
 export function deviceStatusOf(document: DeviceStatusDocument): DeviceStatus | undefined {
   const { accountId, deviceId, applied, reportCount, lastPosition, heartbeats } = document
-  const { firstSeenAt, lastSeenAt, lastReceivedAt } = document
+  const { firstSeenAt, lastSeenAt, lastReceivedAt, lastReceivedId, lastKeyId } = document
   if (
     lastPosition === undefined ||
     firstSeenAt === undefined ||
     lastSeenAt === undefined ||
     lastReceivedAt === undefined ||
+    lastReceivedId === undefined ||
+    lastKeyId === undefined ||
     reportCount === undefined
   ) {
     return undefined
@@ -48,6 +50,8 @@ export function deviceStatusOf(document: DeviceStatusDocument): DeviceStatus | u
     firstSeenAt: firstSeenAt.getTime(),
     lastSeenAt: lastSeenAt.getTime(),
     lastReceivedAt: lastReceivedAt.getTime(),
+    lastReceivedId,
+    lastKeyId,
     reportCount,
     lastPosition: {
       ...lastPosition,
@@ -55,8 +59,8 @@ export function deviceStatusOf(document: DeviceStatusDocument): DeviceStatus | u
       receivedAt: lastPosition.receivedAt.getTime(),
     },
     ...(heartbeats !== undefined && {
-      heartbeats: eachHeartbeat(heartbeats, ({ offset, receivedAt }) => ({
-        offset,
+      heartbeats: eachHeartbeat(heartbeats, ({ receivedAt, ...heartbeat }) => ({
+        ...heartbeat,
         receivedAt: receivedAt.getTime(),
       })),
     }),
@@ -87,6 +91,8 @@ function reported({
   firstSeenAt,
   lastSeenAt,
   lastReceivedAt,
+  lastReceivedId,
+  lastKeyId,
   reportCount,
   lastPosition,
   heartbeats,
@@ -95,6 +101,8 @@ function reported({
     firstSeenAt: new Date(firstSeenAt),
     lastSeenAt: new Date(lastSeenAt),
     lastReceivedAt: new Date(lastReceivedAt),
+    lastReceivedId,
+    lastKeyId,
     reportCount,
     lastPosition: {
       ...lastPosition,
@@ -102,8 +110,8 @@ function reported({
       receivedAt: new Date(lastPosition.receivedAt),
     },
     ...(heartbeats !== undefined && {
-      heartbeats: eachHeartbeat(heartbeats, ({ offset, receivedAt }) => ({
-        offset,
+      heartbeats: eachHeartbeat(heartbeats, ({ receivedAt, ...heartbeat }) => ({
+        ...heartbeat,
         receivedAt: new Date(receivedAt),
       })),
     }),

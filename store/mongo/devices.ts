@@ -74,7 +74,7 @@ export function mongoDevices({
 
     async pageDevices(page) {
       const { accountId, limit, sort = 'deviceId', order = 'asc' } = page
-      const { mentions, status, labels } = page
+      const { mentions, status, labels, keyId } = page
       const { deviceStatuses } = await readModels()
       const pending = await pendingErasures({ hiddenDevices, deviceStatuses }, { accountId })
       const bounds = [
@@ -83,6 +83,7 @@ export function mongoDevices({
         ...seen(page),
         ...inside(page),
         ...listed(page.devices),
+        ...(keyId === undefined ? [] : [{ lastKeyId: keyId }]),
       ]
       if (pending.size > 0) bounds.push({ deviceId: { $nin: [...pending.keys()] } })
       const labelled = labels && (await devicesLabelled(deviceSettings, { accountId, labels }))

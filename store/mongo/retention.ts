@@ -18,6 +18,8 @@ const REPORT_FIELDS = {
   firstSeenAt: true,
   lastSeenAt: true,
   lastReceivedAt: true,
+  lastReceivedId: true,
+  lastKeyId: true,
   reportCount: true,
   lastPosition: true,
   heartbeats: true,

@@ -116,6 +116,7 @@ export async function makeReadModelIndexes({
     { name: 'device', key: { accountId: 1, deviceId: 1 } },
     // With the time that retention goes by, so that counting reads no documents.
     { name: 'last_seen', key: { accountId: 1, lastSeenAt: 1, deviceId: 1, lastReceivedAt: 1 } },
+    { name: 'key', key: { accountId: 1, lastKeyId: 1, deviceId: 1 } },
     // For the hourly removal by age.
     { name: 'received', key: { lastReceivedAt: 1 } },
     { name: 'erased_at', key: { erasedAt: 1 }, sparse: true },

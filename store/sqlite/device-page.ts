@@ -22,10 +22,12 @@ export function devicePage(
   hidden: readonly string[],
 ): { readonly sql: string; readonly values: readonly Value[] } {
   const byTime = query.sort === 'lastSeenAt'
-  // The `+` stops the planner from scanning by time for each device of a list.
-  const lastSeenAt = query.devices === undefined ? 'last_seen_at' : '+last_seen_at'
+  // The `+` stops the planner from scanning by time for each device of a list, or through those of other keys.
+  const isListed = query.devices !== undefined || query.keyId !== undefined
+  const lastSeenAt = isListed ? '+last_seen_at' : 'last_seen_at'
   const filters = [
     ...(byTime ? rangeByTime(query, lastSeenAt) : rangeById(query)),
+    ...(query.keyId === undefined ? [] : [{ sql: 'last_key_id = ?', values: [query.keyId] }]),
     ...inside(query.bbox),
     ...without(hidden),
     ...lively(query.status),
@@ -39,7 +41,10 @@ export function devicePage(
     const ranges = JSON.stringify(deviceRanges(query.devices))
     return { sql: lookUp(where, direction, byTime), values: [ranges, ...values] }
   }
-  return { sql: byTime ? walkByTime(where, direction) : walkById(where, direction), values }
+  return {
+    sql: byTime ? walkByTime(where, direction, lastSeenAt) : walkById(where, direction),
+    values,
+  }
 }
 
 /** The statement that counts device statuses without those in `hidden`: one scan of an index. */
@@ -67,16 +72,17 @@ export function deviceCounts(
 }
 
 type Direction = 'ASC' | 'DESC'
+type TimeColumn = 'last_seen_at' | '+last_seen_at'
 
 function walkById(where: string, direction: Direction): string {
   return `SELECT * FROM device_statuses WHERE ${where} ORDER BY device_id ${direction} LIMIT ?`
 }
 
 /** Finds the devices in the index alone, and looks up only those. */
-function walkByTime(where: string, direction: Direction): string {
+function walkByTime(where: string, direction: Direction, lastSeenAt: TimeColumn): string {
   return `SELECT device_statuses.* FROM (
       SELECT number, device_id, last_seen_at FROM device_statuses WHERE ${where}
-      ORDER BY last_seen_at ${direction}, device_id ${direction} LIMIT ?
+      ORDER BY ${lastSeenAt} ${direction}, device_id ${direction} LIMIT ?
     ) AS page CROSS JOIN device_statuses USING (number)
     ORDER BY page.last_seen_at ${direction}, page.device_id ${direction}`
 }
@@ -101,7 +107,7 @@ function rangeById({ order = 'asc', after, seenFrom, seenBefore }: DevicePage): 
 /** A single bound at the start, the later of the range's and the page's: with two, SQLite would scan up to it. */
 function rangeByTime(
   { order = 'asc', after, seenFrom, seenBefore }: DevicePage,
-  column: 'last_seen_at' | '+last_seen_at',
+  column: TimeColumn,
 ): Clause[] {
   // No deviceId is empty, so (time, '') is right before the first device of that time.
   const first = { lastSeenAt: seenFrom ?? -Infinity, deviceId: '' }

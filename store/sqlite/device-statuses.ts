@@ -22,7 +22,8 @@ export type DeviceStatuses = {
   /** An account's number, assigned now if it has none. */
   accountNumber(accountId: string): number
   insert(device: NumberedStatus): void
-  update(device: NumberedStatus): void
+  /** `before`: the status that the table has. */
+  update(device: NumberedStatus, before: DeviceStatus): void
   /** The devices of which nothing has been received since. */
   silentSince(time: number): DeviceName[]
   remove(device: DeviceName): void
@@ -35,6 +36,7 @@ type Row = readonly [
   number: number,
   accountId: string,
   deviceId: string,
+  lastKeyId: string,
   firstSeenAt: number,
   lastSeenAt: number,
   lastReceivedAt: number,
@@ -46,11 +48,12 @@ type Row = readonly [
   receivedAt: number,
   applied: string,
   heartbeats: string | null,
+  lastReceivedId: string | null,
   ...optional: unknown[],
 ]
-const FIRST_OPTIONAL = 14
+const FIRST_OPTIONAL = 16
 
-/** The columns that change, in their order. */
+/** The columns that change with each report, in their order. */
 const CHANGING = [
   ...[
     'first_seen_at',
@@ -61,7 +64,8 @@ const CHANGING = [
     'latitude',
     'longitude',
   ],
-  ...['timestamp', 'received_at', 'applied', 'heartbeats', ...OPTIONAL_NAMES],
+  ...['timestamp', 'received_at', 'applied', 'heartbeats', 'last_received_id'],
+  ...OPTIONAL_NAMES,
 ]
 
 /** Records find their device through its status, so a record that was projected late keeps the status. */
@@ -89,11 +93,13 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
      ON CONFLICT DO UPDATE SET number = number RETURNING number`,
   )
   const insert = database.prepare(
-    `INSERT INTO device_statuses VALUES (?, ?, ?, ${CHANGING.map(() => '?').join(', ')})`,
+    `INSERT INTO device_statuses VALUES (?, ?, ?, ?, ${CHANGING.map(() => '?').join(', ')})`,
   )
-  const update = database.prepare(
-    `UPDATE device_statuses SET ${CHANGING.map((column) => `${column} = ?`).join(', ')}
-     WHERE number = ?`,
+  const changes = CHANGING.map((column) => `${column} = ?`).join(', ')
+  const update = database.prepare(`UPDATE device_statuses SET ${changes} WHERE number = ?`)
+  // SQLite writes the index of a column that is set, even to the same value.
+  const updateWithKey = database.prepare(
+    `UPDATE device_statuses SET ${changes}, last_key_id = ? WHERE number = ?`,
   )
   const silentSince = database.prepare<DeviceName>(
     `SELECT account_id AS accountId, device_id AS deviceId FROM device_statuses
@@ -131,10 +137,13 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
       return row.number
     },
     insert({ number, status }) {
-      insert.execute(number, status.accountId, status.deviceId, ...changing(status))
+      const { accountId, deviceId, lastKeyId } = status
+      insert.execute(number, accountId, deviceId, lastKeyId, ...changing(status))
     },
-    update({ number, status }) {
-      update.execute(...changing(status), number)
+    update({ number, status }, before) {
+      const { lastKeyId } = status
+      if (lastKeyId === before.lastKeyId) update.execute(...changing(status), number)
+      else updateWithKey.execute(...changing(status), lastKeyId, number)
     },
     remove({ accountId, deviceId }) {
       remove.run(accountId, deviceId)
@@ -145,9 +154,9 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
   }
 }
 
-/** The values of all columns except those that name the device, in their order. */
+/** The values of the columns that change with each report. */
 function changing(status: DeviceStatus): readonly Value[] {
-  const { lastPosition, heartbeats } = status
+  const { lastPosition, lastReceivedId, heartbeats } = status
   return [
     status.firstSeenAt,
     status.lastSeenAt,
@@ -160,6 +169,7 @@ function changing(status: DeviceStatus): readonly Value[] {
     lastPosition.receivedAt,
     encodedOffsets(status.applied),
     heartbeats === undefined ? null : JSON.stringify(heartbeats),
+    lastReceivedId === lastPosition.recordId ? null : lastReceivedId,
     ...optionalValues(lastPosition),
   ]
 }
@@ -171,23 +181,26 @@ function encodedOffsets(offsets: Offsets): string {
 }
 
 function status(row: Row): DeviceStatus {
-  const heartbeats = row[13]
+  const recordId = row[8]
+  const heartbeats = row[14]
   return {
     accountId: row[1],
     deviceId: row[2],
-    firstSeenAt: row[3],
-    lastSeenAt: row[4],
-    lastReceivedAt: row[5],
-    reportCount: row[6],
+    firstSeenAt: row[4],
+    lastSeenAt: row[5],
+    lastReceivedAt: row[6],
+    lastReceivedId: row[15] ?? recordId,
+    lastKeyId: row[3],
+    reportCount: row[7],
     lastPosition: {
-      recordId: row[7],
-      latitude: row[8],
-      longitude: row[9],
-      timestamp: row[10],
-      receivedAt: row[11],
+      recordId,
+      latitude: row[9],
+      longitude: row[10],
+      timestamp: row[11],
+      receivedAt: row[12],
       ...optionalFieldsIn(row, FIRST_OPTIONAL),
     },
-    applied: JSON.parse(row[12]) as Offsets,
+    applied: JSON.parse(row[13]) as Offsets,
     ...(heartbeats !== null && {
       heartbeats: JSON.parse(heartbeats) as NonNullable<DeviceStatus['heartbeats']>,
     }),

@@ -15,6 +15,7 @@ export const READ_MODELS_SCHEMA = [
      number INTEGER PRIMARY KEY AUTOINCREMENT,
      account_id TEXT NOT NULL,
      device_id TEXT NOT NULL,
+     last_key_id TEXT NOT NULL,
      first_seen_at INTEGER NOT NULL,
      last_seen_at INTEGER NOT NULL,
      last_received_at INTEGER NOT NULL,
@@ -26,12 +27,15 @@ export const READ_MODELS_SCHEMA = [
      received_at INTEGER NOT NULL,
      applied TEXT NOT NULL,
      heartbeats TEXT,
+     -- NULL: the last position's.
+     last_received_id TEXT,
      ${OPTIONAL_COLUMNS},
      UNIQUE (account_id, device_id)
    ) STRICT;
    -- With the coordinates, so that a scan by time reads only matching rows of the table.
    CREATE INDEX device_statuses_by_time
      ON device_statuses (account_id, last_seen_at, device_id, latitude, longitude);
+   CREATE INDEX device_statuses_by_key ON device_statuses (account_id, last_key_id, device_id);
 
    CREATE TABLE records (
      account INTEGER NOT NULL,

@@ -85,7 +85,7 @@ export function rememberDevices(
     save(known, status) {
       const { number } = known
       if (known.status === undefined) statuses.insert({ number, status })
-      else statuses.update({ number, status })
+      else statuses.update({ number, status }, known.status)
       known.status = status
     },
 

@@ -81,7 +81,7 @@ type Report = {
   /** An earlier report of the same device that this one repeats. */
   readonly repeats: number | undefined
   readonly isHeartbeat: boolean
-  readonly fields: Pick<PositionReported, 'timestamp' | 'receivedAt'>
+  readonly fields: Pick<PositionReported, 'timestamp' | 'receivedAt' | 'keyId'>
 }
 
 type Step = {
@@ -100,6 +100,7 @@ const report: fc.Arbitrary<Report> = fc.record({
   fields: fc.record({
     timestamp: fc.nat(4).map((n) => T0 + n),
     receivedAt: fc.nat(4).map((n) => T0 + n),
+    keyId: fc.constantFrom('key-1', 'key-2', 'key-3'),
   }),
 })
 
@@ -149,9 +150,9 @@ function placed(
     const partition = device % 2
     const deviceId = `tracker-${device}`
     if (isHeartbeat) {
-      const { receivedAt } = fields
+      const { receivedAt, keyId } = fields
       partitions[partition]?.push(
-        log.hear(deviceSeen({ accountId, deviceId, receivedAt }), partition),
+        log.hear(deviceSeen({ accountId, deviceId, receivedAt, keyId }), partition),
       )
       continue
     }

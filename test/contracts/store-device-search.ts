@@ -35,7 +35,9 @@ export function deviceSearchContract({ promise, shared, log }: StoreSuite): void
     beforeAll(async () => {
       for (const { deviceId, silent, name, every } of FLEET) {
         const receivedAt = NOW - silent * MINUTE
-        const fields = { accountId, deviceId, receivedAt, longitude: silent > 60 ? 10 : -10 }
+        const keyId = `key-${Math.ceil(silent / 60)}`
+        const longitude = silent > 60 ? 10 : -10
+        const fields = { accountId, deviceId, receivedAt, keyId, longitude }
         await shared.store.project(batchOf(log.append(positionReported(fields))))
         if (name === undefined && every === undefined) continue
         await shared.store.changeDeviceSettings({
@@ -161,6 +163,7 @@ const search: fc.Arbitrary<Query> = fc.record(
   {
     sort: fc.constantFrom('deviceId', 'lastSeenAt'),
     order: fc.constantFrom('asc', 'desc'),
+    keyId: fc.constantFrom('key-0', 'key-1', 'key-2', 'key-3'),
     seenFrom: fc.nat(7).map((n) => NOW - n * n * MINUTE),
     mentions: fc.constantFrom('T', 'fast', 'FERRY', '-', 'č', 'ug o', 'zz'),
     status: fc.record({
@@ -175,12 +178,13 @@ const search: fc.Arbitrary<Query> = fc.record(
 
 function lookThrough(devices: readonly Device[], query: Query): string[] {
   const { sort = 'deviceId', order = 'asc', seenFrom = -Infinity } = query
-  const { mentions = '', status, devices: list, bbox } = query
+  const { mentions = '', status, devices: list, bbox, keyId } = query
   const found = devices.filter((device) => {
     const { deviceId, lastSeenAt, lastPosition } = device.status
     return (
       lastSeenAt >= seenFrom &&
       isListed(list, deviceId) &&
+      (keyId === undefined || device.status.lastKeyId === keyId) &&
       (bbox === undefined || lastPosition.longitude < 0) &&
       (status === undefined || liveness(device, status.now) === status.is) &&
       [deviceId, device.settings.name ?? ''].some((text) =>

@@ -129,10 +129,11 @@ export function erasuresContract({ promise, alone, shared, log }: StoreSuite): v
               const named = { accountId, deviceId: `tracker-${device}` }
               if (kind === 'erasure') return log.erase(deviceErased(named))
               if (kind === 'seen') {
-                return log.hear(deviceSeen({ ...named, receivedAt: T0 + repeats * 3_600_000 }))
+                const receivedAt = T0 + repeats * 3_600_000
+                return log.hear(deviceSeen({ ...named, receivedAt, keyId: `key-${repeats}` }))
               }
               const recordId = `01KDVN9C00${String(device * 10 + repeats).padStart(16, '0')}`
-              return report({ ...named, recordId })
+              return report({ ...named, recordId, keyId: `key-${repeats}` })
             })
             let start = 0
             const rest = { forward: entries.length, back: 3, restart: false }

@@ -183,7 +183,7 @@ export function generationsContract({ alone }: StoreSuite): void {
           },
           devices: {
             count: 3,
-            hash: 'fda09e8f93b6096f1ebf56310b058e14c66339af4dbbd6bca6f24f7099ec931b',
+            hash: 'fbc56eaed3a80f17fcfaceb9ce8c6f4a858ca4acaebd76f17b36082d8944ff0c',
           },
         })
         await generation.close()

@@ -1,13 +1,14 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { deviceStatus } from '../../projector/device-status.ts'
+import type { DeviceSeen } from '../../schemas/device-seen.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import type { DeviceStatus } from '../../schemas/read-models.ts'
 import { deviceSeen, positionReported, T0 } from '../samples.ts'
 
 const HOUR_MS = 3_600_000
 
-function fold(events: readonly PositionReported[], partition = 0): DeviceStatus {
+function fold(events: readonly (PositionReported | DeviceSeen)[], partition = 0): DeviceStatus {
   return events.reduce<DeviceStatus | undefined>(
     (previous, event, offset) => deviceStatus(previous, { origin: { partition, offset }, event }),
     undefined,
@@ -23,6 +24,8 @@ describe('device status', () => {
       firstSeenAt: T0,
       lastSeenAt: T0,
       lastReceivedAt: T0,
+      lastReceivedId: event.recordId,
+      lastKeyId: event.keyId,
       reportCount: 1,
       lastPosition: {
         recordId: event.recordId,
@@ -44,19 +47,22 @@ describe('device status', () => {
     expect(status.lastPosition.recordId).toBe(newer.recordId)
   })
 
-  test('a heartbeat moves when a device was last seen, forward only, and nothing else', () => {
+  test('a heartbeat moves when a device was last seen, and with which key, forward only, and nothing else', () => {
     const first = fold([positionReported({ receivedAt: T0 })])
+    const eventId = '01KDVN9C03HEARTBEAT0000000'
     const heard = (previous: DeviceStatus | undefined, offset: number, receivedAt: number) =>
       deviceStatus(previous, {
         origin: { partition: 0, offset },
-        event: deviceSeen({ receivedAt }),
+        event: deviceSeen({ eventId, receivedAt, keyId: 'key-2' }),
       })
     const second = heard(first, 1, T0 + HOUR_MS)
     expect(second).toEqual({
       ...first,
       lastSeenAt: T0 + HOUR_MS,
       lastReceivedAt: T0 + HOUR_MS,
-      heartbeats: { 0: { offset: 1, receivedAt: T0 + HOUR_MS } },
+      lastReceivedId: eventId,
+      lastKeyId: 'key-2',
+      heartbeats: { 0: { offset: 1, receivedAt: T0 + HOUR_MS, eventId, keyId: 'key-2' } },
       applied: { 0: 1 },
     })
     expect(heard(second, 1, T0 + 2 * HOUR_MS)).toBe(second)
@@ -102,26 +108,47 @@ describe('device status', () => {
     })
   })
 
-  test('any order of reports gives the same status', () => {
-    const imported = fc.constant(true as const)
+  test('the key is that of what was received last, of several at once that with the greatest id', () => {
+    const reported = (keyId: string, receivedAt: number, changes: Partial<PositionReported> = {}) =>
+      positionReported({ keyId, receivedAt, ...changes })
+    const late = reported('key-2', T0 + 2, { timestamp: T0 - HOUR_MS })
+    expect(fold([reported('key-1', T0 + 1), late]).lastKeyId).toBe('key-2')
+    expect(fold([late, reported('key-1', T0 + 1)]).lastKeyId).toBe('key-2')
+    const greatest = reported('key-3', T0 + 2, { recordId: `${late.recordId.slice(0, -1)}Z` })
+    expect(fold([greatest, late]).lastKeyId).toBe('key-3')
+    expect(fold([late, greatest]).lastKeyId).toBe('key-3')
+  })
+
+  test('any order of reports, and of heartbeats after the first, gives the same status', () => {
     const time = fc.integer({ min: 0, max: 5 }).map((step) => T0 + step * 1_000)
-    const times = { timestamp: time, receivedAt: time }
-    const reports = fc.array(fc.oneof(fc.record(times), fc.record({ ...times, imported })), {
-      minLength: 1,
-      maxLength: 8,
-    })
-    const shuffled = reports
-      .map((list) => list.map((changes) => positionReported(changes)))
-      .chain((events) =>
-        fc.record({
-          events: fc.constant(events),
-          reordered: fc.shuffledSubarray(events, { minLength: events.length }),
-        }),
+    const keyId = fc.constantFrom('key-1', 'key-2', 'key-3')
+    const sent = { receivedAt: time, keyId }
+    const position = fc
+      .record(
+        { ...sent, timestamp: time, imported: fc.constant(true as const) },
+        { requiredKeys: ['receivedAt', 'keyId', 'timestamp'] },
       )
+      .map((changes) => positionReported(changes))
+    const heartbeat = fc.record(sent).map((changes) => deviceSeen(changes))
+    const events = fc.array(fc.oneof(position, position, heartbeat), { maxLength: 8 })
+    const shuffled = events.chain((events) =>
+      fc.record({
+        events: fc.constant(events),
+        reordered: fc.shuffledSubarray(events, { minLength: events.length }),
+      }),
+    )
     fc.assert(
-      fc.property(shuffled, ({ events, reordered }) => {
-        expect(fold(reordered)).toEqual(fold(events))
+      fc.property(position, shuffled, (first, { events, reordered }) => {
+        expect(withoutOffsets(fold([first, ...reordered]))).toEqual(
+          withoutOffsets(fold([first, ...events])),
+        )
       }),
     )
   })
 })
+
+/** A heartbeat's own offset depends on the order. */
+function withoutOffsets({ heartbeats = {}, ...status }: DeviceStatus) {
+  const newest = Object.values(heartbeats).map(({ offset: _offset, ...heartbeat }) => heartbeat)
+  return { ...status, newest }
+}

@@ -230,3 +230,14 @@ describe('a search with few matches', () => {
     expect((await page('q=M2&limit=3&sort=-deviceId')).ids).toEqual(['m20499', 'm20498', 'm20497'])
   })
 })
+
+test('the list of devices with a keyId contains the devices that reported with that key last', async () => {
+  await harness.project({ deviceId: 'z-two keys', keyId: 'old', receivedAt: T0 })
+  await harness.project({ deviceId: 'z-two keys', keyId: 'new', receivedAt: T0 + 1 })
+  expect((await find('keyId=new')).items).toMatchObject([
+    { deviceId: 'z-two keys', lastKeyId: 'new' },
+  ])
+  expect((await find('keyId=old')).ids).toEqual([])
+  expect((await find('keyId=key-1&sort=-lastSeenAt&limit=2')).ids).toEqual(['a-tug', 'e-fast'])
+  expect(await findAll('keyId=key-1&sort=-lastSeenAt&limit=2')).toHaveLength(FLEET.length)
+})

@@ -37,6 +37,7 @@ test('a device is shown with its status, computed when read', async () => {
     reportCount: 1,
     disabled: false,
     labels: [],
+    lastKeyId: 'key-1',
     lastPosition: {
       recordId: event?.recordId,
       latitude: event?.latitude,

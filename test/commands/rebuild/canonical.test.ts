@@ -38,6 +38,7 @@ test('the canonical status of a device does not depend on how far it was folded'
   expect(canonicalStatus({ ...status, reportCount: 2 })).not.toBe(text)
   expect(canonicalStatus({ ...status, firstSeenAt: 0 })).not.toBe(text)
   expect(canonicalStatus({ ...status, lastSeenAt: 0 })).not.toBe(text)
+  expect(canonicalStatus({ ...status, lastKeyId: 'x' })).not.toBe(text)
   const lastPosition = { ...status.lastPosition, speed: 1 }
   expect(canonicalStatus({ ...status, lastPosition })).not.toBe(text)
 })

@@ -27,6 +27,7 @@ function device(deviceId: string, seconds: number, more: Partial<ApiDevice> = {}
     reportCount: 1,
     disabled: false,
     labels: [],
+    lastKeyId: 'key-1',
     lastPosition: position(seconds),
     ...more,
   }

@@ -17,6 +17,7 @@ function device(deviceId: string): ApiDevice {
     reportCount: 1,
     disabled: false,
     labels: [],
+    lastKeyId: 'key-1',
     lastPosition: {
       recordId: deviceId,
       latitude: 1,

@@ -169,6 +169,16 @@ describe('the SQLite store walks an index, without a scan or a sort, for', () =>
     )
   })
 
+  test.each([{}, { sort: 'lastSeenAt' }, { sort: 'lastSeenAt', order: 'desc' }] as const)(
+    'devices that report with a key, %j',
+    (asked) => {
+      const { sql } = devicePage({ accountId: 'acc-1', limit: 9, keyId: 'k', ...asked }, [])
+      expect(plan('read-models-1', sql).join('\n')).toContain(
+        'SEARCH device_statuses USING INDEX device_statuses_by_key (account_id=? AND last_key_id=?',
+      )
+    },
+  )
+
   test('the operators’ settings for the devices of a page', () => {
     expect(plan('accounts', SETTINGS_OF_DEVICES)).toEqual([
       expect.stringContaining('SCAN json_each'),
