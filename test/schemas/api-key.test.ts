@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { isApiKey, keyHint, newApiKey, secretHash } from '../../schemas/api-key.ts'
 
-describe('an API key', () => {
-  test('is gps_, 32 random characters and a check of 6 characters', () => {
+describe('API keys', () => {
+  test('an API key is gps_, 32 random characters and a check of 6 characters', () => {
     const keys = Array.from({ length: 100 }, newApiKey)
     expect(new Set(keys).size).toBe(100)
     for (const key of keys) {
@@ -11,11 +11,11 @@ describe('an API key', () => {
     }
   })
 
-  test('ends with a check that is CRC-32 in base62', () => {
+  test('an API key ends with a check that is CRC-32 in base62', () => {
     expect(isApiKey(`gps_${'0'.repeat(32)}47Clgv`)).toBe(true)
   })
 
-  test('is invalid once any character has changed', () => {
+  test('an API key is invalid once any character has changed', () => {
     const key = newApiKey()
     for (let place = 4; place < key.length; place += 1) {
       const other = key[place] === 'a' ? 'b' : 'a'
@@ -26,7 +26,7 @@ describe('an API key', () => {
     expect(isApiKey('')).toBe(false)
   })
 
-  test('is stored as a SHA-256 hash and shown as a hint', () => {
+  test('an API key is stored as a SHA-256 hash and shown as a hint', () => {
     const key = newApiKey()
     expect(secretHash(key)).toHaveLength(32)
     expect(keyHint(key)).toBe(`${key.slice(0, 8)}…${key.slice(-4)}`)

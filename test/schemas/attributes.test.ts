@@ -18,8 +18,8 @@ function ofBytes(bytes: number): Record<string, string> {
   return { ...whole, rest: 'x'.repeat(rest) }
 }
 
-describe('the attributes of a report', () => {
-  test('are kept in the order of their names, without absent ones', () => {
+describe('attributes of reports', () => {
+  test('attributes are kept in the order of their names, without absent ones', () => {
     const sent = { odometer: 12.5, Zone: 'B', ignition: true, none: null, alarm: 'sos' }
     const { attributes } = judgeAttributes(sent) as { attributes: object }
     expect(JSON.stringify(attributes)).toBe(
@@ -27,17 +27,20 @@ describe('the attributes of a report', () => {
     )
   })
 
-  test.each([[null], [undefined], [{}], [{ fuel: null }]])('are absent if %j is sent', (sent) => {
-    expect(judgeAttributes(sent)).toEqual({})
-  })
+  test.each([[null], [undefined], [{}], [{ fuel: null }]])(
+    'attributes are absent if %j is sent',
+    (sent) => {
+      expect(judgeAttributes(sent)).toEqual({})
+    },
+  )
 
-  test('may be called constructor, toString or hasOwnProperty', () => {
+  test('attributes may be called constructor, toString or hasOwnProperty', () => {
     const sent = { constructor: 1, hasOwnProperty: true, toString: 'x' }
     expect(judgeAttributes(sent)).toEqual({ attributes: sent })
     expect(fittingAttributes(sent)).toEqual({ attributes: sent, dropped: 0 })
   })
 
-  test('with a negative zero have a zero', () => {
+  test('attributes with a negative zero have a zero', () => {
     expect(judgeAttributes({ temperature: -0 })).toStrictEqual({ attributes: { temperature: 0 } })
   })
 
@@ -63,13 +66,13 @@ describe('the attributes of a report', () => {
     ['a lone surrogate', { a: '\ud800' }, ['attributes.a']],
     ['an API key', { a: newApiKey() }, ['attributes.a']],
     ['a text with an API key in it', { a: `key=${newApiKey()}` }, ['attributes.a']],
-  ])('with %s are refused by name', (_what, sent, fields) => {
+  ])('attributes with %s are refused by name', (_what, sent, fields) => {
     expect(faultyFields(sent)).toEqual(fields)
     const judged = judgeAttributes(sent) as { faults: { message: string }[] }
     for (const { message } of judged.faults) expect(message).toMatch(/^attributes[^ ]* .*must /)
   })
 
-  test('are refused with an API key as a name, and the fault does not repeat it', () => {
+  test('attributes are refused with an API key as a name, and the fault does not repeat it', () => {
     const key = newApiKey()
     expect(JSON.stringify(judgeAttributes({ [key]: 1 }))).not.toContain(key)
     expect(faultyFields({ [key]: 1 })).toEqual(['attributes.gps_…'])
@@ -83,11 +86,11 @@ describe('the attributes of a report', () => {
     ['the greatest double', { a: Number.MAX_VALUE, b: 5e-324 }],
     ['what only looks like an API key', { a: `gps_${'a'.repeat(38)}` }],
     ['a name of 64 characters', { [`a${'.'.repeat(63)}`]: 1 }],
-  ])('may have %s', (_what, sent) => {
+  ])('attributes may have %s', (_what, sent) => {
     expect(judgeAttributes(sent)).toEqual({ attributes: sent })
   })
 
-  test('are judged alike by the fast path and by the rules', () => {
+  test('attributes are judged alike by the fast path and by the rules', () => {
     let plain = 0
     fc.assert(
       fc.property(anyAttributes(), (sent) => {
@@ -105,28 +108,28 @@ describe('the attributes of a report', () => {
   })
 })
 
-describe('what an app sends', () => {
-  test('is kept without what does not fit, and the rest is counted', () => {
+describe('attributes that apps send', () => {
+  test('what an app sends is kept without what does not fit, and the rest is counted', () => {
     const sent = { sat: 9, deep: {}, '1st': 1, none: null, key: newApiKey(), long: 'x'.repeat(257) }
     expect(fittingAttributes(sent)).toEqual({ attributes: { sat: 9 }, dropped: 4 })
     expect(fittingAttributes({ deep: {} })).toEqual({ dropped: 1 })
     expect(fittingAttributes({})).toEqual({ dropped: 0 })
   })
 
-  test('is kept up to the 32nd name', () => {
+  test('what an app sends is kept up to the 32nd name', () => {
     const { attributes = {}, dropped } = fittingAttributes(names(40))
     expect([Object.keys(attributes).length, dropped]).toEqual([32, 8])
     expect(attributes).toEqual(names(32))
   })
 
-  test('is kept up to 2 KiB, and a small value still fits after a large one that does not', () => {
+  test('what an app sends is kept up to 2 KiB, and a small value still fits after a large one that does not', () => {
     expect(fittingAttributes(ofBytes(2048))).toEqual({ attributes: ofBytes(2048), dropped: 0 })
     const { rest = '', ...whole } = ofBytes(2049)
     const sent = { ...whole, rest, small: 1 }
     expect(fittingAttributes(sent)).toEqual({ attributes: { ...whole, small: 1 }, dropped: 1 })
   })
 
-  test('is always accepted as attributes afterwards', () => {
+  test('what an app sends is always accepted as attributes afterwards', () => {
     fc.assert(
       fc.property(anyAttributes(), (sent) => {
         const { attributes, dropped } = fittingAttributes(sent)

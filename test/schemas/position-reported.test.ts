@@ -6,7 +6,7 @@ import { positionReported, T0 } from '../samples.ts'
 import { anyIdentifier, anyText } from '../any-text.ts'
 
 describe('PositionReported as JSON', () => {
-  test('has times in ISO 8601 and no absent measurements', () => {
+  test('an event as JSON has times in ISO 8601 and no absent measurements', () => {
     const event = positionReported({ timestamp: T0, receivedAt: T0 + 1, speed: 2.5 })
     const written: unknown = JSON.parse(encodePositionReported(event))
     expect(written).toEqual({
@@ -16,7 +16,7 @@ describe('PositionReported as JSON', () => {
     })
   })
 
-  test('is read back bit for bit', () => {
+  test('an event as JSON is read back bit for bit', () => {
     const events = fc.record({
       latitude: fc.double({ min: -90, max: 90, noNaN: true }).map((x) => x || 0),
       longitude: fc.double({ min: -180, max: 180, noNaN: true }).map((x) => x || 0),
@@ -32,7 +32,7 @@ describe('PositionReported as JSON', () => {
     )
   })
 
-  test('equals the output of JSON.stringify', () => {
+  test('an event as JSON equals the output of JSON.stringify', () => {
     const number = fc.double({ noNaN: true, noDefaultInfinity: true })
     const events = fc.record(
       {
@@ -64,7 +64,7 @@ describe('PositionReported as JSON', () => {
     )
   })
 
-  test('is read with attributes in the order of their names, and as imported if it is', () => {
+  test('an event as JSON is read with attributes in the order of their names, and as imported if it is', () => {
     const attributes = { odometer: 12.5, alarm: 'sos' }
     const event = positionReported({ attributes, imported: true })
     const read = decodePositionReported(encodePositionReported(event))
@@ -75,7 +75,7 @@ describe('PositionReported as JSON', () => {
     expect(decodePositionReported(absent)).not.toHaveProperty('imported')
   })
 
-  test('is read without the fields of a newer writer', () => {
+  test('an event as JSON is read without the fields of a newer writer', () => {
     const event = positionReported()
     const newer = JSON.stringify({ ...JSON.parse(encodePositionReported(event)), satellites: 9 })
     expect(decodePositionReported(newer)).toStrictEqual(event)
@@ -103,7 +103,7 @@ describe('PositionReported as JSON', () => {
     ['with an attribute called __proto__', changed({ attributes: JSON.parse('{"__proto__":1}') })],
     ['of after the year 9999', changed({ timestamp: '9999-12-31T23:59:59-12:00' })],
     ['of before 1970', changed({ receivedAt: '1969-12-31T23:59:59Z' })],
-  ])('is refused with a reason if the value is %s', (_what, json) => {
+  ])('an event as JSON is refused with a reason if the value is %s', (_what, json) => {
     expect(() => decodePositionReported(json)).toThrow(UndecodableEventError)
   })
 })

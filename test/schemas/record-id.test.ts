@@ -8,14 +8,14 @@ import { T0 } from '../samples.ts'
 const report = { deviceId: 'tracker-1', latitude: 46.05, longitude: 14.5 }
 const context = { accountId: 'acc-1', idempotencyKey: undefined, receivedAt: T0 }
 
-describe('the id of a record', () => {
-  test('is a ULID with the report’s own time', () => {
+describe('ids of records', () => {
+  test('a record’s id is a ULID with the report’s own time', () => {
     const id = recordIdFor({ ...report, timestamp: T0 }, context)
     expect(id).toMatch(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/)
     expect(id.slice(0, 10)).toBe(ulid(T0, new Uint8Array(10)).slice(0, 10))
   })
 
-  test('is stable for a given report across versions', () => {
+  test('a record’s id is stable for a given report across versions', () => {
     const full = { ...report, timestamp: T0, accuracy: 5, battery: 0.5 }
     expect(recordIdFor(full, context)).toBe('01KDVDNA00Z6JGGE5XXD5XW7P3')
     const attributes = { alarm: 'sos', odometer: 12.5 }
@@ -25,7 +25,7 @@ describe('the id of a record', () => {
     )
   })
 
-  test('is derived from the JSON list of all present fields', () => {
+  test('a record’s id is derived from the JSON list of all present fields', () => {
     const number = fc.double({ noNaN: true, noDefaultInfinity: true })
     const measured = { accuracy: number, altitude: number, speed: number, heading: number }
     const attributes = fc.constantFrom({ a: 1 }, { a: '1', b: true })
@@ -59,25 +59,25 @@ describe('the id of a record', () => {
     )
   })
 
-  test('does not depend on when a report with a time is received', () => {
+  test('a record’s id does not depend on when a report with a time is received', () => {
     const timed = { ...report, timestamp: T0 }
     const later = { ...context, receivedAt: T0 + 86_400_000 }
     expect(recordIdFor(timed, later)).toBe(recordIdFor(timed, context))
   })
 
-  test('is the same for one Idempotency-Key, even without a time', () => {
+  test('a record’s id is the same for one Idempotency-Key, even without a time', () => {
     const again = { ...context, idempotencyKey: 'k', receivedAt: T0 + 5 }
     const first = { ...context, idempotencyKey: 'k' }
     expect(recordIdFor(report, again)).toBe(recordIdFor(report, first))
   })
 
-  test('is random, with the time of receipt, if nothing identifies the report', () => {
+  test('a record’s id is random, with the time of receipt, if nothing identifies the report', () => {
     const ids = Array.from({ length: 50 }, () => recordIdFor(report, context))
     expect(new Set(ids).size).toBe(50)
     expect(ids[0]?.slice(0, 10)).toBe(ulid(T0, new Uint8Array(10)).slice(0, 10))
   })
 
-  test('differs as soon as account, header or any field differs', () => {
+  test('a record’s id differs as soon as account, header or any field differs', () => {
     const timed = { ...report, timestamp: T0 }
     const ids = [
       recordIdFor(timed, context),
@@ -99,7 +99,7 @@ describe('the id of a record', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  test('never mixes up texts of account, device and header', () => {
+  test('a record’s id never mixes up texts of account, device and header', () => {
     const text = fc.string({ unit: fc.constantFrom('a', '"', ',', '\\', '/'), maxLength: 4 })
     const parts = fc.record({ accountId: text, deviceId: text, idempotencyKey: text })
     const id = ({ accountId, deviceId, idempotencyKey }: Record<string, string>) =>

@@ -78,7 +78,7 @@ const get = (path: string, headers: Record<string, string> = {}, method = 'GET')
 
 describe('the page', () => {
   test.each(['/', '/keys', '/devices/a%2Fb', '/devices/%E0%A4', '/no/such/page'])(
-    'is what a browser gets at %s',
+    'the page is what a browser gets at %s',
     async (path) => {
       const answer = await get(path, { Accept: BROWSER })
       expect(answer.status).toBe(200)
@@ -89,7 +89,7 @@ describe('the page', () => {
     },
   )
 
-  test('tells a browser with a session at once what the map takes', async () => {
+  test('the page tells a browser with a session at once what the map takes', async () => {
     const Cookie = `gps_session=${'a'.repeat(22)}`
     const answer = await get('/', { Accept: BROWSER, Cookie })
     expect(answer.headers.get('link')?.split(', ')).toEqual([
@@ -102,13 +102,13 @@ describe('the page', () => {
     expect((await get('/keys', { Accept: BROWSER, Cookie })).headers.get('link')).toBeNull()
   })
 
-  test('tells whoever opens a shared link at once what it takes', async () => {
+  test('the page tells whoever opens a shared link at once what it takes', async () => {
     const { headers } = await get('/share', { Accept: BROWSER })
     expect(headers.get('link')).toContain('</assets/share-x1.js>; rel=modulepreload')
     expect(headers.get('link')).toContain('</assets/ol-x1.js>; rel=modulepreload')
   })
 
-  test('says nothing of the map where the build does not tell what it takes', async () => {
+  test('the page says nothing of the map where the build does not tell what it takes', async () => {
     const site = join(folder, 'without-manifest')
     mkdirSync(join(site, 'assets'), { recursive: true })
     writeFileSync(join(site, 'index.html'), '<!doctype html>')
@@ -121,7 +121,7 @@ describe('the page', () => {
   })
 
   test.each(['*/*', 'application/json', ''])(
-    'is not for programs that accept %p',
+    'the page is not for programs that accept %p',
     async (accept) => {
       const answer = await get('/', accept === '' ? {} : { Accept: accept })
       expect(answer.headers.get('vary')).toContain('Accept')
@@ -131,14 +131,14 @@ describe('the page', () => {
   )
 
   test.each(['/api/v1/devices', '/api/v1/none', '/docs', '/metrics', '/assets/none.js', '/map/x'])(
-    'does not stand at %s',
+    'the page is not served at %s',
     async (path) => {
       const answer = await get(path, { Accept: BROWSER })
       expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
     },
   )
 
-  test('is sent once as long as it stays the same', async () => {
+  test('the page is sent once as long as it stays the same', async () => {
     const etag = (await get('/', { Accept: BROWSER })).headers.get('etag') ?? ''
     // fetch would add Cache-Control: no-cache.
     const headers = { Accept: BROWSER, 'Accept-Encoding': 'gzip', 'If-None-Match': etag }
@@ -147,11 +147,11 @@ describe('the page', () => {
     expect(again.statusCode).toBe(304)
   })
 
-  test('is only read, never written', async () => {
+  test('the page is only read, never written', async () => {
     expect((await get('/keys', { Accept: BROWSER }, 'POST')).status).toBe(404)
   })
 
-  test('lets browsers load nothing from elsewhere and run no inline script', async () => {
+  test('the page lets browsers load nothing from elsewhere and run no inline script', async () => {
     const { headers } = await get('/', { Accept: BROWSER })
     const policy = headers.get('content-security-policy') ?? ''
     expect(policy.split('; ')).toEqual(
@@ -172,7 +172,7 @@ describe('the page', () => {
     expect(headers.get('referrer-policy')).toBe('strict-origin-when-cross-origin')
   })
 
-  test('shares neither its window nor its files with pages of others, and asks for no devices', async () => {
+  test('the page shares neither its window nor its files with pages of others, and asks for no devices', async () => {
     const { headers } = await get('/', { Accept: BROWSER })
     expect(headers.get('cross-origin-opener-policy')).toBe('same-origin')
     expect(headers.get('cross-origin-resource-policy')).toBe('same-origin')
@@ -182,7 +182,7 @@ describe('the page', () => {
     expect(asset.headers.get('cross-origin-resource-policy')).toBe('same-origin')
   })
 
-  test('names the origins of a map that operators have configured, and no others', () => {
+  test('the page names the origins of a map that operators have configured, and no others', () => {
     const policy = pageHeaders({
       images: ['https://tiles.example.org'],
       data: ['https://maps.example.org'],
@@ -192,8 +192,8 @@ describe('the page', () => {
   })
 })
 
-describe('its files', () => {
-  test('are kept for ever, because another content has another name', async () => {
+describe('files of the page', () => {
+  test('the page’s files are kept for ever, because another content has another name', async () => {
     const answer = await get('/assets/main-x1.js', { 'Accept-Encoding': 'identity' })
     expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
     expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
@@ -202,7 +202,7 @@ describe('its files', () => {
     expect(await answer.text()).toBe(SCRIPT)
   })
 
-  test('come compressed to browsers that take gzip', async () => {
+  test('the page’s files come compressed to browsers that take gzip', async () => {
     const answer = await get('/assets/main-x1.js', { 'Accept-Encoding': 'gzip, br' })
     expect(answer.headers.get('content-encoding')).toBe('gzip')
     expect(answer.headers.get('vary')).toContain('Accept-Encoding')
@@ -211,8 +211,8 @@ describe('its files', () => {
   })
 })
 
-describe('a map', () => {
-  test('is read in ranges', async () => {
+describe('maps', () => {
+  test('a map is read in ranges', async () => {
     const part = await get('/map/world.pmtiles', { Range: 'bytes=2-4' })
     expect(part.status).toBe(206)
     expect(part.headers.get('content-range')).toBe('bytes 2-4/10')
@@ -223,7 +223,7 @@ describe('a map', () => {
     expect(await (await get('/map/world.pmtiles', { Range: 'bytes=8-99' })).text()).toBe('89')
   })
 
-  test('comes whole without a range, with several, or with a range of another version', async () => {
+  test('a map comes whole without a range, with several, or with a range of another version', async () => {
     const whole = await get('/map/world.pmtiles')
     expect(whole.headers.get('accept-ranges')).toBe('bytes')
     for (const headers of [{}, { Range: 'bytes=0-1,3-4' }, { Range: 'lines=1-2' }]) {
@@ -237,13 +237,13 @@ describe('a map', () => {
     expect(again.status).toBe(206)
   })
 
-  test('refuses a range beyond its end', async () => {
+  test('a map refuses a range beyond its end', async () => {
     const answer = await get('/map/world.pmtiles', { Range: 'bytes=10-' })
     expect(answer.status).toBe(416)
     expect(answer.headers.get('content-range')).toBe('bytes */10')
   })
 
-  test('that is not made yet is a 404, and is there once it is', async () => {
+  test('a map that is not made yet is a 404, and is there once it is', async () => {
     expect((await get('/map/later.pmtiles')).status).toBe(404)
     writeFileSync(join(folder, 'later.pmtiles'), 'now')
     expect(await (await get('/map/later.pmtiles')).text()).toBe('now')

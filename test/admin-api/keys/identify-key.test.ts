@@ -13,7 +13,7 @@ describe('identifying a key by its secret', () => {
 
   const identify = (body: unknown) => harness.api('POST', '/keys/identify', { headers, body })
 
-  test('answers with the key as GET /keys shows it, without the secret', async () => {
+  test('identifying a key answers with the key as GET /keys shows it, without the secret', async () => {
     const { id, secret } = await harness.createKey({ scopes: ['positions:write'] })
     const answer = await identify({ key: secret })
     expect(answer.status).toBe(200)
@@ -21,7 +21,7 @@ describe('identifying a key by its secret', () => {
     expect(answer.text).not.toContain(secret)
   })
 
-  test('also works for revoked, expired and rotated keys', async () => {
+  test('identifying a key also works for revoked, expired and rotated keys', async () => {
     const revoked = await harness.createKey({ revokedAt: T0 })
     const expired = await harness.createKey({ expiresAt: T0 })
     const rotated = await harness.createKey()
@@ -35,7 +35,7 @@ describe('identifying a key by its secret', () => {
     }
   })
 
-  test('is the same 404 for another account’s key, an unknown key and any other text', async () => {
+  test('identifying a key answers the same 404 for another account’s key, an unknown key and any other text', async () => {
     const foreign = await harness.createKey({ accountId: 'acc-2' })
     const answers = []
     for (const key of [foreign.secret, newApiKey(), 'gps_x', ` ${newApiKey()}`, 'x'.repeat(256)]) {
@@ -48,7 +48,7 @@ describe('identifying a key by its secret', () => {
   })
 
   test.each([{ key: 'x'.repeat(257) }, { key: ['xx'] }])(
-    'is a 400 for %j that does not repeat it',
+    'identifying a key is a 400 for %j that does not repeat it',
     async (body) => {
       const answer = await identify(body)
       expect(answer.status).toBe(400)
@@ -57,7 +57,7 @@ describe('identifying a key by its secret', () => {
     },
   )
 
-  test('is never logged', async () => {
+  test('a key that is identified is never logged', async () => {
     const { secret } = await harness.createKey()
     await identify({ key: secret })
     await identify({ key: secret, more: 1 })
@@ -69,7 +69,7 @@ describe('identifying a key by its secret', () => {
 describe('identifying pasted keys', () => {
   let harness: AdminHarness
 
-  test('is limited to 10 calls a minute for each person and each key, whatever the outcome', async () => {
+  test('identifying keys is limited to 10 calls a minute for each person and each key, whatever the outcome', async () => {
     harness = await startAdmin({ pastedKeyLimit: 'usual' })
     const { secret } = await harness.createKey()
     const sessions = [await harness.createSession(), await harness.createSession()]

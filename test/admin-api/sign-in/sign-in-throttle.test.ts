@@ -62,7 +62,7 @@ test('attempts that never lead to a check push no failure out', async () => {
   await expect(throttle.attempt(who, right)).rejects.toMatchObject({ status: 429 })
 })
 
-describe('an address that has failed too often, whatever the e-mails,', () => {
+describe('addresses that have failed too often', () => {
   const at = (email: string, isKnown = false) => ({ client: '192.0.2.1', email, isKnown })
   const tooMany = { status: 429, headers: { 'Retry-After': expect.any(String) } }
 
@@ -74,7 +74,7 @@ describe('an address that has failed too often, whatever the e-mails,', () => {
     return throttle
   }
 
-  test('is only let in with the right password, and told nothing else', async () => {
+  test('an address that has failed too often is only let in with the right password, and told nothing else', async () => {
     const throttle = await failed(false)
     let checks = 0
     const checked = async () => {
@@ -92,7 +92,7 @@ describe('an address that has failed too often, whatever the e-mails,', () => {
     expect(await throttle.attempt(other, wrong)).toBeUndefined()
   })
 
-  test('is refused after the same time, whether there is such an operator or not', async () => {
+  test('an address that has failed too often is refused after the same time, whether there is such an operator or not', async () => {
     const throttle = await failed(false)
     for (const isKnown of [false, true]) {
       const began = performance.now()
@@ -101,12 +101,12 @@ describe('an address that has failed too often, whatever the e-mails,', () => {
     }
   })
 
-  test('tries no more passwords of operators', async () => {
+  test('an address that has failed too often tries no more passwords of operators', async () => {
     const throttle = await failed(true)
     await expect(throttle.attempt(at('a@example.org', true), right)).rejects.toMatchObject(tooMany)
   })
 
-  test('has not failed by many good sign-ins at once', async () => {
+  test('many good sign-ins at once are no failures of their address', async () => {
     const throttle = new SignInThrottle({ failuresOfClient: 3, answersAfterMs: 1 })
     const good = Array.from({ length: 9 }, (_, n) => throttle.attempt(at(`${n}@x`, true), right))
     await Promise.allSettled(good)

@@ -37,7 +37,7 @@ function rejected(changes: Partial<ReportRejected> = {}): ReportRejected {
 const REJECTIONS = { query: '?events=rejection' }
 
 describe('rejections on the stream', () => {
-  test('come as in the list, without an id, once each, and only to readers that ask', async () => {
+  test('rejections on the stream come as in the list, without an id, once each, and only to readers that ask', async () => {
     const { createKey, listen, api, store } = await start()
     const { secret } = await createKey()
     const source = await listen({ headers: bearer(secret), ...REJECTIONS })
@@ -59,7 +59,7 @@ describe('rejections on the stream', () => {
     expect(usual.events).toEqual([])
   })
 
-  test('from before the reader are left to the list, except those of just now', async () => {
+  test('rejections on the stream from before the reader are left to the list, except those of just now', async () => {
     const { createKey, listen, store, clock } = await start()
     const { secret } = await createKey()
     const now = clock.now()
@@ -79,7 +79,7 @@ describe('rejections on the stream', () => {
     ])
   })
 
-  test('can be those of one device', async () => {
+  test('rejections on the stream can be those of one device', async () => {
     const { createKey, listen, store } = await start()
     const { secret } = await createKey()
     const query = '?events=rejection&deviceId=tug'
@@ -93,7 +93,7 @@ describe('rejections on the stream', () => {
     expect(source.of('rejection').map(({ data }) => data['deviceId'])).toEqual(['tug', 'tug'])
   })
 
-  test('are for operators and admin keys, not for keys that read positions', async () => {
+  test('rejections on the stream are for operators and admin keys, not for keys that read positions', async () => {
     const { createKey, open } = await start()
     for (const deviceIds of [undefined, ['tug']]) {
       const scopes = ['positions:read', ...(deviceIds ? (['admin'] as const) : [])] as const
@@ -106,7 +106,7 @@ describe('rejections on the stream', () => {
     }
   })
 
-  test('are looked for only while somebody asks', async () => {
+  test('rejections on the stream are looked for only while somebody asks', async () => {
     let looked = 0
     const { createKey, listen } = await start({
       wrapStore: (store) => ({
@@ -129,7 +129,7 @@ describe('rejections on the stream', () => {
 })
 
 describe('erasures on the stream', () => {
-  test('are told with an id, to those who ask and may see the device', async () => {
+  test('erasures on the stream are told with an id, to those who ask and may see the device', async () => {
     const { createKey, erase, listen, project, eventLog } = await start()
     project()
     const { secret } = await createKey({ scopes: ['positions:read'], deviceIds: ['ferry'] })
@@ -155,31 +155,34 @@ describe('erasures on the stream', () => {
   test.each([
     ['from the ring', 1_000],
     ['from the log', 2],
-  ])('are replayed %s to a reader that comes back, in their order', async (_, ringEntries) => {
-    const { erase, eventLog, listen, project } = await start({ stream: { ringEntries } })
-    project()
-    const query = '?events=position,device-erased'
-    const first = await listen({ query })
-    const lastEventId = first.lastEventId()
-    first.close()
-    await eventLog.append([positionReported({ deviceId: 'a' })])
-    await erase('tug')
-    await eventLog.append([positionReported({ deviceId: 'b' })])
-    await erase('ferry')
-    await eventLog.append([positionReported({ deviceId: 'c' })])
-    const again = await listen({ query, lastEventId })
-    await eventually(() => again.events.length === 5)
-    expect(again.events.map(({ data }) => data['deviceId'])).toEqual([
-      ...['a', 'tug', 'b', 'ferry', 'c'],
-    ])
-    const resumed = await listen({ query, lastEventId: again.events[2]?.id ?? '' })
-    await eventually(() => resumed.events.length === 2)
-    expect(resumed.events.map(({ data }) => data['deviceId'])).toEqual(['ferry', 'c'])
-  })
+  ])(
+    'erasures on the stream are replayed %s to a reader that comes back, in their order',
+    async (_, ringEntries) => {
+      const { erase, eventLog, listen, project } = await start({ stream: { ringEntries } })
+      project()
+      const query = '?events=position,device-erased'
+      const first = await listen({ query })
+      const lastEventId = first.lastEventId()
+      first.close()
+      await eventLog.append([positionReported({ deviceId: 'a' })])
+      await erase('tug')
+      await eventLog.append([positionReported({ deviceId: 'b' })])
+      await erase('ferry')
+      await eventLog.append([positionReported({ deviceId: 'c' })])
+      const again = await listen({ query, lastEventId })
+      await eventually(() => again.events.length === 5)
+      expect(again.events.map(({ data }) => data['deviceId'])).toEqual([
+        ...['a', 'tug', 'b', 'ferry', 'c'],
+      ])
+      const resumed = await listen({ query, lastEventId: again.events[2]?.id ?? '' })
+      await eventually(() => resumed.events.length === 2)
+      expect(resumed.events.map(({ data }) => data['deviceId'])).toEqual(['ferry', 'c'])
+    },
+  )
 })
 
-describe('a choice of events', () => {
-  test('leaves out what was not chosen', async () => {
+describe('choices of events', () => {
+  test('a choice of events leaves out what was not chosen', async () => {
     const { eventLog, listen, project } = await start()
     project()
     const statuses = await listen({ query: '?events=device-status' })
@@ -191,7 +194,7 @@ describe('a choice of events', () => {
   })
 
   test.each(['', 'positions', 'position,', 'position,position', 'gap', 'Position', 'position%00'])(
-    'that is %j is a 400 that names it',
+    'a choice of events that is %j is a 400 that names it',
     async (events) => {
       const { open } = await start()
       const source = await open({ query: `?events=${events}` })

@@ -16,8 +16,8 @@ afterEach(() => harness.close())
 
 const SMALL = { ringEntries: 50, chunkBytes: 1024, gatherMs: 0 }
 
-describe('a reader that comes back', () => {
-  test('goes on from the ring where it was', async () => {
+describe('readers that come back', () => {
+  test('a reader that comes back goes on from the ring where it was', async () => {
     const { eventLog, listen } = await start({ stream: { catchingUp: 0 } })
     const first = await listen()
     const events = some(40)
@@ -30,7 +30,7 @@ describe('a reader that comes back', () => {
     expect(again.recordIds()).toEqual(ids(events.slice(5)))
   })
 
-  test('misses and repeats nothing while thousands are appended, wherever it breaks off', async () => {
+  test('a reader that comes back misses and repeats nothing while thousands are appended, wherever it breaks off', async () => {
     const { eventLog, listen } = await start({ stream: SMALL })
     const events = some(6_000)
     const received: string[] = []
@@ -56,7 +56,7 @@ describe('a reader that comes back', () => {
     expect(received).toEqual(ids(events))
   })
 
-  test('gets with every event the place right behind it, of the past as of what comes', async () => {
+  test('a reader that comes back gets with every event the place right behind it, of the past as of what comes', async () => {
     const { eventLog, listen } = await start({ stream: SMALL })
     await listen()
     await eventLog.append(some(700))
@@ -70,7 +70,7 @@ describe('a reader that comes back', () => {
     )
   })
 
-  test('finds a little of the past though nobody has read the log meanwhile', async () => {
+  test('a reader that comes back finds a little of the past though nobody has read the log meanwhile', async () => {
     const { eventLog, listen, metric } = await start({ stream: { catchingUp: 0, lingersMs: 0 } })
     const first = await listen()
     first.close()
@@ -82,7 +82,7 @@ describe('a reader that comes back', () => {
     expect(again.recordIds()).toEqual(ids(events))
   })
 
-  test('is told of the gap when retention has been faster, and gets what there is', async () => {
+  test('a reader that comes back is told of the gap when retention has been faster, and gets what there is', async () => {
     const { eventLog, listen } = await start({ stream: SMALL })
     const begin = (await listen()).lastEventId()
     const old = some(100, { receivedAt: T0 })
@@ -96,7 +96,7 @@ describe('a reader that comes back', () => {
     expect(again.of('gap')).toHaveLength(1)
   })
 
-  test('with an id from beyond the end of the log is told of a gap and misses nothing new', async () => {
+  test('a reader that comes back with an id from beyond the end of the log is told of a gap and misses nothing new', async () => {
     const { eventLog, listen } = await start()
     await eventLog.append(some(3))
     const source = await listen({ lastEventId: writeMark({ 0: 10_000, 7: 1 }) })
@@ -107,7 +107,7 @@ describe('a reader that comes back', () => {
     expect(source.recordIds()).toEqual(ids(events))
   })
 
-  test('gets a 503 while too many others read the past, unless the ring has its place', async () => {
+  test('a reader that comes back gets a 503 while too many others read the past, unless the ring has its place', async () => {
     const { eventLog, listen, open } = await start({ stream: { ...SMALL, catchingUp: 0 } })
     const live = await listen()
     const begin = live.lastEventId()
@@ -122,7 +122,7 @@ describe('a reader that comes back', () => {
     await eventually(() => again.events.length === 29)
   })
 
-  test('makes room for the next once it has its place in the ring, whosever the past is', async () => {
+  test('a reader that comes back makes room for the next once it has its place in the ring, whosever the past is', async () => {
     const { eventLog, listen, open } = await start({
       stream: { ...SMALL, catchingUp: 1, heartbeatMs: 5 },
     })
@@ -139,8 +139,8 @@ describe('a reader that comes back', () => {
   })
 })
 
-describe('a device that was erased', () => {
-  test('is not shown from the ring', async () => {
+describe('erased devices', () => {
+  test('an erased device is not shown from the ring', async () => {
     const { eventLog, listen, erase } = await start({ stream: { catchingUp: 0 } })
     const live = await listen()
     const before = [some(3), some(2, { deviceId: 'other' })] as const
@@ -154,7 +154,7 @@ describe('a device that was erased', () => {
     expect(again.recordIds()).toEqual(ids([...before[1], ...after]))
   })
 
-  test('is not shown by the first reader, before the log is read as far as the erasure', async () => {
+  test('an erased device is not shown by the first reader, before the log is read as far as the erasure', async () => {
     const { eventLog, listen, erase } = await start({ stream: { catchingUp: 0 } })
     const other = some(1_500, { deviceId: 'other' })
     await eventLog.append([...some(3), ...other])
@@ -165,7 +165,7 @@ describe('a device that was erased', () => {
   })
 
   test.each(['while the projector has not come so far', 'once it is projected'])(
-    'is not replayed from the log %s',
+    'an erased device is not replayed from the log %s',
     async (when) => {
       const { eventLog, listen, erase, project, store } = await start({ stream: SMALL })
       await listen()
@@ -186,7 +186,7 @@ describe('a device that was erased', () => {
     },
   )
 
-  test('is not shown what came back from a spool, by any reader', async () => {
+  test('what comes back from a spool is not shown of an erased device, to any reader', async () => {
     const { clock, eventLog, listen, erase } = await start({ stream: SMALL })
     const device = { deviceId: 'tracker-1', receivedAt: clock.now() - 1 }
     const overtaken = [1, 2, 3].map(() => positionReported(device))
@@ -211,7 +211,7 @@ describe('a device that was erased', () => {
     expect(again.recordIds()).toEqual(ids(kept))
   })
 
-  test('is waited for when its erasure is under way and not to be found in the log yet', async () => {
+  test('an erasure that is under way and not to be found in the log yet is waited for', async () => {
     const { eventLog, listen, open, store, project } = await start({
       stream: { ...SMALL, pendingMs: 300, heartbeatMs: 5 },
     })

@@ -58,8 +58,8 @@ async function run(args: readonly string[], reply: (request: Received, index: nu
   return { received, failure, text, exit: exitCode(tally), pauses: timing.pauses, shown }
 }
 
-describe('an import', () => {
-  test('sends the points in the order of the files, at most 1000 at a time', async () => {
+describe('imports', () => {
+  test('an import sends the points in the order of the files, at most 1000 at a time', async () => {
     const files = [file('a.ndjson', lines(1_500)), file('b.ndjson', lines(10))]
     const { received, text, exit } = await run(files, (request) => taken(request))
     expect(received.map((request) => reportsIn(request).length)).toEqual([1_000, 510])
@@ -73,7 +73,7 @@ describe('an import', () => {
     expect(text).toContain('van: 1,510, from 2024-01-01T00:00:00.000Z to 2024-01-01T00:24:59.000Z')
   })
 
-  test('sends at most 1 MiB at a time', async () => {
+  test('an import sends at most 1 MiB at a time', async () => {
     const note = 'é'.repeat(250)
     const attributes = { a: note, b: note, c: note }
     const { received, text } = await run(
@@ -87,7 +87,7 @@ describe('an import', () => {
     expect(text).toContain('accepted: 1,500')
   })
 
-  test('tells how many attributes do not fit, and keeps the points', async () => {
+  test('an import tells how many attributes do not fit, and keeps the points', async () => {
     const attributes = { long: 'x'.repeat(300), short: 'x' }
     const { received, text, exit } = await run(
       [file('a.ndjson', lines(2, { attributes }))],
@@ -101,7 +101,7 @@ describe('an import', () => {
     expect(exit).toBe(0)
   })
 
-  test('waits as long as the service says, and sends what was not taken again, unchanged', async () => {
+  test('an import waits as long as the service says, and sends what was not taken again, unchanged', async () => {
     const { received, pauses, exit } = await run([file('a.ndjson', lines(3))], (request, index) => {
       if (index === 0) return refused(429, 'RATE_LIMITED', { 'Retry-After': '7' })
       if (index === 1) return refused(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '2' })
@@ -115,7 +115,7 @@ describe('an import', () => {
     expect(exit).toBe(0)
   })
 
-  test('tells the points that it skips by reason, with the first of them and their places', async () => {
+  test('an import tells the points that it skips by reason, with the first of them and their places', async () => {
     const good = lines(2)
     const bad = [
       '{"deviceId":"van","latitude":91,"longitude":1,"timestamp":"2024-01-01T00:00Z"}',
@@ -138,7 +138,7 @@ skipped, FORBIDDEN: 1
 `)
   })
 
-  test('ends when the service refuses the key, and says what it is', async () => {
+  test('an import ends when the service refuses the key, and says what it is', async () => {
     const { received, failure } = await run([file('a.ndjson', lines(5_000))], () =>
       refused(401, 'UNAUTHORIZED'),
     )
@@ -147,13 +147,13 @@ skipped, FORBIDDEN: 1
     expect(received.length).toBeLessThanOrEqual(2)
   })
 
-  test('is given up when nothing answers for five minutes', async () => {
+  test('an import is given up when nothing answers for five minutes', async () => {
     const { failure, pauses } = await run([file('a.ndjson', lines(1))], () => 'hang-up')
     expect(failure).toContain('for too long')
     expect(pauses.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(290_000)
   })
 
-  test('goes on with other files after one that cannot be read to its end', async () => {
+  test('an import goes on with other files after one that cannot be read to its end', async () => {
     const broken = file(
       'a.json',
       '{"locations":[{"latitudeE7":1,"longitudeE7":2,"timestampMs":"1700000000000"}',
@@ -167,7 +167,7 @@ skipped, FORBIDDEN: 1
     expect(text).toContain('a.json: it ends after element 1')
   })
 
-  test('needs a device for files without device ids', async () => {
+  test('an import needs a device for files without device ids', async () => {
     const records = join('test', 'fixtures', 'histories', 'records.json')
     const without = await run([records], (request) => taken(request))
     expect(without).toMatchObject({ exit: 2, received: [] })
@@ -179,7 +179,7 @@ skipped, FORBIDDEN: 1
     ])
   })
 
-  test("needs the list of Traccar's devices for the numbers of its positions", async () => {
+  test("an import needs the list of Traccar's devices for the numbers of its positions", async () => {
     const [positions, devices] = ['traccar-positions.json', 'traccar-devices.json'].map((name) =>
       join('test', 'fixtures', 'histories', name),
     ) as [string, string]
@@ -192,7 +192,7 @@ skipped, FORBIDDEN: 1
     expect(named.text).toContain('element 3: --devices has no device 9')
   })
 
-  test('takes only the points of the time that is asked for', async () => {
+  test('an import takes only the points of the time that is asked for', async () => {
     const args = ['--from', '2024-01-01T00:00:02Z', '--to', '2024-01-01T00:00:04Z']
     const { received, text, exit } = await run([...args, file('a.ndjson', lines(10))], (request) =>
       taken(request),
@@ -203,7 +203,7 @@ skipped, FORBIDDEN: 1
     expect(exit).toBe(0)
   })
 
-  test('sends nothing in a dry run, which finds the same faults', async () => {
+  test('an import sends nothing in a dry run, which finds the same faults', async () => {
     const bad = '{"deviceId":"van","latitude":1,"longitude":1}\n'
     const { received, text, exit } = await run(
       ['--dry-run', file('a.ndjson', `${lines(2)}${bad}`)],

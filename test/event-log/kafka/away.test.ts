@@ -11,7 +11,7 @@ import { positionReported } from '../../samples.ts'
 import { freePort } from '../../services/own-server.ts'
 import { logOptions } from './harness.ts'
 
-describe('a Kafka that cannot be reached', () => {
+describe('logs whose Kafka is away', () => {
   let log: EventLog | undefined
   let silent: { server: Server; sockets: Set<Socket> } | undefined
 
@@ -28,7 +28,7 @@ describe('a Kafka that cannot be reached', () => {
     return log
   }
 
-  test('is no reason not to open; ready says so, and closing does not wait', async () => {
+  test('a log whose Kafka is away opens; ready says so, and closing does not wait', async () => {
     const opened = open(await freePort())
     await eventually(async () => {
       const failure = await opened.ready().catch((error: unknown) => error)
@@ -40,7 +40,7 @@ describe('a Kafka that cannot be reached', () => {
     expect(performance.now() - begin).toBeLessThan(2000)
   })
 
-  test('refuses appends within 6 s, also where it takes connections and never answers', async () => {
+  test('a log whose Kafka is away refuses appends within 6 s, also where it takes connections and never answers', async () => {
     const opened = open(await blackHole())
     const begin = performance.now()
     const outcomes = await Promise.allSettled(
@@ -55,7 +55,7 @@ describe('a Kafka that cannot be reached', () => {
     }
   })
 
-  test('holds no more than 10 000 events in memory, and refuses the rest at once', async () => {
+  test('a log whose Kafka is away holds no more than 10 000 events in memory, and refuses the rest at once', async () => {
     const opened = open(await freePort(), { writtenWithinMs: 500 })
     const first = opened.append([positionReported()]).catch((error: Error) => error)
     await new Promise(setImmediate)

@@ -14,8 +14,8 @@ const MESSAGES = [
   new EncodedRecord({ key: 'b', value: 'b' }, 3),
 ]
 
-describe('a producer of batches', () => {
-  test('tells kafkajs each message’s partition, and counts only answers for these', async () => {
+describe('producers of batches', () => {
+  test('a producer tells kafkajs each message’s partition, and counts only answers for these', async () => {
     // As after partitions were added: one that chose again would have been answered in full.
     const { producer, sent } = standIn(() => answersFor(0, 1, 2))
     await expect(producer.send(MESSAGES)).rejects.toThrow('no answer for partition 3')
@@ -24,7 +24,7 @@ describe('a producer of batches', () => {
     ])
   })
 
-  test('has kafkajs group the messages as it would by itself', async () => {
+  test('a producer has kafkajs group the messages as it would by itself', async () => {
     const { producer, sent } = standIn(() => answersFor(0, 1, 2))
     const records = Array.from(
       { length: 50 },
@@ -42,7 +42,7 @@ describe('a producer of batches', () => {
     )
   })
 
-  test('is replaced by a new one after a batch that failed or hangs', async () => {
+  test('a producer is replaced by a new one after a batch that failed or hangs', async () => {
     const outcomes = [
       () => Promise.reject(new Error('lost')),
       () => new Promise<never>(() => undefined),

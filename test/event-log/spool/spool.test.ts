@@ -27,7 +27,7 @@ eventFormatContract('A spool before SQLite', async (options) => ({
   marksAll: true,
 }))
 
-describe('a spool', () => {
+describe('spools', () => {
   let harness: SpoolHarness
   spoolForEachTest((opened) => (harness = opened))
 
@@ -50,7 +50,7 @@ describe('a spool', () => {
     return (await harness.entries()).map(({ event }) => eventIdOf(event))
   }
 
-  test('touches nothing while the log takes what is appended', async () => {
+  test('a spool touches nothing while the log takes what is appended', async () => {
     const event = positionReported()
     await spool.append([event])
     expect(spool.depth()).toEqual({ events: 0, bytes: 0, oldestSeconds: 0 })
@@ -60,7 +60,7 @@ describe('a spool', () => {
   })
 
   test.each(['down', 'hung'] as const)(
-    'takes what the log does not while that is %s, and gives it back in order, marked',
+    'a spool takes what the log does not while that is %s, and gives it back in order, marked',
     async (line) => {
       harness.becomes(line)
       const events = samples(7)
@@ -79,7 +79,7 @@ describe('a spool', () => {
     },
   )
 
-  test('answers what is under way when the log stops answering, in the order of the calls', async () => {
+  test('a spool answers what is under way when the log stops answering, in the order of the calls', async () => {
     await reopen({ directWithinMs: 1_000 })
     harness.becomes('hung')
     const events = samples(20)
@@ -98,7 +98,7 @@ describe('a spool', () => {
     expect(await loggedIds()).toEqual([...events, later].map(({ recordId }) => recordId))
   })
 
-  test('does not wait so long when the log is silent and very many are under way', async () => {
+  test('a spool does not wait so long when the log is silent and very many are under way', async () => {
     await reopen({ directWithinMs: 60_000 })
     harness.becomes('hung')
     // One fewer than very many.
@@ -128,7 +128,7 @@ describe('a spool', () => {
     },
   )
 
-  test('a report that it acknowledged does not survive a later erasure, however late the log writes what it was given before', async () => {
+  test('a report that a spool acknowledged does not survive a later erasure, however late the log writes what it was given before', async () => {
     harness.becomes('stalled')
     const event = positionReported()
     await spool.append([event])
@@ -144,7 +144,7 @@ describe('a spool', () => {
     expect(copies.map((copy) => isWithdrawn(copy, erasedAt))).toEqual([true, true])
   })
 
-  test('is left for the log again once it is empty, also under load', async () => {
+  test('a spool is left for the log again once it is empty, also under load', async () => {
     // Room for all that the senders write until it is drained, however slow the machine is.
     await reopen({ maxBytes: 2 ** 30 })
     harness.becomes('down')
@@ -176,7 +176,7 @@ describe('a spool', () => {
     expect(harness.logged.at(-1)?.message).toContain('is drained')
   })
 
-  test('keeps what it has acknowledged over a restart, with the log away, and lets it go first', async () => {
+  test('a spool keeps what it has acknowledged over a restart, with the log away, and lets it go first', async () => {
     harness.becomes('down')
     const events = samples(3)
     await spool.append(events)
@@ -189,7 +189,7 @@ describe('a spool', () => {
     expect(await loggedIds()).toEqual([...events, later].map(({ recordId }) => recordId))
   })
 
-  test('gives heartbeats back among the positions, as they came', async () => {
+  test('a spool gives heartbeats back among the positions, as they came', async () => {
     harness.becomes('down')
     const events = [positionReported(), deviceSeen(), deviceSeen(), positionReported()]
     await spool.append(events.slice(0, 2))
@@ -200,7 +200,7 @@ describe('a spool', () => {
     expect((await harness.entries()).map(({ event }) => event)).toEqual(events)
   })
 
-  test('gives back what a version that knew no heartbeats has left', async () => {
+  test('a spool gives back what a version that knew no heartbeats has left', async () => {
     await spool.close()
     const event = positionReported()
     const file = new DatabaseSync(join(harness.directory, 'spool.sqlite'))
@@ -216,7 +216,7 @@ describe('a spool', () => {
     expect((await harness.entries()).map((entry) => entry.event)).toEqual([event, heartbeat])
   })
 
-  test('keeps an event until the log has confirmed it', async () => {
+  test('a spool keeps an event until the log has confirmed it', async () => {
     harness.becomes('down')
     await spool.append([positionReported()])
     harness.becomes('mute')
@@ -224,13 +224,13 @@ describe('a spool', () => {
     expect(spool.depth().events).toBe(1)
   })
 
-  test('refuses an event that the log finds fault with, and stays out of it', async () => {
+  test('a spool refuses an event that the log finds fault with, and stays out of it', async () => {
     const faulty = { ...positionReported(), timestamp: NaN }
     await expect(spool.append([faulty])).rejects.toThrow(RangeError)
     expect(harness.logged).toEqual([])
   })
 
-  test('answers all that is under way before it closes, whatever the log does', async () => {
+  test('a spool answers all that is under way before it closes, whatever the log does', async () => {
     harness.becomes('hung')
     const appends = samples(30).map((event) => spool.append([event]))
     const closed = spool.close()
@@ -244,7 +244,7 @@ describe('a spool', () => {
     await expect(spool.append([])).resolves.toBeUndefined()
   })
 
-  test('is for one process alone', () => {
+  test('a spool is for one process alone', () => {
     expect(() => harness.open()).toThrow('set SPOOL_DIR to another folder')
   })
 })

@@ -9,7 +9,7 @@ import { isNotUnique } from '../../../runtime/sqlite/sqlite-errors.ts'
 
 const NOTES = ['CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT, size REAL) STRICT']
 
-describe('a database file', () => {
+describe('database files', () => {
   let directory: string
   let file: string
   const opened: { close(): void }[] = []
@@ -24,14 +24,14 @@ describe('a database file', () => {
     rmSync(directory, { recursive: true })
   })
 
-  test('survives a power cut after each commit', () => {
+  test('a database file survives a power cut after each commit', () => {
     const database = open()
     expect(pragma(database, 'journal_mode')).toBe('wal')
     expect(pragma(database, 'synchronous')).toBe(2)
     expect(pragma(database, 'foreign_keys')).toBe(1)
   })
 
-  test('is brought from any older schema version to the current one', () => {
+  test('a database file is brought from any older schema version to the current one', () => {
     open(NOTES).prepare('INSERT INTO notes VALUES (?, ?, ?)').run(1, 'kept', null)
     const next = [...NOTES, 'ALTER TABLE notes ADD COLUMN author TEXT', 'CREATE TABLE more (n)']
     const told: string[] = []
@@ -54,7 +54,7 @@ describe('a database file', () => {
     )
   })
 
-  test('is refused, in words, when another version of the program wrote it', () => {
+  test('a database file is refused, in words, when another version of the program wrote it', () => {
     open([...NOTES, 'CREATE TABLE more (n)'])
     expect(() => open(NOTES)).toThrow(
       `${file} has schema version 2, this program knows up to 1: ` +
@@ -66,25 +66,28 @@ describe('a database file', () => {
     ['has another name', 'CREATE TABLE remarks (id INTEGER PRIMARY KEY, body TEXT, size REAL)'],
     ['lacks a column', 'CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT)'],
     ['has one more column', 'CREATE TABLE notes (id, body, size, author)'],
-  ])('is refused, and left as it is, when a table of its schema version %s', (_, tables) => {
-    const older = new DatabaseSync(file)
-    older.exec(`PRAGMA journal_mode = WAL; ${tables}; PRAGMA user_version = 1`)
-    older.close()
-    const bytes = readFileSync(file)
-    const next = [...NOTES, 'CREATE TABLE more (n)']
-    for (const options of [{}, { readOnly: true }]) {
-      expect(thrownBy(() => open(NOTES, options))).toMatchObject({
-        retriable: false,
-        message:
-          `${file} has schema version 1, but not its table notes: a program older than ` +
-          `0.2.0 wrote it; move the directory ${directory} elsewhere, or remove it`,
-      })
-    }
-    expect(() => open(next)).toThrow('but not its table notes')
-    expect(readFileSync(file).equals(bytes)).toBe(true)
-  })
+  ])(
+    'a database file is refused, and left as it is, when a table of its schema version %s',
+    (_, tables) => {
+      const older = new DatabaseSync(file)
+      older.exec(`PRAGMA journal_mode = WAL; ${tables}; PRAGMA user_version = 1`)
+      older.close()
+      const bytes = readFileSync(file)
+      const next = [...NOTES, 'CREATE TABLE more (n)']
+      for (const options of [{}, { readOnly: true }]) {
+        expect(thrownBy(() => open(NOTES, options))).toMatchObject({
+          retriable: false,
+          message:
+            `${file} has schema version 1, but not its table notes: a program older than ` +
+            `0.2.0 wrote it; move the directory ${directory} elsewhere, or remove it`,
+        })
+      }
+      expect(() => open(next)).toThrow('but not its table notes')
+      expect(readFileSync(file).equals(bytes)).toBe(true)
+    },
+  )
 
-  test('may have tables of a tool beside those of its schema version', () => {
+  test('a database file may have tables of a tool beside those of its schema version', () => {
     open().exec('CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)')
     expect(open().prepare('SELECT * FROM notes').all()).toEqual([])
   })
