@@ -10,6 +10,8 @@ export type Sort = { readonly by: ColumnId | 'match'; readonly isDescending: boo
 export type Choice = {
   /** Empty: devices of all statuses. */
   readonly statuses: ReadonlySet<ShownStatus>
+  /** Empty: devices with any labels, or none. */
+  readonly label: string
   readonly words: readonly SearchKey[]
 }
 
@@ -31,10 +33,25 @@ export function countByStatus(devices: Iterable<LiveDevice>): Record<ShownStatus
   return counts
 }
 
-export function choose(devices: Iterable<LiveDevice>, { statuses, words }: Choice): LiveDevice[] {
+/** How many of the devices have each label, by label. */
+export function countByLabel(devices: Iterable<LiveDevice>): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const { labels } of devices) {
+    for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1)
+  }
+  return new Map([...counts].sort(([a], [b]) => byText.compare(a, b)))
+}
+
+const byText = new Intl.Collator(undefined, { numeric: true, sensitivity: 'variant' })
+
+export function choose(
+  devices: Iterable<LiveDevice>,
+  { statuses, label, words }: Choice,
+): LiveDevice[] {
   const chosen: LiveDevice[] = []
   for (const device of devices) {
     if (statuses.size > 0 && !statuses.has(device.status)) continue
+    if (label !== '' && !device.labels.includes(label)) continue
     if (isFound(device.searchKey, words)) chosen.push(device)
   }
   return chosen

@@ -1,10 +1,19 @@
 import { connectionText, motionText } from './device-words.ts'
 import { labelOf, type LiveDevice, type ShownStatus } from './live-device.ts'
 import { batteryText, METRIC, numberText, type Units } from './measures.ts'
-import { duration } from './times.ts'
+import { ago, duration } from './times.ts'
 
 export type ColumnId =
-  'name' | 'id' | 'status' | 'seen' | 'motion' | 'position' | 'battery' | 'reports' | 'first'
+  | 'name'
+  | 'id'
+  | 'status'
+  | 'seen'
+  | 'motion'
+  | 'position'
+  | 'battery'
+  | 'labels'
+  | 'reports'
+  | 'first'
 
 /** The moment and the units in which a row is told. */
 export type Telling = { readonly now: number; readonly units?: Units }
@@ -13,6 +22,8 @@ export type Telling = { readonly now: number; readonly units?: Units }
 export type DeviceColumn = {
   readonly id: ColumnId
   readonly title: string
+  /** Its name in the API. */
+  readonly field: string
   readonly compare: (a: LiveDevice, b: LiveDevice) => number
   /** Whether people look for the greatest first. */
   readonly isDescending?: true
@@ -24,6 +35,7 @@ export type DeviceColumn = {
 
 const byName = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' })
 const ORDER: Readonly<Record<ShownStatus, number>> = { online: 0, idle: 1, offline: 2, disabled: 3 }
+const labelsText = ({ labels }: LiveDevice) => labels.join(', ')
 const iso = (ms: number) => new Date(ms).toISOString()
 
 /** Devices without the measurement are below all others. */
@@ -36,6 +48,7 @@ export const COLUMNS: readonly DeviceColumn[] = [
   {
     id: 'name',
     title: 'Name',
+    field: 'name',
     compare: (a, b) => byName.compare(labelOf(a), labelOf(b)),
     text: labelOf,
     value: ({ name }) => name ?? undefined,
@@ -43,6 +56,7 @@ export const COLUMNS: readonly DeviceColumn[] = [
   {
     id: 'id',
     title: 'Id',
+    field: 'deviceId',
     compare: (a, b) => byName.compare(a.deviceId, b.deviceId),
     text: ({ deviceId }) => deviceId,
     value: ({ deviceId }) => deviceId,
@@ -50,6 +64,7 @@ export const COLUMNS: readonly DeviceColumn[] = [
   {
     id: 'status',
     title: 'Connection',
+    field: 'status',
     compare: (a, b) => ORDER[a.status] - ORDER[b.status],
     text: (device, { now }) => connectionText(device, now),
     value: ({ status }) => status,
@@ -57,14 +72,16 @@ export const COLUMNS: readonly DeviceColumn[] = [
   {
     id: 'seen',
     title: 'Last seen',
+    field: 'lastSeenAt',
     isDescending: true,
     compare: (a, b) => a.lastSeenMs - b.lastSeenMs,
-    text: ({ lastSeenMs }, { now }) => `${duration(now - lastSeenMs)} ago`,
+    text: ({ lastSeenMs }, { now }) => `seen ${ago(lastSeenMs, now)}`,
     value: ({ lastSeenMs }) => iso(lastSeenMs),
   },
   {
     id: 'motion',
     title: 'Speed',
+    field: 'speed',
     isDescending: true,
     compare: byNumber(({ motion }) => motion.speed),
     text: (device, { now, units }) => motionText(device, now, units),
@@ -72,32 +89,45 @@ export const COLUMNS: readonly DeviceColumn[] = [
   },
   {
     id: 'position',
-    title: 'Position',
+    title: 'Age of position',
+    field: 'timestamp',
     isDescending: true,
     compare: (a, b) => a.motion.atMs - b.motion.atMs,
-    text: ({ motion }, { now }) => `${duration(now - motion.atMs)} old`,
+    text: ({ motion }, { now }) => `position ${duration(now - motion.atMs)} old`,
     value: ({ position }) => position.timestamp,
   },
   {
     id: 'battery',
     title: 'Battery',
+    field: 'battery',
     compare: byNumber(({ position }) => position.battery),
     text: ({ position }) => batteryText(position.battery),
     value: ({ position }) => position.battery,
   },
   {
+    id: 'labels',
+    title: 'Labels',
+    field: 'labels',
+    compare: (a, b) => byName.compare(labelsText(a), labelsText(b)),
+    text: (device) => labelsText(device) || undefined,
+    value: labelsText,
+  },
+  {
     id: 'reports',
     title: 'Reports',
+    field: 'reportCount',
     isDescending: true,
     compare: (a, b) => a.reportCount - b.reportCount,
-    text: ({ reportCount }, { units = METRIC }) => numberText(reportCount, units),
+    text: ({ reportCount }, { units = METRIC }) =>
+      `${numberText(reportCount, units)} ${reportCount === 1 ? 'report' : 'reports'}`,
     value: ({ reportCount }) => reportCount,
   },
   {
     id: 'first',
     title: 'First seen',
+    field: 'firstSeenAt',
     compare: (a, b) => (a.firstSeenAt < b.firstSeenAt ? -1 : a.firstSeenAt > b.firstSeenAt ? 1 : 0),
-    text: ({ firstSeenAt }, { now }) => `${duration(now - Date.parse(firstSeenAt))} ago`,
+    text: ({ firstSeenAt }, { now }) => `first seen ${ago(Date.parse(firstSeenAt), now)}`,
     value: ({ firstSeenAt }) => firstSeenAt,
   },
 ]

@@ -103,6 +103,7 @@ export class Fleet {
 
 function settle(device: LiveDevice, told: ApiDevice): void {
   if (device.name !== told.name) rename(device, told.name)
+  device.labels = told.labels
   device.disabled = told.disabled
   device.expectedIntervalSeconds = told.expectedIntervalSeconds
   device.reportCount = told.reportCount

@@ -16,6 +16,7 @@ export type ShownStatus = Liveness | 'disabled'
 export type LiveDevice = {
   readonly deviceId: string
   name: string | null
+  labels: readonly string[]
   disabled: boolean
   expectedIntervalSeconds: number | undefined
   reportCount: number
@@ -41,6 +42,7 @@ export function newDevice(deviceId: string, position: ApiPosition): LiveDevice {
   return {
     deviceId,
     name: null,
+    labels: [],
     disabled: false,
     expectedIntervalSeconds: undefined,
     reportCount: 1,

@@ -21,6 +21,8 @@ export type Shown = {
 type Placed = { readonly cluster: Cluster<LiveDevice>; readonly x: number; readonly y: number }
 
 const LABELLED_AT_MOST = 60
+/** Of more devices only the names are shown, and the motion of the selected one. */
+const NOTED_AT_MOST = 15
 const FINGER_PIXELS = 22
 const MARGIN_PIXELS = 40
 
@@ -124,9 +126,10 @@ export class FleetPainter {
     const areFew = singles.length <= LABELLED_AT_MOST
     for (const { device, x, y } of singles) {
       if (!areFew && device !== selected) continue
+      const isNoted = singles.length <= NOTED_AT_MOST || device === selected
       const label = {
         text: labelOf(device),
-        note: motionText(device, now, shownUnits()),
+        note: isNoted ? motionText(device, now, shownUnits()) : undefined,
         obstacles,
       }
       drawLabel(context, x, y, label, colours)

@@ -1,7 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { labelOf } from '../../core/live-device.ts'
+import { Isolated } from '../../ui/isolated.tsx'
 import { selectAndShow } from './choose-device.ts'
 import { DeviceRow } from './device-row.tsx'
-import { pinned, selectedId } from './map-state.ts'
+import { columns, pinned, selectedId } from './map-state.ts'
+import { isMarking, marked, toggleMark } from './marked.ts'
 import { useOrdered } from './use-ordered.ts'
 import { useRowsInView } from './use-rows-in-view.ts'
 
@@ -75,10 +78,23 @@ export function DeviceList() {
             aria-posinset={index + 1}
             style={{ transform: `translateY(${index * rowPixels}px)` }}
           >
+            {isMarking.value && (
+              <label class="mark">
+                <input
+                  type="checkbox"
+                  checked={marked.value.has(deviceId)}
+                  onChange={() => toggleMark(deviceId)}
+                />
+                <span class="unseen">
+                  Select <Isolated>{labelOf(device)}</Isolated>
+                </span>
+              </label>
+            )}
             <DeviceRow
               device={device}
               isSelected={deviceId === selected}
               isPinned={pinned.value.has(deviceId)}
+              columns={columns.value}
               onSelect={() => selectAndShow(device)}
             />
           </li>

@@ -3,24 +3,30 @@ import { labelOf, type LiveDevice } from '../../core/live-device.ts'
 import { now } from '../../ui/clock.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
-import { connectionText, motionText } from '../../core/device-words.ts'
-import { batteryText } from '../../core/measures.ts'
+import { COLUMNS, type ColumnId } from '../../core/device-columns.ts'
+import { shownUnits } from '../../ui/shown.ts'
 import { StatusShape } from '../../ui/status-shape.tsx'
 
-/** One device of the list: its name, its connection, whether it moves. */
+/** One device of the list: its name, and what the operator wants to see of it. */
 export function DeviceRow({
   device,
   isSelected,
   isPinned,
+  columns,
   onSelect,
 }: {
   device: LiveDevice
   isSelected: boolean
   isPinned: boolean
+  columns: readonly ColumnId[]
   onSelect: () => void
 }) {
-  const { deviceId, name, status, position } = device
-  const details = [motionText(device, now.value), batteryText(position.battery)].filter(Boolean)
+  const { deviceId, name, status } = device
+  const telling = { now: now.value, units: shownUnits() }
+  const text = (of: (id: ColumnId) => boolean) =>
+    COLUMNS.flatMap((column) =>
+      columns.includes(column.id) && of(column.id) ? (column.text(device, telling) ?? []) : [],
+    ).join(' · ')
   return (
     <button
       type="button"
@@ -33,11 +39,15 @@ export function DeviceRow({
         {isPinned && <Icon of={Pin} small />}
         <Isolated class="one-line">{labelOf(device)}</Isolated>
       </span>
-      <span class="device-when note">{connectionText(device, now.value)}</span>
+      <span class="device-when note">{text((id) => id === 'status')}</span>
       <span class="device-id note">
-        {name !== null && <Isolated class="one-line">{deviceId}</Isolated>}
+        {name !== null && columns.includes('id') && (
+          <Isolated class="one-line">{deviceId}</Isolated>
+        )}
       </span>
-      <span class="device-how note">{details.join(' · ')}</span>
+      <span class="device-how note">
+        <Isolated class="one-line">{text((id) => id !== 'status' && id !== 'id')}</Isolated>
+      </span>
     </button>
   )
 }

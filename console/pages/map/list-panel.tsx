@@ -10,9 +10,12 @@ import { Empty, Failed, FailedLine, Loading } from '../../ui/states.tsx'
 import { StatusShape } from '../../ui/status-shape.tsx'
 import { selectFirst } from './choose-device.ts'
 import { DeviceList, focusList } from './device-list.tsx'
+import { LabelFilter } from './label-filter.tsx'
+import { ListMenu } from './list-menu.tsx'
 import { LiveBar } from './live-bar.tsx'
 import { choice, found, search, searchText, statuses, toggleStatus } from './map-state.ts'
 import { SortChoice } from './sort-choice.tsx'
+import { MarkedBar } from './marked-bar.tsx'
 import { SelectedCard } from './selected-card.tsx'
 import { setQuery } from '../../ui/router.ts'
 import { addressOf } from '../../core/address.ts'
@@ -48,6 +51,7 @@ export function ListPanel() {
       </button>
       <LiveBar />
       <Filters />
+      <MarkedBar />
       <SelectedCard />
       {lister.failure.value !== undefined && fleet.devices.size > 0 && (
         <FailedLine failure={lister.failure.value} onRetry={lister.retry} />
@@ -75,6 +79,10 @@ function Filters() {
           onKeyDown={searchKey}
           data-search
         />
+        <ListMenu />
+      </div>
+      <div class="list-order">
+        <LabelFilter />
         <SortChoice />
       </div>
       <div class="status-filters" role="group" aria-label="Show only">
@@ -126,8 +134,11 @@ function Content() {
   if (choice().length > 0) return <DeviceList />
   return (
     <Empty title="No device matches">
-      <p>No name or id has all these words, or none in the chosen state.</p>
-      <button type="button" onClick={() => setQuery({ q: undefined, status: undefined })}>
+      <p>No device has all these words in its name or id, and what else you have chosen.</p>
+      <button
+        type="button"
+        onClick={() => setQuery({ q: undefined, status: undefined, label: undefined })}
+      >
         Show all
       </button>
     </Empty>

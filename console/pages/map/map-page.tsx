@@ -11,7 +11,7 @@ import { useShortcuts, type Shortcuts } from '../../ui/shortcuts.tsx'
 import { DeviceRow } from './device-row.tsx'
 import { selectAndShow } from './choose-device.ts'
 import { ListPanel } from './list-panel.tsx'
-import { choice, pinned, select, selectedDevice, selectedId, spot } from './map-state.ts'
+import { choice, columns, pinned, select, selectedDevice, selectedId, spot } from './map-state.ts'
 
 /** The current positions of all devices: a map, and next to it a list of the same devices. */
 export function MapPage() {
@@ -74,6 +74,7 @@ function SpotDialog() {
               device={device}
               isSelected={device.deviceId === selectedId.value}
               isPinned={pinned.value.has(device.deviceId)}
+              columns={columns.value}
               onSelect={() => {
                 selectAndShow(device)
                 close()

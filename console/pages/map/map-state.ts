@@ -3,6 +3,7 @@ import { me } from '../../live/session.ts'
 import { fleet } from '../../live/live.ts'
 import { searchWords } from '../../../schemas/device-search.ts'
 import { choose, readSort, STATUSES, writeSort, type Sort } from '../../core/choose-devices.ts'
+import { COLUMNS, type ColumnId } from '../../core/device-columns.ts'
 import type { LiveDevice, ShownStatus } from '../../core/live-device.ts'
 import { kept } from '../../ui/preferences.ts'
 import { place, setQuery } from '../../ui/router.ts'
@@ -21,6 +22,9 @@ export const statuses = computed<ReadonlySet<ShownStatus>>(() => {
 /** The words that are searched for. */
 export const words = computed(() => searchWords(searchText.value))
 
+/** The label that the listed devices have; empty: any or none. */
+export const label = computed(() => place.value.query.get('label') ?? '')
+
 export const sort = computed<Sort>(() =>
   readSort(place.value.query.get('sort') ?? '', { words: words.value }),
 )
@@ -35,6 +39,29 @@ export function toggleStatus(status: ShownStatus): void {
   const next = new Set(statuses.value)
   if (!next.delete(status)) next.add(status)
   setQuery({ status: [...next].join(',') })
+}
+
+/** What the list shows of each device besides its name. */
+export const columns = computed<readonly ColumnId[]>(() => {
+  const named = place.value.query.get('columns')
+  if (named === null) return USUAL_COLUMNS
+  const ids = named.split(',')
+  return COLUMNS.flatMap(({ id }) => (ids.includes(id) ? id : []))
+})
+
+const USUAL_COLUMNS: readonly ColumnId[] = ['id', 'status', 'motion', 'battery']
+
+export function toggleColumn(column: ColumnId): void {
+  const { value } = columns
+  const next = value.includes(column) ? value.filter((id) => id !== column) : [...value, column]
+  const isUsual =
+    next.length === USUAL_COLUMNS.length && USUAL_COLUMNS.every((id) => next.includes(id))
+  // An empty parameter would be left out of the address.
+  setQuery({ columns: isUsual ? undefined : next.join(',') || 'none' })
+}
+
+export function filterByLabel(next: string): void {
+  setQuery({ label: next })
 }
 
 export function sortBy(next: Sort): void {
@@ -54,12 +81,17 @@ export function selectedDevice(): LiveDevice | undefined {
 /** The devices of the list and the map, from the current fleet. */
 export function choice(): readonly LiveDevice[] {
   const all = found()
-  return statuses.value.size === 0 ? all : choose(all, { statuses: statuses.value, words: [] })
+  if (statuses.value.size === 0) return all
+  return choose(all, { statuses: statuses.value, label: '', words: [] })
 }
 
-/** The devices that the search finds, of every status. */
+/** The devices of the search and the label, of every status. */
 export function found(): readonly LiveDevice[] {
-  return choose(fleet.devices.values(), { statuses: new Set(), words: words.value })
+  return choose(fleet.devices.values(), {
+    statuses: new Set(),
+    label: label.value,
+    words: words.value,
+  })
 }
 
 /** How the list is ordered. */

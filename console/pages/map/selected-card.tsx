@@ -8,12 +8,16 @@ import { CopyButton } from '../../ui/copy-button.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { IconButton } from '../../ui/icon-button.tsx'
+import { Labels } from '../../ui/labels.tsx'
+import { shownUnits } from '../../ui/shown.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { connectionText, motionText } from '../../core/device-words.ts'
 import { batteryText, coordinatesText, metresText } from '../../core/measures.ts'
 import { devicePath } from '../../ui/router.ts'
 import { ShareLink } from '../device/share-link.tsx'
 import { StatusShape } from '../../ui/status-shape.tsx'
+import { LabelDevices } from '../device/label-devices.tsx'
+import { useDialog } from '../../ui/form-dialog.tsx'
 import { attributeFacts } from '../device/attribute-facts.tsx'
 import { pinned, select, selectedId, togglePinned } from './map-state.ts'
 import { addressOf } from '../../core/address.ts'
@@ -21,6 +25,7 @@ import { addressOf } from '../../core/address.ts'
 /** The details of the selected device. */
 export function SelectedCard() {
   watchWords()
+  const { dialog, open } = useDialog(() => undefined)
   const id = selectedId.value
   if (id === undefined) return null
   const device = fleet.devices.get(id)
@@ -52,10 +57,11 @@ export function SelectedCard() {
       </header>
       {name !== null && <Isolated class="quiet">{id}</Isolated>}
       <p>
-        {[connectionText(device, now.value), motionText(device, now.value)]
+        {[connectionText(device, now.value), motionText(device, now.value, shownUnits())]
           .filter(Boolean)
           .join(' · ')}
       </p>
+      <Labels of={device.labels} />
       <Facts
         class="tiles near"
         of={[
@@ -72,8 +78,17 @@ export function SelectedCard() {
         <a class="button" href={addressOf(devicePath(id))}>
           History and settings <Icon of={ArrowRight} small />
         </a>
+        {may('devices.edit') && (
+          <button
+            type="button"
+            onClick={() => open((props) => <LabelDevices devices={[device]} {...props} />)}
+          >
+            Label
+          </button>
+        )}
         {may('shares.edit') && <ShareLink deviceId={id} />}
       </div>
+      {dialog}
     </section>
   )
 }

@@ -9,7 +9,7 @@ export function SortChoice() {
   const { by, isDescending } = sort.value
   const options = COLUMNS.map(({ id, title }) => [id, title] as const)
   return (
-    <div class="sort-choice">
+    <>
       <Select
         aria-label="Sort by"
         options={words.value.length > 0 ? [['match', 'Best match'], ...options] : options}
@@ -26,6 +26,6 @@ export function SortChoice() {
         disabled={by === 'match'}
         onClick={() => sortBy({ by, isDescending: !isDescending })}
       />
-    </div>
+    </>
   )
 }

@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks'
 import { keepOrder, sortDevices } from '../../core/choose-devices.ts'
 import type { LiveDevice } from '../../core/live-device.ts'
 import { watchWords } from '../../live/announce-changes.ts'
-import { choice, order, searchText, statuses } from './map-state.ts'
+import { choice, label, order, searchText, statuses } from './map-state.ts'
 
 /** How often the order is updated; a row's text changes with the clock anyway. */
 const REORDER_EVERY_MS = 1_000
@@ -19,7 +19,13 @@ export function useOrdered(): { devices: readonly LiveDevice[]; hold: () => void
   watchWords()
   const devices = [...choice()]
   const { sort, pinned } = order()
-  const key = JSON.stringify([sort, searchText.value, [...statuses.value], [...pinned]])
+  const key = JSON.stringify([
+    sort,
+    searchText.value,
+    label.value,
+    [...statuses.value],
+    [...pinned],
+  ])
   const before = kept.current
   const now = performance.now()
   const isOther = before === null || before.key !== key

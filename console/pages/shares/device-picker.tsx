@@ -4,7 +4,8 @@ import { api } from '../../api/client.ts'
 import { labelOf } from '../../core/live-device.ts'
 import { Field } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { Isolated } from '../../ui/isolated.tsx'
+import { isolate, Isolated } from '../../ui/isolated.tsx'
+import { Select } from '../../ui/select-field.tsx'
 import { FailedLine } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import './device-picker.css'
@@ -12,6 +13,8 @@ import './device-picker.css'
 export type Pickable = { readonly deviceId: string; readonly name: string | null }
 
 const SHOWN = 6
+/** A link shows at most this many devices. */
+const MOST = 50
 const TYPED_MS = 200
 
 /** Picks some of the account's devices, by name or id. */
@@ -24,13 +27,24 @@ export function DevicePicker({
 }) {
   const [typed, setTyped] = useState('')
   const q = useLater(typed.trim(), TYPED_MS)
+  const [label, setLabel] = useState('')
+  const labels = useLoad((signal) => api.get('/labels', { signal }), [])
   const { data, failure } = useLoad(
     (signal) =>
-      api.get('/devices', { query: { limit: SHOWN + chosen.length, ...(q && { q }) }, signal }),
-    [q, chosen.length],
+      api.get('/devices', {
+        query: { limit: MOST + chosen.length, ...(q && { q }), ...(label && { label: [label] }) },
+        signal,
+      }),
+    [q, label, chosen.length],
   )
   const known = new Set(chosen.map(({ deviceId }) => deviceId))
-  const found = (data?.items ?? []).filter(({ deviceId }) => !known.has(deviceId)).slice(0, SHOWN)
+  const others = (data?.items ?? []).filter(({ deviceId }) => !known.has(deviceId))
+  const found = others.slice(0, SHOWN)
+  const canAddAll =
+    label !== '' &&
+    others.length > 1 &&
+    data?.nextCursor === null &&
+    chosen.length + others.length <= MOST
 
   function add({ deviceId, name }: Pickable) {
     choose([...chosen, { deviceId, name }])
@@ -62,6 +76,24 @@ export function DevicePicker({
           />
         )}
       </Field>
+      {labels.data !== undefined && labels.data.items.length > 0 && (
+        <div class="row">
+          <Select
+            aria-label="Label"
+            options={[
+              ['', 'All labels'],
+              ...labels.data.items.map(({ label: one }) => [one, isolate(one)] as const),
+            ]}
+            value={label}
+            onChange={setLabel}
+          />
+          {canAddAll && (
+            <button type="button" onClick={() => choose([...chosen, ...others])}>
+              Add all {others.length}
+            </button>
+          )}
+        </div>
+      )}
       {failure !== undefined && <FailedLine failure={failure} />}
       <ul class="box" aria-label="Found devices">
         {found.map((device) => (

@@ -1,0 +1,115 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api/client.ts'
+import { countByLabel } from '../../core/choose-devices.ts'
+import { faultAt } from '../../core/failure.ts'
+import { inChunks, labelChanges, type LabelChoice } from '../../core/label-changes.ts'
+import { markChanged } from '../../live/announce-changes.ts'
+import { fleet } from '../../live/live.ts'
+import { toast } from '../../ui/announcer.tsx'
+import { Field } from '../../ui/form.tsx'
+import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
+import { Isolated } from '../../ui/isolated.tsx'
+import './label-devices.css'
+
+export type Labelled = { readonly deviceId: string; readonly labels: readonly string[] }
+
+/** As many devices as one call changes. */
+const CALL_DEVICES = 1_000
+
+/** Gives labels to devices, one or many, and takes them away. */
+export function LabelDevices({
+  devices,
+  onDone,
+  onClose,
+}: DialogProps & { devices: readonly Labelled[] }) {
+  const [choices, setChoices] = useState<ReadonlyMap<string, LabelChoice>>(new Map())
+  const [typed, setTyped] = useState('')
+  const had = countByLabel(fleet.devices.values())
+  const count = (label: string) => devices.filter(({ labels }) => labels.includes(label)).length
+  const known = [...new Set([...had.keys(), ...devices.flatMap(({ labels }) => labels)])]
+  const added = [...choices.keys()].filter((label) => !known.includes(label))
+
+  function choose(label: string, choice: LabelChoice): void {
+    setChoices(new Map([...choices, [label, choice]]))
+  }
+
+  function add(): void {
+    if (typed.trim() === '') return
+    choose(typed.trim(), 'all')
+    setTyped('')
+  }
+
+  async function save(): Promise<void> {
+    const wanted = new Map(choices)
+    if (typed.trim() !== '') wanted.set(typed.trim(), 'all')
+    const changes = labelChanges(devices, wanted)
+    let refused = 0
+    for (const chunk of inChunks(devices, CALL_DEVICES)) {
+      const deviceIds = chunk.map(({ deviceId }) => deviceId)
+      const { results } = await api.post('/devices/labels', { body: { deviceIds, ...changes } })
+      for (const result of results) {
+        const device = fleet.devices.get(result.deviceId)
+        if (!('labels' in result)) refused += 1
+        else if (device !== undefined) device.labels = result.labels
+      }
+    }
+    markChanged()
+    if (refused > 0 && devices.length === 1) {
+      throw faultAt('label', 'a device has at most 16 labels: take one away first')
+    }
+    const rest = refused === 0 ? '' : `; ${refused} of them have 16 labels already, or are gone`
+    toast(
+      `${devices.length === 1 ? 'The labels are' : `${devices.length} devices are`} saved${rest}`,
+    )
+  }
+
+  return (
+    <FormDialog
+      title={devices.length === 1 ? 'Labels' : `Labels of ${devices.length} devices`}
+      button="Save"
+      submit={async () => {
+        await save()
+        onClose()
+      }}
+      onDone={onDone}
+      onClose={onClose}
+    >
+      <div class="label-choices stack near" role="group" aria-label="Labels">
+        {[...known, ...added].map((label) => {
+          const has = count(label)
+          const choice = choices.get(label)
+          const isOn = choice === undefined ? has === devices.length : choice === 'all'
+          return (
+            <label key={label} class="row">
+              <input
+                type="checkbox"
+                checked={isOn}
+                indeterminate={choice === undefined && has > 0 && has < devices.length}
+                onChange={({ currentTarget }) =>
+                  choose(label, currentTarget.checked ? 'all' : 'none')
+                }
+              />
+              <Isolated class="one-line">{label}</Isolated>
+            </label>
+          )
+        })}
+      </div>
+      <Field name="label" label="New label" hint="1 to 64 characters; a device has at most 16.">
+        {(attributes) => (
+          <div class="row label-add">
+            <input
+              {...attributes}
+              autoComplete="off"
+              maxLength={64}
+              value={typed}
+              onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+            />
+            <button type="button" disabled={typed.trim() === ''} onClick={add}>
+              Add
+            </button>
+          </div>
+        )}
+      </Field>
+    </FormDialog>
+  )
+}

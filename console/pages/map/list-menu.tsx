@@ -1,0 +1,53 @@
+import { Ellipsis } from 'lucide'
+import { sortDevices } from '../../core/choose-devices.ts'
+import { COLUMNS } from '../../core/device-columns.ts'
+import { Icon } from '../../ui/icon.tsx'
+import { Menu } from '../../ui/menu.tsx'
+import { exportCsv } from './export-csv.ts'
+import { choice, columns, order, toggleColumn } from './map-state.ts'
+import { isMarking } from './marked.ts'
+
+/** What the list shows of each device, and what is done with the whole list. */
+export function ListMenu() {
+  return (
+    <Menu button={<Icon of={Ellipsis} />} label="List options">
+      {(id) => (
+        <>
+          <div class="menu-links">
+            <button
+              type="button"
+              class="plain"
+              popovertarget={id}
+              popovertargetaction="hide"
+              onClick={() => (isMarking.value = true)}
+            >
+              Select devices
+            </button>
+            <button
+              type="button"
+              class="plain"
+              popovertarget={id}
+              popovertargetaction="hide"
+              onClick={() => exportCsv(sortDevices([...choice()], order()))}
+            >
+              Export the list as CSV
+            </button>
+          </div>
+          <fieldset class="stack tight">
+            <legend>Columns</legend>
+            {COLUMNS.filter(({ id: column }) => column !== 'name').map(({ id: column, title }) => (
+              <label key={column} class="row">
+                <input
+                  type="checkbox"
+                  checked={columns.value.includes(column)}
+                  onChange={() => toggleColumn(column)}
+                />
+                {title}
+              </label>
+            ))}
+          </fieldset>
+        </>
+      )}
+    </Menu>
+  )
+}

@@ -1,0 +1,75 @@
+import { X } from 'lucide'
+import { watchWords } from '../../live/announce-changes.ts'
+import { may } from '../../live/rights.ts'
+import { useDialog } from '../../ui/form-dialog.tsx'
+import { IconButton } from '../../ui/icon-button.tsx'
+import { go } from '../../ui/router.ts'
+import { shownNumber } from '../../ui/shown.ts'
+import { LabelDevices } from '../device/label-devices.tsx'
+import { DisableDevices } from './disable-devices.tsx'
+import { exportCsv } from './export-csv.ts'
+import { endMarking, isMarking, markAll, marked, markedDevices } from './marked.ts'
+
+/** A link shows at most this many devices. */
+const SHARED_DEVICES = 50
+
+/** How many devices are selected, and what can be done with all of them. */
+export function MarkedBar() {
+  watchWords()
+  const { dialog, open } = useDialog(() => undefined)
+  if (!isMarking.value) return null
+  const devices = markedDevices()
+  const isNone = devices.length === 0
+  return (
+    <div class="marked-bar stack near" role="group" aria-label="Many devices">
+      <p class="row between">
+        <span role="status">{shownNumber(devices.length)} selected</span>
+        <span class="row">
+          <button type="button" class="small" onClick={markAll}>
+            Select all
+          </button>
+          <IconButton icon={X} label="End selecting" small class="plain" onClick={endMarking} />
+        </span>
+      </p>
+      <div class="row">
+        {may('devices.edit') && (
+          <button
+            type="button"
+            class="small"
+            disabled={isNone}
+            onClick={() => open((props) => <LabelDevices devices={devices} {...props} />)}
+          >
+            Label
+          </button>
+        )}
+        {may('shares.edit') && (
+          <button
+            type="button"
+            class="small"
+            disabled={isNone || devices.length > SHARED_DEVICES}
+            title={devices.length > SHARED_DEVICES ? 'A link shows at most 50 devices' : undefined}
+            onClick={() =>
+              go(`/shares?${new URLSearchParams([...marked.value].map((id) => ['device', id]))}`)
+            }
+          >
+            Share
+          </button>
+        )}
+        <button type="button" class="small" disabled={isNone} onClick={() => exportCsv(devices)}>
+          Export
+        </button>
+        {may('devices.disable') && (
+          <button
+            type="button"
+            class="small"
+            disabled={isNone}
+            onClick={() => open((props) => <DisableDevices devices={devices} {...props} />)}
+          >
+            Disable
+          </button>
+        )}
+      </div>
+      {dialog}
+    </div>
+  )
+}

@@ -1,0 +1,31 @@
+import { signal } from '@preact/signals'
+import type { LiveDevice } from '../../core/live-device.ts'
+import { fleet } from '../../live/live.ts'
+import { choice } from './map-state.ts'
+
+/** Whether the list has boxes, by which many devices are selected at once. */
+export const isMarking = signal(false)
+
+/** The ids of the selected devices. */
+export const marked = signal<ReadonlySet<string>>(new Set())
+
+export function toggleMark(deviceId: string): void {
+  const next = new Set(marked.value)
+  if (!next.delete(deviceId)) next.add(deviceId)
+  marked.value = next
+}
+
+/** Selects all devices of the list. */
+export function markAll(): void {
+  marked.value = new Set(choice().map(({ deviceId }) => deviceId))
+}
+
+export function endMarking(): void {
+  isMarking.value = false
+  marked.value = new Set()
+}
+
+/** The selected devices that still exist. */
+export function markedDevices(): readonly LiveDevice[] {
+  return [...marked.value].flatMap((deviceId) => fleet.devices.get(deviceId) ?? [])
+}
