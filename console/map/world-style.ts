@@ -1,5 +1,6 @@
 import { containsExtent, type Extent } from 'ol/extent.js'
 import type { FeatureLike } from 'ol/Feature.js'
+import Circle from 'ol/style/Circle.js'
 import Fill from 'ol/style/Fill.js'
 import Stroke from 'ol/style/Stroke.js'
 import Style from 'ol/style/Style.js'
@@ -16,7 +17,8 @@ export function worldStyle(palette: Palette, covered: Extent | undefined) {
   const { halo } = palette
   const land = new Style({ zIndex: 0, fill: new Fill({ color: palette.land }) })
   const lake = new Style({ zIndex: 1, fill: new Fill({ color: palette.water }) })
-  const river = new Style({ zIndex: 2, stroke: new Stroke({ color: palette.river, width: 1 }) })
+  const bed = new Stroke({ color: palette.river })
+  const river = new Style({ zIndex: 2, stroke: bed })
   const border = new Style({
     zIndex: 3,
     stroke: new Stroke({ color: palette.border, width: 1, lineDash: [4, 3] }),
@@ -24,6 +26,8 @@ export function worldStyle(palette: Palette, covered: Extent | undefined) {
   const country = label('600 12px', { colour: palette.label, halo })
   const town = label('12px', { colour: palette.label, halo })
   const city = label('500 13px', { colour: palette.strongLabel, halo })
+  const lakeName = label('italic 12px', { colour: palette.waterLabel, halo })
+  const dots = [2, 3, 4].map((radius) => dot(radius, palette))
 
   const isCovered = (feature: FeatureLike) =>
     covered !== undefined && containsExtent(covered, feature.getGeometry()?.getExtent() ?? [])
@@ -34,8 +38,15 @@ export function worldStyle(palette: Palette, covered: Extent | undefined) {
         return land
       case 'lakes':
         return lake
-      case 'rivers':
-        return Number(feature.get('min_zoom')) <= zoomAt(resolution) + 1 ? river : undefined
+      case 'lakeNames':
+        if (zoomAt(resolution) < LAKES_FROM || isCovered(feature)) return undefined
+        return named(lakeName, String(feature.get('name')), 0)
+      case 'rivers': {
+        const zoom = zoomAt(resolution)
+        if (Number(feature.get('min_zoom')) > zoom + 1) return undefined
+        bed.setWidth(Math.max(1, (zoom - 4) / 2))
+        return river
+      }
       case 'borders':
         return border
       case 'countries': {
@@ -53,12 +64,39 @@ export function worldStyle(palette: Palette, covered: Extent | undefined) {
       case 'towns': {
         const people = Number(feature.get('people'))
         if (people < leastPeople(resolution) || isCovered(feature)) return undefined
-        return named(people > 500_000 ? city : town, String(feature.get('name')), step(people))
+        const style = named(
+          people > 500_000 ? city : town,
+          String(feature.get('name')),
+          step(people),
+        )
+        return withDot(style, zoomAt(resolution) < DOTS_FROM ? undefined : dots[sizeOf(people)])
       }
       default:
         return undefined
     }
   }
+}
+
+const LAKES_FROM = 7
+/** From here on a name is wider than its town is far from the next one. */
+const DOTS_FROM = 6.5
+
+function dot(radius: number, { label: colour, halo }: Palette): Circle {
+  const [fill, stroke] = [new Fill({ color: halo }), new Stroke({ color: colour, width: 1.5 })]
+  return new Circle({ radius, fill, stroke })
+}
+
+/** The place in `dots`: village, town or city. */
+function sizeOf(people: number): number {
+  return people > 100_000 ? 2 : people > 10_000 ? 1 : 0
+}
+
+/** Puts the name beside the dot; without one it is in the dot's place. */
+function withDot(style: Style, image: Circle | undefined): Style {
+  style.setImage(image as Circle)
+  style.getText()?.setTextAlign(image && 'left')
+  style.getText()?.setOffsetX(image === undefined ? 0 : image.getRadius() + 4)
+  return style
 }
 
 /** At zoom 5 towns of 600 000 people, at zoom 8 of 18 000, at zoom 12 all of them. */

@@ -1,4 +1,13 @@
-import { countriesAt, countryNames, lakes, land, rivers, towns, type Scale } from './sources.ts'
+import {
+  countriesAt,
+  countryNames,
+  lakeNames,
+  lakes,
+  land,
+  rivers,
+  towns,
+  type Scale,
+} from './sources.ts'
 import type { Tile, TileSet } from './pmtiles.ts'
 import { lines, points, tilesAt, type Layers } from './vector-tiles.ts'
 
@@ -16,6 +25,7 @@ export function makeTiles(): TileSet {
   const water = {
     lakes: lines(lakes().features, MAX_ZOOM),
     rivers: lines(rivers().features, MAX_ZOOM),
+    lakeNames: points(lakeNames(), MAX_ZOOM),
   }
   const places = { towns: towns() }
   for (const scale of new Set(SCALES)) {
@@ -47,7 +57,8 @@ const METADATA = {
     { id: 'land', fields: {} },
     { id: 'borders', fields: {} },
     { id: 'lakes', fields: {} },
-    { id: 'rivers', fields: {} },
+    { id: 'rivers', fields: { min_zoom: 'Number' } },
+    { id: 'lakeNames', fields: { name: 'String' } },
     { id: 'countries', fields: { name: 'String', size: 'Number' } },
     { id: 'towns', fields: { name: 'String', people: 'Number', capital: 'Boolean' } },
   ],

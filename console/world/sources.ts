@@ -49,6 +49,14 @@ export function lakes(): FeatureCollection {
   return read('mapeo-offline-map/dist/lakes.json') as FeatureCollection
 }
 
+/** A point in the middle of each lake that has a name. */
+export function lakeNames() {
+  return lakes().features.flatMap((lake) => {
+    const name: unknown = lake.properties?.['name']
+    return typeof name === 'string' && name !== '' ? [point(geoCentroid(lake), { name })] : []
+  })
+}
+
 export function rivers(): FeatureCollection {
   return read('mapeo-offline-map/dist/rivers.json') as FeatureCollection
 }
