@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
@@ -31,6 +32,7 @@ const TABLE = [
   ['GET', '/ingest/readyz', 'ingest', '/readyz'],
   ['GET', '/', 'admin', '/'],
   ['GET', '/?device=van', 'admin', '/?device=van'],
+  ['GET', '/?void=1&flat=2', 'admin', '/?void=1&flat=2'],
   ['GET', '/?status=online&q=id', 'admin', '/?status=online&q=id'],
   ['GET', '/keys', 'admin', '/keys'],
   ['GET', '/docs', 'admin', '/docs'],
@@ -41,6 +43,10 @@ const TABLE = [
   ['DELETE', '/api/v1/session', 'admin', '/api/v1/session'],
   ['GET', '/logs', 'admin', '/logs'],
 ] as const
+
+const STREAM = '/api/v1/stream'
+/** OwnTracks puts photos into its messages. */
+const LARGEST_BYTES = 8 * 1024 * 1024
 
 type Received = { by: string; method: string; url: string; headers: Record<string, string> }
 
@@ -72,7 +78,10 @@ for (const [name, prefix] of RECIPES) {
 
     afterAll(async () => {
       await endPrograms()
-      for (const server of Object.values(apis)) server.close()
+      for (const server of Object.values(apis)) {
+        server.close()
+        server.closeAllConnections()
+      }
       await directory.remove()
     })
 
@@ -85,6 +94,30 @@ for (const [name, prefix] of RECIPES) {
     test.each(TABLE)('%s %s goes to the %s API as %s', async (method, path, by, arriving) => {
       const { text } = await ask(method, path)
       expect(JSON.parse(text)).toMatchObject({ by, method, url: arriving })
+    })
+
+    test.each([
+      ['/?id=a', 'ingest'],
+      ['/', 'admin'],
+    ])('HEAD %s goes to the %s API', async (path, by) => {
+      const { headers } = await request(url + path, { method: 'HEAD' })
+      expect(headers['answered-by']).toBe(by)
+    })
+
+    test('the largest request of any app arrives whole', async () => {
+      const body = Buffer.alloc(LARGEST_BYTES)
+      const answer = await request(`${url}/pub`, { method: 'POST', body })
+      expect([answer.statusCode, await answer.body.json()]).toMatchObject([
+        200,
+        { by: 'ingest', bytes: LARGEST_BYTES },
+      ])
+    })
+
+    test('what an API streams comes before its end', async () => {
+      const { body } = await request(url + STREAM)
+      const [first] = (await once(body, 'data')) as [Buffer]
+      expect(first.toString()).toBe('first')
+      body.on('error', () => undefined).destroy()
     })
 
     test.each(['/metrics', '/ingest/metrics', '/%6Detrics'])('%s stays inside', async (path) => {
@@ -121,10 +154,18 @@ for (const [name, prefix] of RECIPES) {
   })
 }
 
-/** Answers with what it has received. */
+/** Answers with what it has received; to the stream's path with a beginning that has no end. */
 function api(by: string): Server {
-  return createServer(({ method, url, headers }, response) => {
-    response.end(JSON.stringify({ by, method, url, headers }))
+  return createServer((received, response) => {
+    const { method, url, headers } = received
+    response.setHeader('Answered-By', by)
+    if (url === STREAM) {
+      response.write('first')
+      return
+    }
+    let bytes = 0
+    received.on('data', (chunk: Buffer) => (bytes += chunk.length))
+    received.on('end', () => response.end(JSON.stringify({ by, method, url, headers, bytes })))
   })
 }
 

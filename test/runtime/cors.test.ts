@@ -39,6 +39,7 @@ test('a preflight of a listed origin is answered before any authentication', asy
     'access-control-allow-origin': PAGE,
     'access-control-allow-methods': 'GET, HEAD, POST, PATCH, DELETE',
     'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, Last-Event-ID',
+    'access-control-max-age': '3600',
     'x-request-id': expect.anything() as unknown,
     vary: 'Origin',
   })
@@ -52,6 +53,11 @@ test('a page of a listed origin reads every answer and the headers about limits'
     'RateLimit, RateLimit-Policy, Retry-After, X-Request-Id',
   )
   expect(answer.headers.has('access-control-allow-credentials')).toBe(false)
+})
+
+test('OPTIONS of a listed origin that is no preflight is a request like others', async () => {
+  const answer = await fetch(listed.url, { method: 'OPTIONS', headers: { Origin: PAGE } })
+  expect([answer.status, allowed(answer)]).toEqual([401, PAGE])
 })
 
 test('caches keep the answers to different origins apart', async () => {
