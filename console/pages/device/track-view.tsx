@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import type { ShownStatus } from '../../core/live-device.ts'
 import { dayText } from '../../core/days.ts'
-import { isOneDay, spanBounds, type Span } from '../../core/span.ts'
+import { dayCount, isOneDay, spanBounds, type Span } from '../../core/span.ts'
 import { date } from '../../core/times.ts'
 import { movingText, pointAt, readTrack, type Track } from '../../core/track.ts'
 import type { Episode } from '../../core/trips.ts'
@@ -28,6 +28,8 @@ import { useReports } from './use-reports.ts'
 /** A moment that was typed is the end of its second. */
 const SECOND_MS = 1_000
 const EVERY_MS = 30_000
+/** A year's trips are a list that nobody reads, and take the service seconds. */
+const MOST_DAYS_OF_TRIPS = 31
 
 /**
  * The track of a day or of several: map, slider, plots and table, with one time cursor for all of
@@ -65,9 +67,12 @@ export function TrackView({
     [deviceId, from, to],
     isOne && endsToday ? { everyMs: EVERY_MS } : {},
   )
+  const hasTrips = dayCount(span) <= MOST_DAYS_OF_TRIPS
+  // The service reads all records for either: the map has the first turn.
+  const mayLoad = hasTrips && data !== undefined
   const episodes = useLoad(
-    (signal) => loadEpisodes(range, signal),
-    [deviceId, from, to],
+    async (signal) => (mayLoad ? loadEpisodes(range, signal) : undefined),
+    [deviceId, from, to, mayLoad],
     isOne && endsToday ? { everyMs: EVERY_MS } : {},
   )
   const stops = useMemo(
@@ -166,7 +171,7 @@ export function TrackView({
             day={isOne ? undefined : dayText(date(at, zone), today)}
           />
         )}
-        {data !== undefined && data.points.length > 0 && (
+        {hasTrips && data !== undefined && data.points.length > 0 && (
           <Trips
             of={episodes}
             {...{ deviceId, span, today, zone, selected }}

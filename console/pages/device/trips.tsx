@@ -20,7 +20,7 @@ export function Trips({
   selected,
   onSelect,
 }: {
-  of: ReturnType<typeof useLoad<readonly Episode[]>>
+  of: ReturnType<typeof useLoad<readonly Episode[] | undefined>>
   deviceId: string
   span: Span
   today: string
@@ -39,7 +39,7 @@ export function Trips({
       <h2 id="trips">Trips</h2>
       <Loaded of={loaded} lines={3}>
         {(episodes) =>
-          episodes.length === 0 ? (
+          episodes === undefined ? null : episodes.length === 0 ? (
             <p class="quiet">It neither went anywhere nor stood anywhere for five minutes.</p>
           ) : (
             <>

@@ -63,6 +63,18 @@ describeConsole('trips of a device', () => {
     ])
   })
 
+  test('days of up to a month have their trips listed with their days; a year has none', async () => {
+    await report('van-5')
+    await report('van-5', '2026-11-18')
+    const page = await suite.signedIn('/devices/van-5?from=2026-11-01&to=2026-11-30', UTC)
+    const trips = page.getByRole('region', { name: 'Trips' })
+    await trips.getByText('Wed 18 Nov 08:30 – Wed 18 Nov 08:50').waitFor()
+    await trips.getByRole('button', { name: /^Mon 16 Nov 11:20 – Wed 18 Nov 08:00/ }).waitFor()
+    await page.goto(`${suite.url}/devices/van-5?from=2026-01-01&to=2026-12-31`)
+    await page.getByRole('slider', { name: 'Time' }).waitFor()
+    expect(await trips.count()).toBe(0)
+  })
+
   test('the week of a day is seen at a glance, and leads to its other days', async () => {
     await report('van-3')
     await report('van-3', '2026-11-18')
