@@ -35,13 +35,13 @@ export function speedText(metresPerSecond: number | undefined, units = METRIC): 
   if (metresPerSecond === undefined) return undefined
   const number = speedIn(units.speed, metresPerSecond)
   if (units.speed === 'knots') return `${numberText(number, units)} kn`
-  return withUnit(number, units.speed === 'mph' ? 'mile-per-hour' : 'kilometer-per-hour', units)
+  return unitText(number, units.speed === 'mph' ? 'mile-per-hour' : 'kilometer-per-hour', units)
 }
 
 /** A height or an accuracy, from metres to `1,820 m` or `5,971 ft`. */
 export function lengthText(metres: number | undefined, units = METRIC): string | undefined {
   if (metres === undefined) return undefined
-  return withUnit(lengthIn(units.length, metres), units.length === 'feet' ? 'foot' : 'meter', units)
+  return unitText(lengthIn(units.length, metres), units.length === 'feet' ? 'foot' : 'meter', units)
 }
 
 /** A way, from metres to `969 m` and `10.0 km`, or `318 ft` and `6.2 mi`. */
@@ -50,7 +50,7 @@ export function distanceText(metres: number | undefined, units = METRIC): string
     return lengthText(metres, units)
   }
   const number = units.length === 'feet' ? metres / MILE : metres / KILOMETRE
-  return withUnit(number, units.length === 'feet' ? 'mile' : 'kilometer', units, 1)
+  return unitText(number, units.length === 'feet' ? 'mile' : 'kilometer', units, 1)
 }
 
 /** A number of anything with at most so many decimals: `12,345`. */
@@ -58,7 +58,8 @@ export function numberText(number: number, { locale } = METRIC, decimals = 0): s
   return formatFor(locale, undefined, 0, decimals).format(number)
 }
 
-function withUnit(number: number, unit: string, { locale }: Units, digits = 0): string {
+/** A number with one of `Intl`'s units. */
+export function unitText(number: number, unit: string, { locale }: Units, digits = 0): string {
   return formatFor(locale, unit, digits, digits).format(number)
 }
 
@@ -88,15 +89,10 @@ function formatFor(
 /** From bytes to `605 kB` or `1.2 GB`. */
 export function bytesText(bytes: number, units = METRIC): string {
   const power = Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
-  return withUnit(bytes / 1_000 ** power, BYTE_UNITS[power] ?? 'byte', units, power > 1 ? 1 : 0)
+  return unitText(bytes / 1_000 ** power, BYTE_UNITS[power] ?? 'byte', units, power > 1 ? 1 : 0)
 }
 
 const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte']
-
-/** Metres as they are written without a choice of units. */
-export function metresText(metres: number | undefined): string | undefined {
-  return distanceText(metres)
-}
 
 /** From a fraction to `80 %`. */
 export function batteryText(fraction: number | undefined): string | undefined {

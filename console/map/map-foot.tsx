@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type OlMap from 'ol/Map.js'
 import { fromMercator, WORLD_METRES } from '../core/mercator.ts'
 import { scaleFor } from '../core/scale.ts'
+import { shownUnits } from '../ui/shown.ts'
 import { offered, shownName, WORLD } from './layers.ts'
 import { MapCredits } from './map-credits.tsx'
 import { HALF_WORLD } from './map-canvas.ts'
@@ -40,7 +41,7 @@ export function MapFoot({ map, layersId }: { map: OlMap | undefined; layersId: s
 }
 
 function Scale({ metresPerPixel }: { metresPerPixel: number }) {
-  const { text, pixels } = scaleFor(metresPerPixel)
+  const { text, pixels } = scaleFor(metresPerPixel, shownUnits())
   return (
     <p
       class="map-scale note"

@@ -6,6 +6,7 @@ import { fleet, lister } from '../../live/live.ts'
 import { STATUS_WORDS } from '../../core/device-words.ts'
 import { MOST_DEVICES } from '../../core/fleet.ts'
 import { Icon } from '../../ui/icon.tsx'
+import { shownNumber } from '../../ui/shown.ts'
 import { Empty, Failed, FailedLine, Loading } from '../../ui/states.tsx'
 import { StatusShape } from '../../ui/status-shape.tsx'
 import { selectFirst } from './choose-device.ts'
@@ -100,7 +101,7 @@ function Filters() {
         ))}
       </div>
       {lister.isCut.value && (
-        <p class="notice row">The latest {MOST_DEVICES.toLocaleString('en')} devices are shown.</p>
+        <p class="notice row">The latest {shownNumber(MOST_DEVICES)} devices are shown.</p>
       )}
     </div>
   )
@@ -124,7 +125,7 @@ function Content() {
     }
     return (
       <Empty title="No device has reported yet">
-        <p>Make an API key, put it into a device or an app, and see it appear here.</p>
+        <p>Create an API key, put it into a device or an app, and see it appear here.</p>
         <a class="button primary" href={addressOf('/connect')}>
           Connect a device
         </a>

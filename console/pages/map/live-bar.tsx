@@ -1,6 +1,5 @@
 import { liveState } from '../../live/live.ts'
-import { shownZone } from '../../ui/preferences.ts'
-import { time } from '../../core/times.ts'
+import { shownClock } from '../../ui/shown.ts'
 
 /** Whether the data shown is up to date. */
 export function LiveBar() {
@@ -13,7 +12,7 @@ export function LiveBar() {
     >
       <span class="live-dot" aria-hidden="true" />
       {state.kind === 'lost'
-        ? `lost since ${time(state.since, shownZone()).slice(0, 5)}: trying again`
+        ? `lost since ${shownClock(state.since, { hasSeconds: false })}: trying again`
         : state.kind}
     </p>
   )

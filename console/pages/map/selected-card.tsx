@@ -12,8 +12,9 @@ import { Labels } from '../../ui/labels.tsx'
 import { shownUnits } from '../../ui/shown.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { connectionText, motionText } from '../../core/device-words.ts'
-import { batteryText, coordinatesText, metresText } from '../../core/measures.ts'
+import { batteryText, coordinatesText } from '../../core/measures.ts'
 import { devicePath } from '../../ui/router.ts'
+import { shownLength } from '../../ui/shown.ts'
 import { ShareLink } from '../device/share-link.tsx'
 import { StatusShape } from '../../ui/status-shape.tsx'
 import { LabelDevices } from '../device/label-devices.tsx'
@@ -66,8 +67,8 @@ export function SelectedCard() {
         class="tiles near"
         of={[
           ['Battery', batteryText(position.battery)],
-          ['Altitude', metresText(position.altitude)],
-          ['Accuracy', metresText(position.accuracy)],
+          ['Altitude', shownLength(position.altitude)],
+          ['Accuracy', shownLength(position.accuracy)],
           ...attributeFacts(position.attributes),
         ]}
       />
