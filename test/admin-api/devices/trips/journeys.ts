@@ -10,7 +10,7 @@ type Leg = {
   readonly speed?: number
   /** The largest error of a position, in metres. */
   readonly jitter?: number
-  readonly accuracy?: number
+  readonly accuracy?: number | null
   readonly everyMs?: number
   /** Metres to the north that nobody has seen. */
   readonly leap?: number

@@ -7,6 +7,7 @@ import {
 } from '../../../../admin-api/devices/trips/trip-finder.ts'
 import { placeOf } from '../../../../admin-api/devices/track/place.ts'
 import type { TrackStep } from '../../../../schemas/read-models.ts'
+import { pointsOf, tracks } from '../../../recorded-tracks.ts'
 import { T0 } from '../../../samples.ts'
 import { journey, METRE, MINUTE } from './journeys.ts'
 
@@ -122,4 +123,26 @@ test('a device that drifts slowly has stops, each within reach of its middle, an
       expect(metresApart(item.middle, placeOf(latitude, longitude))).toBeLessThanOrEqual(100)
     }
   }
+})
+
+/** Kinds, and from when to when, as the clock shows. */
+function toldOfTrack(name: string): string[] {
+  const file = tracks.find((path) => path.endsWith(name)) ?? ''
+  const timed = pointsOf(file).filter(({ time }) => time !== undefined)
+  const steps = timed.map(({ latitude, longitude, time = '' }, n): TrackStep => {
+    return [Date.parse(time), latitude, longitude, null, String(n).padStart(6, '0'), null]
+  })
+  const clock = (time: number) => new Date(time).toISOString().slice(11, 19)
+  return find(steps).map(({ kind, from, to }) => `${kind} ${clock(from)}–${clock(to)}`)
+}
+
+// As their files show: the van is silent from 07:49:46 to 07:56:51 and then 57 m away, and the walker
+// walks on for 27 minutes of which the points have no time. Neither stays anywhere else.
+test('recorded tracks have the stops that their records show', () => {
+  expect(toldOfTrack('courier-van.gpx')).toEqual([
+    'trip 07:41:17–07:49:33',
+    'stop 07:49:33–07:56:51',
+    'trip 07:56:51–08:02:48',
+  ])
+  expect(toldOfTrack('ridge-walk.gpx')).toEqual(['trip 05:58:15–06:57:44'])
 })

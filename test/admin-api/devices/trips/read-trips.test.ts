@@ -1,0 +1,160 @@
+import { beforeAll, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { readTrips } from '../../../../admin-api/devices/trips/read-trips.ts'
+import type { TripOrStop } from '../../../../admin-api/devices/trips/trip-finder.ts'
+import type { TrackStep } from '../../../../schemas/read-models.ts'
+import type { Store } from '../../../../store/store.ts'
+import { openSqliteStore } from '../../../../store/sqlite/sqlite-store.ts'
+import { closeAfterwards } from '../../../closing.ts'
+import { batchOf, LogOfOneSuite, type PositionEntry } from '../../../contracts/store-samples.ts'
+import { ownDirectory } from '../../../own-directory.ts'
+import { positionReported, T0 } from '../../../samples.ts'
+import { journey, MINUTE } from './journeys.ts'
+
+let store: Store
+const log = new LogOfOneSuite()
+let devices = 0
+
+beforeAll(async () => {
+  store = openSqliteStore({ directory: await ownDirectory(), clock: { now: () => T0 } })
+  closeAfterwards(() => store.close())
+})
+
+/** @returns the id of a device with these steps, stored in this order. */
+async function stored(steps: readonly TrackStep[]): Promise<string> {
+  devices += 1
+  const deviceId = `device-${devices}`
+  const entries = steps.map(([timestamp, latitude, longitude, , recordId, accuracy]) => {
+    const measured = accuracy === null ? {} : { accuracy }
+    const place = { timestamp, latitude, longitude, ...measured }
+    return log.append(positionReported({ deviceId, recordId: `${deviceId}-${recordId}`, ...place }))
+  })
+  for (let at = 0; at < entries.length; at += 500) {
+    const some = entries.slice(at, at + 500) as [PositionEntry, ...PositionEntry[]]
+    await store.project(batchOf(...some))
+  }
+  return deviceId
+}
+
+function read(deviceId: string, { from, to }: { from: number; to: number }): Promise<TripOrStop[]> {
+  const rules = { stopMs: 300_000, stopMetres: 100 }
+  return readTrips(
+    { accountId: 'acc-1', deviceId, from: T0 + from * MINUTE, to: T0 + to * MINUTE, ...rules },
+    { store, isWanted: () => true },
+  )
+}
+
+const leg = fc.record({
+  minutes: fc.integer({ min: 1, max: 90 }),
+  speed: fc.constantFrom(0, 0, 0.1, 0.5, 1.4, 15),
+  jitter: fc.constantFrom(0, 20, 90, 150),
+  accuracy: fc.constantFrom(null, null, 20, 300),
+  everyMs: fc.constantFrom(20_000, 60_000, 240_000),
+  leap: fc.constantFrom(0, 0, 0, 9_000),
+  silent: fc.constantFrom(false, false, false, true),
+})
+const legs = fc.array(leg, { minLength: 1, maxLength: 14 })
+
+/** Slow enough for stops that follow one another, whose ends depend on where the first began. */
+const drift = fc.record({
+  minutes: fc.integer({ min: 5, max: 200 }),
+  speed: fc.constantFrom(0.2, 0.4, 0.6, 0.8, 3),
+  jitter: fc.constantFrom(0, 20, 60),
+  everyMs: fc.constant(60_000),
+})
+const drifts = fc.array(drift, { minLength: 2, maxLength: 8 })
+
+test('adjoining ranges join without a seam, wherever they meet', async () => {
+  const bounds = fc.array(fc.integer({ min: -5, max: 900 }), { minLength: 3, maxLength: 3 })
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(legs, drifts), bounds, async (driven, times) => {
+      const [a = 0, b = 0, c = 0] = [...times].sort((one, other) => one - other)
+      const deviceId = await stored(journey(...driven))
+      const [left, right] = [
+        await read(deviceId, { from: a, to: b }),
+        await read(deviceId, { from: b, to: c }),
+      ]
+      const whole = await read(deviceId, { from: a, to: c })
+      const again = right.filter((item) => !left.some((one) => one.from === item.from))
+      expect([...left, ...again]).toEqual(whole)
+      for (const item of right.filter((one) => !again.includes(one))) {
+        expect(left).toContainEqual(item)
+        expect(item.to).toBeGreaterThan(T0 + b * MINUTE)
+      }
+    }),
+    { numRuns: 120 },
+  )
+})
+
+test('records that come in any order give the same trips', async () => {
+  const shuffled = legs.chain((driven) => {
+    const steps = journey(...driven)
+    return fc.tuple(
+      fc.constant(steps),
+      fc.shuffledSubarray(steps, { minLength: steps.length, maxLength: steps.length }),
+    )
+  })
+  await fc.assert(
+    fc.asyncProperty(shuffled, async ([steps, order]) => {
+      const range = { from: 0, to: 1_300 }
+      const found = await read(await stored(order), range)
+      const told = (items: readonly TripOrStop[]) =>
+        items.map((item) => (item.kind === 'trip' ? { ...item, start: 0, end: 0 } : item))
+      expect(told(found)).toEqual(told(await read(await stored(steps), range)))
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('items follow one another, hold each record at most once, and are whole at the edges', async () => {
+  await fc.assert(
+    fc.asyncProperty(legs, async (driven) => {
+      const steps = journey(...driven)
+      const items = await read(await stored(steps), { from: 0, to: 1_300 })
+      for (const [n, item] of items.entries()) {
+        const next = items[n + 1]
+        if (next !== undefined) expect(item.to).toBeLessThanOrEqual(next.from)
+        if (item.kind === 'stop') expect(item.to - item.from).toBeGreaterThanOrEqual(300_000)
+      }
+      const held = items.reduce((sum, { records }) => sum + records, 0)
+      expect(held).toBeLessThanOrEqual(steps.length)
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('a stop is whole if it began up to 31 days before the range, and ends up to 31 days after', async () => {
+  const day = 24 * 60
+  const parked = journey(
+    { minutes: 30, speed: 15 },
+    { minutes: 50 * day, everyMs: 3_600_000 },
+    { minutes: 30, speed: 15 },
+  )
+  const deviceId = await stored(parked)
+  const [begin, end] = [30, 30 + 50 * day]
+  const minutes = (time = 0) => Math.round((time - T0) / MINUTE)
+  const [stop] = await read(deviceId, { from: 25 * day, to: 26 * day })
+  expect([minutes(stop?.from), minutes(stop?.to)]).toEqual([begin, end])
+  const [late] = await read(deviceId, { from: 40 * day, to: 41 * day })
+  expect(Math.abs(minutes(late?.from) - 9 * day)).toBeLessThanOrEqual(60)
+  const [early] = await read(deviceId, { from: day, to: 2 * day })
+  expect(Math.abs(minutes(early?.to) - 33 * day)).toBeLessThanOrEqual(60)
+})
+
+test('a call that nobody waits for ends early', async () => {
+  const deviceId = await stored(journey({ minutes: 600 }))
+  let pages = 0
+  const counted = {
+    pageTrack(query: Parameters<Store['pageTrack']>[0]) {
+      pages += 1
+      return store.pageTrack(query)
+    },
+  }
+  const rules = { stopMs: 300_000, stopMetres: 100 }
+  const range = { from: T0, to: T0 + 600 * MINUTE }
+  await readTrips(
+    { accountId: 'acc-1', deviceId, ...range, ...rules },
+    { store: counted, isWanted: () => false },
+  )
+  expect(pages).toBeLessThanOrEqual(4)
+})
