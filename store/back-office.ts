@@ -194,12 +194,20 @@ export interface Operators {
 export type Share = {
   readonly id: string
   readonly accountId: string
-  readonly name: string
-  /** `ref`: identifies the device to viewers. */
-  readonly devices: readonly { readonly deviceId: string; readonly ref: string }[]
+  /** Absent: it is called after its devices. */
+  readonly name?: string
+  readonly devices: readonly SharedDevice[]
   readonly trailMinutes: number
   readonly createdAt: number
   readonly expiresAt: number
+}
+
+export type SharedDevice = {
+  readonly deviceId: string
+  /** Identifies the device to viewers. */
+  readonly ref: string
+  /** What the share calls the device, whatever its own name is. */
+  readonly name?: string
 }
 
 export interface Shares {

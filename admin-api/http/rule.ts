@@ -180,6 +180,14 @@ export function object<Fields extends Rules>(
   return rule(told(Joi.object(schemasOf(fields)), rest))
 }
 
+/** An object with up to `max` fields of any name, whose values follow one rule. */
+export function valuesOf<Value>(
+  values: Rule<Value>,
+  { max, ...rest }: Told & { readonly max: number },
+): Rule<Readonly<Record<string, Exclude<Value, undefined>>> | undefined> {
+  return rule(told(Joi.object().pattern(Joi.string(), values.schema).max(max), rest))
+}
+
 /** An object with any fields. */
 export function anyObject(rest: Told): Rule<Readonly<Record<string, unknown>> | undefined> {
   return rule(told(Joi.object().unknown(), rest))

@@ -4,13 +4,16 @@ import { isoTime, TIME } from '../http/views.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
 /** A share as operators see it, without the token. */
-export function shareView(share: Share, now: number) {
-  const { id, name, devices, trailMinutes, createdAt, expiresAt } = share
+export function shareView(share: Share, title: string, now: number) {
+  const { id, devices, trailMinutes, createdAt, expiresAt } = share
   return {
     id,
-    name,
+    name: title,
     status: now < expiresAt ? 'active' : 'expired',
     deviceIds: devices.map(({ deviceId }) => deviceId),
+    names: Object.fromEntries(
+      devices.flatMap(({ deviceId, name }) => (name === undefined ? [] : [[deviceId, name]])),
+    ),
     trailMinutes,
     createdAt: isoTime(createdAt),
     expiresAt: isoTime(expiresAt),
@@ -19,9 +22,14 @@ export function shareView(share: Share, now: number) {
 
 const PROPERTIES = {
   id: { type: 'string', description: 'ULID' },
-  name: { type: 'string' },
+  name: { type: 'string', description: 'As it was given, or else the names of its devices' },
   status: { enum: ['active', 'expired'] },
   deviceIds: { type: 'array', items: { type: 'string' }, description: 'Without erased ones' },
+  names: {
+    type: 'object',
+    description: 'The names that were given to devices for this link, by deviceId',
+    additionalProperties: { type: 'string' },
+  },
   trailMinutes: { type: 'integer' },
   createdAt: TIME,
   expiresAt: TIME,

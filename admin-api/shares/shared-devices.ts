@@ -6,6 +6,7 @@ import { placeOf } from '../devices/track/place.ts'
 import { ThinnedTrack } from '../devices/track/thinned-track.ts'
 import type { JsonSchema } from '../http/admin-route.ts'
 import { isoTime, TIME } from '../http/views.ts'
+import type { SharedName } from './shared-names.ts'
 
 const MINUTE_MS = 60_000
 const READ_AT_ONCE = 1_000
@@ -13,25 +14,9 @@ const READ_AT_ONCE = 1_000
 const RECORDS_READ = 100_000
 const TRAIL_POINTS = 200
 
-/** The names that a share shows, by deviceId, in its order. */
-export async function sharedNames(
-  { accountId, devices }: Share,
-  store: Pick<Store, 'findDevices'>,
-): Promise<ReadonlyMap<string, { readonly ref: string; readonly name: string }>> {
-  const deviceIds = devices.map(({ deviceId }) => deviceId)
-  const found = await store.findDevices({ accountId, deviceIds })
-  const names = new Map(found.map(({ status, settings }) => [status.deviceId, settings.name]))
-  return new Map(
-    devices.map(({ deviceId, ref }, n) => [
-      deviceId,
-      { ref, name: names.get(deviceId) ?? `Device ${n + 1}` },
-    ]),
-  )
-}
-
 /** A position as a share shows it: no ids, nothing of the account. */
 export function sharedPosition(
-  { ref, name }: { readonly ref: string; readonly name: string },
+  { ref, name }: SharedName,
   position: Pick<LastPosition, 'latitude' | 'longitude' | 'timestamp' | 'heading' | 'speed'>,
 ) {
   const { latitude, longitude, timestamp, heading, speed } = position
@@ -46,9 +31,12 @@ export function sharedPosition(
  * The positions of a share's devices, and their trails if the share shows any: only devices that
  * have reported a position since the share was made.
  */
-export async function sharedDevices(share: Share, { store, now }: { store: Store; now: number }) {
+export async function sharedDevices(
+  share: Share,
+  names: ReadonlyMap<string, SharedName>,
+  { store, now }: { store: Store; now: number },
+) {
   const { accountId, devices, trailMinutes, createdAt } = share
-  const names = await sharedNames(share, store)
   const found = await store.findDevices({ accountId, deviceIds: [...names.keys()] })
   const statuses = new Map(found.map(({ status }) => [status.deviceId, status]))
   const from = Math.max(createdAt, now - trailMinutes * MINUTE_MS)

@@ -10,7 +10,8 @@ import { shareInForce, type ShareCaller } from '../http/share-callers.ts'
 import { isoTime, TIME } from '../http/views.ts'
 import { mapView, MAPS } from '../map-view.ts'
 import type { LiveStreams } from '../stream/live-streams.ts'
-import { SHARED_DEVICE, sharedDevices, sharedNames, sharedPosition } from './shared-devices.ts'
+import { SHARED_DEVICE, sharedDevices, sharedPosition } from './shared-devices.ts'
+import { sharedNames, shareTitle } from './shared-names.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
 /** For this long, viewers of a share get the same answer: reading trails takes time. */
@@ -54,9 +55,11 @@ export function sharedRoutes({
   }
 
   async function view(share: Share): Promise<object> {
-    const { name, expiresAt, trailMinutes } = share
+    const { expiresAt, trailMinutes } = share
     const now = clock.now()
-    const items = await sharedDevices(share, { store, now })
+    const names = await sharedNames(share, store)
+    const items = await sharedDevices(share, names, { store, now })
+    const name = shareTitle(share, names)
     return {
       ...{ name, expiresAt: isoTime(expiresAt), trailMinutes, asOf: isoTime(now), items },
       maps: maps.map(mapView),

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError, invalidParams } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
+import { jsonSchemaOf } from '../../runtime/openapi/json-schema.ts'
 import { secretHash } from '../../schemas/api-key.ts'
 import { parseIso8601 } from '../../schemas/iso-8601.ts'
 import { ulid } from '../../schemas/record-id.ts'
@@ -21,20 +22,36 @@ import { listById } from '../http/list-by-id.ts'
 import { nameRule } from '../http/name-rule.ts'
 import { PAGE_PARAMETERS } from '../http/query.ts'
 import { recordAction } from '../http/record-action.ts'
-import { list, parsed, text, wholeNumber, type InputOf } from '../http/rule.ts'
+import { list, parsed, text, valuesOf, wholeNumber, type InputOf } from '../http/rule.ts'
 import { isoTime } from '../http/views.ts'
+import { sharedNames, shareTitle, shareTitles } from './shared-names.ts'
 import { SHARE, SHARE_WITH_TOKEN, shareView } from './share-view.ts'
 
 const LONGEST_MS = 30 * 24 * 60 * 60 * 1_000
 const MOST_DEVICES = 50
 const DEVICES_EXPECTED = `deviceIds must be a list of 1 to ${MOST_DEVICES} different ids of devices that have reported`
 
+const NAMES_EXPECTED =
+  'names must be an object that has, for some of the deviceIds, the name that the link shows'
+const GIVEN_NAME = nameRule('a name')
+
 const NEW_SHARE = {
-  name: nameRule('name').required(),
+  name: nameRule('name')
+    .nullIsAbsence()
+    .described('Without a name the link is called after its devices'),
   deviceIds: list(text({ max: 128, expected: DEVICES_EXPECTED }), {
     max: MOST_DEVICES,
     expected: DEVICES_EXPECTED,
   }).required(),
+  names: valuesOf(GIVEN_NAME, {
+    max: MOST_DEVICES,
+    expected: NAMES_EXPECTED,
+    openapi: {
+      type: 'object',
+      additionalProperties: jsonSchemaOf(GIVEN_NAME.schema),
+      maxProperties: MOST_DEVICES,
+    },
+  }).described('What the link calls its devices, by deviceId, in place of their own names'),
   expiresAt: parsed({
     parse(given, now) {
       const time = parseIso8601(given)
@@ -60,21 +77,31 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
     { body }: Input<object, InputOf<typeof NEW_SHARE>>,
   ): Promise<void> {
     const { accountId } = caller
-    const { name, deviceIds, expiresAt, trailMinutes } = body
+    const { name, deviceIds, names = {}, expiresAt, trailMinutes } = body
     const found = await store.findDevices({ accountId, deviceIds })
     if (found.length < deviceIds.length) {
       throw invalidParams([{ field: 'deviceIds', message: DEVICES_EXPECTED }])
     }
+    if (Object.keys(names).some((deviceId) => !deviceIds.includes(deviceId))) {
+      throw invalidParams([{ field: 'names', message: NAMES_EXPECTED }])
+    }
     const createdAt = clock.now()
     const id = ulid(createdAt, randomBytes(10))
-    const devices = deviceIds.map((deviceId) => ({ deviceId, ref: newRef() }))
-    const share: Share = { id, accountId, name, devices, trailMinutes, createdAt, expiresAt }
+    const devices = deviceIds.map((deviceId) => {
+      const given = Object.hasOwn(names, deviceId) ? names[deviceId] : undefined
+      return { deviceId, ref: newRef(), ...(given !== undefined && { name: given }) }
+    })
+    const named = name === undefined ? {} : { name }
+    const share: Share = {
+      ...{ id, accountId, ...named, devices, trailMinutes, createdAt, expiresAt },
+    }
     const token = newShareToken()
     await store.createShare(share, secretHash(token))
-    const details = { name, deviceIds, trailMinutes, expiresAt: isoTime(expiresAt) }
+    const title = shareTitle(share, await sharedNames(share, store))
+    const details = { name: title, deviceIds, trailMinutes, expiresAt: isoTime(expiresAt) }
     await record(ctx, caller, 'share.created', id, details)
     const message = 'keep the token, it is shown this once'
-    succeed(ctx, { ...shareView(share, createdAt), token }, { status: 201, message })
+    succeed(ctx, { ...shareView(share, title, createdAt), token }, { status: 201, message })
   }
 
   async function revoke(ctx: AdminContext, caller: Caller): Promise<void> {
@@ -118,8 +145,12 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
       answer: { data: pageOf(SHARE) },
       handle: listById({
         name: 'shares',
-        page: (query) => store.pageShares(query),
-        view: (share) => shareView(share, clock.now()),
+        async page(query) {
+          const shares = await store.pageShares(query)
+          const titles = await shareTitles(shares, store)
+          return shares.map((share) => ({ ...share, title: titles.get(share.id) ?? '' }))
+        },
+        view: ({ title, ...share }) => shareView(share, title, clock.now()),
       }),
     }),
     {

@@ -19,7 +19,9 @@ export function sharesContract({ promise, shared }: StoreSuite): void {
     'a share is found by the hash of its token alone, expired or not, also after a restart',
     async () => {
       const accountId = await withAccount()
-      const [one, other] = [share({ accountId }), share({ accountId, expiresAt: T0 })]
+      const named = devices('tug', '$ne').map((one) => ({ ...one, name: `The ${one.ref}` }))
+      const unnamed = unnamedShare({ accountId, devices: named })
+      const [one, other] = [unnamed, share({ accountId, expiresAt: T0 })]
       const [token, otherToken] = [secretHash(randomUUID()), secretHash(randomUUID())]
       await shared.store.createShare(one, token)
       await shared.store.createShare(other, otherToken)
@@ -101,10 +103,15 @@ function devices(...ids: string[]) {
   return ids.map((deviceId) => ({ deviceId, ref: `ref of ${deviceId}` }))
 }
 
-function share(changes: Partial<Share> & { accountId: string }): Share {
+type Changes = Partial<Share> & { accountId: string }
+
+function share(changes: Changes): Share {
+  return { name: 'Ferries "Süd" 😀', ...unnamedShare(changes) }
+}
+
+function unnamedShare(changes: Changes): Share {
   return {
     id: randomUUID(),
-    name: 'Ferries "Süd" 😀',
     devices: devices('$ne', 'ferry'),
     trailMinutes: 30,
     createdAt: T0,

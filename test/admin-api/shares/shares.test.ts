@@ -58,7 +58,7 @@ describe('making shares', () => {
     expect(view).toEqual({
       id: expect.stringMatching(/^[0-9A-Z]{26}$/),
       ...{ name: 'Ferries', status: 'active', deviceIds: ['tug', 'ferry'], trailMinutes: 30 },
-      ...{ createdAt: iso(0), expiresAt: iso(DAY) },
+      ...{ names: {}, createdAt: iso(0), expiresAt: iso(DAY) },
     })
     const list = await harness.api('GET', '/shares', { headers })
     expect(list.body.data?.items?.[0]).toEqual(view)
@@ -94,6 +94,11 @@ describe('making shares', () => {
   test.each([
     ['name', { name: ' x' }],
     ['name', { name: newApiKey() }],
+    ['names', { names: { other: 'Not shared' } }],
+    ['names', { names: ['The tug'] }],
+    ['names.tug', { names: { tug: ' x' } }],
+    ['names.tug', { names: { tug: newApiKey() } }],
+    ['names.tug', { names: { tug: null } }],
     ['deviceIds', { deviceIds: ['tug', 'Tug'] }],
     ['deviceIds', { deviceIds: ['t*'] }],
     ['deviceIds', { deviceIds: Array.from({ length: 51 }, (_, n) => `d-${n}`) }],
@@ -150,6 +155,50 @@ describe('what a share shows', () => {
     const refs = (answer.body.data?.items ?? []).map(({ ref }) => ref)
     const others = ((await shared(await newToken())).body.data?.items ?? []).map(({ ref }) => ref)
     expect(new Set([...refs, ...others]).size).toBe(4)
+  })
+
+  test('is the name that the link has for a device, whatever its own is', async () => {
+    await startWithDevices()
+    await harness.api('PATCH', '/devices/ferry', { headers, body: { name: 'F-7' } })
+    const names = { ferry: 'Your ferry' }
+    const token = await newToken({ names })
+    const { items } = (await shared(token)).body.data ?? {}
+    expect(items?.map(({ name }) => name)).toEqual(['Device 1', 'Your ferry'])
+    const list = await harness.api('GET', '/shares', { headers })
+    expect(list.body.data?.items?.[0]).toMatchObject({ name: 'Ferries', names })
+  })
+
+  test('is the names of its devices as its own, where it was made without one', async () => {
+    await startWithDevices()
+    const title = async (body: object) => {
+      const token = await newToken({ name: null, ...body })
+      const name = (await shared(token)).body.data?.['name']
+      const list = await harness.api('GET', '/shares', { headers })
+      expect(list.body.data?.items?.map((share) => share['name'])).toContain(name)
+      return name
+    }
+    const [one, two, three] = [['tug'], ['tug', 'ferry'], ['tug', 'ferry', 'other']]
+    expect(await title({ deviceIds: one })).toBe('Device 1')
+    await harness.api('PATCH', '/devices/ferry', { headers, body: { name: 'The ferry' } })
+    const names = { tug: 'The tug' }
+    expect(await title({ deviceIds: two, names })).toBe('The tug and The ferry')
+    expect(await title({ deviceIds: three })).toBe('Device 1, The ferry and Device 3')
+    await harness.project({ deviceId: 'buoy', timestamp: T0, receivedAt: T0 })
+    const four = [...three, 'buoy']
+    expect(await title({ deviceIds: four })).toBe('Device 1, The ferry and 2 more')
+  })
+
+  test('no longer has the name of an erased device in its own', async () => {
+    await startWithDevices()
+    const token = await newToken({ name: null, names: { tug: 'The tug', ferry: 'The ferry' } })
+    await harness.api('DELETE', '/devices/tug', { headers })
+    expect((await shared(token)).body.data).toMatchObject({ name: 'The ferry' })
+    const list = await harness.api('GET', '/shares', { headers })
+    expect(list.body.data?.items?.[0]).toMatchObject({
+      name: 'The ferry',
+      names: { ferry: 'The ferry' },
+    })
+    expect(list.text).not.toContain('The tug')
   })
 
   test('is no place from before it was made', async () => {
