@@ -127,6 +127,8 @@ export type Operator = {
   readonly role: Role
   readonly platform: boolean
   readonly passwordHash: string
+  /** The password was made, not chosen. A new one ends this. */
+  readonly mustChangePassword?: true
   readonly createdAt: number
 }
 

@@ -1,11 +1,13 @@
 import { ROLES, type Operator } from '../../store/back-office.ts'
 import type { JsonSchema } from '../http/admin-route.ts'
 import { isoTime, TIME } from '../http/views.ts'
+import { MUST_CHANGE_PASSWORD } from '../sign-in/credential-rules.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
 /** An operator as other operators see it, without the password. */
-export function operatorView({ id, email, role, platform, createdAt }: Operator) {
-  return { id, email, role, platform, createdAt: isoTime(createdAt) }
+export function operatorView(operator: Operator) {
+  const { id, email, role, platform, mustChangePassword = false, createdAt } = operator
+  return { id, email, role, platform, mustChangePassword, createdAt: isoTime(createdAt) }
 }
 
 export const OPERATOR: JsonSchema = objectOf(
@@ -14,7 +16,17 @@ export const OPERATOR: JsonSchema = objectOf(
     email: { type: 'string' },
     role: { enum: ROLES },
     platform: { type: 'boolean', description: 'May make and suspend accounts' },
+    mustChangePassword: MUST_CHANGE_PASSWORD,
     createdAt: TIME,
   },
   { title: 'Operator' },
 )
+
+export const NEW_OPERATOR: JsonSchema = {
+  ...OPERATOR,
+  title: 'NewOperator',
+  properties: {
+    ...(OPERATOR['properties'] as JsonSchema),
+    password: { type: 'string', description: 'If one was made; it is shown this once' },
+  },
+}

@@ -17,8 +17,8 @@ import type { OperatorCaller } from '../http/caller.ts'
 import { changeOperatorRoute } from './change-operator.ts'
 import { emailRule, newPasswordRule } from '../sign-in/credential-rules.ts'
 import { listById } from '../http/list-by-id.ts'
-import { OPERATOR, operatorView } from './operator-view.ts'
-import { hashPassword } from '../sign-in/password.ts'
+import { NEW_OPERATOR, OPERATOR, operatorView } from './operator-view.ts'
+import { generatePassword, hashPassword } from '../sign-in/password.ts'
 import { emailTaken, kept, requireKnownOperator, requirePlatformFor } from './operator-rights.ts'
 import { PAGE_PARAMETERS } from '../http/query.ts'
 import { roleRule } from './role-rule.ts'
@@ -26,9 +26,9 @@ import { flag, type InputOf } from '../http/rule.ts'
 import { recordAction } from '../http/record-action.ts'
 import type { PasswordTurns } from '../sign-in/password-turns.ts'
 
-const NEW_OPERATOR = {
+const CREATION = {
   email: emailRule('email').required(),
-  password: newPasswordRule('password').required(),
+  password: newPasswordRule('password').nullIsAbsence(),
   role: roleRule.required(),
   platform: flag('platform').nullIsAbsence(),
 }
@@ -46,9 +46,12 @@ export function operatorRoutes({
   async function create(
     ctx: AdminContext,
     caller: OperatorCaller,
-    { body: { email, password, role, platform } }: Input<object, InputOf<typeof NEW_OPERATOR>>,
+    { body }: Input<object, InputOf<typeof CREATION>>,
   ): Promise<void> {
+    const { email, role, platform } = body
     if (platform !== undefined) requirePlatformFor(caller, 'set platform')
+    const isMade = body.password === undefined
+    const password = body.password ?? generatePassword()
     const passwordHash = await turns.run(() => hashPassword(password), clientOf(ctx.ip))
     const createdAt = clock.now()
     const operator: Operator = {
@@ -58,6 +61,7 @@ export function operatorRoutes({
       role,
       platform: platform ?? false,
       passwordHash,
+      ...(isMade && { mustChangePassword: true }),
       createdAt,
     }
     if (!(await store.createOperator(operator))) throw emailTaken()
@@ -65,7 +69,8 @@ export function operatorRoutes({
     const details = { email, role, platform: operator.platform }
     const action = { action: 'operator.created', subject, details }
     await recordAction(ctx, caller, action, { store, clock })
-    succeed(ctx, operatorView(operator), { status: 201 })
+    const secret = isMade && { password }
+    succeed(ctx, { ...operatorView(operator), ...secret }, { status: 201 })
   }
 
   async function remove(ctx: AdminContext, caller: OperatorCaller): Promise<void> {
@@ -99,12 +104,13 @@ export function operatorRoutes({
       path: '/operators',
       summary: 'Lets somebody sign in to the account',
       description:
-        'An e-mail is unique in the whole service, case ignored. Only an operator of the platform ' +
-        'sets `platform`.',
+        'An e-mail is unique in the whole service, case ignored. Without a password one is made, and ' +
+        'shown in this answer only; the operator has to change it at the first sign-in. Only an ' +
+        'operator of the platform sets `platform`.',
       needs: 'admin session',
-      body: NEW_OPERATOR,
-      bodyExample: { email: 'ben@example.org', password: 'correct horse battery', role: 'viewer' },
-      answer: { status: 201, data: OPERATOR },
+      body: CREATION,
+      bodyExample: { email: 'ben@example.org', role: 'viewer' },
+      answer: { status: 201, data: NEW_OPERATOR },
       errors: ['CONFLICT'],
       handle: create,
     }),

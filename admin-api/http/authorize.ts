@@ -13,7 +13,13 @@ import { callerId, identifyCaller, type Caller } from './caller.ts'
 import type { LookUp } from './known-secrets.ts'
 import { onceAnswered } from './once-answered.ts'
 import { readQuery } from './query.ts'
-import { requireOperator, requirePlatform, requireRight, requireRole } from './rights.ts'
+import {
+  requireOperator,
+  requireOwnPassword,
+  requirePlatform,
+  requireRight,
+  requireRole,
+} from './rights.ts'
 import type { ShareCaller } from './share-callers.ts'
 
 /** Checks that the caller may use a route before reading anything else of the request. */
@@ -64,7 +70,10 @@ export function authorized(
     route: Exclude<AdminRoute, { needs: 'nobody' | 'share' }>,
     caller: Caller,
   ): Promise<void> {
-    if (caller.kind === 'operator') requireOwnPage(ctx)
+    if (caller.kind === 'operator') {
+      requireOwnPage(ctx)
+      requireOwnPassword(caller, route.path)
+    }
     switch (route.needs) {
       case 'session':
       case 'admin session':

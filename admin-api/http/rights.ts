@@ -45,6 +45,13 @@ export function requireRole(
   throw new ApiError('FORBIDDEN', `${what} needs the role ${roles.join(' or ')}; yours is ${role}`)
 }
 
+/** An operator whose password was made for them does nothing else before choosing one. */
+export function requireOwnPassword({ operator }: OperatorCaller, path: string): void {
+  if (operator.mustChangePassword !== true || /^\/session(\/|$)/.test(path)) return
+  const message = 'choose a password of your own first: POST /api/v1/session/password'
+  throw new ApiError('FORBIDDEN', message)
+}
+
 export function requireOperator(caller: Caller): OperatorCaller {
   if (caller.kind === 'operator') return caller
   throw new ApiError('FORBIDDEN', 'this call is for operators who have signed in, not for keys')

@@ -1,3 +1,4 @@
+import type { JsonSchema } from '../http/admin-route.ts'
 import { text, type Rule } from '../http/rule.ts'
 
 /** The e-mail that an operator signs in with. */
@@ -21,6 +22,12 @@ export function newPasswordRule(field: string): Rule<string | undefined> {
     fits: (password) => isWellFormed(password) && [...password].length >= FEWEST,
     expected: `${field} must be a text of 12 to 1024 characters`,
   })
+}
+
+/** Of an operator, in an answer. */
+export const MUST_CHANGE_PASSWORD: JsonSchema = {
+  type: 'boolean',
+  description: 'The password was made: until another is chosen, only `/session` answers',
 }
 
 /** Text typed in to sign in: it is compared, never kept. */

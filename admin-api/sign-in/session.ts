@@ -13,7 +13,7 @@ import {
   type JsonSchema,
 } from '../http/admin-route.ts'
 import type { OperatorCaller } from '../http/caller.ts'
-import { typedRule } from './credential-rules.ts'
+import { MUST_CHANGE_PASSWORD, typedRule } from './credential-rules.ts'
 import { NOBODYS_HASH, verifyPassword } from './password.ts'
 import type { InputOf } from '../http/rule.ts'
 import { isoTime, TIME } from '../http/views.ts'
@@ -43,6 +43,7 @@ const SIGNED_IN: JsonSchema = objectOf(
       email: { type: 'string' },
       role: { enum: ROLES },
       platform: { type: 'boolean' },
+      mustChangePassword: MUST_CHANGE_PASSWORD,
     }),
     account: objectOf({ id: { type: 'string' }, name: { type: 'string' } }),
     idleEndsAt: { ...TIME, description: 'When the session ends if no other request uses it' },
@@ -184,10 +185,10 @@ async function checkCredentials({
 }
 
 function view({ operator, account, session }: SignedIn & { readonly session: Session }) {
-  const { id, email, role, platform } = operator
+  const { id, email, role, platform, mustChangePassword = false } = operator
   const { idleEndsAt, endsAt } = sessionEnds(session)
   return {
-    operator: { id, email, role, platform },
+    operator: { id, email, role, platform, mustChangePassword },
     account: { id: account.id, name: account.name },
     idleEndsAt: isoTime(idleEndsAt),
     endsAt: isoTime(endsAt),

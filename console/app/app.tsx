@@ -6,6 +6,7 @@ import { Frame } from './frame.tsx'
 import { OpenShare } from './open-page.tsx'
 import { SHARE_PAGE } from './pages.ts'
 import { place } from '../ui/router.ts'
+import { FirstPasswordPage } from '../pages/sign-in/first-password-page.tsx'
 import { SignInPage } from '../pages/sign-in/sign-in-page.tsx'
 import { RenewSession } from '../pages/sign-in/renew-session.tsx'
 import { ChangePassword } from '../pages/sign-in/change-password.tsx'
@@ -33,6 +34,7 @@ export function App() {
 function Content() {
   if (place.value.path === SHARE_PAGE.path) return <OpenShare />
   if (me.value === null) return <SignInPage />
+  if (me.value?.operator.mustChangePassword) return <FirstPasswordPage />
   if (me.value !== undefined) return <Frame />
   if (startFailure.value === undefined) return <Loading what="Opening the console" />
   return (

@@ -19,18 +19,32 @@ export function documentOf({
   email,
   role,
   passwordHash,
+  mustChangePassword,
   createdAt,
 }: Operator): OperatorDocument {
-  const emailLowerCase = email.toLowerCase()
-  const document = { id, accountId, email, emailLowerCase, passwordHash, createdAt }
-  return role === 'dispatcher' ? { ...document, dispatcher: true } : document
+  return {
+    ...{ id, accountId, email, emailLowerCase: email.toLowerCase(), passwordHash, createdAt },
+    ...(role === 'dispatcher' && { dispatcher: true }),
+    ...(mustChangePassword && { mustChangePassword }),
+  }
 }
 
 export function operatorOf(
-  { id, accountId, email, dispatcher, passwordHash, createdAt }: OperatorDocument,
+  {
+    id,
+    accountId,
+    email,
+    dispatcher,
+    passwordHash,
+    mustChangePassword,
+    createdAt,
+  }: OperatorDocument,
   rights: (operatorId: string) => Rights,
 ): Operator {
   const { isAdmin, platform } = rights(id)
   const role = isAdmin ? 'admin' : dispatcher === true ? 'dispatcher' : 'viewer'
-  return { id, accountId, email, role, platform, passwordHash, createdAt }
+  return {
+    ...{ id, accountId, email, role, platform, passwordHash, createdAt },
+    ...(mustChangePassword && { mustChangePassword }),
+  }
 }

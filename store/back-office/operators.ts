@@ -79,13 +79,17 @@ export function operatorsOf({ accounts, operators, sessions, rights }: Sources):
       const lost = { admin: role !== undefined && role !== 'admin', platform: platform === false }
       const kept = await rights.take(before, lost)
       if (kept !== undefined) return kept
-      const after = await changed(operators, operatorId, ({ dispatcher, ...operator }) => ({
-        ...operator,
-        passwordHash: passwordHash ?? operator.passwordHash,
-        ...((role ?? (dispatcher && 'dispatcher')) === 'dispatcher' && {
-          dispatcher: true as const,
-        }),
-      }))
+      const after = await changed(operators, operatorId, (operator) => {
+        const { dispatcher, mustChangePassword, ...rest } = operator
+        return {
+          ...rest,
+          passwordHash: passwordHash ?? operator.passwordHash,
+          ...((role ?? (dispatcher && 'dispatcher')) === 'dispatcher' && {
+            dispatcher: true as const,
+          }),
+          ...(passwordHash === undefined && mustChangePassword && { mustChangePassword }),
+        }
+      })
       if (after === undefined) return undefined
       await rights.give(after, { ...(role && { role }), ...(platform && { platform }) })
       return operatorOf(after, await rights.of(accountId))

@@ -14,13 +14,23 @@ export function ChangePassword() {
     <FormDialog
       title="Change your password"
       button="Change the password"
-      submit={({ current = '', next = '', again = '' }) => {
-        if (next !== again) throw faultAt('again', 'This is not the same password')
-        return api.post('/session/password', { body: { current, next } })
-      }}
+      submit={changePassword}
       done="Your password is changed. Your other sessions have ended."
       onClose={() => (passwordIsOpen.value = false)}
     >
+      <PasswordFields />
+    </FormDialog>
+  )
+}
+
+export function changePassword({ current = '', next = '', again = '' }: Record<string, string>) {
+  if (next !== again) throw faultAt('again', 'This is not the same password')
+  return api.post('/session/password', { body: { current, next } })
+}
+
+export function PasswordFields() {
+  return (
+    <>
       <Field
         name="current"
         label="Current password"
@@ -36,6 +46,6 @@ export function ChangePassword() {
         hint="At least 12 characters."
       />
       <Field name="again" label="New password again" type="password" autoComplete="new-password" />
-    </FormDialog>
+    </>
   )
 }

@@ -42,6 +42,7 @@ test('a new operator signs in with the password, of which only a hash is kept', 
     email: 'Bo@example.org',
     role: 'viewer',
     platform: false,
+    mustChangePassword: false,
     createdAt: new Date(harness.clock.now()).toISOString(),
   })
   const stored = await harness.store.findOperator({ accountId: 'acc-1', operatorId: id })

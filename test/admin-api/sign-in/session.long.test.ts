@@ -36,7 +36,10 @@ test('signing in answers who one is and sets a cookie that scripts and other sit
   const answer = await signIn()
   expect(answer.status).toBe(200)
   expect(answer.body.data).toEqual({
-    operator: { id: 'op-1', email: EMAIL, role: 'admin', platform: false },
+    operator: {
+      ...{ id: 'op-1', email: EMAIL, role: 'admin', platform: false },
+      mustChangePassword: false,
+    },
     account: { id: 'acc-1', name: 'Account acc-1' },
     idleEndsAt: iso(harness.clock.now() + 30 * MINUTE),
     endsAt: iso(harness.clock.now() + 12 * 60 * MINUTE),

@@ -1,0 +1,27 @@
+import { staySignedIn } from '../../live/session.ts'
+import { Form } from '../../ui/form.tsx'
+import { useTitle } from '../../ui/page.tsx'
+import { changePassword, PasswordFields } from './change-password.tsx'
+import './sign-in.css'
+
+/** Where an operator whose password was made for them chooses one. */
+export function FirstPasswordPage() {
+  useTitle('Change your password')
+  return (
+    <main class="alone">
+      <div class="card sign-in box stack">
+        <h1>Change your password</h1>
+        <p>Your password was made for you. Choose one of your own to go on.</p>
+        <Form
+          button="Change the password"
+          submit={async (values) => {
+            await changePassword(values)
+            await staySignedIn()
+          }}
+        >
+          <PasswordFields />
+        </Form>
+      </div>
+    </main>
+  )
+}
