@@ -4,13 +4,17 @@ import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import { DependencyError } from '../errors.ts'
 
 /**
- * Checks that a file has the tables that `migrations` make, each with its columns: before 0.2.0 the
- * tables of a version changed. Other tables may belong to a tool, such as Litestream's.
+ * Checks that a file has the tables that `migrations` make, each with its columns in their order: while
+ * a version is developed they may change. Other tables may belong to a tool, such as Litestream's.
  * @throws {DependencyError} not retriable.
  */
 export function checkTables(
   driver: DatabaseSyncInstance,
-  { file, migrations }: { file: string; migrations: readonly string[] },
+  {
+    file,
+    migrations,
+    remedy = `move the directory ${dirname(file)} elsewhere, or remove it`,
+  }: { file: string; migrations: readonly string[]; remedy?: string | undefined },
 ): void {
   const made = new DatabaseSync(':memory:')
   try {
@@ -19,8 +23,8 @@ export function checkTables(
     for (const [table, expected] of columnsOf(made)) {
       if (columns.get(table) === expected) continue
       throw new DependencyError(
-        `${file} has schema version ${migrations.length}, but not its table ${table}: a program ` +
-          `older than 0.2.0 wrote it; move the directory ${dirname(file)} elsewhere, or remove it`,
+        `${file} has schema version ${migrations.length}, but not its table ${table}: ` +
+          `another version of the program wrote it; ${remedy}`,
         { retriable: false },
       )
     }
@@ -33,7 +37,7 @@ export function checkTables(
 function columnsOf(driver: DatabaseSyncInstance): ReadonlyMap<string, string> {
   const rows = driver
     .prepare(
-      `SELECT tables.name AS name, json_group_array(columns.name ORDER BY columns.name) AS columns
+      `SELECT tables.name AS name, json_group_array(columns.name ORDER BY columns.cid) AS columns
        FROM sqlite_schema AS tables, pragma_table_xinfo(tables.name) AS columns
        WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite!_%' ESCAPE '!'
        GROUP BY tables.name`,

@@ -26,6 +26,8 @@ export type DatabaseOptions = {
   readonly synchronous?: 'FULL' | 'NORMAL'
   /** Called before the file of an earlier version is migrated, which may take minutes. */
   readonly onMigration?: ((file: string) => void) | undefined
+  /** What to do with a file whose tables are not those of its schema version, for the message. */
+  readonly remedy?: string | undefined
 }
 
 /**
@@ -39,8 +41,8 @@ export class Database {
   /**
    * Opens or creates the file and migrates its schema. `migrations[n]` migrates version n
    * to n + 1; several processes may do this at once.
-   * @throws {DependencyError} also if a newer program has already migrated the file, or one older
-   * than 0.2.0 wrote it.
+   * @throws {DependencyError} also if a newer program has already migrated the file, or its tables
+   * are not those of its schema version.
    */
   constructor(
     file: string,
@@ -51,6 +53,7 @@ export class Database {
       readOnly = false,
       synchronous = 'FULL',
       onMigration,
+      remedy,
     }: DatabaseOptions = {},
   ) {
     this.#called = called
@@ -65,7 +68,7 @@ export class Database {
         this.#driver.exec(`PRAGMA synchronous = ${synchronous}`)
         // Otherwise REPLACE would not fire triggers on deletion.
         this.#driver.exec('PRAGMA recursive_triggers = ON')
-        this.#migrate(file, migrations, onMigration)
+        this.#migrate(file, migrations, { onMigration, remedy })
       })
     } catch (error) {
       this.close()
@@ -149,11 +152,11 @@ export class Database {
   #migrate(
     file: string,
     migrations: readonly string[],
-    onMigration: DatabaseOptions['onMigration'],
+    { onMigration, remedy }: Pick<DatabaseOptions, 'onMigration' | 'remedy'>,
   ): void {
     const before = this.#version()
     if (before > 0 && before <= migrations.length) {
-      checkTables(this.#driver, { file, migrations: migrations.slice(0, before) })
+      checkTables(this.#driver, { file, migrations: migrations.slice(0, before), remedy })
     }
     if (before === migrations.length) return
     if (before > 0 && before < migrations.length) onMigration?.(file)

@@ -10,15 +10,11 @@ export const ACCOUNTS_SCHEMA = [
      disabled INTEGER NOT NULL,
      expected_interval_seconds REAL,
      changed_at INTEGER NOT NULL DEFAULT 0,
-     -- Each between line breaks, which no label contains.
-     labels TEXT,
      PRIMARY KEY (account_id, device_id)
    ) STRICT, WITHOUT ROWID;
    CREATE INDEX disabled_devices ON device_settings (account_id, device_id) WHERE disabled = 1;
    CREATE INDEX devices_with_interval ON device_settings (account_id, device_id)
      WHERE expected_interval_seconds IS NOT NULL;
-   CREATE INDEX labelled_devices ON device_settings (account_id, device_id, labels)
-     WHERE labels IS NOT NULL;
 
    CREATE TABLE hidden_devices (
      event_id TEXT PRIMARY KEY,
@@ -37,4 +33,9 @@ export const ACCOUNTS_SCHEMA = [
      retention_days REAL
    ) STRICT;
    INSERT INTO read_models VALUES (1, 1, 1, NULL);`,
+
+  // Each label between line breaks, which no label contains.
+  `ALTER TABLE device_settings ADD COLUMN labels TEXT;
+   CREATE INDEX labelled_devices ON device_settings (account_id, device_id, labels)
+     WHERE labels IS NOT NULL;`,
 ]

@@ -75,6 +75,7 @@ export function openReadModels(
   const database = new Database(join(directory, readModelsFile(generation)), READ_MODELS_SCHEMA, {
     synchronous: 'NORMAL',
     onMigration,
+    remedy: 'remove this file, and it is made again from the log',
   })
   // Each device's events change the same pages over and over. A larger cache and fewer checkpoints of
   // the write-ahead log than by default mean fewer reads and writes of these pages.

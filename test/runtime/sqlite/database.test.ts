@@ -78,8 +78,8 @@ describe('database files', () => {
         expect(thrownBy(() => open(NOTES, options))).toMatchObject({
           retriable: false,
           message:
-            `${file} has schema version 1, but not its table notes: a program older than ` +
-            `0.2.0 wrote it; move the directory ${directory} elsewhere, or remove it`,
+            `${file} has schema version 1, but not its table notes: another version of the ` +
+            `program wrote it; move the directory ${directory} elsewhere, or remove it`,
         })
       }
       expect(() => open(next)).toThrow('but not its table notes')

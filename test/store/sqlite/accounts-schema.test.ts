@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { ACCOUNTS_SCHEMA } from '../../../store/sqlite/accounts-schema.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import type { AuditEntry } from '../../../store/back-office.ts'
 import type { Store } from '../../../store/store.ts'
@@ -36,3 +38,17 @@ test.each(["UPDATE audit SET document = '{}'", 'DELETE FROM audit'])(
     expect(await store.pageAudit({ accountId: 'acc-1', limit: 9 })).toEqual([entry])
   },
 )
+
+test('a store of version 0.2.0 is given labels, and keeps its settings', async () => {
+  const older = join(directory(), 'older')
+  mkdirSync(older)
+  const raw = new DatabaseSync(join(older, 'accounts.sqlite'))
+  raw.exec(`PRAGMA journal_mode = WAL; ${ACCOUNTS_SCHEMA[0]}; PRAGMA user_version = 1`)
+  raw.exec("INSERT INTO device_settings VALUES ('acc-1', 'van', 'Van', 0, NULL, 1)")
+  raw.close()
+  await openSqliteStore({ directory: older }).close()
+  const migrated = new DatabaseSync(join(older, 'accounts.sqlite'))
+  const settings = migrated.prepare('SELECT name, labels FROM device_settings').all()
+  migrated.close()
+  expect(settings).toEqual([{ name: 'Van', labels: null }])
+})

@@ -49,6 +49,22 @@ test.each(['accounts', 'rejections', 'read-models-1'])(
   },
 )
 
+test('read models of other tables are refused, and made again once their file is removed', async () => {
+  await openSqliteStore({ directory: directory() }).close()
+  const file = join(directory(), 'read-models-1.sqlite')
+  const raw = new DatabaseSync(file)
+  raw.exec('ALTER TABLE erasures DROP COLUMN erased_at')
+  raw.close()
+  expect(() => openSqliteStore({ directory: directory() })).toThrow(
+    `${file} has schema version 1, but not its table erasures: another version of the program ` +
+      'wrote it; remove this file, and it is made again from the log',
+  )
+  rmSync(file)
+  const again = openSqliteStore({ directory: directory() })
+  expect(await again.checkpoint()).toEqual({})
+  await again.close()
+})
+
 test('the old read models are read until the new ones have caught up', async () => {
   const store = openSqliteStore({ directory: directory() })
   const event = positionReported()
