@@ -11,7 +11,7 @@ import {
 } from './live-device.ts'
 
 /** The maximum number of devices: beyond it the latest are shown, and the page says so. */
-export const MOST_DEVICES = 50_000
+export const MOST_DEVICES = 100_000
 
 /**
  * The current state of all devices, from a list and from a stream that was opened before it: the

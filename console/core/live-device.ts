@@ -12,7 +12,7 @@ export type ApiRecord = ApiPosition & { readonly deviceId: string }
 /** The status shown for a device: a disabled one is neither online nor offline. */
 export type ShownStatus = Liveness | 'disabled'
 
-/** A device of the list and the map, updated in place: there are up to 50 000. */
+/** A device of the list and the map, updated in place: there are up to 100 000. */
 export type LiveDevice = {
   readonly deviceId: string
   name: string | null

@@ -10,7 +10,9 @@ import { shareStream, type Connection, type ToldEvent } from './shared-stream.ts
 /** All devices of the account; components that show them read them again on `changed`. */
 export const fleet = new Fleet()
 
-const PAGE = 1_000
+/** The first page comes soon, the others are few. */
+const FIRST_PAGE = 1_000
+const PAGE = 5_000
 const AGE_EVERY_MS = 1_000
 
 /** The lists of the fleet; it is read again automatically until it is current. */
@@ -18,7 +20,11 @@ export const lister = listFleet({
   fleet,
   readPage: (cursor, ending) =>
     api.get('/devices', {
-      query: { limit: PAGE, sort: '-lastSeenAt', ...(cursor && { cursor }) },
+      query: {
+        limit: cursor === undefined ? FIRST_PAGE : PAGE,
+        sort: '-lastSeenAt',
+        ...(cursor && { cursor }),
+      },
       signal: ending,
     }),
   serverNow,

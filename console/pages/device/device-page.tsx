@@ -10,7 +10,6 @@ import { connectionText, motionText } from '../../core/device-words.ts'
 import { spanIn } from '../../core/span.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { ShareLink } from './share-link.tsx'
-import { useDialog } from '../../ui/form-dialog.tsx'
 import { Labels } from '../../ui/labels.tsx'
 import { isolate, Isolated } from '../../ui/isolated.tsx'
 import { arriveAt, Page, useTitle } from '../../ui/page.tsx'
@@ -21,7 +20,7 @@ import { StatusShape } from '../../ui/status-shape.tsx'
 import { date } from '../../core/times.ts'
 import { useLoad } from '../../ui/use-load.ts'
 import { DayPicker } from './day-picker.tsx'
-import { LabelDevices } from './label-devices.tsx'
+import { LabelButton } from './label-button.tsx'
 import { LastPosition } from './last-position.tsx'
 import { RecentRejections } from './recent-rejections.tsx'
 import { SettingsMenu } from './settings-menu.tsx'
@@ -45,7 +44,6 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
       }),
     [deviceId],
   )
-  const { dialog, open } = useDialog(reload)
   useTitle(isolate(data?.name ?? deviceId))
   const live = fleet.devices.get(deviceId)
   const zone = shownZone()
@@ -82,18 +80,10 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
           </p>
         </div>
         <Labels of={data.labels} />
-        {may('devices.edit') && (
-          <button
-            type="button"
-            onClick={() => open((props) => <LabelDevices devices={[data]} {...props} />)}
-          >
-            Label
-          </button>
-        )}
+        <LabelButton device={data} onDone={reload} />
         {may('shares.edit') && <ShareLink deviceId={deviceId} />}
         {may('devices.edit') && <SettingsMenu device={data} onChange={reload} />}
         <DayPicker {...{ deviceId, span, today, zone }} />
-        {dialog}
       </header>
       <TrackView {...{ deviceId, span, today, zone, status }}>
         <LastPosition position={live?.position ?? data.lastPosition} zone={zone} />

@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { labelOf } from '../../core/live-device.ts'
 import { Isolated } from '../../ui/isolated.tsx'
+import { askStanding } from './ask-standing.ts'
 import { selectAndShow } from './choose-device.ts'
 import { DeviceRow } from './device-row.tsx'
-import { columns, pinned, selectedId } from './map-state.ts'
+import { columns, pinned, selectedDevice, selectedId } from './map-state.ts'
 import { isMarking, marked, toggleMark } from './marked.ts'
 import { useOrdered } from './use-ordered.ts'
 import { useRowsInView } from './use-rows-in-view.ts'
@@ -30,6 +31,10 @@ export function DeviceList() {
     const index = indexOf(selected)
     if (index >= 0) show(index)
   }, [selected, devices.length > 0])
+  useEffect(() => {
+    const shown = indexes.flatMap((index) => devices[index] ?? [])
+    askStanding([selectedDevice() ?? [], shown].flat()).catch(() => undefined)
+  })
   // A row that moves in the document loses the focus.
   useEffect(() => {
     if (focused !== undefined && document.activeElement === document.body) {

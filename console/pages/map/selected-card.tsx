@@ -17,8 +17,7 @@ import { devicePath } from '../../ui/router.ts'
 import { shownLength } from '../../ui/shown.ts'
 import { ShareLink } from '../device/share-link.tsx'
 import { StatusShape } from '../../ui/status-shape.tsx'
-import { LabelDevices } from '../device/label-devices.tsx'
-import { useDialog } from '../../ui/form-dialog.tsx'
+import { LabelButton } from '../device/label-button.tsx'
 import { attributeFacts } from '../device/attribute-facts.tsx'
 import { pinned, select, selectedId, togglePinned } from './map-state.ts'
 import { addressOf } from '../../core/address.ts'
@@ -26,7 +25,6 @@ import { addressOf } from '../../core/address.ts'
 /** The details of the selected device. */
 export function SelectedCard() {
   watchWords()
-  const { dialog, open } = useDialog(() => undefined)
   const id = selectedId.value
   if (id === undefined) return null
   const device = fleet.devices.get(id)
@@ -79,17 +77,9 @@ export function SelectedCard() {
         <a class="button" href={addressOf(devicePath(id))}>
           History and settings <Icon of={ArrowRight} small />
         </a>
-        {may('devices.edit') && (
-          <button
-            type="button"
-            onClick={() => open((props) => <LabelDevices devices={[device]} {...props} />)}
-          >
-            Label
-          </button>
-        )}
+        <LabelButton device={device} />
         {may('shares.edit') && <ShareLink deviceId={id} />}
       </div>
-      {dialog}
     </section>
   )
 }

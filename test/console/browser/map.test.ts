@@ -22,6 +22,17 @@ describeConsole('the map', () => {
     expect(await row.textContent()).toMatch(/Online, (now|\d s ago).*Moving 36 km\/h/)
   })
 
+  test('a device that stood already when the page was opened says for how long', async () => {
+    const parked = { deviceId: 'parked', latitude: 52.5, longitude: 13.4, speed: 0 }
+    const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
+    await suite.report(
+      { ...parked, latitude: 52.6, speed: 20, timestamp: minutesAgo(14) },
+      ...[12.5, 8, 4, 0].map((ago) => ({ ...parked, timestamp: minutesAgo(ago) })),
+    )
+    const page = await suite.signedIn('/?q=parked')
+    await deviceRow(page, 'parked').getByText('Standing 12 min').waitFor()
+  })
+
   test('the map shows whatever ids and names consist of as text', async () => {
     await suite.report(
       ...HOSTILE.map((deviceId, index) => ({ deviceId, latitude: 10 * index, longitude: 0 })),

@@ -1,0 +1,26 @@
+import { may } from '../../live/rights.ts'
+import { useDialog } from '../../ui/form-dialog.tsx'
+import { LabelDevices, type Labelled } from './label-devices.tsx'
+
+/** Opens the labels of a device, for those who may change them. */
+export function LabelButton({
+  device,
+  onDone = () => undefined,
+}: {
+  device: Labelled
+  onDone?: () => void
+}) {
+  const { dialog, open } = useDialog(onDone)
+  if (!may('devices.edit')) return null
+  return (
+    <>
+      <button
+        type="button"
+        onClick={() => open((props) => <LabelDevices devices={[device]} {...props} />)}
+      >
+        Label
+      </button>
+      {dialog}
+    </>
+  )
+}

@@ -1,0 +1,62 @@
+import { api } from '../../api/client.ts'
+import type { LiveDevice } from '../../core/live-device.ts'
+import { isMoving, type Motion } from '../../core/motion.ts'
+import { markChanged } from '../../live/announce-changes.ts'
+
+/** The shortest stop that the API tells: below it, "Standing" says enough. */
+const STOP_SECONDS = 60
+
+/** What has been asked, and the only call under way: a list scrolled by must not flood the API. */
+const asked = new Set<Motion['place']>()
+let isAsking = false
+
+/**
+ * Asks the history since when devices stand that stood already when the page was opened. One call
+ * at a time, and once for each stay.
+ */
+export async function askStanding(devices: readonly LiveDevice[]): Promise<void> {
+  if (isAsking) return
+  const device = devices.find((one) => isUnknown(one) && !asked.has(one.motion.place))
+  if (device === undefined) return
+  isAsking = true
+  const { place } = device.motion
+  asked.add(place)
+  try {
+    const sinceMs = await readStanding(device)
+    // Meanwhile it may have moved.
+    if (sinceMs !== undefined && device.motion.place === place && isUnknown(device)) {
+      device.motion = { ...device.motion, sinceMs }
+      markChanged()
+    }
+  } finally {
+    isAsking = false
+  }
+  return askStanding(devices)
+}
+
+/** Whether the device stands, and it is not known since when. */
+function isUnknown({ status, motion }: LiveDevice): boolean {
+  return (
+    status === 'online' &&
+    motion.speed !== undefined &&
+    !isMoving(motion) &&
+    motion.sinceMs === undefined
+  )
+}
+
+/** The beginning of the stop that the device's newest position belongs to. */
+async function readStanding({
+  deviceId,
+  motion: { atMs },
+}: LiveDevice): Promise<number | undefined> {
+  const { items } = await api.get('/devices/{deviceId}/trips', {
+    path: { deviceId },
+    query: {
+      from: new Date(atMs - 1_000 * STOP_SECONDS).toISOString(),
+      to: new Date(atMs + 1).toISOString(),
+      stopSeconds: STOP_SECONDS,
+    },
+  })
+  const last = items.at(-1)
+  return last?.kind === 'stop' && Date.parse(last.to) >= atMs ? Date.parse(last.from) : undefined
+}
