@@ -4,6 +4,7 @@ import { isDay, nextDay } from '../../core/days.ts'
 import { inOrder, monthOf, spanBeside, weekOf, yearOf, type Span } from '../../core/span.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { IconButton } from '../../ui/icon-button.tsx'
+import type { DeviceDays } from './device-days.ts'
 import { YearMap } from './year-map.tsx'
 
 /** A year of days by what was reported on each, and ranges to choose: a week, a month, any. */
@@ -13,11 +14,7 @@ export function Calendar({
   today,
   zone,
   onOpen,
-}: {
-  deviceId: string
-  span: Span
-  today: string
-  zone: string
+}: DeviceDays & {
   onOpen: (span: Span) => void
 }) {
   const id = useId()

@@ -4,6 +4,7 @@ import { isOneDay, spanBeside, spanQuery, spanText, type Span } from '../../core
 import { IconButton } from '../../ui/icon-button.tsx'
 import { devicePath, go } from '../../ui/router.ts'
 import { Calendar } from './calendar.tsx'
+import type { DeviceDays } from './device-days.ts'
 import { dayWords, moveAmong, useActivity } from './activity.ts'
 
 const DAYS = 30
@@ -12,17 +13,7 @@ const DAYS = 30
  * Picks days: the ones before, the ones after, a typed one, one of the last with data, or any from
  * the calendar.
  */
-export function DayPicker({
-  deviceId,
-  span,
-  today,
-  zone,
-}: {
-  deviceId: string
-  span: Span
-  today: string
-  zone: string
-}) {
+export function DayPicker({ deviceId, span, today, zone }: DeviceDays) {
   const day = span.last < today ? span.last : today
   const last = day > nextDay(today, -DAYS) ? today : nextDay(day, DAYS / 2)
   const first = nextDay(last, 1 - DAYS)

@@ -3,16 +3,15 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import type { ShownStatus } from '../../core/live-device.ts'
 import { dayText } from '../../core/days.ts'
-import { dayCount, isOneDay, spanBounds, type Span } from '../../core/span.ts'
+import { dayCount, isOneDay, spanBounds } from '../../core/span.ts'
 import { date } from '../../core/times.ts'
-import { movingText, pointAt, readTrack, type Track } from '../../core/track.ts'
+import { pointAt, readTrack } from '../../core/track.ts'
 import type { Episode } from '../../core/trips.ts'
-import { Facts } from '../../ui/facts.tsx'
-import { shownDistance, shownLength, shownNumber, shownSpeed } from '../../ui/shown.ts'
 import { useShortcuts } from '../../ui/shortcuts.tsx'
 import { Failed, FailedLine, Loading } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { AtMoment } from './at-moment.tsx'
+import type { DeviceDays } from './device-days.ts'
 import { EmptyDay } from './empty-day.tsx'
 import { Exports } from './exports.tsx'
 import { PlotChoice, Plots } from './plots.tsx'
@@ -22,6 +21,7 @@ import { TimeStrip } from './time-strip.tsx'
 import { TrackMap } from './track-map.tsx'
 import { loadEpisodes } from './load-episodes.ts'
 import { Trips } from './trips.tsx'
+import { TrackSummary } from './track-summary.tsx'
 import { useMoment } from './use-moment.ts'
 import { useReports } from './use-reports.ts'
 
@@ -42,11 +42,7 @@ export function TrackView({
   zone,
   status,
   children,
-}: {
-  deviceId: string
-  span: Span
-  today: string
-  zone: string
+}: DeviceDays & {
   /** How the device is connected now. */
   status: ShownStatus
   children: ComponentChildren
@@ -143,7 +139,7 @@ export function TrackView({
                       onFollow={setFollowing}
                     />
                     <PlotChoice points={data.points} />
-                    <Summary track={data} />
+                    <TrackSummary track={data} />
                   </div>
                   <TimeStrip
                     {...{ ...shown, first, last, onStep }}
@@ -185,26 +181,5 @@ export function TrackView({
         {data !== undefined && data.points.length > 0 && <Exports range={range} />}
       </div>
     </>
-  )
-}
-
-function Summary({ track }: { track: Track }) {
-  const { total, points, distanceMetres, movingSeconds, maxSpeed, toleranceMetres } = track
-  const drawn = (
-    <span title="The points that are left out lie closer to the line than this">
-      within {shownLength(Math.ceil(toleranceMetres))}
-    </span>
-  )
-  return (
-    <Facts
-      class="track-summary row"
-      of={[
-        ['Distance', shownDistance(distanceMetres)],
-        ['Moving', movingText(movingSeconds)],
-        ['Top speed', shownSpeed(maxSpeed ?? undefined) ?? '–'],
-        ['Reports', shownNumber(total)],
-        ['Drawn', points.length < total ? drawn : undefined],
-      ]}
-    />
   )
 }

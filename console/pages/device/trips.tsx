@@ -1,13 +1,14 @@
 import { useEffect, useState } from 'preact/hooks'
 import { dayText } from '../../core/days.ts'
 import { coordinatesText } from '../../core/measures.ts'
-import { isOneDay, type Span } from '../../core/span.ts'
+import { isOneDay } from '../../core/span.ts'
 import { date } from '../../core/times.ts'
 import { movingText } from '../../core/track.ts'
 import { episodesCsv, type Episode } from '../../core/trips.ts'
 import { Loaded } from '../../ui/loaded.tsx'
 import { shownClock, shownDistance, shownSpeed } from '../../ui/shown.ts'
 import type { useLoad } from '../../ui/use-load.ts'
+import type { DeviceDays } from './device-days.ts'
 import { Week } from './week.tsx'
 
 /** Trips, stops and gaps along the shown days; a click shows one of them on map and plots. */
@@ -19,12 +20,8 @@ export function Trips({
   zone,
   selected,
   onSelect,
-}: {
+}: DeviceDays & {
   of: ReturnType<typeof useLoad<readonly Episode[] | undefined>>
-  deviceId: string
-  span: Span
-  today: string
-  zone: string
   selected: Episode | undefined
   onSelect: (episode: Episode) => void
 }) {

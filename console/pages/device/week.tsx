@@ -1,25 +1,16 @@
 import { addressOf } from '../../core/address.ts'
 import { dayText } from '../../core/days.ts'
-import { spanBounds, spanQuery, weekOf, type Span } from '../../core/span.ts'
+import { spanBounds, spanQuery, weekOf } from '../../core/span.ts'
 import { movingText } from '../../core/track.ts'
 import { totalsByDay } from '../../core/trips.ts'
 import { devicePath } from '../../ui/router.ts'
 import { shownDistance } from '../../ui/shown.ts'
 import { useLoad } from '../../ui/use-load.ts'
+import type { DeviceDays } from './device-days.ts'
 import { loadEpisodes } from './load-episodes.ts'
 
 /** The week of a day at a glance: how far it went on each of its days. */
-export function Week({
-  deviceId,
-  span,
-  today,
-  zone,
-}: {
-  deviceId: string
-  span: Span
-  today: string
-  zone: string
-}) {
+export function Week({ deviceId, span, today, zone }: DeviceDays) {
   const week = weekOf(span.first)
   const { data } = useLoad(
     (signal) => {

@@ -2,6 +2,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { dateText, nextDay } from '../../core/days.ts'
 import { dayCount, weekOf, type Span } from '../../core/span.ts'
 import { shownNumber } from '../../ui/shown.ts'
+import type { DeviceDays } from './device-days.ts'
 import { dayWords, moveAmong, useActivity } from './activity.ts'
 
 const CELL = 12
@@ -18,12 +19,8 @@ export function YearMap({
   today,
   zone,
   onOpen,
-}: {
-  deviceId: string
+}: DeviceDays & {
   year: Span
-  span: Span
-  today: string
-  zone: string
   onOpen: (span: Span) => void
 }) {
   const activity = useActivity(deviceId, year, zone)

@@ -118,12 +118,12 @@ test.each([
 test('speeds are averaged over the minute around each point, but not across a gap', () => {
   const speeds = [0, 30, 0, 30, 0, undefined, 90]
   const { points } = track(
-    speeds.map((speed, index) => [at(index === 6 ? 900 : index * 20), 0, 0, speed ?? null, 0]),
-    [{ from: at(100), to: at(900) }],
+    speeds.map((speed, index) => [at(index * 20), 0, 0, speed ?? null, 0]),
+    [{ from: at(100), to: at(120) }],
   )
   const smoothed = smoothedSpeeds(points)
   expect(smoothed.slice(0, 4)).toEqual([15, 10, 20, 10])
-  expect(smoothed[6]).toBe(90)
+  expect(smoothed.slice(5)).toEqual([0, 90])
   const measured = points.map((point) => ({ ...point, speed: undefined }))
   expect(smoothedSpeeds(measured)).toEqual(speeds.map(() => undefined))
 })
