@@ -69,6 +69,9 @@ describeConsole('a day of a device', () => {
         .getByText(/^\d+ l$/)
         .textContent()
     await eventually(async () => (await fuel()) === '600 l')
+    await page.getByText('Table', { exact: true }).click()
+    // The reports beside the cursor are read once it rests.
+    await page.getByRole('table').getByRole('button', { name: '00:10:01' }).waitFor()
     await page.getByRole('slider', { name: 'Time' }).press('ArrowRight')
     await heading(page, '00:10:01')
     expect(await fuel()).toBe('601 l')

@@ -65,7 +65,7 @@ describeConsole('the page of a device', () => {
     await dialog.getByRole('textbox', { name: 'Name' }).fill('North')
     await dialog.getByLabel('Reports every').fill('-1')
     await dialog.getByRole('button', { name: 'Save' }).click()
-    await dialog.getByText('expectedIntervalSeconds must be', { exact: false }).waitFor()
+    await dialog.getByText('Reports every … seconds must be', { exact: false }).waitFor()
     await dialog.getByLabel('Reports every').fill('60')
     await dialog.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('heading', { name: 'North' }).waitFor()
