@@ -1,7 +1,10 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { test } from '@jest/globals'
+import { bent, degrees, type Spot } from '../town/plane.ts'
+import { town } from '../town/town.ts'
+import { ways } from '../town/ways.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite } from './console-harness.ts'
 
@@ -28,9 +31,16 @@ const PATHS = {
   'new-share': '/shares?device=van-003',
 }
 
-/** `npm run screenshots`: every page, light and dark, wide and 360 px, in .cache/screenshots. */
+const map = join(folder, 'town.pmtiles')
+
+/**
+ * `npm run screenshots`: every page, light and dark, wide and 360 px, in .cache/screenshots. Those in
+ * docs/images are copies of them.
+ */
 describeConsole('pictures', () => {
-  const suite = consoleSuite()
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(map, town())
+  const suite = consoleSuite({ env: () => ({ MAP_PMTILES: `Town=${map}` }) })
 
   async function refusedReports(key: string): Promise<void> {
     for (let index = 0; index < 9; index += 1) {
@@ -47,7 +57,6 @@ describeConsole('pictures', () => {
   }
 
   test('every page has its picture', async () => {
-    mkdirSync(folder, { recursive: true })
     await suite.report(...fleet(), ...track())
     const { key } = await suite.made('/keys', { name: 'Trackers of the northern depot' })
     await refusedReports(key)
@@ -62,7 +71,9 @@ describeConsole('pictures', () => {
           const shown = path === undefined ? other : page
           await shown.goto(suite.url + (path ?? '/').replace('TOKEN', token))
           await shown.waitForLoadState('networkidle', { timeout: 1_500 }).catch(() => undefined)
-          await suite.pause(400)
+          // Without a move of the mouse the picture may lack what canvases have drawn last.
+          await shown.mouse.move(1, 1)
+          await suite.pause(800)
           await shown.screenshot({ path: join(folder, `${name}-${size}-${colorScheme}.png`) })
         }
       }
@@ -76,32 +87,30 @@ function share() {
   return { name: 'Deliveries of today', deviceIds, expiresAt, trailMinutes: 480 }
 }
 
-/** Vans around three cities. */
+/** Vans in the streets of a town. */
 function fleet() {
-  const cities = [
-    [48.21, 16.37],
-    [47.07, 15.44],
-    [47.8, 13.04],
-  ] as const
-  return Array.from({ length: 90 }, (_, index) => {
-    const [latitude, longitude] = cities[index % cities.length] ?? cities[0]
+  const streets = ways().filter(({ kind }) => kind === 'minor_road' || kind === 'major_road')
+  const all = Array.from({ length: 90 }, (_, index) => {
+    const { spots } = streets[(index * 17) % streets.length] ?? { spots: [] }
     return {
       deviceId: `van-${String(index).padStart(3, '0')}`,
-      latitude: latitude + Math.sin(index * 7.3) * 0.2,
-      longitude: longitude + Math.cos(index * 3.1) * 0.3,
+      ...placeOn(spots, ((index * 7) % 10) / 10),
       speed: (index * 7) % 28,
       heading: (index * 47) % 360,
       battery: ((index * 13) % 100) / 100,
     }
   })
+  return all.filter(({ deviceId }) => deviceId !== 'van-003')
 }
 
-/** The last two hours of one of them, with a gap. */
+/** The last hours of one more, with a gap. */
 function track() {
+  const named = (name: string) => ways().find((way) => way.name === name)?.spots ?? []
+  const [west, south] = [named('Wiener Straße').slice(12, 31), named('Hauptstraße').slice(31, 45)]
+  const route = [...south.toReversed(), ...west.toReversed(), ...west, ...south.slice(0, 4)]
   return Array.from({ length: 480 }, (_, index) => ({
     deviceId: 'van-003',
-    latitude: 48.2 + 0.08 * Math.sin(index / 60) + index / 9_000,
-    longitude: 16.2 + 0.1 * Math.cos(index / 45) + index / 5_000,
+    ...placeOn(route, index / 480),
     altitude: 180 + 40 * Math.sin(index / 50),
     speed: 8 + 7 * Math.sin(index / 20),
     heading: (index * 3) % 360,
@@ -109,4 +118,15 @@ function track() {
       Date.now() - (index < 200 ? 3 * 3_600_000 : 7_200_000) + index * 15_000,
     ).toISOString(),
   })).filter(({ timestamp }) => Date.parse(timestamp) < Date.now())
+}
+
+/** The place at a part of the way, from 0 to 1. */
+function placeOn(spots: readonly Spot[], part: number) {
+  const at = part * (spots.length - 1)
+  const [[fromX, fromY] = [0, 0], [toX, toY] = [fromX, fromY]] = spots.slice(Math.floor(at))
+  const rest = at - Math.floor(at)
+  const [longitude, latitude] = degrees(
+    bent([fromX + (toX - fromX) * rest, fromY + (toY - fromY) * rest]),
+  )
+  return { latitude, longitude }
 }
