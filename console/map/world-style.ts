@@ -1,4 +1,4 @@
-import { containsExtent, type Extent } from 'ol/extent.js'
+import { buffer, containsExtent, type Extent } from 'ol/extent.js'
 import type { FeatureLike } from 'ol/Feature.js'
 import Circle from 'ol/style/Circle.js'
 import Fill from 'ol/style/Fill.js'
@@ -29,8 +29,13 @@ export function worldStyle(palette: Palette, covered: Extent | undefined) {
   const lakeName = label('italic 12px', { colour: palette.waterLabel, halo })
   const dots = [2, 3, 4].map((radius) => dot(radius, palette))
 
-  const isCovered = (feature: FeatureLike) =>
-    covered !== undefined && containsExtent(covered, feature.getGeometry()?.getExtent() ?? [])
+  // The other map would also cover the end of a name that begins outside.
+  const isCovered = (feature: FeatureLike, resolution: number) =>
+    covered !== undefined &&
+    containsExtent(
+      buffer(covered, NAME_PIXELS * resolution),
+      feature.getGeometry()?.getExtent() ?? [],
+    )
 
   return (feature: FeatureLike, resolution: number): Style | undefined => {
     switch (feature.get('layer')) {
@@ -39,7 +44,7 @@ export function worldStyle(palette: Palette, covered: Extent | undefined) {
       case 'lakes':
         return lake
       case 'lakeNames':
-        if (zoomAt(resolution) < LAKES_FROM || isCovered(feature)) return undefined
+        if (zoomAt(resolution) < LAKES_FROM || isCovered(feature, resolution)) return undefined
         return named(lakeName, String(feature.get('name')), 0)
       case 'rivers': {
         const zoom = zoomAt(resolution)
@@ -53,7 +58,11 @@ export function worldStyle(palette: Palette, covered: Extent | undefined) {
         const size = Number(feature.get('size'))
         // The name appears only where it is narrower than the country; once the country fills the
         // view, the name is of no use.
-        if (isCovered(feature) || resolution < 1_200 || size < (resolution / 1_000) ** 2 * 6)
+        if (
+          isCovered(feature, resolution) ||
+          resolution < 1_200 ||
+          size < (resolution / 1_000) ** 2 * 6
+        )
           return undefined
         return named(
           country,
@@ -63,7 +72,7 @@ export function worldStyle(palette: Palette, covered: Extent | undefined) {
       }
       case 'towns': {
         const people = Number(feature.get('people'))
-        if (people < leastPeople(resolution) || isCovered(feature)) return undefined
+        if (people < leastPeople(resolution) || isCovered(feature, resolution)) return undefined
         const style = named(
           people > 500_000 ? city : town,
           String(feature.get('name')),
@@ -77,6 +86,7 @@ export function worldStyle(palette: Palette, covered: Extent | undefined) {
   }
 }
 
+const NAME_PIXELS = 100
 const LAKES_FROM = 7
 /** From here on a name is wider than its town is far from the next one. */
 const DOTS_FROM = 6.5

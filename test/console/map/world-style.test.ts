@@ -8,12 +8,13 @@ import type { Palette } from '../../../console/core/palette.ts'
 const palette = new Proxy({} as Palette, { get: (_all, name) => String(name) })
 const METRES_PER_PIXEL = 40
 
-test('where another map has names, the map of the world has none', () => {
+test('where another map has names, and just beside it, the map of the world has none', () => {
   const style = worldStyle(palette, [0, 0, 1_000, 1_000])
   const town = (...at: number[]) =>
     new Feature({ layer: 'towns', name: 'Wien', people: 2e6, geometry: new Point(at) })
   expect(style(town(500, 500), METRES_PER_PIXEL)).toBeUndefined()
-  expect(style(town(500, 1_500), METRES_PER_PIXEL)?.getText()?.getText()).toBe('Wien')
+  expect(style(town(500, 1_500), METRES_PER_PIXEL)).toBeUndefined()
+  expect(style(town(500, 9_000), METRES_PER_PIXEL)?.getText()?.getText()).toBe('Wien')
 })
 
 test('a town is a dot beside its name, larger for more people, once there is room for it', () => {
