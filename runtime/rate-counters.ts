@@ -11,9 +11,9 @@ export type Count = Pick<RateLimiterRes, 'consumedPoints' | 'msBeforeNext'>
 
 /** Counters by name. A counter's window begins with its first points and lasts `seconds`. */
 export type RateCounters = {
-  add(name: string, points: number): Count | Promise<Count>
+  add(name: string, points: number): Promise<Count>
   /** Undefined outside a window. */
-  get(name: string): Count | undefined | Promise<Count | undefined>
+  get(name: string): Promise<Count | undefined>
 }
 
 /** Opens the counters of one kind; the same kind and seconds always mean the same counters. */
@@ -57,13 +57,13 @@ export function memoryRateCounters({
   }
 
   return {
-    add(name, points) {
+    async add(name, points) {
       const now = performance.now()
       const window = current(name, now) ?? begin(name, now)
       window.points += points
       return countOf(window, now)
     },
-    get(name) {
+    async get(name) {
       const now = performance.now()
       const window = current(name, now)
       return window && countOf(window, now)

@@ -1,6 +1,5 @@
 import {
   countedLimit,
-  type Count,
   type CountedLimit,
   type OpenRateCounters,
   type RateLimit,
@@ -36,20 +35,18 @@ export class DeviceLimit {
     const taken = new Map<string, DeviceAllowance>()
     const limit = this.#limit
     if (limit === undefined) return taken
-    const note = (deviceId: string, count: Count) => {
-      const exceeded = count.consumedPoints > limit.points
-      taken.set(deviceId, { exceeded, ...allowance('device', limit, count) })
+    const all = [...deviceIds]
+    for (let from = 0; from < all.length; from += AT_ONCE) {
+      const some = all.slice(from, from + AT_ONCE)
+      const counts = await Promise.all(
+        some.map((deviceId) => limit.counters.add(deviceKey({ accountId, deviceId }), 1)),
+      )
+      some.forEach((deviceId, index) => {
+        const count = counts[index]!
+        const exceeded = count.consumedPoints > limit.points
+        taken.set(deviceId, { exceeded, ...allowance('device', limit, count) })
+      })
     }
-    const waiting: Promise<void>[] = []
-    for (const deviceId of deviceIds) {
-      const count = limit.counters.add(deviceKey({ accountId, deviceId }), 1)
-      // Counters in memory answer at once, and a promise for each would cost more than the count.
-      if (!(count instanceof Promise)) note(deviceId, count)
-      else if (waiting.push(count.then((one) => note(deviceId, one))) === AT_ONCE) {
-        await Promise.all(waiting.splice(0))
-      }
-    }
-    await Promise.all(waiting)
     return taken
   }
 }

@@ -70,7 +70,7 @@ export function openMongoRateCounters({
       points: Number.MAX_SAFE_INTEGER,
       duration: seconds,
     })
-    async function shareOr<T>(call: () => Promise<T>, otherwise: () => T | Promise<T>): Promise<T> {
+    async function shareOr<T>(call: () => Promise<T>, otherwise: () => Promise<T>): Promise<T> {
       if (!shared) return otherwise()
       try {
         return await answered(call(), answerMs)

@@ -1,4 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { DeviceLimit } from '../../../ingest-api/accept/device-limit.ts'
+import { memoryRateCounters } from '../../../runtime/rate-counters.ts'
 import { loadConfig } from '../../../runtime/config/config.ts'
 import { startIngest, type Answer, type IngestHarness } from '../ingest-harness.ts'
 
@@ -77,6 +80,35 @@ describe('limits of devices', () => {
       expect((await own.submit(report('tug'), { key: secret })).status).toBe(200)
     }
     await own.close()
+  })
+
+  test('each device of a large request is counted, a hundred at once', async () => {
+    const limit = { points: 1, seconds: 60 }
+    let pending = 0
+    let most = 0
+    const devices = new DeviceLimit({
+      limit,
+      openCounters: ({ seconds }) => {
+        const counters = memoryRateCounters({ seconds })
+        return {
+          ...counters,
+          add: async (...args) => {
+            most = Math.max(most, (pending += 1))
+            await nextTurn()
+            pending -= 1
+            return counters.add(...args)
+          },
+        }
+      },
+    })
+    const names = Array.from({ length: 250 }, (_, n) => `van-${n}`)
+    const [early = '', late = ''] = [names[0], names.at(-1)]
+    await devices.take('acc-1', new Set([early, late]))
+    const taken = await devices.take('acc-1', new Set(names))
+    expect([...taken.keys()]).toEqual(names)
+    const exceeded = names.filter((name) => taken.get(name)?.exceeded)
+    expect(exceeded).toEqual([early, late])
+    expect(most).toBe(100)
   })
 })
 
