@@ -51,8 +51,8 @@ export function encodeInOnePass(load: NodeJS.Require): void {
 }
 
 /**
- * Neither compressed nor transactional: this project uses neither, but other producers in the process may,
- * as those of the tests do.
+ * Neither compressed nor transactional: this project uses neither, but other producers in the process may.
+ * The tests write transactions, whose marks readers of the log must pass over, with kafkajs's own encoder.
  */
 function isPlain({ compression = 0, transactionalId }: ProduceOptions): boolean {
   return compression === 0 && (transactionalId ?? undefined) === undefined
