@@ -69,6 +69,24 @@ describeConsole('signing in', () => {
     await page.getByRole('row').filter({ hasText: 'half done' }).waitFor()
   })
 
+  test('a new operator chooses a password before anything else, and goes on', async () => {
+    const email = 'new@example.org'
+    const body = { email, role: 'dispatcher' }
+    const { body: answer } = await suite.call('POST', '/operators', body)
+    const { password } = answer.data as { password: string }
+    const context = await suite.open()
+    const page = await context.newPage()
+    await page.goto(`${suite.url}/keys`)
+    await suite.fillSignIn(page, password, email)
+    await page.getByRole('heading', { name: 'Change your password' }).waitFor()
+    expect(await page.getByRole('navigation').count()).toBe(0)
+    await page.getByLabel('Current password').fill(password)
+    await page.getByLabel('New password', { exact: true }).fill('quite another long password')
+    await page.getByLabel('New password again').fill('quite another long password')
+    await page.getByRole('button', { name: 'Change the password' }).click()
+    await page.getByRole('heading', { name: 'Keys' }).waitFor()
+  })
+
   test('signing out in one tab signs out the others', async () => {
     const page = await suite.signedIn('/audit', { byForm: true })
     const other = await page.context().newPage()
