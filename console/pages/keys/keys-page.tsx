@@ -7,6 +7,7 @@ import { Empty } from '../../ui/states.tsx'
 import { actionColumn } from '../../ui/table.tsx'
 import { usePages } from '../../ui/use-pages.ts'
 import { EditKey } from './edit-key.tsx'
+import { KeyDevices } from './key-devices.tsx'
 import { IdentifyKey } from './identify-key.tsx'
 import { KEY_COLUMNS } from './key-columns.tsx'
 import type { Key } from './key-words.ts'
@@ -21,6 +22,12 @@ const CHANGES = [
   { word: 'Rotate', Dialog: RotateKey },
   { word: 'Revoke', Dialog: RevokeKey, isDangerous: true },
 ]
+const LOOKS = [{ word: 'Devices', Dialog: KeyDevices }]
+
+/** A revoked key changes no more, and viewers change none. */
+function actionsOn({ status }: Key) {
+  return status === 'revoked' || !may('keys.edit') ? LOOKS : [...LOOKS, ...CHANGES]
+}
 
 export function KeysPage() {
   const list = usePages((cursor, signal) => api.get('/keys', { query: { cursor }, signal }), [])
@@ -28,18 +35,16 @@ export function KeysPage() {
   const actions = actionColumn<Key>(
     ({ name }) => name,
     (key) =>
-      key.status === 'revoked'
-        ? []
-        : CHANGES.map(({ Dialog, ...button }) => ({
-            ...button,
-            run: () => open((props) => <Dialog of={key} {...props} />),
-          })),
+      actionsOn(key).map(({ Dialog, ...action }) => ({
+        ...action,
+        run: () => open((props) => <Dialog of={key} {...props} />),
+      })),
   )
   return (
     <ListPage
       title="Keys"
       list={list}
-      columns={may('keys.edit') ? [...KEY_COLUMNS, actions] : KEY_COLUMNS}
+      columns={[...KEY_COLUMNS, actions]}
       keyOf={({ id }) => id}
       actions={
         may('keys.edit') && (

@@ -2,6 +2,7 @@ import { api } from '../../api/client.ts'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { Ago } from '../../ui/time.tsx'
+import { DevicesOfKey } from './key-devices.tsx'
 import type { Key } from './key-words.ts'
 
 export function RevokeKey({
@@ -28,6 +29,8 @@ export function RevokeKey({
           </>
         )}
       </p>
+      <h3>Devices that report with it</h3>
+      <DevicesOfKey keyId={id} />
     </FormDialog>
   )
 }

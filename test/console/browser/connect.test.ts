@@ -295,7 +295,8 @@ describeConsole('connecting a device', () => {
     const row = page.getByRole('row').filter({ hasText: MARKUP })
     await chooseAction(page, 'Rotate', MARKUP)
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
-    expect(await secretOf(page)).not.toBe(key)
+    const rotated = await secretOf(page)
+    expect(rotated).not.toBe(key)
     await page.getByText('The secret before works until').waitFor()
     await page.getByRole('button', { name: 'I have it' }).click()
     await row.getByText('Rotating').waitFor()
@@ -306,7 +307,20 @@ describeConsole('connecting a device', () => {
     await page.getByRole('dialog').getByText(MARKUP).waitFor()
     await page.keyboard.press('Escape')
 
+    const [first = '', second = ''] = ['of that key', 'of it too']
+    for (const deviceId of [first, second])
+      await submit(rotated, { deviceId, latitude: 1, longitude: 2 })
+    await eventually(async () => {
+      const { body } = await suite.call('GET', '/devices?q=that%20key')
+      return (body as { data: { items: unknown[] } }).data.items.length === 1
+    })
+    await chooseAction(page, 'Devices', MARKUP)
+    const devices = page.getByRole('list', { name: 'Devices of the key' })
+    await devices.getByRole('link', { name: first }).waitFor()
+    await page.keyboard.press('Escape')
+
     await chooseAction(page, 'Revoke', MARKUP)
+    await devices.getByRole('link', { name: second }).waitFor()
     await page.getByRole('button', { name: 'Revoke for good' }).click()
     await row.getByText('Revoked').waitFor()
     expect((await submit(key, { deviceId: 'a', latitude: 1, longitude: 2 })).status).toBe(401)
