@@ -63,7 +63,7 @@ export type DeviceStatus = {
   readonly lastReceivedAt: number
   /** The id of what was received then; of several received at once, the greatest. */
   readonly lastReceivedId: string
-  /** The key that it was sent with. */
+  /** The key that it was sent with; '' if it was received by version 0.2.0, which kept none. */
   readonly lastKeyId: string
   /** The newest heartbeat, per partition; absent if none has counted. */
   readonly heartbeats?: Readonly<Record<number, Heartbeat>>

@@ -230,11 +230,12 @@ const DEVICE: JsonSchema = objectOf(
     labels: LABELS,
     lastKeyId: {
       type: 'string',
-      description: 'The key that its newest report, or heartbeat, was sent with',
+      description:
+        'The key that its newest report, or heartbeat, was sent with; absent if version 0.2.0 received it',
     },
     lastPosition: POSITION,
   },
-  { title: 'Device', optional: ['expectedIntervalSeconds'] },
+  { title: 'Device', optional: ['expectedIntervalSeconds', 'lastKeyId'] },
 )
 
 const COUNT: JsonSchema = { type: 'integer', minimum: 0 }
@@ -271,7 +272,7 @@ export function deviceView(device: Device, now: number) {
     disabled: settings.disabled,
     ...(expectedIntervalSeconds !== undefined && { expectedIntervalSeconds }),
     labels: settings.labels ?? [],
-    lastKeyId: status.lastKeyId,
+    ...(status.lastKeyId !== '' && { lastKeyId: status.lastKeyId }),
     lastPosition: positionView(status.lastPosition),
   }
 }

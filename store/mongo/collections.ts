@@ -31,6 +31,10 @@ export type Erased = {
   readonly ids: readonly string[]
 }
 
+/** Version 0.2.0 wrote no ids and keys. */
+type HeartbeatDocument = Dated<Pick<Heartbeat, 'offset' | 'receivedAt'>, 'receivedAt'> &
+  Partial<Pick<Heartbeat, 'eventId' | 'keyId'>>
+
 type StatusTime = 'firstSeenAt' | 'lastSeenAt' | 'lastReceivedAt'
 
 /**
@@ -41,7 +45,7 @@ export type DeviceStatusDocument = Pick<DeviceStatus, 'accountId' | 'deviceId' |
   Partial<Dated<Pick<DeviceStatus, StatusTime>, StatusTime>> &
   Partial<Pick<DeviceStatus, 'reportCount' | 'lastReceivedId' | 'lastKeyId'>> & {
     readonly _id: string
-    readonly heartbeats?: Readonly<Record<number, Dated<Heartbeat, 'receivedAt'>>>
+    readonly heartbeats?: Readonly<Record<number, HeartbeatDocument>>
     readonly lastPosition?: Dated<LastPosition, 'timestamp' | 'receivedAt'>
     readonly erased?: Erased
     readonly erasedAt?: Date

@@ -32,14 +32,14 @@ export function storedDevice(document: DeviceStatusDocument): StoredDevice {
 /** Undefined if only the device's erasures are left. */
 export function deviceStatusOf(document: DeviceStatusDocument): DeviceStatus | undefined {
   const { accountId, deviceId, applied, reportCount, lastPosition, heartbeats } = document
-  const { firstSeenAt, lastSeenAt, lastReceivedAt, lastReceivedId, lastKeyId } = document
+  const { firstSeenAt, lastSeenAt, lastReceivedAt } = document
+  // Version 0.2.0 wrote no keys.
+  const { lastReceivedId = lastPosition?.recordId ?? '', lastKeyId = '' } = document
   if (
     lastPosition === undefined ||
     firstSeenAt === undefined ||
     lastSeenAt === undefined ||
     lastReceivedAt === undefined ||
-    lastReceivedId === undefined ||
-    lastKeyId === undefined ||
     reportCount === undefined
   ) {
     return undefined
@@ -59,9 +59,8 @@ export function deviceStatusOf(document: DeviceStatusDocument): DeviceStatus | u
       receivedAt: lastPosition.receivedAt.getTime(),
     },
     ...(heartbeats !== undefined && {
-      heartbeats: eachHeartbeat(heartbeats, ({ receivedAt, ...heartbeat }) => ({
-        ...heartbeat,
-        receivedAt: receivedAt.getTime(),
+      heartbeats: eachHeartbeat(heartbeats, ({ receivedAt, eventId = '', keyId = '', offset }) => ({
+        ...{ offset, receivedAt: receivedAt.getTime(), eventId, keyId },
       })),
     }),
     applied,

@@ -1,4 +1,4 @@
-import { OPTIONAL_COLUMNS } from './optional-columns.ts'
+import { OPTIONAL_COLUMNS, OPTIONAL_NAMES } from './optional-columns.ts'
 
 /**
  * The file of one generation of the read models. Times in milliseconds since the epoch. Records and their
@@ -15,7 +15,6 @@ export const READ_MODELS_SCHEMA = [
      number INTEGER PRIMARY KEY AUTOINCREMENT,
      account_id TEXT NOT NULL,
      device_id TEXT NOT NULL,
-     last_key_id TEXT NOT NULL,
      first_seen_at INTEGER NOT NULL,
      last_seen_at INTEGER NOT NULL,
      last_received_at INTEGER NOT NULL,
@@ -27,15 +26,12 @@ export const READ_MODELS_SCHEMA = [
      received_at INTEGER NOT NULL,
      applied TEXT NOT NULL,
      heartbeats TEXT,
-     -- NULL: the last position's.
-     last_received_id TEXT,
      ${OPTIONAL_COLUMNS},
      UNIQUE (account_id, device_id)
    ) STRICT;
    -- With the coordinates, so that a scan by time reads only matching rows of the table.
    CREATE INDEX device_statuses_by_time
      ON device_statuses (account_id, last_seen_at, device_id, latitude, longitude);
-   CREATE INDEX device_statuses_by_key ON device_statuses (account_id, last_key_id, device_id);
 
    CREATE TABLE records (
      account INTEGER NOT NULL,
@@ -74,4 +70,51 @@ export const READ_MODELS_SCHEMA = [
      event_offset INTEGER,
      event_id TEXT
    ) STRICT;`,
+
+  // The key that a device was last heard with; of the last position, what came since is not known. Until
+  // the device reports again it is '' if that record is gone.
+  `ALTER TABLE device_statuses RENAME TO keyless_statuses;
+   DROP INDEX device_statuses_by_time;
+   CREATE TABLE device_statuses (
+     number INTEGER PRIMARY KEY AUTOINCREMENT,
+     account_id TEXT NOT NULL,
+     device_id TEXT NOT NULL,
+     last_key_id TEXT NOT NULL,
+     first_seen_at INTEGER NOT NULL,
+     last_seen_at INTEGER NOT NULL,
+     last_received_at INTEGER NOT NULL,
+     report_count INTEGER NOT NULL,
+     record_id TEXT NOT NULL,
+     latitude REAL NOT NULL,
+     longitude REAL NOT NULL,
+     timestamp INTEGER NOT NULL,
+     received_at INTEGER NOT NULL,
+     applied TEXT NOT NULL,
+     heartbeats TEXT,
+     -- NULL: the last position's.
+     last_received_id TEXT,
+     ${OPTIONAL_COLUMNS},
+     UNIQUE (account_id, device_id)
+   ) STRICT;
+   INSERT INTO device_statuses SELECT
+     number, account_id, device_id, key_id, first_seen_at, last_seen_at, last_received_at, report_count,
+     record_id, latitude, longitude, timestamp, received_at, applied,
+     CASE WHEN heartbeats IS NOT NULL THEN (
+       SELECT json_group_object(
+         heartbeat.key, json_set(heartbeat.value, '$.eventId', '', '$.keyId', key_id))
+       FROM json_each(heartbeats) AS heartbeat) END,
+     NULL, ${OPTIONAL_NAMES.join(', ')}
+   FROM (
+     SELECT keyless_statuses.*, coalesce((
+       SELECT key_id FROM records WHERE records.record_id = keyless_statuses.record_id AND device = number
+     ), '') AS key_id
+     FROM keyless_statuses);
+   -- A device's number is never used again, that of a removed device neither.
+   DELETE FROM sqlite_sequence WHERE name = 'device_statuses';
+   UPDATE sqlite_sequence SET name = 'device_statuses' WHERE name = 'keyless_statuses';
+   DROP TABLE keyless_statuses;
+   -- With the coordinates, so that a scan by time reads only matching rows of the table.
+   CREATE INDEX device_statuses_by_time
+     ON device_statuses (account_id, last_seen_at, device_id, latitude, longitude);
+   CREATE INDEX device_statuses_by_key ON device_statuses (account_id, last_key_id, device_id);`,
 ]

@@ -56,7 +56,7 @@ test('read models of other tables are refused, and made again once their file is
   raw.exec('ALTER TABLE erasures DROP COLUMN erased_at')
   raw.close()
   expect(() => openSqliteStore({ directory: directory() })).toThrow(
-    `${file} has schema version 1, but not its table erasures: another version of the program ` +
+    `${file} has schema version 2, but not its table erasures: another version of the program ` +
       'wrote it; remove this file, and it is made again from the log',
   )
   rmSync(file)
