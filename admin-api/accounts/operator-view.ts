@@ -24,7 +24,7 @@ export const OPERATOR: JsonSchema = objectOf(
 
 export const NEW_OPERATOR: JsonSchema = {
   ...OPERATOR,
-  title: 'NewOperator',
+  title: 'OperatorWithPassword',
   properties: {
     ...(OPERATOR['properties'] as JsonSchema),
     password: { type: 'string', description: 'If one was made; it is shown this once' },

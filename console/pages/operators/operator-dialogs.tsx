@@ -1,35 +1,53 @@
+import { useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import { ROLES } from '../../core/rights.ts'
 import { may } from '../../live/rights.ts'
 import { Field } from '../../ui/form.tsx'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
+import { KeepSecret } from '../../ui/keep-secret.tsx'
 import { SelectField } from '../../ui/select-field.tsx'
-import { roleName, type Operator } from './operator-words.ts'
+import {
+  roleName,
+  ROLES_EXPLAINED,
+  type Operator,
+  type OperatorWithPassword,
+} from './operator-words.ts'
 
+/** Creates an operator and shows the password that was made for them. */
 export function NewOperator(props: DialogProps) {
+  const [made, setMade] = useState<OperatorWithPassword>()
+  if (made?.password !== undefined) {
+    const notice = (
+      <>
+        Copy the password of <Isolated class="strong">{made.email}</Isolated> now and give it to
+        them. It is shown this once; they choose their own when they first sign in.
+      </>
+    )
+    return (
+      <KeepSecret
+        title="The operator is created"
+        notice={notice}
+        text={made.password}
+        what="Password"
+        onClose={props.onClose}
+      />
+    )
+  }
   return (
     <FormDialog
       {...props}
       title="New operator"
       button="Create the operator"
-      submit={({ email = '', password = '', role, platform }) => {
+      submit={async ({ email = '', role, platform }) => {
         const rights = {
           role: role as Operator['role'],
           ...(may('accounts.edit') && { platform: platform === 'yes' }),
         }
-        return api.post('/operators', { body: { email: email.trim(), password, ...rights } })
+        setMade(await api.post('/operators', { body: { email: email.trim(), ...rights } }))
       }}
-      done="The operator can sign in now. Tell them the password."
     >
       <Field name="email" label="E-mail" type="email" autoComplete="off" autoFocus />
-      <Field
-        name="password"
-        label="Password"
-        type="password"
-        autoComplete="new-password"
-        hint="At least 12 characters. They can change it after signing in."
-      />
       <RoleField />
     </FormDialog>
   )
@@ -97,7 +115,7 @@ function RoleField({ of }: { of?: Operator }) {
       <SelectField
         name="role"
         label="Role"
-        hint="Viewers see everything but the audit and the operators, and change nothing. Admins do everything."
+        hint={ROLES_EXPLAINED}
         options={roles.map((one) => [one, roleName(one)])}
         value={role}
       />

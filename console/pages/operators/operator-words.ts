@@ -2,6 +2,16 @@ import type { components } from '../../api/schema.ts'
 import { ROLES } from '../../core/rights.ts'
 
 export type Operator = components['schemas']['Operator']
+export type OperatorWithPassword = components['schemas']['OperatorWithPassword']
+
+/** What each role may, as it is chosen. */
+export const ROLES_EXPLAINED =
+  'Viewers see the devices and change nothing. Dispatchers also name, label and share them. Admins do everything: keys, operators, erasing.'
+
+/** Whether nobody else in the whole list is an admin. */
+export function isLastAdmin(of: Operator, operators: readonly Operator[]): boolean {
+  return of.role === 'admin' && !operators.some(({ id, role }) => id !== of.id && role === 'admin')
+}
 
 /** `Viewer`; a role unknown to this console keeps the API's name. */
 export function roleName(role: string): string {

@@ -8,7 +8,7 @@ import { actionColumn, type Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { usePages } from '../../ui/use-pages.ts'
 import { ChangeOperator, NewOperator, RemoveOperator } from './operator-dialogs.tsx'
-import { roleName, type Operator } from './operator-words.ts'
+import { isLastAdmin, roleName, type Operator } from './operator-words.ts'
 
 /** The operators of the account. */
 export function OperatorsPage() {
@@ -17,15 +17,21 @@ export function OperatorsPage() {
     [],
   )
   const { dialog, open } = useDialog(list.reload)
+  // The last admin stays. As long as a part of the list is missing, the API decides.
+  const isKept = (of: Operator) => list.more === undefined && isLastAdmin(of, list.items ?? [])
   const actions = actionColumn<Operator>(
     ({ email }) => email,
     (of) => [
       { word: 'Edit', run: () => open((props) => <ChangeOperator of={of} {...props} />) },
-      {
-        word: 'Remove',
-        run: () => open((props) => <RemoveOperator of={of} {...props} />),
-        isDangerous: true,
-      },
+      ...(isKept(of)
+        ? []
+        : [
+            {
+              word: 'Remove',
+              run: () => open((props) => <RemoveOperator of={of} {...props} />),
+              isDangerous: true,
+            },
+          ]),
     ],
   )
   return (

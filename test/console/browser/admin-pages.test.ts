@@ -56,21 +56,32 @@ describeConsole('the pages of admins', () => {
     await rows.filter({ hasText: `${EMAIL} you` }).waitFor()
     await page.getByRole('button', { name: 'New operator' }).click()
     const dialog = page.getByRole('dialog')
+    await dialog.getByRole('textbox', { name: 'E-mail' }).fill('olga')
+    await dialog.getByRole('button', { name: 'Create the operator' }).click()
+    await dialog.getByRole('alert').waitFor()
     await dialog.getByRole('textbox', { name: 'E-mail' }).fill(email)
-    await dialog.getByLabel('Password').fill('short')
+    await dialog.getByText('Dispatchers also name, label and share them.').waitFor()
+    await dialog.getByRole('combobox', { name: 'Role' }).selectOption('Dispatcher')
     await dialog.getByRole('button', { name: 'Create the operator' }).click()
-    await dialog.getByText('Password must', { exact: false }).waitFor()
-    await dialog.getByLabel('Password').fill(PASSWORD)
-    await dialog.getByRole('button', { name: 'Create the operator' }).click()
-    await page.getByRole('status').getByText('can sign in now').waitFor()
+    const password = await dialog.getByRole('textbox', { name: 'Password' }).inputValue()
+    await dialog.getByRole('button', { name: 'I have it' }).click()
     const row = rows.filter({ hasText: email })
-    await row.getByText('Viewer').waitFor()
+    await row.getByText('Dispatcher').waitFor()
 
     const theirs = await (await suite.open()).newPage()
     await theirs.goto(`${suite.url}/system`)
-    await suite.fillSignIn(theirs, PASSWORD, email)
+    await suite.fillSignIn(theirs, password, email)
+    await theirs.getByRole('heading', { name: 'Change your password' }).waitFor()
+    await theirs.getByLabel('Current password').fill(password)
+    await theirs.getByLabel('New password', { exact: true }).fill(PASSWORD)
+    await theirs.getByLabel('New password again').fill(PASSWORD)
+    await theirs.getByRole('button', { name: 'Change the password' }).click()
     await theirs.getByRole('heading', { name: 'System' }).waitFor()
 
+    await page.getByRole('button', { name: `Actions ${EMAIL}` }).click()
+    await page.getByRole('button', { name: `Edit ${EMAIL}` }).waitFor()
+    expect(await page.getByRole('button', { name: `Remove ${EMAIL}` }).count()).toBe(0)
+    await page.keyboard.press('Escape')
     await chooseAction(page, 'Edit', email)
     await dialog.getByRole('combobox', { name: 'Role' }).selectOption('Admin')
     await dialog.getByRole('button', { name: 'Save' }).click()
@@ -84,7 +95,7 @@ describeConsole('the pages of admins', () => {
 
   test('an operator whose role the console does not know keeps it when their password changes', async () => {
     const page = await suite.signedIn()
-    const one = { id: 'op-9', email: 'dora@example.org', role: 'dispatcher', platform: false }
+    const one = { id: 'op-9', email: 'dora@example.org', role: 'auditor', platform: false }
     const items = [{ ...one, createdAt: new Date().toISOString() }]
     const data = { items, nextCursor: null }
     await page.route('**/api/v1/operators', (route) =>
@@ -96,10 +107,10 @@ describeConsole('the pages of admins', () => {
       await route.fulfill({ json: { success: true, data: items[0] } })
     })
     await page.getByRole('link', { name: 'Operators' }).click()
-    await page.getByRole('row').getByText('dispatcher').waitFor()
+    await page.getByRole('row').getByText('auditor').waitFor()
     await chooseAction(page, 'Edit', one.email)
     const dialog = page.getByRole('dialog')
-    expect(await dialog.getByRole('combobox', { name: 'Role' }).inputValue()).toBe('dispatcher')
+    expect(await dialog.getByRole('combobox', { name: 'Role' }).inputValue()).toBe('auditor')
     await dialog.getByLabel('New password').fill(PASSWORD)
     await dialog.getByRole('button', { name: 'Save' }).click()
     await dialog.waitFor({ state: 'hidden' })
