@@ -33,7 +33,7 @@ const DEVICES_EXPECTED = `deviceIds must be a list of 1 to ${MOST_DEVICES} diffe
 
 const NAMES_EXPECTED =
   'names must be an object that has, for some of the deviceIds, the name that the link shows'
-const GIVEN_NAME = nameRule('a name')
+const GIVEN_NAME = nameRule('each of names')
 
 const NEW_SHARE = {
   name: nameRule('name')

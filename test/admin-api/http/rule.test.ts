@@ -21,6 +21,7 @@ type Schema = {
   readonly maxItems?: number
   readonly required?: readonly string[]
   readonly properties?: Readonly<Record<string, Schema>>
+  readonly additionalProperties?: boolean | Schema
 }
 type Operation = {
   readonly parameters?: readonly {
@@ -52,12 +53,16 @@ function outside(schema: Schema): unknown[] {
     '5',
     'true',
     // The fields of an object have faults of their own.
-    ...(schema.properties === undefined ? [{ $ne: null }] : []),
+    ...(hasFields(schema) ? [] : [{ $ne: null }]),
   ]
   const lists = [[], [7], [''], [null], [{ $gt: '' }], ['a', 'a'], many]
   const excluded = [...bounds, ...ofTypes, ...lists].filter((value) => !ajv.validate(schema, value))
   const isTime = schema.format === 'date-time'
   return isTime ? [...excluded, 'yesterday', '2026-02-30T00:00:00Z'] : excluded
+}
+
+function hasFields({ properties, additionalProperties }: Schema): boolean {
+  return properties !== undefined || typeof additionalProperties === 'object'
 }
 
 /** The same for the text of a query parameter, encoded. */
