@@ -5,7 +5,10 @@ import { document } from './admin-api/answers-conform.ts'
 const conforms = answersConformTo(document)
 
 const data = {
-  operator: { id: 'op-1', email: 'a@b.c', role: 'admin', platform: false },
+  operator: {
+    ...{ id: 'op-1', email: 'a@b.c', role: 'admin', platform: false },
+    mustChangePassword: false,
+  },
   account: { id: 'acc-1', name: 'A' },
   idleEndsAt: '2026-01-01T00:30:00.000Z',
   endsAt: '2026-01-01T12:00:00.000Z',

@@ -36,7 +36,7 @@ test('the log is written by the main thread alone, and each of its commits waits
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as Note)
-  const ofLog = seen.filter(({ file }) => basename(file) === 'log.sqlite')
+  const ofLog = seen.filter(({ file }) => basename(file ?? '') === 'log.sqlite')
   const opened = ofLog.filter(({ event }) => event === 'opened')
   expect(opened.map(({ thread, writable }) => ({ thread, writable }))).toEqual([
     { thread: 'main', writable: true },
@@ -73,7 +73,8 @@ test('a key revoked in the worker is refused by the main thread within 5 s', asy
 
 type Note = {
   readonly thread: 'main' | 'worker'
-  readonly file: string
+  /** Null: in memory. */
+  readonly file: string | null
   readonly event: 'opened' | 'commit'
   readonly writable?: boolean
   readonly synchronous?: number

@@ -70,8 +70,8 @@ describe('a project with a console', () => {
   beforeEach(() => {
     mkdirSync(inProject('console'))
     mkdirSync(inProject('guides'))
-    for (const file of ['console/vite.config.mjs', 'console/theme.js']) {
-      cpSync(join(root, file), inProject(file))
+    for (const file of ['console/vite.config.mjs', 'console/theme.js', 'console/icons']) {
+      cpSync(join(root, file), inProject(file), { recursive: true })
     }
     write('console/index.html', '<script type="module" src="./main.tsx"></script>')
     write('console/main.tsx', `import './main.css'\ndocument.title = 'first'\n`)
