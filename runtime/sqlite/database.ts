@@ -68,7 +68,7 @@ export class Database {
         this.#driver.exec(`PRAGMA synchronous = ${synchronous}`)
         // Otherwise REPLACE would not fire triggers on deletion.
         this.#driver.exec('PRAGMA recursive_triggers = ON')
-        this.#migrate(file, migrations, { onMigration, remedy })
+        this.#migrate(file, migrations, { readOnly, onMigration, remedy })
       })
     } catch (error) {
       this.close()
@@ -152,13 +152,20 @@ export class Database {
   #migrate(
     file: string,
     migrations: readonly string[],
-    { onMigration, remedy }: Pick<DatabaseOptions, 'onMigration' | 'remedy'>,
+    { readOnly, onMigration, remedy }: Pick<DatabaseOptions, 'readOnly' | 'onMigration' | 'remedy'>,
   ): void {
     const before = this.#version()
     if (before > 0 && before <= migrations.length) {
       checkTables(this.#driver, { file, migrations: migrations.slice(0, before), remedy })
     }
     if (before === migrations.length) return
+    if (readOnly === true && before > 0 && before < migrations.length) {
+      throw new DependencyError(
+        `${file} has schema version ${before}, this program needs ${migrations.length}: an earlier version ` +
+          'of the program wrote it; use that one, or start the service of this version first',
+        { retriable: false },
+      )
+    }
     if (before > 0 && before < migrations.length) onMigration?.(file)
     this.transaction(() => {
       const version = this.#version()

@@ -62,6 +62,15 @@ describe('database files', () => {
     )
   })
 
+  test('a database file of an earlier version is not migrated by a program that only reads it', () => {
+    open()
+    expect(() => open([...NOTES, 'CREATE TABLE more (n)'], { readOnly: true })).toThrow(
+      `${file} has schema version 1, this program needs 2: an earlier version of the program wrote it; ` +
+        'use that one, or start the service of this version first',
+    )
+    open()
+  })
+
   test.each([
     ['has another name', 'CREATE TABLE remarks (id INTEGER PRIMARY KEY, body TEXT, size REAL)'],
     ['lacks a column', 'CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT)'],
