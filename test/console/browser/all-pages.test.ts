@@ -130,14 +130,14 @@ describeConsole('every page', () => {
     const opener = page.getByRole('button', { name: 'Actions Gateway' })
     await opener.focus()
     await page.keyboard.press('Enter')
-    const edit = page.getByRole('button', { name: 'Edit Gateway' })
-    await edit.waitFor()
-    const [button, item] = [await opener.boundingBox(), await edit.boundingBox()]
+    const first = page.getByRole('button', { name: 'Devices Gateway' })
+    await first.waitFor()
+    const [button, item] = [await opener.boundingBox(), await first.boundingBox()]
     expect(Math.abs((button?.y ?? 0) - (item?.y ?? 1_000))).toBeLessThan(80)
     await page.keyboard.press('Tab')
-    await page.locator('[popover] button:focus').getByText('Edit').waitFor()
+    await page.locator('[popover] button:focus').getByText('Devices').waitFor()
     await page.keyboard.press('Escape')
-    await edit.waitFor({ state: 'hidden' })
+    await first.waitFor({ state: 'hidden' })
     await page
       .locator('td > div > button:focus')
       .getByText('Actions')
