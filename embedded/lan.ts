@@ -39,7 +39,7 @@ export function atAddress(url: string, address: string): string {
   return url.replace('//0.0.0.0:', `//${address}:`)
 }
 
-/** What the start prints: where the console is, as a QR code, and what plain HTTP means. */
+/** The text that the start prints: the console's address as a QR code, and a warning of plain HTTP. */
 export function lanWelcome(consoleUrl: string): string {
   const connect = `${consoleUrl}/connect`
   return `

@@ -1,4 +1,4 @@
-/** What operators sort devices by: flat texts, as many as this at a device. */
+/** The most labels of a device; operators group devices by these flat texts. */
 export const MOST_LABELS = 16
 export const LONGEST_LABEL = 64
 

@@ -208,7 +208,7 @@ export type SharedDevice = {
   readonly deviceId: string
   /** Identifies the device to viewers. */
   readonly ref: string
-  /** What the share calls the device, whatever its own name is. */
+  /** The name in the share, whatever the device's own name is. */
   readonly name?: string
 }
 

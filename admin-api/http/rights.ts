@@ -6,7 +6,7 @@ import type { Caller, OperatorCaller } from './caller.ts'
 type Needed = {
   readonly needs: Role
   readonly scope?: Scope
-  /** What it is needed for, in the error; by default the call. */
+  /** The purpose, in the error; by default the call. */
   readonly what?: string
 }
 

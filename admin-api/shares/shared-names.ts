@@ -6,7 +6,7 @@ const NAMED_IN_TITLE = 3
 
 export type SharedName = { readonly ref: string; readonly name: string }
 
-/** What a share calls its devices, by deviceId, in its order. */
+/** The names of a share's devices, by deviceId, in its order. */
 export async function sharedNames(
   share: Share,
   store: Pick<Store, 'findDevices'>,

@@ -1,6 +1,6 @@
 import type { Measurements } from '../../schemas/report-fields.ts'
 
-/** What a phone measures beside its place. */
+/** The measurements of a phone beside its place. */
 export const MEASURED: Required<Measurements> = {
   accuracy: 4.5,
   altitude: 112.3,

@@ -16,7 +16,7 @@ export function inOrder(one: string, other: string): Span {
   return one <= other ? { first: one, last: other } : { first: other, last: one }
 }
 
-/** What stands in the address for the days. */
+/** The days as the address has them. */
 export function spanQuery({ first, last }: Span, today: string): string {
   if (first !== last) return `?from=${first}&to=${last}`
   return first === today ? '' : `?day=${first}`

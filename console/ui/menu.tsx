@@ -17,7 +17,7 @@ export function Menu({
   panel = 'stack',
   children,
 }: {
-  /** What the button shows. */
+  /** The content of the button. */
   button: ComponentChildren
   class?: string
   /** Names a button that shows no words. */

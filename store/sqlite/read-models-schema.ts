@@ -71,8 +71,8 @@ export const READ_MODELS_SCHEMA = [
      event_id TEXT
    ) STRICT;`,
 
-  // The key that a device was last heard with; of the last position, what came since is not known. Until
-  // the device reports again it is '' if that record is gone.
+  // The key with which a device last reported. Version 0.2.0 kept it in the records only, so it comes from the
+  // record of the last position; if that is gone, it is '' until the device reports again.
   `ALTER TABLE device_statuses RENAME TO keyless_statuses;
    DROP INDEX device_statuses_by_time;
    CREATE TABLE device_statuses (

@@ -3,7 +3,7 @@ import { duration } from '../../core/times.ts'
 
 type Entry = components['schemas']['AuditEntry']
 
-/** What an actor did, for each action of the audit: "ana@example.org … Vans". */
+/** The words for each action of the audit: "ana@example.org … Vans". */
 export const ACTIONS: Readonly<Record<string, string>> = {
   'account.created': 'created the account',
   'account.resumed': 'resumed the account',
@@ -37,7 +37,7 @@ export type Sentence = {
   readonly did: string
   /** Undefined where `did` says it all. */
   readonly subject?: { readonly name: string; readonly path?: string }
-  /** What was set, such as "which may send reports"; may be empty. */
+  /** The settings in words, such as "which may send reports"; may be empty. */
   readonly more: string
 }
 
@@ -79,7 +79,7 @@ function pathOf({ kind, id }: Entry['subject']): string | undefined {
   }
 }
 
-/** What people want to know of what was set; the rest is in the raw entry. */
+/** The settings that people look for; the raw entry has the others. */
 function setWords(set: Readonly<Record<string, unknown>>): string {
   return Object.entries(set)
     .flatMap(([name, value]) => words(name, value) ?? [])

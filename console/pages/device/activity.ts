@@ -6,7 +6,7 @@ import { useLoad } from '../../ui/use-load.ts'
 
 export type Activity = { readonly count: number }
 
-/** What a device reported on each day of a span; days without reports may be missing. */
+/** The number of a device's reports on each day of a span; days without reports may be missing. */
 export function useActivity(
   deviceId: string,
   span: Span,

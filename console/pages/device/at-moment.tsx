@@ -7,7 +7,7 @@ import { PlaceLinks } from './place-links.tsx'
 
 const AT_ONCE_MS = 1_000
 
-/** What is known of the chosen moment: the latest report until then. */
+/** The latest report until the chosen moment. */
 export function AtMoment({
   at,
   point,

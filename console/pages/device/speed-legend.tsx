@@ -2,7 +2,7 @@ import { speedIn } from '../../core/measures.ts'
 import { SPEED_COLOURS } from '../../map/speed-scale.ts'
 import { shownNumber, shownSpeed, shownUnits } from '../../ui/shown.ts'
 
-/** What the colours of a track mean: from which speed on each is used. */
+/** The colours of a track, and the speed from which each is used. */
 export function SpeedLegend({ step }: { step: number }) {
   return (
     <ol class="speed-legend note" aria-label="Colours of the track, by speed">

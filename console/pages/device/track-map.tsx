@@ -24,7 +24,7 @@ export function TrackMap({
   onMove,
 }: Pick<PaintedTrack, 'at' | 'status' | 'stops' | 'selected'> & {
   points: readonly TrackPoint[] | undefined
-  /** What the view was fitted to: another text fits it again. */
+  /** Names the content that the view was fitted to: another text fits it again. */
   shows: string
   isFollowing: boolean
   onMove: (at: number) => void

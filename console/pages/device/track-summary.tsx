@@ -2,7 +2,7 @@ import { movingText, type Track } from '../../core/track.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { shownDistance, shownLength, shownNumber, shownSpeed } from '../../ui/shown.ts'
 
-/** What all points of a track come to. */
+/** The totals of all points of a track. */
 export function TrackSummary({ track }: { track: Track }) {
   const { total, points, distanceMetres, movingSeconds, maxSpeed, toleranceMetres } = track
   const drawn = (

@@ -7,7 +7,7 @@ import { exportCsv } from './export-csv.ts'
 import { choice, columns, order, toggleColumn } from './map-state.ts'
 import { isMarking } from './marked.ts'
 
-/** What the list shows of each device, and what is done with the whole list. */
+/** The columns of the list, and the actions on the whole list. */
 export function ListMenu() {
   return (
     <Menu button={<Icon of={Ellipsis} />} label="List options">

@@ -41,7 +41,7 @@ export function toggleStatus(status: ShownStatus): void {
   setQuery({ status: [...next].join(',') })
 }
 
-/** What the list shows of each device besides its name. */
+/** The facts that the list shows of each device besides its name. */
 export const columns = computed<readonly ColumnId[]>(() => {
   const named = place.value.query.get('columns')
   if (named === null) return USUAL_COLUMNS

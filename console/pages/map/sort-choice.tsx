@@ -4,7 +4,7 @@ import { IconButton } from '../../ui/icon-button.tsx'
 import { Select } from '../../ui/select-field.tsx'
 import { sort, sortBy, words } from './map-state.ts'
 
-/** What the list is sorted by, and in which direction. */
+/** The column by which the list is sorted, and the direction. */
 export function SortChoice() {
   const { by, isDescending } = sort.value
   const options = COLUMNS.map(({ id, title }) => [id, title] as const)

@@ -4,7 +4,7 @@ import { ROLES } from '../../core/rights.ts'
 export type Operator = components['schemas']['Operator']
 export type OperatorWithPassword = components['schemas']['OperatorWithPassword']
 
-/** What each role may, as it is chosen. */
+/** The rights of each role, shown where a role is chosen. */
 export const ROLES_EXPLAINED =
   'Viewers see the devices and change nothing. Dispatchers also name, label and share them. Admins do everything: keys, operators, erasing.'
 

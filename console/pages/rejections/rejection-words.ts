@@ -8,7 +8,7 @@ export const ERROR_NAMES: Readonly<Record<Rejection['error'], string>> = {
   RATE_LIMITED: 'Too many',
 }
 
-/** What an operator does about a rejection; its message says what was wrong. */
+/** The remedy for a rejection; its message says what was wrong. */
 export function remedyOf({ error, message }: Pick<Rejection, 'error' | 'message'>): string {
   switch (error) {
     case 'INVALID_PARAMS':

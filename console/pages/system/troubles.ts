@@ -4,7 +4,7 @@ import { duration } from '../../core/times.ts'
 
 type System = components['schemas']['System']
 
-/** What is wrong, and what to do about it; `path`: the page of the console that shows more. */
+/** A fault, and the remedy; `path`: the page of the console that shows more. */
 export type Trouble = { readonly wrong: string; readonly todo: string; readonly path?: string }
 
 const DAY_MS = 86_400_000

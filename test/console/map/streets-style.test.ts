@@ -14,7 +14,7 @@ const palette = new Proxy({} as Palette, { get: (_all, name) => String(name) })
 const files = { 3: town({ version: 3 }), 4: town() }
 const METRES_PER_PIXEL_AT_0 = 156_543.03392804097
 
-/** What the tile in the middle of the town draws at a zoom, in the order of the tile. */
+/** The features that the tile in the middle of the town has at a zoom, in the order of the tile. */
 async function drawn({ zoom, version = 4 }: { zoom: number; version?: 3 | 4 }) {
   const file = files[version]
   const source: Source = {

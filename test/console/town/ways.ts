@@ -87,7 +87,7 @@ function bridges(): Way[] {
   })
 }
 
-/** What leads past the town or through it. */
+/** The roads past the town and through it. */
 function throughRoads(): Way[] {
   const along = (north: (east: number) => number) =>
     between(-30, 30).map((step): Spot => [step * 100, north(step * 100)])
