@@ -101,8 +101,8 @@ function offered(): readonly Place[] {
   )
 }
 
-/** A device's page belongs to the map. */
+/** A device's page belongs to the map, that of a key to the keys. */
 function isHere(path: string): boolean {
   const { path: here } = place.value
-  return here === path || (path === '/' && here.startsWith('/devices/'))
+  return here === path || here.startsWith(path === '/' ? '/devices/' : `${path}/`)
 }

@@ -92,6 +92,10 @@ export const PAGES: readonly ConsolePage[] = [
     path: '/devices/:deviceId',
     load: () => import('../pages/device/device-page.tsx').then((module) => module.DevicePage),
   },
+  {
+    path: '/keys/:keyId',
+    load: () => import('../pages/keys/key-page.tsx').then((module) => module.KeyPage),
+  },
 ]
 
 /** The page for people without an account. */

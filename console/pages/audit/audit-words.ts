@@ -68,7 +68,7 @@ function pathOf({ kind, id }: Entry['subject']): string | undefined {
     case 'device':
       return `/devices/${encodeURIComponent(id)}`
     case 'key':
-      return '/keys'
+      return `/keys/${encodeURIComponent(id)}`
     case 'operator':
       return '/operators'
     case 'share':

@@ -1,10 +1,18 @@
-import { Isolated, IsolatedList } from '../../ui/isolated.tsx'
+import { IsolatedList } from '../../ui/isolated.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Ago, Time } from '../../ui/time.tsx'
+import { KeyLink } from './key-link.tsx'
 import { scopeWords, STATUS_WORDS, type Key } from './key-words.ts'
 
 export const KEY_COLUMNS: readonly Column<Key>[] = [
-  { title: 'Name', cell: ({ name }) => <Isolated class="strong">{name}</Isolated> },
+  {
+    title: 'Name',
+    cell: (key) => (
+      <span class="strong">
+        <KeyLink of={key} />
+      </span>
+    ),
+  },
   {
     title: 'Status',
     cell: ({ status, previousValidUntil }) => (

@@ -1,50 +1,26 @@
 import { KeyRound } from 'lucide'
 import { api } from '../../api/client.ts'
 import { may } from '../../live/rights.ts'
-import { useDialog } from '../../ui/form-dialog.tsx'
 import { ListPage } from '../../ui/list-page.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { actionColumn } from '../../ui/table.tsx'
 import { usePages } from '../../ui/use-pages.ts'
-import { EditKey } from './edit-key.tsx'
-import { KeyDevices } from './key-devices.tsx'
 import { IdentifyKey } from './identify-key.tsx'
+import { useKeyActions } from './key-actions.tsx'
 import { KEY_COLUMNS } from './key-columns.tsx'
 import type { Key } from './key-words.ts'
 import { NewKey } from './new-key.tsx'
-import { RevokeKey } from './revoke-key.tsx'
-import { RotateKey } from './rotate-key.tsx'
 import { addressOf } from '../../core/address.ts'
 import './keys.css'
 
-const CHANGES = [
-  { word: 'Edit', Dialog: EditKey },
-  { word: 'Rotate', Dialog: RotateKey },
-  { word: 'Revoke', Dialog: RevokeKey, isDangerous: true },
-]
-const LOOKS = [{ word: 'Devices', Dialog: KeyDevices }]
-
-/** A revoked key changes no more, and viewers change none. */
-function actionsOn({ status }: Key) {
-  return status === 'revoked' || !may('keys.edit') ? LOOKS : [...LOOKS, ...CHANGES]
-}
-
 export function KeysPage() {
   const list = usePages((cursor, signal) => api.get('/keys', { query: { cursor }, signal }), [])
-  const { dialog, open } = useDialog(list.reload)
-  const actions = actionColumn<Key>(
-    ({ name }) => name,
-    (key) =>
-      actionsOn(key).map(({ Dialog, ...action }) => ({
-        ...action,
-        run: () => open((props) => <Dialog of={key} {...props} />),
-      })),
-  )
+  const { dialog, open, actionsOn } = useKeyActions(list.reload)
   return (
     <ListPage
       title="Keys"
       list={list}
-      columns={[...KEY_COLUMNS, actions]}
+      columns={[...KEY_COLUMNS, actionColumn<Key>(({ name }) => name, actionsOn)]}
       keyOf={({ id }) => id}
       actions={
         may('keys.edit') && (

@@ -5,6 +5,7 @@ import { sentence } from '../../core/failure.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { KeyLink } from '../keys/key-link.tsx'
 import { remedyOf, type Alike } from './rejection-words.ts'
 
 /** `names`: the names of keys, by id. */
@@ -38,9 +39,7 @@ export function rejectionColumns(names: ReadonlyMap<string, string>): readonly C
     {
       title: 'Key',
       cell: ({ latest: { keyId } }) => (
-        <a href={addressOf('/keys')}>
-          <Isolated>{names.get(keyId) ?? keyId}</Isolated>
-        </a>
+        <KeyLink of={{ id: keyId, name: names.get(keyId) ?? keyId }} />
       ),
     },
     { title: 'What was sent', isProse: true, cell: ({ latest }) => <Body text={latest.body} /> },

@@ -56,7 +56,7 @@ test.each<[sentence: string, entry: Entry]>([
 test('what an entry is about is a link where the console has a page for it', () => {
   const pathOf = (subject: Entry['subject']) => sentenceOf(entry('x', subject), NAMES).subject?.path
   expect(pathOf(DEVICE)).toBe('/devices/van%2F1')
-  expect(pathOf(KEY)).toBe('/keys')
+  expect(pathOf(KEY)).toBe('/keys/key-1')
   expect(pathOf({ kind: 'account', id: 'a' })).toBeUndefined()
 })
 

@@ -1,0 +1,12 @@
+import { addressOf } from '../../core/address.ts'
+import { Isolated } from '../../ui/isolated.tsx'
+import { keyPath } from '../../ui/router.ts'
+
+/** The name of a key, which leads to its page. */
+export function KeyLink({ of: { id, name } }: { of: { id: string; name: string } }) {
+  return (
+    <a href={addressOf(keyPath(id))}>
+      <Isolated>{name}</Isolated>
+    </a>
+  )
+}
