@@ -20,12 +20,16 @@ import { StatusShape } from '../../ui/status-shape.tsx'
 import { date } from '../../core/times.ts'
 import { useLoad } from '../../ui/use-load.ts'
 import { DayPicker } from './day-picker.tsx'
+import { DeviceKey, useKeyOf } from './device-key.tsx'
 import { LabelButton } from './label-button.tsx'
 import { LastPosition } from './last-position.tsx'
 import { RecentRejections } from './recent-rejections.tsx'
 import { SettingsMenu } from './settings-menu.tsx'
 import { TrackView } from './track-view.tsx'
 import { addressOf } from '../../core/address.ts'
+
+/** Settings and key may change elsewhere. */
+const EVERY_MS = 30_000
 
 /** One device: its position, its tracks, its settings. */
 export function DevicePage({ deviceId }: { deviceId: string }) {
@@ -34,7 +38,9 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
   const { data, failure, reload } = useLoad(
     (signal) => api.get('/devices/{deviceId}', { path: { deviceId }, signal }),
     [deviceId],
+    { everyMs: EVERY_MS },
   )
+  const key = useKeyOf(data)
   useEffect(
     () =>
       onStreamEvent((name, told) => {
@@ -87,6 +93,7 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
       </header>
       <TrackView {...{ deviceId, span, today, zone, status }}>
         <LastPosition position={live?.position ?? data.lastPosition} zone={zone} />
+        <DeviceKey device={data} of={key} onChange={reload} />
         <RecentRejections deviceId={deviceId} />
       </TrackView>
     </div>

@@ -1,6 +1,6 @@
 import { Settings } from 'lucide'
-import { api, serverNow } from '../../api/client.ts'
-import { ApiFailure, faultAt } from '../../core/failure.ts'
+import { api } from '../../api/client.ts'
+import { faultAt } from '../../core/failure.ts'
 import type { ApiDevice } from '../../core/live-device.ts'
 import { markChanged } from '../../live/announce-changes.ts'
 import { fleet } from '../../live/live.ts'
@@ -15,13 +15,14 @@ import { Menu } from '../../ui/menu.tsx'
 import { go } from '../../ui/router.ts'
 import { FailedLine } from '../../ui/states.tsx'
 import { useAction } from '../../ui/use-action.ts'
+import { changeDevice } from './change-device.ts'
 
 /** The settings of a device, and what operators with the right to it may change. */
 export function SettingsMenu({ device, onChange }: { device: ApiDevice; onChange: () => void }) {
   const { dialog, open } = useDialog(onChange)
   const { name, expectedIntervalSeconds, disabled } = device
   const toggle = useAction(async () => {
-    await change(device, { disabled: !disabled })
+    await changeDevice(device, { disabled: !disabled })
     toast(disabled ? 'The device may report again' : 'Its reports are refused from now on')
     onChange()
   })
@@ -91,7 +92,7 @@ function EditDevice({ device, ...props }: OfDevice) {
       title="Edit the device"
       button="Save"
       submit={({ name = '', expectedIntervalSeconds: every = '' }) =>
-        change(device, {
+        changeDevice(device, {
           name: name.trim() === '' ? null : name.trim(),
           expectedIntervalSeconds: every === '' ? null : Number(every),
         })
@@ -145,24 +146,4 @@ function EraseDevice({ device: { deviceId }, onClose }: OfDevice) {
       />
     </FormDialog>
   )
-}
-
-type Change = {
-  readonly name?: string | null
-  readonly disabled?: boolean
-  readonly expectedIntervalSeconds?: number | null
-}
-
-/** Changes settings, in the fleet too: the stream sends them only with the next report. */
-async function change(device: ApiDevice, body: Change): Promise<void> {
-  const { deviceId } = device
-  const changed = await api.patch('/devices/{deviceId}', { path: { deviceId }, body })
-  if (changed.lastPosition === undefined) {
-    throw new ApiFailure('it has not reported for as long as records are kept', {
-      status: 404,
-      error: 'NOT_FOUND',
-    })
-  }
-  fleet.status({ ...device, ...changed }, serverNow())
-  markChanged()
 }

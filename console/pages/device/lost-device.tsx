@@ -1,0 +1,89 @@
+import { api } from '../../api/client.ts'
+import type { ApiDevice } from '../../core/live-device.ts'
+import { Dialog } from '../../ui/dialog.tsx'
+import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
+import { Loaded } from '../../ui/loaded.tsx'
+import { useLoad } from '../../ui/use-load.ts'
+import { DevicesOfKey } from '../keys/key-devices.tsx'
+import { KeyLink } from '../keys/key-link.tsx'
+import type { Key } from '../keys/key-words.ts'
+import { changeDevice } from './change-device.ts'
+
+type Props = DialogProps & { readonly device: ApiDevice; readonly usedKey: Key | null }
+
+/**
+ * Takes the right to report from a lost device: its key is revoked if no other device reports with
+ * it, else the device is disabled.
+ */
+export function LostDevice({ device, usedKey: key, ...props }: Props) {
+  const title = 'I lost this device'
+  const others = useLoad(
+    async (signal) => {
+      if (key === null) return false
+      const { items } = await api.get('/devices', { query: { keyId: key.id, limit: 2 }, signal })
+      return items.some(({ deviceId }) => deviceId !== device.deviceId)
+    },
+    [key?.id],
+  )
+  if (others.data === undefined) {
+    return (
+      <Dialog title={title} onClose={props.onClose}>
+        <Loaded of={others}>{() => null}</Loaded>
+      </Dialog>
+    )
+  }
+  if (key === null || key.status === 'revoked' || others.data) {
+    return (
+      <FormDialog
+        {...props}
+        title={title}
+        button="Disable the device"
+        danger
+        submit={() => changeDevice(device, { disabled: true })}
+        done="The device is disabled. Its reports are refused within 5 s."
+      >
+        <WhyDisable of={key} />
+      </FormDialog>
+    )
+  }
+  return (
+    <FormDialog
+      {...props}
+      title={title}
+      button="Revoke its key for good"
+      danger
+      submit={() => api.post('/keys/{id}/revoke', { path: { id: key.id } })}
+      done="The key is revoked. It is refused everywhere within 5 s."
+    >
+      <p>
+        No other device reports with its key <KeyLink of={key} />. Once the key is revoked, nobody
+        can report with it or read anything. What the device has reported stays.
+      </p>
+    </FormDialog>
+  )
+}
+
+function WhyDisable({ of: key }: { of: Key | null }) {
+  if (key === null) {
+    return <p>Its key is not known. Reports of a disabled device are refused, whatever its key.</p>
+  }
+  if (key.status === 'revoked') {
+    return (
+      <p>
+        Its key <KeyLink of={key} /> is revoked already. Reports of a disabled device are refused
+        with any other key, too.
+      </p>
+    )
+  }
+  return (
+    <>
+      <p>
+        Other devices report with its key <KeyLink of={key} />, too: revoking the key would silence
+        them. Reports of a disabled device are refused, those of the others are not.
+      </p>
+      <p>The lost device still holds the key. Give the others new ones, then revoke it.</p>
+      <h3>Devices that report with it</h3>
+      <DevicesOfKey keyId={key.id} />
+    </>
+  )
+}
