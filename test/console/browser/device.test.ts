@@ -5,6 +5,10 @@ import { consoleSuite, deviceRow } from './console-harness.ts'
 
 const HOUR = 3_600_000
 const at = (ago: number) => new Date(Date.now() - ago).toISOString()
+/** A day that is over, so that a test may run across midnight. */
+const YESTERDAY = at(24 * HOUR).slice(0, 10)
+const atNoon = (secondsLater: number) =>
+  new Date(Date.parse(`${YESTERDAY}T12:00:00Z`) + secondsLater * 1_000).toISOString()
 
 describeConsole('the page of a device', () => {
   const suite = consoleSuite()
@@ -133,12 +137,12 @@ describeConsole('the page of a device', () => {
       deviceId: 'van-4',
       latitude: 48 + index / 1_000,
       longitude: 16,
-      timestamp: at(60_000 - index * 1_000),
+      timestamp: atNoon(index),
       speed: index,
       altitude: 100 + index,
     }))
     await suite.report(...reports)
-    const page = await suite.signedIn('/devices/van-4')
+    const page = await suite.signedIn(`/devices/van-4?day=${YESTERDAY}`, { timezoneId: 'UTC' })
     const cursor = page.getByRole('slider', { name: 'Time' })
     await cursor.waitFor()
     await cursor.press('Home')
@@ -161,11 +165,10 @@ describeConsole('the page of a device', () => {
     const day = (ago: number, latitude: number, longitude: number) =>
       Array.from({ length: 20 }, (_, index) => ({
         ...{ deviceId: 'van-7', latitude: latitude + index / 1_000, longitude },
-        timestamp: at(ago * 24 * HOUR - index * 1_000),
+        timestamp: atNoon(index - (ago - 1) * 24 * 3_600),
       }))
     await suite.report(...day(2, -33, 151), ...day(1, 48, 16))
-    const yesterday = at(24 * HOUR).slice(0, 10)
-    const page = await suite.signedIn(`/devices/van-7?day=${yesterday}`, { timezoneId: 'UTC' })
+    const page = await suite.signedIn(`/devices/van-7?day=${YESTERDAY}`, { timezoneId: 'UTC' })
     const drawn = () =>
       eventually(() =>
         page.evaluate<boolean>(`(() => {
@@ -178,7 +181,7 @@ describeConsole('the page of a device', () => {
     await drawn()
     await page.evaluate(`document.querySelector('.track-map').dataset.seen = 'yes'`)
     await page.getByRole('button', { name: 'The day before' }).click()
-    await page.waitForURL((url) => url.searchParams.get('day') !== yesterday)
+    await page.waitForURL((url) => url.searchParams.get('day') !== YESTERDAY)
     await page.getByRole('slider', { name: 'Time' }).waitFor()
     await drawn()
     expect(await page.locator('.track-map').getAttribute('data-seen')).toBe('yes')
@@ -186,15 +189,17 @@ describeConsole('the page of a device', () => {
 
   test('attributes are told with names and units on card, page and table, and plotted', async () => {
     const attributes = { ignition: true, temperature: 21.5, doorOpen: '<b>left</b>' }
+    // Of reports without a time that are received together, any may be the last.
     await suite.report(
-      { deviceId: 'van-8', latitude: 48.2, longitude: 16.4, attributes },
-      { deviceId: 'van-8', latitude: 48.21, longitude: 16.4, attributes: { temperature: 22 } },
-      { deviceId: 'van-8', latitude: 48.22, longitude: 16.4, attributes },
+      ...[attributes, { temperature: 22 }, attributes].map((told, index) => ({
+        ...{ deviceId: 'van-8', latitude: 48.2 + index / 100, longitude: 16.4 },
+        ...{ timestamp: atNoon(index), attributes: told },
+      })),
     )
-    const page = await suite.signedIn('/?device=van-8')
+    const page = await suite.signedIn('/?device=van-8', { timezoneId: 'UTC' })
     const card = page.getByRole('region', { name: 'Selected device' })
     await card.getByText('21.5 °C').waitFor()
-    await page.goto(`${suite.url}/devices/van-8`)
+    await page.goto(`${suite.url}/devices/van-8?day=${YESTERDAY}`)
     const last = page.getByRole('region', { name: 'Last position' })
     for (const text of ['Ignition', 'yes', 'Temperature', '21.5 °C', 'doorOpen', '<b>left</b>']) {
       await last.getByText(text, { exact: true }).waitFor()
