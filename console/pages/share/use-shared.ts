@@ -13,8 +13,12 @@ export type SharedState = {
 
 const RETRY_MS = 5_000
 const LONGEST_MS = 30_000
-/** A report may be in the stream before the share is read, and be stored only after that. */
 const READ_AGAIN_MS = 60_000
+/**
+ * A report from just before the stream was opened may be stored only after the share is first read.
+ * The service gives the same answer for two seconds.
+ */
+const STORED_BY_MS = 3_000
 
 /** The content of a share, live: stream first, then the list, again after each lost connection. */
 export function useShared(token: string): SharedState {
@@ -27,7 +31,7 @@ export function useShared(token: string): SharedState {
     /** The newest position of each device since the stream was opened: the list may be older. */
     const told = new Map<string, SharedDevice>()
 
-    function read(): void {
+    function read(againMs: number): void {
       clearTimeout(timer)
       reading.abort()
       reading = new AbortController()
@@ -40,14 +44,15 @@ export function useShared(token: string): SharedState {
             shared: [...told.values()].reduce(withPosition, shared),
             isLive,
           }))
-          timer = setTimeout(read, READ_AGAIN_MS)
+          timer = setTimeout(read, againMs, READ_AGAIN_MS)
         },
         (thrown: unknown) => {
           if (signal.aborted) return
           const failure = toFailure(thrown)
           setState((before) => ({ ...before, failure }))
           if (FINAL.includes(failure.status)) return
-          timer = setTimeout(read, Math.max(RETRY_MS, (failure.retryAt ?? 0) - Date.now()))
+          const retryMs = Math.max(RETRY_MS, (failure.retryAt ?? 0) - Date.now())
+          timer = setTimeout(read, retryMs, againMs)
         },
       )
     }
@@ -57,7 +62,7 @@ export function useShared(token: string): SharedState {
       headers,
       onOpen() {
         setState((before) => ({ ...before, isLive: true }))
-        read()
+        read(STORED_BY_MS)
       },
       onEvents(events) {
         const positions = events
@@ -77,7 +82,7 @@ export function useShared(token: string): SharedState {
         told.clear()
         setState((before) => ({ ...before, isLive: false }))
         // Either the share has ended, or only its stream was refused.
-        read()
+        read(READ_AGAIN_MS)
       },
       onUnauthorized: () => Promise.resolve(false),
       final: FINAL,

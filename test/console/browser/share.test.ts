@@ -12,6 +12,8 @@ describeConsole('sharing', () => {
       { deviceId: 'secret-id', latitude: 48.2, longitude: 16.4 },
       { deviceId: 'soon-gone', latitude: 48.2, longitude: 16.4 },
     )
+    await stored('secret-id')
+    await stored('soon-gone')
     const page = await suite.signedIn('/shares')
     await page.getByRole('button', { name: 'New link' }).click()
     const name = 'Delivery <img src=x onerror=alert(1)>'
@@ -57,6 +59,7 @@ describeConsole('sharing', () => {
 
   test('a device leads to a link of its own, and the link ends while it is looked at', async () => {
     await suite.report({ deviceId: 'van', latitude: 48.2, longitude: 16.4 })
+    await stored('van')
     const page = await suite.signedIn('/?device=van')
     const card = page.getByRole('region', { name: 'Selected device' })
     await card.getByRole('link', { name: 'Share' }).click()
@@ -68,19 +71,26 @@ describeConsole('sharing', () => {
     const { token } = await suite.made('/shares', {
       name: 'For a moment',
       deviceIds: ['van'],
-      expiresAt: new Date(Date.now() + 12_000).toISOString(),
+      expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
       trailMinutes: 0,
     })
     const guest = await (await suite.open()).newPage()
     await guest.goto(`${suite.url}/share#${token}`)
     await guest.getByRole('heading', { name: 'For a moment' }).waitFor()
     await guest.getByRole('button', { name: 'Zoom in' }).click()
+    await guest.clock.setSystemTime(Date.now() + 3_600_000)
     await guest.getByRole('heading', { name: 'This link shows nothing' }).waitFor()
     expect(await guest.getByText('Device 1').count()).toBe(0)
   })
 
+  /** A device can be shared once a report of it is stored, which is after its 200. */
+  async function stored(deviceId: string): Promise<void> {
+    await eventually(async () => (await suite.call('GET', `/devices/${deviceId}`)).status === 200)
+  }
+
   async function sharedPage(deviceId: string): Promise<{ page: Page; link: string }> {
     await suite.report({ deviceId, latitude: 48.2, longitude: 16.4 })
+    await stored(deviceId)
     const { token } = await suite.made('/shares', {
       deviceIds: [deviceId],
       name: 'Delivery',
@@ -151,6 +161,22 @@ describeConsole('sharing', () => {
     const time = firstDevice(page).locator('..').getByRole('time')
     await time.waitFor()
     expect(await time.getAttribute('datetime')).toBe(timestamp)
+  })
+
+  test('a report that is stored only after a link was first read is shown soon', async () => {
+    const { page, link } = await sharedPage('stored-late')
+    await page.route(
+      '**/api/v1/shared',
+      async (route) => {
+        const response = await route.fetch()
+        const body = (await response.json()) as { data: object }
+        await route.fulfill({ response, json: { ...body, data: { ...body.data, items: [] } } })
+      },
+      { times: 1 },
+    )
+    await page.goto(link)
+    await page.getByText('No position yet').waitFor()
+    await firstDevice(page).waitFor({ timeout: 40_000 })
   })
 
   test('a device that falls silent does not stay online on the map of a link', async () => {
