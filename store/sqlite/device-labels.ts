@@ -21,7 +21,7 @@ export function hasLabels(labels: readonly string[]): { sql: string; values: rea
 }
 
 /** One scan of the index of labelled devices. */
-export const LABELS_OF_DEVICES = `SELECT labels, count(*) AS devices
+const LABELS_OF_DEVICES = `SELECT labels, count(*) AS devices
   FROM json_each(?2) AS listed CROSS JOIN device_settings
   WHERE account_id = ?1 AND labels IS NOT NULL
     AND device_id BETWEEN listed.value ->> 0 AND listed.value ->> 1

@@ -33,7 +33,7 @@ type Row = {
 }
 
 /** CROSS: looks up each device, however many others there are. */
-export const SETTINGS_OF_DEVICES = `SELECT device_settings.* FROM json_each(?2)
+const SETTINGS_OF_DEVICES = `SELECT device_settings.* FROM json_each(?2)
   CROSS JOIN device_settings ON account_id = ?1 AND device_id = value`
 
 export function sqliteDeviceSettings(database: Database): SettingsOfDevices {

@@ -69,7 +69,7 @@ const CHANGING = [
 ]
 
 /** Records find their device through its status, so a record that was projected late keeps the status. */
-export const REMOVE_SILENT = `DELETE FROM device_statuses
+const REMOVE_SILENT = `DELETE FROM device_statuses
   WHERE account_id = ? AND device_id = ? AND last_received_at < ?
     AND NOT EXISTS (SELECT 1 FROM records WHERE device = number)`
 

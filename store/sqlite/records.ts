@@ -72,29 +72,29 @@ const DESCENDING = `FROM records
   ORDER BY timestamp DESC, record_id DESC LIMIT ?`
 
 /** The statements that read a page. */
-export const PAGE = {
+const PAGE = {
   asc: `SELECT * ${ASCENDING}`,
   desc: `SELECT * ${DESCENDING}`,
   track: `SELECT ${STEP_COLUMNS} ${ASCENDING}`,
 }
 
-export const TRACK_POINT = `SELECT ${TRACK_COLUMNS} FROM records
+const TRACK_POINT = `SELECT ${TRACK_COLUMNS} FROM records
   WHERE +${DEVICE} AND record_id = ?`
 
-export const COUNT = `SELECT count(*) AS count FROM records
+const COUNT = `SELECT count(*) AS count FROM records
   WHERE ${DEVICE} AND timestamp >= ? AND timestamp < ?`
 
-export const FIND = `SELECT account_id, device_id, records.*
+const FIND = `SELECT account_id, device_id, records.*
   FROM records CROSS JOIN device_statuses ON number = device
   WHERE records.record_id = ?2 AND account = (SELECT number FROM account_numbers WHERE account_id = ?1)`
 
-export const REMOVE_SOME = `DELETE FROM records WHERE rowid IN
+const REMOVE_SOME = `DELETE FROM records WHERE rowid IN
   (SELECT rowid FROM records WHERE received_at < ? ORDER BY received_at LIMIT ${REMOVED_AT_ONCE})`
 
 const ERASED = `device = ?1
   AND ((log_partition = ?2 AND log_offset < ?3) OR (log_partition <> ?2 AND received_at <= ?4))`
 
-export const REMOVE_ERASED = `DELETE FROM records WHERE rowid IN
+const REMOVE_ERASED = `DELETE FROM records WHERE rowid IN
   (SELECT rowid FROM records WHERE ${ERASED} LIMIT ${REMOVED_AT_ONCE})`
 
 const READ_AT_ONCE = 1_000
@@ -102,7 +102,7 @@ const READ_AT_ONCE = 1_000
 const AS_ARRAYS = { asArrays: true }
 
 /** The next records of an account: of a device from a place on, and of the devices after it. */
-export const NEXT = {
+const NEXT = {
   ofDevice: `SELECT * FROM records WHERE ${DEVICE} AND (timestamp, record_id) > (?, ?)
     ORDER BY timestamp, record_id LIMIT ${READ_AT_ONCE}`,
   upTo: nextDevices('device_id <= ?'),

@@ -8,16 +8,22 @@ import { operatorsContract } from '../../contracts/store-operators.ts'
 import { rejectionsContract } from '../../contracts/store-rejections.ts'
 import { sharesContract } from '../../contracts/store-shares.ts'
 import { storeSuite } from '../../contracts/store-suite.ts'
+import { statementsStayFast } from '../../runtime/sqlite/statements-stay-fast.ts'
 import { openTemporaryStore } from '../sqlite/open-sqlite-store.ts'
+import { SLOW_STATEMENTS } from '../sqlite/slow-statements.ts'
 
-describe('the back office on the documents of SQLite', () => {
-  const suite = storeSuite(openTemporaryStore)
-  keysContract(suite)
-  keyRotationContract(suite)
-  operatorsContract(suite)
-  operatorChangesContract(suite)
-  sharesContract(suite)
-  auditContract(suite)
-  rejectionsContract(suite)
-  instancesContract(suite)
-})
+statementsStayFast(backOfficeContract, SLOW_STATEMENTS)
+
+function backOfficeContract(): void {
+  describe('the back office on the documents of SQLite', () => {
+    const suite = storeSuite(openTemporaryStore)
+    keysContract(suite)
+    keyRotationContract(suite)
+    operatorsContract(suite)
+    operatorChangesContract(suite)
+    sharesContract(suite)
+    auditContract(suite)
+    rejectionsContract(suite)
+    instancesContract(suite)
+  })
+}

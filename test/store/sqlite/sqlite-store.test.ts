@@ -12,10 +12,12 @@ import { storeContract } from '../../contracts/store-contract.ts'
 // Builds the code that the processes below run.
 import '../../programs.ts'
 import { directoryForEachTest } from '../../directory-for-each-test.ts'
+import { statementsStayFast } from '../../runtime/sqlite/statements-stay-fast.ts'
 import { positionReported } from '../../samples.ts'
 import { openTemporaryStore } from './open-sqlite-store.ts'
+import { SLOW_STATEMENTS } from './slow-statements.ts'
 
-storeContract('SQLite', openTemporaryStore)
+statementsStayFast(() => storeContract('SQLite', openTemporaryStore), SLOW_STATEMENTS)
 
 const directory = directoryForEachTest()
 

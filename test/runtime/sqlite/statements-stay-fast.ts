@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { Database } from '../../../runtime/sqlite/database.ts'
+
+/** The steps of each statement's plan, such as "SEARCH records USING INDEX …". */
+type Plans = ReadonlyMap<string, readonly string[]>
+
+/** Tables of a statement itself: a list among its values, and a page that it has cut off already. */
+const ITS_OWN = ['json_each', 'listed', 'page']
+
+/** A column, or several as one, compared with a value; not those with a `+`, which no index is to serve. */
+const COMPARISON =
+  /(?<![+.\w"])(\w+|"[\w.]+"|\([\w", ]+\)) (<=|>=|=|<|>|BETWEEN) \(?(?=\w*\(?\?|listed|value)/g
+
+/**
+ * Explains every statement that `contract` prepares, and adds a test that none gets slower with the
+ * size of a table: by a scan, a comparison of each row or a sort.
+ * @param allowed slowness of any statement, or of a whole one, and why it does no harm.
+ */
+export function statementsStayFast(
+  contract: () => void,
+  allowed: Readonly<Record<string, string>>,
+): void {
+  const plans = plansOfStatements()
+  contract()
+
+  test('no statement reads or sorts more rows than it needs', () => {
+    expect(plans.size).toBeGreaterThan(20)
+    const slow = [...plans].flatMap(([sql, steps]) =>
+      [...scans(steps), ...comparisonsOfEachRow(sql, steps), ...sorts(sql, steps)]
+        .filter((slowness) => !(slowness in allowed))
+        .map((slowness) => `${slowness}: ${sql.replace(/\s+/g, ' ')}`),
+    )
+    expect(slow.filter((statement) => !(statement in allowed))).toEqual([])
+  })
+}
+
+function plansOfStatements(): Plans {
+  const plans = new Map<string, readonly string[]>()
+  const prepared = new WeakMap<Database, Set<string>>()
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- both are called on their database
+  const { prepare, close } = Database.prototype
+
+  beforeAll(() => {
+    jest.spyOn(Database.prototype, 'prepare').mockImplementation(function (
+      this: Database,
+      sql,
+      options,
+    ) {
+      prepared.set(this, (prepared.get(this) ?? new Set()).add(sql))
+      return prepare.call(this, sql, options)
+    })
+    // Only now has the database all the tables that its statements name.
+    jest.spyOn(Database.prototype, 'close').mockImplementation(function (this: Database) {
+      for (const sql of prepared.get(this) ?? []) {
+        if (plans.has(sql)) continue
+        const explain = prepare.call(this, `EXPLAIN QUERY PLAN ${sql}`)
+        plans.set(sql, explain.all().map(detailOf))
+      }
+      prepared.delete(this)
+      close.call(this)
+    })
+  })
+  afterAll(() => {
+    jest.restoreAllMocks()
+  })
+  return plans
+}
+
+function detailOf(step: unknown): string {
+  return (step as { readonly detail: string }).detail
+}
+
+/** A walk along an index, up to a limit, is not a scan. */
+function scans(steps: readonly string[]): string[] {
+  const tables = steps.flatMap((step) => /^SCAN (\S+)(?! USING INDEX)(?: |$)/.exec(step)?.[1] ?? [])
+  return tables.filter((table) => !ITS_OWN.includes(table)).map((table) => `scans ${table}`)
+}
+
+/** A comparison that does not narrow the search of an index. */
+function comparisonsOfEachRow(sql: string, steps: readonly string[]): string[] {
+  const [, ...conditions] = sql.split(/\b(?:WHERE|ON)\b/)
+  const plan = steps.join()
+  return [...conditions.join().matchAll(COMPARISON)].flatMap(([, term = '', sign = '']) => {
+    const column = term.replace(/["\s]/g, '').replace(/^\((\w+)\)$/, '$1')
+    const narrowing = sign === 'BETWEEN' ? '>' : (sign[0] ?? '')
+    const isNarrowed = [column, 'rowid'].some((name) => plan.includes(`${name}${narrowing}`))
+    return isNarrowed ? [] : [`compares ${column}`]
+  })
+}
+
+/** The devices of a list and those of a key are looked up first. */
+function sorts(sql: string, steps: readonly string[]): string[] {
+  if (/AS listed|last_key_id = \?/.test(sql)) return []
+  const isSorted = steps.some((step) => step === 'USE TEMP B-TREE FOR ORDER BY')
+  return isSorted ? ['sorts'] : []
+}
