@@ -192,14 +192,14 @@ describeConsole('the page of a device', () => {
     // Of reports without a time that are received together, any may be the last.
     await suite.report(
       ...[attributes, { temperature: 22 }, attributes].map((told, index) => ({
-        ...{ deviceId: 'van-8', latitude: 48.2 + index / 100, longitude: 16.4 },
+        ...{ deviceId: 'van-10', latitude: 48.2 + index / 100, longitude: 16.4 },
         ...{ timestamp: atNoon(index), attributes: told },
       })),
     )
-    const page = await suite.signedIn('/?device=van-8', { timezoneId: 'UTC' })
+    const page = await suite.signedIn('/?device=van-10', { timezoneId: 'UTC' })
     const card = page.getByRole('region', { name: 'Selected device' })
     await card.getByText('21.5 °C').waitFor()
-    await page.goto(`${suite.url}/devices/van-8?day=${YESTERDAY}`)
+    await page.goto(`${suite.url}/devices/van-10?day=${YESTERDAY}`)
     const last = page.getByRole('region', { name: 'Last position' })
     for (const text of ['Ignition', 'yes', 'Temperature', '21.5 °C', 'doorOpen', '<b>left</b>']) {
       await last.getByText(text, { exact: true }).waitFor()
