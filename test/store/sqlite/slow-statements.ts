@@ -20,5 +20,4 @@ export const SLOW_STATEMENTS = {
   'compares newest': 'one row',
   'compares latitude': 'no index holds places: a page goes through the devices of an account',
   'compares longitude': 'the same',
-  'compares last_key_id': 'a short list of devices is looked up first',
 }
