@@ -30,8 +30,8 @@ export function clusterRadius(count: number): number {
 }
 
 /**
- * Groups devices by nearness, so that no cluster covers another one's number. Moving the map
- * regroups nothing, and zooming regroups only at whole zoom levels.
+ * Groups devices by nearness, also across 180°, so that no cluster covers another one's number.
+ * Moving the map regroups nothing, and zooming regroups only at whole zoom levels.
  *
  * @param alone is never grouped.
  */
@@ -42,54 +42,62 @@ export function clusters<D extends Point>(
   const level = Math.max(0, Math.floor(zoom + 1e-6))
   const room = level >= CLOSE_ZOOM ? CLOSE_ROOM : ROOM
   const world = TILE_PIXELS * 2 ** level
-  const marks = nearMarks(2 * MOST_RADIUS + GAP)
-  const byMark: (Cluster<D> | undefined)[] = []
+  const together = spots(devices, alone, world / room)
+  // Each union of two is one more mark.
+  const marks = nearMarks({ most: 2 * together.size, around: world, cell: 2 * room })
+  const byMark: (Group<D> | undefined)[] = []
 
-  function add(cluster: Cluster<D>): void {
-    const { length } = cluster.devices
+  function add(group: Group<D>): void {
+    const { length } = group.devices
     const radius = length === 1 ? room : clusterRadius(length) + GAP / 2
-    byMark[marks.add(cluster.x * world, cluster.y * world, radius)] = cluster
+    byMark[marks.add(group.x * world, group.y * world, radius)] = group
   }
 
-  for (const spot of spots(devices, alone, world / room)) add(spot)
+  for (const spot of together.values()) add(spot)
   // A cluster that has grown may overlap others, so it is looked at again, at the end.
   for (let mark = 0; mark < byMark.length; mark += 1) {
-    const cluster = byMark[mark]
-    const near = cluster && marks.overlapping(mark)
+    const group = byMark[mark]
+    const near = group && marks.overlapping(mark)
     const other = near === undefined ? undefined : byMark[near]
-    if (cluster === undefined || near === undefined || other === undefined) continue
+    if (group === undefined || near === undefined || other === undefined) continue
     for (const one of [mark, near]) {
       marks.remove(one)
       byMark[one] = undefined
     }
-    add(joined(cluster, other))
+    const [more, fewer] =
+      group.devices.length < other.devices.length ? [other, group] : [group, other]
+    join(more, fewer)
+    add(more)
   }
-  const found = byMark.filter((cluster) => cluster !== undefined)
+  const found: Cluster<D>[] = byMark.filter((group) => group !== undefined)
   // Last, so that it is painted above the other clusters.
   if (alone !== undefined) found.push({ x: alone.x, y: alone.y, devices: [alone] })
   return found
 }
 
+type Group<D> = { x: number; y: number; readonly devices: D[] }
+
 /** Devices in one small square of the world are one cluster anyway, and are found quickly. */
 function spots<D extends Point>(devices: Iterable<D>, alone: D | undefined, across: number) {
-  const squares = new Map<number, { x: number; y: number; devices: D[] }>()
+  const squares = new Map<number, Group<D>>()
   for (const device of devices) {
     if (device === alone) continue
-    const square = Math.floor(device.y * across) * Math.ceil(across) + Math.floor(device.x * across)
+    const { x, y } = device
+    // 180° east is 180° west.
+    const column = Math.floor((x - Math.floor(x)) * across)
+    const square = Math.floor(y * across) * Math.ceil(across) + column
     const there = squares.get(square)
-    if (there === undefined) squares.set(square, { x: device.x, y: device.y, devices: [device] })
-    else {
-      there.devices.push(device)
-      there.x += (device.x - there.x) / there.devices.length
-      there.y += (device.y - there.y) / there.devices.length
-    }
+    if (there === undefined) squares.set(square, { x, y, devices: [device] })
+    else join(there, { x, y, devices: [device] })
   }
-  return squares.values()
+  return squares
 }
 
-function joined<D>(one: Cluster<D>, other: Cluster<D>): Cluster<D> {
-  const devices = [...one.devices, ...other.devices]
-  const share = other.devices.length / devices.length
-  const { x, y } = one
-  return { x: x + (other.x - x) * share, y: y + (other.y - y) * share, devices }
+/** Adds the devices of another group, which may be nearer the other way round the world. */
+function join<D>(group: Group<D>, { x, y, devices }: Group<D>): void {
+  for (const device of devices) group.devices.push(device)
+  const share = devices.length / group.devices.length
+  const east = x - group.x
+  group.x += (east - Math.round(east)) * share
+  group.y += (y - group.y) * share
 }

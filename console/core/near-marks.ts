@@ -1,53 +1,79 @@
-/** Marks of a plane by number, found by nearness. */
-export type NearMarks = ReturnType<typeof nearMarks>
-
 /** Cells that share a list are only looked through in vain. */
 const LISTS = 2 ** 15
+const END = -1
 
-/** @param reach is the furthest at which `nearest` finds a mark. */
-export function nearMarks(reach: number) {
-  const lists: (number[] | undefined)[] = Array.from({ length: LISTS })
-  const xs: number[] = []
-  const ys: number[] = []
-  const radii: number[] = []
+/**
+ * Marks around a cylinder by number, found by nearness.
+ *
+ * @param most how many marks are ever added.
+ * @param around the length of the way around, after which `x` begins anew.
+ * @param cell twice the radius of most marks: wider cells hold more marks to look at in vain.
+ */
+export function nearMarks({ most, around, cell }: { most: number; around: number; cell: number }) {
+  const columns = Math.max(1, Math.floor(around / cell))
+  const width = around / columns
+  const xs = new Float64Array(most)
+  const ys = new Float64Array(most)
+  const radii = new Float64Array(most)
+  /** The first mark of each list, and after each mark the next one. */
+  const firsts = new Int32Array(LISTS).fill(END)
+  const nexts = new Int32Array(most)
+  let count = 0
+  let largest = 0
 
   const listOf = (column: number, row: number) =>
     (Math.imul(column, 73_856_093) ^ Math.imul(row, 19_349_663)) & (LISTS - 1)
+  const listAt = (mark: number) => {
+    // Rounding may lead to the column after the last one.
+    const column = Math.min(columns - 1, Math.floor((xs[mark] ?? 0) / width))
+    return listOf(column, Math.floor((ys[mark] ?? 0) / cell))
+  }
 
   return {
     /** Returns the mark's number: how many were added before it. */
     add(x: number, y: number, radius: number): number {
-      const mark = xs.push(x) - 1
-      ys.push(y)
-      radii.push(radius)
-      const list = listOf(Math.floor(x / reach), Math.floor(y / reach))
-      const there = lists[list]
-      if (there === undefined) lists[list] = [mark]
-      else there.push(mark)
+      const mark = count
+      count += 1
+      xs[mark] = x - around * Math.floor(x / around)
+      ys[mark] = y
+      radii[mark] = radius
+      largest = Math.max(largest, radius)
+      const list = listAt(mark)
+      nexts[mark] = firsts[list] ?? END
+      firsts[list] = mark
       return mark
     },
     remove(mark: number): void {
-      const [x = 0, y = 0] = [xs[mark], ys[mark]]
-      const there = lists[listOf(Math.floor(x / reach), Math.floor(y / reach))] ?? []
-      const last = there.pop()
-      const at = there.indexOf(mark)
-      if (last !== undefined && at >= 0) there[at] = last
+      const list = listAt(mark)
+      const next = nexts[mark] ?? END
+      let before = firsts[list] ?? END
+      if (before === mark) firsts[list] = next
+      else {
+        while (nexts[before] !== mark) before = nexts[before] ?? END
+        nexts[before] = next
+      }
     },
     /** The nearest other mark that overlaps this one. */
     overlapping(mark: number): number | undefined {
       const [x = 0, y = 0, radius = 0] = [xs[mark], ys[mark], radii[mark]]
-      const [column, row] = [Math.floor(x / reach), Math.floor(y / reach)]
+      const reach = radius + largest
+      const first = Math.floor((x - reach) / width)
+      const last = Math.min(Math.floor((x + reach) / width), first + columns - 1)
+      const lowest = Math.floor((y + reach) / cell)
       let nearest: number | undefined
       let least = Infinity
-      for (let down = row - 1; down <= row + 1; down += 1) {
-        for (let across = column - 1; across <= column + 1; across += 1) {
-          for (const other of lists[listOf(across, down)] ?? []) {
-            const [dx, dy] = [(xs[other] ?? 0) - x, (ys[other] ?? 0) - y]
+      for (let row = Math.floor((y - reach) / cell); row <= lowest; row += 1) {
+        for (let step = first; step <= last; step += 1) {
+          const column = step < 0 ? step + columns : step >= columns ? step - columns : step
+          for (let at = firsts[listOf(column, row)] ?? END; at !== END; at = nexts[at] ?? END) {
+            const across = Math.abs((xs[at] ?? 0) - x)
+            const dx = Math.min(across, around - across)
+            const dy = (ys[at] ?? 0) - y
             const square = dx * dx + dy * dy
-            const enough = radius + (radii[other] ?? 0)
-            if (square >= least || square >= enough * enough || other === mark) continue
+            const enough = radius + (radii[at] ?? 0)
+            if (square >= least || square >= enough * enough || at === mark) continue
             least = square
-            nearest = other
+            nearest = at
           }
         }
       }
