@@ -2,6 +2,7 @@ import { CircleCheck, TriangleAlert } from 'lucide'
 import { api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
 import { addressOf } from '../../core/address.ts'
+import { fleet } from '../../live/live.ts'
 import { now } from '../../ui/clock.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
@@ -28,7 +29,9 @@ export function SystemPage() {
       <Loaded of={system}>
         {(data) => (
           <>
-            <Verdict troubles={troublesOf(data, now.value)} />
+            <Verdict
+              troubles={troublesOf(data, { now: now.value, firstSeenAt: fleet.firstSeenAt() })}
+            />
             <dl class="tiles">
               {figuresOf(data, now.value).map(({ title, value, note, path }) => (
                 <div key={title} class="card figure box stack tight">

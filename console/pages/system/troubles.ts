@@ -14,14 +14,20 @@ const LAG_SECONDS = 60
 const FREE_BYTES = 1e9
 const BACKUP_MS = 2 * DAY_MS
 
-/** Everything that is wrong with the service, the worst first. `now`: milliseconds since the epoch. */
-export function troublesOf(system: System, now: number): readonly Trouble[] {
+/** Without any backup, data older than this are worth one; a newcomer is not alarmed before. */
+const NEW_MS = DAY_MS
+
+/** `now`: milliseconds since the epoch; `firstSeenAt`: of the account's oldest device, as ISO text. */
+export type Moment = { readonly now: number; readonly firstSeenAt: string | undefined }
+
+/** Everything that is wrong with the service, the worst first. */
+export function troublesOf(system: System, moment: Moment): readonly Trouble[] {
   const found = [
     withoutIngestApi(system),
     behind(system),
     waiting(system),
     fullDisk(system),
-    oldBackup(system, now),
+    oldBackup(system, moment),
     deadLetters(system),
     differentVersions(system),
     rejections(system),
@@ -67,8 +73,15 @@ function fullDisk({ storage }: System): Trouble | undefined {
   }
 }
 
-function oldBackup({ lastBackupAt }: System, now: number): Trouble | undefined {
-  if (typeof lastBackupAt !== 'string') return undefined
+function oldBackup({ lastBackupAt }: System, { now, firstSeenAt }: Moment): Trouble | undefined {
+  if (lastBackupAt === undefined) return undefined
+  if (lastBackupAt === null) {
+    if (firstSeenAt === undefined || now - Date.parse(firstSeenAt) <= NEW_MS) return undefined
+    return {
+      wrong: 'No backup has been made yet.',
+      todo: 'On the server, npm run backup makes one while the service runs.',
+    }
+  }
   const age = now - Date.parse(lastBackupAt)
   if (age <= BACKUP_MS) return undefined
   return {
