@@ -39,7 +39,9 @@ export function receiveReports({
     const chunks: Buffer[] = []
     try {
       const reports = reportsIn(await readJson(request, { limitBytes, chunks, load }))
-      return { ...admission, reports }
+      // A spread of `admission` would cost an eighth of the CPU time of the whole ingest app.
+      const { grant, allowance, withinMs } = admission
+      return { grant, allowance, withinMs, reports }
     } catch (error) {
       const { grant, allowance } = admission
       tally.failed(error, { reports: 1, key: grant.key, received: { chunks } })
