@@ -11,12 +11,15 @@ import { changeDraft, draft, justNow } from './draft.ts'
 /** Creates the device's key, or takes a pasted one. */
 export function ChooseKey({
   arrivesAs,
+  isKnown,
   hasManyDevices,
   secret,
   onSecret,
 }: {
   /** The id that the device reports with; empty while it has none. */
   arrivesAs: string
+  /** Whether the guide has come: until then a key would be limited to an id that is never sent. */
+  isKnown: boolean
   hasManyDevices: boolean
   secret: string | undefined
   onSecret: (secret: string | undefined) => void
@@ -48,7 +51,7 @@ export function ChooseKey({
   if (!may('keys.edit')) {
     return <p>Admins of your account create keys. Ask one for the secret of a key.</p>
   }
-  const isOfOther = key?.only !== undefined && arrivesAs !== '' && key.only !== only
+  const isOfOther = isKnown && key?.only !== undefined && arrivesAs !== '' && key.only !== only
   return (
     <>
       {key !== undefined && (
@@ -76,7 +79,12 @@ export function ChooseKey({
       )}
       {secret === undefined && (
         <div class="row">
-          <button type="button" class="primary" disabled={create.isRunning} onClick={create.run}>
+          <button
+            type="button"
+            class="primary"
+            disabled={create.isRunning || !isKnown}
+            onClick={create.run}
+          >
             Create a key
           </button>
         </div>

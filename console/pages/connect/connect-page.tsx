@@ -90,7 +90,11 @@ export function ConnectPage() {
         </Field>
       </Step>
       <Step number={3} title="Give it a key">
-        <ChooseKey {...{ arrivesAs, hasManyDevices, secret }} onSecret={setSecret} />
+        <ChooseKey
+          {...{ arrivesAs, hasManyDevices, secret }}
+          isKnown={guide.data !== undefined}
+          onSecret={setSecret}
+        />
       </Step>
       <Step number={4} title="Set it up">
         {failure !== undefined && <FailedLine failure={failure} onRetry={reload} />}

@@ -100,6 +100,23 @@ describeConsole('connecting a device', () => {
     expect(await arrival(page).getByRole('button', { name: 'Yes' }).count()).toBe(0)
   })
 
+  test('a key is made only once its guide says which id the device reports with', async () => {
+    const page = await suite.signedIn()
+    let letCome = () => {}
+    const isHeld = new Promise<void>((resolve) => (letCome = resolve))
+    await page.route('**/owntracks-*.js', async (route) => {
+      await isHeld
+      await route.continue()
+    })
+    await link(page, 'Connect a device').click()
+    await page.getByRole('textbox', { name: 'Device id' }).fill('slow phone')
+    const create = page.getByRole('button', { name: 'Create a key' })
+    expect(await create.isDisabled()).toBe(true)
+    letCome()
+    await create.click()
+    await page.getByText('It may send reports of owntracks/slow phone only').waitFor()
+  })
+
   test('every guide is shown with the address and the key, and what to do when nothing arrives', async () => {
     const page = await connecting('any')
     const key = await secretOf(page)
