@@ -1,8 +1,9 @@
+import { useEffect } from 'preact/hooks'
 import { CircleCheck, TriangleAlert } from 'lucide'
 import { api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
 import { addressOf } from '../../core/address.ts'
-import { fleet } from '../../live/live.ts'
+import { fleet, startLive } from '../../live/live.ts'
 import { now } from '../../ui/clock.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
@@ -23,6 +24,7 @@ const EVERY_MS = 10_000
 
 /** The state of the service, over all its processes. */
 export function SystemPage() {
+  useEffect(startLive, [])
   const system = useLoad((signal) => api.get('/system', { signal }), [], { everyMs: EVERY_MS })
   return (
     <Page title="System" wide>

@@ -49,6 +49,20 @@ describeConsole('the pages of admins', () => {
     await page.getByRole('heading', { name: 'Rejections', level: 1 }).waitFor()
   })
 
+  test('System says that nothing has been backed up once a device is a day old', async () => {
+    const { key } = await suite.made('/keys', { name: 'History', scopes: ['positions:import'] })
+    const timestamp = new Date(Date.now() - 86_400_000 - 1_000).toISOString()
+    const old = { deviceId: 'van-of-yesterday', latitude: 48, longitude: 16, timestamp }
+    const answer = await fetch(`${suite.ingestUrl}/api/v1/gps/import`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ reports: [old] }),
+    })
+    expect(answer.status).toBe(200)
+    const page = await suite.signedIn('/system')
+    await page.getByText('No backup has been made yet.').waitFor()
+  })
+
   test('an operator is made, becomes an admin, and is removed and signed out', async () => {
     const email = 'olga@example.org'
     const page = await suite.signedIn('/operators')
