@@ -1,9 +1,11 @@
 import { sendTogether } from '../../client/send-together.ts'
 import { retrying, type Patience } from '../../client/retry.ts'
 import type { Target } from '../../client/post.ts'
+import type { Refusal } from '../../client/report.ts'
 import type { Outgoing } from './outbox.ts'
 import type { Tally } from './tally.ts'
 
+const SCOPE = 'positions:import'
 const IMPORT = '/api/v1/gps/import'
 /** A service that restarts or is upgraded is back by then. */
 const GIVE_UP_AFTER_MS = 300_000
@@ -31,8 +33,15 @@ export function historySender(
     if (outcomes.size === batch.length) return
     throw new Error(
       end.kind === 'refused'
-        ? `the service refuses the import: ${end.message}`
+        ? `the service refuses the import: ${end.message}${remedyOf(end)}`
         : `the service has not taken anything for too long (${'reason' in end ? end.reason : end.kind})`,
     )
   }
+}
+
+/** A key for reporting is at hand, and does not import. */
+function remedyOf({ error, message }: Refusal): string {
+  return error === 'FORBIDDEN' && message.includes(SCOPE)
+    ? '. Create another key: in the console, Keys → New key, with the permission “Import history”'
+    : ''
 }

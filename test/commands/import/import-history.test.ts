@@ -18,6 +18,8 @@ import {
 const directory = mkdtempSync(join(tmpdir(), 'gps-import-'))
 afterAll(() => rm(directory, { recursive: true }))
 
+const LACKS_SCOPE = 'this API key lacks the scope positions:import'
+
 type Sent = { deviceId: string; latitude: number; timestamp: string }
 const reportsIn = ({ body }: Received) => (JSON.parse(body) as { reports: Sent[] }).reports
 
@@ -145,6 +147,14 @@ skipped, FORBIDDEN: 1
     expect(failure).toContain('refuses the import')
     // One may have been on its way already.
     expect(received.length).toBeLessThanOrEqual(2)
+  })
+
+  test('an import with a key that may not import says how to create one that may', async () => {
+    const { failure } = await run([file('a.ndjson', lines(1))], () => ({
+      status: 403,
+      data: { ...refused(403, 'FORBIDDEN').data, message: LACKS_SCOPE },
+    }))
+    expect(failure).toContain(`${LACKS_SCOPE}. Create another key: in the console, Keys → New key`)
   })
 
   test('an import is given up when nothing answers for five minutes', async () => {
