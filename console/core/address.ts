@@ -19,3 +19,13 @@ export const addresses = addressesBelow(
   (globalThis as { document?: { baseURI: string } }).document?.baseURI ?? 'http://localhost/',
 )
 export const addressOf = addresses.of
+
+/** The path of a device's page. */
+export function devicePath(deviceId: string): string {
+  return `/devices/${encodeURIComponent(deviceId)}`
+}
+
+/** The path of a key's page. */
+export function keyPath(keyId: string): string {
+  return `/keys/${encodeURIComponent(keyId)}`
+}

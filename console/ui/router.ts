@@ -131,16 +131,6 @@ export function mapPath(deviceId: string): string {
   return `/?${query}`
 }
 
-/** The address of a device's page. */
-export function devicePath(deviceId: string): string {
-  return `/devices/${encodeURIComponent(deviceId)}`
-}
-
-/** The address of a key's page. */
-export function keyPath(keyId: string): string {
-  return `/keys/${encodeURIComponent(keyId)}`
-}
-
 /** Follows links of this page in place; links that browsers open elsewhere are left to them. */
 function followLink(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0) return

@@ -1,4 +1,5 @@
 import type { components } from '../../api/schema.ts'
+import { devicePath, keyPath } from '../../core/address.ts'
 import { duration } from '../../core/times.ts'
 
 type Entry = components['schemas']['AuditEntry']
@@ -66,9 +67,9 @@ export function sentenceOf(
 function pathOf({ kind, id }: Entry['subject']): string | undefined {
   switch (kind) {
     case 'device':
-      return `/devices/${encodeURIComponent(id)}`
+      return devicePath(id)
     case 'key':
-      return `/keys/${encodeURIComponent(id)}`
+      return keyPath(id)
     case 'operator':
       return '/operators'
     case 'share':

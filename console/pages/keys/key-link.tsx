@@ -1,6 +1,5 @@
-import { addressOf } from '../../core/address.ts'
+import { addressOf, keyPath } from '../../core/address.ts'
 import { Isolated } from '../../ui/isolated.tsx'
-import { keyPath } from '../../ui/router.ts'
 
 /** The name of a key, which leads to its page. */
 export function KeyLink({ of: { id, name } }: { of: { id: string; name: string } }) {

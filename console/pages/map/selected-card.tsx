@@ -13,14 +13,13 @@ import { shownUnits } from '../../ui/shown.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { connectionText, motionText } from '../../core/device-words.ts'
 import { batteryText, coordinatesText } from '../../core/measures.ts'
-import { devicePath } from '../../ui/router.ts'
 import { shownLength } from '../../ui/shown.ts'
 import { ShareLink } from '../device/share-link.tsx'
 import { StatusShape } from '../../ui/status-shape.tsx'
 import { LabelButton } from '../device/label-button.tsx'
 import { attributeFacts } from '../device/attribute-facts.tsx'
 import { pinned, select, selectedId, togglePinned } from './map-state.ts'
-import { addressOf } from '../../core/address.ts'
+import { addressOf, devicePath } from '../../core/address.ts'
 
 /** The details of the selected device. */
 export function SelectedCard() {

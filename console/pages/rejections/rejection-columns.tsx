@@ -1,4 +1,4 @@
-import { addressOf } from '../../core/address.ts'
+import { addressOf, devicePath } from '../../core/address.ts'
 import { numberText } from '../../core/measures.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { sentence } from '../../core/failure.ts'
@@ -49,7 +49,7 @@ export function rejectionColumns(names: ReadonlyMap<string, string>): readonly C
 function Device({ id }: { id: string | undefined }) {
   if (id === undefined) return <span class="quiet">not known</span>
   return (
-    <a href={addressOf(`/devices/${encodeURIComponent(id)}`)}>
+    <a href={addressOf(devicePath(id))}>
       <Isolated>{id}</Isolated>
     </a>
   )
