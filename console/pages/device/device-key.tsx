@@ -8,16 +8,14 @@ import { KeyLink } from '../keys/key-link.tsx'
 import { STATUS_WORDS, type Key } from '../keys/key-words.ts'
 import { LostDevice } from './lost-device.tsx'
 
-const EVERY_MS = 30_000
-
 /** The key that a device reports with; null if none is known. */
-export function useKeyOf(device: ApiDevice | undefined) {
+export function useKeyOf(device: ApiDevice | undefined, options: { everyMs: number }) {
   const id = device?.lastKeyId
   return useLoad(
     async (signal) =>
       id === undefined ? null : await api.get('/keys/{id}', { path: { id }, signal }),
     [id],
-    { everyMs: EVERY_MS },
+    options,
   )
 }
 

@@ -29,7 +29,7 @@ import { TrackView } from './track-view.tsx'
 import { addressOf } from '../../core/address.ts'
 
 /** Settings and key may change elsewhere. */
-const EVERY_MS = 30_000
+const AGAIN = { everyMs: 30_000 }
 
 /** One device: its position, its tracks, its settings. */
 export function DevicePage({ deviceId }: { deviceId: string }) {
@@ -38,9 +38,9 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
   const { data, failure, reload } = useLoad(
     (signal) => api.get('/devices/{deviceId}', { path: { deviceId }, signal }),
     [deviceId],
-    { everyMs: EVERY_MS },
+    AGAIN,
   )
-  const key = useKeyOf(data)
+  const key = useKeyOf(data, AGAIN)
   useEffect(
     () =>
       onStreamEvent((name, told) => {

@@ -4,15 +4,8 @@ import { Ago, Time } from '../../ui/time.tsx'
 import { KeyLink } from './key-link.tsx'
 import { scopeWords, STATUS_WORDS, type Key } from './key-words.ts'
 
-export const KEY_COLUMNS: readonly Column<Key>[] = [
-  {
-    title: 'Name',
-    cell: (key) => (
-      <span class="strong">
-        <KeyLink of={key} />
-      </span>
-    ),
-  },
+/** About a key besides its name. */
+export const KEY_FACTS: readonly Column<Key>[] = [
   {
     title: 'Status',
     cell: ({ status, previousValidUntil }) => (
@@ -48,4 +41,16 @@ export const KEY_COLUMNS: readonly Column<Key>[] = [
       </>
     ),
   },
+]
+
+export const KEY_COLUMNS: readonly Column<Key>[] = [
+  {
+    title: 'Name',
+    cell: (key) => (
+      <span class="strong">
+        <KeyLink of={key} />
+      </span>
+    ),
+  },
+  ...KEY_FACTS,
 ]

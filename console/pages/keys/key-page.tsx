@@ -7,7 +7,7 @@ import { ActionMenu } from '../../ui/menu.tsx'
 import { Page } from '../../ui/page.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { useKeyActions } from './key-actions.tsx'
-import { KEY_COLUMNS } from './key-columns.tsx'
+import { KEY_FACTS } from './key-columns.tsx'
 import { DevicesOfKey } from './key-devices.tsx'
 import './keys.css'
 
@@ -33,7 +33,7 @@ export function KeyPage({ keyId }: { keyId: string }) {
       <Loaded of={key}>
         {(one) => (
           <>
-            <Facts of={KEY_COLUMNS.map(({ title, cell }) => [title, cell(one)])} />
+            <Facts of={KEY_FACTS.map(({ title, cell }) => [title, cell(one)])} />
             <h2>Devices that report with it</h2>
             <DevicesOfKey keyId={keyId} />
           </>
