@@ -11,7 +11,7 @@ export const gpx: Format = {
   name: 'gpx',
   title: 'GPX',
   places: 'line',
-  recognises: (head) => /<(?:\w+:)?gpx[\s>]/.test(head),
+  recognises: (head) => head.startsWith('<') && /<(?:\w+:)?gpx[\s>]/.test(head),
 
   async *read(text) {
     const reader = gpxPoints()

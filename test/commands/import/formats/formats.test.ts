@@ -299,6 +299,11 @@ describe('GPX', () => {
 })
 
 describe('our own exports', () => {
+  test('a device that is named like the beginning of another format leaves the format as it is', async () => {
+    const csv = 'deviceId,latitude,longitude,timestamp\n<gpx>,1,2,2024-01-01T00:00:00Z\n'
+    expect(await toldIn(csv)).toMatchObject([{ deviceId: '<gpx>' }])
+  })
+
   test('a row of CSV means the same as a line of NDJSON', async () => {
     const [fromCsv] = told((await readHistory(history('own.csv'))).found)
     expect(fromCsv).toMatchObject({
