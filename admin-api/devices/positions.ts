@@ -54,16 +54,17 @@ export function positionRoutes({ store }: { store: Store }): AdminRoute[] {
     const { limit = DEFAULT_LIMIT, cursor, format, order, ...between } = query
     const range = { ...between, order: order ?? (format === 'json' ? 'desc' : 'asc') }
     requireRange(range)
-    if (!isListed(deviceList(caller), deviceId)) await requireDevice(store, caller, deviceId)
     if (format !== 'json') {
       refuseWithFile(query)
+      const { settings } = await requireDevice(store, caller, deviceId)
       return exportPositions(ctx, {
         store,
         format: EXPORT_FORMATS[format],
+        device: { deviceId, ...settings },
         range: { accountId, deviceId, ...range },
-        whenEmpty: () => requireDevice(store, caller, deviceId),
       })
     }
+    if (!isListed(deviceList(caller), deviceId)) await requireDevice(store, caller, deviceId)
     const list = { name: 'positions', accountId, filter: { deviceId, ...range } }
     const [timestamp, recordId] = readCursor(cursor, list, ['number', 'text']) ?? []
     const items = await store.pagePositions({

@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync'
 import { OPTIONAL_FIELDS } from '../../../schemas/report-fields.ts'
 import { recordView } from '../../http/views.ts'
-import type { ExportFormat } from './export-format.ts'
+import { labelsText, type ExportFormat } from './export-format.ts'
 
 const COLUMNS = [
   'recordId',
@@ -11,6 +11,8 @@ const COLUMNS = [
   'timestamp',
   'receivedAt',
   ...OPTIONAL_FIELDS,
+  'name',
+  'labels',
 ] as const
 
 type Column = (typeof COLUMNS)[number]
@@ -28,18 +30,27 @@ export const csv: ExportFormat = {
   schema: {
     title: 'RecordRows',
     type: 'string',
-    description: `RFC 4180 with a header row: ${COLUMNS.join(', ')}. A text that begins with =, +, -, @, a tab or a line break has an apostrophe before it, also after a semicolon; attributes are JSON`,
+    description: `RFC 4180 with a header row: ${COLUMNS.join(', ')}. A text that begins with =, +, -, @, a tab or a line break has an apostrophe before it, also after a semicolon; attributes are JSON; name and labels are those that the device has now, the labels joined by commas`,
   },
 
-  async *write(pages) {
+  async *write(pages, device) {
     yield rows([[...COLUMNS]])
+    const { name } = device
+    const labels = labelsText(device)
     for await (const page of pages) {
-      yield rows(page.map((record) => cells(recordView(record))))
+      yield rows(page.map((record) => cells({ ...recordView(record), name, labels })))
     }
   },
 }
 
-function cells({ attributes, imported, ...view }: ReturnType<typeof recordView>): Cell[] {
+function cells({
+  attributes,
+  imported,
+  ...view
+}: ReturnType<typeof recordView> & {
+  readonly name: string | undefined
+  readonly labels: string
+}): Cell[] {
   const row: { readonly [Name in Column]?: Cell } = {
     ...view,
     ...(attributes !== undefined && {

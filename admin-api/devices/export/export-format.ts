@@ -1,4 +1,4 @@
-import type { PositionRecord } from '../../../schemas/read-models.ts'
+import type { DeviceSettings, PositionRecord } from '../../../schemas/read-models.ts'
 import type { JsonSchema } from '../../http/admin-route.ts'
 
 /** A file format for exporting a device's records. */
@@ -10,7 +10,15 @@ export type ExportFormat = {
   /** The schema of such a file. */
   readonly schema: JsonSchema
   /** The file in chunks: one before the first page, one per page, one after the last. */
-  write(pages: RecordPages, deviceId: string): AsyncIterable<string>
+  write(pages: RecordPages, device: ExportedDevice): AsyncIterable<string>
+}
+
+/** The device of a file, with the name and labels that operators have given it. */
+export type ExportedDevice = { readonly deviceId: string } & Pick<DeviceSettings, 'name' | 'labels'>
+
+/** Labels as one text, in formats without lists. */
+export function labelsText({ labels = [] }: ExportedDevice): string {
+  return labels.join(', ')
 }
 
 /** A device's records in order. */

@@ -4,7 +4,7 @@ import type { PositionRecord } from '../../../schemas/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import type { AdminContext } from '../../http/admin-route.ts'
 import { csv } from './csv.ts'
-import type { ExportFormat, RecordPages } from './export-format.ts'
+import type { ExportedDevice, ExportFormat, RecordPages } from './export-format.ts'
 import { attachFile } from './file-name.ts'
 import { geoJson } from './geo-json.ts'
 import { gpx } from './gpx.ts'
@@ -36,14 +36,13 @@ export async function exportPositions(
   {
     store,
     format,
+    device,
     range,
-    whenEmpty,
   }: {
     store: Pick<Store, 'pagePositions'>
     format: ExportFormat
+    device: ExportedDevice
     range: ExportRange
-    /** May throw when the range holds no record. */
-    whenEmpty: () => Promise<unknown>
   },
 ): Promise<void> {
   const read = (after?: PositionRecord) =>
@@ -55,10 +54,9 @@ export async function exportPositions(
       }),
     })
   const first = await read()
-  if (first.length === 0) await whenEmpty()
   ctx.set('Content-Type', format.mediaType)
   attachFile(ctx, { deviceId: range.deviceId, extension: format.extension })
-  ctx.body = Readable.from(format.write(pages(first, read), range.deviceId))
+  ctx.body = Readable.from(format.write(pages(first, read), device))
 }
 
 async function* pages(

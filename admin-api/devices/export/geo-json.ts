@@ -1,8 +1,12 @@
 import type { PositionRecord } from '../../../schemas/read-models.ts'
 import { RECORD, recordView } from '../../http/views.ts'
+import { LABELS } from '../label-rules.ts'
 import type { ExportFormat } from './export-format.ts'
 
-/** RFC 7946: a collection of points, each with the rest of its record as properties. */
+/**
+ * RFC 7946: a collection of points, each with the rest of its record as properties. Name and labels of
+ * the device are members of the collection; GDAL takes the name for the layer's.
+ */
 export const geoJson: ExportFormat = {
   mediaType: 'application/geo+json',
   extension: 'geojson',
@@ -12,6 +16,8 @@ export const geoJson: ExportFormat = {
     required: ['type', 'features'],
     properties: {
       type: { const: 'FeatureCollection' },
+      name: { type: 'string', description: 'Of the device, if it has one' },
+      labels: { ...LABELS, description: 'Of the device, if it has any' },
       features: {
         type: 'array',
         items: {
@@ -44,8 +50,9 @@ export const geoJson: ExportFormat = {
     additionalProperties: false,
   },
 
-  async *write(pages) {
-    yield '{"type":"FeatureCollection","features":['
+  async *write(pages, { name, labels }) {
+    const members = JSON.stringify({ type: 'FeatureCollection', name, labels })
+    yield `${members.slice(0, -1)},"features":[`
     let separator = '\n'
     for await (const page of pages) {
       const features = page.map((record) => JSON.stringify(feature(record)))

@@ -1,12 +1,13 @@
 import { DOMImplementation, XMLSerializer } from '@xmldom/xmldom'
 import type { PositionRecord } from '../../../schemas/read-models.ts'
 import { isoTime } from '../../http/views.ts'
-import type { ExportFormat } from './export-format.ts'
+import { labelsText, type ExportedDevice, type ExportFormat } from './export-format.ts'
 
 /**
  * GPX 1.1: one track with one segment. Speed and course use Garmin's track point extension, which
  * is widely supported; no such extension covers the other measurements. Attributes are elements of a
- * namespace of ours: their names are all valid there.
+ * namespace of ours: their names are all valid there. The device's name and labels are the file's name
+ * and keywords; the track is named after the deviceId, by which the import knows the device.
  */
 export const gpx: ExportFormat = {
   mediaType: 'application/gpx+xml',
@@ -15,14 +16,14 @@ export const gpx: ExportFormat = {
     title: 'RecordTrack',
     type: 'string',
     description:
-      'GPX 1.1: one track with one segment, named after the device; speed and course as Garmin’s TrackPointExtension v2, attributes as elements in the extensions',
+      'GPX 1.1: one track with one segment, named after the deviceId; the device’s name and labels as name and keywords of the metadata, speed and course as Garmin’s TrackPointExtension v2, attributes as elements in the extensions',
   },
 
-  async *write(pages, deviceId) {
+  async *write(pages, device) {
     yield `<?xml version="1.0" encoding="UTF-8"?>
 <gpx version="1.1" creator="gps-position-ingestion" xmlns="http://www.topografix.com/GPX/1/1" xmlns:gpxtpx="http://www.garmin.com/xmlschemas/TrackPointExtension/v2" xmlns:gps="urn:gps-position-ingestion">
-<trk>
-<name>${xmlText(deviceId)}</name>
+${metadata(device)}<trk>
+<name>${xmlText(device.deviceId)}</name>
 <trkseg>
 `
     for await (const page of pages) yield page.map(trackPoint).join('')
@@ -31,6 +32,17 @@ export const gpx: ExportFormat = {
 </gpx>
 `
   },
+}
+
+function metadata(device: ExportedDevice): string {
+  const { name, labels = [] } = device
+  const parts = [
+    ...(name === undefined ? [] : [`<name>${xmlText(name)}</name>`]),
+    ...(labels.length === 0 ? [] : [`<keywords>${xmlText(labelsText(device))}</keywords>`]),
+  ]
+  return element('metadata', parts)
+    .map((line) => `${line}\n`)
+    .join('')
 }
 
 function trackPoint({
