@@ -120,7 +120,7 @@ export function guideOf(id: string): GuideEntry {
 export function commonTroubles({ address }: Setup): readonly string[] {
   return [
     `Open \`${address}/healthz\` in the browser of the same phone or computer. If nothing answers, the service is not reached from there.`,
-    'Look at Rejections in the console: what arrived and was refused is listed there with the reason.',
+    'Look at Rejections in the console: what arrived and was refused is listed there with the reason. The page of a device that has reported before says “Why is it silent?”.',
     'A key that is revoked, expired or mistyped is listed nowhere: create another one, or ask Keys → Which key is this?',
   ]
 }

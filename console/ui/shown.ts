@@ -1,6 +1,7 @@
 import { attributeText } from '../core/attributes.ts'
 import { distanceText, lengthText, numberText, speedText, type Units } from '../core/measures.ts'
-import { clockText, dateTime, soonText } from '../core/times.ts'
+import { dayText } from '../core/days.ts'
+import { clockText, date, dateTime, soonText } from '../core/times.ts'
 import { now } from './clock.ts'
 import { clockHours, lengthUnit, shownZone, speedUnit } from './preferences.ts'
 
@@ -49,4 +50,12 @@ export function shownDateTime(ms: number): string {
 /** A coming moment: `today 22:24`, `tomorrow 22:24`. */
 export function shownSoon(ms: number): string {
   return soonText(ms, now.value, shownZone(), clockHours.value)
+}
+
+/** A moment within a sentence: `at 14:05`, or on another day than today `on Sun 22 Nov at 14:05`. */
+export function shownAt(ms: number): string {
+  const day = date(ms, shownZone())
+  const today = date(now.value, shownZone())
+  const clock = `at ${shownClock(ms, { hasSeconds: false })}`
+  return day === today ? clock : `on ${dayText(day, today)} ${clock}`
 }

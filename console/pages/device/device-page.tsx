@@ -25,6 +25,7 @@ import { LabelButton } from './label-button.tsx'
 import { LastPosition } from './last-position.tsx'
 import { RecentRejections } from './recent-rejections.tsx'
 import { SettingsMenu } from './settings-menu.tsx'
+import { Silence } from './silence.tsx'
 import { TrackView } from './track-view.tsx'
 import { addressOf } from '../../core/address.ts'
 
@@ -91,7 +92,18 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
         {may('devices.edit') && <SettingsMenu device={data} onChange={reload} />}
         <DayPicker {...{ deviceId, span, today, zone }} />
       </header>
-      <TrackView {...{ deviceId, span, today, zone, status }}>
+      <TrackView
+        {...{ deviceId, span, today, zone, status }}
+        silence={
+          status !== 'online' && (
+            <Silence
+              key={deviceId}
+              {...{ deviceId, device: data, live, status, usedKey: key.data }}
+              onChange={reload}
+            />
+          )
+        }
+      >
         <LastPosition position={live?.position ?? data.lastPosition} zone={zone} />
         <DeviceKey device={data} of={key} onChange={reload} />
         <RecentRejections deviceId={deviceId} />
@@ -105,8 +117,9 @@ function NoDevice({ deviceId }: { deviceId: string }) {
     <Page title="No such device">
       <Empty title="There is no such device" icon={MapPinOff}>
         <p>
-          <Isolated class="strong">{deviceId}</Isolated> has been erased, or has not reported yet.
+          <Isolated class="strong">{deviceId}</Isolated>
         </p>
+        <Silence deviceId={deviceId} />
         <a class="button primary" href={addressOf('/')}>
           To the map
         </a>

@@ -33,7 +33,7 @@ const MOST_DAYS_OF_TRIPS = 31
 
 /**
  * The track of a day or of several: map, slider, plots and table, with one time cursor for all of
- * them; beside it what is known of that moment, above `children`.
+ * them; beside it what is known of that moment, above `silence`, the trips and `children`.
  */
 export function TrackView({
   deviceId,
@@ -41,10 +41,13 @@ export function TrackView({
   today,
   zone,
   status,
+  silence,
   children,
 }: DeviceDays & {
   /** How the device is connected now. */
   status: ShownStatus
+  /** The reasons why it is silent, if it is. */
+  silence: ComponentChildren
   children: ComponentChildren
 }) {
   const { from, to } = useMemo(() => spanBounds(span, zone), [span, zone])
@@ -167,6 +170,7 @@ export function TrackView({
             day={isOne ? undefined : dayText(date(at, zone), today)}
           />
         )}
+        {silence}
         {hasTrips && data !== undefined && data.points.length > 0 && (
           <Trips
             of={episodes}

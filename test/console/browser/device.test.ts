@@ -75,7 +75,7 @@ describeConsole('the page of a device', () => {
     await page.getByRole('heading', { name: 'North' }).waitFor()
     await page.getByRole('button', { name: 'Settings' }).click()
     await page.getByRole('button', { name: 'Disable' }).click()
-    await page.getByRole('button', { name: 'Enable' }).waitFor()
+    await page.getByRole('button', { name: 'Enable', exact: true }).waitFor()
     await page.getByRole('link', { name: 'To the map' }).click()
     await deviceRow(page, 'North').getByText('disabled').first().waitFor()
   })

@@ -1,0 +1,175 @@
+import type { components } from '../api/schema.ts'
+import type { ApiPosition } from './live-device.ts'
+
+type ApiKey = components['schemas']['Key']
+type Rejection = components['schemas']['Rejection']
+type Minute = components['schemas']['SystemMinute']
+
+/** Facts about a device that is not online; undefined: not known, or not for this operator. */
+export type SilenceFacts = {
+  /** Undefined if no device has the id. */
+  readonly device:
+    | {
+        readonly lastSeenMs: number
+        readonly isDisabled: boolean
+        readonly battery: number | undefined
+      }
+    | undefined
+  /** The key that it last reported with. */
+  readonly key?: Pick<ApiKey, 'revokedAt' | 'expiresAt' | 'previousValidUntil'> | undefined
+  /** The latest first. */
+  readonly rejections?: readonly Pick<Rejection, 'receivedAt' | 'error' | 'message'>[] | undefined
+  /** The latest first. */
+  readonly positions?:
+    readonly Pick<ApiPosition, 'timestamp' | 'receivedAt' | 'imported'>[] | undefined
+  /** The minutes of the service since the device last reported, the oldest first. */
+  readonly minutes?: readonly Pick<Minute, 'start' | 'accepted'>[] | undefined
+}
+
+export type SilenceReason =
+  | { readonly kind: 'key-revoked' | 'key-expired' | 'key-rotated'; readonly sinceMs: number }
+  | {
+      readonly kind: 'refused'
+      readonly firstMs: number
+      readonly lastMs: number
+      readonly error: Rejection['error']
+      readonly message: string
+    }
+  | { readonly kind: 'disabled' }
+  | { readonly kind: 'unknown-device' }
+  | {
+      readonly kind: 'service-away'
+      readonly fromMs: number
+      readonly toMs: number
+      readonly minutes: number
+    }
+  | { readonly kind: 'not-due'; readonly everyMs: number; readonly dueMs: number }
+  | { readonly kind: 'late'; readonly byMs: number }
+  | { readonly kind: 'battery-low'; readonly fraction: number }
+
+const MINUTE_MS = 60_000
+/** Fewer intervals between reports do not make a habit. */
+const LEAST_INTERVALS = 4
+/** Reports that arrive this much later were stored on the way. */
+const LATE_MS = 5 * MINUTE_MS
+const NEWEST = 5
+const LOW_BATTERY = 0.15
+
+/** The reasons for a silence that the facts allow, the most likely first. */
+export function silenceReasons(facts: SilenceFacts, now: number): readonly SilenceReason[] {
+  const { device } = facts
+  const key = keyEnded(facts, now)
+  const refused = refusedSince(facts)
+  // Since its key ended it reports with another one.
+  const hasOtherKey = key !== undefined && refused !== undefined && refused.lastMs > key.sinceMs
+  const reasons = hasOtherKey ? [refused, key] : [key, refused]
+  return [
+    ...reasons,
+    device?.isDisabled === true ? ({ kind: 'disabled' } as const) : undefined,
+    device === undefined ? ({ kind: 'unknown-device' } as const) : undefined,
+    serviceAway(facts),
+    notDue(facts, now),
+    lateReports(facts),
+    lowBattery(facts),
+  ].filter(isKnown)
+}
+
+function isKnown<T>(reason: T | undefined): reason is T {
+  return reason !== undefined
+}
+
+function keyEnded({ device, key }: SilenceFacts, now: number) {
+  if (key === undefined) return undefined
+  const { revokedAt, expiresAt, previousValidUntil } = key
+  const ends = [
+    { kind: 'key-revoked', at: revokedAt, isUsed: true },
+    { kind: 'key-expired', at: expiresAt, isUsed: true },
+    // Only a device that has not reported since may still have the secret from before.
+    {
+      kind: 'key-rotated',
+      at: previousValidUntil,
+      isUsed: (device?.lastSeenMs ?? 0) < timeOf(previousValidUntil),
+    },
+  ] as const
+  const ended = ends.find(({ at, isUsed }) => isUsed && timeOf(at) <= now)
+  return ended && { kind: ended.kind, sinceMs: timeOf(ended.at) }
+}
+
+function timeOf(text: string | null): number {
+  return text === null ? Infinity : Date.parse(text)
+}
+
+/** Its refusals since it last reported, with the cause of the latest one. */
+function refusedSince({ device, rejections = [] }: SilenceFacts) {
+  const since = rejections.filter(
+    ({ receivedAt, error, message }) =>
+      Date.parse(receivedAt) > (device?.lastSeenMs ?? 0) &&
+      // Either it is disabled, which is a reason by itself, or it has been enabled since.
+      !(error === 'FORBIDDEN' && message.includes('disabled')),
+  )
+  const [latest] = since
+  if (latest === undefined) return undefined
+  const { error, message } = latest
+  const times = since
+    .filter((one) => one.error === error && one.message === message)
+    .map(({ receivedAt }) => Date.parse(receivedAt))
+  return {
+    kind: 'refused' as const,
+    ...{ firstMs: Math.min(...times), lastMs: Math.max(...times), error, message },
+  }
+}
+
+function serviceAway({ device, positions = [], minutes = [] }: SilenceFacts) {
+  // The service may be younger than imported history.
+  if (positions[0]?.imported === true) return undefined
+  // The current minute may have nothing yet.
+  const away = minutes
+    .slice(0, -1)
+    .filter(({ accepted }) => accepted === null)
+    .map(({ start }) => Date.parse(start))
+    .filter((start) => start + MINUTE_MS > (device?.lastSeenMs ?? 0))
+  const [from, to] = [away[0], away.at(-1)]
+  if (from === undefined || to === undefined) return undefined
+  return { kind: 'service-away' as const, fromMs: from, toMs: to + MINUTE_MS, minutes: away.length }
+}
+
+function notDue({ device, positions = [] }: SilenceFacts, now: number) {
+  // Reports that came together are one.
+  const heard = [...new Set(positions.map(heardMs))].sort((a, b) => b - a)
+  const everyMs = median(heard.slice(1).map((at, index) => (heard[index] ?? at) - at))
+  const dueMs = (device?.lastSeenMs ?? 0) + everyMs
+  return heard.length > LEAST_INTERVALS && now < dueMs
+    ? { kind: 'not-due' as const, everyMs, dueMs }
+    : undefined
+}
+
+function heardMs({
+  timestamp,
+  receivedAt,
+  imported,
+}: NonNullable<SilenceFacts['positions']>[number]) {
+  const received = Date.parse(receivedAt)
+  return imported === true ? Math.min(received, Date.parse(timestamp)) : received
+}
+
+function lateReports({ positions = [] }: SilenceFacts) {
+  const byMs = median(
+    positions
+      .filter(({ imported }) => imported !== true)
+      .slice(0, NEWEST)
+      .map(({ timestamp, receivedAt }) => Date.parse(receivedAt) - Date.parse(timestamp)),
+  )
+  return byMs >= LATE_MS ? { kind: 'late' as const, byMs } : undefined
+}
+
+function lowBattery({ device }: SilenceFacts) {
+  const fraction = device?.battery
+  return fraction !== undefined && fraction <= LOW_BATTERY
+    ? { kind: 'battery-low' as const, fraction }
+    : undefined
+}
+
+/** The middle one of the values, or the smaller of two; of none it is NaN. */
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? NaN
+}

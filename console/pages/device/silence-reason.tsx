@@ -1,0 +1,168 @@
+import type { ComponentChildren } from 'preact'
+import { addressOf } from '../../core/address.ts'
+import { sentence } from '../../core/failure.ts'
+import type { ApiDevice, LiveDevice, ShownStatus } from '../../core/live-device.ts'
+import { batteryText } from '../../core/measures.ts'
+import type { SilenceReason } from '../../core/silence.ts'
+import { duration } from '../../core/times.ts'
+import { may } from '../../live/rights.ts'
+import { Isolated } from '../../ui/isolated.tsx'
+import { shownAt, shownClock } from '../../ui/shown.ts'
+import { FailedLine } from '../../ui/states.tsx'
+import { useAction } from '../../ui/use-action.ts'
+import { KeyLink } from '../keys/key-link.tsx'
+import type { Key } from '../keys/key-words.ts'
+import { remedyOf } from '../rejections/rejection-words.ts'
+import { changeDevice } from './change-device.ts'
+
+const MINUTES = { hasSeconds: false }
+
+export type SilenceProps = {
+  readonly deviceId: string
+  /** Undefined if no device has the id. */
+  readonly device?: ApiDevice
+  readonly live?: LiveDevice | undefined
+  readonly status?: ShownStatus
+  /** The key that it last reported with. */
+  readonly usedKey?: Key | null | undefined
+  readonly onChange?: () => void
+}
+
+/** One reason for a silence, and its remedy. */
+export function SilenceReasonWords({ of: reason, ...props }: SilenceProps & { of: SilenceReason }) {
+  const { why, remedy } = wordsOf(reason, props)
+  return (
+    <>
+      <p>{why}</p>
+      <p class="quiet">{remedy}</p>
+    </>
+  )
+}
+
+type Words = { readonly why: ComponentChildren; readonly remedy: ComponentChildren }
+
+function wordsOf(
+  reason: SilenceReason,
+  { deviceId, device, usedKey, onChange }: SilenceProps,
+): Words {
+  const key = usedKey ? <KeyLink of={usedKey} /> : null
+  switch (reason.kind) {
+    case 'key-revoked':
+      return {
+        why: (
+          <>
+            Its key {key} was revoked {shownAt(reason.sinceMs)}.
+          </>
+        ),
+        remedy: may('keys.edit') ? (
+          <>
+            <Link to="/connect">Create a key</Link> and enter it in the device.
+          </>
+        ) : (
+          'An admin can create another key for it.'
+        ),
+      }
+    case 'key-expired':
+      return {
+        why: (
+          <>
+            Its key {key} expired {shownAt(reason.sinceMs)}.
+          </>
+        ),
+        remedy: may('keys.edit')
+          ? 'On the key’s page, edit when it expires.'
+          : 'An admin can let it expire later.',
+      }
+    case 'key-rotated':
+      return {
+        why: (
+          <>
+            Its key {key} was rotated, and its secret from before ended {shownAt(reason.sinceMs)}.
+          </>
+        ),
+        remedy: may('keys.edit')
+          ? 'Enter the new secret in the device, or rotate the key again.'
+          : 'An admin can rotate it again, and enter the new secret in the device.',
+      }
+    case 'refused': {
+      const { firstMs, lastMs, message } = reason
+      return {
+        why: (
+          <>
+            Its reports are refused, {firstMs < lastMs && `first ${shownAt(firstMs)}, `}last{' '}
+            {shownAt(lastMs)}: <Isolated>{sentence(message)}</Isolated>
+          </>
+        ),
+        remedy: (
+          <>
+            {remedyOf(reason)}{' '}
+            <Link to={`/rejections?deviceId=${encodeURIComponent(deviceId)}`}>Its rejections</Link>
+          </>
+        ),
+      }
+    }
+    case 'disabled':
+      return {
+        why: 'It is disabled: its reports are refused.',
+        remedy:
+          may('devices.disable') && device !== undefined ? (
+            <Enable device={device} onDone={onChange} />
+          ) : (
+            'An admin can enable it.'
+          ),
+      }
+    case 'unknown-device':
+      return {
+        why: 'The account has no device with this id: it has not reported yet, or was erased.',
+        remedy: (
+          <>
+            Compare the id with the one in the device: capitals and signs count.{' '}
+            <Link to="/connect">Connect a device</Link>
+          </>
+        ),
+      }
+    case 'service-away':
+      return {
+        why: `The service was away for ${duration(60_000 * reason.minutes)}, from ${shownClock(reason.fromMs, MINUTES)} to ${shownClock(reason.toMs, MINUTES)}.`,
+        remedy: (
+          <>
+            Apps that store their reports send them later. <Link to="/system">System</Link>
+          </>
+        ),
+      }
+    case 'not-due':
+      return {
+        why: `It reports about every ${duration(reason.everyMs)}; the next report is due ${shownAt(reason.dueMs)}.`,
+        remedy: 'Wait until then.',
+      }
+    case 'late':
+      return {
+        why: `Its last reports came ${duration(reason.byMs)} late: it stores them and sends them later.`,
+        remedy: 'It probably has no network. Wait until it has one, or check its mobile data.',
+      }
+    case 'battery-low':
+      return {
+        why: `Its battery was at ${batteryText(reason.fraction)} when it last reported.`,
+        remedy: 'Charge it.',
+      }
+  }
+}
+
+function Enable({ device, onDone }: { device: ApiDevice; onDone: SilenceProps['onChange'] }) {
+  const enable = useAction(async () => {
+    await changeDevice(device, { disabled: false })
+    onDone?.()
+  })
+  return (
+    <>
+      <button type="button" class="small" disabled={enable.isRunning} onClick={enable.run}>
+        Enable it
+      </button>
+      {enable.failure !== undefined && <FailedLine failure={enable.failure} />}
+    </>
+  )
+}
+
+export function Link({ to, children }: { to: string; children: ComponentChildren }) {
+  return <a href={addressOf(to)}>{children}</a>
+}

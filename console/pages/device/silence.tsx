@@ -1,0 +1,51 @@
+import { silenceReasons } from '../../core/silence.ts'
+import { now } from '../../ui/clock.ts'
+import { Loaded } from '../../ui/loaded.tsx'
+import { useSilenceFacts } from './silence-facts.ts'
+import { Link, SilenceReasonWords, type SilenceProps } from './silence-reason.tsx'
+
+/** The reasons why a device is not online, the most likely first, each with its remedy. */
+export function Silence(props: SilenceProps) {
+  const { deviceId, device, live, status, usedKey } = props
+  const lastSeenMs = live?.lastSeenMs ?? (device && Date.parse(device.lastSeenAt))
+  const facts = useSilenceFacts(deviceId, status, lastSeenMs)
+  const position = live?.position ?? device?.lastPosition
+  return (
+    <section class="card box stack some silence" aria-labelledby="silence">
+      <h2 id="silence">Why is it silent?</h2>
+      <Loaded of={facts} lines={3}>
+        {(found) => {
+          const reasons = silenceReasons(
+            {
+              ...found,
+              device: device && {
+                lastSeenMs: lastSeenMs ?? 0,
+                isDisabled: status === 'disabled',
+                battery: position?.battery,
+              },
+              key: usedKey ?? undefined,
+            },
+            now.value,
+          )
+          return reasons.length === 0 ? (
+            <>
+              <p>Nothing that the service knows explains it.</p>
+              <p class="quiet">
+                Check first that the phone is on and has a network, and that it does not stop the
+                app to save battery. <Link to="/connect">Settings of the apps</Link>
+              </p>
+            </>
+          ) : (
+            <ol class="stack some">
+              {reasons.map((reason) => (
+                <li key={reason.kind}>
+                  <SilenceReasonWords of={reason} {...props} />
+                </li>
+              ))}
+            </ol>
+          )
+        }}
+      </Loaded>
+    </section>
+  )
+}

@@ -1,0 +1,137 @@
+import axe from 'axe-core'
+import { expect, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
+import { eventually } from '../../eventually.ts'
+import { describeConsole } from './chromium.ts'
+import { consoleSuite } from './console-harness.ts'
+
+const MINUTE = 60_000
+
+describeConsole('the page of a silent device', () => {
+  const suite = consoleSuite()
+
+  async function send(path: string, key: string, body: unknown): Promise<number> {
+    const { status } = await fetch(`${suite.ingestUrl}/api/v1/gps/${path}`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    return status
+  }
+
+  /** A device that last reported some minutes ago, as history tells, and its key. */
+  async function silent(
+    deviceId: string,
+    { minutesAgo = [120], ...more }: { minutesAgo?: readonly number[]; battery?: number } = {},
+  ) {
+    const name = `Key of ${deviceId}`
+    const scopes = ['positions:write', 'positions:import']
+    const { id, key } = await suite.made('/keys', { name, scopes })
+    const reports = minutesAgo.map((minutes) => ({
+      ...{ deviceId, latitude: 48.2, longitude: 16.4, ...more },
+      timestamp: new Date(Date.now() - minutes * MINUTE).toISOString(),
+    }))
+    expect(await send('import', key, { reports })).toBe(200)
+    await eventually(async () => {
+      const { body } = await suite.call('GET', `/devices/${deviceId}`)
+      const { data } = body as { data?: { reportCount: number } }
+      return data?.reportCount === reports.length
+    })
+    return { id, key, path: `/devices/${deviceId}` }
+  }
+
+  const why = (page: Page) => page.getByRole('region', { name: 'Why is it silent?' })
+
+  test('says that its key was revoked, and leads to the key and to a new one', async () => {
+    const { id, path } = await silent('silent-1')
+    expect((await suite.call('POST', `/keys/${id}/revoke`)).status).toBe(200)
+    const page = await suite.signedIn(path)
+    await why(page).getByText('Its key Key of silent-1 was revoked').waitFor()
+    await why(page).getByRole('link', { name: 'Create a key' }).waitFor()
+    await why(page).getByRole('link', { name: 'Key of silent-1' }).click()
+    await page.getByRole('heading', { name: 'Key of silent-1' }).waitFor()
+  })
+
+  test('says why its reports are refused, and leads to its rejections', async () => {
+    const { key, path } = await silent('silent-2')
+    const report = { deviceId: 'silent-2', latitude: 91, longitude: 16.4 }
+    expect(await send('submit', key, report)).toBe(400)
+    const page = await suite.signedIn(path)
+    await why(page).getByText('Its reports are refused').waitFor()
+    await why(page).getByText('Latitude must be').waitFor()
+    await why(page).getByRole('link', { name: 'Its rejections' }).click()
+    await page.getByRole('heading', { name: 'Rejections' }).waitFor()
+    expect(new URL(page.url()).searchParams.get('deviceId')).toBe('silent-2')
+  })
+
+  test('says that it is disabled, and enables it', async () => {
+    const { path } = await silent('silent-3', { battery: 0.04 })
+    expect((await suite.call('PATCH', path, { disabled: true })).status).toBe(200)
+    const page = await suite.signedIn(path)
+    await why(page).getByText('It is disabled').waitFor()
+    await why(page).getByRole('button', { name: 'Enable it' }).click()
+    await why(page).getByText('It is disabled').waitFor({ state: 'hidden' })
+    await why(page).getByText('Its battery was at 4 %').waitFor()
+  })
+
+  test('says to viewers who enables it', async () => {
+    const { path } = await silent('silent-4')
+    expect((await suite.call('PATCH', path, { disabled: true })).status).toBe(200)
+    const account = { email: 'viewer@example.org', password: 'a viewer of all devices' }
+    await suite.made('/operators', { ...account, role: 'viewer' })
+    const page = await (await suite.open()).newPage()
+    await page.goto(suite.url + path)
+    await suite.fillSignIn(page, account.password, account.email)
+    await why(page).getByText('An admin can enable it.').waitFor()
+    expect(await why(page).getByRole('button').count()).toBe(0)
+  })
+
+  test('says of an id that no device has what to check', async () => {
+    const page = await suite.signedIn('/devices/never-heard-of')
+    await page.getByText('There is no such device').waitFor()
+    await why(page).getByText('The account has no device with this id').waitFor()
+    await why(page).getByRole('link', { name: 'Connect a device' }).click()
+    await page.getByRole('heading', { name: 'Connect a device' }).waitFor()
+  })
+
+  test('says how often it reports, if its next report is not due yet', async () => {
+    const { path } = await silent('silent-5', { minutesAgo: [10, 40, 70, 100, 130] })
+    const page = await suite.signedIn(path)
+    await why(page)
+      .getByText(/It reports about every 30 min; the next report is due/)
+      .waitFor()
+  })
+
+  test('says what to check first if nothing explains it, and leaves once the device reports', async () => {
+    const { key, path } = await silent('silent-6')
+    const page = await suite.signedIn(path)
+    await why(page).getByText('Check first that the phone is on').waitFor()
+    const report = { deviceId: 'silent-6', latitude: 48.2, longitude: 16.4 }
+    expect(await send('submit', key, report)).toBe(200)
+    await why(page).waitFor({ state: 'hidden' })
+  })
+
+  test.each(['light', 'dark'] as const)(
+    'is in order for assistive technology and on a phone: %s',
+    async (colorScheme) => {
+      const deviceId = `silent-${colorScheme}`
+      const { id, key, path } = await silent(deviceId, { battery: 0.04 })
+      expect(await send('submit', key, { deviceId, latitude: 91, longitude: 16.4 })).toBe(400)
+      expect((await suite.call('POST', `/keys/${id}/revoke`)).status).toBe(200)
+      const page = await suite.signedIn(path, {
+        colorScheme,
+        viewport: { width: 360, height: 700 },
+      })
+      for (const text of ['Its reports are refused', 'was revoked', 'Its battery was']) {
+        await why(page).getByText(text).waitFor()
+      }
+      await page.evaluate(axe.source)
+      expect(
+        await page.evaluate(
+          `axe.run('.silence').then(({ violations }) => violations.map(({ id }) => id))`,
+        ),
+      ).toEqual([])
+      expect(await page.evaluate(`document.querySelector('#content').scrollWidth`)).toBe(360)
+    },
+  )
+})

@@ -1,0 +1,145 @@
+import { describe, expect, test } from '@jest/globals'
+import { silenceReasons, type SilenceFacts } from '../../../console/core/silence.ts'
+
+const MINUTE = 60_000
+const NOW = Date.parse('2026-01-31T12:00:00.000Z')
+const at = (minutesAgo: number) => new Date(NOW - minutesAgo * MINUTE).toISOString()
+const ms = (minutesAgo: number) => NOW - minutesAgo * MINUTE
+
+const KEY = { revokedAt: null, expiresAt: null, previousValidUntil: null }
+const SEEN = { lastSeenMs: ms(90), isDisabled: false, battery: undefined }
+const REFUSED = { error: 'INVALID_PARAMS', message: 'latitude must be a number' } as const
+
+function reasons(facts: Partial<SilenceFacts>) {
+  return silenceReasons({ device: SEEN, ...facts }, NOW)
+}
+
+/** Reports received so many minutes ago, each recorded so many minutes before. */
+function received(minutesAgo: readonly number[], { late = 0, imported = false } = {}) {
+  return minutesAgo.map((minutes) => ({
+    receivedAt: at(imported ? 0 : minutes),
+    timestamp: at(minutes + late),
+    ...(imported && { imported }),
+  }))
+}
+
+function minutesFrom(first: number, accepted: readonly (number | null)[]) {
+  return accepted.map((count, index) => ({ start: at(first - index), accepted: count }))
+}
+
+describe('the reasons for a silence', () => {
+  test('are none if nothing is known', () => {
+    expect(reasons({})).toEqual([])
+    expect(
+      reasons({ key: KEY, rejections: [], positions: [], minutes: minutesFrom(90, [3, 0, 1]) }),
+    ).toEqual([])
+  })
+
+  test('are a key that was revoked, has expired, or whose secret from before has ended', () => {
+    expect(reasons({ key: { ...KEY, revokedAt: at(60), expiresAt: at(70) } })).toEqual([
+      { kind: 'key-revoked', sinceMs: ms(60) },
+    ])
+    expect(reasons({ key: { ...KEY, expiresAt: at(70) } })).toEqual([
+      { kind: 'key-expired', sinceMs: ms(70) },
+    ])
+    expect(reasons({ key: { ...KEY, previousValidUntil: at(80) } })).toEqual([
+      { kind: 'key-rotated', sinceMs: ms(80) },
+    ])
+  })
+
+  test('are not a key that still works, nor a secret that ended before the device last reported', () => {
+    const later = { ...KEY, expiresAt: at(-1), previousValidUntil: at(-1) }
+    expect(reasons({ key: later })).toEqual([])
+    expect(reasons({ key: { ...KEY, previousValidUntil: at(100) } })).toEqual([])
+  })
+
+  test('are refusals since the device last reported, with the cause of the latest', () => {
+    const rejections = [
+      { ...REFUSED, receivedAt: at(10) },
+      { ...REFUSED, receivedAt: at(20), message: 'longitude must be a number' },
+      { ...REFUSED, receivedAt: at(30) },
+      { ...REFUSED, receivedAt: at(90) },
+    ]
+    expect(reasons({ rejections })).toEqual([
+      { kind: 'refused', firstMs: ms(30), lastMs: ms(10), ...REFUSED },
+    ])
+  })
+
+  test('have refusals from after the end of the key before the key, else after it', () => {
+    const key = { ...KEY, revokedAt: at(60) }
+    const kinds = (minutesAgo: number) =>
+      reasons({ key, rejections: [{ ...REFUSED, receivedAt: at(minutesAgo) }] }).map(
+        ({ kind }) => kind,
+      )
+    expect(kinds(50)).toEqual(['refused', 'key-revoked'])
+    expect(kinds(70)).toEqual(['key-revoked', 'refused'])
+  })
+
+  test('are the disabled state of a device, for which its refusals are none', () => {
+    const rejections = [
+      { error: 'FORBIDDEN', message: 'this device is disabled', receivedAt: at(5) } as const,
+    ]
+    expect(reasons({ device: { ...SEEN, isDisabled: true }, rejections })).toEqual([
+      { kind: 'disabled' },
+    ])
+    expect(reasons({ rejections })).toEqual([])
+  })
+
+  test('are an id that no device has, after all its refusals', () => {
+    const rejections = [{ ...REFUSED, receivedAt: at(10) }]
+    expect(reasons({ device: undefined }).map(({ kind }) => kind)).toEqual(['unknown-device'])
+    expect(reasons({ device: undefined, rejections }).map(({ kind }) => kind)).toEqual([
+      'refused',
+      'unknown-device',
+    ])
+  })
+
+  test('are minutes without the service since the device last reported', () => {
+    const minutes = minutesFrom(92, [null, 1, 2, null, null, 4, null, 0, null])
+    expect(reasons({ minutes })).toEqual([
+      { kind: 'service-away', fromMs: ms(89), toMs: ms(85), minutes: 3 },
+    ])
+    const positions = received([90], { imported: true })
+    expect(reasons({ minutes, positions })).toEqual([])
+  })
+
+  test('are a usual interval that has not passed; reports that came together count once', () => {
+    const device = { ...SEEN, lastSeenMs: ms(10) }
+    const positions = received([10, 10, 10, 40, 71, 100, 400])
+    const notDue = { kind: 'not-due', everyMs: 30 * MINUTE, dueMs: ms(-20) }
+    expect(reasons({ device, positions })).toEqual([notDue])
+    expect(reasons({ positions: received([90, 120, 150, 180, 210]) })).toEqual([])
+    expect(reasons({ device, positions: received([10, 40, 70, 100]) })).toEqual([])
+    const imported = received([10, 40, 70, 100, 130], { imported: true })
+    expect(reasons({ device, positions: imported })).toEqual([notDue])
+  })
+
+  test('are reports that came late, of which imported ones are none', () => {
+    const times = [90, 91, 92, 93, 94]
+    expect(reasons({ positions: received(times, { late: 180 }) })).toEqual([
+      { kind: 'late', byMs: 180 * MINUTE },
+    ])
+    expect(reasons({ positions: received(times, { late: 4 }) })).toEqual([])
+    expect(reasons({ positions: received(times, { late: 180, imported: true }) })).toEqual([])
+  })
+
+  test('are a battery of at most 15 %', () => {
+    expect(reasons({ device: { ...SEEN, battery: 0.04 } })).toEqual([
+      { kind: 'battery-low', fraction: 0.04 },
+    ])
+    expect(reasons({ device: { ...SEEN, battery: 0.16 } })).toEqual([])
+  })
+
+  test('come in the order of their likelihood', () => {
+    const facts = {
+      device: { lastSeenMs: ms(10), isDisabled: true, battery: 0.04 },
+      key: { ...KEY, revokedAt: at(5) },
+      rejections: [{ ...REFUSED, receivedAt: at(8) }],
+      positions: received([10, 40, 70, 100, 130], { late: 60 }),
+      minutes: minutesFrom(10, [1, null, 2]),
+    }
+    expect(reasons(facts).map(({ kind }) => kind)).toEqual([
+      ...['key-revoked', 'refused', 'disabled', 'service-away', 'not-due', 'late', 'battery-low'],
+    ])
+  })
+})
