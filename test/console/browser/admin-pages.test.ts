@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals'
 import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
-import { chooseAction, consoleSuite, EMAIL } from './console-harness.ts'
+import { chooseAction, consoleSuite, EMAIL, follow } from './console-harness.ts'
+import { countClicks } from './count-clicks.ts'
 
 const PASSWORD = 'another correct horse'
 /** Letters that run to the left. */
@@ -107,6 +108,19 @@ describeConsole('the pages of admins', () => {
     await theirs.getByRole('button', { name: 'Sign in' }).waitFor()
   })
 
+  test('a colleague is added with at most four clicks and the typing of an address', async () => {
+    const page = await suite.signedIn()
+    const clicks = await countClicks(page)
+    await follow(page, 'Operators')
+    await page.getByRole('button', { name: 'New operator' }).click()
+    await page.getByRole('dialog').getByRole('textbox', { name: 'E-mail' }).waitFor()
+    await page.keyboard.type('carl@example.org')
+    await page.getByRole('button', { name: 'Create the operator' }).click()
+    await page.getByRole('button', { name: 'I have it' }).click()
+    await page.getByRole('row').filter({ hasText: 'carl@example.org' }).waitFor()
+    expect(await clicks()).toBeLessThanOrEqual(4)
+  })
+
   test('an operator whose role the console does not know keeps it when their password changes', async () => {
     const page = await suite.signedIn()
     const one = { id: 'op-9', email: 'dora@example.org', role: 'auditor', platform: false }
@@ -177,5 +191,24 @@ describeConsole('the pages of admins', () => {
     await page.goto(`${suite.url}/devices/${encodeURIComponent(HEBREW)}`)
     await page.getByRole('region', { name: 'Last position' }).waitFor()
     expect(await page.title()).toBe(`\u2068${HEBREW}\u2069 · GPS console`)
+  })
+
+  test('the audit is looked through by who did it and when', async () => {
+    const helper = { email: 'hal@example.org', password: 'another admin of this', role: 'admin' }
+    const { id } = await suite.made('/operators', helper)
+    const page = await suite.signedIn('/audit')
+    await page.getByRole('combobox', { name: 'Who' }).selectOption('hal@example.org')
+    expect(new URL(page.url()).searchParams.get('operatorId')).toBe(id)
+    await page.getByText('Nothing to see here').waitFor()
+    await page.getByRole('combobox', { name: 'Who' }).selectOption('All')
+    await page.getByText('added the operator hal@example.org, as admin.').first().waitFor()
+    await page.getByRole('combobox', { name: 'What', exact: true }).selectOption('created the key')
+    const made = page.getByRole('row').filter({ hasText: 'created the key' }).first()
+    await made.getByText('key.created', { exact: true }).click()
+    await made.locator('pre').getByText('"requestId"').waitFor()
+    expect(await page.getByText('added the operator').count()).toBe(1)
+    await page.getByLabel('To', { exact: true }).fill('2026-01-31T12:30')
+    await page.getByLabel('To', { exact: true }).blur()
+    await page.getByText('Nothing to see here').waitFor()
   })
 })

@@ -96,6 +96,16 @@ export function consoleSuite({
     expect([answer.status, data.rejected]).toEqual([200, 0])
   }
 
+  /** Sends one report with a key, and returns the status of the answer. */
+  async function submit(key: string, report: object): Promise<number> {
+    const { status } = await fetch(`${service.ingestUrl}/api/v1/gps/submit`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(report),
+    })
+    return status
+  }
+
   /** A browser of its own: nothing of another test's is kept in it. */
   async function open(options: Parameters<Browser['newContext']>[0] = {}): Promise<BrowserContext> {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
@@ -172,7 +182,7 @@ export function consoleSuite({
   }
 
   return {
-    ...{ call, made, report, open, signedIn, fillSignIn, restart, pause },
+    ...{ call, made, report, submit, open, signedIn, fillSignIn, restart, pause },
     get url() {
       return service.adminUrl
     },
@@ -184,6 +194,8 @@ export function consoleSuite({
     },
   }
 }
+
+export type ConsoleSuite = ReturnType<typeof consoleSuite>
 
 const ENV = { ADMIN_EMAIL: EMAIL, ADMIN_PASSWORD: PASSWORD, RATE_LIMIT_AUTH: 'off' }
 

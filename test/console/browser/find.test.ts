@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite, deviceRow } from './console-harness.ts'
+import { countClicks } from './count-clicks.ts'
 import { paintedText } from './painted.ts'
 
 describeConsole('finding a device', () => {
@@ -24,6 +25,7 @@ describeConsole('finding a device', () => {
   test('a van is found with one click and typing, and the map flies there', async () => {
     const page = await suite.signedIn()
     await deviceRow(page, 'van-00').waitFor()
+    const clicks = await countClicks(page)
     await search(page).click()
     await page.keyboard.type('van 7')
     await deviceRow(page, 'van-07').waitFor()
@@ -33,6 +35,7 @@ describeConsole('finding a device', () => {
     await page.keyboard.press('Enter')
     await card(page).getByRole('heading', { name: 'van-07' }).waitFor()
     await eventually(() => inTheMiddle(page, 'van-07'))
+    expect(await clicks()).toBe(1)
     // At street level a device a fifth of a degree away is far outside.
     await page.getByText(/^\d+ m$/).waitFor()
   })

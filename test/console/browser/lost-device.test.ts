@@ -8,21 +8,13 @@ import { countClicks } from './count-clicks.ts'
 describeConsole('a lost device', () => {
   const suite = consoleSuite()
 
-  async function submit(key: string, deviceId: string): Promise<number> {
-    const { status } = await fetch(`${suite.ingestUrl}/api/v1/gps/submit`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ deviceId, latitude: 48.2, longitude: 16.4 }),
-    })
-    return status
-  }
-
+  const at = (deviceId: string) => ({ deviceId, latitude: 48.2, longitude: 16.4 })
   const keyCard = (page: Page) => page.getByRole('region', { name: 'Key', exact: true })
   const dialog = (page: Page) => page.getByRole('dialog', { name: 'I lost this device' })
 
   test('its key is revoked with at most four clicks from the map, if no other device uses it', async () => {
     const { key } = await suite.made('/keys', { name: 'Phone of Ana' })
-    expect(await submit(key, 'lost-1')).toBe(200)
+    expect(await suite.submit(key, at('lost-1'))).toBe(200)
     const page = await suite.signedIn()
     const clicks = await countClicks(page)
     await deviceRow(page, 'lost-1').click()
@@ -32,12 +24,13 @@ describeConsole('a lost device', () => {
     await dialog(page).getByRole('button', { name: 'Revoke its key for good' }).click()
     await keyCard(page).getByText('Revoked').waitFor()
     expect(await clicks()).toBeLessThanOrEqual(4)
-    await eventually(async () => (await submit(key, 'lost-1')) === 401)
+    await eventually(async () => (await suite.submit(key, at('lost-1'))) === 401)
   })
 
   test('it is disabled, with the reason, if other devices report with its key', async () => {
     const { key } = await suite.made('/keys', { name: 'Vans' })
-    for (const deviceId of ['lost-2', 'other-van']) expect(await submit(key, deviceId)).toBe(200)
+    for (const deviceId of ['lost-2', 'other-van'])
+      expect(await suite.submit(key, at(deviceId))).toBe(200)
     await eventually(async () => {
       const { status } = await suite.call('GET', '/devices/other-van')
       return status === 200
@@ -47,13 +40,13 @@ describeConsole('a lost device', () => {
     await dialog(page).getByText('revoking the key would silence them').waitFor()
     await dialog(page).getByRole('link', { name: 'other-van' }).waitFor()
     await dialog(page).getByRole('button', { name: 'Disable the device' }).click()
-    await eventually(async () => (await submit(key, 'lost-2')) === 403)
-    expect(await submit(key, 'other-van')).toBe(200)
+    await eventually(async () => (await suite.submit(key, at('lost-2'))) === 403)
+    expect(await suite.submit(key, at('other-van'))).toBe(200)
   })
 
   test('the device says which key it reports with, and leads to that key, which lists its devices', async () => {
     const { key } = await suite.made('/keys', { name: 'Bicycle' })
-    expect(await submit(key, 'bike')).toBe(200)
+    expect(await suite.submit(key, at('bike'))).toBe(200)
     await eventually(async () => (await suite.call('GET', '/devices/bike')).status === 200)
     const page = await suite.signedIn('/devices/bike')
     await keyCard(page).getByText('Reports with key Bicycle').waitFor()

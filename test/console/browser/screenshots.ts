@@ -44,14 +44,10 @@ describeConsole('pictures', () => {
 
   async function refusedReports(key: string): Promise<void> {
     for (let index = 0; index < 9; index += 1) {
-      await fetch(`${suite.ingestUrl}/api/v1/gps/submit`, {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-        body: JSON.stringify({
-          deviceId: `van-00${index % 4}`,
-          latitude: 91 + index,
-          longitude: 1,
-        }),
+      await suite.submit(key, {
+        deviceId: `van-00${index % 4}`,
+        latitude: 91 + index,
+        longitude: 1,
       })
     }
   }

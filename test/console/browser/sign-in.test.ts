@@ -134,11 +134,7 @@ describeConsole('signing in', () => {
       headers: { 'Content-Type': 'application/json', 'X-Requested-With': 'console' },
       body: '{"name":"B"}',
     }).then(async (answer) => (await answer.json()).data.key)`)
-    await fetch(`${suite.ingestUrl}/api/v1/gps/submit`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${keyB}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ deviceId: 'van-of-a', latitude: 1, longitude: 2 }),
-    })
+    await suite.submit(keyB, { deviceId: 'van-of-a', latitude: 1, longitude: 2 })
     await deviceRow(page, 'van-of-a').getByRole('button').click()
     expect(await pin.getAttribute('aria-pressed')).toBe('false')
     const follow = page.getByRole('button', { name: 'Follow' })

@@ -1,0 +1,92 @@
+import { expect, test } from '@jest/globals'
+import { describeConsole } from './chromium.ts'
+import { connecting, secretOf } from './connecting.ts'
+import { consoleSuite, follow } from './console-harness.ts'
+
+describeConsole('the key of a device that is connected', () => {
+  const suite = consoleSuite()
+
+  test('a key is made only once its guide says which id the device reports with', async () => {
+    const page = await suite.signedIn()
+    let letCome = () => {}
+    const isHeld = new Promise<void>((resolve) => (letCome = resolve))
+    await page.route('**/owntracks-*.js', async (route) => {
+      await isHeld
+      await route.continue()
+    })
+    await follow(page, 'Connect a device')
+    await page.getByRole('textbox', { name: 'Device id' }).fill('slow phone')
+    const create = page.getByRole('button', { name: 'Create a key' })
+    expect(await create.isDisabled()).toBe(true)
+    letCome()
+    await create.click()
+    await page.getByText('It may send reports of owntracks/slow phone only').waitFor()
+  })
+
+  test('another name for the device makes no second key', async () => {
+    const page = await connecting(suite, 'one name')
+    const key = await secretOf(page)
+    await page.getByRole('textbox', { name: 'Device id' }).fill('other name')
+    expect(await page.getByRole('button', { name: 'Create a key' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Use it for other name' }).click()
+    await page.getByText('It may send reports of other name only').waitFor()
+    expect(await secretOf(page)).toBe(key)
+    await page.getByRole('button', { name: 'Connect another' }).click()
+    expect(await page.getByRole('textbox', { name: 'Device id' }).inputValue()).toBe('')
+    await page.getByRole('button', { name: 'Create a key' }).click()
+    await page.getByRole('alert').getByText('Name the device first').waitFor()
+  })
+
+  test('coming back finds everything but the secret, and pasting it goes on', async () => {
+    const page = await connecting(suite, 'left alone', 'Python')
+    const key = await secretOf(page)
+    await follow(page, 'Keys')
+    await page.getByRole('heading', { name: 'Keys' }).waitFor()
+    await follow(page, 'Connect a device')
+    await page.getByText('its secret was shown once').waitFor()
+    expect(await page.getByRole('textbox', { name: 'Device id' }).inputValue()).toBe('left alone')
+    expect(await page.getByLabel('Python', { exact: true }).isChecked()).toBe(true)
+    expect(await page.content()).not.toContain(key)
+    const kept = await page.evaluate('JSON.stringify([localStorage, sessionStorage, location])')
+    expect(kept).not.toContain(key)
+
+    await page.getByText('Use an existing key').click()
+    await page.getByLabel('Its secret').fill('gps_wrong')
+    await page.getByRole('button', { name: 'Use it' }).click()
+    await page.getByRole('alert').waitFor()
+    await page.getByLabel('Its secret').fill(key)
+    await page.getByRole('button', { name: 'Use it' }).click()
+    expect(await secretOf(page)).toBe(key)
+  })
+
+  test('an address with a key in its fragment goes on with it, and no longer holds it', async () => {
+    const { key } = await suite.made('/keys', { name: 'Phone' })
+    const page = await suite.signedIn(`/connect#key=${key}&device=phone&sender=gpslogger`, {
+      byForm: true,
+    })
+    expect(await secretOf(page)).toBe(key)
+    expect(page.url()).toBe(`${suite.url}/connect`)
+    expect(await page.getByLabel('GPSLogger', { exact: true }).isChecked()).toBe(true)
+    expect(await page.getByRole('textbox', { name: 'Device id' }).inputValue()).toBe('phone')
+  })
+
+  test('a key of another account that a link brings is used only after a question', async () => {
+    const admin = { email: 'mallory@example.org', password: 'a foreign correct horse' }
+    await suite.made('/accounts', { name: 'Foreign', admin })
+    const foreign = await (await suite.open()).newPage()
+    await foreign.goto(`${suite.url}/connect`)
+    await suite.fillSignIn(foreign, admin.password, admin.email)
+    await foreign.getByRole('textbox', { name: 'Device id' }).fill('truck-7')
+    await foreign.getByRole('button', { name: 'Create a key' }).click()
+    const key = await secretOf(foreign)
+
+    const page = await suite.signedIn(`/connect#key=${key}&device=truck-7&sender=gpslogger`)
+    await page.getByRole('alert').getByText('It is no key of your account').waitFor()
+    expect(page.url()).toBe(`${suite.url}/connect`)
+    expect(await page.getByRole('main').innerHTML()).not.toContain(key)
+    expect(await page.getByRole('textbox', { name: 'Device id' }).inputValue()).toBe('')
+    await page.getByRole('button', { name: 'Use it all the same' }).click()
+    expect(await secretOf(page)).toBe(key)
+    expect(await page.getByRole('textbox', { name: 'Device id' }).inputValue()).toBe('truck-7')
+  })
+})

@@ -1,0 +1,94 @@
+import { expect, test } from '@jest/globals'
+import { eventually } from '../../eventually.ts'
+import { describeConsole } from './chromium.ts'
+import { secretOf } from './connecting.ts'
+import { chooseAction, consoleSuite, follow } from './console-harness.ts'
+
+const MARKUP = '<img src=x onerror=alert(1)>'
+
+describeConsole('keys', () => {
+  const suite = consoleSuite()
+
+  test('what is said while a dialog is open is said in it', async () => {
+    const page = await suite.signedIn('/keys')
+    await page.getByRole('button', { name: 'New key' }).click()
+    await page.getByRole('textbox', { name: 'Name' }).fill('Announced')
+    await page.getByRole('button', { name: 'Create the key' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Copy' }).first().click()
+    await dialog
+      .getByRole('status')
+      .getByText(/cop(ied|ied: select it)/)
+      .waitFor()
+    for (let times = 0; times < 5; times += 1) await page.keyboard.press('Escape')
+    expect(await secretOf(page)).toMatch(/^gps_/)
+  })
+
+  test('keys are made, found, rotated and revoked, and markup in a name stays text', async () => {
+    const page = await suite.signedIn('/keys')
+    await page.getByRole('button', { name: 'New key' }).click()
+    await page.getByRole('textbox', { name: 'Name' }).fill(MARKUP)
+    await page.getByRole('button', { name: 'Create the key' }).click()
+    const key = await secretOf(page)
+    await page.getByRole('button', { name: 'I have it' }).click()
+    const row = page.getByRole('row').filter({ hasText: MARKUP })
+    await chooseAction(page, 'Rotate', MARKUP)
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
+    const rotated = await secretOf(page)
+    expect(rotated).not.toBe(key)
+    await page.getByText('The secret before works until').waitFor()
+    await page.getByRole('button', { name: 'I have it' }).click()
+    await row.getByText('Rotating').waitFor()
+
+    await page.getByRole('button', { name: 'Which key is this?' }).click()
+    await page.getByLabel('Secret', { exact: true }).fill(key)
+    await page.getByRole('button', { name: 'Find' }).click()
+    await page.getByRole('dialog').getByText(MARKUP).waitFor()
+    await page.keyboard.press('Escape')
+
+    const [first = '', second = ''] = ['of that key', 'of it too']
+    for (const deviceId of [first, second])
+      await suite.submit(rotated, { deviceId, latitude: 1, longitude: 2 })
+    await eventually(async () => {
+      const { body } = await suite.call('GET', '/devices?q=that%20key')
+      return (body as { data: { items: unknown[] } }).data.items.length === 1
+    })
+    await chooseAction(page, 'Devices', MARKUP)
+    const devices = page.getByRole('list', { name: 'Devices of the key' })
+    await devices.getByRole('link', { name: first }).waitFor()
+    await page.keyboard.press('Escape')
+
+    await chooseAction(page, 'Revoke', MARKUP)
+    await devices.getByRole('link', { name: second }).waitFor()
+    await page.getByRole('button', { name: 'Revoke for good' }).click()
+    await row.getByText('Revoked').waitFor()
+    expect(await suite.submit(key, { deviceId: 'a', latitude: 1, longitude: 2 })).toBe(401)
+  })
+
+  test('viewers see no control that changes anything, and are told why', async () => {
+    const viewer = { email: 'vic@example.org', password: 'a viewer of this account' }
+    await suite.made('/operators', { ...viewer, role: 'viewer' })
+    const page = await (await suite.open()).newPage()
+    await page.goto(`${suite.url}/keys`)
+    await page.getByRole('textbox', { name: 'E-mail' }).fill(viewer.email)
+    await page.getByLabel('Password').fill(viewer.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('row').filter({ hasText: 'Gateway' }).waitFor()
+    const buttons = page.getByRole('main').getByRole('button')
+    const menus = buttons.and(page.getByRole('button', { name: /^Actions / }))
+    expect(await buttons.count()).toBe(await menus.count())
+    await menus.first().click()
+    await page.locator('[popover]:popover-open').getByRole('button', { name: 'Devices' }).waitFor()
+    expect(await page.locator('[popover]:popover-open button').count()).toBe(1)
+    await page.keyboard.press('Escape')
+    await follow(page, 'Connect a device')
+    await page.getByText('Ask one for the secret').waitFor()
+    expect(await page.getByRole('button', { name: /Create a key|Send a test/ }).count()).toBe(0)
+    for (const name of ['Operators', 'Accounts', 'Audit']) {
+      const places = page.getByRole('navigation', { name: 'Console' })
+      expect(await places.getByRole('link', { name }).count()).toBe(0)
+    }
+    await page.goto(`${suite.url}/operators`)
+    await page.getByRole('heading', { name: 'Not allowed for you' }).waitFor()
+  })
+})
