@@ -99,9 +99,10 @@ export function topicReader<Entry>(
   const committed = database.prepare<{ offset: number }>(
     'SELECT offset FROM committed WHERE topic = ? AND consumer_group = ?',
   )
-  const figures = database.prepare<{ last: number | null; count: number }>(
-    `SELECT max(offset) AS last, count(*) AS count FROM "${kind.name}"`,
+  const end = database.prepare<{ last: number | null }>(
+    `SELECT max(offset) AS last FROM "${kind.name}"`,
   )
+  const count = database.prepare<{ count: number }>(`SELECT count(*) AS count FROM "${kind.name}"`)
   const readers = groupReaders({
     read,
     commit: (group, offset) => commit(kind.name, group, offset),
@@ -121,13 +122,13 @@ export function topicReader<Entry>(
     },
 
     async *read() {
-      const last = figures.get()?.last ?? 0
+      const last = end.get()?.last ?? 0
       for (let batch = read(0, last); batch !== undefined; batch = read(batch.lastOffset, last)) {
         yield { entries: batch.entries, upTo: { partition: PARTITION, offset: batch.lastOffset } }
       }
     },
 
-    count: async () => figures.get()?.count ?? 0,
+    count: async () => count.get()?.count ?? 0,
 
     appended: () => readers.appended(),
 
