@@ -58,6 +58,26 @@ describeConsole('a day of a device', () => {
     expect(await google?.getAttribute('href')).toContain('query=0,10.666')
   })
 
+  test('speeds, heights and times are shown in the units and the clock that the operator chose', async () => {
+    await drive('van-units', { count: 5, step: 60, begin: TODAY - DAY_MS + 46_800_000 })
+    const page = await suite.signedIn(`/devices/van-units?day=${YESTERDAY}&at=13:02`, UTC)
+    const moment = page.getByRole('region', { name: /^At / })
+    await moment.getByText('36 km/h').waitFor()
+    await page.getByRole('button', { name: 'Your account' }).click()
+    await page.getByRole('combobox', { name: 'Speeds' }).selectOption('mph')
+    await page.getByRole('combobox', { name: 'Distances' }).selectOption('Feet, miles')
+    await page.getByRole('combobox', { name: 'Clock' }).selectOption('12 hours')
+    for (const isKept of [false, true]) {
+      if (isKept) await page.reload()
+      await page.getByRole('heading', { name: /^At 1:02:00\spm$/i }).waitFor()
+      await moment.getByText('22 mph').waitFor()
+      await moment.getByText('13 ft').waitFor()
+    }
+    await page.getByRole('button', { name: 'Your account' }).click()
+    await page.getByRole('combobox', { name: 'Speeds' }).selectOption('Knots')
+    await moment.getByText('19 kn').waitFor()
+  })
+
   test('arrow keys go from report to report, also to those that the line leaves out', async () => {
     await drive('van-2', { count: 3_000, step: 1 })
     const page = await suite.signedIn(`/devices/van-2?day=${YESTERDAY}&at=00:10`, UTC)
