@@ -82,7 +82,7 @@ describeConsole('the view of the map', () => {
   test('the map holds the poles, 180° and (0, 0), and an arrow for heading 0', async () => {
     await suite.report(
       { deviceId: 'edge east', latitude: 0, longitude: 180 },
-      { deviceId: 'edge west', latitude: 0, longitude: -180 },
+      { deviceId: 'edge west', latitude: 30, longitude: -180 },
       { deviceId: 'edge north', latitude: 90, longitude: 0 },
       { deviceId: 'edge south', latitude: -90, longitude: 0 },
       { deviceId: 'edge zero', latitude: 0, longitude: 0, heading: 0 },
@@ -110,6 +110,25 @@ describeConsole('the view of the map', () => {
       const [middle, tip] = [await opacity(page, x - 19, y), await opacity(page, x - 19, y - 13)]
       expect([name, middle, tip > 0]).toEqual([name, 255, isPainted])
     }
+  })
+
+  test('devices on both sides of 180° are one number, on the copy of the world in view', async () => {
+    await suite.report(
+      { deviceId: 'fiji east', latitude: -17, longitude: 179.99 },
+      { deviceId: 'fiji west', latitude: -17, longitude: -179.99 },
+    )
+    const page = await suite.signedIn('/?q=fiji')
+    await deviceRow(page, 'fiji west').waitFor()
+    await page.getByRole('button', { name: 'Fit all' }).click()
+    await placeOf(page, 'fiji west')
+    await eventually(async () => {
+      await page.getByRole('button', { name: 'Zoom out' }).click()
+      return (await paintedText(page, '2')) !== null
+    })
+    const { x } = await placeOf(page, '2')
+    const { width = 0 } = (await page.locator('.map-target').boundingBox()) ?? {}
+    // Devices are fitted with room for their names to the right.
+    expect(Math.abs(x - width / 2)).toBeLessThan(60)
   })
 
   test('on plain HTTP, without locks and clipboard, tabs share a stream and copying works', async () => {
