@@ -8,7 +8,7 @@ import { movedAside } from '../core/moved-aside.ts'
 import { drawLabel, LABEL_FONT, type Circle } from './draw-label.ts'
 import { MapCanvas, type MapView } from './map-canvas.ts'
 import { metre } from '../core/mercator.ts'
-import { statusRing } from '../core/status-ring.ts'
+import { statusRing, type RingPart } from '../core/status-ring.ts'
 import { palette } from '../ui/palette.ts'
 import { shownUnits } from '../ui/shown.ts'
 
@@ -25,6 +25,7 @@ const LABELLED_AT_MOST = 60
 const NOTED_AT_MOST = 15
 const FINGER_PIXELS = 22
 const MARGIN_PIXELS = 40
+const KEPT_WHILE_MOVING_MS = 500
 
 /**
  * Paints the devices on one canvas over the map: whenever the map moves, and on `paint` when
@@ -33,7 +34,11 @@ const MARGIN_PIXELS = 40
 export class FleetPainter {
   readonly #canvas: MapCanvas
   #shown: Shown = { devices: [], selected: undefined, now: 0 }
-  #grouped: { level: number; clusters: Cluster<LiveDevice>[] } | undefined
+  #grouped: { level: number; at: number; clusters: Cluster<LiveDevice>[] } | undefined
+  /** Whether devices have changed since they were grouped. */
+  #areOld = false
+  /** The rings of clusters that have been drawn since. */
+  readonly #rings = new Map<Cluster<LiveDevice>, RingPart[]>()
   #placed: Placed[] = []
 
   constructor(map: OlMap) {
@@ -45,8 +50,10 @@ export class FleetPainter {
 
   /** Shows these devices; call `paint` again after each change of one. */
   paint(shown: Shown): void {
+    // The selected device is alone at once.
+    if (shown.selected !== this.#shown.selected) this.#grouped = undefined
+    this.#areOld = true
     this.#shown = shown
-    this.#grouped = undefined
     this.#canvas.paint()
   }
 
@@ -66,9 +73,9 @@ export class FleetPainter {
     return best?.cluster
   }
 
-  #place({ world, places }: MapView): void {
+  #place({ world, places, isMoving }: MapView): void {
     const zoom = Math.log2(world / TILE_PIXELS)
-    this.#placed = this.#clusters(zoom).flatMap((cluster) =>
+    this.#placed = this.#clusters(zoom, isMoving).flatMap((cluster) =>
       places(cluster, MARGIN_PIXELS).map(([x, y]) => ({ cluster, x, y })),
     )
     const { selected } = this.#shown
@@ -83,13 +90,24 @@ export class FleetPainter {
     }
   }
 
-  #clusters(zoom: number): Cluster<LiveDevice>[] {
+  /** Grouping takes as long as a frame may, so while the map moves it waits. */
+  #clusters(zoom: number, isMoving: boolean): Cluster<LiveDevice>[] {
     const level = Math.floor(zoom + 1e-6)
-    if (this.#grouped?.level !== level) {
+    const now = performance.now()
+    const keptMs = isMoving ? KEPT_WHILE_MOVING_MS : 0
+    if (this.#grouped?.level !== level || (this.#areOld && now - this.#grouped.at >= keptMs)) {
       const { devices, selected: alone } = this.#shown
-      this.#grouped = { level, clusters: clusters(devices, { zoom, alone }) }
+      this.#grouped = { level, at: now, clusters: clusters(devices, { zoom, alone }) }
+      this.#areOld = false
+      this.#rings.clear()
     }
     return this.#grouped.clusters
+  }
+
+  #ring(cluster: Cluster<LiveDevice>): RingPart[] {
+    const ring = this.#rings.get(cluster) ?? statusRing(cluster.devices)
+    this.#rings.set(cluster, ring)
+    return ring
   }
 
   #draw(context: CanvasRenderingContext2D, { world }: MapView): void {
@@ -105,7 +123,7 @@ export class FleetPainter {
     for (const { cluster, x, y } of this.#placed) {
       const { devices } = cluster
       if (devices.length === 1) continue
-      const shown = { count: devices.length, ring: statusRing(devices) }
+      const shown = { count: devices.length, ring: this.#ring(cluster) }
       drawCluster(context, x, y, shown, colours)
     }
     for (const { device, x, y } of singles) {

@@ -21,6 +21,8 @@ export type MapView = {
    * All pixels of a point, up to `margin` pixels outside the canvas; on whole pixels of the screen.
    */
   readonly places: (point: Point, margin: number) => readonly Pixel[]
+  /** Whether the map is moving. */
+  readonly isMoving: boolean
 }
 
 /**
@@ -47,8 +49,8 @@ export class MapCanvas {
 
   #paintNow(): void {
     const [width = 0, height = 0] = this.#map.getSize() ?? []
-    const resolution = this.#map.getView().getResolution()
-    const center = this.#map.getView().getCenter()
+    const view = this.#map.getView()
+    const [resolution, center] = [view.getResolution(), view.getCenter()]
     if (resolution === undefined || center === undefined) return
     const ratio = Math.min(MOST_RATIO, devicePixelRatio)
     const context = prepare(this.#canvas, { width, height, ratio })
@@ -60,6 +62,7 @@ export class MapCanvas {
     const onPixel = (at: number) => Math.round(at * ratio) / ratio
     this.#draw(context, {
       world,
+      isMoving: view.getAnimating() || view.getInteracting(),
       project({ x, y }, beside) {
         const near = beside === undefined ? middle : beside.x + Math.round(middle - beside.x)
         const turned = x + Math.round(near - x)
