@@ -21,11 +21,17 @@ export type Deployment = {
 }
 
 /** The service as started by `npm start`, on a folder of its own. */
-export async function startEmbeddedDeployment(): Promise<Deployment> {
+export async function startEmbeddedDeployment(env: NodeJS.ProcessEnv = {}): Promise<Deployment> {
   const directory = await temporaryDirectory()
   const start = async (): Promise<Deployment> => {
     const program = startProgram('embedded/main', {
-      env: { ...operatorEnv(), DATA_DIR: directory.path, INGEST_PORT: '0', ADMIN_PORT: '0' },
+      env: {
+        ...operatorEnv(),
+        DATA_DIR: directory.path,
+        INGEST_PORT: '0',
+        ADMIN_PORT: '0',
+        ...env,
+      },
     })
     const [ingestUrl, adminUrl] = [
       await listens(program, 'ingest API'),

@@ -1,5 +1,9 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { paintedText } from '../../test/console/browser/painted.ts'
+import { town } from '../../test/console/town/town.ts'
+import { temporaryDirectory } from '../../test/temporary-directory.ts'
 import { median } from '../median.ts'
 import type { Part } from '../part.ts'
 import type { Progress } from '../progress.ts'
@@ -21,12 +25,31 @@ const DOTS = 10
 const HEAP_SAMPLES = 12
 
 export async function measureConsole(options: ConsoleOptions, progress: Progress): Promise<Part> {
-  progress('starting the service, and 10 000 devices')
-  const service = await startService()
+  const order = { ...options, progress }
+  const all = await measureOn({}, order, measureIn)
+  const directory = await temporaryDirectory()
+  const streets = join(directory.path, 'town.pmtiles')
+  await writeFile(streets, town())
+  const onStreets = await measureOn({ streets }, order, measureStreets)
+  await directory.remove()
+  return {
+    ...all,
+    rows: [...onStreets.rows, ...all.rows],
+    faults: [...all.faults, ...onStreets.faults],
+  }
+}
+
+async function measureOn<R>(
+  where: Parameters<typeof startService>[0],
+  order: Order,
+  measure: (browser: ConsoleBrowser, service: Service, order: Order) => Promise<R>,
+): Promise<R> {
+  order.progress('starting the service, and 10 000 devices')
+  const service = await startService(where)
   try {
     const browser = await openBrowser(service)
     try {
-      return await measureIn(browser, service, { ...options, progress })
+      return await measure(browser, service, order)
     } finally {
       await browser.close()
     }
@@ -96,6 +119,34 @@ async function measureIn(
   }
 }
 
+/** The motion of the map with all devices in one town, whose streets are drawn. */
+async function measureStreets(
+  browser: ConsoleBrowser,
+  service: Service,
+  { rounds, progress }: Order,
+): Promise<Pick<Part, 'rows' | 'faults'>> {
+  const dragging: number[] = []
+  const zooming: number[] = []
+  const stopLoad = service.startLoad()
+  for (let round = 1; round <= rounds; round += 1) {
+    progress(`round ${round} of ${rounds}: motion with streets`)
+    const page = await browser.fresh()
+    await firstMap(page, service.adminUrl)
+    await page.waitForTimeout(AT_REST_MS)
+    dragging.push(await p95(page, drag))
+    zooming.push(await p95(page, wheel))
+    await page.context().close()
+  }
+  const figures = {
+    'p95 frame, dragging, streets': dragging,
+    'p95 frame, wheel, streets': zooming,
+  } satisfies Partial<Record<ConsoleFigure, number[]>>
+  return {
+    rows: Object.entries(figures).map(([figure, all]) => ({ figure, value: median(all) })),
+    faults: [...(await stopLoad()), ...browser.faults],
+  }
+}
+
 /** From requesting the page to base map and devices on it, in milliseconds. */
 async function firstMap(page: Page, url: string): Promise<number> {
   await page.goto(url, { waitUntil: 'commit' })
@@ -113,11 +164,14 @@ async function p95(page: Page, move: (page: Page, ms: number) => Promise<void>):
   return frames.sort((a, b) => a - b)[Math.ceil(0.95 * frames.length) - 1] ?? NaN
 }
 
-/** Moves a device at sea and measures how long its label on the map takes to follow. */
+/**
+ * Moves a device at sea, within the view at street level, and measures how long its label takes to
+ * follow.
+ */
 async function slowestDot(page: Page, service: Service): Promise<number> {
   const label = 'a-ship'
   const sail = (step: number) =>
-    service.report({ deviceId: label, latitude: 40 + (step % 2), longitude: -20 })
+    service.report({ deviceId: label, latitude: 40 + (step % 2) / 1_000, longitude: -20 })
   await sail(0)
   await page.goto(`${service.adminUrl}/?device=${label}`)
   await page.getByRole('region', { name: 'Selected device' }).waitFor()

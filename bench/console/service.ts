@@ -11,13 +11,20 @@ const LOAD_SECONDS = 5
 
 export type Service = Awaited<ReturnType<typeof startService>>
 
-/** The service as started by `npm start`, with a fleet in which each device has reported once. */
-export async function startService() {
-  const deployment = await startEmbeddedDeployment()
+/**
+ * The service as started by `npm start`, with a fleet in which each device has reported once.
+ *
+ * @param streets is a file of streets; then all devices are in its town.
+ */
+export async function startService({ streets }: { readonly streets?: string } = {}) {
+  const deployment = await startEmbeddedDeployment(
+    streets === undefined ? {} : { MAP_PMTILES: `Town=${streets}` },
+  )
   const { adminUrl, ingestUrl } = deployment
   const operator = await signIn(adminUrl)
   const { key } = await operator.createKey({ rateLimit: 1_000_000_000 })
-  const target: Target = { url: ingestUrl, key, batch: 1, devices: DEVICES, isFleet: true }
+  const fleet = streets === undefined ? 'towns' : 'town'
+  const target: Target = { url: ingestUrl, key, batch: 1, devices: DEVICES, fleet }
   const generator = forkTypescript('load/main.ts')
   const all = { ...target, batch: 100 }
   const perSecond = DEVICES / all.batch / 5

@@ -1,3 +1,4 @@
+import { MIDDLE } from '../../test/console/town/plane.ts'
 import type { Measurements } from '../../schemas/report-fields.ts'
 
 /** The measurements of a phone beside its place. */
@@ -22,8 +23,8 @@ export type Target = {
   readonly devices?: number | undefined
   /** The format; ours if absent. */
   readonly sender?: Sender
-  /** Whether the devices drive about in many towns; by default they are anywhere. */
-  readonly isFleet?: boolean
+  /** Whether the devices drive about in many towns or in one; by default they are anywhere. */
+  readonly fleet?: keyof typeof FLEETS
 }
 
 /** `OsmAnd` sends one report in the URL, `Overland` many. */
@@ -47,7 +48,7 @@ export function requestMaker({
   batch,
   devices = DEVICES,
   sender = 'native',
-  isFleet,
+  fleet,
 }: Target): () => string {
   const { host } = new URL(url)
   if (sender === 'OsmAnd') {
@@ -64,7 +65,7 @@ export function requestMaker({
     }
   }
   const native = head(batch === 1 ? '/api/v1/gps/submit' : '/api/v1/gps/batch')
-  const placeOf = isFleet === true ? inTown : anywhere
+  const placeOf = fleet === undefined ? anywhere : FLEETS[fleet]
   return () => {
     const body =
       batch === 1 ? report(devices, placeOf) : `{"reports":[${reports(batch, devices, placeOf)}]}`
@@ -126,10 +127,20 @@ function anywhere(n: number, devices: number): string {
 const TOWNS = 200
 
 /** Some hundred metres west of the device's previous place. */
-function inTown(n: number, devices: number): string {
+function inTowns(n: number, devices: number): string {
   const [device, round] = [n % devices, Math.floor(n / devices)]
   const town = device % TOWNS
   const latitude = 37 + ((town * 7.31) % 21) + 0.2 * Math.sin(device) * Math.sin(device * 7.7)
   const longitude = -8 + ((town * 3.77) % 33) + 0.3 * Math.cos(device) * Math.sin(device * 5.3)
   return `"latitude":${latitude.toFixed(6)},"longitude":${(longitude - round * 0.005).toFixed(6)}`
 }
+
+/** In the town of the test's map, some hundred metres from the device's previous place. */
+function inOneTown(n: number, devices: number): string {
+  const [device, round] = [n % devices, Math.floor(n / devices)]
+  const latitude = MIDDLE.latitude + 0.018 * Math.sin(device) * Math.sin(device * 7.7)
+  const longitude = MIDDLE.longitude + 0.027 * Math.sin(device * 5.3 + round * 0.2)
+  return `"latitude":${latitude.toFixed(6)},"longitude":${longitude.toFixed(6)}`
+}
+
+const FLEETS = { towns: inTowns, town: inOneTown } as const
