@@ -13,6 +13,7 @@ import { ChangePassword } from '../pages/sign-in/change-password.tsx'
 import { SessionEnds } from './session-ends.tsx'
 import { Announcer } from '../ui/announcer.tsx'
 import { ShortcutHelp } from '../ui/shortcuts.tsx'
+import { UndoKey } from '../ui/undo-key.tsx'
 import { Failed, Loading } from '../ui/states.tsx'
 
 /** Why the service has not answered who is signed in. */
@@ -26,6 +27,7 @@ export function App() {
       <ChangePassword />
       <RenewSession />
       <ShortcutHelp />
+      <UndoKey />
       <Announcer />
     </>
   )

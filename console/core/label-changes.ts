@@ -1,11 +1,14 @@
-/** Whether all of the devices are to have a label, or none. */
+/** Whether all of the devices get a label, or none keeps it. */
 export type LabelChoice = 'all' | 'none'
+
+export type LabelChange = { readonly add: string[]; readonly remove: string[] }
+export type Labelled = { readonly deviceId: string; readonly labels: readonly string[] }
 
 /** The labels to add and to remove, so that each choice holds; what holds already is left out. */
 export function labelChanges(
   devices: readonly { readonly labels: readonly string[] }[],
   choices: ReadonlyMap<string, LabelChoice>,
-): { readonly add: string[]; readonly remove: string[] } {
+): LabelChange {
   const has = (label: string) => devices.filter(({ labels }) => labels.includes(label)).length
   const chosen = (wanted: LabelChoice) =>
     [...choices].filter(([, choice]) => choice === wanted).map(([label]) => label)
@@ -13,6 +16,27 @@ export function labelChanges(
     add: chosen('all').filter((label) => has(label) < devices.length),
     remove: chosen('none').filter((label) => has(label) > 0),
   }
+}
+
+/**
+ * The changes that take `change` back, with the devices of each: a device loses only labels that it
+ * lacked before, and gets back only those that it had.
+ */
+export function undoLabels(
+  before: readonly Labelled[],
+  change: LabelChange,
+): readonly (LabelChange & { readonly deviceIds: readonly string[] })[] {
+  const undone = new Map<string, LabelChange & { readonly deviceIds: string[] }>()
+  for (const { deviceId, labels } of before) {
+    const remove = change.add.filter((label) => !labels.includes(label))
+    const add = change.remove.filter((label) => labels.includes(label))
+    if (remove.length + add.length === 0) continue
+    const key = JSON.stringify([add, remove])
+    const same = undone.get(key)
+    if (same === undefined) undone.set(key, { add, remove, deviceIds: [deviceId] })
+    else same.deviceIds.push(deviceId)
+  }
+  return [...undone.values()]
 }
 
 export function inChunks<T>(items: readonly T[], length: number): readonly T[][] {

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { X } from 'lucide'
-import { Spoken } from './announcer.tsx'
+import { Announcer } from './announcer.tsx'
 import { IconButton } from './icon-button.tsx'
 
 /**
@@ -50,7 +50,7 @@ export function Dialog({
         )}
       </header>
       <div class="dialog-body stack">{children}</div>
-      <Spoken />
+      <Announcer />
     </dialog>
   )
 }

@@ -1,6 +1,7 @@
+import type { Labelled } from '../../core/label-changes.ts'
 import { may } from '../../live/rights.ts'
 import { useDialog } from '../../ui/form-dialog.tsx'
-import { LabelDevices, type Labelled } from './label-devices.tsx'
+import { LabelDevices } from './label-devices.tsx'
 
 /** Opens the labels of a device, for those who may change them. */
 export function LabelButton({

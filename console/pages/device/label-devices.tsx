@@ -2,16 +2,21 @@ import { useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import { countByLabel } from '../../core/choose-devices.ts'
 import { faultAt } from '../../core/failure.ts'
-import { inChunks, labelChanges, type LabelChoice } from '../../core/label-changes.ts'
+import {
+  inChunks,
+  labelChanges,
+  undoLabels,
+  type LabelChange,
+  type LabelChoice,
+  type Labelled,
+} from '../../core/label-changes.ts'
 import { markChanged } from '../../live/announce-changes.ts'
 import { fleet } from '../../live/live.ts'
-import { toast } from '../../ui/announcer.tsx'
+import { toast } from '../../ui/toasts.tsx'
 import { Field } from '../../ui/form.tsx'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import './label-devices.css'
-
-export type Labelled = { readonly deviceId: string; readonly labels: readonly string[] }
 
 /** As many devices as one call changes. */
 const CALL_DEVICES = 1_000
@@ -42,24 +47,29 @@ export function LabelDevices({
   async function save(): Promise<void> {
     const wanted = new Map(choices)
     if (typed.trim() !== '') wanted.set(typed.trim(), 'all')
-    const changes = labelChanges(devices, wanted)
-    let refused = 0
-    for (const chunk of inChunks(devices, CALL_DEVICES)) {
-      const deviceIds = chunk.map(({ deviceId }) => deviceId)
-      const { results } = await api.post('/devices/labels', { body: { deviceIds, ...changes } })
-      for (const result of results) {
-        const device = fleet.devices.get(result.deviceId)
-        if (!('labels' in result)) refused += 1
-        else if (device !== undefined) device.labels = result.labels
-      }
-    }
-    markChanged()
+    const before = devices.map(({ deviceId, labels }) => ({ deviceId, labels }))
+    const change = labelChanges(before, wanted)
+    if (change.add.length + change.remove.length === 0) return
+    const changed = await changeLabels(
+      before.map(({ deviceId }) => deviceId),
+      change,
+    )
+    const refused = devices.length - changed.size
     if (refused > 0 && devices.length === 1) {
       throw faultAt('label', 'a device has at most 16 labels: take one away first')
     }
     const rest = refused === 0 ? '' : `; ${refused} of them have 16 labels already, or are gone`
+    const undos = undoLabels(
+      before.filter(({ deviceId }) => changed.has(deviceId)),
+      change,
+    )
+    const undo = async () => {
+      for (const { deviceIds, ...back } of undos) await changeLabels(deviceIds, back)
+      onDone()
+    }
     toast(
       `${devices.length === 1 ? 'The labels are' : `${devices.length} devices are`} saved${rest}`,
+      { undo: undos.length > 0 ? undo : undefined },
     )
   }
 
@@ -112,4 +122,23 @@ export function LabelDevices({
       </Field>
     </FormDialog>
   )
+}
+
+/** Resolves with the ids of the devices that exist and have no label too many. */
+async function changeLabels(
+  devices: readonly string[],
+  change: LabelChange,
+): Promise<ReadonlySet<string>> {
+  const changed = new Set<string>()
+  for (const deviceIds of inChunks(devices, CALL_DEVICES)) {
+    const { results } = await api.post('/devices/labels', { body: { deviceIds, ...change } })
+    for (const result of results) {
+      if (!('labels' in result)) continue
+      changed.add(result.deviceId)
+      const device = fleet.devices.get(result.deviceId)
+      if (device !== undefined) device.labels = result.labels
+    }
+  }
+  markChanged()
+  return changed
 }

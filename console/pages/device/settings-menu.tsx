@@ -5,7 +5,6 @@ import type { ApiDevice } from '../../core/live-device.ts'
 import { markChanged } from '../../live/announce-changes.ts'
 import { fleet } from '../../live/live.ts'
 import { may } from '../../live/rights.ts'
-import { toast } from '../../ui/announcer.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { Field } from '../../ui/form.tsx'
 import { FormDialog, useDialog, type DialogProps } from '../../ui/form-dialog.tsx'
@@ -16,16 +15,13 @@ import { go } from '../../ui/router.ts'
 import { FailedLine } from '../../ui/states.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { changeDevice } from './change-device.ts'
+import { switchDevices } from './switch-devices.ts'
 
 /** The settings of a device, and what operators with the right to it may change. */
 export function SettingsMenu({ device, onChange }: { device: ApiDevice; onChange: () => void }) {
   const { dialog, open } = useDialog(onChange)
   const { name, expectedIntervalSeconds, disabled } = device
-  const toggle = useAction(async () => {
-    await changeDevice(device, { disabled: !disabled })
-    toast(disabled ? 'The device may report again' : 'Its reports are refused from now on')
-    onChange()
-  })
+  const toggle = useAction(() => switchDevices([device.deviceId], !disabled, onChange))
 
   return (
     <>

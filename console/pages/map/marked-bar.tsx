@@ -5,25 +5,34 @@ import { useDialog } from '../../ui/form-dialog.tsx'
 import { IconButton } from '../../ui/icon-button.tsx'
 import { go } from '../../ui/router.ts'
 import { shownNumber } from '../../ui/shown.ts'
+import { FailedLine } from '../../ui/states.tsx'
+import { useAction } from '../../ui/use-action.ts'
 import { LabelDevices } from '../device/label-devices.tsx'
+import { switchDevices } from '../device/switch-devices.ts'
 import { DisableDevices } from './disable-devices.tsx'
 import { exportCsv } from './export-csv.ts'
-import { endMarking, isMarking, markAll, marked, markedDevices } from './marked.ts'
+import { endMarking, isMarking, markAll, markedDevices } from './marked.ts'
 
 /** A link shows at most this many devices. */
 const SHARED_DEVICES = 50
+const NONE = { devices: [], hidden: 0 } as const
 
-/** How many devices are selected, and what can be done with all of them. */
+/** How many devices are selected, and what can be done with all of them that the list shows. */
 export function MarkedBar() {
   watchWords()
   const { dialog, open } = useDialog(() => undefined)
+  const { devices, hidden } = isMarking.value ? markedDevices() : NONE
+  const disabledIds = devices.flatMap(({ deviceId, disabled }) => (disabled ? [deviceId] : []))
+  const enable = useAction(() => switchDevices(disabledIds, false))
   if (!isMarking.value) return null
-  const devices = markedDevices()
   const isNone = devices.length === 0
   return (
     <div class="marked-bar stack near" role="group" aria-label="Many devices">
       <p class="row between">
-        <span role="status">{shownNumber(devices.length)} selected</span>
+        <span role="status">
+          {shownNumber(devices.length)} selected
+          {hidden > 0 && <span class="quiet"> · {shownNumber(hidden)} hidden by the filter</span>}
+        </span>
         <span class="row">
           <button type="button" class="small" onClick={markAll}>
             Select all
@@ -49,7 +58,7 @@ export function MarkedBar() {
             disabled={isNone || devices.length > SHARED_DEVICES}
             title={devices.length > SHARED_DEVICES ? 'A link shows at most 50 devices' : undefined}
             onClick={() =>
-              go(`/shares?${new URLSearchParams([...marked.value].map((id) => ['device', id]))}`)
+              go(`/shares?${new URLSearchParams(devices.map((one) => ['device', one.deviceId]))}`)
             }
           >
             Share
@@ -59,16 +68,27 @@ export function MarkedBar() {
           Export
         </button>
         {may('devices.disable') && (
-          <button
-            type="button"
-            class="small"
-            disabled={isNone}
-            onClick={() => open((props) => <DisableDevices devices={devices} {...props} />)}
-          >
-            Disable
-          </button>
+          <>
+            <button
+              type="button"
+              class="small"
+              disabled={disabledIds.length === devices.length}
+              onClick={() => open((props) => <DisableDevices devices={devices} {...props} />)}
+            >
+              Disable
+            </button>
+            <button
+              type="button"
+              class="small"
+              disabled={disabledIds.length === 0 || enable.isRunning}
+              onClick={enable.run}
+            >
+              Enable
+            </button>
+          </>
         )}
       </div>
+      {enable.failure !== undefined && <FailedLine failure={enable.failure} />}
       {dialog}
     </div>
   )

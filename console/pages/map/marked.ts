@@ -25,7 +25,11 @@ export function endMarking(): void {
   marked.value = new Set()
 }
 
-/** The selected devices that still exist. */
-export function markedDevices(): readonly LiveDevice[] {
-  return [...marked.value].flatMap((deviceId) => fleet.devices.get(deviceId) ?? [])
+/** The selected devices in the list, and the number of those that its filters hide. */
+export function markedDevices(): { devices: readonly LiveDevice[]; hidden: number } {
+  if (marked.value.size === 0) return { devices: [], hidden: 0 }
+  const shown = new Set(choice())
+  const existing = [...marked.value].flatMap((deviceId) => fleet.devices.get(deviceId) ?? [])
+  const devices = existing.filter((device) => shown.has(device))
+  return { devices, hidden: existing.length - devices.length }
 }

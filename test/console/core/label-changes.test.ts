@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { inChunks, labelChanges } from '../../../console/core/label-changes.ts'
+import { inChunks, labelChanges, undoLabels } from '../../../console/core/label-changes.ts'
 
 test('only labels that are not yet as chosen are added and removed', () => {
   const devices = [{ labels: ['a', 'b'] }, { labels: ['a', 'c'] }]
@@ -10,6 +10,21 @@ test('only labels that are not yet as chosen are added and removed', () => {
     ['d', 'none'],
   ] as const)
   expect(labelChanges(devices, choices)).toEqual({ add: ['b'], remove: ['c'] })
+})
+
+test('taking a change back leaves a label that a device had before, and returns only what it lost', () => {
+  const before = [
+    { deviceId: 'both', labels: ['new', 'old'] },
+    { deviceId: 'lost', labels: ['old'] },
+    { deviceId: 'lost too', labels: ['old', 'other'] },
+    { deviceId: 'got', labels: [] },
+    { deviceId: 'unchanged', labels: ['new'] },
+  ]
+  expect(undoLabels(before, { add: ['new'], remove: ['old'] })).toEqual([
+    { add: ['old'], remove: [], deviceIds: ['both'] },
+    { add: ['old'], remove: ['new'], deviceIds: ['lost', 'lost too'] },
+    { add: [], remove: ['new'], deviceIds: ['got'] },
+  ])
 })
 
 test('many devices are divided among calls, the last of which may have fewer', () => {

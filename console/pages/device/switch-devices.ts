@@ -1,0 +1,63 @@
+import { api, serverNow } from '../../api/client.ts'
+import { toFailure } from '../../core/failure.ts'
+import { ageTo } from '../../core/live-device.ts'
+import { markChanged } from '../../live/announce-changes.ts'
+import { fleet } from '../../live/live.ts'
+import { shownNumber } from '../../ui/shown.ts'
+import { toast } from '../../ui/toasts.tsx'
+
+/** A session has eight calls under way; some are left for the page itself. */
+const CALLS_AT_ONCE = 4
+
+/**
+ * Disables or enables devices that are not so yet, and offers to take it back for those that were
+ * changed.
+ *
+ * @param onDone called after the change, and again after it was taken back.
+ * @throws {ApiFailure} if not all were changed.
+ */
+export async function switchDevices(
+  deviceIds: readonly string[],
+  disabled: boolean,
+  onDone: () => void = () => undefined,
+): Promise<void> {
+  const { changed, failure } = await switchAll(deviceIds, disabled)
+  onDone()
+  if (changed.length > 0) {
+    const count = changed.length === 1 ? 'The device' : `${shownNumber(changed.length)} devices`
+    const undo = async () => {
+      const { failure: fault } = await switchAll(changed, !disabled)
+      onDone()
+      if (fault !== undefined) throw toFailure(fault)
+    }
+    toast(disabled ? `${count} disabled: no reports are accepted` : `${count} enabled`, { undo })
+  }
+  if (failure !== undefined) throw toFailure(failure)
+}
+
+/** Ends at the first failure. Of many devices, those that are gone are left out. */
+async function switchAll(deviceIds: readonly string[], disabled: boolean) {
+  const waiting = [...deviceIds]
+  const changed: string[] = []
+  let failure: unknown
+  const work = async () => {
+    for (let deviceId = waiting.shift(); deviceId !== undefined; deviceId = waiting.shift()) {
+      try {
+        await api.patch('/devices/{deviceId}', { path: { deviceId }, body: { disabled } })
+      } catch (thrown) {
+        if (toFailure(thrown).status === 404 && deviceIds.length > 1) continue
+        failure ??= thrown
+        waiting.length = 0
+        return
+      }
+      changed.push(deviceId)
+      const device = fleet.devices.get(deviceId)
+      if (device === undefined) continue
+      device.disabled = disabled
+      ageTo(device, serverNow())
+    }
+  }
+  await Promise.all(Array.from({ length: CALLS_AT_ONCE }, work))
+  markChanged()
+  return { changed, failure }
+}

@@ -1,0 +1,120 @@
+import { computed, signal } from '@preact/signals'
+import { useEffect, useId, useRef } from 'preact/hooks'
+import { CircleAlert, CircleCheck, X } from 'lucide'
+import { toFailure } from '../core/failure.ts'
+import { Icon } from './icon.tsx'
+import { IconButton } from './icon-button.tsx'
+
+const SHOWN_MS = 6_000
+/** Time to notice a mistake, and to reach the button by keyboard. */
+const UNDO_SHOWN_MS = 20_000
+const MOST = 3
+
+type Toast = {
+  readonly id: number
+  readonly text: string
+  readonly undo: (() => Promise<void>) | undefined
+  readonly isFault: boolean
+}
+
+const toasts = signal<readonly Toast[]>([])
+/** The places that can show toasts; the last one does. */
+const places = signal<readonly string[]>([])
+let made = 0
+
+/** Takes back what was done last, as long as its toast is shown. */
+export const undoLatest = computed<(() => void) | undefined>(() => {
+  const one = toasts.value.findLast(({ undo }) => undo !== undefined)
+  return one && (() => takeBack(one))
+})
+
+/** Shows for a while that something has been done; `undo` takes it back at the press of a button. */
+export function toast(
+  text: string,
+  { undo, isFault = false }: { undo?: (() => Promise<void>) | undefined; isFault?: boolean } = {},
+): void {
+  made += 1
+  toasts.value = [...toasts.value.slice(1 - MOST), { id: made, text, undo, isFault }]
+}
+
+function dismiss(id: number): void {
+  toasts.value = toasts.value.filter((one) => one.id !== id)
+}
+
+function takeBack({ id, undo }: Toast): void {
+  dismiss(id)
+  undo?.().then(
+    () => toast('Undone'),
+    (thrown: unknown) => {
+      toast(`Not undone: ${toFailure(thrown).message}`, { undo, isFault: true })
+    },
+  )
+}
+
+/**
+ * The place of toasts, at the end of the page and of each dialog: an open dialog makes everything
+ * outside it inert, so the toasts are in the one that was opened last.
+ */
+export function Toasts() {
+  const place = useId()
+  const focusedBefore = useRef<HTMLElement | null>(null)
+  useEffect(() => {
+    places.value = [...places.peek(), place]
+    return () => (places.value = places.peek().filter((one) => one !== place))
+  }, [place])
+  const shown = places.value.at(-1) === place ? toasts.value : []
+
+  /** The focus goes back to where it was before it came here. */
+  function leave(work: () => void) {
+    const before = focusedBefore.current
+    work()
+    if (before?.isConnected === true) before.focus()
+  }
+
+  return (
+    <div
+      class="toasts stack near"
+      role="status"
+      aria-live="polite"
+      onFocusIn={({ currentTarget, relatedTarget }) => {
+        const isInside = relatedTarget instanceof Node && currentTarget.contains(relatedTarget)
+        if (!isInside) focusedBefore.current = relatedTarget as HTMLElement | null
+      }}
+    >
+      {shown.map((one) => (
+        <ToastLine key={one.id} of={one} leave={leave} />
+      ))}
+    </div>
+  )
+}
+
+/** Stays while it is pointed at or has the focus. */
+function ToastLine({ of: one, leave }: { of: Toast; leave: (work: () => void) => void }) {
+  const line = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const end = () => {
+      if (line.current?.matches(':hover, :focus-within') !== true) return dismiss(one.id)
+      timer = setTimeout(end, SHOWN_MS)
+    }
+    let timer = setTimeout(end, one.undo === undefined ? SHOWN_MS : UNDO_SHOWN_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  return (
+    <div ref={line} class={one.isFault ? 'toast raised bad' : 'toast raised'}>
+      <Icon of={one.isFault ? CircleAlert : CircleCheck} />
+      <p>{one.text}</p>
+      {one.undo !== undefined && (
+        <button type="button" class="small" onClick={() => leave(() => takeBack(one))}>
+          Undo
+        </button>
+      )}
+      <IconButton
+        icon={X}
+        label="Dismiss"
+        small
+        class="plain"
+        onClick={() => leave(() => dismiss(one.id))}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,13 @@
+import { useMemo } from 'preact/hooks'
+import { useShortcuts } from './shortcuts.tsx'
+import { undoLatest } from './toasts.tsx'
+
+/** "Undo" by key, because the button of a toast is far from where the hands are. */
+export function UndoKey() {
+  return undoLatest.value && <Key run={undoLatest.value} />
+}
+
+function Key({ run }: { run: () => void }) {
+  useShortcuts(useMemo(() => ({ z: { does: 'Undoes what was just done', run } }), [run]))
+  return null
+}
