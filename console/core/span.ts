@@ -70,6 +70,24 @@ export function spanBeside(span: Span, by: -1 | 1): Span {
   return inOrder(beside, nextDay(beside, by * more))
 }
 
+/** The days of a span, or the months of one that is longer than a month. */
+export function partsOf(span: Span): readonly Span[] {
+  const parts: Span[] = []
+  const isLong = dayCount(span) > MOST_DAYS
+  for (
+    let first = span.first;
+    first <= span.last;
+    first = nextDay(parts.at(-1)?.last ?? first, 1)
+  ) {
+    const last = isLong ? monthOf(first).last : first
+    parts.push({ first, last: last < span.last ? last : span.last })
+  }
+  return parts
+}
+
+/** The longest month. */
+export const MOST_DAYS = 31
+
 export function dayCount({ first, last }: Span): number {
   return Math.round((Date.parse(last) - Date.parse(first)) / 86_400_000) + 1
 }

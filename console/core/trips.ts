@@ -1,4 +1,5 @@
 import type { components } from '../api/schema.ts'
+import type { DayCounts } from './day-counts.ts'
 import { nextDay } from './days.ts'
 import type { Span } from './span.ts'
 import { date } from './times.ts'
@@ -47,12 +48,16 @@ export function readEpisodes(items: readonly ApiItem[]): readonly Episode[] {
   return episodes
 }
 
-export type DayTotals = {
-  readonly day: string
+export type Totals = {
   readonly trips: number
   readonly distanceMetres: number
   readonly movingSeconds: number
 }
+
+export type DayTotals = Totals & { readonly day: string }
+
+/** Totals of days, each with the number of records that it had then. */
+export type KnownDays = ReadonlyMap<string, Totals & { readonly count: number }>
 
 /** The trips that began on each day of a span; those from before it count for no day. */
 export function totalsByDay(
@@ -77,6 +82,24 @@ export function totalsByDay(
     })
   }
   return [...totals.values()]
+}
+
+/** What is known of a span; whole once all of its days with records are known with as many. */
+export function sumOfDays(
+  { first, last }: Span,
+  counts: DayCounts,
+  known: KnownDays,
+): Totals & { readonly isWhole: boolean } {
+  const sum = { trips: 0, distanceMetres: 0, movingSeconds: 0, isWhole: true }
+  for (const [day, { count }] of counts) {
+    if (day < first || day > last || count === 0) continue
+    const totals = known.get(day)
+    if (totals?.count !== count) sum.isWhole = false
+    sum.trips += totals?.trips ?? 0
+    sum.distanceMetres += totals?.distanceMetres ?? 0
+    sum.movingSeconds += totals?.movingSeconds ?? 0
+  }
+  return sum
 }
 
 const COLUMNS = [

@@ -1,17 +1,12 @@
 import { useMemo } from 'preact/hooks'
 import { api } from '../../api/client.ts'
+import type { DayCounts } from '../../core/day-counts.ts'
 import { spanBounds, type Span } from '../../core/span.ts'
 import { date } from '../../core/times.ts'
 import { useLoad } from '../../ui/use-load.ts'
 
-export type Activity = { readonly count: number }
-
-/** The number of a device's reports on each day of a span; days without reports may be missing. */
-export function useActivity(
-  deviceId: string,
-  span: Span,
-  zone: string,
-): ReadonlyMap<string, Activity> {
+/** The number of a device's reports on each day of a span; undefined until it is known. */
+export function useActivity(deviceId: string, span: Span, zone: string): DayCounts | undefined {
   const { first, last } = span
   const { data } = useLoad(
     (signal) => {
@@ -30,13 +25,14 @@ export function useActivity(
     [deviceId, first, last, zone],
   )
   return useMemo(
-    () => new Map(data?.items.map((day) => [date(Date.parse(day.start), zone), day])),
+    () => data && new Map(data.items.map((day) => [date(Date.parse(day.start), zone), day])),
     [data, zone],
   )
 }
 
-export function dayWords(day: string, count: number): string {
-  return `${day}: ${count === 0 ? 'no reports' : `${count} reports`}`
+export function dayWords(day: string, count: number, distance?: string): string {
+  const words = [distance, count === 0 ? 'no reports' : `${count} reports`]
+  return `${day}: ${words.filter(Boolean).join(', ')}`
 }
 
 /**

@@ -13,6 +13,7 @@ export function Calendar({
   span,
   today,
   zone,
+  totals,
   onOpen,
 }: DeviceDays & {
   onOpen: (span: Span) => void
@@ -77,7 +78,7 @@ export function Calendar({
                 </button>
               </div>
             </div>
-            <YearMap {...{ deviceId, year, span, today, zone }} onOpen={choose} />
+            <YearMap {...{ deviceId, year, span, today, zone, totals }} onOpen={choose} />
             <AnyRange span={span} today={today} onOpen={choose} />
           </>
         )}

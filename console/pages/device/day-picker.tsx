@@ -14,12 +14,12 @@ const DAYS = 30
  * Picks days: the ones before, the ones after, a typed one, one of the last with data, or any from
  * the calendar.
  */
-export function DayPicker({ deviceId, span, today, zone }: DeviceDays) {
+export function DayPicker({ deviceId, span, today, zone, totals }: DeviceDays) {
   const day = span.last < today ? span.last : today
   const last = day > nextDay(today, -DAYS) ? today : nextDay(day, DAYS / 2)
   const first = nextDay(last, 1 - DAYS)
   const activity = useActivity(deviceId, { first, last }, zone)
-  const most = Math.max(1, ...[...activity.values()].map(({ count }) => count))
+  const most = Math.max(1, ...[...(activity?.values() ?? [])].map(({ count }) => count))
   const open = (to: Span) => go(`${devicePath(deviceId)}${spanQuery(to, today)}`)
   const openDay = (one: string) => open({ first: one, last: one })
   const [before, after] = isOneDay(span)
@@ -34,7 +34,7 @@ export function DayPicker({ deviceId, span, today, zone }: DeviceDays) {
         onKeyDown={(event) => moveAmong(event, { ArrowLeft: -1, ArrowRight: 1 })}
       >
         {Array.from({ length: DAYS }, (_, index) => nextDay(first, index)).map((one) => {
-          const count = activity.get(one)?.count ?? 0
+          const count = activity?.get(one)?.count ?? 0
           const words = dayWords(one, count)
           return (
             <li key={one}>
@@ -77,7 +77,7 @@ export function DayPicker({ deviceId, span, today, zone }: DeviceDays) {
           disabled={span.last >= today}
           onClick={() => open(spanBeside(span, 1))}
         />
-        <Calendar {...{ deviceId, span, today, zone }} onOpen={open} />
+        <Calendar {...{ deviceId, span, today, zone, totals }} onOpen={open} />
       </div>
     </div>
   )

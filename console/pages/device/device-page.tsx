@@ -20,6 +20,7 @@ import { StatusShape } from '../../ui/status-shape.tsx'
 import { date } from '../../core/times.ts'
 import { useLoad } from '../../ui/use-load.ts'
 import { DayPicker } from './day-picker.tsx'
+import { useDayTotalsStore } from './day-totals.ts'
 import { DeviceKey, useKeyOf } from './device-key.tsx'
 import { LabelButton } from './label-button.tsx'
 import { LastPosition } from './last-position.tsx'
@@ -56,6 +57,7 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
   const zone = shownZone()
   const today = date(now.value, zone)
   const asked = spanIn(place.value.query, today)
+  const totals = useDayTotalsStore(deviceId, zone)
   const span = useMemo(() => asked, [asked.first, asked.last])
 
   if (failure?.status === 404) return <NoDevice deviceId={deviceId} />
@@ -90,10 +92,10 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
         <LabelButton device={data} onDone={reload} />
         {may('shares.edit') && <ShareLink deviceId={deviceId} />}
         {may('devices.edit') && <SettingsMenu device={data} onChange={reload} />}
-        <DayPicker {...{ deviceId, span, today, zone }} />
+        <DayPicker {...{ deviceId, span, today, zone, totals }} />
       </header>
       <TrackView
-        {...{ deviceId, span, today, zone, status }}
+        {...{ deviceId, span, today, zone, totals, status }}
         silence={
           status !== 'online' && (
             <Silence

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import type { ShownStatus } from '../../core/live-device.ts'
 import { dayText } from '../../core/days.ts'
-import { dayCount, isOneDay, spanBounds } from '../../core/span.ts'
+import { dayCount, isOneDay, MOST_DAYS, spanBounds } from '../../core/span.ts'
 import { date } from '../../core/times.ts'
 import { pointAt, readTrack } from '../../core/track.ts'
 import type { Episode } from '../../core/trips.ts'
@@ -28,8 +28,6 @@ import { useReports } from './use-reports.ts'
 /** A moment that was typed is the end of its second. */
 const SECOND_MS = 1_000
 const EVERY_MS = 30_000
-/** A year's trips are a list that nobody reads, and take the service seconds. */
-const MOST_DAYS_OF_TRIPS = 31
 
 /**
  * The track of a day or of several: map, slider, plots and table, with one time cursor for all of
@@ -40,6 +38,7 @@ export function TrackView({
   span,
   today,
   zone,
+  totals,
   status,
   silence,
   children,
@@ -66,7 +65,8 @@ export function TrackView({
     [deviceId, from, to],
     isOne && endsToday ? { everyMs: EVERY_MS } : {},
   )
-  const hasTrips = dayCount(span) <= MOST_DAYS_OF_TRIPS
+  // A year's trips are a list that nobody reads, and take the service seconds.
+  const hasTrips = dayCount(span) <= MOST_DAYS
   // The service reads all records for either: the map has the first turn.
   const mayLoad = hasTrips && data !== undefined
   const episodes = useLoad(
@@ -171,10 +171,10 @@ export function TrackView({
           />
         )}
         {silence}
-        {hasTrips && data !== undefined && data.points.length > 0 && (
+        {data !== undefined && data.points.length > 0 && (
           <Trips
-            of={episodes}
-            {...{ deviceId, span, today, zone, selected }}
+            of={hasTrips ? episodes : undefined}
+            {...{ deviceId, span, today, zone, totals, selected }}
             onSelect={(episode) => {
               select(episode)
               choose(Math.max(from, episode.from))

@@ -9,22 +9,23 @@ import { Loaded } from '../../ui/loaded.tsx'
 import { shownClock, shownDistance, shownSpeed } from '../../ui/shown.ts'
 import type { useLoad } from '../../ui/use-load.ts'
 import type { DeviceDays } from './device-days.ts'
-import { Week } from './week.tsx'
+import { Distances } from './distances.tsx'
 
-/** Trips, stops and gaps along the shown days; a click shows one of them on map and plots. */
+/**
+ * Trips, stops and gaps along the shown days; a click shows one of them on map and plots. Of too many
+ * days there are only the distances.
+ */
 export function Trips({
   of: loaded,
-  deviceId,
-  span,
-  today,
-  zone,
   selected,
   onSelect,
+  ...page
 }: DeviceDays & {
-  of: ReturnType<typeof useLoad<readonly Episode[] | undefined>>
+  of: ReturnType<typeof useLoad<readonly Episode[] | undefined>> | undefined
   selected: Episode | undefined
   onSelect: (episode: Episode) => void
 }) {
+  const { deviceId, span, today, zone } = page
   /** The time of day, with its day where that is not the one shown. */
   function clock(at: number): string {
     const day = date(at, zone)
@@ -34,35 +35,37 @@ export function Trips({
   return (
     <section class="card box stack some" aria-labelledby="trips">
       <h2 id="trips">Trips</h2>
-      <Loaded of={loaded} lines={3}>
-        {(episodes) =>
-          episodes === undefined ? null : episodes.length === 0 ? (
-            <p class="quiet">It neither went anywhere nor stood anywhere for five minutes.</p>
-          ) : (
-            <>
-              <ol class="trips">
-                {episodes.map((one) => (
-                  <li key={one.from}>
-                    <button
-                      type="button"
-                      class={`plain trip ${one.kind}`}
-                      aria-pressed={one.from === selected?.from}
-                      onClick={() => onSelect(one)}
-                    >
-                      <span class="strong">
-                        {clock(one.from)} – {clock(one.to)}
-                      </span>
-                      <span class="quiet">{wordsOf(one)}</span>
-                    </button>
-                  </li>
-                ))}
-              </ol>
-              <CsvLink episodes={episodes} name={`${deviceId} ${span.first} trips.csv`} />
-            </>
-          )
-        }
-      </Loaded>
-      {isOneDay(span) && loaded.data !== undefined && <Week {...{ deviceId, span, today, zone }} />}
+      {loaded && (
+        <Loaded of={loaded} lines={3}>
+          {(episodes) =>
+            episodes === undefined ? null : episodes.length === 0 ? (
+              <p class="quiet">It neither went anywhere nor stood anywhere for five minutes.</p>
+            ) : (
+              <>
+                <ol class="trips">
+                  {episodes.map((one) => (
+                    <li key={one.from}>
+                      <button
+                        type="button"
+                        class={`plain trip ${one.kind}`}
+                        aria-pressed={one.from === selected?.from}
+                        onClick={() => onSelect(one)}
+                      >
+                        <span class="strong">
+                          {clock(one.from)} – {clock(one.to)}
+                        </span>
+                        <span class="quiet">{wordsOf(one)}</span>
+                      </button>
+                    </li>
+                  ))}
+                </ol>
+                <CsvLink episodes={episodes} name={`${deviceId} ${span.first} trips.csv`} />
+              </>
+            )
+          }
+        </Loaded>
+      )}
+      {(loaded === undefined || loaded.data !== undefined) && <Distances {...page} />}
     </section>
   )
 }

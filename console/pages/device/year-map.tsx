@@ -1,9 +1,12 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { dateText, nextDay } from '../../core/days.ts'
 import { dayCount, weekOf, type Span } from '../../core/span.ts'
-import { shownNumber } from '../../ui/shown.ts'
-import type { DeviceDays } from './device-days.ts'
+import { kept } from '../../ui/preferences.ts'
+import { shownDistance, shownNumber } from '../../ui/shown.ts'
+import { FailedLine } from '../../ui/states.tsx'
 import { dayWords, moveAmong, useActivity } from './activity.ts'
+import { useDayTotals } from './day-totals.ts'
+import type { DeviceDays } from './device-days.ts'
 
 const CELL = 12
 const GAP = 2
@@ -11,25 +14,34 @@ const STEP = CELL + GAP
 const MONTHS_HEIGHT = 16
 const SHADES = 4
 
-/** The days of a year as cells, a column for each week, the darker the more was reported. */
+/** What the operator looks for in a year: `distance`, or else the number of reports. */
+const shading = kept('shading', '', (text) => text)
+
+/** The days of a year as cells, a column for each week, the darker the more was reported or driven. */
 export function YearMap({
   deviceId,
   year,
   span,
   today,
   zone,
+  totals,
   onOpen,
 }: DeviceDays & {
   year: Span
   onOpen: (span: Span) => void
 }) {
   const activity = useActivity(deviceId, year, zone)
-  const most = Math.max(1, ...[...activity.values()].map(({ count }) => count))
+  const hasDistances = shading.value === 'distance'
   const monday = weekOf(year.first).first
   const days = Array.from({ length: dayCount(year) }, (_, index) => nextDay(year.first, index))
   const columnOf = (day: string) => Math.floor((dayCount({ first: monday, last: day }) - 1) / 7)
   const columns = columnOf(year.last) + 1
   const shown = span.last < today ? span.last : today
+  const sumOf = useDayTotals(totals, hasDistances ? activity : undefined, shown)
+  const metres = (day: string) => totals.days.value.get(day)?.distanceMetres ?? 0
+  const countOf = (day: string) => activity?.get(day)?.count ?? 0
+  const amount = hasDistances ? metres : countOf
+  const most = Math.max(1, ...days.map(amount))
   const stop = days.includes(shown) ? shown : year.first
   const scroller = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
@@ -37,7 +49,11 @@ export function YearMap({
     const left = columnOf(stop) * STEP - (element?.clientWidth ?? 0) / 2
     element?.scrollTo({ left })
   }, [year.first])
-  const total = [...activity.values()].reduce((sum, { count }) => sum + count, 0)
+  const all = sumOf(year)
+  const failure = totals.failure.value
+  const total = hasDistances
+    ? `${shownDistance(all.distanceMetres)}${all.isWhole ? '' : ' …'}`
+    : `${shownNumber(days.reduce((sum, day) => sum + countOf(day), 0))} reports`
 
   return (
     <>
@@ -59,9 +75,13 @@ export function YearMap({
               </text>
             ))}
           {days.map((day) => {
-            const count = activity.get(day)?.count ?? 0
             const open = () => onOpen({ first: day, last: day })
-            const words = dayWords(day, count)
+            const distance = hasDistances ? metres(day) : 0
+            const words = dayWords(
+              day,
+              countOf(day),
+              distance ? shownDistance(distance) : undefined,
+            )
             return (
               <rect
                 key={day}
@@ -74,7 +94,7 @@ export function YearMap({
                 width={CELL}
                 height={CELL}
                 rx={2}
-                class={`shade-${Math.ceil((count / most) * SHADES)}`}
+                class={`shade-${Math.ceil((amount(day) / most) * SHADES)}`}
                 role="button"
                 tabindex={day === stop ? 0 : -1}
                 aria-label={words}
@@ -88,9 +108,27 @@ export function YearMap({
           })}
         </svg>
       </div>
-      <p class="note">
-        {shownNumber(total)} reports in {year.first.slice(0, 4)}
-      </p>
+      {hasDistances && failure !== undefined && (
+        <FailedLine failure={failure} onRetry={totals.retry} />
+      )}
+      <div class="row between">
+        <p class="note">
+          {total} in {year.first.slice(0, 4)}
+        </p>
+        <div class="row" role="group" aria-label="Shades">
+          {(['', 'distance'] as const).map((one) => (
+            <button
+              key={one}
+              type="button"
+              class="small"
+              aria-pressed={shading.value === one}
+              onClick={() => (shading.value = one)}
+            >
+              {one === '' ? 'Reports' : 'Distance'}
+            </button>
+          ))}
+        </div>
+      </div>
     </>
   )
 }

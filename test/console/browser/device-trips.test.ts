@@ -63,7 +63,7 @@ describeConsole('trips of a device', () => {
     ])
   })
 
-  test('days of up to a month have their trips listed with their days; a year has none', async () => {
+  test('days of up to a month have their trips listed with their days; a year has only distances', async () => {
     await report('van-5')
     await report('van-5', '2026-11-18')
     const page = await suite.signedIn('/devices/van-5?from=2026-11-01&to=2026-11-30', UTC)
@@ -72,7 +72,8 @@ describeConsole('trips of a device', () => {
     await trips.getByRole('button', { name: /^Mon 16 Nov 11:20 – Wed 18 Nov 08:00/ }).waitFor()
     await page.goto(`${suite.url}/devices/van-5?from=2026-01-01&to=2026-12-31`)
     await page.getByRole('slider', { name: 'Time' }).waitFor()
-    expect(await trips.count()).toBe(0)
+    await trips.getByText('In all 133.4 km, 2 h 00 min, 6 trips').waitFor()
+    expect(await trips.getByRole('button').count()).toBe(0)
   })
 
   test('the week of a day is seen at a glance, and leads to its other days', async () => {
@@ -93,8 +94,21 @@ describeConsole('trips of a device', () => {
       ...[expect.stringMatching(/^Fri 20.*no trips/), expect.stringMatching(/^Sat 21.*no trips/)],
       expect.stringMatching(/^Sun 22.*no trips/),
     ])
+    await page.getByText('In all 133.4 km, 2 h 00 min, 6 trips').waitFor()
+    const asked: string[] = []
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url())
+      if (pathname.endsWith('/trips')) asked.push(searchParams.get('from') ?? '')
+    })
     await week.getByRole('link', { name: 'Wed 18 Nov' }).click()
     await page.getByRole('heading', { name: 'Wed 18 Nov' }).waitFor()
+    await week
+      .getByRole('link', { name: 'Wed 18 Nov' })
+      .and(page.locator('[aria-current]'))
+      .waitFor()
+    await week.getByText('66.7 km').nth(1).waitFor()
+    // Those of the day alone: the week is known.
+    expect(asked).toEqual(['2026-11-18T00:00:00.000Z'])
   })
 
   test.each([

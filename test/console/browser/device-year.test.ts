@@ -78,6 +78,57 @@ describeConsole('a year of a device', () => {
     expect(await reports()).toBe('Reports8')
   })
 
+  test('more than a month has its distances by month, read one at a time, the latest first', async () => {
+    await report('van-4', '2026-04-30', '2026-05-02', '2026-05-20', '2026-07-10')
+    const page = await suite.signedIn('/keys', UTC)
+    const asked: string[] = []
+    let open = 0
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url())
+      if (!pathname.endsWith('/trips')) return
+      open += 1
+      asked.push(`${searchParams.get('from')?.slice(0, 10)} ${open}`)
+    })
+    page.on('requestfinished', (request) => {
+      if (new URL(request.url()).pathname.endsWith('/trips')) open -= 1
+    })
+    await page.goto(`${suite.url}/devices/van-4?from=2026-05-01&to=2026-07-31`)
+    const trips = page.getByRole('region', { name: 'Trips' })
+    await trips.getByText('In all 1,000.8 km, 9 h 00 min, 3 trips').waitFor()
+    const months = trips.getByRole('list', { name: 'Distances' }).getByRole('listitem')
+    expect(await months.allTextContents()).toEqual([
+      'May 2026667.2 km, 6 h 00 min',
+      'Jun 2026no trips',
+      'Jul 2026333.6 km, 3 h 00 min',
+    ])
+    expect(asked).toEqual(['2026-07-10 1', '2026-05-02 1'])
+    await months.getByRole('link', { name: 'May 2026' }).click()
+    await trips.getByText('In all 667.2 km, 6 h 00 min, 2 trips').waitFor()
+    await trips.getByRole('link', { name: 'Wed 20 May' }).waitFor()
+  })
+
+  test('the calendar shows distances in place of reports on request, and remembers it', async () => {
+    await report('van-5', '2026-05-02', '2026-07-10')
+    await suite.report({
+      deviceId: 'van-5',
+      latitude: 1,
+      longitude: 1,
+      timestamp: '2026-07-11T10:00:00Z',
+    })
+    const page = await suite.signedIn('/devices/van-5?day=2026-05-02', UTC)
+    const calendar = page.getByRole('region', { name: 'Calendar' })
+    await page.getByRole('button', { name: 'Calendar' }).click()
+    await calendar.getByText('9 reports in 2026').waitFor()
+    await calendar.getByRole('button', { name: 'Distance' }).click()
+    await calendar.getByText('667.2 km in 2026').waitFor()
+    await calendar.getByRole('button', { name: '2026-07-11: 1 reports' }).waitFor()
+    expect(await calendar.locator('.shade-4').count()).toBe(2)
+    await page.reload()
+    await page.getByRole('button', { name: 'Calendar' }).click()
+    await calendar.getByRole('button', { name: '2026-07-10: 333.6 km, 4 reports' }).click()
+    await page.getByRole('heading', { name: 'Fri 10 Jul' }).waitFor()
+  })
+
   test.each([
     ['on a phone', { width: 360, height: 740 }, 'light', 'ltr'],
     ['from right to left', { width: 1280, height: 800 }, 'dark', 'rtl'],
@@ -94,6 +145,8 @@ describeConsole('a year of a device', () => {
       const { x = -1, width = 0 } = (await one.boundingBox()) ?? {}
       expect(x >= 0 && x + width <= viewport.width).toBe(true)
     }
+    await calendar.getByRole('button', { name: 'Distance' }).click()
+    await calendar.getByText('333.6 km in 2026').waitFor()
     expect(await accessFaults(page)).toEqual([])
   })
 })

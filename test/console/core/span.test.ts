@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import {
   monthOf,
+  partsOf,
   spanBeside,
   spanBounds,
   spanIn,
@@ -55,4 +56,16 @@ describe('days that are shown together', () => {
     const { from, to } = spanBounds(monthOf('2026-03-01'), 'Europe/Vienna')
     expect((to - from) / 3_600_000).toBe(31 * 24 - 1)
   })
+})
+
+test('a span has its days as parts, or its months if it is longer than one', () => {
+  const parts = (first: string, last: string) =>
+    partsOf({ first, last }).map((part) => `${part.first} ${part.last}`)
+  expect(parts('2026-01-31', '2026-02-01')).toEqual([
+    ...['2026-01-31 2026-01-31', '2026-02-01 2026-02-01'],
+  ])
+  expect(parts('2026-01-01', '2026-01-31')).toHaveLength(31)
+  expect(parts('2025-12-30', '2026-02-01')).toEqual([
+    ...['2025-12-30 2025-12-31', '2026-01-01 2026-01-31', '2026-02-01 2026-02-01'],
+  ])
 })

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { episodesCsv, readEpisodes, totalsByDay } from '../../../console/core/trips.ts'
+import { episodesCsv, readEpisodes, sumOfDays, totalsByDay } from '../../../console/core/trips.ts'
 
 const place = { latitude: 48.2, longitude: 16.4 }
 const time = (text: string) => `2026-11-${text}:00.000Z`
@@ -38,6 +38,26 @@ test('a trip counts for the day on which it began, in the zone', () => {
     [0, 0],
   ])
   expect(totals('Europe/Vienna')[0]).toEqual([3, 12_000])
+})
+
+test('a sum over days is whole once each day with records is known with as many', () => {
+  const counts = new Map(
+    ['30', '01', '02', '03'].map((day, n) => [`2026-0${n ? 5 : 4}-${day}`, { count: n }]),
+  )
+  const span = { first: '2026-05-01', last: '2026-05-02' }
+  const known = (...days: readonly (readonly [string, number])[]) =>
+    new Map(
+      days.map(([day, count]) => [day, { count, trips: 1, distanceMetres: 5, movingSeconds: 9 }]),
+    )
+  const sum = (trips: number, isWhole: boolean) => ({
+    ...{ trips, distanceMetres: 5 * trips, movingSeconds: 9 * trips, isWhole },
+  })
+  const of = (...days: readonly (readonly [string, number])[]) =>
+    sumOfDays(span, counts, known(...days))
+  expect(of()).toEqual(sum(0, false))
+  expect(of(['2026-05-01', 1], ['2026-05-03', 3])).toEqual(sum(1, false))
+  expect(of(['2026-05-01', 1], ['2026-05-02', 1])).toEqual(sum(2, false))
+  expect(of(['2026-05-01', 1], ['2026-05-02', 2])).toEqual(sum(2, true))
 })
 
 test('CSV has a line for each of them, and nothing where nothing is known', () => {
