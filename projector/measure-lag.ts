@@ -2,7 +2,8 @@ import type { EventLog } from '../event-log/event-log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { InstanceReport } from '../schemas/instance-report.ts'
 import type { Offsets } from '../schemas/read-models.ts'
-import type { Generations, ReadModels } from '../store/read-models.ts'
+import type { Generations } from '../store/generations.ts'
+import type { ReadModels } from '../store/read-models.ts'
 import { projectorGroup } from './projector.ts'
 
 type MeasuredLag = Required<Pick<InstanceReport, 'lag' | 'deadLetters'>>

@@ -1,6 +1,7 @@
 import type { EventLog } from '../event-log/event-log.ts'
 import type { Clock } from '../runtime/clock.ts'
-import type { Generations, ReadModels } from '../store/read-models.ts'
+import type { Generations } from '../store/generations.ts'
+import type { ReadModels } from '../store/read-models.ts'
 import { projectorGroup } from './projector.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000

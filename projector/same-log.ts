@@ -1,7 +1,7 @@
 import type { EventLog, LogBatch } from '../event-log/event-log.ts'
 import { DependencyError } from '../runtime/errors.ts'
 import type { AppliedEvents } from '../schemas/read-models.ts'
-import type { Generation } from '../store/read-models.ts'
+import type { Generation } from '../store/generations.ts'
 
 export type KnownLog = Pick<EventLog, 'extent' | 'eventIdsAt'>
 

@@ -1,6 +1,7 @@
 import type { Audit, Instances, Keys, Operators, Shares } from './back-office.ts'
 import type { Rejections } from './rejections.ts'
-import type { Devices, Erasures, Generations, ReadModels } from './read-models.ts'
+import type { Generations } from './generations.ts'
+import type { Devices, Erasures, ReadModels } from './read-models.ts'
 
 /**
  * The data that the services store and query. Every method may throw a `DependencyError`: `retriable` when

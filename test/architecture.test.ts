@@ -12,6 +12,7 @@ const ports = [
   'event-log/topic.ts',
   'store/store.ts',
   'store/read-models.ts',
+  'store/generations.ts',
   'store/back-office.ts',
   'store/rejections.ts',
 ]

@@ -8,13 +8,8 @@ import type { Clock } from '../../runtime/clock.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import type { Offsets } from '../../schemas/read-models.ts'
-import type {
-  Devices,
-  Generation,
-  Generations,
-  ReadModels,
-  Rebuild,
-} from '../../store/read-models.ts'
+import type { Generation, Generations, Rebuild } from '../../store/generations.ts'
+import type { Devices, ReadModels } from '../../store/read-models.ts'
 import type { Cover } from './device-digest.ts'
 import { digestsOf, type Digest } from './digest.ts'
 import { progressText, showProgress, type Screen } from '../progress.ts'

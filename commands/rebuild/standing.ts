@@ -1,7 +1,7 @@
 import type { EventLog, Extent } from '../../event-log/event-log.ts'
 import { projectorGroup } from '../../projector/projector.ts'
 import type { Offsets } from '../../schemas/read-models.ts'
-import type { Generation, OriginBounds } from '../../store/read-models.ts'
+import type { Generation, OriginBounds } from '../../store/generations.ts'
 
 /** The last offset in each partition that a generation has processed. */
 export async function standing(

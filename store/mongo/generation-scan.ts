@@ -1,6 +1,6 @@
 import type { Collection, Filter } from 'mongodb'
 import type { PositionRecord } from '../../schemas/read-models.ts'
-import type { Generation, OriginBounds } from '../read-models.ts'
+import type { Generation, OriginBounds } from '../generations.ts'
 import {
   READ,
   type DeviceStatusDocument,

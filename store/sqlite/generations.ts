@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DependencyError } from '../../runtime/errors.ts'
-import type { Generation, Rebuild } from '../read-models.ts'
+import type { Generation, Rebuild } from '../generations.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
 import { holdFile } from '../../runtime/sqlite/data-directory.ts'
 import {

@@ -3,13 +3,8 @@ import { join } from 'node:path'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import { eventIdOf } from '../../schemas/appended-event.ts'
 import type { AppliedEvents, Offsets } from '../../schemas/read-models.ts'
-import type {
-  Change,
-  Generation,
-  OriginBounds,
-  ProjectionBatch,
-  ReadModels,
-} from '../read-models.ts'
+import type { Generation, OriginBounds } from '../generations.ts'
+import type { Change, ProjectionBatch, ReadModels } from '../read-models.ts'
 import { Database, type DatabaseOptions } from '../../runtime/sqlite/database.ts'
 import { ERASURES_KEPT_LONGER_MS } from '../retention.ts'
 import { sqliteDeviceStatuses, type DeviceName, type DeviceStatuses } from './device-statuses.ts'

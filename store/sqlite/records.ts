@@ -1,6 +1,7 @@
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import type { Origin, PositionRecord, TrackPoint, TrackStep } from '../../schemas/read-models.ts'
-import type { HistoryPage, OriginBounds, ReadModels } from '../read-models.ts'
+import type { OriginBounds } from '../generations.ts'
+import type { HistoryPage, ReadModels } from '../read-models.ts'
 import type { Database, Value } from '../../runtime/sqlite/database.ts'
 import { isNotUnique } from '../../runtime/sqlite/sqlite-errors.ts'
 import type { DeviceName } from './device-statuses.ts'

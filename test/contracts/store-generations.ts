@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import { digestsOf } from '../../commands/rebuild/digest.ts'
-import type { Generation, Rebuild } from '../../store/read-models.ts'
+import type { Generation, Rebuild } from '../../store/generations.ts'
 import type { Store } from '../../store/store.ts'
 import { eventually } from '../eventually.ts'
 import { positionReported, T0 } from '../samples.ts'
