@@ -57,6 +57,13 @@ export async function openEventSource(url: string, headers: Record<string, strin
   }
 }
 
+/** Each change of a device's status that has arrived, as `tug online`. */
+export function statuses(source: EventSource) {
+  return source
+    .of('device-status')
+    .map(({ data }) => `${String(data['deviceId'])} ${String(data['status'])}`)
+}
+
 /** WHATWG HTML, section 9.2.6, as far as this service uses it. */
 export function eventStreamParser() {
   const events: ReceivedEvent[] = []

@@ -1,8 +1,8 @@
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { afterEach, expect, test } from '@jest/globals'
 import { eventually } from '../../eventually.ts'
 import { deviceSeen, positionReported } from '../../samples.ts'
 import { bearer } from '../admin-harness.ts'
-import type { EventSource } from './event-source.ts'
+import { statuses } from './event-source.ts'
 import { startStreaming, type StreamHarness } from './stream-harness.ts'
 
 let harness: StreamHarness
@@ -27,12 +27,6 @@ async function report(deviceId: string, changes: Parameters<typeof positionRepor
 async function beat(deviceId: string, changes: Parameters<typeof deviceSeen>[0] = {}) {
   const heartbeat = deviceSeen({ deviceId, receivedAt: harness.clock.now(), ...changes })
   await harness.eventLog.append([heartbeat])
-}
-
-function statuses(source: EventSource) {
-  return source
-    .of('device-status')
-    .map(({ data }) => `${String(data['deviceId'])} ${String(data['status'])}`)
 }
 
 test('a device that has reported is shown as by the call for it, without an id', async () => {
@@ -162,69 +156,6 @@ test('a device with an expected interval changes by that, and when the interval 
     'buoy offline',
     'buoy online',
   ])
-})
-
-describe('of 1200 devices with an interval of their own', () => {
-  let asked: number
-  let looks: number
-  /** How often the store was queried for devices within one turn of the event loop. */
-  let inOneTurn: number
-
-  async function startWithMany() {
-    let inThisTurn = 0
-    asked = looks = inOneTurn = 0
-    const { clock, createKey, eventLog, listen, project, store } = await start({
-      wrapStore: (store) => ({
-        ...store,
-        async findDevices(query) {
-          asked += query.deviceIds.length
-          if (query.deviceIds.length > 1) inOneTurn = Math.max(inOneTurn, (inThisTurn += 1))
-          setImmediate(() => (inThisTurn = 0))
-          return store.findDevices(query)
-        },
-        devicesWithInterval(accountId) {
-          looks += 1
-          return store.devicesWithInterval(accountId)
-        },
-      }),
-    })
-    await createKey()
-    const ids = Array.from({ length: 1_200 }, (_, index) => `buoy-${index}`)
-    const now = clock.now()
-    for (const deviceId of ids) {
-      const device = { accountId: 'acc-1', deviceId, changedAt: now }
-      await store.changeDeviceSettings({ ...device, expectedIntervalSeconds: 3_600 })
-    }
-    await eventLog.append(ids.map((deviceId) => positionReported({ deviceId, receivedAt: now })))
-    project()
-    await eventually(() => store.findDevice({ accountId: 'acc-1', deviceId: 'buoy-1199' }))
-    return { clock, source: await listen(), ids }
-  }
-
-  async function nextLooks(): Promise<void> {
-    const before = looks
-    await eventually(() => looks > before + 3)
-  }
-
-  test('none is read again before its status can change, then all are', async () => {
-    const { clock, source, ids } = await startWithMany()
-    await eventually(() => statuses(source).length === ids.length)
-    await nextLooks()
-    asked = 0
-    clock.time += 1_000
-    await nextLooks()
-    expect(asked).toBe(0)
-    clock.time += 2 * 3_600_000
-    await eventually(() => statuses(source).length === 2 * ids.length)
-    expect(statuses(source).slice(ids.length).sort()).toEqual(ids.map((id) => `${id} idle`).sort())
-  })
-
-  test('a few hundred are read at a time, and other work has its turn in between', async () => {
-    await startWithMany()
-    await nextLooks()
-    expect(asked).toBeGreaterThan(1_200)
-    expect(inOneTurn).toBe(1)
-  })
 })
 
 test('a device is told of once it is projected, also one that reported just before', async () => {

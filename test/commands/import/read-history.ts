@@ -36,3 +36,9 @@ export function told(found: readonly Found[]): (ImportedReport | string)[] {
     return judged.kind === 'skipped' ? judged.message : judged.kind
   })
 }
+
+/** What a text in one piece says. */
+export async function toldIn(text: string) {
+  const { found } = await readHistory(Buffer.from(text))
+  return told(found)
+}

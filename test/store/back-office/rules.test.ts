@@ -5,6 +5,7 @@ import type { Documents, OpenDocuments } from '../../../store/documents.ts'
 import { Database } from '../../../runtime/sqlite/database.ts'
 import { makeTables, sqliteDocuments } from '../../../store/sqlite/documents.ts'
 import { account, apiKey, operator } from '../../contracts/store-samples.ts'
+import { held } from './held.ts'
 
 type BackOffice = ReturnType<typeof openBackOffice>
 
@@ -263,35 +264,6 @@ describe('rules across documents', () => {
     return { store, accountId, admins }
   }
 })
-
-/**
- * Blocks a process at its first call of this name, until it is released, to another call or for
- * good.
- */
-function held(first: string) {
-  let at: string | undefined = first
-  let goOn: () => void = () => undefined
-  let arrived: () => void = () => undefined
-  const reached = new Promise<void>((resolve) => (arrived = resolve))
-  return {
-    reached,
-    async before(call: string): Promise<void> {
-      if (call !== at) return
-      at = undefined
-      await new Promise<void>((resolve) => {
-        goOn = resolve
-        arrived()
-      })
-    },
-    /** With another place it resolves when that is reached. */
-    release(next?: string): Promise<void> {
-      at = next
-      const there = new Promise<void>((resolve) => (arrived = resolve))
-      goOn()
-      return next === undefined ? Promise.resolve() : there
-    },
-  }
-}
 
 function leave(
   store: BackOffice,

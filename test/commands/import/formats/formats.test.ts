@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { history, readHistory, told } from '../read-history.ts'
+import { history, readHistory, told, toldIn } from '../read-history.ts'
 
 const SAMPLES = [
   ['records.json', 'google-records'],
@@ -17,12 +17,6 @@ const SAMPLES = [
   ['own.csv', 'csv'],
   ['../tracks/ridge-walk.gpx', 'gpx'],
 ] as const
-
-/** What a text in one piece says. */
-async function toldIn(text: string) {
-  const { found } = await readHistory(Buffer.from(text))
-  return told(found)
-}
 
 describe('every format', () => {
   test.each(SAMPLES)('%s is recognised as %s, also compressed', async (file, format) => {
@@ -198,81 +192,6 @@ describe('Traccar', () => {
     const attributes = { driverUniqueId: '00123', ignition: true, odometer: 104233.4 }
     expect(told(found)[0]).toEqual({ ...(first as object), attributes })
     expect(found.map(({ place }) => place)).toEqual([2, 3])
-  })
-})
-
-describe('GeoJSON', () => {
-  test("Dawarich's battery is a percentage, even if it is 1", async () => {
-    const { found } = await readHistory(history('dawarich.geojson'))
-    expect(told(found)).toMatchObject([
-      {
-        ...{ deviceId: 'jane', latitude: 55.755826, longitude: 37.6173, altitude: 11, accuracy: 4 },
-        ...{ speed: 1.5, heading: 45, battery: 0.01, timestamp: '2021-01-01T00:00:00.000Z' },
-        attributes: {
-          ...{ charging: false, connection: 'wifi', mode: 1, verticalAccuracy: 1 },
-          trigger: 'background_event',
-        },
-      },
-    ])
-  })
-
-  test("Overland's features mean what the app sends", async () => {
-    const { found } = await readHistory(history('overland.geojson'))
-    expect(told(found)).toMatchObject([
-      {
-        ...{ deviceId: 'jane', latitude: 37.3318, longitude: -122.030581, accuracy: 30 },
-        ...{ altitude: 0, speed: 4, battery: 0.8, timestamp: '2015-10-01T15:00:00.000Z' },
-        attributes: { activity: 'driving,stationary', charging: true },
-      },
-      'features without a geometry',
-    ])
-  })
-
-  const collection = (geometry: object, properties: object) =>
-    JSON.stringify({
-      type: 'FeatureCollection',
-      features: [{ type: 'Feature', geometry, properties }],
-    })
-
-  test('each point of a line has the time in the same place of coordTimes', async () => {
-    const [a, b, c] = ['2024-01-01T00:00:00Z', '2024-01-01T00:00:01Z', '2024-01-01T00:00:02Z']
-    const lines = {
-      type: 'MultiLineString',
-      coordinates: [
-        [
-          [1, 2],
-          [3, 4, 5],
-        ],
-        [[6, 7]],
-      ],
-    }
-    for (const properties of [
-      { coordTimes: [[a, b], [c]] },
-      { coordinateProperties: { times: [[a, b], [c]] } },
-    ]) {
-      expect(await toldIn(collection(lines, properties))).toMatchObject([
-        { longitude: 1, latitude: 2, timestamp: '2024-01-01T00:00:00.000Z' },
-        { longitude: 3, latitude: 4, altitude: 5, timestamp: '2024-01-01T00:00:01.000Z' },
-        { longitude: 6, latitude: 7, timestamp: '2024-01-01T00:00:02.000Z' },
-      ])
-    }
-    const line = {
-      type: 'LineString',
-      coordinates: [
-        [1, 2],
-        [3, 4],
-      ],
-    }
-    expect(await toldIn(collection(line, { coordTimes: [a], deviceId: 'van' }))).toMatchObject([
-      { deviceId: 'van', timestamp: '2024-01-01T00:00:00.000Z' },
-      'timestamp is missing',
-    ])
-    expect(await toldIn(collection(line, {}))).toEqual(['a line must have coordTimes'])
-  })
-
-  test('an area is no position', async () => {
-    const area = { type: 'Polygon', coordinates: [] }
-    expect(await toldIn(collection(area, {}))).toEqual(['features of type Polygon'])
   })
 })
 
