@@ -111,7 +111,7 @@ describe.each(withoutShares)('%s', (call, expected) => {
     })
   }
 
-  test('an admin', async () => {
+  test('an admin may make it, except where it is the platform’s', async () => {
     const answer = await ask(admins.harness, await admins.harness.createSession())
     expect(answer.status).toBe(needs === 'platform' ? 403 : ok)
   })
@@ -126,13 +126,13 @@ describe.each(withoutShares)('%s', (call, expected) => {
     for (const { text } of [session, key]) expect(text).not.toMatch(/of-acc-1|Account acc-1/)
   })
 
-  test('without credentials: 401 with a challenge that says nothing of a token', async () => {
+  test('a call without credentials gets 401 with a challenge that says nothing of a token', async () => {
     const answer = await ask(admins.harness, {})
     expect(answer.status).toBe(401)
     if (!open) expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="gps"')
   })
 
-  test('a key that is garbage, unknown, expired or revoked: one and the same 401', async () => {
+  test('a key that is garbage, unknown, expired or revoked gets one and the same 401', async () => {
     const { harness } = admins
     const expired = await harness.createKey({ expiresAt: harness.clock.now() })
     const revoked = await harness.createKey({ revokedAt: T0 })
@@ -151,7 +151,7 @@ describe.each(withoutShares)('%s', (call, expected) => {
     }
   })
 
-  test('a session that is garbage, unknown or over: 401', async () => {
+  test('a session that is garbage, unknown or over gets 401', async () => {
     const { harness } = admins
     const over = await harness.createSession()
     const cookies = ['gps_session=garbage', `gps_session=${'A'.repeat(22)}`, over.Cookie]
@@ -166,19 +166,22 @@ describe.each(withoutShares)('%s', (call, expected) => {
     }
   })
 
-  test.each(SCOPES)('a key with the scope %s alone', async (own) => {
-    const { secret } = await admins.harness.createKey({ scopes: [own] })
-    const answer = await ask(admins.harness, bearer(secret))
-    const may = isForKeys && (own === 'admin' || own === scope)
-    expect(answer.status).toBe(may || open ? ok : 403)
-    if (answer.status === 403 && isForKeys) {
-      expect(answer.headers.get('www-authenticate')).toBe(
-        `Bearer realm="gps", error="insufficient_scope", scope="${scope ?? 'admin'}"`,
-      )
-    }
-  })
+  test.each(SCOPES)(
+    'a key with the scope %s alone may make it only where that scope is enough',
+    async (own) => {
+      const { secret } = await admins.harness.createKey({ scopes: [own] })
+      const answer = await ask(admins.harness, bearer(secret))
+      const may = isForKeys && (own === 'admin' || own === scope)
+      expect(answer.status).toBe(may || open ? ok : 403)
+      if (answer.status === 403 && isForKeys) {
+        expect(answer.headers.get('www-authenticate')).toBe(
+          `Bearer realm="gps", error="insufficient_scope", scope="${scope ?? 'admin'}"`,
+        )
+      }
+    },
+  )
 
-  test('a viewer', async () => {
+  test('a viewer may make it only where viewers may', async () => {
     const answer = await ask(viewers.harness, await viewers.harness.createSession())
     const forAll = open || needs === 'viewer' || needs === 'session'
     expect(answer.status).toBe(forAll ? ok : 403)
@@ -188,7 +191,7 @@ describe.each(withoutShares)('%s', (call, expected) => {
     }
   })
 
-  test('a dispatcher', async () => {
+  test('a dispatcher may make it only where dispatchers may', async () => {
     const answer = await ask(dispatchers.harness, await dispatchers.harness.createSession())
     const isForThem = ['nobody', 'session', 'viewer', 'dispatcher'].includes(needs)
     expect(answer.status).toBe(isForThem ? ok : 403)
@@ -197,14 +200,14 @@ describe.each(withoutShares)('%s', (call, expected) => {
     }
   })
 
-  test('an operator of the platform, and a key of such a one’s account', async () => {
+  test('an operator of the platform may make it, and a key of the account where keys may', async () => {
     const { harness } = platforms
     const { secret } = await harness.createKey({ scopes: SCOPES })
     expect((await ask(harness, await harness.createSession())).status).toBe(ok)
     expect((await ask(harness, bearer(secret))).status).toBe(isForKeys || open ? ok : 403)
   })
 
-  test('an admin whose request another site may have caused', async () => {
+  test('an admin’s request that another site may have caused is refused where it changes something', async () => {
     for (const headers of [{}, { 'X-Requested-With': 'XMLHttpRequest' }]) {
       const { Cookie } = await entitled.harness.createSession()
       const answer = await ask(entitled.harness, { Cookie, ...headers })
@@ -212,7 +215,7 @@ describe.each(withoutShares)('%s', (call, expected) => {
     }
   })
 
-  test('of a suspended account a key gets 403 and a session ends', async () => {
+  test('a key of a suspended account gets 403, and a session of it ends', async () => {
     const { harness } = admins
     const { secret } = await harness.createKey()
     const session = await harness.createSession()

@@ -115,7 +115,7 @@ test('what changes something is recorded: an account’s, in its own audit and i
   expect(await recorded('acc-2')).toEqual([])
 })
 
-test('what changes nothing is not recorded, however it is asked', async () => {
+test('a call that changes nothing is not recorded, however it is made', async () => {
   const { id: keyId } = await harness.createKey({
     name: 'x',
     scopes: ['positions:write'],

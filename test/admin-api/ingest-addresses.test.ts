@@ -21,11 +21,14 @@ test.each([
     'https://gps.example',
     'http://ingest:1',
   ],
-])('with %j, listening at %s: for senders %s, from here %s', (config, listens, told, internal) => {
-  const addresses = ingestAddresses(config, listens)
-  expect(addresses.forSenders('gps.lan')).toBe(told)
-  expect(addresses.internal).toBe(internal)
-})
+])(
+  'with %j, an ingest API that listens at %s is at %s for senders and at %s from here',
+  (config, listens, told, internal) => {
+    const addresses = ingestAddresses(config, listens)
+    expect(addresses.forSenders('gps.lan')).toBe(told)
+    expect(addresses.internal).toBe(internal)
+  },
+)
 
 test.each([
   ['192.0.2.7', 'http://192.0.2.7:8080'],

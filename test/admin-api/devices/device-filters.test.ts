@@ -217,7 +217,7 @@ describe('a search with few matches', () => {
     return { ids: items.map(({ deviceId }) => deviceId), nextCursor }
   }
 
-  test('takes one read of the store, and every page but the last is full', async () => {
+  test('a search with few matches takes one read of the store, and every page but the last is full', async () => {
     const first = await page('q=WANTED&limit=2')
     expect(pages).toHaveLength(1)
     expect(first.ids).toEqual(['m09998-wanted', 'm19998-wanted'])

@@ -32,7 +32,7 @@ async function startHeldUp() {
 
 const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status)
 
-test('of one caller 8 calls run, 32 wait, and the next is a 429; others are served', async () => {
+test('one caller may have 8 calls running and 32 waiting; the next is a 429, and others are served', async () => {
   const { held, release } = await startHeldUp()
   const { secret } = await harness.createKey()
   const ask = () => harness.api('GET', '/keys', { headers: bearer(secret) })

@@ -44,7 +44,7 @@ test('beyond the line one is turned away at once, and let in when there is room 
   expect(await turns.run(async () => 'fourth')).toBe('fourth')
 })
 
-test('of one party only some may wait, and parties take turns', async () => {
+test('only some calls of one party may wait, and parties take turns', async () => {
   const turns = new Turns({ atOnce: 1, waiting: 10, waitingEach: 3, refusal })
   const endFirst = await turns.take('many')
   const order: string[] = []
@@ -71,7 +71,7 @@ test('nobody waits longer than may be, and who has given up is passed over', asy
   again()
 })
 
-test('where there is no room, the longest line gives way to a shorter one', async () => {
+test('the longest line gives way to a shorter one when there is no room', async () => {
   const turns = new Turns({ atOnce: 1, waiting: 4, refusal })
   const giveBack = await turns.take()
   const order: string[] = []

@@ -50,7 +50,7 @@ async function startWithDevices(options: Parameters<typeof startAdmin>[0] = {}) 
 describe('making shares', () => {
   beforeAll(() => startWithDevices())
 
-  test('shows the token this once and stores only its hash', async () => {
+  test('making a share shows the token this once and stores only its hash', async () => {
     const answer = await create({ ...usual(), trailMinutes: 30 })
     expect(answer.status).toBe(201)
     const { token, ...view } = answer.body.data ?? {}
@@ -105,7 +105,7 @@ describe('making shares', () => {
     ['expiresAt', { expiresAt: new Date(T0).toISOString() }],
     ['expiresAt', { expiresAt: new Date(T0 + 3_600_001 + 30 * DAY).toISOString() }],
     ['trailMinutes', { trailMinutes: 1_441 }],
-  ])('refuses a fault in %s: %j', async (field, fields) => {
+  ])('making a share refuses a fault in %s: %j', async (field, fields) => {
     const answer = await create({ ...usual(), ...fields })
     expect(answer.status).toBe(400)
     expect(answer.body.details?.map((fault) => fault.field)).toEqual([field])
@@ -125,13 +125,13 @@ describe('making shares', () => {
     expect(await page(next)).toEqual(second)
   })
 
-  test('may last 30 days', async () => {
+  test('a share may last 30 days', async () => {
     expect((await create({ ...usual(), expiresAt: iso(30 * DAY) })).status).toBe(201)
   })
 })
 
 describe('what a share shows', () => {
-  test('is name, place and time of its devices, and no ids', async () => {
+  test('a share shows name, place and time of its devices, and no ids', async () => {
     await startWithDevices()
     const body = { name: 'The ferry' }
     await harness.api('PATCH', '/devices/ferry', { headers, body })
@@ -157,7 +157,7 @@ describe('what a share shows', () => {
     expect(new Set([...refs, ...others]).size).toBe(4)
   })
 
-  test('is the name that the link has for a device, whatever its own is', async () => {
+  test('a share shows the name that the link has for a device, whatever its own is', async () => {
     await startWithDevices()
     await harness.api('PATCH', '/devices/ferry', { headers, body: { name: 'F-7' } })
     const names = { ferry: 'Your ferry' }
@@ -168,7 +168,7 @@ describe('what a share shows', () => {
     expect(list.body.data?.items?.[0]).toMatchObject({ name: 'Ferries', names })
   })
 
-  test('is the names of its devices as its own, where it was made without one', async () => {
+  test('a share that was made without a name shows those of its devices as its own', async () => {
     await startWithDevices()
     const title = async (body: object) => {
       const token = await newToken({ name: null, ...body })
@@ -201,14 +201,14 @@ describe('what a share shows', () => {
     expect(list.text).not.toContain('The tug')
   })
 
-  test('is no place from before it was made', async () => {
+  test('a share shows no place from before it was made', async () => {
     await startWithDevices()
     const token = await newToken({}, MINUTE)
     const { items } = (await shared(token)).body.data ?? {}
     expect(items).toMatchObject([{ name: 'Device 1', timestamp: iso(-MINUTE) }])
   })
 
-  test('has a trail of so many minutes, and nothing from before the share was made', async () => {
+  test('a share has a trail of so many minutes, and nothing from before it was made', async () => {
     await startWithDevices()
     const token = await newToken({ trailMinutes: 2, deviceIds: ['tug'] }, 0)
     const trail = async () => {
@@ -229,7 +229,7 @@ describe('what a share shows', () => {
     expect(await trail()).toEqual(times.slice(2).map((time) => new Date(time).toISOString()))
   })
 
-  test('is one and the same 404 once it is expired, revoked, unknown, or the account suspended', async () => {
+  test('a share is one and the same 404 once it is expired, revoked, unknown, or the account suspended', async () => {
     await startWithDevices()
     const token = await newToken({ expiresAt: iso(MINUTE) })
     const answers = [await shared(newShareToken()), await shared('gpsshare_x')]
@@ -246,7 +246,7 @@ describe('what a share shows', () => {
     }
   })
 
-  test('loses an erased device for good, also when it reports anew', async () => {
+  test('a share loses an erased device for good, also when it reports anew', async () => {
     await startWithDevices()
     const token = await newToken()
     expect((await shared(token)).body.data?.items).toHaveLength(2)
@@ -258,7 +258,7 @@ describe('what a share shows', () => {
     expect(items?.[0]).toMatchObject({ deviceIds: ['ferry'] })
   })
 
-  test('is not for addresses that send unknown tokens all the time, except with a good one', async () => {
+  test('an address that sends unknown tokens all the time is refused, except with a good one', async () => {
     await startWithDevices({ authLimit: { points: 3, seconds: 60 } })
     const [known, fresh] = [await newToken(), await newToken()]
     expect((await shared(known)).status).toBe(200)
@@ -271,7 +271,7 @@ describe('what a share shows', () => {
     expect((await shared(known)).status).toBe(200)
   })
 
-  test('counts an IPv6 address by its first 64 bits, for unknown tokens and for calls', async () => {
+  test('an IPv6 address is counted by its first 64 bits, for unknown tokens and for calls', async () => {
     const limit = { points: 3, seconds: 60 }
     await startWithDevices({ trustProxy: 1, authLimit: limit })
     const from = (host: number) => `2001:db8:1:2::${host}`
@@ -285,7 +285,7 @@ describe('what a share shows', () => {
     expect((await shared(token, from(9))).status).toBe(429)
   })
 
-  test('may be asked for as often by an address as by a key', async () => {
+  test('an address may ask for a share as often as a key may call', async () => {
     await startWithDevices({ callLimit: { points: 3, seconds: 60 } })
     const [one, other] = [await newToken(), await newToken()]
     const statuses = []

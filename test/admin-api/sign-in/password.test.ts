@@ -33,7 +33,7 @@ test('nobody has the password of an unknown operator, and it costs as much to ch
   expect(NOBODYS_HASH).toMatch(/^\$scrypt\$ln=15,r=8,p=1\$[\w+/]{22}\$[\w+/]{43}$/)
 })
 
-test('what is no hash is an error, not a wrong password', async () => {
+test('a text that is no hash is an error, not a wrong password', async () => {
   for (const stored of ['', 'plain', '$scrypt$ln=99999,r=8,p=1$c2FsdA$c2FsdA']) {
     await expect(verifyPassword('plain', stored)).rejects.toThrow('unknown form')
   }

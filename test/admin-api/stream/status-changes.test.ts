@@ -52,7 +52,7 @@ test('a device that has reported is shown as by the call for it, without an id',
   })
 })
 
-test('what changes neither the last position nor the status is not told', async () => {
+test('a report that changes neither the last position nor the status is not told', async () => {
   const { listen, project } = await start()
   const source = await listen()
   project()
@@ -228,7 +228,7 @@ test('statuses are not replayed', async () => {
   expect(again.of('position')).toHaveLength(2)
 })
 
-test('of an erased device nothing is told until it reports anew', async () => {
+test('an erased device is not told of until it reports anew', async () => {
   const { clock, erase, listen, project } = await start()
   const source = await listen()
   project()
@@ -244,7 +244,7 @@ test('of an erased device nothing is told until it reports anew', async () => {
   expect(source.of('device-status')[2]?.data).toMatchObject({ reportCount: 1 })
 })
 
-test('of a device whose erasure has been read nothing is told, though the store still has it', async () => {
+test('a device whose erasure has been read is not told of, though the store still has it', async () => {
   const { clock, eventLog, listen, project } = await start()
   const gate = { shut: Promise.resolve(), open: () => {} }
   const source = await listen()

@@ -61,7 +61,7 @@ describe('what comes', () => {
     expect(source.recordIds()).toEqual(events.map(({ recordId }) => recordId))
   })
 
-  test('what was appended before a reader came is not for it', async () => {
+  test('events appended before a reader came are not for it', async () => {
     const { eventLog, listen } = await start()
     await eventLog.append([positionReported()])
     const first = await listen()
@@ -75,7 +75,7 @@ describe('what comes', () => {
     expect(later.recordIds()).toEqual([third.recordId])
   })
 
-  test('what comes soon after an event comes together', async () => {
+  test('events soon after another come together', async () => {
     const { eventLog, listen } = await start({ stream: { gatherMs: 500 } })
     const source = await listen()
     await eventLog.append([positionReported()])

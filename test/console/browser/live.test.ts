@@ -114,7 +114,7 @@ describeConsole('what is live', () => {
     await deviceRow(page, 'while-hidden').waitFor()
   })
 
-  test('of two visible windows one keeps asking while the service is away', async () => {
+  test('one of two visible windows keeps asking while the service is away', async () => {
     const context = (await suite.signedIn()).context()
     await context.clock.install()
     const pages = [await context.newPage(), await context.newPage()]

@@ -152,7 +152,7 @@ describeConsole('signing in', () => {
   }
 
   test.each(['/no/such/page', '/devices/%E0%A4', '/devices/%'])(
-    'at %s shows a clear page',
+    'signing in at %s shows a clear page',
     async (path) => {
       const page = await suite.signedIn(path)
       await page.getByRole('heading', { name: 'No such page' }).waitFor()

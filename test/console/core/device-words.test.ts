@@ -38,7 +38,7 @@ describe('the words about a device', () => {
     expect(text({ speed: undefined })).toBeUndefined()
   })
 
-  test('of a device that is not online nothing is claimed about now', () => {
+  test('a device that is not online has no words about now', () => {
     const quiet = { status: 'idle', lastSeenMs: NOW - 20 * MINUTE } as const
     const atMs = quiet.lastSeenMs
     expect(text({ speed: 8.6, atMs }, quiet)).toBe('Was moving 31 km/h')

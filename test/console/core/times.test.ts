@@ -52,7 +52,7 @@ describe('a moment in a time zone', () => {
     ['Asia/Kathmandu', '2026-01-31 18:15:05', 'UTC+05:45'],
     ['Pacific/Kiritimati', '2026-02-01 02:30:05', 'UTC+14:00'],
     ['America/Los_Angeles', '2026-01-31 04:30:05', 'UTC-08:00'],
-  ])('%s', (zone, words, distance) => {
+  ])('%s has a clock of its own', (zone, words, distance) => {
     expect(dateTime(NOON, zone)).toBe(words)
     expect(offset(NOON, zone)).toBe(distance)
     expect(`${date(NOON, zone)} ${time(NOON, zone)}`).toBe(words)

@@ -18,7 +18,7 @@ describe('a date and time that an operator types', () => {
     expect(iso(text, zone)).toBe(moment)
   })
 
-  test('of a time that the clocks show twice it is the first', () => {
+  test('a time that the clocks show twice is the first of the two', () => {
     expect(iso('2026-10-25T02:30', 'Europe/Vienna')).toBe('2026-10-25T00:30:00.000Z')
   })
 

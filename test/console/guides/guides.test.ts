@@ -64,19 +64,22 @@ describe('the guides', () => {
 })
 
 describe('the links', () => {
-  test.each(['owntracks-android', 'owntracks-ios'])('%s: a configuration in HTTP mode', (id) => {
-    const { protocol, host, pathname, search } = link(id)
-    expect([protocol, host, pathname]).toEqual(['owntracks:', '', '/config'])
-    // As apps read it, to whom + is a plus.
-    const inline = decodeURIComponent(/^\?inline=([^&]*)$/.exec(search)?.[1] ?? '')
-    expect(JSON.parse(Buffer.from(inline, 'base64').toString('utf8'))).toMatchObject({
-      ...{ _type: 'configuration', mode: 3, auth: true },
-      url: 'https://gps.example/api/v1/senders/owntracks',
-      ...{ username: 'owntracks', password: KEY_SHAPED, deviceId: ODD_ID },
-    })
-  })
+  test.each(['owntracks-android', 'owntracks-ios'])(
+    'the link of %s is a configuration in HTTP mode',
+    (id) => {
+      const { protocol, host, pathname, search } = link(id)
+      expect([protocol, host, pathname]).toEqual(['owntracks:', '', '/config'])
+      // As apps read it, to whom + is a plus.
+      const inline = decodeURIComponent(/^\?inline=([^&]*)$/.exec(search)?.[1] ?? '')
+      expect(JSON.parse(Buffer.from(inline, 'base64').toString('utf8'))).toMatchObject({
+        ...{ _type: 'configuration', mode: 3, auth: true },
+        url: 'https://gps.example/api/v1/senders/owntracks',
+        ...{ username: 'owntracks', password: KEY_SHAPED, deviceId: ODD_ID },
+      })
+    },
+  )
 
-  test('Overland: address, token and device id', () => {
+  test('the link of Overland has address, token and device id', () => {
     const url = link('overland')
     expect(`${url.protocol}//${url.host}`).toBe('overland://setup')
     const parts = url.search.slice(1).split('&')
@@ -87,7 +90,7 @@ describe('the links', () => {
     ])
   })
 
-  test('Colota: a configuration with a bearer token', () => {
+  test('the link of Colota is a configuration with a bearer token', () => {
     const url = link('colota')
     expect(`${url.protocol}//${url.host}`).toBe('colota://setup')
     const config = decodeURIComponent(/^\?config=(.*)$/.exec(url.search)?.[1] ?? '')

@@ -40,7 +40,7 @@ function open(id: string): Tab {
 
 const leaders = () => [...tabs.values()].filter(({ leads }) => leads).map(({ id }) => id)
 
-test('of several tabs one leads', async () => {
+test('one of several tabs leads', async () => {
   for (const id of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) open(id)
   await eventually(() => leaders().length === 1)
 })

@@ -56,7 +56,7 @@ function view(event: PositionReported) {
 }
 
 describe('the whole history as a file', () => {
-  test('in GeoJSON is a collection of points with the rest of the record', async () => {
+  test('a history in GeoJSON is a collection of points with the rest of the record', async () => {
     const answer = await file('geojson')
     expect(answer.headers.get('content-type')).toBe('application/geo+json')
     expectEqual(JSON.parse(answer.text), {
@@ -69,7 +69,7 @@ describe('the whole history as a file', () => {
     })
   })
 
-  test('in GPX is one track in the order of time', async () => {
+  test('a history in GPX is one track in the order of time', async () => {
     const answer = await file('gpx')
     expect(answer.headers.get('content-type')).toBe('application/gpx+xml')
     const { tracks } = ofGpx(answer.text)
@@ -90,7 +90,7 @@ describe('the whole history as a file', () => {
     )
   })
 
-  test('in CSV is a header and a row for each record', async () => {
+  test('a history in CSV is a header and a row for each record', async () => {
     const answer = await file('csv')
     expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8')
     const [header = [], ...rows] = ofCsv(answer.text)
@@ -118,7 +118,7 @@ describe('the whole history as a file', () => {
     expectEqual(read, cells)
   })
 
-  test('in NDJSON is a record on each line', async () => {
+  test('a history in NDJSON is a record on each line', async () => {
     const answer = await file('ndjson')
     expect(answer.headers.get('content-type')).toBe('application/x-ndjson')
     expectEqual(ofLines(answer.text), events.map(view))
@@ -133,7 +133,7 @@ describe('the whole history as a file', () => {
     expectEqual(all, events.map(view).reverse())
   })
 
-  test.each(FORMATS)('in %s is well-formed for an empty range', async (format) => {
+  test.each(FORMATS)('a history in %s is well-formed for an empty range', async (format) => {
     const { status, text } = await file(format, '&from=2030-01-01T00:00:00Z')
     expect(status).toBe(200)
     switch (format) {
@@ -149,7 +149,7 @@ describe('the whole history as a file', () => {
   })
 
   test.each(FORMATS)(
-    'in %s is a 404 for a device that the account does not have',
+    'a history in %s is a 404 for a device that the account does not have',
     async (format) => {
       const { secret } = await harness.createKey({ accountId: 'acc-2' })
       const path = `/devices/tug/positions?format=${format}`
@@ -166,7 +166,7 @@ describe('the whole history as a file', () => {
     ['limit,cursor', 'geojson', '&cursor=abc&limit=100'],
     ['format', 'kml', ''],
     ['from', 'ndjson', '&from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
-  ])('refuses a fault in %s', async (fields, format, query) => {
+  ])('an export refuses a fault in %s', async (fields, format, query) => {
     const answer = await file(format, query)
     expect(answer.status).toBe(400)
     expect(answer.body.details?.map(({ field }) => field).join()).toBe(fields)

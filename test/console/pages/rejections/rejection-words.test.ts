@@ -36,6 +36,6 @@ test.each([
   ['FORBIDDEN', 'this API key may not report for this deviceId', 'list of the key'],
   ['FORBIDDEN', 'this API key lacks the scope positions:write', 'a key that may send'],
   ['FORBIDDEN', 'the account is suspended', 'whoever runs the service'],
-] as const)('%s, "%s": %s', (error, message, remedy) => {
+] as const)('the remedy for %s, "%s", says %s', (error, message, remedy) => {
   expect(remedyOf({ error, message })).toContain(remedy)
 })
