@@ -72,7 +72,7 @@ export function documentsContract(
       expect(await tugs.get(bare.id)).toMatchObject(bare)
     })
 
-    test('of many who take a unique value at once, one gets it', async () => {
+    test('one of many who take a unique value at once gets it', async () => {
       const callSign = sign()
       const all = Array.from({ length: 8 }, () => tug({ callSign }))
       const inserted = await Promise.all(
@@ -115,7 +115,7 @@ export function documentsContract(
       expect(await read(other.id)).toEqual(other)
     })
 
-    test('of replacements at once none is lost', async () => {
+    test('no replacement is lost when many are made at once', async () => {
       const { id } = await inserted({ built: 0 })
       const add = async (documents: Documents<Tug>): Promise<void> => {
         for (;;) {
@@ -210,7 +210,7 @@ export function documentsContract(
       }
     })
 
-    test('what is older goes, by a time or an id, of one harbour or of all', async () => {
+    test('older documents go, by a time or an id, of one harbour or of all', async () => {
       const [calais, dover] = [1, 2, 3]
         .map(
           (n) =>

@@ -16,7 +16,7 @@ import {
 /** The contract of appending: durable, complete, in order, only while the log is open. */
 export function appendingContract({ promise }: EventLogSuite): void {
   promise(
-    'what was acknowledged is there after the log is opened again',
+    'acknowledged events are there after the log is opened again',
     async ({ consume, log, opened }) => {
       const events = samples(3)
       await log.append(events.slice(0, 2))
@@ -48,7 +48,7 @@ export function appendingContract({ promise }: EventLogSuite): void {
     expect(reader.events()).toEqual([full])
   })
 
-  promise('what has waited in a spool is told to be so', async ({ consume, log, opened }) => {
+  promise('an event that has waited in a spool is marked', async ({ consume, log, opened }) => {
     const [before, spooled, after] = [sample(), sample(), sample()]
     await Promise.all([
       log.append([before]),

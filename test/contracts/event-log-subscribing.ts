@@ -83,7 +83,7 @@ export function subscribingContract({ promise }: EventLogSuite): void {
   )
 
   promise(
-    'what was not resolved when the group ended is delivered to it again',
+    'a batch that was not resolved when the group ended is delivered to it again',
     async ({ consume, log, opened, progressOf }) => {
       const group = aGroup()
       const events = samples(2)
@@ -131,7 +131,7 @@ export function subscribingContract({ promise }: EventLogSuite): void {
   })
 
   promise(
-    'what cannot be read is delivered in its place, bytes untouched',
+    'an entry that cannot be read is delivered in its place, bytes untouched',
     async ({ consume, log, opened }) => {
       const good = samples(2)
       const key = deviceKey(good[0]!)

@@ -75,25 +75,28 @@ export function topicGroupsContract({ promise }: EventLogSuite): void {
     await reader.stop()
   })
 
-  promise('what was not taken when the group ended is delivered to it again', async (given) => {
-    const { log, opened } = given
-    const group = aGroup()
-    const rejections = several(2)
-    await log.rejections.append(rejections)
-    const failing = readRejections(log, {
-      group,
-      onBatch: () => Promise.reject(new Error('the store is away')),
-    })
-    await eventually(() => failing.attempts() > 0, SOON)
-    await failing.stop()
+  promise(
+    'an entry that was not taken when the group ended is delivered to it again',
+    async (given) => {
+      const { log, opened } = given
+      const group = aGroup()
+      const rejections = several(2)
+      await log.rejections.append(rejections)
+      const failing = readRejections(log, {
+        group,
+        onBatch: () => Promise.reject(new Error('the store is away')),
+      })
+      await eventually(() => failing.attempts() > 0, SOON)
+      await failing.stop()
 
-    const after = readRejections(await opened.reopen(), { group })
-    await eventually(() => after.taken.length >= 2, SOON)
-    expect(after.taken).toEqual(rejections)
-    await after.stop()
-  })
+      const after = readRejections(await opened.reopen(), { group })
+      await eventually(() => after.taken.length >= 2, SOON)
+      expect(after.taken).toEqual(rejections)
+      await after.stop()
+    },
+  )
 
-  promise('one that cannot be read is left out with one warning', async (given) => {
+  promise('an entry that cannot be read is left out with one warning', async (given) => {
     const { log, opened, warnings } = given
     const [first, second] = several(2)
     const unreadable = [

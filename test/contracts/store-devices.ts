@@ -94,7 +94,7 @@ export function devicesContract({ promise, shared, log }: StoreSuite): void {
   })
 
   promise(
-    'what an operator set is kept when the device reports again, and through a restart',
+    'settings of an operator are kept when the device reports again, and through a restart',
     async ({ accountId }) => {
       const deviceId = 'tracker-1'
       await report(accountId, [deviceId])
@@ -214,7 +214,7 @@ export function devicesContract({ promise, shared, log }: StoreSuite): void {
     },
   )
 
-  promise('what operators said is forgotten, unless one said something later', async () => {
+  promise('settings of operators are forgotten, unless one set something later', async () => {
     const [accountId, other] = [newAccountId(), newAccountId()]
     const deviceId = 'tracker-1'
     const say = (changedAt: number, name: string, of = accountId) =>

@@ -89,7 +89,7 @@ export function keyRotationContract({ promise, shared }: StoreSuite): void {
   })
 
   promise(
-    'of several new secrets at once, the last has no end, one before it has the time, the others none',
+    'the last of several new secrets at once has no end, one before it has the time, the others none',
     async () => {
       const { key, hash } = await create()
       const secrets = Array.from({ length: 5 }, newHash)

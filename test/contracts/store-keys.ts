@@ -105,7 +105,7 @@ export function keysContract({ promise, shared }: StoreSuite): void {
     expect(await shared.store.findKey({ accountId, keyId: key.id })).toBeUndefined()
   })
 
-  promise('what is named of a key changes, null takes it away, the rest stays', async () => {
+  promise('the named fields of a key change, null takes one away, the rest stays', async () => {
     const { accountId } = await newAccount()
     const plain = apiKey({ accountId })
     const limits = { expiresAt: T0 + 1, deviceIds: ['tracker-1'], rateLimit: 120 }

@@ -75,7 +75,7 @@ export function operatorChangesContract({ promise, alone, shared }: StoreSuite):
     expect((await shared.store.findOperator({ accountId, operatorId }))?.role).toBe('admin')
   })
 
-  promise('what is named of an operator changes, the rest stays', async () => {
+  promise('the named fields of an operator change, the rest stays', async () => {
     const accountId = await newAccount()
     await add(accountId)
     const before = await add(accountId, { role: 'viewer', platform: false })

@@ -29,7 +29,7 @@ export function operatorsAtOnceContract({ promise, alone, shared }: StoreSuite):
     },
   )
 
-  promise('of several operators with one e-mail at once, one is made', async () => {
+  promise('one of several operators with one e-mail at once is made', async () => {
     const accountId = await newAccount()
     const all = [1, 2, 3, 4].map(() => operator({ accountId, email: 'at-once@example.org' }))
     const answers = await Promise.all(all.map((one) => shared.store.createOperator(one)))
@@ -73,7 +73,7 @@ export function operatorsAtOnceContract({ promise, alone, shared }: StoreSuite):
     expect([...answers].sort()).toEqual(['deleted', 'last platform operator'])
   })
 
-  promise('of several accounts at once for one e-mail, one is made', async () => {
+  promise('one of several accounts at once for one e-mail is made', async () => {
     const tries = [1, 2, 3].map(() => {
       const wanted = account()
       return { wanted, admin: operator({ accountId: wanted.id, email: 'one-of-3@example.org' }) }

@@ -85,7 +85,7 @@ test('the projector stores every event once and goes on where it stopped', async
   }
 })
 
-test('what cannot be read is dead-lettered and blocks nothing', async () => {
+test('an entry that cannot be read is dead-lettered and blocks nothing', async () => {
   await eventLog.append([positionReported()])
   putGarbage('no event')
   await eventLog.append([positionReported()])

@@ -129,7 +129,7 @@ describe('attributes that apps send', () => {
     expect(fittingAttributes(sent)).toEqual({ attributes: { ...whole, small: 1 }, dropped: 1 })
   })
 
-  test('what an app sends is always accepted as attributes afterwards', () => {
+  test('an app’s data that were kept are always accepted as attributes afterwards', () => {
     fc.assert(
       fc.property(anyAttributes(), (sent) => {
         const { attributes, dropped } = fittingAttributes(sent)

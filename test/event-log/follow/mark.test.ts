@@ -15,7 +15,7 @@ describe('a mark', () => {
     )
   })
 
-  test('that is damaged in any one character is refused', () => {
+  test('a mark that is damaged in any one character is refused', () => {
     const mark = writeMark({ 0: 17, 3: 0, 11: 9_007_199_254_740_991 })
     fc.assert(
       fc.property(fc.nat(mark.length - 1), fc.constantFrom(...'abcXYZ019-_.=+/ é'), (at, other) => {
@@ -35,11 +35,11 @@ describe('a mark', () => {
     ['a partition written in another way', { '00': 1 }],
     ['a partition too large', { 100_000: 1 }],
     ['more partitions than there can be', { ...Array.from({ length: 1_001 }, () => 1) }],
-  ])('with %s is refused though its checksum is right', (_, offsets) => {
+  ])('a mark with %s is refused though its checksum is right', (_, offsets) => {
     expect(readMark(writeMark(offsets as Record<number, number>))).toBeUndefined()
   })
 
-  test('of whatever other text is refused', () => {
+  test('any other text is refused as a mark', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.base64String(), fc.json()), (text) => {
         expect(readMark(text)).toBeUndefined()

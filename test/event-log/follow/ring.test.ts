@@ -19,7 +19,7 @@ function aside(changes: Partial<Aside>): Aside {
 }
 
 describe('the ring', () => {
-  test('keeps the last entries and says behind which place they stand', () => {
+  test('the ring keeps the last entries and says which place they come after', () => {
     const ring = createRing({ before: { 0: 9 }, maxEntries: 3, maxBytes: LARGE })
     for (let offset = 10; offset < 14; offset += 1) {
       ring.push(position({ partition: offset % 2, offset }))
@@ -33,7 +33,7 @@ describe('the ring', () => {
     expect(ring.at(5)).toBeUndefined()
   })
 
-  test('keeps about so many bytes, of whatever entries', () => {
+  test('the ring keeps about so many bytes, of whatever entries', () => {
     const ring = createRing({ before: {}, maxEntries: 1_000, maxBytes: 100_000 })
     for (let offset = 0; offset < 100; offset += 1) {
       ring.push(position({ partition: 0, offset }, { accountId: 'a'.repeat(offset * 100) }))

@@ -9,7 +9,7 @@ const SOON = { withinMs: 30_000 }
 await describeWith(['kafka'], 'erasures in Kafka', ({ kafka }) => {
   const { brokers } = kafka
 
-  test('are records without a value under the key of the device', async () => {
+  test('erasures are records without a value under the key of the device', async () => {
     const { log, topic } = await openLog(kafka)
     const erasure = deviceErased({ deviceId: 'Süd/7' })
     await log.erase(erasure)
@@ -30,7 +30,7 @@ await describeWith(['kafka'], 'erasures in Kafka', ({ kafka }) => {
     })
   })
 
-  test('that lack what they need are unreadable, and so is any other null value', async () => {
+  test('erasures that lack what they need are unreadable, and so is any other null value', async () => {
     const { log, topic, topicPrefix } = await openLog(kafka)
     const key = 'acc-1/tracker-1'
     const { eventId, erasedAt } = deviceErased()

@@ -11,19 +11,19 @@ describe('the partition of a key', () => {
     ['a-little-bit-long-string', -985981536],
     ['lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8', -58897971],
     ['abc', 479470107],
-  ])('is the one that the Java client chooses: %s', (key, murmur2) => {
+  ])('the partition of a key is the one that the Java client chooses: %s', (key, murmur2) => {
     for (const count of [1, 3, 12]) {
       const partitions = Array.from({ length: count }, () => ({ leader: 1, inSync: 1 }))
       expect(partitionOf(key, partitions)).toBe((murmur2 & 0x7fffffff) % count)
     }
   })
 
-  test('does not depend on who leads the partitions', () => {
+  test('the partition of a key does not depend on who leads the partitions', () => {
     const partitions = Array.from({ length: 12 }, () => ({ leader: undefined, inSync: 0 }))
     expect(partitionOf('abc', partitions)).toBe((479470107 & 0x7fffffff) % 12)
   })
 
-  test('is the one that kafkajs chooses, whatever the key', () => {
+  test('the partition of a key is the one that kafkajs chooses, whatever the key', () => {
     const murmur2 = createRequire(import.meta.url)(
       'kafkajs/src/producer/partitioners/default/murmur2',
     ) as (key: string | Buffer) => number
@@ -38,7 +38,7 @@ describe('the partition of a key', () => {
     )
   })
 
-  test('without a key is one that has a leader', () => {
+  test('an entry without a key goes to a partition that has a leader', () => {
     const partitions = [undefined, 3, undefined].map((leader) => ({ leader, inSync: 1 }))
     for (let time = 0; time < 10; time += 1) expect(partitionOf(null, partitions)).toBe(1)
   })

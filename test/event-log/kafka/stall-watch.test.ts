@@ -45,14 +45,14 @@ describe('a watch over a subscription', () => {
     expect(watching.error()).toMatchObject({ name: 'DependencyError', retriable: false })
   })
 
-  test('is content while the group moves, or has nothing left to read', async () => {
+  test('the watch is content while the group moves, or has nothing left to read', async () => {
     const moving = watch((look) => ({ position: `0:${look}`, behind: true }))
     const done = watch(() => ({ position: '0:7', behind: false }))
     await Promise.all([moving.lookLong(), done.lookLong()])
     expect([moving.error(), done.error()]).toEqual([undefined, undefined])
   })
 
-  test('waits while Kafka does not tell, or a batch is being dealt with', async () => {
+  test('the watch waits while Kafka does not tell, or a batch is being dealt with', async () => {
     const away = watch(() => new Error('Kafka is away'))
     await away.lookLong()
     let looks = 0

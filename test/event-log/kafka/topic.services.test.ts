@@ -12,7 +12,7 @@ const group = 'rejections'
 await describeWith(['kafka'], 'topics in Kafka', ({ kafka }) => {
   const { brokers } = kafka
 
-  test('are CloudEvents in a topic of their own, under the key that was used', async () => {
+  test('entries are CloudEvents in a topic of their own, under the key that was used', async () => {
     const { log, topic } = await open()
     const rejection = rejected({ keyId: 'key-7', body: '{}' })
     await log.rejections.append([rejection])

@@ -11,7 +11,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 await describeWith(['kafka'], 'the topics in Kafka', ({ kafka }) => {
   const { brokers } = kafka
 
-  test('are created as the contract says, and give no warning when they are there', async () => {
+  test('topics are created as the contract says, and give no warning when they are there', async () => {
     const topicPrefix = aPrefix()
     await openOnce(topicPrefix, { retentionMs: 30 * DAY_MS })
     expect(await settings(`${topicPrefix}.position-reported`)).toMatchObject({
@@ -34,7 +34,7 @@ await describeWith(['kafka'], 'the topics in Kafka', ({ kafka }) => {
     expect(await openOnce(topicPrefix, { retentionMs: 30 * DAY_MS })).toEqual([])
   })
 
-  test('keep events for ever when nothing else is asked', async () => {
+  test('topics keep events for ever when nothing else is asked', async () => {
     const topicPrefix = aPrefix()
     await openOnce(topicPrefix)
     expect(await settings(`${topicPrefix}.position-reported`)).toMatchObject({
@@ -42,7 +42,7 @@ await describeWith(['kafka'], 'the topics in Kafka', ({ kafka }) => {
     })
   })
 
-  test('with weaker settings give one warning that names them', async () => {
+  test('topics with weaker settings give one warning that names them', async () => {
     const topicPrefix = aPrefix()
     const topic = `${topicPrefix}.position-reported`
     await createTopic(brokers, {
@@ -67,7 +67,7 @@ await describeWith(['kafka'], 'the topics in Kafka', ({ kafka }) => {
     ])
   })
 
-  test('that their broker does not know right after their creation are waited for', async () => {
+  test('topics that their broker does not know right after their creation are waited for', async () => {
     const topicPrefix = aPrefix()
     const admin = plainKafka(brokers).admin()
     await admin.connect()
@@ -84,7 +84,7 @@ await describeWith(['kafka'], 'the topics in Kafka', ({ kafka }) => {
     await admin.disconnect()
   })
 
-  test('are created once when many processes open the log in the same moment', async () => {
+  test('topics are created once when many processes open the log in the same moment', async () => {
     const topicPrefix = aPrefix()
     const logs = Array.from({ length: 5 }, () =>
       openKafkaEventLog(logOptions({ brokers, topicPrefix })),

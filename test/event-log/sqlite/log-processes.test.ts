@@ -23,7 +23,7 @@ afterEach(() => {
 
 const files = logFilesForEachTest()
 
-test('what another process appends to the file arrives', async () => {
+test('events that another process appends to the file arrive', async () => {
   const log = files.open()
   const stop = new AbortController()
   const arrived: (string | undefined)[] = []
@@ -46,7 +46,7 @@ test('what another process appends to the file arrives', async () => {
   await subscription
 })
 
-test('after kill -9 every acknowledged event is in the log, once and in order', async () => {
+test('every acknowledged event is in the log after kill -9, once and in order', async () => {
   const acknowledged: string[] = []
   for (let round = 0; round < 3; round += 1) {
     const writer = startWriter({ appends: Infinity })

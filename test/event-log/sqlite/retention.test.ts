@@ -76,7 +76,7 @@ test('a slow tail that retention overtakes is told so', async () => {
   expect(await tail.next()).toEqual({ done: true, value: undefined })
 })
 
-test('what was trimmed is no lag', async () => {
+test('trimmed events are no lag', async () => {
   const log = files.open()
   await log.append(events(3, { receivedAt: T0 }))
   await log.append(events(2, { receivedAt: files.clock.time - 5000 }))

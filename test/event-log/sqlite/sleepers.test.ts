@@ -4,11 +4,11 @@ import { sleepers } from '../../../event-log/sqlite/sleepers.ts'
 const LONG_MS = 3_600_000
 
 describe('sleepers', () => {
-  test('sleep for their time', async () => {
+  test('sleepers sleep for their time', async () => {
     await sleepers().sleep(1, new AbortController().signal)
   })
 
-  test('wake at once when they are aborted, or were before', async () => {
+  test('sleepers wake at once when they are aborted, or were before', async () => {
     const readers = sleepers()
     const stop = new AbortController()
     const asleep = readers.sleep(LONG_MS, stop.signal)
