@@ -31,7 +31,7 @@ function line(name: string, result: Result): string[] {
 }
 
 describe('what a fleet needs', () => {
-  test('follows from the cost of a report', () => {
+  test('the capacity of a fleet follows from the cost of a report', () => {
     const result = costing({})
     expect(line('reports/s', result)).toEqual(['1 000', '100 000', '10 000 000'])
     // Cores are used to a half.
@@ -44,7 +44,7 @@ describe('what a fleet needs', () => {
     expect(line('stored, 30 days, 3 copies', result)[1]).toBe('778 TB')
   })
 
-  test('is one process for a small one, and two of each service for any', () => {
+  test('a small fleet needs one process, and any fleet can have two of each service', () => {
     const result = costing({})
     expect(line('one process (npm start), cores', result)).toEqual(['0.2', 'too many', 'too many'])
     expect(line('  processes', result)[0]).toBe('2')
@@ -52,13 +52,13 @@ describe('what a fleet needs', () => {
     expect(line('MongoDB: shards', result)).toEqual(['1', '10', '1 000'])
   })
 
-  test('can be told from the result that comes with the project', () => {
+  test('the capacity can be told from the result that comes with the project', () => {
     const text = capacity(readResult('bench/result.json'), BYTES, FLEET)
     expect(text).toMatch(/^reports\/s +1 000 +100 000 +10 000 000$/m)
     expect(text).not.toMatch(/NaN|undefined|\?/)
   })
 
-  test('is not computed from a void or missing measurement, which is named', () => {
+  test('the capacity is not computed from a void or missing measurement, which is named', () => {
     const voided = costing({ faults: ['1 acknowledged, 0 stored'] })
     expect(() => capacity(voided, BYTES, FLEET)).toThrow(UsageError)
     const submitOnly = costing({}).slice(0, 1)

@@ -4,12 +4,12 @@ import { growth } from '../../bench/console/growth.ts'
 import { consoleTable, TITLE, type ConsoleFigure } from '../../bench/console/table.ts'
 
 describe('the growth of the heap', () => {
-  test('is that from the first sample to the last', () => {
+  test('the heap’s growth is that from the first sample to the last', () => {
     expect(growth([10, 11, 12, 13, 14])).toBeCloseTo(4)
     expect(growth([10, 10.5, 11])).toBeCloseTo(1)
   })
 
-  test('is none where it only goes up and down, falls, or has grown at the beginning alone', () => {
+  test('the heap has not grown where it only goes up and down, falls, or has grown at the beginning alone', () => {
     expect(growth([12, 11, 12, 11, 12, 11, 12, 11])).toBeLessThan(0.5)
     expect(growth([14, 13, 12, 11])).toBe(0)
     expect(growth([5, 12, 12, 12, 12])).toBeCloseTo(0)
@@ -34,7 +34,7 @@ describe('the table', () => {
     faults: [],
   }
 
-  test('says of each figure whether it is good enough', () => {
+  test('the table says of each figure whether it is good enough', () => {
     const table = consoleTable(result)
     expect(table).toMatch(/p95 frame, dragging +17 ms +32 ms +20 ms +as wanted/)
     expect(table).toMatch(/p95 frame, wheel +33 ms +32 ms +20 ms +MISSED/)
@@ -42,14 +42,14 @@ describe('the table', () => {
     expect(table).toMatch(/main thread busy, still +15 % +20 % +20 % +as wanted/)
   })
 
-  test('says by how much the heap grows, of a tab in sight and of a hidden one', () => {
+  test('the table says by how much the heap grows, of a tab in sight and of a hidden one', () => {
     const table = consoleTable(result)
     expect(table).toMatch(/heap, growth while it is watched +0 MB +2 MB +2 MB +as wanted/)
     expect(table).toMatch(/the same in a hidden tab +6 MB +2 MB +2 MB +MISSED/)
     expect(table).toMatch(/^the same in a hidden tab +10 13 16 MB$/m)
   })
 
-  test('says why figures are void', () => {
+  test('the table says why figures are void', () => {
     const table = consoleTable({ ...result, faults: ['a page threw: x'] })
     expect(table).toContain('VOID: a page threw: x')
     expect(table).not.toContain('as wanted')
@@ -57,7 +57,8 @@ describe('the table', () => {
 })
 
 describe('the command line', () => {
-  test('has defaults', () => expect(parseConsoleOptions([])).toEqual({ rounds: 3, minutes: 1 }))
+  test('the command line has defaults', () =>
+    expect(parseConsoleOptions([])).toEqual({ rounds: 3, minutes: 1 }))
 
   test.each([
     ['--rounds', '0'],

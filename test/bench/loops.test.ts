@@ -63,7 +63,7 @@ describe('the load', () => {
     expect(failed).toEqual({ 503: 1, none: 1 })
   })
 
-  test('of a batch, what the answer says counts', async () => {
+  test('the answer to a batch says how many of its reports count', async () => {
     const target = await serve((request, response) => {
       const body = '{"data":{"accepted":7,"rejected":3}}'
       request.resume().on('end', () => response.setHeader('Content-Length', body.length).end(body))

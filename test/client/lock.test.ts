@@ -60,7 +60,7 @@ onLinux('a process that ended is not taken for another that has its id now', asy
   expect(timing.pauses).toEqual([])
 })
 
-test('of two processes that take over what an ended one has left at once, only one gets it', async () => {
+test('only one of two processes gets the lock that an ended one has left', async () => {
   const takers = await Promise.all([taker(), taker()])
   let taken = 0
   for (let round = 0; round < 15; round += 1) {

@@ -74,7 +74,7 @@ test('an offline queue sends what is added in batches, with the key, and then it
   expect(await readFile(file, 'utf8')).toBe('')
 })
 
-test('what was added to a queue is on disk', async () => {
+test('a report added to a queue is on disk', async () => {
   const { queue: sent } = await queue(() => 'hang-up')
   await sent.add(at(1))
   expect(readFileSync(file, 'utf8')).toBe(`${JSON.stringify(at(1))}\n`)
@@ -138,7 +138,7 @@ test('a report that is never accepted is told and leaves, and holds up no other'
   ])
 })
 
-test('of a batch that is refused as a whole, only the report that is at fault is', async () => {
+test('only the report at fault is refused of a batch that is refused as a whole', async () => {
   const { queue: sent, refusals } = await queue((request) =>
     reportsIn(request).some(({ timestamp }) => timestamp === at(13).timestamp)
       ? refused(400, 'INVALID_PARAMS')
@@ -190,7 +190,7 @@ test('a refusal is told again until it could be dealt with', async () => {
   expect(told).toBe(3)
 })
 
-test('what may be accepted later waits behind what is accepted now', async () => {
+test('reports that may be accepted later wait behind those accepted now', async () => {
   let limited = 3
   const { queue: sent, received } = await queue((request) =>
     results(request, ({ timestamp }) =>
@@ -206,7 +206,7 @@ test('what may be accepted later waits behind what is accepted now', async () =>
   expect(times.filter((time) => time === at(1).timestamp)).toHaveLength(1)
 })
 
-test('what has not arrived is there when the file is opened again', async () => {
+test('reports that have not arrived are there when the file is opened again', async () => {
   let isAway = true
   const {
     queue: before,

@@ -14,11 +14,11 @@ function slow() {
   }
 }
 
-test('what is not there yet is waited for', async () => {
+test('a dependency that is not there yet is waited for', async () => {
   await whenReady([slow(), { ready: async () => undefined }], { withinMs: 10_000, signal: never })
 })
 
-test('what does not come is named at the end of the wait, or when it is called off', async () => {
+test('a dependency that does not come is named at the end of the wait, or when it is called off', async () => {
   const away = {
     async ready() {
       throw new Error('the log is away')

@@ -91,7 +91,7 @@ await describeContainers('docker compose up', () => {
     expect(exitCodes).toEqual(OURS.map((service) => [service, 0]))
   })
 
-  test('what was taken down and brought up again still has everything', async () => {
+  test('services taken down and brought up again still have everything', async () => {
     // In memory its id would be free again: nobody registers it a second time, as ours is.
     const other = await register(OTHER)
     const ours = await schemaId(REPORTED)

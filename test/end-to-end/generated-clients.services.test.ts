@@ -72,7 +72,7 @@ await describeWith(['openapiGenerator'], 'generated clients', ({ openapiGenerato
   }
 
   test(
-    'in Python report and read',
+    'generated clients in Python report and read',
     async () => {
       const place = join(folder, 'python')
       await writeFile(join(place, 'call.py'), PYTHON)
@@ -84,7 +84,7 @@ await describeWith(['openapiGenerator'], 'generated clients', ({ openapiGenerato
   )
 
   test(
-    'in Go compile, report and read',
+    'generated clients in Go compile, report and read',
     async () => {
       const place = join(folder, 'go')
       await writeFile(join(place, 'main.go'), GO)
@@ -96,7 +96,7 @@ await describeWith(['openapiGenerator'], 'generated clients', ({ openapiGenerato
   )
 
   test(
-    'in TypeScript compile, report and read',
+    'generated clients in TypeScript compile, report and read',
     async () => {
       const place = join(folder, 'typescript-fetch')
       await writeFile(join(place, 'call.ts'), TYPESCRIPT)

@@ -44,7 +44,7 @@ await describeWith(['ownKafka'], 'a broker that asks for TLS and a sign-in', ({ 
   }
 
   test.each(['plain', 'scram-sha-256', 'scram-sha-512'])(
-    'takes an ingest API that signs in with %s',
+    'a broker that asks for TLS takes an ingest API that signs in with %s',
     async (mechanism) => {
       const url = await start({ KAFKA_SASL_MECHANISM: mechanism })
       await eventually(async () => (await fetch(`${url}/readyz`)).status === 200, {

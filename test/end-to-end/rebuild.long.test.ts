@@ -104,13 +104,13 @@ describe('npm run rebuild', () => {
   test.each([
     [['--help'], 0, 'Usage: npm run rebuild'],
     [['--froce'], 2, "Unknown option '--froce': --help lists what can be given"],
-  ])('with %j it ends with %d', async (args, code, text) => {
+  ])('a rebuild with %j ends with %d', async (args, code, text) => {
     const program = rebuild(...args)
     expect(await program.ended).toBe(code)
     expect(program.output()).toContain(text)
   })
 
-  test('makes no data where there are none', async () => {
+  test('a rebuild makes no data where there are none', async () => {
     const elsewhere = join(directory, 'elsewhere')
     mkdirSync(elsewhere)
     writeFileSync(join(elsewhere, 'a note'), '')

@@ -9,7 +9,7 @@ import { urlOfDatabase } from '../store/mongo/database.ts'
 await describeWith(['kafka', 'mongodb'], 'two ingest APIs', ({ kafka, mongodb }) => {
   afterAll(endPrograms)
 
-  test('count together what a key and a device may send, with RATE_LIMIT_STORE=mongodb', async () => {
+  test('two ingest APIs count together what a key and a device may send, with RATE_LIMIT_STORE=mongodb', async () => {
     const env = {
       ...operatorEnv(),
       KAFKA_BROKERS: kafka.brokers.join(','),

@@ -84,7 +84,7 @@ await describeWith(['ownKafka', 'ownMongodb', 'prometheus'], 'the alerts', (serv
     await expectAlerts('nothing', [])
   }, 90_000)
 
-  test('the projectors stand still', async () => {
+  test('GpsInstanceDown fires while the projectors stand still', async () => {
     const projectors = [service.program('projector-1'), service.program('projector-2')]
     for (const { process } of projectors) process.kill('SIGSTOP')
     try {
@@ -94,7 +94,7 @@ await describeWith(['ownKafka', 'ownMongodb', 'prometheus'], 'the alerts', (serv
     }
   }, 120_000)
 
-  test('MongoDB hangs', async () => {
+  test('the alerts of readiness and of the projector fire while MongoDB hangs', async () => {
     await mongodbLine.become('silent')
     try {
       await expectAlerts('MongoDB hangs', ['GpsNotReady', 'GpsProjectorLag', 'GpsProjectorStalled'])

@@ -36,7 +36,7 @@ await describeWith(['ownKafka', 'ownMongodb'], 'three services under faults', (s
 
   const killed: Part[] = ['ingest-1', 'projector-1', 'ingest-2', 'projector-2', 'admin']
 
-  test(`kill -9 of our processes, ${KILLS} times under load`, async () => {
+  test(`kill -9 of our processes, ${KILLS} times under load, loses and doubles nothing`, async () => {
     const running = load()
     for (let kill = 0; kill < KILLS; kill += 1) {
       await acknowledges(running, 20 + Math.floor(Math.random() * 200))
@@ -52,7 +52,7 @@ await describeWith(['ownKafka', 'ownMongodb'], 'three services under faults', (s
     })
   })
 
-  test('one projector of two killed: its partitions move, nothing is lost or doubled', async () => {
+  test('the partitions of a killed projector move to another, and nothing is lost or doubled', async () => {
     const running = load()
     await acknowledges(running, 300)
     await service.end('projector-1', 'SIGKILL')

@@ -15,7 +15,7 @@ beforeAll(async () => {
   directory = await ownDirectory()
 })
 
-test(`kill -9 of npm start under load, ${KILLS} times: what was acknowledged is stored, once`, async () => {
+test(`reports acknowledged under kill -9 of npm start, ${KILLS} times, are stored, once`, async () => {
   running = await startEmbedded(directory)
   const key = await eventually(() => /gps_[0-9A-Za-z]{38}/.exec(running?.output() ?? '')?.[0])
   const acknowledged: Acknowledged[] = []

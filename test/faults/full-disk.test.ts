@@ -65,7 +65,7 @@ await describeTmpfs('a full disk', () => {
     /Failed: .*(no space left on device.*\/disk\/|\/disk\/.* failed: (.*: )?unable to open database file)/
   const REFUSED = { code: 1, stdout: '' }
 
-  test('that is too small for a backup is refused before anything is written', async () => {
+  test('a disk that is too small for a backup is refused before anything is written', async () => {
     await data.report(5)
     expect(await program('backup', 'size=64k')).toMatchObject({
       ...REFUSED,
@@ -76,7 +76,7 @@ await describeTmpfs('a full disk', () => {
   })
 
   test.each(INODES_OF_BACKUP)(
-    'that fills while a backup is made, with room for %i files, leaves nothing of it and the data as they were',
+    'a disk that fills while a backup is made, with room for %i files, leaves nothing of it and the data as they were',
     async (free) => {
       await data.report(5, { projected: true })
       const before = durable(data.path('data'))
@@ -88,7 +88,7 @@ await describeTmpfs('a full disk', () => {
     },
   )
 
-  test('that is too small for a restore is refused before anything is written', async () => {
+  test('a disk that is too small for a restore is refused before anything is written', async () => {
     await data.report(5)
     await data.backUp()
     expect(await program('restore', 'size=64k')).toMatchObject({
@@ -100,7 +100,7 @@ await describeTmpfs('a full disk', () => {
   })
 
   test.each(INODES_OF_RESTORE)(
-    'that fills during a restore, with room for %i files, leaves nothing of it and the backup as it was',
+    'a disk that fills during a restore, with room for %i files, leaves nothing of it and the backup as it was',
     async (free) => {
       await data.report(5, { projected: true })
       await data.backUp()

@@ -49,7 +49,7 @@ const sum = (told: readonly Second[], what: keyof Second) =>
 const median = (numbers: readonly number[]) =>
   [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
 
-test('at three times its capacity it takes at least 80 % of its peak, and recovers within 5 s', async () => {
+test('a service at three times its capacity takes at least 80 % of its peak, and recovers within 5 s', async () => {
   await flood({ connections: 64, perSecond: 0, seconds: 3 })
   const ratios: number[] = []
   const recoveries: number[] = []

@@ -86,7 +86,7 @@ await describeWith(['ownKafka', 'ownMongodb'], 'ingest APIs with a spool', (serv
     },
   )
 
-  test(`kill -9 of an ingest API while Kafka is away, ${KILLS} times: nothing acknowledged is lost`, async () => {
+  test(`nothing acknowledged is lost over kill -9 of an ingest API while Kafka is away, ${KILLS} times`, async () => {
     const sending = load()
     await acknowledges(sending, 100)
     await service.kafka.kill()

@@ -90,7 +90,7 @@ describe('the schema of a report', () => {
     other: optional(fc.anything()),
   })
 
-  test('takes what the service takes and refuses what it refuses', () => {
+  test('the schema of a report takes what the service takes and refuses what it refuses', () => {
     const seen = { taken: 0, refused: 0 }
     const sent = fc.oneof(
       reports,

@@ -21,13 +21,13 @@ await describeWith(['prometheus'], 'a fresh process', () => {
   /** Ten minutes of a series as a fresh process exports it, a value a minute. */
   const fresh = (series: string) => (page.includes(`\n${series} 0\n`) ? '0x9' : '_x9')
 
-  test('that drops its first rejections sets off GpsRejectionsDropped', async () => {
+  test('a fresh process that drops its first rejections sets off GpsRejectionsDropped', async () => {
     const series = 'gps_rejections_total{outcome="dropped"}'
     const alerts = await firing({ [series]: `${fresh(series)} 500x9` })
     expect(alerts).toContain('GpsRejectionsDropped')
   })
 
-  test('whose projector never gets on sets off GpsProjectorStalled', async () => {
+  test('a fresh process whose projector never gets on sets off GpsProjectorStalled', async () => {
     const series = 'gps_projected_events_total{outcome="stored"}'
     const values = `${fresh(series)} ${fresh(series)}`
     const alerts = await firing({ [series]: values, gps_projector_lag_events: '7x19' })
@@ -43,7 +43,7 @@ await describeWith(['prometheus'], 'the data directory', () => {
   test.each([
     ['whose newest backup is three days old', { ...data, [SECONDS]: '0x4320' }],
     ['that was never backed up', data],
-  ])('%s sets off GpsBackupOld', async (_, series) => {
+  ])('a data directory %s sets off GpsBackupOld', async (_, series) => {
     expect(await firing(series, THREE_DAYS)).toContain('GpsBackupOld')
   })
 
@@ -51,7 +51,7 @@ await describeWith(['prometheus'], 'the data directory', () => {
     ['with a backup of the day before', { ...data, [SECONDS]: '0x2880 172800x1440' }],
     ['that is new', { gps_storage_data_bytes: '_x3000 5e9x1320' }],
     ['that is gone', { gps_storage_data_bytes: '5e9x1500' }],
-  ])('%s does not', async (_, series) => {
+  ])('a data directory %s does not set off GpsBackupOld', async (_, series) => {
     expect(await firing(series, THREE_DAYS)).not.toContain('GpsBackupOld')
   })
 
@@ -60,11 +60,11 @@ await describeWith(['prometheus'], 'the data directory', () => {
   test.each([
     ['fills by a fifth a day', { [FREE]: '100e9-14e6x4320' }],
     ['is nearly full', { [FREE]: '9e8x4320' }],
-  ])('whose disk %s sets off GpsDiskFills', async (_, series) => {
+  ])('a disk that %s sets off GpsDiskFills', async (_, series) => {
     expect(await firing(series, THREE_DAYS)).toContain('GpsDiskFills')
   })
 
-  test('whose disk lasts for months, with a backup each night, does not', async () => {
+  test('a disk that lasts for months, with a backup each night, does not set off GpsDiskFills', async () => {
     const night = '100e9x180 97e9x1260'
     const nights = [night, night.replaceAll('100', '99'), night.replaceAll('100', '98')].join(' ')
     expect(await firing({ [FREE]: nights }, THREE_DAYS)).not.toContain('GpsDiskFills')

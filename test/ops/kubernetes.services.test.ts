@@ -18,7 +18,7 @@ await describeWith(['kubernetesSchemas'], 'Kubernetes manifests', ({ kubernetesS
     return run('python3', [...args, ...files], { env })
   }
 
-  test('are as the schemas of the API say', async () => {
+  test('manifests are as the schemas of the API say', async () => {
     const files = readdirSync(folder).filter((file) => file.endsWith('.yaml'))
     expect(files.length).toBeGreaterThan(3)
     await check(...files.map((file) => join(folder, file)))

@@ -109,7 +109,7 @@ test('there are expressions to look at', () => {
 })
 
 describe.each(expressions)('%s: %s', (_, expression) => {
-  test('asks for metrics that are served, by labels that they have', () => {
+  test('it asks for metrics that are served, by labels that they have', () => {
     const selectors = selectorsIn(expression)
     expect(selectors).not.toEqual([])
     const known = new Set([...OF_PROMETHEUS.labels, 'le'])
@@ -123,7 +123,7 @@ describe.each(expressions)('%s: %s', (_, expression) => {
     for (const label of groupingLabelsIn(expression)) expect([...known]).toContain(label)
   })
 
-  test('asks for what is explained', () => {
+  test('it asks for metrics that are explained', () => {
     const names = told.map(({ name }) => name)
     for (const { metric } of selectorsIn(expression)) {
       if (metric !== OF_PROMETHEUS.metric) expect(names).toContain(baseOf(metric))
@@ -186,12 +186,12 @@ test('every series of what apps report begins at 0', async () => {
 })
 
 describe('the dashboard', () => {
-  test('takes its data source from the variable, everywhere', () => {
+  test('the dashboard takes its data source from the variable, everywhere', () => {
     expect(dashboard.templating.list).toMatchObject([{ name: 'datasource', type: 'datasource' }])
     for (const { datasource } of charts) expect(datasource?.uid).toBe('${datasource}')
   })
 
-  test('has panels with ids of their own that do not lie on each other', () => {
+  test('the dashboard has panels with ids of their own that do not lie on each other', () => {
     const taken = new Set<string>()
     for (const { gridPos } of dashboard.panels) {
       expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24)

@@ -10,7 +10,7 @@ test('a request with up to 20 faults is told all of them', () => {
   expect(message).toMatch(/^f0 is wrong; f1 is wrong; .*; f19 is wrong$/)
 })
 
-test('of more than 20 it is told 20 and how many more there are', () => {
+test('more than 20 faults are told as 20 and the number of the others', () => {
   const { details, message } = invalidParams(faults(5_000))
   expect(details).toEqual(faults(20))
   expect(message).toMatch(/; f19 is wrong; and 4980 more$/)

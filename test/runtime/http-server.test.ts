@@ -95,7 +95,7 @@ describe('what never reaches the app is answered in the envelope', () => {
       'HEADERS_TOO_LARGE',
     ],
     ['CONNECT', 'CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n', 405, 'METHOD_NOT_ALLOWED'],
-  ])('%s', async (_what, text, status, error) => {
+  ])('%s is refused in the envelope', async (_what, text, status, error) => {
     const answer = await exchange(server.url, text)
     expect(answer.status).toBe(status)
     expect(answer.body).toMatchObject({ success: false, code: status, error })
@@ -104,7 +104,7 @@ describe('what never reaches the app is answered in the envelope', () => {
     expect(answer.head).toMatch(/X-Content-Type-Options: nosniff/i)
   })
 
-  test('of 100 headers the app gets to see all', async () => {
+  test('the app gets to see all of 100 headers', async () => {
     const headers = `Connection: close\r\n${'X-A: 1\r\n'.repeat(97)}X-Last: here\r\n`
     const answer = await exchange(server.url, `GET /headers HTTP/1.1\r\nHost: a\r\n${headers}\r\n`)
     expect(answer.status).toBe(200)

@@ -42,7 +42,7 @@ async function turnsToAccept(handles: number): Promise<number> {
   return turns
 }
 
-test('with more handles more connections are accepted in a turn', async () => {
+test('more handles accept more connections in a turn', async () => {
   // Where this is no longer so, one handle is enough.
   expect(await turnsToAccept(1)).toBeGreaterThanOrEqual(CROWD)
   expect(await turnsToAccept(20)).toBeLessThan(CROWD / 4)
@@ -62,7 +62,7 @@ describe('a server with many handles', () => {
 
   afterEach(() => server.close())
 
-  test('answers on all of its connections, and then closes', async () => {
+  test('a server with many handles answers on all of its connections, and then closes', async () => {
     let received = ''
     come(port, 50)
     for (const socket of sockets) {
@@ -78,7 +78,7 @@ describe('a server with many handles', () => {
     await again.close()
   })
 
-  test('closes connections beyond the most that it may have, and takes others when these end', async () => {
+  test('a server with many handles closes connections beyond the most that it may have, and takes others when these end', async () => {
     let ended = 0
     come(port, 60)
     for (const socket of sockets) socket.on('close', () => (ended += 1))

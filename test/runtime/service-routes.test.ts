@@ -29,7 +29,7 @@ test('METRICS_PORT serves the metrics, and nothing else', async () => {
   await lifecycle.close()
 })
 
-test('without it there is no port of their own', async () => {
+test('operations have no port of their own without it', async () => {
   const { url, lifecycle } = await served({})
   expect(url).toBeUndefined()
   await lifecycle.close()

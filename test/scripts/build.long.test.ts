@@ -78,7 +78,7 @@ describe('a project with a console', () => {
     write('console/main.css', 'p { color: red }\n')
   })
 
-  test('has it built with names that tell its content, and compressed', async () => {
+  test('the console is built with names that tell its content, and compressed', async () => {
     await build()
     expect(page().script).toContain('first')
     expect(page().names).toContainEqual(expect.stringMatching(/^index-[\w-]{8}\.js$/))
@@ -113,7 +113,7 @@ describe('a project with a console', () => {
     expect(read('dist/console/map/world.pmtiles')).toBe('the world')
   }, 120_000)
 
-  test('that cannot be built keeps the one before', async () => {
+  test('a console that cannot be built leaves the one before', async () => {
     await build()
     write('console/main.tsx', 'const = ')
     await expect(build()).rejects.toThrow('do not compile')

@@ -123,7 +123,7 @@ function map<A, B>(service: Shared<A>, change: (address: A) => B): Shared<B> {
 function leaveOut(suite: string, reason: string): void {
   if (process.env['REQUIRE_SERVICES'] === '1') {
     describe(suite, () => {
-      test('has the servers it needs', () => {
+      test('the suite has the servers it needs', () => {
         throw new Error(reason)
       })
     })
@@ -131,6 +131,6 @@ function leaveOut(suite: string, reason: string): void {
   }
   noteSkipped(suite, reason)
   describe.skip(suite, () => {
-    test('needs a server that is not to be had', () => undefined)
+    test('the suite needs a server that is unavailable', () => undefined)
   })
 }

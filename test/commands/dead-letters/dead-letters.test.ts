@@ -38,7 +38,7 @@ async function startWithDeadLetters() {
   return { directory, eventLog, store }
 }
 
-test('what can be read goes back into the log, what was erased since goes, the rest is left', async () => {
+test('a readable dead letter goes back into the log, one erased since goes, the rest is left', async () => {
   const { eventLog, store } = await startWithDeadLetters()
   let text = ''
   await replayDeadLetters({ eventLog, store }, (more) => (text += more))

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { HELP, parseOptions } from '../../../commands/rebuild/options.ts'
 import { UsageError } from '../../../commands/command.ts'
 
-test('without arguments, nothing is forced', () => {
+test('a rebuild without arguments forces nothing', () => {
   expect(parseOptions([])).toEqual({ force: false })
   expect(parseOptions(['--force'])).toEqual({ force: true })
 })

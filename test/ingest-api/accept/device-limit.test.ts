@@ -183,7 +183,7 @@ describe('batches', () => {
   })
 })
 
-test('without limits nothing is said of them', async () => {
+test('an answer without limits says nothing of them', async () => {
   const own = await startIngest()
   const { secret } = await own.createKey()
   for (const answer of [

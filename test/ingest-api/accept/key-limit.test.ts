@@ -51,7 +51,7 @@ test('a limit of its own holds for a key alone, whatever the others do', async (
   expect(answers.at(-1)?.headers.get('ratelimit-policy')).toBe('"key";q=100;w=60')
 })
 
-test('what is refused for the limit is no event, and its body is not looked at', async () => {
+test('a report refused for the limit is no event, and its body is not looked at', async () => {
   const { id, secret: key } = await harness.createKey({ rateLimit: 1 })
   await send(1, key)
   expect((await harness.submit('no JSON', { key })).status).toBe(429)

@@ -46,16 +46,19 @@ describe('refused reports', () => {
     ['no UTF-8', Buffer.from([0x22, 0xff, 0x22]), 400, {}],
     ['UTF-16', Buffer.from('{}', 'utf16le'), 400, {}],
     ['too much by its declared size', 'x'.repeat(16_385), 413, {}],
-  ] as const)('that is %s is kept as far as it was read', async (_name, body, status, content) => {
-    const { id, secret } = await ingest.createKey()
-    expect((await ingest.submit(body, { key: secret })).status).toBe(status)
-    const [rejection] = await ingest.rejected(1)
-    const error = status === 400 ? 'INVALID_PARAMS' : 'PAYLOAD_TOO_LARGE'
-    expect(rejection).toMatchObject({ keyId: id, error, count: 1, ...content })
-    expect({ body: rejection?.body }).toEqual({
-      body: 'body' in content ? content.body : undefined,
-    })
-  })
+  ] as const)(
+    'a refused body that is %s is kept as far as it was read',
+    async (_name, body, status, content) => {
+      const { id, secret } = await ingest.createKey()
+      expect((await ingest.submit(body, { key: secret })).status).toBe(status)
+      const [rejection] = await ingest.rejected(1)
+      const error = status === 400 ? 'INVALID_PARAMS' : 'PAYLOAD_TOO_LARGE'
+      expect(rejection).toMatchObject({ keyId: id, error, count: 1, ...content })
+      expect({ body: rejection?.body }).toEqual({
+        body: 'body' in content ? content.body : undefined,
+      })
+    },
+  )
 
   test('a refused report of a known key that is too much only when it is read is kept with its beginning', async () => {
     const { secret } = await ingest.createKey()

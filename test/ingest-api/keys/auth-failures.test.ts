@@ -163,7 +163,7 @@ describe('addresses', () => {
   })
 })
 
-test('without a limit there is always a 401', async () => {
+test('an unknown key always gets a 401 where there is no limit', async () => {
   await start()
   await ingest.close()
   ingest = await startIngest()

@@ -17,7 +17,7 @@ const OSM = expect.objectContaining({
 }) as object
 
 describe('the configuration', () => {
-  test('needs nothing', () => {
+  test('the configuration needs no variable', () => {
     expect(loadConfig({})).toEqual({
       host: '127.0.0.1',
       ingestPort: 8080,
@@ -38,7 +38,7 @@ describe('the configuration', () => {
     })
   })
 
-  test('takes every variable', () => {
+  test('the configuration takes every variable', () => {
     const config = loadConfig({
       HOST: '0.0.0.0',
       INGEST_PORT: '0',
@@ -232,7 +232,7 @@ describe('the configuration', () => {
       'MAP_ATTRIBUTION must be a plain',
     ],
     [{ MAP_PMTILES: '/w', MAP_MAX_ZOOM: '25' }, 'MAP_MAX_ZOOM must be a whole number from 0 to 24'],
-  ])('of the map’s variables %o is no good: %s', (env, message) => {
+  ])('the map’s variables %o are refused: %s', (env, message) => {
     expect(faults(env)).toContain(message)
   })
 
@@ -240,7 +240,7 @@ describe('the configuration', () => {
     expect(faults({ MAP_TILE_URL: 'x' })).toContain('URL with {z}, {x} and {y} after')
   })
 
-  test('what a secret holds is never repeated', () => {
+  test('a message never repeats the value of a secret', () => {
     const message = faults({
       ADMIN_EMAIL: 'ops@example.com',
       ADMIN_PASSWORD: 'tooshort',

@@ -74,7 +74,7 @@ test('the page with a slash behind it leads to where its links work', async () =
   expect([answer.status, answer.headers.get('location')]).toEqual([302, '../docs'])
 })
 
-test('what has not changed is not sent again', async () => {
+test('a document that has not changed is not sent again', async () => {
   for (const path of ['/openapi.json', '/docs', '/docs/swagger-ui.css']) {
     const etag = (await get(path)).headers.get('etag') ?? ''
     // By default fetch requests anything with a tag anew.

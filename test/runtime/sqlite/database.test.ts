@@ -195,7 +195,7 @@ describe('database files', () => {
     ])
   })
 
-  test('what is asked after the end is refused', () => {
+  test('a statement after the end is refused', () => {
     const database = open()
     const select = database.prepare('SELECT * FROM notes')
     database.close()
