@@ -5,7 +5,8 @@ import { labelOf } from '../core/live-device.ts'
 import { clusterRadius, clusters, TILE_PIXELS, type Cluster } from '../core/clusters.ts'
 import { DEVICE_RADIUS, drawCluster, drawDevice, SELECTED_RADIUS } from './draw-device.ts'
 import { movedAside } from '../core/moved-aside.ts'
-import { drawLabel, LABEL_FONT, type Circle } from './draw-label.ts'
+import type { Circle } from '../core/label-place.ts'
+import { drawLabel, LABEL_FONT } from './draw-label.ts'
 import { MapCanvas, type MapView } from './map-canvas.ts'
 import { metre } from '../core/mercator.ts'
 import { statusRing, type RingPart } from '../core/status-ring.ts'
@@ -110,7 +111,7 @@ export class FleetPainter {
     return ring
   }
 
-  #draw(context: CanvasRenderingContext2D, { world }: MapView): void {
+  #draw(context: CanvasRenderingContext2D, { width, world }: MapView): void {
     const colours = palette.peek()
     const { selected, now } = this.#shown
     const singles = this.#placed.flatMap(({ cluster: { devices }, x, y }) => {
@@ -149,6 +150,7 @@ export class FleetPainter {
         text: labelOf(device),
         note: isNoted ? motionText(device, now, shownUnits()) : undefined,
         obstacles,
+        viewWidth: width,
       }
       drawLabel(context, x, y, label, colours)
     }

@@ -11,7 +11,8 @@ type Pixel = readonly [x: number, y: number]
 
 /** The position of the world on the canvas. It repeats to the east and the west. */
 export type MapView = {
-  /** The world's width in pixels. */
+  /** The width of the canvas, and of the world, in pixels. */
+  readonly width: number
   readonly world: number
   /**
    * The pixel of a point: among its copies the one nearest to the middle, or to the point `beside`.
@@ -61,7 +62,7 @@ export class MapCanvas {
     const left = middle * world - width / 2
     const onPixel = (at: number) => Math.round(at * ratio) / ratio
     this.#draw(context, {
-      world,
+      ...{ width, world },
       isMoving: view.getAnimating() || view.getInteracting(),
       project({ x, y }, beside) {
         const near = beside === undefined ? middle : beside.x + Math.round(middle - beside.x)

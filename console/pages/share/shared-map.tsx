@@ -34,7 +34,7 @@ export function SharedMap({ items }: { items: readonly SharedDevice[] }) {
 
 function draw(
   context: CanvasRenderingContext2D,
-  { project }: MapView,
+  { width, project }: MapView,
   items: readonly SharedDevice[],
 ): void {
   const colours = palette.peek()
@@ -56,7 +56,7 @@ function draw(
     drawDevice(context, x, y, { status, heading: item.heading }, colours)
   }
   for (const { item, x, y } of placed) {
-    drawLabel(context, x, y, { text: item.name, obstacles: placed }, colours)
+    drawLabel(context, x, y, { text: item.name, obstacles: placed, viewWidth: width }, colours)
   }
 }
 
