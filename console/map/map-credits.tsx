@@ -1,27 +1,33 @@
 import { shownCredit } from './layers.ts'
 import { worldState } from './open-map.ts'
 
-const WORLD_CREDITS = ['Natural Earth', 'GeoNames (CC BY 4.0)']
-const OPENSTREETMAP = 'OpenStreetMap'
+const WORLD_CREDITS = 'Natural Earth · GeoNames'
 
-/** The sources of the map's data. OpenStreetMap requires a link to its licence. */
+/** The pages of the licences, to which their names lead. */
+const LICENCES: Readonly<Record<string, string>> = {
+  OpenStreetMap: 'https://www.openstreetmap.org/copyright',
+  GeoNames: 'https://creativecommons.org/licenses/by/4.0/',
+}
+const NAMES = new RegExp(`(${Object.keys(LICENCES).join('|')})`)
+
+/** The sources of the map's data; some require a link to their licence. */
 export function MapCredits() {
-  const credits = [...(worldState.value === 'shown' ? WORLD_CREDITS : []), shownCredit.value ?? []]
+  const credits = [worldState.value === 'shown' ? WORLD_CREDITS : [], shownCredit.value ?? []]
   return (
     <p class="map-credits note">
       {credits
         .flat()
         .join(' · ')
-        .split(new RegExp(`(${OPENSTREETMAP})`))
-        .map((text) =>
-          text === OPENSTREETMAP ? (
-            <a href="https://www.openstreetmap.org/copyright" target="_blank" rel="noreferrer">
+        .split(NAMES)
+        .map((text) => {
+          const href = LICENCES[text]
+          if (href === undefined) return text
+          return (
+            <a href={href} target="_blank" rel="noreferrer">
               {text}
             </a>
-          ) : (
-            text
-          ),
-        )}
+          )
+        })}
     </p>
   )
 }

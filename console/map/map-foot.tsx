@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type OlMap from 'ol/Map.js'
 import { fromMercator, WORLD_METRES } from '../core/mercator.ts'
@@ -11,8 +12,20 @@ import { retryWorld, worldState } from './open-map.ts'
 /** From here on the base map has nothing more to show. */
 const STREETS_ZOOM = 12
 
-/** What is told at the lower edge of a map: its scale, its sources, and what it lacks. */
-export function MapFoot({ map, layersId }: { map: OlMap | undefined; layersId: string }) {
+/**
+ * What is told at the lower edge of a map: its scale, its sources, and what it lacks.
+ *
+ * @param layersId is the id of the choice of layers.
+ */
+export function MapFoot({
+  map,
+  layersId,
+  children,
+}: {
+  map: OlMap | undefined
+  layersId: string
+  children?: ComponentChildren
+}) {
   const { zoom, metresPerPixel } = useView(map)
   const isChoice = offered.value !== undefined && offered.value.length > 0
   const lacksStreets = zoom >= STREETS_ZOOM && shownName.value === WORLD && isChoice
@@ -34,6 +47,7 @@ export function MapFoot({ map, layersId }: { map: OlMap | undefined; layersId: s
           </button>
         </p>
       )}
+      {children}
       {metresPerPixel > 0 && <Scale metresPerPixel={metresPerPixel} />}
       <MapCredits />
     </div>

@@ -23,6 +23,7 @@ export function MapHost<P>({
   paint,
   leave,
   children,
+  legend,
 }: {
   /** For screen readers. */
   label: string
@@ -33,6 +34,7 @@ export function MapHost<P>({
   leave?: (map: OlMap) => void
   /** More buttons. */
   children?: ComponentChildren
+  legend?: ComponentChildren
 }) {
   const target = useRef<HTMLDivElement>(null)
   const shown = useRef<{ map: OlMap; painter: P }>(null)
@@ -59,7 +61,9 @@ export function MapHost<P>({
         {children}
         <LayersButton id={layersId} />
       </MapButtons>
-      <MapFoot map={opened} layersId={layersId} />
+      <MapFoot map={opened} layersId={layersId}>
+        {legend}
+      </MapFoot>
     </div>
   )
 }

@@ -57,10 +57,11 @@ export function TrackMap({
           const here = isFollowing ? placeAt(points ?? [], at) : undefined
           if (here !== undefined) map.getView().setCenter(toMap(here))
         }}
+        legend={
+          coloured !== undefined &&
+          coloured.points.length > 1 && <SpeedLegend step={coloured.speedStep} />
+        }
       />
-      {coloured !== undefined && coloured.points.length > 1 && (
-        <SpeedLegend step={coloured.speedStep} />
-      )}
     </div>
   )
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite } from './console-harness.ts'
 
@@ -77,4 +77,52 @@ describeConsole('the console on a phone', () => {
     expect(scale).toMatch(/^Scale: (\d|\d\d|1\d\d) m$/)
     expect(shownAfterMs).toBeLessThan(3_000)
   })
+
+  test('over a map the buttons are one column, and legend, scale and credits cover nothing', async () => {
+    const from = Date.now() - 3_600_000
+    const drive = Array.from({ length: 20 }, (_, index) => ({
+      deviceId: 'phone-drive',
+      latitude: 48.2 + index / 1_000,
+      longitude: 16.4,
+      speed: index,
+      timestamp: new Date(from + index * 60_000).toISOString(),
+    }))
+    await suite.report(...drive)
+    const day = new Date(from).toISOString().slice(0, 10)
+    const page = await suite.signedIn(`/devices/phone-drive?day=${day}`, PHONE)
+    const legend = page.getByRole('list', { name: 'Colours of the track, by speed' })
+    const scale = page.getByRole('img', { name: /^Scale: / })
+    const credits = page.locator('.map-credits')
+    const boxes = []
+    for (const part of [legend, scale, credits]) boxes.push(await boxOf(part))
+    for (const [index, { y, height }] of boxes.entries()) {
+      expect(y + height).toBeLessThanOrEqual(boxes[index + 1]?.y ?? Infinity)
+    }
+    // One line of words of 10 pixels.
+    expect((await boxOf(credits)).height).toBeLessThan(24)
+    const lefts = new Set()
+    for (const name of ['Zoom in', 'Zoom out', 'Layers']) {
+      lefts.add((await boxOf(page.getByRole('button', { name }))).x)
+    }
+    expect(lefts.size).toBe(1)
+  })
+
+  test('the menu of a card is beside its name, and no gap is below folded filters', async () => {
+    await suite.made('/keys', { name: 'Phone' })
+    const page = await suite.signedIn('/keys', PHONE)
+    const card = page.getByRole('row').filter({ hasText: 'Phone' })
+    const menu = await boxOf(card.getByRole('button', { name: 'Actions' }))
+    const name = await boxOf(card.getByRole('link', { name: 'Phone' }))
+    expect(Math.abs(menu.y + menu.height / 2 - name.y - name.height / 2)).toBeLessThan(6)
+    expect(menu.x).toBeGreaterThan(name.x + name.width)
+    await page.goto(`${suite.url}/rejections`)
+    await page.getByText('Nothing was rejected').waitFor()
+    const filters = await boxOf(page.locator('.filter-fold'))
+    expect(filters.height).toBeLessThan(60)
+  })
 })
+
+async function boxOf(part: Locator) {
+  await part.waitFor()
+  return (await part.boundingBox()) ?? { x: NaN, y: NaN, width: NaN, height: NaN }
+}
