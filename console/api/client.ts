@@ -99,7 +99,7 @@ export async function callOnce(verb: Verb, path: string, parts: Parts = {}): Pro
       ...(body !== undefined && { body: JSON.stringify(body) }),
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     })
-    noteServerTime(response.headers.get('Date'))
+    noteServerTime(Date.parse(response.headers.get('Date') ?? ''))
     text = await response.text()
   } catch (cause) {
     if (signal?.aborted === true) throw cause
@@ -128,9 +128,9 @@ export function serverNow(): number {
   return Date.now() + offsetMs
 }
 
-function noteServerTime(date: string | null): void {
-  const told = date === null ? NaN : Date.parse(date)
-  // The header has whole seconds, and the answer took time to arrive.
+/** @param told a second of the server's clock, as an answer tells it. */
+export function noteServerTime(told: number): void {
+  // It has whole seconds, and the answer took time to arrive.
   const differsMs = told + 500 - Date.now()
   if (Number.isFinite(differsMs)) offsetMs = Math.abs(differsMs) > 2_000 ? differsMs : 0
 }

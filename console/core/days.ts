@@ -1,4 +1,4 @@
-import { date } from './times.ts'
+import { clockText, date, type Clock } from './times.ts'
 
 /** Days of a calendar, `2026-01-31`, in a time zone, where one may have 23 or 25 hours. */
 
@@ -25,6 +25,18 @@ export function dateText(day: string, today: string): string {
   const year = day.slice(0, 4)
   const text = `${Number(day.slice(8))} ${inWords(day, { month: 'short' })}`
   return year === today.slice(0, 4) ? text : `${text} ${year}`
+}
+
+const nearDays = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+
+/**
+ * A moment as people say it: `yesterday 22:24`, `today 22:24`, `tomorrow 22:24`, `Tue 3 Feb 22:24`.
+ */
+export function momentText(ms: number, now: number, zone: string, clock: Clock): string {
+  const [day, today] = [date(ms, zone), date(now, zone)]
+  const apart = [-1, 0, 1].find((by) => nextDay(today, by) === day)
+  const words = apart === undefined ? dayText(day, today) : nearDays.format(apart, 'day')
+  return `${words} ${clockText(ms, zone, clock, false)}`
 }
 
 function inWords(day: string, part: Intl.DateTimeFormatOptions): string {

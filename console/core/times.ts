@@ -11,6 +11,17 @@ export function ago(then: number, now: number): string {
   return ms < SECOND ? 'now' : `${duration(ms)} ago`
 }
 
+const inFull = new Intl.RelativeTimeFormat('en')
+
+/** The same in whole words: `4 minutes ago`, `1 day ago`; `just now` for less than a minute. */
+export function agoInWords(then: number, now: number): string {
+  const ms = now - then
+  if (ms < MINUTE) return 'just now'
+  if (ms < HOUR) return inFull.format(-Math.floor(ms / MINUTE), 'minute')
+  if (ms < 2 * DAY) return inFull.format(-Math.floor(ms / HOUR), 'hour')
+  return inFull.format(-Math.floor(ms / DAY), 'day')
+}
+
 /** The largest whole unit: `59 s`, `1 min`, `23 h`, `400 d`. */
 export function duration(ms: number): string {
   if (ms < MINUTE) return `${Math.max(0, Math.floor(ms / SECOND))} s`
@@ -53,18 +64,6 @@ export function clockText(ms: number, zone: string, clock: Clock, hasSeconds = t
   const minutes = rest.slice(0, hasSeconds ? 2 : 1).join(':')
   if (clock === '24') return `${hour}:${minutes}`
   return `${Number(hour) % 12 || 12}:${minutes} ${Number(hour) < 12 ? 'am' : 'pm'}`
-}
-
-/** A coming moment as people say it: `today 22:24`, `tomorrow 22:24`, `2026-02-03 22:24`. */
-export function soonText(ms: number, now: number, zone: string, clock: Clock): string {
-  const day = date(ms, zone)
-  const known = [
-    [date(now, zone), 'today'],
-    // Noon of the next day is on no other date, whatever the clocks do at night.
-    [date(Date.parse(`${date(now, zone)}T12:00:00Z`) + DAY, 'UTC'), 'tomorrow'],
-  ] as const
-  const words = known.find(([one]) => one === day)?.[1] ?? day
-  return `${words} ${clockText(ms, zone, clock, false)}`
 }
 
 /** The zone's offset from UTC at that time: `UTC+01:00`. */

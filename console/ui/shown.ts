@@ -1,7 +1,7 @@
 import { attributeText } from '../core/attributes.ts'
 import { distanceText, lengthText, numberText, speedText, type Units } from '../core/measures.ts'
-import { dayText } from '../core/days.ts'
-import { clockText, date, dateTime, soonText } from '../core/times.ts'
+import { dayText, momentText } from '../core/days.ts'
+import { clockText, date, dateTime } from '../core/times.ts'
 import { now } from './clock.ts'
 import { clockHours, lengthUnit, shownZone, speedUnit } from './preferences.ts'
 
@@ -47,9 +47,9 @@ export function shownDateTime(ms: number): string {
   return dateTime(ms, shownZone(), clockHours.value)
 }
 
-/** A coming moment: `today 22:24`, `tomorrow 22:24`. */
-export function shownSoon(ms: number): string {
-  return soonText(ms, now.value, shownZone(), clockHours.value)
+/** `yesterday 22:24`, `today 22:24`, `tomorrow 22:24`, `Tue 3 Feb 22:24`. */
+export function shownMoment(ms: number): string {
+  return momentText(ms, now.value, shownZone(), clockHours.value)
 }
 
 /** A moment within a sentence: `at 14:05`, or on another day than today `on Sun 22 Nov at 14:05`. */

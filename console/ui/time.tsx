@@ -1,6 +1,6 @@
 import { now } from './clock.ts'
 import { shownZone } from './preferences.ts'
-import { ago, offset } from '../core/times.ts'
+import { ago, agoInWords, offset } from '../core/times.ts'
 import { shownDateTime } from './shown.ts'
 
 /** A time in the chosen time zone; UTC in its title. */
@@ -13,12 +13,12 @@ export function Time({ at }: { at: string }) {
   )
 }
 
-/** The time elapsed; the time itself in its title. */
-export function Ago({ at }: { at: string }) {
+/** The time elapsed, `inFull` for people who are no operators; the time itself in its title. */
+export function Ago({ at, inFull = false }: { at: string; inFull?: boolean }) {
   const ms = Date.parse(at)
   return (
     <time dateTime={at} title={`${shownDateTime(ms)} ${offset(ms, shownZone())}`} class="time">
-      {ago(ms, now.value)}
+      {(inFull ? agoInWords : ago)(ms, now.value)}
     </time>
   )
 }

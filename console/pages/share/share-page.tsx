@@ -4,9 +4,10 @@ import { isolate, Isolated } from '../../ui/isolated.tsx'
 import { useTitle } from '../../ui/page.tsx'
 import { place } from '../../ui/router.ts'
 import { Empty, Failed, FailedLine, Loading } from '../../ui/states.tsx'
-import { shownSoon } from '../../ui/shown.ts'
+import { shownMoment } from '../../ui/shown.ts'
 import { Ago } from '../../ui/time.tsx'
 import { SharedMap } from './shared-map.tsx'
+import { silenceText } from './shared-words.ts'
 import { statusOf } from './shared-view.ts'
 import { useShared } from './use-shared.ts'
 import './share.css'
@@ -33,15 +34,18 @@ export function SharePage() {
           <span role="status" aria-label="Connection">
             {isLive ? 'live' : 'lost, trying again'}
           </span>{' '}
-          · until {shownSoon(Date.parse(shared.expiresAt))}
+          · until {shownMoment(Date.parse(shared.expiresAt))}
         </p>
         {failure !== undefined && <FailedLine failure={failure} />}
         <ul class="row" aria-label="Devices">
           {shared.items.map((item) => (
             <li key={item.ref}>
-              <Isolated class="strong">{item.name}</Isolated> <Ago at={item.timestamp} />
+              <Isolated class={item.name === shared.name ? 'unseen' : 'strong'}>
+                {item.name}
+              </Isolated>{' '}
+              Last heard <Ago at={item.timestamp} inFull />
               {statusOf(item, now.value) !== 'online' && (
-                <span class="quiet"> · silent: it may be parked, or without a network</span>
+                <p class="quiet">{silenceText(Date.parse(item.timestamp))}</p>
               )}
             </li>
           ))}

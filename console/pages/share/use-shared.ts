@@ -1,9 +1,11 @@
 import { useEffect, useState } from 'preact/hooks'
+import { noteServerTime, serverNow } from '../../api/client.ts'
 import { failureOf, toFailure, unreachable, type ApiFailure } from '../../core/failure.ts'
 import { openStream } from '../../live/open-stream.ts'
 import { withPosition, type Shared, type SharedDevice } from './shared-view.ts'
 import { addressOf } from '../../core/address.ts'
 import { offered } from '../../map/layers.ts'
+import { now } from '../../ui/clock.ts'
 
 export type SharedState = {
   readonly shared?: Shared
@@ -39,6 +41,8 @@ export function useShared(token: string): SharedState {
       readShared(headers, signal).then(
         (shared) => {
           if (signal.aborted) return
+          noteServerTime(Date.parse(shared.asOf))
+          now.value = serverNow()
           offered.value ??= shared.maps
           setState(({ isLive }) => ({
             shared: [...told.values()].reduce(withPosition, shared),

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { eventually } from '../../eventually.ts'
+import { accessFaults } from './access-faults.ts'
 import { describeConsole } from './chromium.ts'
 import { chooseAction, consoleSuite } from './console-harness.ts'
 
@@ -78,7 +79,7 @@ describeConsole('sharing', () => {
     await guest.goto(`${suite.url}/share#${token}`)
     await guest.getByRole('heading', { name: 'For a moment' }).waitFor()
     await guest.getByRole('button', { name: 'Zoom in' }).click()
-    await guest.clock.setSystemTime(Date.now() + 3_600_000)
+    await passTime(guest, 3_600_000)
     await guest.getByRole('heading', { name: 'This link shows nothing' }).waitFor()
     expect(await guest.getByText('Device 1').count()).toBe(0)
   })
@@ -88,12 +89,26 @@ describeConsole('sharing', () => {
     await eventually(async () => (await suite.call('GET', `/devices/${deviceId}`)).status === 200)
   }
 
-  async function sharedPage(deviceId: string): Promise<{ page: Page; link: string }> {
+  /** The clock of the service goes on, and that of the page by as much, unless it is wrong. */
+  async function passTime(page: Page, ms: number, pageMs = ms): Promise<void> {
+    await page.route('**/api/v1/shared', async (route) => {
+      const response = await route.fetch()
+      const { data, ...body } = (await response.json()) as { data: { asOf: string } }
+      const asOf = new Date(Date.parse(data.asOf) + ms).toISOString()
+      await route.fulfill({ response, json: { ...body, data: { ...data, asOf } } })
+    })
+    await page.clock.setSystemTime(Date.now() + pageMs)
+  }
+
+  async function sharedPage(
+    deviceId: string,
+    name = 'Delivery',
+  ): Promise<{ page: Page; link: string }> {
     await suite.report({ deviceId, latitude: 48.2, longitude: 16.4 })
     await stored(deviceId)
     const { token } = await suite.made('/shares', {
       deviceIds: [deviceId],
-      name: 'Delivery',
+      name,
       expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
       trailMinutes: 0,
     })
@@ -198,9 +213,39 @@ describeConsole('sharing', () => {
     await page.goto(link)
     await eventually(() => painted(online))
     // Its stream goes on, so nothing but the time changes.
-    await page.clock.setSystemTime(Date.now() + 6 * 60_000)
+    await passTime(page, 6 * 60_000)
     await eventually(() => painted(idle))
     expect(await painted(online)).toBe(false)
+    await page.getByText('Last heard 6 minutes ago').waitFor()
+    const silence = page.getByText(/It may be without network; its place is from (yesterday )?\d/)
+    await silence.waitFor()
+    expect(await accessFaults(page)).toEqual([])
+  })
+
+  test.each([-1, 1])(
+    'a phone whose clock is wrong by %i hour says when a device was last heard',
+    async (hours) => {
+      const { page, link } = await sharedPage(`clock${hours}`)
+      await passTime(page, 6 * 60_000, hours * 3_600_000)
+      await page.goto(link)
+      await page.getByText('Last heard 6 minutes ago').waitFor()
+      await page.getByText('It may be without network').waitFor()
+    },
+  )
+
+  test('a page of a link fits a phone with a long name, in the dark', async () => {
+    const name = 'Wwwwww'.repeat(15)
+    const { link } = await sharedPage('long', name)
+    const context = await suite.open({
+      viewport: { width: 360, height: 740 },
+      colorScheme: 'dark',
+    })
+    const page = await context.newPage()
+    await page.goto(link)
+    await page.getByRole('heading', { name }).waitFor()
+    await page.getByText('Last heard just now').waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
+    expect(await accessFaults(page)).toEqual([])
   })
 
   test.each(['/share', '/share#nonsense', '/share#%'])(

@@ -1,0 +1,6 @@
+import { shownMoment } from '../../ui/shown.ts'
+
+/** What the silence of a device means for people who wait for it; `at` is the time of its place. */
+export function silenceText(at: number): string {
+  return `It may be without network; its place is from ${shownMoment(at).replace(/^today /, '')}.`
+}
