@@ -1,8 +1,6 @@
+import { nameOnLink, titleOfDevices } from '../../schemas/share-names.ts'
 import type { Share } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
-
-/** So many devices are named in the title of a share without a name. */
-const NAMED_IN_TITLE = 3
 
 export type SharedName = { readonly ref: string; readonly name: string }
 
@@ -19,12 +17,7 @@ export function shareTitle(
   { name }: Share,
   names: ReadonlyMap<string, Pick<SharedName, 'name'>>,
 ): string {
-  if (name !== undefined) return name
-  const all = [...names.values()].map((device) => device.name)
-  const isLong = all.length > NAMED_IN_TITLE
-  const named = isLong ? all.slice(0, NAMED_IN_TITLE - 1) : all.slice(0, -1)
-  const last = isLong ? `${all.length - named.length} more` : (all.at(-1) ?? 'No device')
-  return named.length === 0 ? last : `${named.join(', ')} and ${last}`
+  return name ?? titleOfDevices([...names.values()].map((device) => device.name))
 }
 
 /** The titles of shares of one account, by share id. */
@@ -41,7 +34,7 @@ function namesIn({ devices }: Share, names: ReadonlyMap<string, string | undefin
   return new Map(
     devices.map(({ deviceId, ref, name }, n) => [
       deviceId,
-      { ref, name: name ?? names.get(deviceId) ?? `Device ${n + 1}` },
+      { ref, name: nameOnLink({ given: name, own: names.get(deviceId) }, n) },
     ]),
   )
 }

@@ -13,7 +13,7 @@ export function Secret({ text, what = 'API key' }: { text: string; what?: string
       >
         {text}
       </textarea>
-      <CopyButton text={text} what="secret" />
+      <CopyButton text={text} what={what} />
     </div>
   )
 }

@@ -2,22 +2,28 @@ import { useEffect, useState } from 'preact/hooks'
 import { Plus, X } from 'lucide'
 import { api } from '../../api/client.ts'
 import { labelOf } from '../../core/live-device.ts'
+import { nameOnLink } from '../../../schemas/share-names.ts'
 import { Field } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { isolate, Isolated } from '../../ui/isolated.tsx'
+import { isolate, Isolated, UnseenName } from '../../ui/isolated.tsx'
 import { Select } from '../../ui/select-field.tsx'
 import { FailedLine } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import './device-picker.css'
 
-export type Pickable = { readonly deviceId: string; readonly name: string | null }
+export type Pickable = {
+  readonly deviceId: string
+  readonly name: string | null
+  /** What the link calls it instead. */
+  readonly given?: string
+}
 
 const SHOWN = 6
 /** A link shows at most this many devices. */
 const MOST = 50
 const TYPED_MS = 200
 
-/** Picks some of the account's devices, by name or id. */
+/** Picks some of the account's devices, by name or id, and names them for the link. */
 export function DevicePicker({
   chosen,
   choose,
@@ -56,7 +62,7 @@ export function DevicePicker({
       <Field
         name="deviceIds"
         label="Devices"
-        hint="1 to 50, found by name or id. Their names are shown, their ids are not."
+        hint="1 to 50, found by name or id. The link shows their names, never their ids."
       >
         {(attributes) => (
           <input
@@ -112,17 +118,32 @@ export function DevicePicker({
       {data !== undefined && found.length === 0 && (
         <p class="quiet">{q === '' ? 'There is no other device.' : 'No other device matches.'}</p>
       )}
-      <ul class="chosen row" aria-label="Chosen devices">
-        {chosen.map((device) => (
+      <ul class="chosen stack near" aria-label="Chosen devices">
+        {chosen.map((device, index) => (
           <li key={device.deviceId}>
+            <Isolated class="one-line">{labelOf(device)}</Isolated>
+            <label>
+              <span class="unseen">
+                <Isolated>{labelOf(device)}</Isolated> is shown as
+              </span>
+              <input
+                placeholder={nameOnLink({ given: undefined, own: device.name }, index)}
+                autoComplete="off"
+                maxLength={128}
+                value={device.given ?? ''}
+                onInput={({ currentTarget: { value: given } }) =>
+                  choose(chosen.map((one) => (one === device ? { ...one, given } : one)))
+                }
+              />
+            </label>
             <button
               type="button"
-              class="small"
+              class="plain"
               onClick={() => choose(chosen.filter((one) => one !== device))}
             >
-              <span class="unseen">Remove </span>
-              <Isolated class="one-line">{labelOf(device)}</Isolated>
               <Icon of={X} small />
+              <span class="unseen">Remove</span>
+              <UnseenName>{labelOf(device)}</UnseenName>
             </button>
           </li>
         ))}

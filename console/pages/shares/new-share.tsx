@@ -1,14 +1,18 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
+import { nameOnLink, titleOfDevices } from '../../../schemas/share-names.ts'
 import { api, serverNow } from '../../api/client.ts'
 import { faultAt } from '../../core/failure.ts'
 import { fromInput, toInput } from '../../core/zoned-input.ts'
-import { Field, type Values } from '../../ui/form.tsx'
+import { fleet } from '../../live/live.ts'
+import { Field } from '../../ui/form.tsx'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { KeepSecret } from '../../ui/keep-secret.tsx'
 import { shownZone } from '../../ui/preferences.ts'
 import { place } from '../../ui/router.ts'
 import { SelectField } from '../../ui/select-field.tsx'
+import { shownMoment } from '../../ui/shown.ts'
 import { DevicePicker, type Pickable } from './device-picker.tsx'
+import { SharePreview } from './share-preview.tsx'
 import { addressOf } from '../../core/address.ts'
 
 const DAY_MS = 86_400_000
@@ -23,21 +27,29 @@ const TRAILS = [
 
 /** Creates a link and shows it, only this once. */
 export function NewShare(props: DialogProps) {
-  const [link, setLink] = useState<string>()
-  const [chosen, setChosen] = useState<readonly Pickable[]>(() =>
-    place
-      .peek()
-      .query.getAll('device')
-      .map((deviceId) => ({ deviceId, name: null })),
-  )
   const zone = shownZone()
+  const [link, setLink] = useState<string>()
+  const [chosen, setChosen] = useAskedDevices()
+  const [name, setName] = useState('')
+  const [end, setEnd] = useState(() => toInput(serverNow() + DAY_MS, zone))
+  const [trailMinutes, setTrailMinutes] = useState<string>(TRAILS[0][0])
+  const until = fromInput(end, zone)
+  const givenTo = (device: Pickable) => device.given?.trim() || undefined
+  const names = chosen.map((device, index) =>
+    nameOnLink({ given: givenTo(device), own: device.name }, index),
+  )
+  const title = name.trim() || titleOfDevices(names)
 
-  async function create({ name = '', expiresAt = '', trailMinutes = '' }: Values) {
-    const until = fromInput(expiresAt, zone)
+  async function create() {
     if (until === undefined) throw faultAt('expiresAt', 'Enter date and time')
+    const given = chosen.flatMap((device) => {
+      const text = givenTo(device)
+      return text === undefined ? [] : [[device.deviceId, text] as const]
+    })
     const body = {
-      name: name.trim(),
+      ...(name.trim() !== '' && { name: name.trim() }),
       deviceIds: chosen.map(({ deviceId }) => deviceId),
+      ...(given.length > 0 && { names: Object.fromEntries(given) }),
       expiresAt: new Date(until).toISOString(),
       trailMinutes: Number(trailMinutes),
     }
@@ -58,28 +70,80 @@ export function NewShare(props: DialogProps) {
   }
   return (
     <FormDialog {...props} title="New link" button="Create the link" submit={create}>
-      <Field
-        name="name"
-        label="Name"
-        hint="Shown to whoever opens the link."
-        autoFocus
-        autoComplete="off"
-      />
       <DevicePicker chosen={chosen} choose={setChosen} />
+      <Field name="name" label="Name" hint="The heading of the customer’s page.">
+        {(attributes) => (
+          <input
+            {...attributes}
+            placeholder={titleOfDevices(names)}
+            autoComplete="off"
+            value={name}
+            onInput={({ currentTarget }) => setName(currentTarget.value)}
+          />
+        )}
+      </Field>
       <Field
         name="expiresAt"
         label="Until"
-        type="datetime-local"
-        hint={`In ${zone}, at most 30 days from now.`}
-        defaultValue={toInput(serverNow() + DAY_MS, zone)}
-      />
+        hint={
+          until === undefined
+            ? `In ${zone}, at most 30 days from now.`
+            : `It ends ${shownMoment(until)} in ${zone}. At most 30 days from now.`
+        }
+      >
+        {(attributes) => (
+          <input
+            {...attributes}
+            type="datetime-local"
+            value={end}
+            onInput={({ currentTarget }) => setEnd(currentTarget.value)}
+          />
+        )}
+      </Field>
       <SelectField
         name="trailMinutes"
         label="Where they came from"
         hint="It begins with the link: nothing from before is ever shown."
         options={TRAILS}
-        value={TRAILS[0][0]}
+        value={trailMinutes}
+        onChange={setTrailMinutes}
+      />
+      <SharePreview
+        title={title}
+        names={names}
+        until={until}
+        trail={
+          trailMinutes === '0' ? undefined : TRAILS.find(([value]) => value === trailMinutes)?.[1]
+        }
       />
     </FormDialog>
   )
+}
+
+/** The devices that the address names, with their own names. */
+function useAskedDevices() {
+  const state = useState<readonly Pickable[]>(() =>
+    place
+      .peek()
+      .query.getAll('device')
+      .map((deviceId) => ({ deviceId, name: fleet.devices.get(deviceId)?.name ?? null })),
+  )
+  const [asked, setChosen] = state
+  useEffect(() => {
+    const closing = new AbortController()
+    const { signal } = closing
+    const unknown = asked.filter(({ deviceId }) => !fleet.devices.has(deviceId))
+    async function readNames() {
+      for (const { deviceId } of unknown) {
+        const { name } = await api.get('/devices/{deviceId}', { path: { deviceId }, signal })
+        setChosen((chosen) =>
+          chosen.map((device) => (device.deviceId === deviceId ? { ...device, name } : device)),
+        )
+      }
+    }
+    // A device that does not exist is refused when the link is created.
+    readNames().catch(() => undefined)
+    return () => closing.abort()
+  }, [])
+  return state
 }

@@ -6,6 +6,7 @@ import { FormDialog, useDialog, type DialogProps } from '../../ui/form-dialog.ts
 import { Isolated, IsolatedList } from '../../ui/isolated.tsx'
 import { ListPage } from '../../ui/list-page.tsx'
 import { place, setQuery } from '../../ui/router.ts'
+import { shownMoment } from '../../ui/shown.ts'
 import { Empty } from '../../ui/states.tsx'
 import { minutesText } from '../../core/times.ts'
 import { actionColumn, type Column } from '../../ui/table.tsx'
@@ -69,7 +70,9 @@ const COLUMNS: readonly Column<Share>[] = [
     title: 'Until',
     cell: ({ expiresAt, status }) => (
       <>
-        <Time at={expiresAt} />
+        <time dateTime={expiresAt} title={expiresAt} class="time">
+          {shownMoment(Date.parse(expiresAt))}
+        </time>
         {status === 'expired' && <span class="quiet"> · expired</span>}
       </>
     ),

@@ -1,0 +1,47 @@
+import { now } from '../../ui/clock.ts'
+import { Isolated } from '../../ui/isolated.tsx'
+import { shownMoment } from '../../ui/shown.ts'
+import { silenceText } from '../share/shared-words.ts'
+
+/** So many devices are listed before the rest is counted. */
+const LISTED = 3
+
+/** What the customer will read on the page of the link. */
+export function SharePreview({
+  title,
+  names,
+  until,
+  trail,
+}: {
+  title: string
+  names: readonly string[]
+  until: number | undefined
+  /** The choice of the track in words; undefined if none is shown. */
+  trail: string | undefined
+}) {
+  return (
+    <section class="share-preview notice stack near" aria-label="What the customer sees">
+      <p class="note">What the customer sees</p>
+      <div>
+        <h3>
+          <Isolated>{title}</Isolated>
+        </h3>
+        {until !== undefined && <p class="quiet">live · until {shownMoment(until)}</p>}
+      </div>
+      <ul class="stack tight">
+        {names.slice(0, LISTED).map((name, index) => (
+          <li key={index}>
+            {name !== title && <Isolated class="strong">{name}</Isolated>} Last heard just now
+          </li>
+        ))}
+        {names.length > LISTED && <li>and {names.length - LISTED} more</li>}
+      </ul>
+      <p>
+        {trail === undefined
+          ? 'The map shows where it is, without a track.'
+          : `The map shows where it is, with its track: ${trail.toLowerCase()}.`}
+      </p>
+      <p>If it is silent for 5 minutes: “{silenceText(now.value)}”</p>
+    </section>
+  )
+}

@@ -1,0 +1,18 @@
+/** So many devices are named in the title of a share without a name. */
+const NAMED_IN_TITLE = 3
+
+/** A device's name on a link: as given for the link, or else its own; its id is never shown. */
+export function nameOnLink(
+  { given, own }: { given: string | undefined; own: string | null | undefined },
+  index: number,
+): string {
+  return given ?? own ?? `Device ${index + 1}`
+}
+
+/** What a share without a name is called: `Van 1, Van 2 and 3 more`. */
+export function titleOfDevices(names: readonly string[]): string {
+  const isLong = names.length > NAMED_IN_TITLE
+  const named = isLong ? names.slice(0, NAMED_IN_TITLE - 1) : names.slice(0, -1)
+  const last = isLong ? `${names.length - named.length} more` : (names.at(-1) ?? 'No device')
+  return named.length === 0 ? last : `${named.join(', ')} and ${last}`
+}

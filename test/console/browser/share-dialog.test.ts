@@ -1,0 +1,114 @@
+import { expect, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
+import { eventually } from '../../eventually.ts'
+import { accessFaults } from './access-faults.ts'
+import { describeConsole } from './chromium.ts'
+import { consoleSuite, deviceRow, PASSWORD } from './console-harness.ts'
+import { countClicks } from './count-clicks.ts'
+
+const DISPATCHER = 'dora@example.org'
+
+describeConsole('the dialog that shares devices', () => {
+  const suite = consoleSuite()
+  const dialog = (page: Page) => page.getByRole('dialog', { name: 'New link' })
+  const preview = (page: Page) => page.getByRole('region', { name: 'What the customer sees' })
+
+  async function device(deviceId: string, name?: string): Promise<void> {
+    await suite.report({ deviceId, latitude: 48.2, longitude: 16.4 })
+    await eventually(async () => (await suite.call('GET', `/devices/${deviceId}`)).status === 200)
+    if (name !== undefined) await suite.call('PATCH', `/devices/${deviceId}`, { name })
+  }
+
+  async function createdLink(page: Page): Promise<string> {
+    const made = page.getByRole('dialog', { name: 'The link is created' })
+    return made.getByRole('textbox', { name: 'Link' }).inputValue()
+  }
+
+  async function shared(link: string): Promise<object> {
+    const answer = await fetch(`${suite.url}/api/v1/shared`, {
+      headers: { Authorization: `Bearer ${link.split('#')[1]}` },
+    })
+    return ((await answer.json()) as { data: object }).data
+  }
+
+  test('a dispatcher copies a link to a device with at most four clicks from the list', async () => {
+    await device('lorry-7', 'Lorry 7')
+    const role = 'dispatcher'
+    await suite.made('/operators', { email: DISPATCHER, password: PASSWORD, role })
+    const context = await suite.open()
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: suite.url })
+    const page = await context.newPage()
+    await page.goto(suite.url)
+    await suite.fillSignIn(page, PASSWORD, DISPATCHER)
+    await deviceRow(page, 'Lorry 7').waitFor()
+    const clicks = await countClicks(page)
+    await deviceRow(page, 'Lorry 7').click()
+    const card = page.getByRole('region', { name: 'Selected device' })
+    await card.getByRole('link', { name: 'Share' }).click()
+    await preview(page).getByRole('heading', { name: 'Lorry 7' }).waitFor()
+    await dialog(page).getByRole('button', { name: 'Create the link' }).click()
+    await page.getByRole('button', { name: 'Copy Link' }).click()
+    await page.getByText('Copied', { exact: true }).waitFor()
+    expect(await clicks()).toBeLessThanOrEqual(4)
+    const link = await createdLink(page)
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(link)
+    expect(await shared(link)).toMatchObject({ name: 'Lorry 7' })
+    await page.getByRole('button', { name: 'I have it' }).click()
+    const row = page.getByRole('row').filter({ hasText: 'Lorry 7' })
+    await row.getByText(/tomorrow \d\d:\d\d/).waitFor()
+    expect(await page.getByRole('link', { name: 'Operators' }).count()).toBe(0)
+  })
+
+  test('it shows what the customer will read, and devices get names for the link', async () => {
+    await device('tanker-1', 'Tanker of the north')
+    await device('tanker-2')
+    const page = await suite.signedIn('/shares?device=tanker-1&device=tanker-2')
+    const title = dialog(page).getByRole('textbox', { name: 'Name', exact: true })
+    const placeholder = () => title.getAttribute('placeholder')
+    await eventually(async () => (await placeholder()) === 'Tanker of the north and Device 2')
+    await dialog(page).getByRole('textbox', { name: 'tanker-2 is shown as' }).fill('Spare tanker')
+    await preview(page)
+      .getByRole('heading', { name: 'Tanker of the north and Spare tanker' })
+      .waitFor()
+    await preview(page)
+      .getByText(/until tomorrow \d\d:\d\d/)
+      .waitFor()
+    await preview(page).getByText('without a track').waitFor()
+    await preview(page).getByText('It may be without network').waitFor()
+    await dialog(page).getByLabel('Where they came from').selectOption('60')
+    await preview(page).getByText('with its track: the last hour').waitFor()
+    await title.fill('Oil for Ebensee')
+    await preview(page).getByRole('heading', { name: 'Oil for Ebensee' }).waitFor()
+    const end = new Date(Date.now() + 10 * 86_400_000).toISOString().slice(0, 10)
+    await dialog(page).getByLabel('Until').fill(`${end}T12:30`)
+    await dialog(page)
+      .getByText(/It ends \w{3} \d+ \w{3}( \d+)? 12:30/)
+      .waitFor()
+    await dialog(page).getByRole('button', { name: 'Create the link' }).click()
+    await suite.report(
+      { deviceId: 'tanker-1', latitude: 48.2, longitude: 16.4 },
+      { deviceId: 'tanker-2', latitude: 48.2, longitude: 16.4 },
+    )
+    const link = await createdLink(page)
+    await eventually(async () => {
+      const { items } = (await shared(link)) as { items: { name: string }[] }
+      return items.map(({ name }) => name).join() === 'Tanker of the north,Spare tanker'
+    })
+    expect(await shared(link)).toMatchObject({ name: 'Oil for Ebensee', trailMinutes: 60 })
+  })
+
+  test('it fits a phone with long names, light and dark', async () => {
+    const id = 'W'.repeat(64)
+    await device(id, 'Wwwwww'.repeat(10))
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const viewport = { width: 360, height: 740 }
+      const page = await suite.signedIn(`/shares?device=${id}`, { viewport, colorScheme })
+      await preview(page).waitFor()
+      const widths = await page.evaluate(
+        `[document.documentElement, document.querySelector('dialog')].map((one) => one.scrollWidth - one.clientWidth)`,
+      )
+      expect(widths).toEqual([0, 0])
+      expect(await accessFaults(page)).toEqual([])
+    }
+  })
+})
