@@ -1,6 +1,7 @@
 import axe from 'axe-core'
 import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
+import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite, deviceRow, EMAIL, follow, PASSWORD } from './console-harness.ts'
 
@@ -12,6 +13,15 @@ const GROUPS = {
 }
 const LINKS = Object.values(GROUPS).flat()
 const IN_BAR = ['Map', 'Shared links', 'Connect a device', 'Keys', 'System']
+
+const LONG_ID = `truck-${'X'.repeat(120)}-7`
+const LONG_NAME = 'W'.repeat(64)
+const TOMORROW = new Date(Date.now() + 86_400_000).toISOString()
+/** The pages that show names. */
+const PATHS = [
+  ...['/', `/?device=${LONG_ID}`, `/devices/${LONG_ID}`],
+  ...['/shares', '/keys', '/rejections', '/audit'],
+]
 
 /** The harness's checks after each test (policy, other origins, errors) cover every page. */
 describeConsole('every page', () => {
@@ -142,6 +152,48 @@ describeConsole('every page', () => {
       .locator('td > div > button:focus')
       .getByText('Actions')
       .waitFor({ state: 'attached' })
+  })
+
+  test.each([
+    ['a phone', { viewport: { width: 360, height: 740 } }, 'ltr'],
+    ['200 % of a small window', { viewport: { width: 640, height: 400 } }, 'ltr'],
+    [
+      'a wide window, in dark',
+      { viewport: { width: 1440, height: 900 }, colorScheme: 'dark' },
+      'ltr',
+    ],
+    ['a wide window, from right to left', { viewport: { width: 1440, height: 900 } }, 'rtl'],
+  ] as const)('the longest names fit every page on %s', async (_, options, direction) => {
+    const { key } = await suite.made('/keys', { name: LONG_NAME })
+    const report = { latitude: 48.2, longitude: 16.4, attributes: { [`a${'X'.repeat(63)}`]: 1 } }
+    for (const latitude of [48.2, 91]) {
+      await fetch(`${suite.ingestUrl}/api/v1/gps/submit`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ ...report, deviceId: LONG_ID, latitude }),
+      })
+    }
+    await eventually(async () => (await suite.call('GET', `/devices/${LONG_ID}`)).status === 200)
+    await suite.call('PATCH', `/devices/${LONG_ID}`, { name: LONG_NAME, labels: ['L'.repeat(32)] })
+    await suite.made('/shares', { deviceIds: [LONG_ID], name: LONG_NAME, expiresAt: TOMORROW })
+    const page = await suite.signedIn('/', options)
+    const wide: string[] = []
+    for (const path of PATHS) {
+      await page.goto(suite.url + path)
+      await page.evaluate(`document.documentElement.dir = '${direction}'`)
+      await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor({ state: 'attached' })
+      await page
+        .getByText(/W{9}|X{9}/)
+        .first()
+        .waitFor({ state: 'attached' })
+      const overflow = await page.evaluate<string[]>(
+        `[document.documentElement, document.getElementById('content')]
+          .filter((one) => one.scrollWidth > one.clientWidth)
+          .map((one) => one.scrollWidth + ' > ' + one.clientWidth)`,
+      )
+      wide.push(...overflow.map((widths) => `${path}: ${widths}`))
+    }
+    expect(wide).toEqual([])
   })
 
   test('every page fits a phone: nothing scrolls sideways, every place is as large as a finger', async () => {
