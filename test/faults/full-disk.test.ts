@@ -60,19 +60,20 @@ await describeTmpfs('a full disk', () => {
   const durable = (folder: string) =>
     Object.entries(contentsOf(folder) ?? {}).filter(([name]) => !name.endsWith('-shm'))
   const inodes = (free: number) => `size=100m,nr_inodes=${free + 1}`
+  const refusedWith = (message: RegExp) => ({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(message),
+  })
   /** SQLite cannot say why it made no file. */
-  const CANNOT_WRITE =
-    /Failed: .*(no space left on device.*\/disk\/|\/disk\/.* failed: (.*: )?unable to open database file)/
-  const REFUSED = { code: 1, stdout: '' }
+  const CANNOT_WRITE = refusedWith(
+    /Failed: .*(no space left on device.*\/disk\/|\/disk\/.* failed: (.*: )?unable to open database file)/,
+  )
+  const TOO_SMALL = refusedWith(/Failed: the disk of .* MB left, and .* MB are needed: make room/)
 
   test('a disk that is too small for a backup is refused before anything is written', async () => {
     await data.report(5)
-    expect(await program('backup', 'size=64k')).toMatchObject({
-      ...REFUSED,
-      stderr: expect.stringMatching(
-        /Failed: the disk of .* MB left, and .* MB are needed: make room/,
-      ),
-    })
+    expect(await program('backup', 'size=64k')).toMatchObject(TOO_SMALL)
   })
 
   test.each(INODES_OF_BACKUP)(
@@ -80,10 +81,7 @@ await describeTmpfs('a full disk', () => {
     async (free) => {
       await data.report(5, { projected: true })
       const before = durable(data.path('data'))
-      expect(await program('backup', inodes(free))).toMatchObject({
-        ...REFUSED,
-        stderr: expect.stringMatching(CANNOT_WRITE),
-      })
+      expect(await program('backup', inodes(free))).toMatchObject(CANNOT_WRITE)
       expect(durable(data.path('data'))).toEqual(before)
     },
   )
@@ -91,12 +89,7 @@ await describeTmpfs('a full disk', () => {
   test('a disk that is too small for a restore is refused before anything is written', async () => {
     await data.report(5)
     await data.backUp()
-    expect(await program('restore', 'size=64k')).toMatchObject({
-      ...REFUSED,
-      stderr: expect.stringMatching(
-        /Failed: the disk of .* MB left, and .* MB are needed: make room/,
-      ),
-    })
+    expect(await program('restore', 'size=64k')).toMatchObject(TOO_SMALL)
   })
 
   test.each(INODES_OF_RESTORE)(
@@ -105,10 +98,7 @@ await describeTmpfs('a full disk', () => {
       await data.report(5, { projected: true })
       await data.backUp()
       const before = contentsOf(data.path('backup'))
-      expect(await program('restore', inodes(free))).toMatchObject({
-        ...REFUSED,
-        stderr: expect.stringMatching(CANNOT_WRITE),
-      })
+      expect(await program('restore', inodes(free))).toMatchObject(CANNOT_WRITE)
       expect(contentsOf(data.path('backup'))).toEqual(before)
     },
   )
