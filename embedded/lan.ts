@@ -1,7 +1,7 @@
 import type { NetworkInterfaceInfo } from 'node:os'
 import { renderUnicodeCompact } from 'uqr'
 
-/** What `--lan` sets: the service listens on all addresses of this computer. */
+/** The settings of `--lan`: the service listens on all addresses of this computer. */
 export const LAN_SETTINGS = { HOST: '0.0.0.0' }
 
 /** Networks inside this computer, and tunnels: phones are not in them. */

@@ -18,7 +18,7 @@ export interface EventLog {
   /** Entries that could not be read, for operators, bytes unchanged. */
   readonly deadLetters: Topic<UnreadableEntry>
 
-  /** What this version reads a dead letter as. */
+  /** A dead letter as this version reads it. */
   readAgain(kept: UnreadableEntry): Promise<LogEntry>
 
   /**

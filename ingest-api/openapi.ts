@@ -107,7 +107,7 @@ const BATCH: Operation = {
   path: '/api/v1/gps/batch',
   operationId: 'submitBatch',
   summary: `Submits up to ${MOST_REPORTS} position reports`,
-  description: `Every report is judged by itself and has its own result: one that is refused
+  description: `Every report is judged separately and has its own result: one that is refused
 does not affect the others. A 200 means that all accepted reports are durable. Reports that a limit
 does not let pass have the error \`RATE_LIMITED\` and may be sent again.
 

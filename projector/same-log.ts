@@ -44,7 +44,7 @@ export async function whyOtherLog(
     const there = found.get(partition)
     if (there === undefined || there === id) continue
     return (
-      `at offset ${offset} of partition ${partition} stands event ${there}, but event ${id} was ` +
+      `at offset ${offset} of partition ${partition} is event ${there}, but event ${id} was ` +
       'applied there'
     )
   }

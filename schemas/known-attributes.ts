@@ -1,6 +1,6 @@
 type KnownAttribute = {
   readonly type: 'number' | 'boolean' | 'text'
-  /** Of a number that has one. */
+  /** The unit of a number that has one. */
   readonly unit?: string
 }
 
@@ -22,7 +22,7 @@ export const KNOWN_ATTRIBUTES: Readonly<Record<string, KnownAttribute>> = {
   engineHours: { type: 'number', unit: 'h' },
   rssi: { type: 'number', unit: 'dBm' },
   snr: { type: 'number', unit: 'dB' },
-  /** What the device's carrier does: `walking`, `driving`, … as the app says. */
+  /** The activity of the device's carrier: `walking`, `driving`, … as the app says. */
   activity: { type: 'text' },
   /** `wifi`, `mobile` or `offline`. */
   connection: { type: 'text' },

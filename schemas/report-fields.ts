@@ -3,9 +3,9 @@ export type NumberField = {
   readonly name: string
   /** The least and the greatest value, both inclusive. */
   readonly range: readonly [least: number, greatest: number]
-  /** What a sender must send, in messages. */
+  /** The value that a sender must send, for messages. */
   readonly expected: string
-  /** What else a message says of a value out of range. */
+  /** An addition to the message about a value out of range. */
   readonly advice?: string
   /** The unit, in documents. */
   readonly meaning: string
@@ -88,7 +88,7 @@ export function measurementValues(from: Measurements): MeasurementValues {
   return values as unknown as MeasurementValues
 }
 
-/** What else a device knows, by name; the names in order, so that equal ones have equal JSON. */
+/** Other data of a device, by name; the names in order, so that equal ones have equal JSON. */
 export type Attributes = Readonly<Record<string, AttributeValue>>
 export type AttributeValue = string | number | boolean
 

@@ -18,7 +18,7 @@ if (process.argv.length > 2) {
   process.exit(process.argv[2] === '--help' ? 0 : 2)
 }
 
-/** Vite watches the console's sources by itself, and no program imports tests or the bench. */
+/** Vite watches the console's sources, and no program imports tests or the bench. */
 const unwatched = ['console', 'test', 'bench', 'docs', 'ops', 'node_modules', 'dist', 'data']
 const watched = readdirSync(root, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))

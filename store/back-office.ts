@@ -274,7 +274,7 @@ export type AuditEntry = {
 export const AUDIT_SUBJECTS = ['key', 'device', 'operator', 'account', 'session', 'share'] as const
 export type AuditSubject = (typeof AUDIT_SUBJECTS)[number]
 
-/** Running services: each service of each process, as reported by itself. */
+/** Running services: each service of each process, as it reports itself. */
 export interface Instances {
   saveInstance(report: InstanceReport): Promise<void>
   /** Instances that reported since then. Removes reports older than an hour. */

@@ -40,7 +40,7 @@ export function serveConsole({ site, maps, headers }: ConsolePage): HttpMiddlewa
       name(ctx, 'console')
       ctx.vary('Accept')
       const links = site.links.get(ctx.path)
-      // Whoever is not signed in sees the sign-in page instead of the map.
+      // Without a session the sign-in page comes instead of the map.
       const isShown = ctx.path !== '/' || sessionToken(ctx) !== undefined
       if (links !== undefined && isShown) ctx.set('Link', links)
       answer(ctx, site.page, { ...headers, 'Cache-Control': 'no-cache' })

@@ -25,7 +25,7 @@ const CHANGE = {
 
 const CHANGE_DESCRIPTION = `
 Puts the labels of \`add\` on each of the devices and takes those of \`remove\` off. Each device is
-changed or refused by itself: a device that does not exist, or would have more than ${MOST_LABELS} labels, does not keep
+changed or refused separately: a device that does not exist, or would have more than ${MOST_LABELS} labels, does not keep
 the others from being changed. A call that is repeated changes nothing more.
 `.trim()
 

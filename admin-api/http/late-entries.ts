@@ -25,7 +25,7 @@ export function lateEntries(
     }
   }
 
-  /** The caller may repeat the change at another process, so this one must retry by itself. */
+  /** The caller may repeat the change at another process, so this one must retry without it. */
   async function tryAgain(): Promise<void> {
     if (trying) return
     trying = true

@@ -2,7 +2,7 @@ import { ApiError } from '../../runtime/errors.ts'
 import { ROLES, type Role, type Scope } from '../../store/back-office.ts'
 import type { Caller, OperatorCaller } from './caller.ts'
 
-/** What a caller needs: at least this role, or as a key the scope `admin` or this one. */
+/** The right that a caller needs: at least this role, or as a key the scope `admin` or this one. */
 type Needed = {
   readonly needs: Role
   readonly scope?: Scope

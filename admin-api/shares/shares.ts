@@ -165,7 +165,7 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
 }
 
 const DESCRIPTION = `
-Whoever has the token sees where these devices are until \`expiresAt\`, at most 30 days from now, with a
+Everybody who has the token sees where these devices are until \`expiresAt\`, at most 30 days from now, with a
 trail of \`trailMinutes\`: no ids, nothing of the account, and nothing from before the share was made.
 A device is there once it has reported since. An erased device leaves its shares for good. Open streams end within 5 s of a change.
 `.trim()

@@ -24,7 +24,7 @@ export function newPasswordRule(field: string): Rule<string | undefined> {
   })
 }
 
-/** Of an operator, in an answer. */
+/** A field of an operator, in an answer. */
 export const MUST_CHANGE_PASSWORD: JsonSchema = {
   type: 'boolean',
   description: 'The password was made: until another is chosen, only `/session` answers',

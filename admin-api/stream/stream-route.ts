@@ -86,7 +86,7 @@ export function streamRoutes({
   ]
 }
 
-const DESCRIPTION = `Server-Sent Events (WHATWG HTML, section 9.2). It does not end by itself.
+const DESCRIPTION = `Server-Sent Events (WHATWG HTML, section 9.2). The service does not end it.
 
 | event | data |
 | --- | --- |

@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** What an empty file system has. */
+/** An empty file system has this folder. */
 const LOST_AND_FOUND = 'lost+found'
 
 /** A folder that was empty, or that this program has made. */

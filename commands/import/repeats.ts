@@ -67,7 +67,7 @@ class HashSet {
     return larger
   }
 
-  /** Of the pair, or of the free slot for it. */
+  /** The index of the pair, or of the free slot for it. */
   #placeOf(high: number, low: number): number {
     const sought = low || 1
     for (let slot = high % this.slots; ; slot = (slot + 1) % this.slots) {

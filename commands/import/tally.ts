@@ -5,7 +5,7 @@ const MOST_EXAMPLES = 3
 export type Skips = { count: number; readonly examples: string[] }
 export type DeviceRange = { count: number; from: string; to: string }
 
-/** What has become of the items of all files so far. */
+/** The outcomes of the items of all files so far. */
 export class Tally {
   /** Accepted by the service or, in a dry run, valid. */
   accepted = 0

@@ -1,6 +1,6 @@
 import { seededRandom } from './random.ts'
 
-/** What a moving device knows beside its position. */
+/** The state of a moving device beside its position. */
 export type DeviceState = {
   /** A fraction. */
   readonly battery: number

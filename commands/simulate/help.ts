@@ -8,7 +8,7 @@ export const HELP = `Sends position reports to the service as devices would, and
   --key KEY          an API key with the scope positions:write. Better in the environment
                      variable GPS_KEY, where no shell history keeps it
   --give-up SECONDS  how long a device retries a report that gets a 5xx or no answer
-                     (default 60). After a 429 it waits as long as it is told to
+                     (default 60). After a 429 it waits as long as the answer says
 
 Devices that move (without --gpx)
   --devices N        how many (default 10)

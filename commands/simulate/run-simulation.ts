@@ -70,7 +70,7 @@ export async function runSimulation({
   }
 
   async function drive({ reports }: DevicePlan): Promise<void> {
-    // One client per device, so that each gives up by itself.
+    // One client per device, so that each gives up alone.
     const client = gpsClient({
       ...{ url, key, timing, fetch: sending.fetch },
       giveUpAfterMs: giveUpMs,

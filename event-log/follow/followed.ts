@@ -1,7 +1,7 @@
 import type { EventLog } from '../event-log.ts'
 import type { Offsets, Origin } from '../../schemas/read-models.ts'
 
-// What readers that follow the log are given.
+// The items that readers following the log receive.
 
 export type ReadableLog = Pick<EventLog, 'tail' | 'extent'>
 

@@ -23,7 +23,7 @@ export type GapReason = 'expired' | 'unreadable'
 /** An entry that is not from the log, so it has no place in it and is not replayed. */
 export type Aside = {
   readonly kind: 'aside'
-  /** What readers choose it by. */
+  /** The name of its events, by which readers choose them. */
   readonly name: string
   readonly accountId: string
   readonly deviceId?: string

@@ -110,7 +110,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
 
     async committed(group) {
       prepared.require()
-      return admin.ask('tell where a group stands', (client) =>
+      return admin.ask('tell the offsets of a group', (client) =>
         committed(client, { topic, groupId: groupIdOf(group) }),
       )
     },

@@ -52,7 +52,7 @@ export function readersOfTopics({
           ...reading(topic, groupId),
           ...subscription,
           progress: (partitions) =>
-            admin.ask('tell where a group stands', (client) =>
+            admin.ask('tell the offsets of a group', (client) =>
               progressOf(client, { topic, groupId }, partitions),
             ),
           ...{ onAnew, signal: ended },

@@ -13,7 +13,7 @@ it: \`Authorization: Bearer\`, the password of Basic (the user's name says nothi
 rejection; apps would otherwise send it for ever, and all that follows would wait. **503**: send all of
 it again after \`Retry-After\`; what was acceptable may be stored already, and is then stored once.
 **401**: no valid key. The recordId is of device, time, latitude, longitude and \`alarm\` alone.
-What apps send besides becomes attributes; what does not fit is left out, and names of networks always are. Every path
+Everything else that apps send becomes attributes; what does not fit is left out, and names of networks always are. Every path
 answers HEAD with 200.`,
 }
 

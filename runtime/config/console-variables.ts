@@ -4,12 +4,12 @@ import { variable } from './variables.ts'
 
 /** A map over the console's own base map: raster tiles, or a PMTiles file here or elsewhere. */
 export type MapConfig = {
-  /** What the console calls it. */
+  /** Its name in the console. */
   readonly name: string
   /** Plain text. */
   readonly attribution?: string
   readonly maxZoom?: number
-  /** Who sees which area an operator looks at: it is loaded only once they have chosen it. */
+  /** The party that sees which area an operator looks at: it is loaded only once they have chosen it. */
   readonly seenBy?: string
 } & (
   | { readonly kind: 'tiles'; readonly url: string }

@@ -26,7 +26,7 @@ export type DatabaseOptions = {
   readonly synchronous?: 'FULL' | 'NORMAL'
   /** Called before the file of an earlier version is migrated, which may take minutes. */
   readonly onMigration?: ((file: string) => void) | undefined
-  /** What to do with a file whose tables are not those of its schema version, for the message. */
+  /** The remedy, for the message, for a file whose tables are not those of its schema version. */
   readonly remedy?: string | undefined
 }
 

@@ -114,7 +114,7 @@ function write(
         $setOnInsert: { accountId, deviceId, ...DEFAULT_SETTINGS },
         $max: { changedAt: new Date(changedAt) },
       },
-      // Of two first changes at once one is a duplicate.
+      // One of two first changes at once is a duplicate.
       upsert: before === undefined,
     },
   }

@@ -60,7 +60,7 @@ export function followedRetention(
 }
 
 /**
- * Makes the server remove records by itself, by the time they were received; `off` ends that. The
+ * Makes the server remove records, by the time they were received; `off` ends that. The
  * index of a large collection is still being built when this resolves; `onFailure` gets its errors.
  * @throws {DependencyError} not retriable if no retention is configured but the store has one.
  */

@@ -15,7 +15,7 @@ const SETTINGS = `accounts.device_settings AS settings
 /**
  * The statement for a page of device statuses without those in `hidden`: an index scan in the
  * page's order, or a look-up of the listed devices if the list is limited. Fixed texts only, so
- * that there are few different statements.
+ * that few different statements exist.
  */
 export function devicePage(
   query: DevicePage,

@@ -141,7 +141,7 @@ function search<D extends Document>(
   }
   const where = terms.length === 0 ? '' : ` WHERE ${terms.join(' AND ')}`
   const by = ordering.map((field) => `${quoted(field)} ${order}`).join()
-  // Of two indexes that fit, SQLite may take the one that leaves more rows to look at.
+  // SQLite may take the wrong one of two indexes that fit: the one that leaves more rows to look at.
   const table = `${kind.name} INDEXED BY ${kind.name}_by_${query.index}`
   const sql = `SELECT id, revision, document FROM ${table}${where} ORDER BY ${by} LIMIT ? OFFSET ?`
   return { sql, values: [...values, limit, skip] }

@@ -68,7 +68,7 @@ async function replaceLog(events: number): Promise<void> {
 const forever = () => Promise.resolve(false)
 
 test.each([
-  ['holds other events', 5, 'at offset 3 of partition 0 stands event 01'],
+  ['holds other events', 5, 'at offset 3 of partition 0 is event 01'],
   ['ends before what was applied', 2, 'partition 0 ends before offset 3, but event 01'],
   ['is empty', 0, 'partition 0 ends before offset 1, but event 01'],
 ])('a log that %s is refused, naming both and the way out', async (_what, events, reason) => {

@@ -65,10 +65,10 @@ export function tripsRoute({ store, clock }: { store: Store; clock: Clock }): Ad
 const DESCRIPTION = `
 The 31 days before \`to\` where no \`from\` is given. A stop is at least \`stopSeconds\` around one place. A
 trip leads from one to the next, and ends too where no record came for more than an hour, or where a step
-is faster than 300 m/s; nothing is told of the time until the next record then, except that a device stood
+is faster than 300 m/s; the time until the next record is then unknown, except that a device stood
 still that is found at the same place after it.
 
-What begins before \`from\` or ends after \`to\` is given whole, up to 31 days before and after, and has
+A trip or stop that begins before \`from\` or ends after \`to\` is given whole, up to 31 days before and after, and has
 \`open\`: ranges that follow one another give the same items as one range, with those that are open to both
 sides of a boundary given twice. A trip's distance, moving time and top speed are those of a track from its
 \`from\` to its \`to\`.

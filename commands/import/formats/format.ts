@@ -20,7 +20,7 @@ export type Format = {
   /** The value of `--format`. */
   readonly name: string
   readonly title: string
-  /** What places count. */
+  /** The unit of places. */
   readonly places: 'line' | 'element'
   /** Whether its device ids are numbers that only another file explains. */
   readonly numbersDevices?: boolean

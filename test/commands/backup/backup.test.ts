@@ -74,7 +74,7 @@ test.each([
   [
     'of another log',
     OTHER_EVENTS,
-    'log and store do not belong together: at offset 2 of partition 0 stands event 01ZZZZ',
+    'log and store do not belong together: at offset 2 of partition 0 is event 01ZZZZ',
   ],
   [
     'that lacks an event in its middle',

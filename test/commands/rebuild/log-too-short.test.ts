@@ -48,7 +48,7 @@ test('a rebuild accepts another log if it is forced', async () => {
   await append(5, 'of the new log')
   expect(await rebuild()).toMatchObject({
     kind: 'log too short',
-    reason: expect.stringContaining('at offset 3 of partition 0 stands event'),
+    reason: expect.stringContaining('at offset 3 of partition 0 is event'),
   })
   expect(await rebuild({ force: true })).toMatchObject({ kind: 'switched' })
   here.startProjector()
