@@ -14,6 +14,7 @@ import { serveHttp } from '../../runtime/http-server.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import type { RateLimit } from '../../runtime/rate-counters.ts'
 import { keyHint, newApiKey, secretHash } from '../../schemas/api-key.ts'
+import type { DeviceErased } from '../../schemas/device-erased.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import type { ApiKey, Operator } from '../../store/back-office.ts'
@@ -240,6 +241,11 @@ export async function startAdmin({
       const [first, ...others] = changes.map((change) => log.append(positionReported(change)))
       if (first !== undefined) await store.project(batchOf(first, ...others))
       return [first, ...others].flatMap((entry) => (entry === undefined ? [] : [entry.event]))
+    },
+
+    /** Removes a device as the projector does. */
+    async projectErasure(erasure: DeviceErased): Promise<void> {
+      await store.project(batchOf(log.erase(erasure)))
     },
   }
 }

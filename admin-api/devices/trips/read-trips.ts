@@ -62,7 +62,6 @@ async function readFrom(
     // Otherwise one long range would keep all other requests waiting until the end.
     await endOfTurn()
   }
-  if (!isCertain && !finder.isCertain) return undefined
   finder.end()
   return items
 }

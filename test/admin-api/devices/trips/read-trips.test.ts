@@ -14,19 +14,22 @@ import { journey, MINUTE } from './journeys.ts'
 let store: Store
 const log = new LogOfOneSuite()
 let devices = 0
+/** When all records have been received, so that their order is another. */
+const LATE = T0 + 60 * 24 * 60 * MINUTE
 
 beforeAll(async () => {
   store = openSqliteStore({ directory: await ownDirectory(), clock: { now: () => T0 } })
   closeAfterwards(() => store.close())
 })
 
-/** @returns the id of a device with these steps, stored in this order. */
-async function stored(steps: readonly TrackStep[]): Promise<string> {
+/** @returns the id of a device with these steps, stored in this order, received late or at once. */
+async function stored(steps: readonly TrackStep[], { isLate = true } = {}): Promise<string> {
   devices += 1
   const deviceId = `device-${devices}`
   const entries = steps.map(([timestamp, latitude, longitude, , recordId, accuracy]) => {
     const measured = accuracy === null ? {} : { accuracy }
-    const place = { timestamp, latitude, longitude, ...measured }
+    const receivedAt = isLate ? LATE : timestamp
+    const place = { timestamp, receivedAt, latitude, longitude, ...measured }
     return log.append(positionReported({ deviceId, recordId: `${deviceId}-${recordId}`, ...place }))
   })
   for (let at = 0; at < entries.length; at += 500) {
@@ -84,6 +87,81 @@ test('adjoining ranges join without a seam, wherever they meet', async () => {
     }),
     { numRuns: 120 },
   )
+})
+
+/** Every kind of edge: a first stop, a trip, a silence, a leap, drift from stop to stop. */
+const EDGES = [
+  ...[{ minutes: 20 }, { minutes: 20, speed: 15 }, { minutes: 12, speed: 0.5 }],
+  ...[
+    { minutes: 90, silent: true },
+    { minutes: 15, speed: 15 },
+  ],
+  ...[
+    { minutes: 20, leap: 9_000 },
+    { minutes: 100, speed: 0.3, everyMs: 30_000 },
+  ],
+  ...[{ minutes: 20, speed: 15 }, { minutes: 10 }],
+]
+
+test('a fixed journey has the same items wherever a range begins or ends', async () => {
+  const deviceId = await stored(journey(...EDGES))
+  const whole = await read(deviceId, { from: -5, to: 400 })
+  expect(new Set(whole.map(({ kind }) => kind))).toEqual(new Set(['stop', 'trip']))
+  for (let at = 0; at <= 310; at += 3) {
+    const time = T0 + at * MINUTE
+    const until = whole.filter(({ from }) => from < time)
+    expect([at, await read(deviceId, { from: -5, to: at })]).toEqual([at, until])
+    const since = whole.filter(({ from, to }) => from >= time || to > time)
+    expect([at, await read(deviceId, { from: at, to: 400 })]).toEqual([at, since])
+  }
+})
+
+test('stops of a device that drifts all day do not depend on where a range begins', async () => {
+  const deviceId = await stored(journey({ minutes: 40 * 60, speed: 0.3, everyMs: 60_000 }))
+  const whole = await read(deviceId, { from: -5, to: 40 * 60 })
+  expect(whole.length).toBeGreaterThan(100)
+  for (const from of [30, 31, 32.5, 34, 36, 38].map((hour) => hour * 60)) {
+    const time = T0 + from * MINUTE
+    expect(await read(deviceId, { from, to: 40 * 60 })).toEqual(
+      whole.filter((item) => item.from >= time || item.to > time),
+    )
+  }
+})
+
+test('a range is read no further than to the end of what began in it', async () => {
+  const driven = Array.from({ length: 300 }, () => [{ minutes: 10 }, { minutes: 10, speed: 15 }])
+  const deviceId = await stored(journey(...driven.flat()))
+  let pages = 0
+  const counted = {
+    pageTrack(query: Parameters<Store['pageTrack']>[0]) {
+      pages += 1
+      return store.pageTrack(query)
+    },
+  }
+  const rules = { stopMs: 300_000, stopMetres: 100 }
+  const range = { from: T0 + 30 * MINUTE, to: T0 + 50 * MINUTE }
+  const options = { store: counted, isWanted: () => true }
+  const device = { accountId: 'acc-1', deviceId }
+  expect(await readTrips({ ...device, ...range, ...rules }, options)).toHaveLength(2)
+  expect(pages).toBeLessThanOrEqual(5)
+  pages = 0
+  const later = { from: T0 + 90 * 24 * 60 * MINUTE, to: T0 + 91 * 24 * 60 * MINUTE }
+  expect(await readTrips({ ...device, ...later, ...rules }, options)).toEqual([])
+  expect(pages).toBe(1)
+})
+
+test('once retention has removed records, the trips are those of the records left', async () => {
+  const steps = journey({ minutes: 20 }, { minutes: 30, speed: 15 }, { minutes: 20 })
+  const gone = 25 * 6
+  const [kept, whole] = [await stored(steps.slice(gone)), await stored(steps, { isLate: false })]
+  const range = { from: -5, to: 100 }
+  expect(await read(whole, range)).toHaveLength(3)
+  await store.expire(T0 + 25 * MINUTE)
+  const told = (items: readonly TripOrStop[]) =>
+    items.map(({ kind, from, to, records }) => ({ kind, from, to, records }))
+  const left = told(await read(whole, range))
+  expect(left.map(({ kind }) => kind)).toEqual(['trip', 'stop'])
+  expect(left).toEqual(told(await read(kept, range)))
 })
 
 test('records that come in any order give the same trips', async () => {

@@ -5,7 +5,7 @@ import {
   type StopRules,
   type TripOrStop,
 } from '../../../../admin-api/devices/trips/trip-finder.ts'
-import { placeOf } from '../../../../admin-api/devices/track/place.ts'
+import { coordinatesOf, placeOf } from '../../../../admin-api/devices/track/place.ts'
 import type { TrackStep } from '../../../../schemas/read-models.ts'
 import { pointsOf, tracks } from '../../../recorded-tracks.ts'
 import { T0 } from '../../../samples.ts'
@@ -123,6 +123,67 @@ test('a device that drifts slowly has stops, each within reach of its middle, an
       expect(metresApart(item.middle, placeOf(latitude, longitude))).toBeLessThanOrEqual(100)
     }
   }
+})
+
+test('the middle of a stop is on the surface, also near a pole', () => {
+  const north = 4_000 * METRE
+  const steps = Array.from({ length: 60 }, (_, n): TrackStep => {
+    return [T0 + n * MINUTE, 80 + (n % 2 === 0 ? north : -north), 13, null, `${n}`, 5_000]
+  })
+  const [stop] = find(steps)
+  if (stop?.kind !== 'stop') throw new Error('no stop')
+  expect(coordinatesOf(stop.middle).latitude).toBeCloseTo(80, 6)
+})
+
+test('the silence after which a trip no longer moves follows its first 1000 records', () => {
+  const seconds = journey({ minutes: 1_000 / 60, speed: 15, everyMs: 1_000 })
+  const steps = journey(
+    { minutes: 1_000 / 60, speed: 15, everyMs: 1_000 },
+    { minutes: 1_100 * 10, speed: 15, everyMs: 600_000 },
+  )
+  const [trip] = find(steps)
+  if (trip?.kind !== 'trip') throw new Error('no trip')
+  expect(seconds).toHaveLength(1_000)
+  expect([trip.records, trip.movingMs]).toEqual([2_100, 1_000_000])
+  const metres = 15 * ((trip.to - trip.from) / 1_000)
+  expect(trip.distanceMetres / metres).toBeCloseTo(1, 3)
+})
+
+test('the expected interval says after which silence a trip no longer moves', () => {
+  const steps = journey({ minutes: 120, speed: 15, everyMs: 600_000 })
+  const moving = (rules: Partial<StopRules>) =>
+    find(steps, rules).map((item) => (item.kind === 'trip' ? item.movingMs / MINUTE : 0))
+  expect(moving({})).toEqual([110])
+  expect(moving({ expectedIntervalSeconds: 30 })).toEqual([0])
+  expect(moving({ expectedIntervalSeconds: 120 })).toEqual([110])
+})
+
+/** After which records, by their place, the items that follow no longer depend on what came before. */
+function certainAfter(steps: readonly TrackStep[]): boolean[] {
+  const finder = new TripFinder({ stopMs: 300_000, stopMetres: 100 }, () => undefined)
+  return steps.map((step) => {
+    finder.add(step)
+    return finder.isCertain
+  })
+}
+
+/** A record each 10 s, none within reach of another, so that each is a trip of its own. */
+const leaps = Array.from({ length: 6 }, () => ({ minutes: 1 / 6, leap: 9_000 }))
+
+test('what follows is certain once all records have left that could be in a stop with earlier ones', () => {
+  // The first record leaves with the second, and the second begins a trip with the third.
+  expect(certainAfter(journey(...leaps)).indexOf(true)).toBe(2)
+  // After a stop it takes as many again: what left before the stop says nothing of those after it.
+  const stood = [{ minutes: 2 / 6, speed: 15 }, { minutes: 6 }, ...leaps]
+  expect(certainAfter(journey(...stood)).indexOf(true)).toBe(2 + 36 + 2)
+  expect(certainAfter(journey({ minutes: 60 })).includes(true)).toBe(false)
+})
+
+test('a stop, and the trip after it, are uncertain if the stop began before anything was certain', () => {
+  const drive = { speed: 15, minutes: 10 }
+  const certain = certainAfter(journey({ minutes: 10 }, drive, { minutes: 10 }, drive))
+  // The second stop begins with the record 10 s before the device stands, and is known 5 minutes later.
+  expect([certain.indexOf(true), certain.lastIndexOf(false)]).toEqual([149, 148])
 })
 
 /** Kinds, and from when to when, as the clock shows. */

@@ -1,5 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals'
+import type { PositionReported } from '../../../../schemas/position-reported.ts'
 import type { TrackStep } from '../../../../schemas/read-models.ts'
+import { deviceErased } from '../../../contracts/store-samples.ts'
 import { T0 } from '../../../samples.ts'
 import { bearer, startAdmin, type AdminHarness } from '../../admin-harness.ts'
 import { journey, MINUTE } from './journeys.ts'
@@ -13,9 +15,14 @@ beforeAll(async () => {
   await project('van', journey({ minutes: 20 }, { minutes: 30, speed: 15 }, { minutes: 10 }))
 })
 
-async function project(deviceId: string, steps: readonly TrackStep[]): Promise<void> {
+async function project(
+  deviceId: string,
+  steps: readonly TrackStep[],
+  changes: Partial<PositionReported> = {},
+): Promise<void> {
   const [first, ...others] = steps.map(([timestamp, latitude, longitude]) => ({
     ...{ deviceId, timestamp, latitude, longitude },
+    ...changes,
   }))
   if (first !== undefined) await harness.project(first, ...others)
 }
@@ -78,6 +85,49 @@ test('what reaches beyond a range is given whole, and says where it does', async
   )
   const within = (await find(`?from=${iso(25 * MINUTE)}&to=${end}`)).body.data
   expect(kinds(within)).toEqual([['trip', 'both']])
+})
+
+test('what begins or ends at the edge of a range does not reach beyond it', async () => {
+  const first = (await find(`?from=${iso(0)}&to=${iso(20 * MINUTE)}`)).body.data
+  expect(kinds(first)).toEqual([['stop', null]])
+  const second = (await find(`?from=${iso(20 * MINUTE)}&to=${iso(50 * MINUTE - 10_000)}`)).body.data
+  expect(kinds(second)).toEqual([['trip', null]])
+  const inside = (await find(`?from=${iso(1)}&to=${iso(20 * MINUTE - 1)}`)).body.data
+  expect(kinds(inside)).toEqual([['stop', 'both']])
+})
+
+test('imported positions make trips like others', async () => {
+  const steps = journey({ minutes: 20 }, { minutes: 30, speed: 15 }, { minutes: 10 })
+  await project('history', steps, { imported: true, receivedAt: T0 + 90 * 24 * 60 * MINUTE })
+  expect((await find('', 'history')).body.data).toEqual((await find()).body.data)
+})
+
+test('the trips of an erased device are a 404, and then those of what it has reported since', async () => {
+  await project('lorry', journey({ minutes: 20 }, { minutes: 30, speed: 15 }))
+  expect(kinds((await find('', 'lorry')).body.data)).toHaveLength(2)
+  const erasure = deviceErased({ deviceId: 'lorry', erasedAt: harness.clock.time })
+  await harness.store.hideErased(erasure)
+  expect((await find('', 'lorry')).status).toBe(404)
+  await harness.projectErasure(erasure)
+  expect((await find('', 'lorry')).status).toBe(404)
+  const later = journey({ minutes: 15 }).map(([time, ...rest]): TrackStep => [
+    time + 55 * MINUTE,
+    ...rest,
+  ])
+  await project('lorry', later, { receivedAt: harness.clock.time + 1_000 })
+  const { data } = (await find(`?from=${iso(0)}&to=${iso(90 * MINUTE)}`, 'lorry')).body
+  expect(data?.items).toMatchObject([{ kind: 'stop', from: iso(55 * MINUTE), records: 90 }])
+})
+
+test('a device’s expected interval decides what its trips count as moving', async () => {
+  const steps = journey({ minutes: 120, speed: 15, everyMs: 600_000 })
+  const shifted = steps.map(([time, ...rest]): TrackStep => [time - 60 * MINUTE, ...rest])
+  await project('ferry', shifted)
+  const moving = async () => (await find('', 'ferry')).body.data?.items?.[0]?.['movingSeconds']
+  expect(await moving()).toBe(110 * 60)
+  const body = { expectedIntervalSeconds: 30 }
+  await harness.api('PATCH', '/devices/ferry', { headers, body })
+  expect(await moving()).toBe(0)
 })
 
 test('a range without records has no trips', async () => {
