@@ -1,12 +1,10 @@
-import { Share2 } from 'lucide'
-import { Icon } from '../../ui/icon.tsx'
 import { addressOf } from '../../core/address.ts'
 
 /** A link to the form for a new share of the device. */
 export function ShareLink({ deviceId }: { deviceId: string }) {
   return (
     <a class="button" href={addressOf(`/shares?device=${encodeURIComponent(deviceId)}`)}>
-      <Icon of={Share2} small /> Share
+      Share
     </a>
   )
 }

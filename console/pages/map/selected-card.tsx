@@ -1,4 +1,4 @@
-import { ArrowRight, Pin, X } from 'lucide'
+import { Pin, X } from 'lucide'
 import { may } from '../../live/rights.ts'
 import { watchWords } from '../../live/announce-changes.ts'
 import { fleet, lister } from '../../live/live.ts'
@@ -6,7 +6,6 @@ import { labelOf } from '../../core/live-device.ts'
 import { now } from '../../ui/clock.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Facts } from '../../ui/facts.tsx'
-import { Icon } from '../../ui/icon.tsx'
 import { IconButton } from '../../ui/icon-button.tsx'
 import { Labels } from '../../ui/labels.tsx'
 import { shownUnits } from '../../ui/shown.ts'
@@ -74,7 +73,7 @@ export function SelectedCard() {
       </p>
       <div class="row">
         <a class="button" href={addressOf(devicePath(id))}>
-          History and settings <Icon of={ArrowRight} small />
+          History and settings
         </a>
         <LabelButton device={device} />
         {may('shares.edit') && <ShareLink deviceId={id} />}

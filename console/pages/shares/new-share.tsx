@@ -75,6 +75,7 @@ export function NewShare(props: DialogProps) {
         {(attributes) => (
           <input
             {...attributes}
+            autoFocus
             placeholder={titleOfDevices(names)}
             autoComplete="off"
             value={name}
@@ -82,32 +83,34 @@ export function NewShare(props: DialogProps) {
           />
         )}
       </Field>
-      <Field
-        name="expiresAt"
-        label="Until"
-        hint={
-          until === undefined
-            ? `In ${zone}, at most 30 days from now.`
-            : `It ends ${shownMoment(until)} in ${zone}. At most 30 days from now.`
-        }
-      >
-        {(attributes) => (
-          <input
-            {...attributes}
-            type="datetime-local"
-            value={end}
-            onInput={({ currentTarget }) => setEnd(currentTarget.value)}
-          />
-        )}
-      </Field>
-      <SelectField
-        name="trailMinutes"
-        label="Where they came from"
-        hint="It begins with the link: nothing from before is ever shown."
-        options={TRAILS}
-        value={trailMinutes}
-        onChange={setTrailMinutes}
-      />
+      <div class="tiles">
+        <Field
+          name="expiresAt"
+          label="Until"
+          hint={
+            until === undefined
+              ? `In ${zone}, at most 30 days from now.`
+              : `It ends ${shownMoment(until)} in ${zone}. At most 30 days from now.`
+          }
+        >
+          {(attributes) => (
+            <input
+              {...attributes}
+              type="datetime-local"
+              value={end}
+              onInput={({ currentTarget }) => setEnd(currentTarget.value)}
+            />
+          )}
+        </Field>
+        <SelectField
+          name="trailMinutes"
+          label="Where they came from"
+          hint="It begins with the link: nothing from before is ever shown."
+          options={TRAILS}
+          value={trailMinutes}
+          onChange={setTrailMinutes}
+        />
+      </div>
       <SharePreview
         title={title}
         names={names}

@@ -37,9 +37,8 @@ export function SharePreview({
         {names.length > LISTED && <li>and {names.length - LISTED} more</li>}
       </ul>
       <p>
-        {trail === undefined
-          ? 'The map shows where it is, without a track.'
-          : `The map shows where it is, with its track: ${trail.toLowerCase()}.`}
+        {names.length > 1 ? 'The map shows where they are, ' : 'The map shows where it is, '}
+        {trail === undefined ? 'without a track.' : `with the track of ${trail.toLowerCase()}.`}
       </p>
       <p>If it is silent for 5 minutes: “{silenceText(now.value)}”</p>
     </section>

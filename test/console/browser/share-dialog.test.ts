@@ -76,7 +76,7 @@ describeConsole('the dialog that shares devices', () => {
     await preview(page).getByText('without a track').waitFor()
     await preview(page).getByText('It may be without network').waitFor()
     await dialog(page).getByLabel('Where they came from').selectOption('60')
-    await preview(page).getByText('with its track: the last hour').waitFor()
+    await preview(page).getByText('with the track of the last hour').waitFor()
     await title.fill('Oil for Ebensee')
     await preview(page).getByRole('heading', { name: 'Oil for Ebensee' }).waitFor()
     const end = new Date(Date.now() + 10 * 86_400_000).toISOString().slice(0, 10)
