@@ -27,10 +27,54 @@ export function isFound(device: SearchKey, words: readonly SearchKey[]): boolean
   return words.every(({ joined }) => device.joined.includes(joined))
 }
 
-/** How many of the words the device has as whole words: those with more come first. */
+/** How many of the words the device has as whole words. */
 export function wholeWords(device: SearchKey, words: readonly SearchKey[]): number {
   return words.filter(({ spaced }) => device.spaced.includes(spaced)).length
 }
+
+/**
+ * The rank of a device among those found, the least first: those with more whole words, then those
+ * with shorter labels.
+ * @param label what people call the device: its name, or else its id.
+ */
+export function matchRank({ whole, label }: { whole: number; label: string }): number {
+  return label.length - whole * LONGER_THAN_LABELS
+}
+
+/**
+ * A quick look at name and id of a device before its search key is made: the most words that it may
+ * have as whole ones; undefined only if it is not found.
+ */
+export function quickLook(words: readonly SearchKey[]): (text: string) => number | undefined {
+  const looks = words.map(({ joined, spaced }) => ({
+    // Other letters may be in between.
+    letters: Array.from(joined.replaceAll(NOT_PLAIN, '')),
+    whole: wholePattern(spaced.trim().split(' ')[0] ?? ''),
+  }))
+  return (text) => {
+    const small = text.toLowerCase()
+    let most = 0
+    for (const { letters, whole } of looks) {
+      let end = 0
+      for (const letter of letters) {
+        end = small.indexOf(letter, end) + 1
+        if (end === 0) return undefined
+      }
+      if (whole === undefined || whole.test(small)) most += 1
+    }
+    return most
+  }
+}
+
+/** Matches texts in which a word may be whole. */
+function wholePattern(word: string): RegExp | undefined {
+  if (/^[a-z]+$/.test(word)) return new RegExp(`(?<![a-z])${word}(?![a-z])`)
+  return /^\d+$/.test(word) ? new RegExp(`${word}(?!\\d)`) : undefined
+}
+
+const LONGER_THAN_LABELS = 1_000
+/** All but the letters and digits that no normalization changes. */
+const NOT_PLAIN = /[^a-z0-9]/g
 
 const SEPARATORS = /[\p{P}\p{Z}\p{C}]+/u
 const LEADING_ZEROS = /(?<!\d)0+(?=\d)/g

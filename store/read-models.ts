@@ -1,4 +1,6 @@
 import type { DeviceErased } from '../schemas/device-erased.ts'
+import type { DeviceSort, SortValue } from '../schemas/device-order.ts'
+import type { SearchKey } from '../schemas/device-search.ts'
 import type { LabelChange } from '../schemas/labels.ts'
 import type { Liveness } from '../schemas/liveness.ts'
 import type {
@@ -139,10 +141,10 @@ export interface Devices {
   findDevices(query: { accountId: string; deviceIds: readonly string[] }): Promise<Device[]>
 
   /**
-   * Devices by deviceId, in the order of its UTF-8 bytes, or by (lastSeenAt, deviceId). Fewer than
-   * `limit` only if there are no more.
+   * Devices in the order of `sort`, those without a value last; equal ones by deviceId, in the order of
+   * its UTF-8 bytes. Fewer than `limit` only if there are no more.
    */
-  pageDevices(query: DevicePage): Promise<Device[]>
+  pageDevices(query: DevicePage): Promise<PagedDevice[]>
 
   /** The number of devices by their status at `now`, and of disabled ones. */
   countDevices(query: {
@@ -209,13 +211,26 @@ export type LabelCount = { readonly label: string; readonly devices: number }
 
 export type DeviceCounts = Readonly<Record<Liveness | 'total' | 'disabled', number>>
 
+/** The place of a device in a list. */
+export type DevicePlace = {
+  readonly deviceId: string
+  /** Of the column that the list is sorted by; null also if that is the deviceId. */
+  readonly value: SortValue
+}
+
+/** A device on a page, with the place where the page after it goes on. */
+export type PagedDevice = Device & { readonly place: DevicePlace }
+
 export type DevicePage = {
   readonly accountId: string
   readonly limit: number
-  readonly sort?: 'deviceId' | 'lastSeenAt'
+  /** `match`: what fits `words` best comes first, and never last. By default `deviceId`. */
+  readonly sort?: DeviceSort | 'match'
   readonly order?: 'asc' | 'desc'
-  /** The last device of the previous page. */
-  readonly after?: { readonly deviceId: string; readonly lastSeenAt: number }
+  /** Where the previous page ended. */
+  readonly after?: DevicePlace
+  /** The time at which statuses are computed to sort by them. */
+  readonly now?: number
   /** Area of the last position, edges included, in WGS84 degrees; west > east crosses 180°. */
   readonly bbox?: {
     readonly west: number
@@ -227,8 +242,8 @@ export type DevicePage = {
   readonly devices?: readonly string[]
   /** Devices of which the newest report or heartbeat was sent with this key. */
   readonly keyId?: string
-  /** Contained in the deviceId or the name, ignoring case and Unicode composition. */
-  readonly mentions?: string
+  /** Each is found in the deviceId or the name; at least one. */
+  readonly words?: readonly SearchKey[]
   /** Devices that have all of these; at least one. */
   readonly labels?: readonly string[]
   /** As `liveness` computes it at `now`. */

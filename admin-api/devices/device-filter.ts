@@ -1,3 +1,5 @@
+import { DEVICE_SORTS, type DeviceSort } from '../../schemas/device-order.ts'
+import { searchWords } from '../../schemas/device-search.ts'
 import type { Liveness } from '../../schemas/liveness.ts'
 import type { DevicePage } from '../../store/read-models.ts'
 import { textParameter } from '../http/query.ts'
@@ -5,16 +7,19 @@ import { choice, parsed, type InputOf } from '../http/rule.ts'
 import { labelParameter } from './label-rules.ts'
 
 const STATUSES: readonly Liveness[] = ['online', 'idle', 'offline']
-const SORTS = ['deviceId', '-deviceId', 'lastSeenAt', '-lastSeenAt'] as const
+const SORTS = Object.keys(DEVICE_SORTS) as DeviceSort[]
 
 const BBOX_PATTERN = '^-?\\d{1,3}(\\.\\d{1,20})?(,-?\\d{1,3}(\\.\\d{1,20})?){3}$'
+
+const SORT_DESCRIPTION =
+  'The column to sort by; `-` reverses the order, and devices without a value are last in both. `name` is the deviceId of a device without a name, `timestamp` the time of the last position, `status` online, idle, offline, then disabled. By default `deviceId`, and with `q` whole words and shorter names first'
 
 export const DEVICE_FILTER_PARAMETERS = {
   status: choice(STATUSES, { expected: `status must be ${STATUSES.join(' or ')}` }).described(
     'The status, computed when read',
   ),
   q: textParameter('q', 128).described(
-    'A text that the deviceId or the name contains, capital or small letters alike',
+    'Words, each of which is in the name or the deviceId; case, separators and leading zeros do not count: `van 7` finds `van-07`',
   ),
   label: labelParameter,
   keyId: textParameter('keyId', 128).described(
@@ -28,9 +33,12 @@ export const DEVICE_FILTER_PARAMETERS = {
   }).described(
     'Where the last position is: `west,south,east,north` in WGS84 degrees, edges included; west above east crosses the 180th meridian',
   ),
-  sort: choice(SORTS, { expected: `sort must be ${SORTS.join(' or ')}` })
-    .withDefault('deviceId')
-    .described('The order, by the bytes of the deviceId or by time; `-` turns it round'),
+  sort: choice(
+    SORTS.flatMap((sort) => [sort, `-${sort}` as const]),
+    {
+      expected: `sort must be one of ${SORTS.join(', ')}, with a - before it to reverse the order`,
+    },
+  ).described(SORT_DESCRIPTION),
 }
 
 /** The filter of a device list, as parsed from the query. */
@@ -40,16 +48,28 @@ export type DeviceFilter = InputOf<typeof DEVICE_FILTER_PARAMETERS>
 export function devicePage(
   { status, q, label, keyId, bbox, sort }: DeviceFilter,
   now: number,
-): Pick<DevicePage, 'sort' | 'order' | 'bbox' | 'mentions' | 'status' | 'labels' | 'keyId'> {
+): Omit<DevicePage, 'accountId' | 'limit'> & Required<Pick<DevicePage, 'sort'>> {
+  const words = searchWords(q ?? '')
+  const isSearch = words.length > 0
   return {
-    sort: sort.endsWith('deviceId') ? 'deviceId' : 'lastSeenAt',
-    order: sort.startsWith('-') ? 'desc' : 'asc',
+    sort: sort === undefined ? (isSearch ? 'match' : 'deviceId') : columnOf(sort),
+    order: sort?.startsWith('-') === true ? 'desc' : 'asc',
+    now,
     ...(bbox !== undefined && { bbox }),
-    ...(q !== undefined && { mentions: q }),
+    ...(isSearch && { words }),
     ...(label !== undefined && { labels: label }),
     ...(keyId !== undefined && { keyId }),
     ...(status !== undefined && { status: { is: status, now } }),
   }
+}
+
+/** The shape of the sort values in a cursor. */
+export function sortShape(sort: NonNullable<DevicePage['sort']>) {
+  return sort !== 'match' && DEVICE_SORTS[sort] === 'text' ? 'text or none' : 'measure or none'
+}
+
+function columnOf(sort: DeviceSort | `-${DeviceSort}`): DeviceSort {
+  return sort.replace(/^-/, '') as DeviceSort
 }
 
 function parseBbox(text: string): DevicePage['bbox'] {

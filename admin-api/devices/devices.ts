@@ -15,7 +15,7 @@ import {
 import { answerPage, pageOf } from '../http/answer-page.ts'
 import { deviceList, type Caller } from '../http/caller.ts'
 import { readCursor } from '../http/cursor.ts'
-import { DEVICE_FILTER_PARAMETERS, devicePage } from './device-filter.ts'
+import { DEVICE_FILTER_PARAMETERS, devicePage, sortShape } from './device-filter.ts'
 import { DEFAULT_LIMIT, limitParameter, PAGE_PARAMETERS } from '../http/query.ts'
 import { recordAction } from '../http/record-action.ts'
 import { requireChange } from '../http/require-change.ts'
@@ -51,8 +51,8 @@ it has not been seen for as long as records are kept can still be enabled again.
 `.trim()
 
 const LIST_DESCRIPTION = `
-By \`deviceId\`, pages read one after the other hold each device once. By \`lastSeenAt\`, a device
-that reports meanwhile moves, and may be shown twice or not at all.
+By \`deviceId\`, pages read one after the other hold each device once. In another order, a device
+whose value changes meanwhile moves, and may be shown twice or not at all.
 `.trim()
 
 /** The last positions of devices, their statuses and their settings. */
@@ -65,21 +65,21 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
     const { accountId } = caller
     const devices = deviceList(caller)
     const list = { name: 'devices', accountId, filter }
-    const [deviceId, lastSeenAt] = readCursor(cursor, list, ['text', 'number']) ?? []
     const now = clock.now()
+    const page = devicePage(filter, now)
+    const after = readCursor(cursor, list, ['text', sortShape(page.sort)])
     const items = await store.pageDevices({
       accountId,
-      ...devicePage(filter, now),
+      ...page,
       ...(devices !== undefined && { devices }),
       limit: limit + 1,
-      ...(deviceId !== undefined &&
-        lastSeenAt !== undefined && { after: { deviceId, lastSeenAt } }),
+      ...(after !== undefined && { after: { deviceId: after[0], value: after[1] } }),
     })
     answerPage(ctx, {
       list,
       limit,
       items,
-      placeOf: ({ status }) => [status.deviceId, status.lastSeenAt],
+      placeOf: ({ place: { deviceId, value } }) => [deviceId, value],
       view: (device) => deviceView(device, now),
     })
   }

@@ -1,6 +1,6 @@
 import { succeed } from '../../runtime/http.ts'
 import type { AdminContext, JsonSchema } from './admin-route.ts'
-import { writeCursor, type List } from './cursor.ts'
+import { writeCursor, type List, type Place } from './cursor.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
 /** The schema of a list page with these items. */
@@ -21,7 +21,7 @@ export function pageOf(items: JsonSchema): JsonSchema {
 type Shown<Item> = {
   readonly list: List
   readonly items: readonly Item[]
-  readonly placeOf: (item: Item) => readonly (string | number)[]
+  readonly placeOf: (item: Item) => Place
   readonly view: (item: Item) => object
 }
 

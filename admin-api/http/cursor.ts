@@ -9,11 +9,19 @@ export type List = {
   readonly filter?: object
 }
 
-type Shapes = { readonly text: string; readonly number: number }
-type Place<S extends readonly (keyof Shapes)[]> = { [I in keyof S]: Shapes[S[I]] }
+type Shapes = {
+  readonly text: string
+  readonly number: number
+  readonly 'text or none': string | null
+  readonly 'measure or none': number | null
+}
+/** A place in a list. */
+export type Place = readonly (string | number | null)[]
+
+type Shaped<S extends readonly (keyof Shapes)[]> = { [I in keyof S]: Shapes[S[I]] }
 
 /** The place after the last item of a page, opaque to callers. */
-export function writeCursor(list: List, place: readonly (string | number)[]): string {
+export function writeCursor(list: List, place: Place): string {
   const text = JSON.stringify(place)
   return `${Buffer.from(text).toString('base64url')}.${checksum(text, list)}`
 }
@@ -26,24 +34,28 @@ export function readCursor<const S extends readonly (keyof Shapes)[]>(
   cursor: string | undefined,
   list: List,
   shapes: S,
-): Place<S> | undefined {
+): Shaped<S> | undefined {
   if (cursor === undefined) return undefined
   const [encoded = ''] = cursor.split('.')
   const place = parsePlace(Buffer.from(encoded, 'base64url').toString())
   // The checksum detects mistakes, not forgery, so the place is validated like any input.
   const fits =
-    place.length === shapes.length &&
-    shapes.every((shape, index) =>
-      shape === 'text' ? typeof place[index] === 'string' : Number.isSafeInteger(place[index]),
-    )
+    place.length === shapes.length && shapes.every((shape, index) => FITS[shape](place[index]))
   if (!fits || writeCursor(list, place) !== cursor) throw badCursor()
-  return place as unknown as Place<S>
+  return place as unknown as Shaped<S>
 }
 
-function parsePlace(text: string): (string | number)[] {
+const FITS: { readonly [Shape in keyof Shapes]: (value: unknown) => boolean } = {
+  text: (value) => typeof value === 'string',
+  number: Number.isSafeInteger,
+  'text or none': (value) => value === null || typeof value === 'string',
+  'measure or none': (value) => value === null || Number.isFinite(value),
+}
+
+function parsePlace(text: string): Place {
   try {
     const place: unknown = JSON.parse(text)
-    return Array.isArray(place) ? (place as (string | number)[]) : []
+    return Array.isArray(place) ? (place as Place) : []
   } catch {
     return []
   }

@@ -6,7 +6,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import { livenessLastsUntil, type Liveness } from '../../schemas/liveness.ts'
 import { liveness, type Device, type Origin } from '../../schemas/read-models.ts'
-import type { DeviceInterval, Devices } from '../../store/read-models.ts'
+import type { DeviceInterval, DevicePlace, Devices } from '../../store/read-models.ts'
 import { deviceView } from '../devices/devices.ts'
 import type { LiveFeed } from '../../event-log/follow/live-feed.ts'
 import { eventFrame } from './sse.ts'
@@ -115,7 +115,7 @@ export function statusChanges({
 
   /** Devices whose silence began between `seenFrom` (inclusive) and `seenBefore` (exclusive). */
   async function lookAtSilent(seenFrom: number, seenBefore: number): Promise<void> {
-    let after: { deviceId: string; lastSeenAt: number } | undefined
+    let after: DevicePlace | undefined
     while (seenFrom < seenBefore && !signal.aborted) {
       const devices = await store.pageDevices({
         accountId,
@@ -129,7 +129,7 @@ export function statusChanges({
       for (const device of devices) {
         if (device.settings.expectedIntervalSeconds === undefined) await tell(device, now)
       }
-      after = devices.at(-1)?.status
+      after = devices.at(-1)?.place
       if (devices.length < ASKED_AT_ONCE) return
       await endOfTurn()
     }

@@ -1,4 +1,4 @@
-import { isFound, wholeWords, type SearchKey } from '../../schemas/device-search.ts'
+import { isFound, matchRank, wholeWords, type SearchKey } from '../../schemas/device-search.ts'
 import { COLUMNS, type ColumnId } from './device-columns.ts'
 import { labelOf, type LiveDevice, type ShownStatus } from './live-device.ts'
 
@@ -87,15 +87,17 @@ function byColumn(id: ColumnId): Compare {
   return COLUMNS.find((column) => column.id === id)?.compare ?? (() => 0)
 }
 
-/** Whole words and shorter names first, as the API sorts what it finds. */
+/** As the API sorts what it finds. */
 function byMatch(words: readonly SearchKey[]): Compare {
-  const counts = new Map<LiveDevice, number>()
-  const whole = (device: LiveDevice) => {
-    const known = counts.get(device) ?? wholeWords(device.searchKey, words)
-    counts.set(device, known)
+  const ranks = new Map<LiveDevice, number>()
+  const rank = (device: LiveDevice) => {
+    const label = labelOf(device)
+    const known =
+      ranks.get(device) ?? matchRank({ whole: wholeWords(device.searchKey, words), label })
+    ranks.set(device, known)
     return known
   }
-  return (a, b) => whole(b) - whole(a) || labelOf(a).length - labelOf(b).length
+  return (a, b) => rank(a) - rank(b)
 }
 
 /**

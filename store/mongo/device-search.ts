@@ -1,7 +1,6 @@
 import type { Collection, Document, Filter } from 'mongodb'
 import { SILENCE } from '../../schemas/liveness.ts'
 import type { DeviceInterval, DevicePage } from '../read-models.ts'
-import { spellings, type Spelling } from '../spellings.ts'
 import { READ, type DeviceSettingsDocument, type DeviceStatusDocument } from './collections.ts'
 
 /** Devices with an interval of their own are listed by id up to this number in an account. */
@@ -76,16 +75,16 @@ function seenWithin(
 }
 
 type Searched = {
-  readonly [Filter in 'mentions' | 'status' | 'labels']: DevicePage[Filter] | undefined
+  readonly [Filter in 'status' | 'labels']: DevicePage[Filter] | undefined
 }
 
 /** Pipeline stages that filter devices, including by their settings and by the `status` that these decide. */
-export function searched({ mentions, status, labels }: Searched, settings: string): Document[] {
-  if (mentions === undefined && status === undefined && labels === undefined) return []
+export function searched({ status, labels }: Searched, settings: string): Document[] {
+  if (status === undefined && labels === undefined) return []
   return [
     { $lookup: { from: settings, localField: '_id', foreignField: '_id', as: 'settings' } },
     { $set: { settings: { $first: '$settings' } } },
-    { $match: { $and: [...mentioning(mentions), ...lively(status), ...having(labels)] } },
+    { $match: { $and: [...lively(status), ...having(labels)] } },
     { $unset: 'settings' },
   ]
 }
@@ -97,23 +96,6 @@ export function listed(devices: readonly string[] | undefined): Filter<DeviceSta
     one.endsWith('*') ? new RegExp(`^${escaped(one.slice(0, -1))}`) : one,
   )
   return [{ deviceId: { $in: patterns } }]
-}
-
-function mentioning(text: string | undefined): Document[] {
-  if (text === undefined) return []
-  // No stored text contains it, and patterns must not.
-  if (text.includes('\0')) return [{ $expr: false }]
-  const patterns = spellings(text).map(pattern)
-  const matches = (field: string) => patterns.map((regex) => ({ [field]: regex }))
-  return [{ $or: [...matches('deviceId'), ...matches('settings.name')] }]
-}
-
-/** Lists both cases of each letter: the server's own option only knows ASCII capitals. */
-function pattern(places: readonly Spelling[]): RegExp {
-  const texts = places.map((letters) =>
-    letters.length > 1 ? `(?:${letters.join('|')})` : escaped(letters[0] ?? ''),
-  )
-  return new RegExp(texts.join(''))
 }
 
 function having(labels: DevicePage['labels']): Document[] {

@@ -1,6 +1,7 @@
 import type { Filter } from 'mongodb'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { Device } from '../../schemas/read-models.ts'
+import { isRanked, placeInIndex, rankedPage } from '../device-ranking.ts'
 import type { DevicePage, Devices } from '../read-models.ts'
 import {
   READ,
@@ -10,6 +11,7 @@ import {
 } from './collections.ts'
 import { countDevices } from './count-devices.ts'
 import { deviceStatusOf } from './device-documents.ts'
+import { deviceRows } from './device-rows.ts'
 import { changeLabels, countLabels, devicesLabelled } from './device-labels.ts'
 import { listed, ownIntervals, searched, seenAs } from './device-search.ts'
 import { mongoDeviceSettings, settingsOf } from './device-settings.ts'
@@ -57,6 +59,29 @@ export function mongoDevices({
     })
   }
 
+  /** The bounds of a page's filters, and the stages for those that need settings. */
+  async function filtering(page: DevicePage, deviceStatuses: Statuses) {
+    const { accountId, status, labels, keyId } = page
+    const pending = await pendingErasures({ hiddenDevices, deviceStatuses }, { accountId })
+    const bounds = [
+      (await kept()).deviceStatuses,
+      ...seen(page),
+      ...inside(page),
+      ...listed(page.devices),
+      ...(keyId === undefined ? [] : [{ lastKeyId: keyId }]),
+    ]
+    if (pending.size > 0) bounds.push({ deviceId: { $nin: [...pending.keys()] } })
+    const labelled = labels && (await devicesLabelled(deviceSettings, { accountId, labels }))
+    if (labelled !== undefined) bounds.push({ deviceId: { $in: labelled } })
+    const own = status && (await ownIntervals(deviceSettings, accountId))
+    if (status !== undefined && own !== undefined) bounds.push(seenAs(status, own))
+    const joined = {
+      status: own?.seconds.length === 0 ? undefined : status,
+      labels: labelled === undefined ? labels : undefined,
+    }
+    return { bounds, joining: searched(joined, deviceSettings.collectionName) }
+  }
+
   return {
     findDevices,
 
@@ -74,45 +99,33 @@ export function mongoDevices({
 
     async pageDevices(page) {
       const { accountId, limit, sort = 'deviceId', order = 'asc' } = page
-      const { mentions, status, labels, keyId } = page
       const { deviceStatuses } = await readModels()
-      const pending = await pendingErasures({ hiddenDevices, deviceStatuses }, { accountId })
-      const bounds = [
-        (await kept()).deviceStatuses,
-        ...place(page),
-        ...seen(page),
-        ...inside(page),
-        ...listed(page.devices),
-        ...(keyId === undefined ? [] : [{ lastKeyId: keyId }]),
-      ]
-      if (pending.size > 0) bounds.push({ deviceId: { $nin: [...pending.keys()] } })
-      const labelled = labels && (await devicesLabelled(deviceSettings, { accountId, labels }))
-      if (labelled !== undefined) bounds.push({ deviceId: { $in: labelled } })
-      const own = status && (await ownIntervals(deviceSettings, accountId))
-      if (status !== undefined && own !== undefined) bounds.push(seenAs(status, own))
-      const joined = {
-        mentions,
-        status: own?.seconds.length === 0 ? undefined : status,
-        labels: labelled === undefined ? labels : undefined,
+      const { bounds, joining } = await filtering(page, deviceStatuses)
+      if (isRanked(page)) {
+        return rankedPage(page, {
+          walk: () => deviceRows(page, { deviceStatuses, deviceSettings, bounds, joining }),
+          find: (deviceIds) => findDevices({ accountId, deviceIds }),
+        })
       }
       const direction = order === 'asc' ? 1 : -1
       const documents = await deviceStatuses
         .aggregate<DeviceStatusDocument>(
           [
-            { $match: { accountId, $and: bounds } },
+            { $match: { accountId, $and: [...bounds, ...place(page)] } },
             {
               $sort:
                 sort === 'deviceId'
                   ? { deviceId: direction }
                   : { lastSeenAt: direction, deviceId: direction },
             },
-            ...searched(joined, deviceSettings.collectionName),
+            ...joining,
             { $limit: limit },
           ],
           READ,
         )
         .toArray()
-      return withSettings(documents)
+      const devices = await withSettings(documents)
+      return devices.map((device) => ({ ...device, place: placeInIndex(device.status, sort) }))
     },
 
     async countDevices(query) {
@@ -139,6 +152,7 @@ export function mongoDevices({
   }
 }
 
+type Statuses = ReadModelCollections['deviceStatuses']
 type Bounds = Filter<DeviceStatusDocument>[]
 
 /** Matches devices after the end of the previous page. */
@@ -147,7 +161,7 @@ function place({ sort = 'deviceId', order = 'asc', after }: DevicePage): Bounds 
   const ahead = order === 'asc' ? '$gt' : '$lt'
   const further = { deviceId: { [ahead]: after.deviceId } }
   if (sort === 'deviceId') return [further]
-  const lastSeenAt = new Date(after.lastSeenAt)
+  const lastSeenAt = new Date(Number(after.value))
   // The second implies the first, which lets the index scan begin at the place.
   return [
     { lastSeenAt: { [`${ahead}e`]: lastSeenAt } },

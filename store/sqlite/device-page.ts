@@ -1,16 +1,15 @@
 import type { Value } from '../../runtime/sqlite/database.ts'
-import { SILENCE } from '../../schemas/liveness.ts'
 import { deviceRanges } from '../device-ranges.ts'
 import type { DevicePage, Devices } from '../read-models.ts'
-import { spellings, type Spelling } from '../spellings.ts'
+import {
+  filtering,
+  seenWithin,
+  silentAtMost,
+  SETTINGS,
+  without,
+  type Clause,
+} from './device-filters.ts'
 import { hasLabels } from './device-labels.ts'
-
-type Clause = { readonly sql: string; readonly values: readonly Value[] }
-
-/** The settings of the current row's device; their file is attached as `accounts`. */
-const SETTINGS = `accounts.device_settings AS settings
-  WHERE settings.account_id = device_statuses.account_id
-    AND settings.device_id = device_statuses.device_id`
 
 /**
  * The statement for a page of device statuses without those in `hidden`: an index scan in the
@@ -27,15 +26,11 @@ export function devicePage(
   const lastSeenAt = isListed ? '+last_seen_at' : 'last_seen_at'
   const filters = [
     ...(byTime ? rangeByTime(query, lastSeenAt) : rangeById(query)),
-    ...(query.keyId === undefined ? [] : [{ sql: 'last_key_id = ?', values: [query.keyId] }]),
-    ...inside(query.bbox),
-    ...without(hidden),
-    ...lively(query.status),
-    ...mentioning(query.mentions),
+    ...filtering(query, hidden),
     ...labelled(query),
   ]
   const where = ['account_id = ?', ...filters.map(({ sql }) => sql)].join(' AND ')
-  const direction = query.order === 'desc' ? 'DESC' : 'ASC'
+  const direction = directionOf(query)
   const values = [query.accountId, ...filters.flatMap(({ values }) => values), query.limit]
   if (query.devices !== undefined) {
     const ranges = JSON.stringify(deviceRanges(query.devices))
@@ -72,6 +67,10 @@ export function deviceCounts(
 }
 
 type Direction = 'ASC' | 'DESC'
+
+function directionOf({ order }: DevicePage): Direction {
+  return order === 'desc' ? 'DESC' : 'ASC'
+}
 type TimeColumn = 'last_seen_at' | '+last_seen_at'
 
 function walkById(where: string, direction: Direction): string {
@@ -93,15 +92,13 @@ function lookUp(where: string, direction: Direction, byTime: boolean): string {
     ORDER BY ${byTime ? `last_seen_at ${direction}, ` : ''}device_id ${direction} LIMIT ?`
 }
 
-function rangeById({ order = 'asc', after, seenFrom, seenBefore }: DevicePage): Clause[] {
+function rangeById(query: DevicePage): Clause[] {
+  const { order = 'asc', after } = query
   const clauses: Clause[] = []
   if (after !== undefined) {
     clauses.push({ sql: `device_id ${order === 'asc' ? '>' : '<'} ?`, values: [after.deviceId] })
   }
-  // The `+` stops the planner from scanning by time and sorting the result.
-  if (seenFrom !== undefined) clauses.push({ sql: '+last_seen_at >= ?', values: [seenFrom] })
-  if (seenBefore !== undefined) clauses.push({ sql: '+last_seen_at < ?', values: [seenBefore] })
-  return clauses
+  return [...clauses, ...seenWithin(query)]
 }
 
 /** A single bound at the start, the later of the range's and the page's: with two, SQLite would scan up to it. */
@@ -110,94 +107,34 @@ function rangeByTime(
   column: TimeColumn,
 ): Clause[] {
   // No deviceId is empty, so (time, '') is right before the first device of that time.
-  const first = { lastSeenAt: seenFrom ?? -Infinity, deviceId: '' }
-  const end = { lastSeenAt: seenBefore ?? Infinity, deviceId: '' }
+  const first = { value: seenFrom ?? -Infinity, deviceId: '' }
+  const end = { value: seenBefore ?? Infinity, deviceId: '' }
+  const last = after && { value: Number(after.value), deviceId: after.deviceId }
   const place = `(${column}, device_id)`
   if (order === 'asc') {
-    const start = after !== undefined && after.lastSeenAt >= first.lastSeenAt ? after : first
+    const start = last !== undefined && last.value >= first.value ? last : first
     return [
-      { sql: `${place} > (?, ?)`, values: [start.lastSeenAt, start.deviceId] },
-      { sql: `${column} < ?`, values: [end.lastSeenAt] },
+      { sql: `${place} > (?, ?)`, values: [start.value, start.deviceId] },
+      { sql: `${column} < ?`, values: [end.value] },
     ]
   }
-  const start = after !== undefined && after.lastSeenAt < end.lastSeenAt ? after : end
+  const start = last !== undefined && last.value < end.value ? last : end
   return [
-    { sql: `${place} < (?, ?)`, values: [start.lastSeenAt, start.deviceId] },
-    { sql: `${column} >= ?`, values: [first.lastSeenAt] },
+    { sql: `${place} < (?, ?)`, values: [start.value, start.deviceId] },
+    { sql: `${column} >= ?`, values: [first.value] },
   ]
 }
 
-function inside(bbox: DevicePage['bbox']): Clause[] {
-  if (bbox === undefined) return []
-  const { west, south, east, north } = bbox
-  return [
-    { sql: 'latitude BETWEEN ? AND ?', values: [south, north] },
-    west <= east
-      ? { sql: 'longitude BETWEEN ? AND ?', values: [west, east] }
-      : { sql: '(longitude >= ? OR longitude <= ?)', values: [west, east] },
-  ]
-}
-
-function without(hidden: readonly string[]): Clause[] {
-  if (hidden.length === 0) return []
-  const sql = 'device_id NOT IN (SELECT value FROM json_each(?))'
-  return [{ sql, values: [JSON.stringify(hidden)] }]
-}
-
-function lively(status: DevicePage['status']): Clause[] {
-  if (status === undefined) return []
-  const [online, idle] = [silentAtMost('online'), silentAtMost('idle')]
-  const { is, now } = status
-  switch (is) {
-    case 'online':
-      return [{ sql: online, values: [now] }]
-    case 'idle':
-      return [{ sql: `(${idle} AND NOT ${online})`, values: [now, now] }]
-    case 'offline':
-      return [{ sql: `NOT ${idle}`, values: [now] }]
-  }
-}
-
-/** Takes the time from which silence is measured. */
-function silentAtMost(name: keyof typeof SILENCE): string {
-  const { longestMs, intervals, leastMs } = SILENCE[name]
-  return `? - last_seen_at <= coalesce((SELECT
-    max(${intervals * 1_000} * settings.expected_interval_seconds, ${leastMs})
-    FROM ${SETTINGS}), ${longestMs})`
-}
-
-function labelled({ accountId, labels }: DevicePage): Clause[] {
+function labelled({ accountId, labels, devices }: DevicePage): Clause[] {
   if (labels === undefined) return []
   const { sql, values } = hasLabels(labels)
+  // The `+` stops the planner from looking up every labelled device for each of a list.
+  const column = devices === undefined ? 'device_id' : '+device_id'
   return [
     {
-      sql: `device_id IN (
+      sql: `${column} IN (
         SELECT device_id FROM accounts.device_settings WHERE account_id = ? AND ${sql})`,
       values: [accountId, ...values],
     },
   ]
-}
-
-function mentioning(text: string | undefined): Clause[] {
-  if (text === undefined) return []
-  // No stored text contains it, and a pattern would end there.
-  if (text.includes('\0')) return [{ sql: 'FALSE', values: [] }]
-  const patterns = spellings(text).map(glob)
-  const matches = (column: string) => patterns.map(() => `${column} GLOB ?`).join(' OR ')
-  return [
-    {
-      sql: `(${matches('device_id')} OR EXISTS (
-        SELECT 1 FROM ${SETTINGS} AND (${matches('settings.name')})))`,
-      values: [...patterns, ...patterns],
-    },
-  ]
-}
-
-/** SQLite only knows ASCII capitals. */
-function glob(places: readonly Spelling[]): string {
-  const pattern = places.map((letters) => {
-    const [only = ''] = letters
-    return letters.length > 1 || '*?['.includes(only) ? `[${letters.join('')}]` : only
-  })
-  return `*${pattern.join('')}*`
 }

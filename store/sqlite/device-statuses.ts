@@ -1,7 +1,9 @@
 import type { DeviceStatus, Offsets } from '../../schemas/read-models.ts'
 import type { DeviceCounts, DevicePage, Devices } from '../read-models.ts'
 import type { Database, Statement, Value } from '../../runtime/sqlite/database.ts'
+import type { DeviceRow } from '../device-ranking.ts'
 import { deviceCounts, devicePage } from './device-page.ts'
+import { deviceRows, type WalkedRange } from './device-rows.ts'
 import { OPTIONAL_NAMES, optionalFieldsIn, optionalValues } from './optional-columns.ts'
 
 export type DeviceName = { readonly accountId: string; readonly deviceId: string }
@@ -13,6 +15,8 @@ export type DeviceStatuses = {
   find(device: DeviceName): NumberedStatus | undefined
   /** A page without the devices in `hidden`. */
   page(query: DevicePage, hidden?: readonly string[]): DeviceStatus[]
+  /** Narrow rows of a range of devices without those in `hidden`. */
+  rows(query: DevicePage, range: WalkedRange, hidden?: readonly string[]): DeviceRow[]
   /** The number of an account's devices, without those in `hidden`. */
   count(query: Parameters<Devices['countDevices']>[0], hidden: readonly string[]): DeviceCounts
   /** The next account after this one that has a status. */
@@ -81,7 +85,7 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
     { asArrays: true },
   )
   // One per kind of page requested; there are few.
-  const pages = new Map<string, Statement<Row>>()
+  const pages = new Map<string, Statement<Row | DeviceRow>>()
   const accountAfter = database.prepare<{ next: string | null }>(
     'SELECT min(account_id) AS next FROM device_statuses WHERE account_id > ?',
   )
@@ -110,20 +114,24 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
   )
   const removeIfSilentSince = database.prepare(REMOVE_SILENT)
 
+  function all<Of extends Row | DeviceRow>({ sql, values }: ReturnType<typeof devicePage>): Of[] {
+    let statement = pages.get(sql)
+    if (statement === undefined) {
+      statement = database.prepare<Row | DeviceRow>(sql, { asArrays: true })
+      pages.set(sql, statement)
+    }
+    return statement.all(...values) as Of[]
+  }
+
   return {
     find({ accountId, deviceId }) {
       const row = find.get(accountId, deviceId)
       return row && { number: row[0], status: status(row) }
     },
     page(query, hidden = []) {
-      const { sql, values } = devicePage(query, hidden)
-      let statement = pages.get(sql)
-      if (statement === undefined) {
-        statement = database.prepare<Row>(sql, { asArrays: true })
-        pages.set(sql, statement)
-      }
-      return statement.all(...values).map(status)
+      return all<Row>(devicePage(query, hidden)).map(status)
     },
+    rows: (query, range, hidden = []) => all<DeviceRow>(deviceRows(query, range, hidden)),
     count(query, hidden) {
       const { sql, values } = deviceCounts(query, hidden)
       const [counts] = database.prepare<DeviceCounts>(sql).all(...values)

@@ -1,11 +1,16 @@
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Device } from '../../schemas/read-models.ts'
-import type { Devices, Erasures, ReadModels } from '../read-models.ts'
+import { deviceRanges } from '../device-ranges.ts'
+import { isRanked, placeInIndex, rankedPage, type DeviceRow } from '../device-ranking.ts'
+import type { DevicePage, Devices, Erasures, ReadModels } from '../read-models.ts'
 import type { sqliteLabelCounts } from './device-labels.ts'
 import { DEFAULT_SETTINGS, type SettingsOfDevices } from './device-settings.ts'
 import type { FollowedReadModels } from './followed-read-models.ts'
 import type { HiddenDevices } from './hidden-devices.ts'
 import type { RecordReads } from './records.ts'
+
+/** Takes a few milliseconds. */
+const ROWS_AT_ONCE = 5_000
 
 /**
  * Devices and their records as operators see them: joined with their settings, without erased ones.
@@ -24,6 +29,35 @@ export function sqliteDevices({
   /** Whether the generation is current and no other is being built. */
   isOnlyGeneration: (generation: number) => boolean
 }): Devices & Erasures & Pick<ReadModels, RecordReads | 'countPositions'> {
+  async function findDevices({ accountId, deviceIds }: Parameters<Devices['findDevices']>[0]) {
+    const models = readModels.current()
+    const absent = new Set(hidden.of(accountId, models))
+    const devices: Device[] = []
+    for (const deviceId of new Set(deviceIds)) {
+      const device = { accountId, deviceId }
+      const found = absent.has(deviceId) ? undefined : models.statuses.find(device)
+      if (found === undefined) continue
+      devices.push({ status: found.status, settings: settings.find(device) })
+    }
+    return devices
+  }
+
+  async function* walk(query: DevicePage): AsyncGenerator<readonly DeviceRow[]> {
+    const { accountId, devices = ['*'], order } = query
+    const ranges = deviceRanges(devices)
+    for (const [from, to] of order === 'desc' ? ranges.reverse() : ranges) {
+      for (let after: string | undefined; ;) {
+        const models = readModels.current()
+        const range = { from, to, limit: ROWS_AT_ONCE, ...(after !== undefined && { after }) }
+        const rows = models.statuses.rows(query, range, hidden.of(accountId, models))
+        yield rows
+        after = rows.at(-1)?.[0]
+        if (rows.length < ROWS_AT_ONCE) break
+        await endOfTurn()
+      }
+    }
+  }
+
   return {
     changeDeviceSettings: settings.changeDeviceSettings,
     changeLabels: settings.changeLabels,
@@ -40,27 +74,22 @@ export function sqliteDevices({
     isDisabled: async (device) =>
       settings.find(device).disabled && !hidden.isHidden(device, readModels.current()),
 
-    async findDevices({ accountId, deviceIds }) {
-      const models = readModels.current()
-      const absent = new Set(hidden.of(accountId, models))
-      const devices: Device[] = []
-      for (const deviceId of new Set(deviceIds)) {
-        const device = { accountId, deviceId }
-        const found = absent.has(deviceId) ? undefined : models.statuses.find(device)
-        if (found === undefined) continue
-        devices.push({ status: found.status, settings: settings.find(device) })
-      }
-      return devices
-    },
+    findDevices,
 
     async pageDevices(query) {
+      const { accountId, sort } = query
+      if (isRanked(query)) {
+        const find = (deviceIds: readonly string[]) => findDevices({ accountId, deviceIds })
+        return rankedPage(query, { walk: () => walk(query), find })
+      }
       const models = readModels.current()
-      const page = models.statuses.page(query, hidden.of(query.accountId, models))
+      const page = models.statuses.page(query, hidden.of(accountId, models))
       const deviceIds = page.map(({ deviceId }) => deviceId)
-      const made = settings.findAll(query.accountId, deviceIds)
+      const made = settings.findAll(accountId, deviceIds)
       return page.map((status) => ({
         status,
         settings: made.get(status.deviceId) ?? DEFAULT_SETTINGS,
+        place: placeInIndex(status, sort),
       }))
     },
 

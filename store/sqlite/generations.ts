@@ -124,7 +124,7 @@ function generationOn(readModels: SqliteReadModels): Generation {
     pageStatuses: async ({ after, ...query }) =>
       readModels.statuses.page({
         ...query,
-        ...(after !== undefined && { after: { deviceId: after, lastSeenAt: 0 } }),
+        ...(after !== undefined && { after: { deviceId: after, value: null } }),
       }),
     scanRecords: (query) => readModels.scanRecords(query),
     async erasedUpTo({ accountId, deviceIds }) {

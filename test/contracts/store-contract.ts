@@ -2,6 +2,7 @@ import { describe, expect } from '@jest/globals'
 import { anyProjectionContract } from './store-any-projection.ts'
 import { changesContract } from './store-changes.ts'
 import { deviceCountsContract } from './store-device-counts.ts'
+import { deviceOrderContract } from './store-device-order.ts'
 import { devicePagesContract } from './store-device-pages.ts'
 import { deviceSearchContract } from './store-device-search.ts'
 import { devicesContract } from './store-devices.ts'
@@ -41,6 +42,7 @@ export function storeContract(name: string, open: OpenStore): void {
     devicesContract(suite)
     devicePagesContract(suite)
     deviceSearchContract(suite)
+    deviceOrderContract(suite)
     labelsContract(suite)
     deviceCountsContract(suite)
     operatorsAtOnceContract(suite)

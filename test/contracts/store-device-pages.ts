@@ -106,7 +106,7 @@ export function devicePagesContract({ promise, shared, log }: StoreSuite): void 
       ['asc', T0],
       ['desc', T0 + 9],
     ] as const) {
-      const after = { deviceId: 'tracker-1', lastSeenAt }
+      const after = { deviceId: 'tracker-1', value: lastSeenAt }
       const page = await shared.store.pageDevices({
         accountId,
         limit: 9,
@@ -223,8 +223,7 @@ export function devicePagesContract({ promise, shared, log }: StoreSuite): void 
         ...query,
         ...(after && { after }),
       })
-      const last = page.at(-1)?.status
-      after = last && { deviceId: last.deviceId, lastSeenAt: last.lastSeenAt }
+      after = page.at(-1)?.place
       if (page.length > 0) seen.push(page.map(({ status }) => status.deviceId))
       if (page.length < limit) break
     } while (after !== undefined && seen.length < 100)

@@ -24,7 +24,7 @@ export function devicesContract({ promise, shared, log }: StoreSuite): void {
         const page = await shared.store.pageDevices({
           accountId,
           limit: 5,
-          ...(last !== undefined && { after: { deviceId: last, lastSeenAt: 0 } }),
+          ...(last !== undefined && { after: { deviceId: last, value: null } }),
         })
         seen.push(...page.map(({ status }) => status.deviceId))
         if (page.length < 5) break

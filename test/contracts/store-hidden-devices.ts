@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import type { DeviceErased } from '../../schemas/device-erased.ts'
-import type { ProjectionEntry } from '../../store/read-models.ts'
+import type { DevicePlace, ProjectionEntry } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import { eventually } from '../eventually.ts'
 import { positionReported, T0 } from '../samples.ts'
@@ -256,14 +256,14 @@ export function hiddenDevicesContract({ promise, alone, shared, log }: StoreSuit
     query: Omit<Parameters<Store['pageDevices']>[0], 'accountId' | 'after'>,
   ): Promise<string[][]> {
     const pages: string[][] = []
-    let after: { deviceId: string; lastSeenAt: number } | undefined
+    let after: DevicePlace | undefined
     do {
       const page = await shared.store.pageDevices({
         accountId,
         ...query,
         ...(after && { after }),
       })
-      after = page.at(-1)?.status
+      after = page.at(-1)?.place
       if (page.length > 0) pages.push(page.map(({ status }) => status.deviceId))
     } while (after !== undefined && pages.length < 50)
     return pages

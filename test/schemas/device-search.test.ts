@@ -1,5 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
-import { deviceSearchKey, isFound, searchWords, wholeWords } from '../../schemas/device-search.ts'
+import fc from 'fast-check'
+import {
+  deviceSearchKey,
+  isFound,
+  quickLook,
+  searchWords,
+  wholeWords,
+} from '../../schemas/device-search.ts'
 
 function finds(text: string, deviceId: string, name: string | null = null): boolean {
   return isFound(deviceSearchKey(name, deviceId), searchWords(text))
@@ -47,5 +54,37 @@ describe('finding devices by words', () => {
       2, 1, 0,
     ])
     expect(whole('van7', 'van-07')).toBe(1)
+  })
+})
+
+describe('a quick look at a device', () => {
+  const someText = fc.oneof(
+    fc.string({ unit: 'grapheme', maxLength: 12 }),
+    fc.string({ unit: fc.constantFrom(...'aiksvAIKſKİıéÉe\u0301 -_/0127'), maxLength: 12 }),
+  )
+
+  test('excludes no device that is found, and counts no whole word too few', () => {
+    fc.assert(
+      fc.property(someText, someText, someText, fc.nat(12), (name, deviceId, other, begin) => {
+        for (const text of [other, name.slice(begin), `${deviceId.slice(begin)} ${name}`]) {
+          const [key, words] = [deviceSearchKey(name, deviceId), searchWords(text)]
+          if (!isFound(key, words)) continue
+          const most = quickLook(words)(`${name}\n${deviceId}`) ?? -1
+          expect(most).toBeGreaterThanOrEqual(wholeWords(key, words))
+        }
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test.each([
+    ['van 7', 'van-07', 2],
+    ['van 7', 'van-17', 2],
+    ['van 7', 'van-70', 1],
+    ['v', 'van-7', 0],
+    ['van 7', 'ban-7', undefined],
+    ['7v', 'van-7', undefined],
+  ])('for %s at %s counts %s words that may be whole', (text, deviceId, most) => {
+    expect(quickLook(searchWords(text))(deviceId)).toBe(most)
   })
 })

@@ -57,7 +57,7 @@ test.each([
   expect(() => readCursor(writeCursor(list, ['a']), other, ['text'])).toThrow(ApiError)
 })
 
-test('a cursor made by somebody who knows how can hold nothing but texts and whole numbers', () => {
+test('a cursor made by somebody who knows how can hold nothing but the shapes asked for', () => {
   const forged = (text: string) => {
     const scoped = JSON.stringify([list.accountId, list.name, list.filter, text])
     const sum = createHash('sha256').update(scoped).digest('base64url').slice(0, 22)
@@ -77,6 +77,13 @@ test('a cursor made by somebody who knows how can hold nothing but texts and who
     expect(() => readCursor(forged(place), list, ['number'])).toThrow(ApiError)
   }
   expect(() => readCursor(forged('[1.5]'), list, ['number'])).toThrow(ApiError)
+  expect(readCursor(forged('[1.5]'), list, ['measure or none'])).toEqual([1.5])
+  for (const shape of ['measure or none', 'text or none'] as const) {
+    expect(readCursor(forged('[null]'), list, [shape])).toEqual([null])
+    expect(() => readCursor(forged('[["a"]]'), list, [shape])).toThrow(ApiError)
+  }
+  expect(() => readCursor(forged('[1]'), list, ['text or none'])).toThrow(ApiError)
+  expect(() => readCursor(forged('["a"]'), list, ['measure or none'])).toThrow(ApiError)
   expect(() => readCursor(forged('["a","b"]'), list, ['text'])).toThrow(ApiError)
 })
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { DEVICE_SORTS } from '../../../schemas/device-order.ts'
 import { searchWords } from '../../../schemas/device-search.ts'
 import {
   choose,
@@ -78,6 +79,10 @@ test('a label excludes the devices without it, and each is counted', () => {
     ['Night', 1],
     ['South', 2],
   ])
+})
+
+test('the API sorts by each column of the list', () => {
+  expect(COLUMNS.map(({ field }) => field).sort()).toEqual(Object.keys(DEVICE_SORTS).sort())
 })
 
 describe('the order of the list', () => {

@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals'
 import { BSON } from 'mongodb'
+import { searchWords } from '../../../schemas/device-search.ts'
 import type { Liveness } from '../../../schemas/liveness.ts'
 import { batchOf, deviceErased, type PositionEntry } from '../../contracts/store-samples.ts'
 import { positionReported, T0 } from '../../samples.ts'
@@ -29,7 +30,7 @@ await describeWith(['mongodb'], 'reading from MongoDB', ({ mongodb }) => {
       await store.pagePositions({ accountId, deviceId, order: 'asc', limit: 9 })
       await store.findDevice({ accountId, deviceId })
       await store.pageDevices({ accountId, limit: 9 })
-      await store.pageDevices({ accountId, limit: 9, mentions: 'x' })
+      await store.pageDevices({ accountId, limit: 9, words: searchWords('x') })
       await store.devicesWithInterval(accountId)
       await store.erasuresOf({ accountId, deviceIds: [deviceId] })
       await store.hideErased(deviceErased({ deviceId: 'another' }))

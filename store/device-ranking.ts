@@ -1,0 +1,134 @@
+import { DependencyError } from '../runtime/errors.ts'
+import { compareSortValues, type SortValue } from '../schemas/device-order.ts'
+import type { Device, DeviceStatus } from '../schemas/read-models.ts'
+import {
+  deviceSearchKey,
+  isFound,
+  matchRank,
+  quickLook,
+  wholeWords,
+} from '../schemas/device-search.ts'
+import type { DevicePage, DevicePlace, PagedDevice } from './read-models.ts'
+
+/** The few columns that decide about a device's place in a page. */
+export type DeviceRow = readonly [deviceId: string, name: string | null, value: SortValue]
+
+/** How often a page is filled up, after devices on it were erased while it was made. */
+const MOST_ROUNDS = 5
+
+/** Whether a page's order is that of no index, so that every device must be looked at. */
+export function isRanked({ sort = 'deviceId', words }: DevicePage): boolean {
+  return words !== undefined || (sort !== 'deviceId' && sort !== 'lastSeenAt')
+}
+
+/** The place of a device in a page that is not ranked. */
+export function placeInIndex(
+  { deviceId, lastSeenAt }: Pick<DeviceStatus, 'deviceId' | 'lastSeenAt'>,
+  sort: DevicePage['sort'],
+): DevicePlace {
+  return { deviceId, value: sort === 'lastSeenAt' ? lastSeenAt : null }
+}
+
+/** Whether the rows of a page need the names. */
+export function needsNames({ sort, words }: DevicePage): boolean {
+  return words !== undefined || sort === 'name'
+}
+
+/**
+ * A page in an order that no index has: goes through narrow rows of all devices, keeps the places of
+ * the page, and reads only its devices.
+ */
+export async function rankedPage(
+  query: DevicePage,
+  {
+    walk,
+    find,
+  }: {
+    /** The rows of the filtered devices, in the order of their ids and the page's direction. */
+    readonly walk: () => AsyncIterable<readonly DeviceRow[]>
+    readonly find: (deviceIds: readonly string[]) => Promise<readonly Device[]>
+  },
+): Promise<PagedDevice[]> {
+  const page: PagedDevice[] = []
+  let { after } = query
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const limit = query.limit - page.length
+    const places = await firstPlaces({ ...query, limit, ...(after && { after }) }, walk())
+    const devices = await find(places.map(({ deviceId }) => deviceId))
+    const found = new Map(devices.map((device) => [device.status.deviceId, device]))
+    for (const place of places) {
+      const device = found.get(place.deviceId)
+      if (device !== undefined) page.push({ ...device, place })
+    }
+    if (page.length === query.limit || places.length < limit) return page
+    after = places.at(-1)
+  }
+  throw new DependencyError('devices were erased faster than a page of them was read', {
+    retriable: true,
+  })
+}
+
+async function firstPlaces(
+  query: DevicePage,
+  chunks: AsyncIterable<readonly DeviceRow[]>,
+): Promise<DevicePlace[]> {
+  const { limit, sort = 'deviceId', order = 'asc', after, words = [] } = query
+  const look = quickLook(words)
+  const compare = (a: DevicePlace, b: DevicePlace) => compareSortValues(a.value, b.value, order)
+  let places: DevicePlace[] = []
+  let worst: DevicePlace | undefined
+
+  for await (const rows of chunks) {
+    for (const row of rows) take(row)
+    // The rows are in the order wanted.
+    if (sort === 'deviceId' && places.length >= limit) break
+  }
+  cut()
+  return places
+
+  /** Sorting is stable: equal devices stay in the order of the rows. */
+  function cut(): void {
+    places = places.sort(compare).slice(0, limit)
+    worst = places.length === limit ? places.at(-1) : undefined
+  }
+
+  function take([deviceId, name, value]: DeviceRow): void {
+    const label = name ?? deviceId
+    let place: DevicePlace = { deviceId, value: sort === 'name' ? label : value }
+    if (words.length > 0) {
+      const mostWhole = look(`${name ?? ''}\n${deviceId}`)
+      if (mostWhole === undefined) return
+      const ranked = (whole: number) =>
+        sort === 'match' ? { deviceId, value: matchRank({ whole, label }) } : place
+      // Most devices are on a later page at best, or on an earlier one in any case.
+      if (isBeyond(ranked(mostWhole)) || isBefore(ranked(0))) return
+      const key = deviceSearchKey(name, deviceId)
+      if (!isFound(key, words)) return
+      place = ranked(wholeWords(key, words))
+    }
+    if (isBeyond(place) || isBefore(place)) return
+    places.push(place)
+    if (places.length >= 2 * limit + 1_000) cut()
+  }
+
+  function isBeyond(place: DevicePlace): boolean {
+    return worst !== undefined && compare(place, worst) >= 0
+  }
+
+  /** Whether it was on an earlier page. */
+  function isBefore(place: DevicePlace): boolean {
+    if (after === undefined) return false
+    const compared = compare(place, after)
+    if (compared !== 0) return compared < 0
+    const byId = compareIds(place.deviceId, after.deviceId)
+    return order === 'asc' ? byId <= 0 : byId >= 0
+  }
+}
+
+const SURROGATE = /[\ud800-\udfff]/
+
+/** In the order of UTF-8 bytes. JavaScript compares UTF-16 code units, which differs for surrogates. */
+function compareIds(a: string, b: string): number {
+  if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))
+  return a < b ? -1 : Number(a > b)
+}

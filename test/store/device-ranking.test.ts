@@ -1,0 +1,62 @@
+import { describe, expect, test } from '@jest/globals'
+import { deviceStatus } from '../../projector/device-status.ts'
+import { rankedPage, type DeviceRow } from '../../store/device-ranking.ts'
+import type { DevicePlace } from '../../store/read-models.ts'
+import { positionReported } from '../samples.ts'
+
+const accountId = 'acc-1'
+const DEVICE_IDS = Array.from({ length: 30 }, (_, n) => `tracker-${String(n).padStart(2, '0')}`)
+
+/** Devices by battery, of which some are erased between the look at all and the reading of some. */
+async function pageWithout(erased: (found: string) => boolean, after?: DevicePlace) {
+  let read = 0
+  async function* walk(): AsyncGenerator<readonly DeviceRow[]> {
+    yield DEVICE_IDS.map((deviceId, n): DeviceRow => [deviceId, null, n % 3])
+  }
+  const page = rankedPage(
+    { accountId, limit: 4, sort: 'battery', ...(after && { after }) },
+    {
+      walk,
+      async find(deviceIds) {
+        read += deviceIds.length
+        return deviceIds.filter((deviceId) => !erased(deviceId)).map(device)
+      },
+    },
+  )
+  return {
+    ids: (await page).map(({ status }) => status.deviceId),
+    end: (await page).at(-1)?.place,
+    read,
+  }
+}
+
+function device(deviceId: string) {
+  const event = positionReported({ accountId, deviceId })
+  const origin = { partition: 0, offset: 1 }
+  return {
+    status: deviceStatus(undefined, { event, origin }),
+    settings: { disabled: false },
+  }
+}
+
+describe('a page of ranked devices', () => {
+  test('reads only the devices on it', async () => {
+    const { ids, read } = await pageWithout(() => false)
+    expect(ids).toEqual(['tracker-00', 'tracker-03', 'tracker-06', 'tracker-09'])
+    expect(read).toBe(4)
+  })
+
+  test('is full though devices of it are erased while it is made', async () => {
+    const { ids, end } = await pageWithout((id) => id === 'tracker-03' || id === 'tracker-12')
+    expect(ids).toEqual(['tracker-00', 'tracker-06', 'tracker-09', 'tracker-15'])
+    const next = await pageWithout(() => false, end)
+    expect(next.ids[0]).toBe('tracker-18')
+  })
+
+  test('is an error that passes, not an early end, where all that it finds is erased', async () => {
+    await expect(pageWithout(() => true)).rejects.toMatchObject({
+      name: 'DependencyError',
+      retriable: true,
+    })
+  })
+})
