@@ -1,5 +1,5 @@
 import { isFound, matchRank, wholeWords, type SearchKey } from '../../schemas/device-search.ts'
-import { COLUMNS, type ColumnId } from './device-columns.ts'
+import { COLUMNS, type ColumnId, type DeviceColumn } from './device-columns.ts'
 import { labelOf, type LiveDevice, type ShownStatus } from './live-device.ts'
 
 export const STATUSES: readonly ShownStatus[] = ['online', 'idle', 'offline', 'disabled']
@@ -57,11 +57,11 @@ export function choose(
   return chosen
 }
 
-type Compare = (a: LiveDevice, b: LiveDevice) => number
+type Order = Pick<DeviceColumn, 'compare' | 'isMissing'>
 
 /**
- * Sorts in place: pinned devices first, then by the sort, then by id, so that equal devices do not
- * flicker.
+ * Sorts in place: pinned devices first, those without a value last; then by the sort, then by id, so
+ * that equal devices do not flicker.
  */
 export function sortDevices(
   devices: LiveDevice[],
@@ -76,19 +76,20 @@ export function sortDevices(
   },
 ): LiveDevice[] {
   const rank = (device: LiveDevice) => (pinned.has(device.deviceId) ? 0 : 1)
-  const compare = sort.by === 'match' ? byMatch(words) : byColumn(sort.by)
+  const { compare, isMissing = () => false }: Order =
+    COLUMNS.find(({ id }) => id === sort.by) ?? byMatch(words)
   const turn = sort.isDescending ? -1 : 1
   return devices.sort(
-    (a, b) => rank(a) - rank(b) || turn * compare(a, b) || (a.deviceId < b.deviceId ? -1 : 1),
+    (a, b) =>
+      rank(a) - rank(b) ||
+      Number(isMissing(a)) - Number(isMissing(b)) ||
+      turn * compare(a, b) ||
+      (a.deviceId < b.deviceId ? -1 : 1),
   )
 }
 
-function byColumn(id: ColumnId): Compare {
-  return COLUMNS.find((column) => column.id === id)?.compare ?? (() => 0)
-}
-
 /** As the API sorts what it finds. */
-function byMatch(words: readonly SearchKey[]): Compare {
+function byMatch(words: readonly SearchKey[]): Order {
   const ranks = new Map<LiveDevice, number>()
   const rank = (device: LiveDevice) => {
     const label = labelOf(device)
@@ -97,7 +98,7 @@ function byMatch(words: readonly SearchKey[]): Compare {
     ranks.set(device, known)
     return known
   }
-  return (a, b) => rank(a) - rank(b)
+  return { compare: (a, b) => rank(a) - rank(b) }
 }
 
 /**

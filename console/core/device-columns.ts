@@ -25,6 +25,8 @@ export type DeviceColumn = {
   /** Its name in the API. */
   readonly field: string
   readonly compare: (a: LiveDevice, b: LiveDevice) => number
+  /** Whether a device has no value here; such devices come last either way. */
+  readonly isMissing?: (device: LiveDevice) => boolean
   /** Whether people look for the greatest first. */
   readonly isDescending?: true
   /** For people; undefined: not known. */
@@ -38,11 +40,10 @@ const ORDER: Readonly<Record<ShownStatus, number>> = { online: 0, idle: 1, offli
 const labelsText = ({ labels }: LiveDevice) => labels.join(', ')
 const iso = (ms: number) => new Date(ms).toISOString()
 
-/** Devices without the measurement are below all others. */
-const byNumber =
-  (of: (device: LiveDevice) => number | undefined): DeviceColumn['compare'] =>
-  (a, b) =>
-    (of(a) ?? -Infinity) - (of(b) ?? -Infinity) || 0
+const byNumber = (of: (device: LiveDevice) => number | undefined) => ({
+  compare: (a: LiveDevice, b: LiveDevice) => (of(a) ?? 0) - (of(b) ?? 0),
+  isMissing: (device: LiveDevice) => of(device) === undefined,
+})
 
 export const COLUMNS: readonly DeviceColumn[] = [
   {
@@ -83,7 +84,7 @@ export const COLUMNS: readonly DeviceColumn[] = [
     title: 'Speed',
     field: 'speed',
     isDescending: true,
-    compare: byNumber(({ motion }) => motion.speed),
+    ...byNumber(({ motion }) => motion.speed),
     text: (device, { now, units }) => motionText(device, now, units),
     value: ({ motion }) => motion.speed,
   },
@@ -100,7 +101,7 @@ export const COLUMNS: readonly DeviceColumn[] = [
     id: 'battery',
     title: 'Battery',
     field: 'battery',
-    compare: byNumber(({ position }) => position.battery),
+    ...byNumber(({ position }) => position.battery),
     text: ({ position }) => batteryText(position.battery),
     value: ({ position }) => position.battery,
   },
@@ -109,6 +110,7 @@ export const COLUMNS: readonly DeviceColumn[] = [
     title: 'Labels',
     field: 'labels',
     compare: (a, b) => byName.compare(labelsText(a), labelsText(b)),
+    isMissing: ({ labels }) => labels.length === 0,
     text: (device) => labelsText(device) || undefined,
     value: labelsText,
   },

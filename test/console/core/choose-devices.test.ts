@@ -107,14 +107,20 @@ describe('the order of the list', () => {
     ['seen', ['c-9', 'a', 'b', 'c-10']],
     ['position', ['c-9', 'a', 'b', 'c-10']],
     ['first', ['c-9', 'a', 'b', 'c-10']],
-    ['motion', ['a', 'c-9', 'b', 'c-10']],
-    ['battery', ['a', 'c-10', 'c-9', 'b']],
   ])('%s sorts both ways', (by, expected) => {
     const sorted = (sort: Sort) => ids(sortDevices(fleet(), { sort, pinned: none }))
     expect(sorted(ascending(by))).toEqual(expected)
     expect(sorted(descending(by)).map((id) => rankOf(by, id))).toEqual(
       expected.map((id) => rankOf(by, id)).reverse(),
     )
+  })
+
+  test.each<[ColumnId, string[], string[]]>([
+    ['motion', ['b', 'c-10', 'a', 'c-9'], ['c-10', 'b', 'a', 'c-9']],
+    ['battery', ['c-9', 'b', 'a', 'c-10'], ['b', 'c-9', 'a', 'c-10']],
+  ])('%s sorts both ways, with devices without a value last', (by, up, down) => {
+    const sorted = (sort: Sort) => ids(sortDevices(fleet(), { sort, pinned: none }))
+    expect([sorted(ascending(by)), sorted(descending(by))]).toEqual([up, down])
   })
 
   test('equal devices are in the order of their ids, whichever way it is sorted', () => {
