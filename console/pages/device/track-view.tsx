@@ -24,8 +24,8 @@ import { Trips } from './trips.tsx'
 import { TrackSummary } from './track-summary.tsx'
 import { useMoment } from './use-moment.ts'
 import { useReports } from './use-reports.ts'
+import { useSteps } from './use-steps.ts'
 
-/** A moment that was typed is the end of its second. */
 const SECOND_MS = 1_000
 const EVERY_MS = 30_000
 
@@ -85,16 +85,12 @@ export function TrackView({
   const first = data?.points[0]?.at ?? from
   const last = Math.max(first + SECOND_MS, data?.points.at(-1)?.at ?? to)
   const at = chosen ?? data?.points.at(-1)?.at ?? to
-  const reports = useReports(range, data, at)
+  const read = useReports(range, data, at)
+  const { reports } = read
   const here = pointAt(reports, at)
   const point = reports[here]
 
-  function onStep(by: -1 | 1) {
-    const isBetween = point !== undefined && Math.abs(at - point.at) >= SECOND_MS
-    const isOutside = isBetween && by < 0 === point.at < at
-    const to = reports[isOutside ? here : here + by]
-    if (to !== undefined) choose(to.at)
-  }
+  const onStep = useSteps(read, at, choose)
   const step = useRef(onStep)
   step.current = onStep
   useShortcuts(

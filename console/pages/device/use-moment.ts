@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { momentOf, momentText } from '../../core/moment.ts'
 import type { Span } from '../../core/span.ts'
 import { place, setQuery } from '../../ui/router.ts'
@@ -16,15 +16,20 @@ export function useMoment(
 ): readonly [at: number | undefined, choose: (at: number) => void] {
   const asked = place.value.query.get('at') ?? ''
   const [moving, setMoving] = useState<number>()
+  const written = useRef(asked)
+  useEffect(() => setMoving(undefined), [span, zone])
   useEffect(() => {
-    // Back, or a link, leads elsewhere; what the address says in seconds, `moving` says exactly.
-    setMoving((before) =>
-      before !== undefined && momentText(before, span, zone) === asked ? before : undefined,
-    )
-  }, [span, asked, zone])
+    // Back, or a link, leads elsewhere. Of a moment from here the address has only the seconds, and
+    // by the time that it has them, the cursor may be further on.
+    if (asked !== written.current) setMoving(undefined)
+    written.current = asked
+  }, [asked])
   useEffect(() => {
     if (moving === undefined) return undefined
-    const timer = setTimeout(() => setQuery({ at: momentText(moving, span, zone) }), RESTS_MS)
+    const timer = setTimeout(() => {
+      written.current = momentText(moving, span, zone)
+      setQuery({ at: written.current })
+    }, RESTS_MS)
     return () => clearTimeout(timer)
   }, [moving, span, zone])
   return [moving ?? momentOf(asked, span.first, zone), setMoving]

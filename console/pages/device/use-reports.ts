@@ -13,15 +13,24 @@ export type DeviceRange = {
   readonly to: string
 }
 
+export type Reports = {
+  readonly reports: readonly TrackPoint[]
+  /** Whether none between them is missing. */
+  readonly isEach: boolean
+  /** Whether the range has none before them, and none after. */
+  readonly isFirst: boolean
+  readonly isLast: boolean
+}
+
 /**
  * The reports around a moment, each of them: a long track is drawn without most of its points, so
- * the ones around the cursor are read once it rests.
+ * the ones around the cursor are read once it rests. Until then they are those that are drawn.
  */
 export function useReports(
   { deviceId, from, to }: DeviceRange,
   track: Track | undefined,
   at: number,
-): readonly TrackPoint[] {
+): Reports {
   const drawn = track?.points ?? []
   const isThinned = track !== undefined && track.total > drawn.length
   const resting = useResting(at)
@@ -49,13 +58,16 @@ export function useReports(
   latest.current = data ?? latest.current
   const around = latest.current
   return useMemo(() => {
+    const allDrawn = { reports: drawn, isEach: !isThinned, isFirst: true, isLast: true }
     const [first, last] = [around?.[0], around?.at(-1)]
-    if (around === undefined || first === undefined || last === undefined) return drawn
-    const reachesEnd = last.at >= (drawn.at(-1)?.at ?? 0)
-    if (at < first.at || (at >= last.at && !reachesEnd)) return drawn
+    if (around === undefined || first === undefined || last === undefined) return allDrawn
+    const isFirst = first.at <= (drawn[0]?.at ?? 0)
+    const isLast = last.at >= (drawn.at(-1)?.at ?? 0)
+    if (at < first.at || (at >= last.at && !isLast)) return allDrawn
     const gapEnds = new Set(drawn.flatMap((point) => (point.afterGap ? [point.at] : [])))
-    return around.map((point) => ({ ...point, afterGap: gapEnds.has(point.at) }))
-  }, [around, drawn, at])
+    const reports = around.map((point) => ({ ...point, afterGap: gapEnds.has(point.at) }))
+    return { reports, isEach: true, isFirst, isLast }
+  }, [around, drawn, isThinned, at])
 }
 
 function useResting(at: number): number {

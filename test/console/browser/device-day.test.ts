@@ -102,6 +102,43 @@ describeConsole('a day of a device', () => {
     await eventually(async () => (await fuel()) === '599 l')
   })
 
+  test('arrow keys just after a jump, while the cursor still moves, and while the address changes all count', async () => {
+    await drive('van-7', { count: 3_000, step: 1 })
+    const page = await suite.signedIn(`/devices/van-7?day=${YESTERDAY}&at=00:10`, UTC)
+    await page.getByText('Drawn').waitFor()
+    await heading(page, '00:10:00')
+    /** Presses a key at each frame, from just after `first`, as while it is held. */
+    const hold = (key: string, times: number, first = '') =>
+      page.evaluate(`(async () => {
+        const slider = document.querySelector('.time-strip input')
+        window.press = (key) => slider.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))
+        ${first}
+        for (let n = 0; n < ${times}; n += 1) {
+          await new Promise(requestAnimationFrame)
+          press('${key}')
+        }
+      })()`)
+    const jumpTo = Date.parse(`${YESTERDAY}T00:40:00Z`)
+    const jump = `slider.value = ${jumpTo}; slider.dispatchEvent(new Event('input', { bubbles: true }))`
+    await hold('ArrowRight', 3, jump)
+    await heading(page, '00:40:03')
+    await hold('ArrowLeft', 70)
+    await heading(page, '00:38:53')
+    await page.waitForURL((url) => url.searchParams.get('at') === '00:38:53')
+    await hold(
+      'ArrowLeft',
+      1,
+      `const replace = history.replaceState
+       history.replaceState = (...args) => {
+         history.replaceState = replace
+         replace.apply(history, args)
+         press('ArrowLeft')
+       }`,
+    )
+    await page.waitForURL((url) => url.searchParams.get('at') === '00:38:51')
+    await heading(page, '00:38:51')
+  })
+
   test('a click on the track or on a plot shows that moment', async () => {
     await drive('van-3', { count: 61, step: 60 })
     const page = await suite.signedIn(`/devices/van-3?day=${YESTERDAY}`, UTC)
