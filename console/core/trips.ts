@@ -48,6 +48,11 @@ export function readEpisodes(items: readonly ApiItem[]): readonly Episode[] {
   return episodes
 }
 
+/** The trip, stop or gap at a moment. */
+export function episodeAt(episodes: readonly Episode[], at: number): Episode | undefined {
+  return episodes.findLast(({ from, to }) => from <= at && at < to)
+}
+
 export type Totals = {
   readonly trips: number
   readonly distanceMetres: number

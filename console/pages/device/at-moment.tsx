@@ -1,10 +1,17 @@
 import { batteryText } from '../../core/measures.ts'
 import { movingText, type TrackPoint } from '../../core/track.ts'
+import type { Episode } from '../../core/trips.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { shownClock, shownLength, shownSpeed } from '../../ui/shown.ts'
 import { attributeFacts } from './attribute-facts.tsx'
 import { PlaceLinks } from './place-links.tsx'
 
+/** As the list of trips says it: a device found at the same place after a silence stood there. */
+const SILENCE_WORDS = {
+  stop: ': it stood at the same place',
+  gap: ': where it was is unknown',
+  trip: '',
+}
 const AT_ONCE_MS = 1_000
 
 /** The latest report until the chosen moment. */
@@ -12,11 +19,14 @@ export function AtMoment({
   at,
   point,
   next,
+  episode,
   day,
 }: {
   at: number
   point: TrackPoint
   next: TrackPoint | undefined
+  /** The trip, stop or gap of the moment, if it is known. */
+  episode: Episode | undefined
   /** In words, where several days are shown. */
   day: string | undefined
 }) {
@@ -33,7 +43,8 @@ export function AtMoment({
       )}
       {before > 0 && next?.afterGap === true && (
         <p class="note">
-          No reports from {shownClock(point.at)} to {shownClock(next.at)}: where it was is unknown.
+          No reports from {shownClock(point.at)} to {shownClock(next.at)}
+          {SILENCE_WORDS[episode?.kind ?? 'trip']}.
         </p>
       )}
       <PlaceLinks place={point} />

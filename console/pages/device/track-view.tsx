@@ -6,7 +6,7 @@ import { dayText } from '../../core/days.ts'
 import { dayCount, isOneDay, MOST_DAYS, spanBounds } from '../../core/span.ts'
 import { date } from '../../core/times.ts'
 import { pointAt, readTrack } from '../../core/track.ts'
-import type { Episode } from '../../core/trips.ts'
+import { episodeAt, type Episode } from '../../core/trips.ts'
 import { useShortcuts } from '../../ui/shortcuts.tsx'
 import { Failed, FailedLine, Loading } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
@@ -163,6 +163,7 @@ export function TrackView({
             at={at}
             point={point}
             next={reports[here + 1]}
+            episode={episodeAt(episodes.data ?? [], at)}
             day={isOne ? undefined : dayText(date(at, zone), today)}
           />
         )}

@@ -50,6 +50,26 @@ describeConsole('trips of a device', () => {
     expect(await pressed.textContent()).toContain('08:30 – 08:50')
   })
 
+  test('a silence is told alike at a moment of it and in the list of trips', async () => {
+    const begin = Date.parse(`${DAY}T08:00:00Z`)
+    const minutes = Array.from({ length: 11 }, (_, n) => [n, 130 + n, 300 + n]).flat()
+    await suite.report(
+      ...minutes.map((minute) => ({
+        ...{ deviceId: 'van-6', latitude: 0, longitude: minute < 300 ? 10 : 11 + minute / 100 },
+        timestamp: new Date(begin + minute * 60_000).toISOString(),
+      })),
+    )
+    const page = await suite.signedIn(`/devices/van-6?day=${DAY}&at=09:00`, UTC)
+    await page.getByText('Stood 2 h 20 min').waitFor()
+    await page
+      .getByText('No reports from 08:10:00 to 10:10:00: it stood at the same place.')
+      .waitFor()
+    await page.getByLabel('Go to a time').fill('12:00:00')
+    await page.getByLabel('Go to a time').press('Enter')
+    await page.getByText('No reports from 10:20:00 to 13:00:00: where it was is unknown.').waitFor()
+    await page.getByText(/^Gap of/).waitFor()
+  })
+
   test('a day’s trips are saved as CSV', async () => {
     await report('van-2')
     const page = await suite.signedIn(`/devices/van-2?day=${DAY}`, UTC)
@@ -124,6 +144,10 @@ describeConsole('trips of a device', () => {
     await page.evaluate(`document.documentElement.dir = '${dir}'`)
     await page.getByRole('button', { name: /Stood 20 min/ }).click()
     await page.getByRole('list', { name: 'This week' }).waitFor()
+    const lines = await page.evaluate(
+      `[...document.querySelectorAll('.week a')].map((link) => link.getClientRects().length)`,
+    )
+    expect(lines).toEqual(Array(7).fill(1))
     expect(await accessFaults(page)).toEqual([])
   })
 })

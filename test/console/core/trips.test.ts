@@ -1,5 +1,11 @@
 import { expect, test } from '@jest/globals'
-import { episodesCsv, readEpisodes, sumOfDays, totalsByDay } from '../../../console/core/trips.ts'
+import {
+  episodeAt,
+  episodesCsv,
+  readEpisodes,
+  sumOfDays,
+  totalsByDay,
+} from '../../../console/core/trips.ts'
 
 const place = { latitude: 48.2, longitude: 16.4 }
 const time = (text: string) => `2026-11-${text}:00.000Z`
@@ -26,6 +32,14 @@ test('between trips and stops that do not meet there is a gap', () => {
     ...{ kind: 'gap', from: Date.parse(time('22T09:00')), to: Date.parse(time('22T11:00')) },
   })
   expect(readEpisodes([])).toEqual([])
+})
+
+test('a moment is in the trip, stop or gap that has begun and has not ended', () => {
+  const kindAt = (text: string) => episodeAt(readEpisodes(DAYS), Date.parse(time(text)))?.kind
+  expect(kindAt('22T00:19')).toBe('trip')
+  expect(kindAt('22T00:20')).toBe('stop')
+  expect(kindAt('22T10:00')).toBe('gap')
+  expect(kindAt('23T09:00')).toBeUndefined()
 })
 
 test('a trip counts for the day on which it began, in the zone', () => {
