@@ -3,6 +3,7 @@ import { deviceRanges } from '../device-ranges.ts'
 import type { DevicePage, Devices } from '../read-models.ts'
 import {
   filtering,
+  indexOfKey,
   seenWithin,
   silentAtMost,
   SETTINGS,
@@ -34,7 +35,7 @@ export function devicePage(
   const values = [query.accountId, ...filters.flatMap(({ values }) => values), query.limit]
   if (query.devices !== undefined) {
     const ranges = JSON.stringify(deviceRanges(query.devices))
-    return { sql: lookUp(where, direction, byTime), values: [ranges, ...values] }
+    return { sql: lookUp(where, direction, query), values: [ranges, ...values] }
   }
   return {
     sql: byTime ? walkByTime(where, direction, lastSeenAt) : walkById(where, direction),
@@ -86,10 +87,11 @@ function walkByTime(where: string, direction: Direction, lastSeenAt: TimeColumn)
     ORDER BY page.last_seen_at ${direction}, page.device_id ${direction}`
 }
 
-function lookUp(where: string, direction: Direction, byTime: boolean): string {
-  return `SELECT device_statuses.* FROM json_each(?) AS listed CROSS JOIN device_statuses
+function lookUp(where: string, direction: Direction, { sort, keyId }: DevicePage): string {
+  return `SELECT device_statuses.*
+    FROM json_each(?) AS listed CROSS JOIN device_statuses ${indexOfKey(keyId)}
     WHERE device_id BETWEEN listed.value ->> 0 AND listed.value ->> 1 AND ${where}
-    ORDER BY ${byTime ? `last_seen_at ${direction}, ` : ''}device_id ${direction} LIMIT ?`
+    ORDER BY ${sort === 'lastSeenAt' ? `last_seen_at ${direction}, ` : ''}device_id ${direction} LIMIT ?`
 }
 
 function rangeById(query: DevicePage): Clause[] {

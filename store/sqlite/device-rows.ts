@@ -2,7 +2,7 @@ import type { Value } from '../../runtime/sqlite/database.ts'
 import { needsNames } from '../device-ranking.ts'
 import type { DevicePage } from '../read-models.ts'
 import { labelText } from './device-labels.ts'
-import { filtering, seenWithin, silentAtMost, type Clause } from './device-filters.ts'
+import { filtering, indexOfKey, seenWithin, silentAtMost, type Clause } from './device-filters.ts'
 
 /** A part of the walk through an account's devices: the ids of a range, or what is left of it. */
 export type WalkedRange = {
@@ -38,10 +38,8 @@ export function deviceRows(
     ...labelled(query),
   ]
   const name = needsNames(query) ? 'settings.name' : 'NULL'
-  // With a range of ids, the planner takes the index of the ids even for the devices of one key.
-  const index = query.keyId === undefined ? '' : 'INDEXED BY device_statuses_by_key'
   const sql = `SELECT device_id, ${name}, ${value}
-    FROM device_statuses ${index} LEFT JOIN accounts.device_settings AS settings USING (account_id, device_id)
+    FROM device_statuses ${indexOfKey(query.keyId)} LEFT JOIN accounts.device_settings AS settings USING (account_id, device_id)
     WHERE account_id = ? AND ${filters.map(({ sql }) => sql).join(' AND ')}
     ORDER BY device_id ${isUp ? 'ASC' : 'DESC'} LIMIT ?`
   const values = [query.accountId, ...filters.flatMap(({ values }) => values), limit]
