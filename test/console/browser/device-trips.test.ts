@@ -145,7 +145,7 @@ describeConsole('trips of a device', () => {
     await page.getByRole('button', { name: /Stood 20 min/ }).click()
     await page.getByRole('list', { name: 'This week' }).waitFor()
     const lines = await page.evaluate(
-      `[...document.querySelectorAll('.week a')].map((link) => link.getClientRects().length)`,
+      `[...document.querySelectorAll('.distances a')].map((link) => link.getClientRects().length)`,
     )
     expect(lines).toEqual(Array(7).fill(1))
     expect(await accessFaults(page)).toEqual([])
