@@ -124,7 +124,7 @@ describeConsole('the map', () => {
       { deviceId: 'moves-before-stream', latitude: 3, longitude: 3 },
       { deviceId: 'erased-before-stream', latitude: 3, longitude: 3 },
     )
-    const page = await suite.signedIn('/system')
+    const page = await suite.signedIn('/keys')
     let open: () => void = () => undefined
     const opened = new Promise<void>((resolve) => (open = resolve))
     await page.route('**/api/v1/stream**', async (route) => {
