@@ -137,7 +137,7 @@ describeConsole('what is live', () => {
 
   test('a list that cannot be read says why, and is read once it is tried again', async () => {
     await suite.report({ deviceId: 'listed', latitude: 1, longitude: 1 })
-    const page = await suite.signedIn('/system')
+    const page = await suite.signedIn('/keys')
     const answer = { status: 503, json: { error: 'SERVICE_UNAVAILABLE', message: 'no store' } }
     await page.route('**/api/v1/devices?**', (route) => route.fulfill(answer))
     await page.route('**/api/v1/stream**', (route) => route.fulfill({ status: 503 }))
