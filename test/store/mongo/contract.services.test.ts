@@ -21,6 +21,9 @@ await describeWith(['mongodb'], 'the MongoDB store on a server', ({ mongodb }) =
   })
 })
 
+/** Retriable errors, after which the projector asks again. */
+const PASSING = / did not answer within | cannot be read back yet$/
+
 /**
  * Asks again, as every caller does, when the server took too long: on a busy machine a stand-in stops
  * for seconds.
@@ -34,7 +37,7 @@ function patient(store: Store): Store {
         try {
           return await method(...args)
         } catch (error) {
-          if (attempt === 5 || !/ did not answer within /.test(String(error))) throw error
+          if (attempt === 5 || !PASSING.test(String(error))) throw error
         }
       }
     },
