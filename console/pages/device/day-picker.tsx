@@ -1,3 +1,4 @@
+import './day-picker.css'
 import { ChevronLeft, ChevronRight } from 'lucide'
 import { isDay, nextDay } from '../../core/days.ts'
 import { isOneDay, spanBeside, spanQuery, spanText, type Span } from '../../core/span.ts'
