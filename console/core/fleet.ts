@@ -83,15 +83,6 @@ export class Fleet {
     for (const device of this.devices.values()) ageTo(device, now)
   }
 
-  /** When the oldest of the devices was first seen, as ISO text; undefined without devices. */
-  firstSeenAt(): string | undefined {
-    let first: string | undefined
-    for (const { firstSeenAt } of this.devices.values()) {
-      if (first === undefined || firstSeenAt < first) first = firstSeenAt
-    }
-    return first
-  }
-
   #seen(deviceId: string, position: ApiPosition): LiveDevice {
     this.#step += 1
     this.#erased.delete(deviceId)

@@ -1,9 +1,7 @@
-import { useEffect } from 'preact/hooks'
 import { CircleCheck, TriangleAlert } from 'lucide'
 import { api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
 import { addressOf } from '../../core/address.ts'
-import { fleet, startLive } from '../../live/live.ts'
 import { now } from '../../ui/clock.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
@@ -24,16 +22,13 @@ const EVERY_MS = 10_000
 
 /** The state of the service, over all its processes. */
 export function SystemPage() {
-  useEffect(startLive, [])
-  const system = useLoad((signal) => api.get('/system', { signal }), [], { everyMs: EVERY_MS })
+  const system = useLoad(readSystem, [], { everyMs: EVERY_MS })
   return (
     <Page title="System" wide>
       <Loaded of={system}>
-        {(data) => (
+        {({ data, firstSeenAt }) => (
           <>
-            <Verdict
-              troubles={troublesOf(data, { now: now.value, firstSeenAt: fleet.firstSeenAt() })}
-            />
+            <Verdict troubles={troublesOf(data, { now: now.value, firstSeenAt })} />
             <dl class="tiles">
               {figuresOf(data, now.value).map(({ title, value, note, path }) => (
                 <div key={title} class="card figure box stack tight">
@@ -58,6 +53,15 @@ export function SystemPage() {
       </Loaded>
     </Page>
   )
+}
+
+/** Only without any backup does it matter since when there are devices. */
+async function readSystem(signal: AbortSignal) {
+  const data = await api.get('/system', { signal })
+  if (data.lastBackupAt !== null) return { data, firstSeenAt: undefined }
+  const query = { sort: 'firstSeenAt', limit: 1 } as const
+  const { items } = await api.get('/devices', { query, signal })
+  return { data, firstSeenAt: items[0]?.firstSeenAt }
 }
 
 /** One sentence if all is well, else what is wrong and what to do. */

@@ -38,14 +38,6 @@ const record = (deviceId: string, seconds: number, more: Partial<ApiPosition> = 
   ...position(seconds, more),
 })
 
-test('the fleet knows when its oldest device was first seen', () => {
-  const fleet = new Fleet()
-  expect(fleet.firstSeenAt()).toBeUndefined()
-  const firstSeenAt = at(-90_000)
-  fleet.list().page([device('a', 1), device('b', 2, { firstSeenAt }), device('c', 3)], NOW)
-  expect(fleet.firstSeenAt()).toBe(firstSeenAt)
-})
-
 describe('a list and the stream that was opened before it', () => {
   test('a position that came before the list is not undone by it', () => {
     const fleet = new Fleet()
