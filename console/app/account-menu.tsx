@@ -29,7 +29,7 @@ export function AccountMenu() {
           <p class="stack tight">
             <Isolated class="strong">{operator.email}</Isolated>
             <span class="quiet">
-              {operator.platform ? 'admin of the platform' : operator.role} of{' '}
+              {operator.platform ? 'platform admin' : operator.role} of{' '}
               <Isolated>{account.name}</Isolated>
             </span>
           </p>

@@ -11,7 +11,7 @@ export function Frame() {
   return (
     <div class="frame">
       <a class="skip" href="#content" data-outside onClick={skipToPage}>
-        Skip to the page
+        Skip to content
       </a>
       {isPhone.value ? <PhoneBar /> : <Rail />}
       <main id="content" tabIndex={-1}>

@@ -56,8 +56,8 @@ function LoadedPage({
 function Outdated() {
   return (
     <Page title="This page cannot be loaded">
-      <Empty title="The service cannot be reached, or has a newer console">
-        <p>Reloading helps in both cases. Nothing is lost by it but what you have not yet sent.</p>
+      <Empty title="The service cannot be reached, or the console has been updated">
+        <p>Reloading the page helps either way. Only what you have not saved is lost.</p>
         <button type="button" class="primary" onClick={() => location.reload()}>
           Reload
         </button>
@@ -69,8 +69,8 @@ function Outdated() {
 function NoSuchPage() {
   return (
     <Page title="No such page">
-      <Empty title="Nothing is at this address" icon={MapPinOff}>
-        <p>It may be mistyped, or what it showed is gone.</p>
+      <Empty title="There is nothing at this address" icon={MapPinOff}>
+        <p>It may be mistyped, or its content has been removed.</p>
         <a class="button primary" href={addressOf('/')}>
           To the map
         </a>

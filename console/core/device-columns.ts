@@ -64,7 +64,7 @@ export const COLUMNS: readonly DeviceColumn[] = [
   },
   {
     id: 'status',
-    title: 'Connection',
+    title: 'Status',
     field: 'status',
     compare: (a, b) => ORDER[a.status] - ORDER[b.status],
     text: (device, { now }) => connectionText(device, now),
@@ -90,7 +90,7 @@ export const COLUMNS: readonly DeviceColumn[] = [
   },
   {
     id: 'position',
-    title: 'Age of position',
+    title: 'Position age',
     field: 'timestamp',
     isDescending: true,
     compare: (a, b) => a.motion.atMs - b.motion.atMs,

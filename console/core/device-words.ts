@@ -23,7 +23,7 @@ const OLD_MS = 300_000
 const MINUTE_MS = 60_000
 
 /**
- * `Moving 31 km/h`, `Standing 12 min`, `Standing` where it is not known since when, `Was moving 31
+ * `Moving 31 km/h`, `Stopped 12 min`, `Stopped` where it is not known since when, `Was moving 31
  * km/h` of a device that no longer reports, `position 2 d old`; undefined if nothing is known.
  */
 export function motionText(
@@ -36,7 +36,7 @@ export function motionText(
   if (speed === undefined) return undefined
   const isNow = status === 'online'
   if (isMoving(motion)) return `${isNow ? 'Moving' : 'Was moving'} ${speedText(speed, units)}`
-  if (!isNow) return 'Was standing'
+  if (!isNow) return 'Was stopped'
   const stoodMs = sinceMs === undefined ? 0 : now - sinceMs
-  return stoodMs < MINUTE_MS ? 'Standing' : `Standing ${duration(stoodMs)}`
+  return stoodMs < MINUTE_MS ? 'Stopped' : `Stopped ${duration(stoodMs)}`
 }

@@ -2,7 +2,7 @@ import { SAMPLE, SUBMIT, type Guide, type Setup } from './guide.ts'
 import { quoted, submit } from './home-made.ts'
 
 const WIFI =
-  'No answer at all: the board has no network, or the address is not reached from its network.'
+  'No answer at all: the board has no network, or the address cannot be reached from its network.'
 
 export const MICROPYTHON: Guide = {
   id: 'micropython',
@@ -10,7 +10,7 @@ export const MICROPYTHON: Guide = {
   about: 'For boards with MicroPython and Wi-Fi (ESP32, Raspberry Pi Pico W).',
   steps: (setup) => [
     {
-      text: 'Save it on the board as `main.py` and call `report` with what your GPS receiver says. Where `requests` is missing, install it with `mpremote mip install requests`.',
+      text: 'Save it on the board as `main.py` and call `report` with the position from your GPS receiver. Where `requests` is missing, install it with `mpremote mip install requests`.',
       entries: [{ title: 'main.py', text: micropython(setup) }],
     },
   ],
@@ -28,7 +28,7 @@ export const ARDUINO: Guide = {
   about: 'A sketch for boards with the esp32 core.',
   steps: (setup) => [
     {
-      text: 'Put in your network, and call `report()` with what your GPS receiver says.',
+      text: 'Enter your network, and call `report()` with the position from your GPS receiver.',
       entries: [{ title: 'Sketch', text: arduino(setup) }],
     },
   ],

@@ -7,7 +7,7 @@ export const GPSLOGGER: Guide = {
     'GPSLogger for Android sends each point to an address of your own, in this service’s form.',
   steps: (setup) => [
     {
-      text: 'In GPSLogger open Logging details → Log to custom URL, switch it on and fill in these four. GPSLogger puts its values where a `%` stands.',
+      text: 'In GPSLogger open Logging details → Log to custom URL, switch it on and fill in these four. GPSLogger replaces each `%` name with its value.',
       entries: [
         { title: 'URL', text: setup.address + SUBMIT },
         { title: 'HTTP method', text: 'POST' },
@@ -21,7 +21,7 @@ export const GPSLOGGER: Guide = {
     { text: 'Start logging.' },
   ],
   troubles: [
-    'Both headers are needed: GPSLogger says by itself neither who it is nor what the body is.',
+    'Both headers are needed: GPSLogger itself sends neither its identity nor the type of the body.',
     'It tries three times and then drops the point. Where there is often no connection take its Dawarich mode (version 136 and later).',
     'Exempt GPSLogger from battery optimisation, and allow location “all the time”.',
   ],

@@ -1,15 +1,15 @@
 import { isoTime, json, SAMPLE, SUBMIT, type Guide, type Place, type Setup } from './guide.ts'
 import { shell } from './shell.ts'
 
-const ANSWER = 'The answer says what is wrong: `message` names the field, or the key.'
+const ANSWER = 'The answer says what is wrong: `message` names the faulty field, or the key.'
 const REACH =
-  'No answer at all: the address is not reached from there, or a firewall is in between.'
-const AGAIN = 'After a time-out or a 503 send the same again: it is stored once.'
+  'No answer at all: the address cannot be reached from there, or a firewall is in between.'
+const AGAIN = 'After a time-out or a 503, send the same report again: it is stored once.'
 
 export const CURL: Guide = {
   id: 'curl',
   name: 'curl',
-  about: 'One report from a terminal: the quickest way to see whether address and key are right.',
+  about: 'One report from a terminal: the quickest way to check address and key.',
   steps: (setup) => [
     {
       text: 'Paste this into a terminal (bash, zsh, Git Bash). It sends one report.',

@@ -3,7 +3,7 @@ import { isoTime, json, type Guide } from './guide.ts'
 const TTS_PATH = '/api/v1/senders/the-things-stack'
 const CHIRPSTACK_PATH = '/api/v1/senders/chirpstack'
 const FIELDS =
-  'The decoder must name the position, for example `latitude` and `longitude` or `lat` and `lng`, also inside of other objects.'
+  'The decoder must name the position, for example `latitude` and `longitude` or `lat` and `lng`, also inside other objects.'
 const ID = 'Each device arrives under its DevEUI: enter that as device id above.'
 
 export const THE_THINGS_STACK: Guide = {
@@ -23,15 +23,15 @@ export const THE_THINGS_STACK: Guide = {
       ],
     },
     {
-      text: 'Of the event types tick Uplink message and Location solved, with empty paths, and save.',
+      text: 'Enable the event types Uplink message and Location solved, with empty paths, and save.',
     },
     { text: FIELDS },
     { text: ID },
   ],
   troubles: [
-    'The webhook’s page tells its last failure; The Things Stack pauses a webhook that failed often: save it again.',
+    'The webhook’s page shows its last failure. The Things Stack pauses a webhook that fails often: save it again.',
     'Live data must show a `decoded_payload`: without a payload formatter there is no position.',
-    'A tracker indoors often sends no fix: its uplinks then count as signs of life only.',
+    'A tracker indoors often sends no fix: its uplinks then only show that it is alive.',
   ],
   example: ({ address, key, deviceId }, { latitude, longitude, time }) => ({
     url: address + TTS_PATH,
@@ -72,7 +72,7 @@ export const CHIRPSTACK: Guide = {
   troubles: [
     'The device’s Events page shows an integration’s failures.',
     'An uplink’s `object` must hold the position: set a codec in the device profile.',
-    'A tracker indoors often sends no fix: its uplinks then count as signs of life only.',
+    'A tracker indoors often sends no fix: its uplinks then only show that it is alive.',
   ],
   example: ({ address, key, deviceId }, { latitude, longitude, time }) => ({
     url: `${address}${CHIRPSTACK_PATH}?event=up`,

@@ -13,7 +13,7 @@ export const TRACCAR_CLIENT: Guide = {
   }),
   steps: (setup) => [
     {
-      text: 'In Traccar Client open Settings. The key stands in the address, because the app has no other place for it.',
+      text: 'In Traccar Client open Settings. The key is part of the address, because the app has no other place for it.',
       entries: [
         { title: 'Server URL', text: serverUrl(setup) },
         { title: 'Device identifier', text: setup.deviceId },
@@ -25,9 +25,9 @@ export const TRACCAR_CLIENT: Guide = {
     { text: 'Switch Continuous tracking on, or press Send location for one position.' },
   ],
   troubles: [
-    'The app’s log (Show status) tells each answer. It sends the same point until it is taken, so after a wrong key is corrected everything comes.',
-    'An older configuration link may have kept only the server: look whether the Server URL still ends with the key.',
-    'Standing still it sends rarely: set Distance to 0 and Accuracy to Highest for a test.',
+    'The app’s log (Show status) shows each answer. The app sends a point until it is accepted, so everything arrives once a wrong key is corrected.',
+    'An older configuration link may have kept only the server: check that the Server URL still ends with the key.',
+    'While it does not move it rarely sends: set Distance to 0 and Accuracy to Highest for a test.',
   ],
   example: (setup, { latitude, longitude, time }) => ({
     method: 'POST',
@@ -48,15 +48,15 @@ export const OSMAND: Guide = {
   steps: (setup) => [
     { text: 'In OsmAnd open Plugins, switch Trip recording on and open its settings.' },
     {
-      text: 'Switch Online tracking on. OsmAnd puts its values where `{0}` to `{6}` stand.',
+      text: 'Switch Online tracking on. OsmAnd replaces `{0}` to `{6}` with its values.',
       entries: [{ title: 'Web address', text: osmandUrl(setup) }],
     },
     { text: 'Choose the tracking interval and a time buffer, and start recording a trip.' },
   ],
   troubles: [
     'It sends only while a trip is being recorded.',
-    'What is older than the time buffer is dropped by the app: choose a long one where there is often no connection.',
-    '`speedUnit=mps` belongs into the address: without it the speed counts as knots.',
+    'The app drops points older than the time buffer: choose a long one where there is often no connection.',
+    '`speedUnit=mps` must be in the address: without it the speed counts as knots.',
   ],
   example: (setup, { latitude, longitude, time }) => ({
     method: 'GET',
@@ -84,7 +84,7 @@ export const PHONETRACK: Guide = {
     },
     { text: 'Save it and switch the log job on.' },
     {
-      text: 'A logger that has a PhoneTrack address already (OsmAnd, GPSLogger, μlogger, OwnTracks, Traccar, Overland, OpenGTS, Locus Map, a GET or a POST) keeps it as it is, but for the server, the token and the name.',
+      text: 'A logger that has a PhoneTrack address already (OsmAnd, GPSLogger, μlogger, OwnTracks, Traccar, Overland, OpenGTS, Locus Map, a GET or a POST) keeps it, with only server, token and name replaced.',
       entries: [
         {
           title: 'For example GPSLogger',
@@ -108,7 +108,7 @@ export const TRACCAR_SERVER: Guide = {
   id: 'traccar-server',
   name: 'Traccar server',
   about:
-    'A Traccar server hands on what its devices report, so that each of its some 200 protocols comes in.',
+    'A Traccar server forwards what its devices report, so all of its more than 200 protocols can be used.',
   steps: ({ address, key }) => [
     {
       text: 'Add these lines to Traccar’s configuration file (`conf/traccar.xml`) and restart it.',
@@ -117,8 +117,8 @@ export const TRACCAR_SERVER: Guide = {
     { text: 'Each device arrives under its identifier in Traccar: enter that as device id above.' },
   ],
   troubles: [
-    'Traccar’s log (`logs/tracker-server.log`) tells what forwarding failed.',
-    'Without `forward.retry.enable` Traccar drops what it cannot hand on at once; with it, it keeps at most `forward.retry.limit` positions.',
+    'Traccar’s log (`logs/tracker-server.log`) shows which forwarding failed.',
+    'Without `forward.retry.enable` Traccar drops what it cannot forward at once; with it, Traccar keeps at most `forward.retry.limit` positions.',
   ],
   example: ({ address, key, deviceId }, { latitude, longitude, time }) => ({
     url: address + FORWARD,

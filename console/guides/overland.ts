@@ -5,7 +5,8 @@ const PATH = '/api/v1/senders/overland'
 export const OVERLAND: Guide = {
   id: 'overland',
   name: 'Overland (iOS)',
-  about: 'Records an iPhone’s way in detail and sends it in batches. It keeps what it cannot send.',
+  about:
+    'Records in detail where an iPhone goes and sends it in batches. It keeps what it cannot send.',
   link: ({ address, key, deviceId }) => ({
     text: 'Scan this with the camera of the iPhone that has Overland, and open it there: address, token and device id are entered.',
     url: `overland://setup?${query({ url: address + PATH, token: key, device_id: deviceId })}`,
@@ -23,9 +24,9 @@ export const OVERLAND: Guide = {
     { text: 'On the Tracker page switch tracking on and press Send Now.' },
   ],
   troubles: [
-    'Queued on the Tracker page tells how many points wait. If Send Now does not make them fewer, the key or the address is wrong.',
+    'Queued on the Tracker page shows how many points wait. If Send Now does not reduce them, the key or the address is wrong.',
     'In its OwnTracks logging mode it needs another endpoint: the address with `/api/v1/senders/owntracks`.',
-    'The slider on the Tracker page must not stand at Off: then nothing is sent.',
+    'The slider on the Tracker page must not be at Off: nothing is sent then.',
     'In iOS’s Settings allow Overland location “Always” and precise location.',
   ],
   example: (setup, place) => ({
@@ -40,7 +41,7 @@ export const OVERLAND: Guide = {
 export const COLOTA: Guide = {
   id: 'colota',
   name: 'Colota (Android)',
-  about: 'Records and sends an Android phone’s way. It keeps what it cannot send.',
+  about: 'Records and sends where an Android phone goes. It keeps what it cannot send.',
   link: (setup) => ({
     text: 'Scan this with the phone’s camera: Colota shows what it would set; tap Apply Configuration.',
     url: `colota://setup?config=${encodeURIComponent(base64(JSON.stringify(colota(setup))))}`,
@@ -48,7 +49,7 @@ export const COLOTA: Guide = {
   steps: ({ address, key, deviceId }) => [
     { text: 'In Colota open Settings → API Settings and choose the template `Overland`.' },
     {
-      text: 'Enter the address and the device’s id, which stands among the custom fields.',
+      text: 'Enter the address, and the device’s id among the custom fields.',
       entries: [
         { title: 'Endpoint', text: address + PATH },
         { title: 'Custom field device_id', text: deviceId },
@@ -58,10 +59,10 @@ export const COLOTA: Guide = {
       text: 'Under authentication choose `Bearer`.',
       entries: [{ title: 'Bearer token', text: key }],
     },
-    { text: 'Choose a sync preset that sends batches (Balanced, say), and start tracking.' },
+    { text: 'Choose a sync preset that sends batches, such as Balanced, and start tracking.' },
   ],
   troubles: [
-    'Instant sync does not go with the Overland template: choose a preset with an interval.',
+    'Instant sync does not work with the Overland template: choose a preset with an interval.',
     'With the template Traccar add `speedUnit=mps` to the address: Colota sends metres per second.',
     'Exempt Colota from battery optimisation, and allow location “all the time”.',
   ],
@@ -77,7 +78,8 @@ export const COLOTA: Guide = {
 export const GPSLOGGER_DAWARICH: Guide = {
   id: 'gpslogger-dawarich',
   name: 'GPSLogger (Dawarich)',
-  about: 'GPSLogger for Android from version 136 on sends batches by itself, as to Dawarich.',
+  about:
+    'GPSLogger for Android from version 136 on sends batches by itself, as it does to Dawarich.',
   steps: ({ address, key, deviceId }) => [
     {
       text: 'In GPSLogger open Logging details → Dawarich and switch it on.',

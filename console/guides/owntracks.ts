@@ -11,7 +11,7 @@ export const OWNTRACKS_ANDROID: Guide = {
   id: 'owntracks-android',
   name: 'OwnTracks (Android)',
   about:
-    'A free app that reports where the phone is, sparing the battery. It keeps what it cannot send.',
+    'A free app that reports where the phone is and saves battery. It keeps what it cannot send.',
   link: (setup) => ({
     text: 'Version 2.6 and later: first switch on Preferences → Advanced → Remote configuration. Then scan this with the phone’s camera, open it with OwnTracks and accept the import. Switch the setting off again afterwards.',
     url: configurationLink(setup),
@@ -24,7 +24,7 @@ export const OWNTRACKS_ANDROID: Guide = {
   ],
   arrivesAs: topicOf,
   troubles: [
-    'Status in the app’s menu tells the last answer. `503` means that the key is not accepted or a limit is reached; the point stays in the queue.',
+    'Status in the app’s menu shows the last answer. `503` means that the key is not accepted or a limit is reached; the point stays in the queue.',
     ENCRYPTION,
     'Monitoring mode Quiet or Manual sends nothing by itself: choose Significant or Move.',
     'Allow location “all the time”, and exempt OwnTracks from battery optimisation.',
@@ -79,7 +79,7 @@ function identification(
   return [
     { text: 'Enter the address.', entries: [{ title: 'URL', text: address + PATH }] },
     {
-      text: `Enter who it is. The key is the password, and the device arrives as \`${topicOf(deviceId)}\`.`,
+      text: `Enter the identity. The key is the password, and the device arrives as \`${topicOf(deviceId)}\`.`,
       entries: [
         { title: titles.user, text: user },
         { title: 'Password', text: key },

@@ -27,7 +27,7 @@ function contents(): string {
   return text([
     MADE,
     '# Connecting a device',
-    'What to enter where, app by app. The console’s page “Connect a device” shows the same with your address and key filled in, with links and QR codes that set apps up, and waits for the first report.',
+    'What to enter, app by app. The console’s page “Connect a device” shows the same with your address and key filled in, with links and QR codes that set apps up, and waits for the first report.',
     ...lists,
     '## When nothing arrives',
     list(commonTroubles(PLACEHOLDERS)),
@@ -41,7 +41,7 @@ function page(guide: Guide): string {
     MADE,
     `# ${guide.name}`,
     guide.about,
-    `In place of \`${PLACEHOLDERS.address}\`, \`${PLACEHOLDERS.key}\` and \`${PLACEHOLDERS.deviceId}\` put in your address, key and device id. The console’s page “Connect a device” does.`,
+    `In place of \`${PLACEHOLDERS.address}\`, \`${PLACEHOLDERS.key}\` and \`${PLACEHOLDERS.deviceId}\` use your address, key and device id. The console’s page “Connect a device” does.`,
     ...(link === undefined
       ? []
       : [

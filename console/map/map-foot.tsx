@@ -33,9 +33,9 @@ export function MapFoot({
     <div class="map-foot">
       {worldState.value === 'failed' && (
         <p class="notice warn row" role="status">
-          Map could not be loaded
+          The map could not be loaded
           <button type="button" class="small" onClick={retryWorld}>
-            Retry
+            Try again
           </button>
         </p>
       )}

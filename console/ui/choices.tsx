@@ -4,21 +4,21 @@ import { SelectField, type Options } from './select-field.tsx'
 
 /** The fields in which an operator chooses how this browser shows everything. */
 
-const THEMES = { system: 'As the system', light: 'Light', dark: 'Dark' }
+const THEMES = { system: 'System', light: 'Light', dark: 'Dark' }
 const SPEEDS = { 'km/h': 'km/h', mph: 'mph', knots: 'Knots' }
-const LENGTHS = { metres: 'Metres, km', feet: 'Feet, miles' }
-const CLOCKS = { '24': '24 hours', '12': '12 hours' }
+const LENGTHS = { metres: 'Metres, kilometres', feet: 'Feet, miles' }
+const CLOCKS = { '24': '24-hour', '12': '12-hour' }
 
 export const ThemeChoice = choice('theme', 'Theme', theme, THEMES)
-export const SpeedChoice = choice('speed', 'Speeds', speedUnit, SPEEDS)
-export const LengthChoice = choice('length', 'Distances', lengthUnit, LENGTHS)
+export const SpeedChoice = choice('speed', 'Speed unit', speedUnit, SPEEDS)
+export const LengthChoice = choice('length', 'Distance unit', lengthUnit, LENGTHS)
 export const ClockChoice = choice('clock', 'Clock', clockHours, CLOCKS)
 
 export function ZoneChoice() {
   const local = Intl.DateTimeFormat().resolvedOptions().timeZone
   const names = Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')
   const options: Options = [
-    ['local', `Of this device (${local})`],
+    ['local', `This device (${local})`],
     ['UTC', 'UTC'],
     ...names.map((name) => [name, name.replaceAll('_', ' ')] as const),
   ]

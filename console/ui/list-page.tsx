@@ -63,7 +63,7 @@ export function ListPage<T>({
       {items !== undefined && more !== undefined && (
         <p class="more">
           <button type="button" disabled={isLoading} onClick={more}>
-            {isLoading ? 'Loading …' : 'Show more'}
+            {isLoading ? 'Loading…' : 'Show more'}
           </button>
         </p>
       )}

@@ -90,12 +90,12 @@ function explained({ status, error, message }: ApiFailure): {
 } {
   const advice = sentence(message)
   if (error === 'UNREACHABLE') return { title: 'No answer', icon: CloudOff, advice }
-  if (status === 0) return { title: 'The console has a fault', icon: CircleAlert, advice }
+  if (status === 0) return { title: 'The console has failed', icon: CircleAlert, advice }
   if (status === 403) {
-    const more = 'Ask an admin of your account to do it, or to give you the role.'
-    return { title: 'Not allowed for you', icon: Lock, advice: `${advice} ${more}` }
+    const more = 'Ask an admin of your account to do it, or to change your role.'
+    return { title: 'You may not do this', icon: Lock, advice: `${advice} ${more}` }
   }
   if (status === 404) return { title: 'Not found', icon: Inbox, advice }
-  if (status === 429) return { title: 'Too many calls', icon: CircleAlert, advice }
-  return { title: 'That did not work', icon: CircleAlert, advice }
+  if (status === 429) return { title: 'Too many requests', icon: CircleAlert, advice }
+  return { title: 'Something went wrong', icon: CircleAlert, advice }
 }

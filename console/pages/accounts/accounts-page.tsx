@@ -73,16 +73,16 @@ function SuspendAccount({ of, ...props }: DialogProps & { of: Account }) {
   return (
     <FormDialog
       {...props}
-      title={`${suspendWord(of)} the account`}
+      title={`${suspendWord(of)} account`}
       button={suspendWord(of)}
       danger={!suspended}
       submit={() => api.patch('/accounts/{id}', { path: { id }, body: { suspended: !suspended } })}
-      done={suspended ? 'The account works again.' : 'The account is suspended.'}
+      done={suspended ? 'Account resumed.' : 'Account suspended.'}
     >
       <p>
         <Isolated class="strong">{name}</Isolated>
         {suspended
-          ? ': its operators can sign in again, and its reports are taken.'
+          ? ': its operators can sign in again, and its reports are accepted.'
           : ': its operators are signed out and its reports refused within 5 seconds. Nothing is erased.'}
       </p>
     </FormDialog>
@@ -94,19 +94,19 @@ function NewAccount(props: DialogProps) {
     <FormDialog
       {...props}
       title="New account"
-      button="Create the account"
+      button="Create account"
       submit={({ name = '', 'admin.email': email = '', 'admin.password': password = '' }) =>
         api.post('/accounts', {
           body: { name: name.trim(), admin: { email: email.trim(), password } },
         })
       }
-      done="The account is created. Its first admin can sign in."
+      done="Account created. Its first admin can sign in."
     >
       <Field name="name" label="Name" autoComplete="off" autoFocus />
-      <Field name="admin.email" label="E-mail of its first admin" type="email" autoComplete="off" />
+      <Field name="admin.email" label="Admin e-mail" type="email" autoComplete="off" />
       <Field
         name="admin.password"
-        label="Password of its first admin"
+        label="Admin password"
         type="password"
         autoComplete="new-password"
         hint="At least 12 characters."

@@ -39,9 +39,9 @@ export function AuditPage() {
       keyOf={({ id }) => id}
       filters={may('audit.read') && <AuditFilters filter={filter} operators={operators} />}
       empty={
-        <Empty title="Nothing to see here">
+        <Empty title="No entries">
           <p>
-            What operators change (keys, devices, operators) is listed here, if no filter hides it.
+            Changes to keys, devices, operators and links appear here, unless a filter hides them.
           </p>
         </Empty>
       }
@@ -57,15 +57,20 @@ function AuditFilters({
   operators: readonly (readonly [id: string, email: string])[]
 }) {
   return (
-    <Filters label="Which entries" isUsed={Object.keys(filter).length > 0}>
-      <FilterSelect name="operatorId" label="Who" options={operators} value={filter.operatorId} />
+    <Filters label="Filter entries" isUsed={Object.keys(filter).length > 0}>
+      <FilterSelect
+        name="operatorId"
+        label="Operator"
+        options={operators}
+        value={filter.operatorId}
+      />
       <FilterSelect
         name="action"
-        label="What"
+        label="Action"
         options={Object.entries(ACTIONS)}
         value={filter.action}
       />
-      <FilterText name="subjectId" label="To what, its id" value={filter.subjectId} />
+      <FilterText name="subjectId" label="Id of the subject" value={filter.subjectId} />
       <FilterRange range={filter} />
     </Filters>
   )
@@ -74,9 +79,9 @@ function AuditFilters({
 /** `names`: the names of keys and operators, by id. */
 function auditColumns(names: ReadonlyMap<string, string>): readonly Column<Entry>[] {
   return [
-    { title: 'When', cell: ({ at }) => <Time at={at} /> },
+    { title: 'Time', cell: ({ at }) => <Time at={at} /> },
     { title: 'What happened', isProse: true, cell: (entry) => <Happened {...{ entry, names }} /> },
-    { title: 'From', cell: ({ address }) => <Isolated>{address}</Isolated> },
+    { title: 'IP address', cell: ({ address }) => <Isolated>{address}</Isolated> },
     {
       title: 'Raw entry',
       isProse: true,

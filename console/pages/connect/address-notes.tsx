@@ -8,15 +8,15 @@ export function AddressNotes({ address, loopback }: { address: string | null; lo
     return (
       <Note>
         The service does not know its own address. Set <code>INGEST_PUBLIC_URL</code> where it is
-        started, and put the address in below.
+        started, and enter the address below.
       </Note>
     )
   }
   if (loopback) {
     return (
       <Note>
-        <code>{address}</code> is reached only from the computer that the service runs on. For
-        phones in your network start it with <code>npm start -- --lan</code>, for others set{' '}
+        <code>{address}</code> can be reached only from the computer that it runs on. For phones in
+        your network, start the service with <code>npm start -- --lan</code>, for others set{' '}
         <code>HOST</code> and <code>INGEST_PUBLIC_URL</code>.
       </Note>
     )
@@ -24,8 +24,8 @@ export function AddressNotes({ address, loopback }: { address: string | null; lo
   if (!address.startsWith('https:')) {
     return (
       <Note>
-        <code>{address}</code> is not encrypted: on the way everybody can read the key and the
-        positions. Use HTTPS outside a network of your own.
+        <code>{address}</code> is not encrypted: anyone on the way can read the key and the
+        positions. Use HTTPS outside your own network.
       </Note>
     )
   }

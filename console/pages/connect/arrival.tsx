@@ -85,7 +85,7 @@ function Arrived({
       )}
       <p>
         <a class="button" href={addressOf(`/?device=${encodeURIComponent(device.deviceId)}`)}>
-          See it on the map
+          Show on map
         </a>
       </p>
     </>
@@ -135,7 +135,7 @@ function Refused({
       )}
       <p>
         <a href={addressOf(`/rejections?deviceId=${encodeURIComponent(wanted)}`)}>
-          Everything refused of this device
+          All rejections of this device
         </a>
       </p>
     </>

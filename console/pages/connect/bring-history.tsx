@@ -6,7 +6,7 @@ export function BringHistory({ address, deviceId }: { address: string; deviceId:
   const command = `npm run import -- --url ${shell(address)} --device ${shell(deviceId)} FILE`
   return (
     <details>
-      <summary>Bring in its history</summary>
+      <summary>Import its history</summary>
       <div class="snippets stack some">
         <p>
           From Traccar, OwnTracks Recorder, Dawarich, Google, PhoneTrack, GPX files and others, with

@@ -37,14 +37,14 @@ export function BroughtKey({ onSecret }: { onSecret: (secret: string) => void })
     <div class="notice warn row" role="alert">
       <Icon of={TriangleAlert} />
       <p>
-        A link has brought a key to set up <Isolated class="strong">{brought.deviceId}</Isolated>.{' '}
-        {brought.why} With a foreign key the device reports to whoever made it, not to you.
+        This link has a key for <Isolated class="strong">{brought.deviceId}</Isolated>.{' '}
+        {brought.why} With someone else’s key, the device reports to them, not to you.
       </p>
       <button type="button" class="primary" onClick={() => setBrought(undefined)}>
-        Do not use it
+        Discard the key
       </button>
       <button type="button" onClick={() => use(brought)}>
-        Use it all the same
+        Use it anyway
       </button>
     </div>
   )
@@ -57,6 +57,7 @@ async function identify(secret: string): Promise<Draft['key']> {
 }
 
 function reason(thrown: unknown): string {
-  if (thrown instanceof ApiFailure && thrown.status === 404) return 'It is no key of your account.'
-  return `Whether it is a key of your account is not known: ${sentence(toFailure(thrown).message)}`
+  if (thrown instanceof ApiFailure && thrown.status === 404)
+    return 'It is not a key of your account.'
+  return `Its account could not be checked: ${sentence(toFailure(thrown).message)}`
 }

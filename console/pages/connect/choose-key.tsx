@@ -58,20 +58,23 @@ export function ChooseKey({
         <p>
           <Isolated class="strong">{key.name}</Isolated> <code>{key.hint}</code>
           {secret === undefined && (
-            <span class="quiet"> · its secret was shown once: paste it, or create another key</span>
+            <span class="quiet">
+              {' '}
+              · its secret was shown only once: paste it, or create another key
+            </span>
           )}
         </p>
       )}
       {secret !== undefined && <Secret text={secret} />}
       {secret !== undefined && key?.only !== undefined && (
         <p class="note">
-          It is shown this once. It may send reports of <Isolated>{key.only}</Isolated> only; under
-          Keys you change its limits, or revoke it.
+          It is shown only once, and may send reports of <Isolated>{key.only}</Isolated> only.
+          Change its limits or revoke it under Keys.
         </p>
       )}
       {isOfOther && (
         <div class="notice warn row">
-          <p>The key is for the device that you named before.</p>
+          <p>This key is for the device id entered earlier.</p>
           <button type="button" disabled={rename.isRunning} onClick={rename.run}>
             Use it for {hasManyDevices ? 'all devices' : <Isolated>{arrivesAs}</Isolated>}
           </button>
@@ -98,10 +101,10 @@ export function ChooseKey({
         <Form button="Use it" submit={paste}>
           <Field
             name="pasted"
-            label="Its secret"
+            label="Secret"
             type="password"
             autoComplete="off"
-            hint="It stays in this page, and is gone when you leave it."
+            hint="It is kept only on this page, until you leave it."
           />
         </Form>
       </details>

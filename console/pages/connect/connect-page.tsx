@@ -60,7 +60,7 @@ export function ConnectPage() {
       }
     >
       <BroughtKey onSecret={setSecret} />
-      <Step number={1} title="Choose what you connect">
+      <Step number={1} title="Choose what to connect">
         <ChooseSender sender={sender} choose={(next) => change({ sender: next })} />
       </Step>
       <Step number={2} title="Name the device">
@@ -69,7 +69,7 @@ export function ConnectPage() {
           label="Device id"
           hint={
             arrivesAs === deviceId ? (
-              'A name of its own, up to 128 characters: van-7, phone-anna.'
+              'A unique id, up to 128 characters, such as van-7 or phone-anna.'
             ) : (
               <>
                 It reports as <Isolated class="strong">{arrivesAs}</Isolated>.

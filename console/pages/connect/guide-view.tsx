@@ -26,7 +26,7 @@ export function GuideView({
       {guide.link !== undefined && <h3>By hand</h3>}
       {!hasSecret && (
         <p class="quiet">
-          Where <code>{setup.key}</code> stands, put in the secret.
+          Replace <code>{setup.key}</code> with the secret.
         </p>
       )}
       <ol class="steps stack some">
@@ -86,14 +86,14 @@ function ByLink({ link: { text, url, onlyScanned }, name }: { link: Link; name: 
           </p>
           {onlyScanned !== true && (
             <p>
-              This page is open on that phone? Then tap{' '}
+              On that phone already? Tap{' '}
               <a href={url} rel="noreferrer">
                 set up {name}
               </a>
               .
             </p>
           )}
-          <p class="quiet">Whoever photographs the code or gets the link has the key.</p>
+          <p class="quiet">Anyone who photographs the code or gets the link has the key.</p>
           <div class="row">
             <CopyButton text={url} what="Link" />
           </div>

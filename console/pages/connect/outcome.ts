@@ -96,12 +96,12 @@ export function adviceFor(error: string): string {
       return 'The key is not valid: it is mistyped, expired or revoked. Create another one above.'
     case 'FORBIDDEN':
     case '403':
-      return 'Look at the key’s limits (Keys) and at whether the device is disabled.'
+      return 'Check the limits of the key under Keys, and whether the device is disabled.'
     case 'RATE_LIMITED':
     case '429':
-      return 'Send less often: one report a second and device is enough.'
+      return 'Send less often: one report per second and device is enough.'
     case 'PAYLOAD_TOO_LARGE':
-      return 'Send one report a request, or several to /api/v1/gps/batch.'
+      return 'Send one report per request, or several to /api/v1/gps/batch.'
     default:
       return 'Try again in a moment.'
   }

@@ -66,9 +66,9 @@ function RemoveTest({ deviceId, onRemoved }: { deviceId: string; onRemoved: () =
   const remove = useAction(async () => {
     const path = { deviceId }
     const { reportCount } = await api.get('/devices/{deviceId}', { path })
-    if (reportCount > 1) throw new Error('The device itself has reported: erase it on its own page')
+    if (reportCount > 1) throw new Error('The device itself has reported: erase it on its page')
     await api.delete('/devices/{deviceId}', { path })
-    toast('The test report is removed.')
+    toast('Test report removed.')
     onRemoved()
   })
   return (

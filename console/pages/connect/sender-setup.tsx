@@ -40,9 +40,9 @@ function OnPhone({ setup, sender }: { setup: Setup; sender: string }) {
         <QrCode text={handoffUrl(origin, { ...setup, sender })} label="QR code with this page" />
         <div class="stack near">
           <p>
-            Scan it with the phone’s camera, to copy what stands here there. The key stands in the
-            part of the address that browsers do not send: no server sees it. Whoever photographs
-            the code has the key.
+            Scan it with the phone’s camera to open this page there. The key is in the part of the
+            address that browsers do not send, so no server sees it. Anyone who photographs the code
+            has the key.
           </p>
           {isLocal && (
             <p class="fault">

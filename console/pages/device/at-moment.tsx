@@ -8,8 +8,8 @@ import { PlaceLinks } from './place-links.tsx'
 
 /** As the list of trips says it: a device found at the same place after a silence stood there. */
 const SILENCE_WORDS = {
-  stop: ': it stood at the same place',
-  gap: ': where it was is unknown',
+  stop: ': it stopped at the same place',
+  gap: ': its location is unknown',
   trip: '',
 }
 const AT_ONCE_MS = 1_000

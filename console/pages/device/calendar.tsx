@@ -53,14 +53,14 @@ export function Calendar({
               <div class="row">
                 <IconButton
                   icon={ChevronLeft}
-                  label="The year before"
+                  label="Previous year"
                   small
                   onClick={() => setYear(spanBeside(year, -1))}
                 />
                 <h2>{year.first.slice(0, 4)}</h2>
                 <IconButton
                   icon={ChevronRight}
-                  label="The year after"
+                  label="Next year"
                   small
                   disabled={year.last >= today}
                   onClick={() => setYear(spanBeside(year, 1))}

@@ -24,8 +24,8 @@ export function DayPicker({ deviceId, span, today, zone, totals }: DeviceDays) {
   const open = (to: Span) => go(`${devicePath(deviceId)}${spanQuery(to, today)}`)
   const openDay = (one: string) => open({ first: one, last: one })
   const [before, after] = isOneDay(span)
-    ? ['The day before', 'The day after']
-    : ['The days before', 'The days after']
+    ? ['Previous day', 'Next day']
+    : ['Previous days', 'Next days']
 
   return (
     <div class="day-picker row" role="group" aria-label="Day">

@@ -61,7 +61,7 @@ export function DeviceKey({
 }
 
 function KeyWords({ of: key }: { of: Key | null }) {
-  if (key === null) return <p class="quiet">Known once it reports again.</p>
+  if (key === null) return <p class="quiet">Unknown until it reports again.</p>
   const { status } = key
   return (
     <p>

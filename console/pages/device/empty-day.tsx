@@ -40,7 +40,7 @@ export function EmptyDay({
   )
   if (data === undefined) {
     return failure === undefined ? (
-      <Loading lines={2} what="Looking for the last known place" />
+      <Loading lines={2} what="Finding the last known place" />
     ) : (
       <Failed failure={failure} onRetry={reload} />
     )

@@ -56,7 +56,7 @@ export function LabelDevices({
     )
     const refused = devices.length - changed.size
     if (refused > 0 && devices.length === 1) {
-      throw faultAt('label', 'a device has at most 16 labels: take one away first')
+      throw faultAt('label', 'A device can have at most 16 labels: remove one first')
     }
     const rest = refused === 0 ? '' : `; ${refused} of them have 16 labels already, or are gone`
     const undos = undoLabels(
@@ -67,10 +67,9 @@ export function LabelDevices({
       for (const { deviceIds, ...back } of undos) await changeLabels(deviceIds, back)
       onDone()
     }
-    toast(
-      `${devices.length === 1 ? 'The labels are' : `${devices.length} devices are`} saved${rest}`,
-      { undo: undos.length > 0 ? undo : undefined },
-    )
+    toast(`${devices.length === 1 ? 'Labels' : `${devices.length} devices`} saved${rest}`, {
+      undo: undos.length > 0 ? undo : undefined,
+    })
   }
 
   return (

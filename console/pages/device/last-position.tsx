@@ -13,9 +13,9 @@ export function LastPosition({ position, zone }: { position: ApiPosition; zone: 
   const at = Date.parse(timestamp)
   const isUtc = offset(at, zone) === 'UTC'
   const facts: readonly Fact[] = [
-    [isUtc ? 'Time' : zone.replaceAll('_', ' '), `${shownDateTime(at)} ${offset(at, zone)}`],
+    ['Time', `${shownDateTime(at)} ${offset(at, zone)}`],
     ['UTC', isUtc ? undefined : dateTime(at, 'UTC', clockHours.value)],
-    ['Received', receivedText(Date.parse(receivedAt) - at)],
+    ['Delay', delayText(Date.parse(receivedAt) - at)],
     ['Speed', shownSpeed(position.speed)],
     ['Heading', heading === undefined ? undefined : `${Math.round(heading)}°`],
     ['Altitude', shownLength(position.altitude)],
@@ -32,7 +32,7 @@ export function LastPosition({ position, zone }: { position: ApiPosition; zone: 
   )
 }
 
-function receivedText(laterMs: number): string {
-  if (laterMs <= -1_000) return `${duration(-laterMs)} before: its clock runs ahead`
-  return laterMs < 1_000 ? 'at once' : `${duration(laterMs)} later`
+function delayText(laterMs: number): string {
+  if (laterMs <= -1_000) return `${duration(-laterMs)} early: its clock runs ahead`
+  return laterMs < 1_000 ? 'none' : duration(laterMs)
 }

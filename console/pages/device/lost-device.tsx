@@ -37,10 +37,10 @@ export function LostDevice({ device, usedKey: key, ...props }: Props) {
       <FormDialog
         {...props}
         title={title}
-        button="Disable the device"
+        button="Disable device"
         danger
         submit={() => changeDevice(device, { disabled: true })}
-        done="The device is disabled. Its reports are refused within 5 s."
+        done="Device disabled. Its reports are refused within 5 s."
       >
         <WhyDisable of={key} />
       </FormDialog>
@@ -50,10 +50,10 @@ export function LostDevice({ device, usedKey: key, ...props }: Props) {
     <FormDialog
       {...props}
       title={title}
-      button="Revoke its key for good"
+      button="Revoke its key"
       danger
       submit={() => api.post('/keys/{id}/revoke', { path: { id: key.id } })}
-      done="The key is revoked. It is refused everywhere within 5 s."
+      done="Key revoked. It is refused everywhere within 5 s."
     >
       <p>
         No other device reports with its key <KeyLink of={key} />. Once the key is revoked, nobody

@@ -32,7 +32,7 @@ export function RecentRejections({ deviceId }: { deviceId: string }) {
                 ))}
               </ul>
               <a href={addressOf(`/rejections?deviceId=${encodeURIComponent(deviceId)}`)}>
-                All of them
+                Show all
               </a>
             </>
           )

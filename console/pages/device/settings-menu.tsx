@@ -4,6 +4,7 @@ import { faultAt } from '../../core/failure.ts'
 import type { ApiDevice } from '../../core/live-device.ts'
 import { markChanged } from '../../live/announce-changes.ts'
 import { fleet } from '../../live/live.ts'
+import { minutesText } from '../../core/times.ts'
 import { may } from '../../live/rights.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { Field } from '../../ui/form.tsx'
@@ -41,7 +42,7 @@ export function SettingsMenu({ device, onChange }: { device: ApiDevice; onChange
                   'Reports every',
                   expectedIntervalSeconds === undefined
                     ? 'not set'
-                    : `${expectedIntervalSeconds} s`,
+                    : everyText(expectedIntervalSeconds),
                 ],
                 ['Reports', disabled ? 'refused' : 'accepted'],
               ]}
@@ -66,7 +67,7 @@ export function SettingsMenu({ device, onChange }: { device: ApiDevice; onChange
                     popovertarget={id}
                     onClick={() => open((props) => <EraseDevice device={device} {...props} />)}
                   >
-                    Erase …
+                    Erase…
                   </button>
                 </>
               )}
@@ -79,13 +80,17 @@ export function SettingsMenu({ device, onChange }: { device: ApiDevice; onChange
   )
 }
 
+function everyText(seconds: number): string {
+  return seconds % 60 === 0 ? minutesText(seconds / 60) : `${seconds} s`
+}
+
 type OfDevice = DialogProps & { readonly device: ApiDevice }
 
 function EditDevice({ device, ...props }: OfDevice) {
   return (
     <FormDialog
       {...props}
-      title="Edit the device"
+      title="Edit device"
       button="Save"
       submit={({ name = '', expectedIntervalSeconds: every = '' }) =>
         changeDevice(device, {
@@ -100,15 +105,15 @@ function EditDevice({ device, ...props }: OfDevice) {
         label="Name"
         defaultValue={device.name ?? ''}
         autoFocus
-        hint="Empty: it is called by its id"
+        hint="Leave empty to use its id."
       />
       <Field
         name="expectedIntervalSeconds"
-        label="Reports every … seconds"
+        label="Reporting interval in seconds"
         type="number"
         inputMode="numeric"
         defaultValue={String(device.expectedIntervalSeconds ?? '')}
-        hint="Decides when the device counts as Quiet and as Offline. Empty: after 5 and 60 minutes"
+        hint="Decides when the device counts as Quiet and as Offline. Leave empty for 5 and 60 minutes."
       />
     </FormDialog>
   )
@@ -117,22 +122,22 @@ function EditDevice({ device, ...props }: OfDevice) {
 function EraseDevice({ device: { deviceId }, onClose }: OfDevice) {
   return (
     <FormDialog
-      title="Erase the device"
+      title="Erase device"
       button="Erase for good"
       danger
       submit={async ({ deviceId: typed }) => {
-        if (typed !== deviceId) throw faultAt('deviceId', 'This is not its id')
+        if (typed !== deviceId) throw faultAt('deviceId', 'This is not the id of the device')
         await api.delete('/devices/{deviceId}', { path: { deviceId } })
         fleet.erased(deviceId)
         markChanged()
         go('/')
       }}
-      done="The device is erased"
+      done="Device erased"
       onClose={onClose}
     >
       <p>
-        All its records, its status and its settings go, and cannot be brought back. When it reports
-        again, it starts afresh.
+        This deletes all its records, its status and its settings for good. If it reports again, it
+        starts afresh.
       </p>
       <Field
         name="deviceId"

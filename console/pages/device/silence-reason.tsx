@@ -70,14 +70,14 @@ function wordsOf(
           </>
         ),
         remedy: may('keys.edit')
-          ? 'On the key’s page, edit when it expires.'
-          : 'An admin can let it expire later.',
+          ? 'Choose a later expiry on the page of the key.'
+          : 'An admin can choose a later expiry.',
       }
     case 'key-rotated':
       return {
         why: (
           <>
-            Its key {key} was rotated, and its secret from before ended {shownAt(reason.sinceMs)}.
+            Its key {key} was rotated, and its old secret stopped working {shownAt(reason.sinceMs)}.
           </>
         ),
         remedy: may('keys.edit')
@@ -116,14 +116,14 @@ function wordsOf(
         why: 'The account has no device with this id: it has not reported yet, or was erased.',
         remedy: (
           <>
-            Compare the id with the one in the device: capitals and signs count.{' '}
+            Compare it with the id in the device, character by character.{' '}
             <Link to="/connect">Connect a device</Link>
           </>
         ),
       }
     case 'service-away':
       return {
-        why: `The service was away for ${duration(60_000 * reason.minutes)}, from ${shownClock(reason.fromMs, MINUTES)} to ${shownClock(reason.toMs, MINUTES)}.`,
+        why: `The service was unavailable for ${duration(60_000 * reason.minutes)}, from ${shownClock(reason.fromMs, MINUTES)} to ${shownClock(reason.toMs, MINUTES)}.`,
         remedy: (
           <>
             Apps that store their reports send them later. <Link to="/system">System</Link>

@@ -6,7 +6,7 @@ import { shownDistance, shownLength, shownNumber, shownSpeed } from '../../ui/sh
 export function TrackSummary({ track }: { track: Track }) {
   const { total, points, distanceMetres, movingSeconds, maxSpeed, toleranceMetres } = track
   const drawn = (
-    <span title="The points that are left out lie closer to the line than this">
+    <span title="Points left out are closer to the line than this">
       within {shownLength(Math.ceil(toleranceMetres))}
     </span>
   )

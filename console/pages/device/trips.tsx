@@ -79,9 +79,9 @@ function wordsOf(one: Episode): string {
       return words.filter(Boolean).join(' · ')
     }
     case 'stop':
-      return `Stood ${lasted} at ${coordinatesText(one.position)}`
+      return `Stopped ${lasted} at ${coordinatesText(one.position)}`
     case 'gap':
-      return `Gap of ${lasted}: where it was is unknown`
+      return `Gap of ${lasted}: location unknown`
   }
 }
 

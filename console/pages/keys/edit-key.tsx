@@ -9,14 +9,14 @@ export function EditKey({ of, ...props }: DialogProps & { of: Key }) {
   return (
     <FormDialog
       {...props}
-      title="Edit the key"
+      title="Edit key"
       button="Save"
       submit={async (values) => {
         const body = changesOf(of, readLimits(values, shownZone()))
         if (Object.keys(body).length === 0) return
         await api.patch('/keys/{id}', { path: { id: of.id }, body })
       }}
-      done="The key is changed. Senders notice it within 5 s."
+      done="Key saved. Changes apply within 5 s."
     >
       <Field name="name" label="Name" defaultValue={of.name} autoFocus autoComplete="off" />
       <LimitFields of={of} />

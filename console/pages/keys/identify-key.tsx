@@ -28,7 +28,7 @@ export function IdentifyKey({ onClose }: { onClose: () => void }) {
         <Field
           name="key"
           label="Secret"
-          hint="Paste it as the sender has it. It is compared and not kept."
+          hint="Paste it as the sender has it. It is compared, not stored."
           type="password"
           autoComplete="off"
           autoFocus
@@ -43,7 +43,7 @@ function Found({ found }: { found: Key | 'none' }) {
   if (found === 'none') {
     return (
       <div class="notice warn row">
-        <p>No key of this account has this secret, now or before.</p>
+        <p>No key of this account has or had this secret.</p>
       </div>
     )
   }

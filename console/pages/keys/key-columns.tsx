@@ -37,7 +37,7 @@ export const KEY_FACTS: readonly Column<Key>[] = [
             for <IsolatedList most={3}>{deviceIds}</IsolatedList>
           </span>
         )}
-        {rateLimit !== null && <span class="quiet"> · {rateLimit} positions a minute</span>}
+        {rateLimit !== null && <span class="quiet"> · {rateLimit} positions per minute</span>}
       </>
     ),
   },

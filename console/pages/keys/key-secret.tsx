@@ -14,14 +14,14 @@ export function KeySecret({
 }) {
   const notice = (
     <>
-      Copy the secret of <Isolated class="strong">{name}</Isolated> now. It is shown this once.
+      Copy the secret of <Isolated class="strong">{name}</Isolated> now. It is shown only once.
     </>
   )
   return (
     <KeepSecret {...props} notice={notice} text={key}>
       {previousValidUntil !== null && (
         <p>
-          The secret before works until <Time at={previousValidUntil} />.
+          The old secret works until <Time at={previousValidUntil} />.
         </p>
       )}
     </KeepSecret>

@@ -11,7 +11,7 @@ export const SCOPES: readonly { readonly scope: Scope; readonly words: string }[
   { scope: 'positions:import', words: 'Import history' },
   { scope: 'positions:read', words: 'Read positions' },
   { scope: 'devices:read', words: 'Read devices' },
-  { scope: 'admin', words: 'Everything that an admin may do' },
+  { scope: 'admin', words: 'Full admin access' },
 ]
 
 export const STATUS_WORDS: Readonly<Record<Key['status'], string>> = {
@@ -40,14 +40,15 @@ export function readLimits(values: Readonly<Record<string, string>>, zone: strin
 
 function isoOf(text: string, zone: string): string {
   const ms = fromInput(text, zone)
-  if (ms === undefined) throw faultAt('expiresAt', 'Enter date and time, or neither')
+  if (ms === undefined) throw faultAt('expiresAt', 'Enter date and time, or leave both empty')
   return new Date(ms).toISOString()
 }
 
 /** JSON has no NaN: it would arrive as null, which removes the limit. */
 function numberOf(text: string): number {
   const number = Number(text)
-  if (!Number.isFinite(number)) throw faultAt('rateLimit', 'Enter a whole number, or nothing')
+  if (!Number.isFinite(number))
+    throw faultAt('rateLimit', 'Enter a whole number, or leave it empty')
   return number
 }
 

@@ -47,9 +47,9 @@ export function KeysPage() {
 
 function NoKeys() {
   return (
-    <Empty title="There is no key yet" icon={KeyRound}>
+    <Empty title="No keys yet" icon={KeyRound}>
       <p>
-        Whatever sends reports needs one.{' '}
+        Every device or program that reports needs one.{' '}
         {may('keys.edit') ? (
           <a href={addressOf('/connect')}>Connect a device</a>
         ) : (

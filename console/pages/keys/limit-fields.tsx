@@ -12,13 +12,13 @@ export function LimitFields({ of }: { of?: Key }) {
         name="expiresAt"
         label="Expires"
         type="datetime-local"
-        hint={`In ${zone}. Empty: never.`}
+        hint={`In ${zone}. Leave empty for no expiry.`}
         {...(of?.expiresAt && { defaultValue: toInput(Date.parse(of.expiresAt), zone) })}
       />
       <Field
         name="deviceIds"
         label="Only for these devices"
-        hint="One device id a line, or the beginning of some with a * after it. Empty: for all."
+        hint="One device id per line; van-* stands for all that begin with van-. Leave empty for all devices."
       >
         {(attributes) => (
           <textarea
@@ -31,10 +31,10 @@ export function LimitFields({ of }: { of?: Key }) {
       </Field>
       <Field
         name="rateLimit"
-        label="Positions a minute"
+        label="Positions per minute"
         type="text"
         inputMode="numeric"
-        hint="Beyond that reports are refused with 429. Empty: the service's own limit."
+        hint="Reports beyond it are refused with 429. Leave empty for the limit of the service."
         {...(typeof of?.rateLimit === 'number' && { defaultValue: String(of.rateLimit) })}
       />
     </>

@@ -20,9 +20,9 @@ export function NewKey(props: DialogProps) {
     setMade(await api.post('/keys', { body }))
   }
 
-  if (made !== undefined) return <KeySecret {...props} of={made} title="The key is created" />
+  if (made !== undefined) return <KeySecret {...props} of={made} title="Key created" />
   return (
-    <FormDialog {...props} title="New key" button="Create the key" submit={create}>
+    <FormDialog {...props} title="New key" button="Create key" submit={create}>
       <Field
         name="name"
         label="Name"

@@ -12,15 +12,15 @@ export function RevokeKey({
   return (
     <FormDialog
       {...props}
-      title="Revoke the key"
-      button="Revoke for good"
+      title="Revoke key"
+      button="Revoke key"
       danger
       submit={() => api.post('/keys/{id}/revoke', { path: { id } })}
-      done="The key is revoked. It is refused everywhere within 5 s."
+      done="Key revoked. It is refused everywhere within 5 s."
     >
       <p>
-        <Isolated class="strong">{name}</Isolated> (<code>{hint}</code>) is refused within 5 seconds
-        and for good.{' '}
+        <Isolated class="strong">{name}</Isolated> (<code>{hint}</code>) stops working within 5
+        seconds, for good.{' '}
         {lastUsedAt === null ? (
           'It has never been used.'
         ) : (

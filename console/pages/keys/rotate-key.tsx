@@ -10,11 +10,11 @@ import type { Key, KeyWithSecret } from './key-words.ts'
 
 /** Seconds. */
 const GRACES = [
-  ['0', 'Not at all: it stops at once'],
-  ['3600', 'For an hour'],
-  ['86400', 'For a day'],
-  ['604800', 'For 7 days'],
-  ['2592000', 'For 30 days'],
+  ['0', 'Not at all'],
+  ['3600', '1 hour'],
+  ['86400', '1 day'],
+  ['604800', '7 days'],
+  ['2592000', '30 days'],
 ] as const
 
 /** Gives a key a new secret; the previous one works for a while, so that senders can be changed. */
@@ -27,23 +27,23 @@ export function RotateKey({ of, ...props }: DialogProps & { of: Key }) {
     setMade(await api.post('/keys/{id}/rotate', { path: { id: of.id }, body: { graceSeconds } }))
   }
 
-  if (made !== undefined) return <KeySecret {...props} of={made} title="The new secret" />
+  if (made !== undefined) return <KeySecret {...props} of={made} title="New secret" />
   return (
-    <FormDialog {...props} title="Rotate the key" button="Rotate" submit={rotate}>
+    <FormDialog {...props} title="Rotate key" button="Rotate" submit={rotate}>
       <p>
         <Isolated class="strong">{of.name}</Isolated> gets a new secret and stays the same key: same
         name, same limits, same history.
       </p>
       <SelectField
         name="graceSeconds"
-        label="The old secret works on"
+        label="The old secret keeps working"
         hint={
           graceSeconds === 0 ? (
-            'Senders that have it are refused from now on.'
+            'Senders that use it are refused at once.'
           ) : (
             <>
               Until <Time at={new Date(now.value + graceSeconds * 1_000).toISOString()} />. Give
-              your senders the new one before.
+              your senders the new one by then.
             </>
           )
         }

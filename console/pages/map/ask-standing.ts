@@ -3,7 +3,7 @@ import type { LiveDevice } from '../../core/live-device.ts'
 import { isMoving, type Motion } from '../../core/motion.ts'
 import { markChanged } from '../../live/announce-changes.ts'
 
-/** The shortest stop that the API tells: below it, "Standing" says enough. */
+/** The shortest stop that the API tells: below it, "Stopped" says enough. */
 const STOP_SECONDS = 60
 
 /** What has been asked, and the only call under way: a list scrolled by must not flood the API. */

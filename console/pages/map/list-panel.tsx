@@ -39,7 +39,7 @@ export function ListPanel() {
       <button
         type="button"
         class="sheet-handle"
-        aria-label={height === 'full' ? 'Make the list lower' : 'Make the list higher'}
+        aria-label={height === 'full' ? 'Shrink the list' : 'Expand the list'}
         onClick={() => (height === 'full' ? setHeight('low') : step(1))}
         onPointerDown={({ clientY }) => (drag.current = { from: clientY, at: height })}
         onPointerUp={({ clientY }) => {
@@ -135,7 +135,7 @@ function Content() {
   if (choice().length > 0) return <DeviceList />
   return (
     <Empty title="No device matches">
-      <p>No device has all these words in its name or id, and what else you have chosen.</p>
+      <p>No device matches all words of your search and all filters.</p>
       <button
         type="button"
         onClick={() => setQuery({ q: undefined, status: undefined, label: undefined })}

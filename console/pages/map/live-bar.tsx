@@ -12,7 +12,7 @@ export function LiveBar() {
     >
       <span class="live-dot" aria-hidden="true" />
       {state.kind === 'lost'
-        ? `lost since ${shownClock(state.since, { hasSeconds: false })}: trying again`
+        ? `disconnected since ${shownClock(state.since, { hasSeconds: false })}, reconnecting`
         : state.kind}
     </p>
   )

@@ -66,7 +66,7 @@ function SpotDialog() {
   const close = () => (spot.value = undefined)
   const devices = [...spot.value].sort((a, b) => (labelOf(a) < labelOf(b) ? -1 : 1))
   return (
-    <Dialog title={`${devices.length} devices at one spot`} onClose={close}>
+    <Dialog title={`${devices.length} devices at this place`} onClose={close}>
       <ul class="box">
         {devices.map((device) => (
           <li key={device.deviceId}>

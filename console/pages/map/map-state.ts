@@ -123,5 +123,5 @@ function pinnedByAccount(): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Several devices at one spot, which the map cannot separate. */
+/** Several devices at this place, which the map cannot separate. */
 export const spot = signal<readonly LiveDevice[] | undefined>(undefined)

@@ -87,8 +87,8 @@ function Gone({ deviceId }: { deviceId: string }) {
   return (
     <section class="selected-card stack near" aria-label="Selected device">
       <p>
-        There is no device <Isolated class="strong">{deviceId}</Isolated>: it has been erased, or
-        has not reported yet.
+        No device <Isolated class="strong">{deviceId}</Isolated>: it has been erased, or has not
+        reported yet.
       </p>
       <button type="button" onClick={() => select(undefined)}>
         Deselect

@@ -21,12 +21,12 @@ export function NewOperator(props: DialogProps) {
     const notice = (
       <>
         Copy the password of <Isolated class="strong">{made.email}</Isolated> now and give it to
-        them. It is shown this once; they choose their own when they first sign in.
+        them. It is shown only once; they choose their own when they first sign in.
       </>
     )
     return (
       <KeepSecret
-        title="The operator is created"
+        title="Operator created"
         notice={notice}
         text={made.password}
         what="Password"
@@ -38,7 +38,7 @@ export function NewOperator(props: DialogProps) {
     <FormDialog
       {...props}
       title="New operator"
-      button="Create the operator"
+      button="Create operator"
       submit={async ({ email = '', role, platform }) => {
         const rights = {
           role: role as Operator['role'],
@@ -59,7 +59,7 @@ export function ChangeOperator({ of, ...props }: OfOperator) {
   return (
     <FormDialog
       {...props}
-      title="Edit the operator"
+      title="Edit operator"
       button="Save"
       submit={async ({ password = '', role, platform }) => {
         const body = {
@@ -72,7 +72,7 @@ export function ChangeOperator({ of, ...props }: OfOperator) {
           await api.patch('/operators/{id}', { path: { id: of.id }, body })
         }
       }}
-      done="The operator is changed."
+      done="Operator saved."
     >
       <p>
         <Isolated class="strong">{of.email}</Isolated>
@@ -83,7 +83,7 @@ export function ChangeOperator({ of, ...props }: OfOperator) {
         label="New password"
         type="password"
         autoComplete="new-password"
-        hint="Empty: it stays. A new one ends their sessions."
+        hint="Leave empty to keep it. A new one ends their sessions."
       />
     </FormDialog>
   )
@@ -93,11 +93,11 @@ export function RemoveOperator({ of: { id, email }, ...props }: OfOperator) {
   return (
     <FormDialog
       {...props}
-      title="Remove the operator"
+      title="Remove operator"
       button="Remove"
       danger
       submit={() => api.delete('/operators/{id}', { path: { id } })}
-      done="The operator is removed and signed out everywhere."
+      done="Operator removed and signed out everywhere."
     >
       <p>
         <Isolated class="strong">{email}</Isolated> is signed out at once and cannot sign in again.

@@ -73,7 +73,7 @@ const COLUMNS: readonly Column<Operator>[] = [
     cell: ({ role, platform }) => (
       <>
         {roleName(role)}
-        {platform && <span class="quiet"> · of the platform</span>}
+        {platform && <span class="quiet"> · platform admin</span>}
       </>
     ),
   },

@@ -12,7 +12,7 @@ import { remedyOf, type Alike } from './rejection-words.ts'
 export function rejectionColumns(names: ReadonlyMap<string, string>): readonly Column<Alike>[] {
   return [
     {
-      title: 'When',
+      title: 'Time',
       cell: ({ latest, count, firstAt }) => (
         <>
           <Time at={latest.receivedAt} />
@@ -25,7 +25,7 @@ export function rejectionColumns(names: ReadonlyMap<string, string>): readonly C
       ),
     },
     {
-      title: 'Why',
+      title: 'Reason',
       isProse: true,
       cell: ({ latest }) => (
         <>
@@ -47,7 +47,7 @@ export function rejectionColumns(names: ReadonlyMap<string, string>): readonly C
 }
 
 function Device({ id }: { id: string | undefined }) {
-  if (id === undefined) return <span class="quiet">not known</span>
+  if (id === undefined) return <span class="quiet">unknown</span>
   return (
     <a href={addressOf(devicePath(id))}>
       <Isolated>{id}</Isolated>

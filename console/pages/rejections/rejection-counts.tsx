@@ -88,7 +88,7 @@ function Counts({
   return (
     <div class="card box stack tight">
       <h2>{title}</h2>
-      {counts.length === 0 && <p class="quiet">Not known.</p>}
+      {counts.length === 0 && <p class="quiet">Unknown.</p>}
       <ul>
         {counts.slice(0, NAMED).map(([value, words, count]) => (
           <li key={value}>

@@ -15,14 +15,19 @@ export function RejectionFilters({
 }) {
   const { keyId, deviceId, error, ...range } = filter
   return (
-    <Filters label="Which rejections" isUsed={Object.keys(filter).length > 0}>
+    <Filters label="Filter rejections" isUsed={Object.keys(filter).length > 0}>
       <FilterSelect
         name="keyId"
         label="Key"
         options={keys.map(({ id, name, hint }) => [id, `${isolate(name)} (${hint})`])}
         value={keyId}
       />
-      <FilterSelect name="error" label="Why" options={Object.entries(ERROR_NAMES)} value={error} />
+      <FilterSelect
+        name="error"
+        label="Reason"
+        options={Object.entries(ERROR_NAMES)}
+        value={error}
+      />
       <FilterText name="deviceId" label="Device id" value={deviceId} />
       <FilterRange range={range} />
     </Filters>

@@ -12,11 +12,11 @@ export const ERROR_NAMES: Readonly<Record<Rejection['error'], string>> = {
 export function remedyOf({ error, message }: Pick<Rejection, 'error' | 'message'>): string {
   switch (error) {
     case 'INVALID_PARAMS':
-      return 'Correct it where the device or its app is set up.'
+      return 'Correct it in the settings of the device or its app.'
     case 'PAYLOAD_TOO_LARGE':
-      return 'Let it send fewer reports at once, or less in each.'
+      return 'Send fewer reports at once, or less in each.'
     case 'RATE_LIMITED':
-      return 'Let it send less often, or raise the limit of its key.'
+      return 'Send less often, or raise the limit of its key.'
     case 'FORBIDDEN':
       return permissionFor(message)
   }
@@ -25,9 +25,9 @@ export function remedyOf({ error, message }: Pick<Rejection, 'error' | 'message'
 function permissionFor(message: string): string {
   if (message.includes('disabled')) return 'Enable the device if it may report again.'
   if (message.includes('deviceId')) {
-    return 'Add the device to the list of the key, or give it another key.'
+    return 'Add the device to the devices of the key, or give it another key.'
   }
-  if (message.includes('scope')) return 'Give it a key that may send reports.'
+  if (message.includes('scope')) return 'Give it a key with the permission “Send reports”.'
   return 'Ask whoever runs the service.'
 }
 

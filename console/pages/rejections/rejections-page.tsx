@@ -49,13 +49,13 @@ export function RejectionsPage() {
 function Nothing({ isFiltered }: { isFiltered: boolean }) {
   if (!isFiltered) {
     return (
-      <Empty title="Nothing was rejected in the last 7 days" icon={CircleCheck}>
+      <Empty title="No rejections in the last 7 days" icon={CircleCheck}>
         <p>A rejected report appears here at once, with the reason and what was sent.</p>
       </Empty>
     )
   }
   return (
-    <Empty title="Nothing of this kind was rejected" icon={CircleCheck}>
+    <Empty title="No rejections match these filters" icon={CircleCheck}>
       <p>Rejected reports are kept for 7 days.</p>
       <button
         type="button"

@@ -60,8 +60,8 @@ export function NewShare(props: DialogProps) {
   if (link !== undefined) {
     return (
       <KeepSecret
-        title="The link is created"
-        notice="Copy it now. It is shown this once, and works for whoever has it."
+        title="Link created"
+        notice="Copy it now. It is shown only once, and works for anyone who has it."
         text={link}
         what="Link"
         onClose={props.onClose}

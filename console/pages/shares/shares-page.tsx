@@ -51,8 +51,8 @@ export function SharesPage() {
       empty={
         <Empty title="Nothing is shared" icon={Share2}>
           <p>
-            A link shows where some devices are, live and until a time that you choose, to whoever
-            has it. It needs no account and shows no ids.
+            A link shows where some devices are, live and until a time that you choose, to anyone
+            who has it. It needs no account and shows no ids.
           </p>
         </Empty>
       }
@@ -88,15 +88,15 @@ function RevokeShare({ of: { id, name }, ...props }: DialogProps & { of: Share }
   return (
     <FormDialog
       {...props}
-      title="Revoke the link"
-      button="Revoke for good"
+      title="Revoke link"
+      button="Revoke link"
       danger
       submit={() => api.delete('/shares/{id}', { path: { id } })}
-      done="The link shows nothing any more."
+      done="Link revoked. It shows nothing any more."
     >
       <p>
         Whoever has <Isolated class="strong">{name}</Isolated> open sees nothing more within 5
-        seconds. It cannot be taken back.
+        seconds. This cannot be undone.
       </p>
     </FormDialog>
   )

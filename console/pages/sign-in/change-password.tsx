@@ -13,9 +13,9 @@ export function ChangePassword() {
   return (
     <FormDialog
       title="Change your password"
-      button="Change the password"
+      button="Change password"
       submit={changePassword}
-      done="Your password is changed. Your other sessions have ended."
+      done="Password changed. Your other sessions have ended."
       onClose={() => (passwordIsOpen.value = false)}
     >
       <PasswordFields />
@@ -24,7 +24,7 @@ export function ChangePassword() {
 }
 
 export function changePassword({ current = '', next = '', again = '' }: Record<string, string>) {
-  if (next !== again) throw faultAt('again', 'This is not the same password')
+  if (next !== again) throw faultAt('again', 'The passwords differ')
   return api.post('/session/password', { body: { current, next } })
 }
 

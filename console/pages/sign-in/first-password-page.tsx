@@ -11,9 +11,9 @@ export function FirstPasswordPage() {
     <main class="alone">
       <div class="card sign-in box stack">
         <h1>Change your password</h1>
-        <p>Your password was made for you. Choose one of your own to go on.</p>
+        <p>Your password was generated for you. Choose your own to continue.</p>
         <Form
-          button="Change the password"
+          button="Change password"
           submit={async (values) => {
             await changePassword(values)
             await staySignedIn()

@@ -11,7 +11,7 @@ export function RenewSession() {
   const { email } = me.value.operator
   return (
     <Dialog title="Your session has ended">
-      <p>Sign in again to go on where you are.</p>
+      <p>Sign in again to continue where you are.</p>
       <Form
         button="Sign in"
         submit={({ email = '', password = '' }) => signIn(email.trim(), password)}

@@ -18,23 +18,23 @@ export function figuresOf(system: System, now: number): readonly Figure[] {
   return [
     {
       title: 'Accepted',
-      value: `${numberText(acceptedPerMinute)} a minute`,
+      value: `${numberText(acceptedPerMinute)} per minute`,
       note: 'Positions of the last 60 seconds.',
     },
     {
       title: 'Rejections',
-      value: `${numberText(refusedPerMinute)} a minute`,
+      value: `${numberText(refusedPerMinute)} per minute`,
       note: 'Reports of the last 60 seconds.',
       path: '/rejections',
     },
     {
-      title: 'Behind',
+      title: 'Lag',
       value: behind(lag),
       note: 'How far what is shown is behind what was accepted.',
     },
     {
       title: 'Dead letters',
-      value: deadLetters === null ? 'not known' : numberText(deadLetters),
+      value: deadLetters === null ? 'unknown' : numberText(deadLetters),
       note: 'Events in the log that could not be read.',
     },
     ...(spool === null
@@ -83,8 +83,8 @@ function dataFigures(
 }
 
 function behind(lag: System['lag']): string {
-  if (lag === null) return 'not known'
-  return lag.events === 0 ? 'nothing' : duration(lag.seconds * 1_000)
+  if (lag === null) return 'unknown'
+  return lag.events === 0 ? 'none' : duration(lag.seconds * 1_000)
 }
 
 function modeWords(mode: System['mode']): string {

@@ -14,9 +14,9 @@ const EVERY_MS = 60_000
 const HEIGHT = 130
 
 const PLOTS: readonly { readonly title: string; readonly value: Value }[] = [
-  { title: 'Accepted positions a minute', value: ({ accepted }) => accepted },
-  { title: 'Rejections a minute', value: ({ refused }) => refused },
-  { title: 'Behind, seconds', value: ({ lag }) => lag?.seconds ?? null },
+  { title: 'Accepted positions per minute', value: ({ accepted }) => accepted },
+  { title: 'Rejections per minute', value: ({ refused }) => refused },
+  { title: 'Lag in seconds', value: ({ lag }) => lag?.seconds ?? null },
   { title: 'Dead letters', value: ({ deadLetters }) => deadLetters },
 ]
 
@@ -54,7 +54,7 @@ function Plot({
     [minutes],
   )
   const known = minutes.flatMap((minute) => value(minute) ?? [])
-  const words = known.length === 0 ? 'nothing known' : `at most ${numberText(Math.max(...known))}`
+  const words = known.length === 0 ? 'no data' : `at most ${numberText(Math.max(...known))}`
   return (
     <figure class="card history-plot box stack near">
       <figcaption>{title}</figcaption>

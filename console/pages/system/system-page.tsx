@@ -47,7 +47,7 @@ export function SystemPage() {
               rows={data.instances}
               keyOf={({ service, host, startedAt }) => `${service} ${host} ${startedAt}`}
             />
-            <p class="quiet">A process that has not been heard of for 30 seconds is left out.</p>
+            <p class="quiet">Processes that have not reported for 30 seconds are left out.</p>
           </>
         )}
       </Loaded>
@@ -92,5 +92,5 @@ const COLUMNS: readonly Column<Instance>[] = [
   { title: 'Host', cell: ({ host }) => <Isolated>{host}</Isolated> },
   { title: 'Version', cell: ({ version }) => <Isolated>{version}</Isolated> },
   { title: 'Started', cell: ({ startedAt }) => <Ago at={startedAt} /> },
-  { title: 'Heard of', cell: ({ reportedAt }) => <Ago at={reportedAt} /> },
+  { title: 'Last seen', cell: ({ reportedAt }) => <Ago at={reportedAt} /> },
 ]

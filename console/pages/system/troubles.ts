@@ -38,22 +38,22 @@ export function troublesOf(system: System, moment: Moment): readonly Trouble[] {
 function withoutIngestApi({ instances }: System): Trouble | undefined {
   if (instances.some(({ service }) => service === 'ingest-api')) return undefined
   return {
-    wrong: 'No ingest API has been heard of for 30 seconds: devices may not be able to report.',
-    todo: 'See whether it runs, and what it logs.',
+    wrong: 'No ingest API has reported for 30 seconds: devices may not be able to report.',
+    todo: 'Check that it runs, and read its log.',
   }
 }
 
 function behind({ lag }: System): Trouble | undefined {
   if (lag === null) {
     return {
-      wrong: 'No projector has been heard of: new positions may not be shown.',
-      todo: 'They are safe. See whether the projector runs, and what it logs.',
+      wrong: 'No projector has reported for 30 seconds: new positions may not be shown.',
+      todo: 'They are safe. Check that the projector runs, and read its log.',
     }
   }
   if (lag.seconds <= LAG_SECONDS) return undefined
   return {
     wrong: `What is shown is ${duration(lag.seconds * 1_000)} behind: ${numberText(lag.events)} accepted positions wait.`,
-    todo: 'They are safe. See whether the projector and its store keep up.',
+    todo: 'They are safe. Check that the projector and its store keep up.',
   }
 }
 
@@ -61,7 +61,7 @@ function waiting({ spool }: System): Trouble | undefined {
   if (spool === null || spool.events === 0) return undefined
   return {
     wrong: `${numberText(spool.events)} accepted positions wait for Kafka, the oldest for ${duration(spool.oldestSeconds * 1_000)}.`,
-    todo: 'They are safe. See whether Kafka runs.',
+    todo: 'They are safe. Check that Kafka runs.',
   }
 }
 
@@ -69,7 +69,7 @@ function fullDisk({ storage }: System): Trouble | undefined {
   if (storage === undefined || storage.freeBytes >= FREE_BYTES) return undefined
   return {
     wrong: `The disk has ${bytesText(storage.freeBytes)} left.`,
-    todo: 'On a full disk no report is taken: make room, or move the data to a larger disk.',
+    todo: 'Once it is full, reports are refused: free space, or move the data to a larger disk.',
   }
 }
 
@@ -86,7 +86,7 @@ function oldBackup({ lastBackupAt }: System, { now, firstSeenAt }: Moment): Trou
   if (age <= BACKUP_MS) return undefined
   return {
     wrong: `The last backup is ${duration(age)} old.`,
-    todo: 'See what the last npm run backup said.',
+    todo: 'Check the output of the last npm run backup.',
   }
 }
 
@@ -103,14 +103,14 @@ function differentVersions({ instances }: System): Trouble | undefined {
   if (versions.length < 2) return undefined
   return {
     wrong: `Processes of different versions run: ${versions.join(', ')}.`,
-    todo: 'Upgrade those that are behind.',
+    todo: 'Upgrade the older ones.',
   }
 }
 
 function rejections({ refusedPerMinute }: System): Trouble | undefined {
   if (refusedPerMinute === 0) return undefined
   return {
-    wrong: `Reports are being rejected: ${refusedPerMinute < 1 ? 'fewer than 1' : numberText(refusedPerMinute)} a minute.`,
+    wrong: `Reports are being rejected: ${refusedPerMinute < 1 ? 'fewer than 1' : numberText(refusedPerMinute)} per minute.`,
     todo: 'See why, and which devices sent them.',
     path: '/rejections',
   }

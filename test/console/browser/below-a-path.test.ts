@@ -178,9 +178,9 @@ if (program === undefined) process.stderr.write('not tested: the console behind 
       await submit(await keyOf(page, 'shared'), 'shared')
       await page.goto(`${host}/gps/shares?device=shared`)
       await page.getByRole('textbox', { name: 'Name' }).fill('Delivery')
-      await page.getByRole('button', { name: 'Create the link' }).click()
+      await page.getByRole('button', { name: 'Create link' }).click()
       const link = await page
-        .getByRole('dialog', { name: 'The link is created' })
+        .getByRole('dialog', { name: 'Link created' })
         .getByRole('textbox', { name: 'Link' })
         .inputValue()
       expect(link).toMatch(`${host}/gps/share#gpsshare_`)

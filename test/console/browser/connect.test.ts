@@ -42,14 +42,14 @@ describeConsole('connecting a device', () => {
     const command = await page.getByLabel('Command', { exact: true }).textContent()
     expect(command).toContain(`${suite.ingestUrl}/api/v1/gps/submit`)
     expect(command).toContain(`Bearer ${key}`)
-    await page.getByText('is reached only from the computer').waitFor()
+    await page.getByText('can be reached only from the computer').waitFor()
     expect(await suite.submit(key, { deviceId: 'copied', latitude: 1, longitude: 2 })).toBe(200)
     await arrival(page).getByText('arrived').waitFor()
   })
 
   test('its history comes in by a command under the id that it reports with', async () => {
     const page = await connecting(suite, "jane's")
-    await page.getByText('Bring in its history').click()
+    await page.getByText('Import its history').click()
     const command = await page.getByLabel('Import', { exact: true }).textContent()
     const { origin } = new URL(suite.ingestUrl)
     expect(command).toBe(`npm run import -- --url '${origin}' --device 'jane'\\''s' FILE`)
@@ -120,7 +120,7 @@ describeConsole('connecting a device', () => {
     await arrival(page).getByRole('button', { name: 'Yes' }).click()
     expect(await page.getByRole('textbox', { name: 'Device id' }).inputValue()).toBe('another id')
     await page.getByRole('button', { name: 'Use it for another id' }).click()
-    await page.getByText('It may send reports of another id only').waitFor()
+    await page.getByText('may send reports of another id only').waitFor()
     await eventually(async () => {
       return (
         (await suite.submit(key, { deviceId: 'another id', latitude: 1, longitude: 2 })) === 200
@@ -138,7 +138,7 @@ describeConsole('connecting a device', () => {
     await page.keyboard.type('phone of anna')
     await page.getByRole('button', { name: 'Create a key' }).click()
     await page.getByRole('img', { name: 'QR code that sets up OwnTracks' }).waitFor()
-    await page.getByText('It may send reports of owntracks/phone of anna only').waitFor()
+    await page.getByText('may send reports of owntracks/phone of anna only').waitFor()
     expect(await clicks()).toBeLessThanOrEqual(4)
   })
 
@@ -148,7 +148,7 @@ describeConsole('connecting a device', () => {
     await page.getByRole('button', { name: 'Send a test report' }).click()
     await arrival(page).getByText('arrived').waitFor()
     await page.getByRole('button', { name: 'Remove the test report' }).click()
-    await page.getByRole('status').getByText('is removed').waitFor()
+    await page.getByRole('status').getByText('Test report removed').waitFor()
     expect((await suite.call('GET', '/devices/only%20tried')).status).toBe(404)
   })
 

@@ -44,7 +44,7 @@ describeConsole('a day of a device', () => {
     await page.getByText('30 s before, at 00:40:00').waitFor()
     await eventually(() => asked(page, 'at') === '00:40:30')
     const sent = page.url()
-    await page.getByRole('button', { name: 'The day before' }).click()
+    await page.getByRole('button', { name: 'Previous day' }).click()
     await page.getByText('No reports on this day').waitFor()
     expect(asked(page, 'at')).toBeNull()
     await page.goBack()
@@ -64,9 +64,9 @@ describeConsole('a day of a device', () => {
     const moment = page.getByRole('region', { name: /^At / })
     await moment.getByText('36 km/h').waitFor()
     await page.getByRole('button', { name: 'Your account' }).click()
-    await page.getByRole('combobox', { name: 'Speeds' }).selectOption('mph')
-    await page.getByRole('combobox', { name: 'Distances' }).selectOption('Feet, miles')
-    await page.getByRole('combobox', { name: 'Clock' }).selectOption('12 hours')
+    await page.getByRole('combobox', { name: 'Speed unit' }).selectOption('mph')
+    await page.getByRole('combobox', { name: 'Distance unit' }).selectOption('Feet, miles')
+    await page.getByRole('combobox', { name: 'Clock' }).selectOption('12-hour')
     for (const isKept of [false, true]) {
       if (isKept) await page.reload()
       await page.getByRole('heading', { name: /^At 1:02:00\spm$/i }).waitFor()
@@ -74,7 +74,7 @@ describeConsole('a day of a device', () => {
       await moment.getByText('13 ft').waitFor()
     }
     await page.getByRole('button', { name: 'Your account' }).click()
-    await page.getByRole('combobox', { name: 'Speeds' }).selectOption('Knots')
+    await page.getByRole('combobox', { name: 'Speed unit' }).selectOption('Knots')
     await moment.getByText('19 kn').waitFor()
   })
 
@@ -196,7 +196,7 @@ describeConsole('a day of a device', () => {
     await page.keyboard.press('Enter')
     await page.waitForURL((url) => url.searchParams.get('day') === dayOf(TODAY - 2 * DAY_MS))
     await page.keyboard.press('Tab')
-    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('The day before')
+    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Previous day')
   })
 
   test.each([

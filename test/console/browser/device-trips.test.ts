@@ -36,9 +36,9 @@ describeConsole('trips of a device', () => {
     const texts = await list.allTextContents()
     expect(texts).toEqual([
       expect.stringMatching(/^08:00 – 08:30.*33\.4 km · 30 min · top 65 km\/h$/),
-      expect.stringMatching(/^08:30 – 08:50.*Stood 20 min at 0\.00000, 10\.30000$/),
+      expect.stringMatching(/^08:30 – 08:50.*Stopped 20 min at 0\.00000, 10\.30000$/),
       expect.stringMatching(/^08:50 – 09:00.*11\.1 km · 10 min · top 65 km\/h$/),
-      expect.stringMatching(/^09:00 – 11:00.*Gap of 2 h 00 min: where it was is unknown$/),
+      expect.stringMatching(/^09:00 – 11:00.*Gap of 2 h 00 min: location unknown$/),
       expect.stringMatching(/^11:00 – 11:20.*22\.2 km · 20 min · top 65 km\/h$/),
     ])
     await page.locator('.time-band').waitFor()

@@ -67,7 +67,7 @@ describeConsole('a year of a device', () => {
     await page.getByRole('heading', { name: '2026', exact: true }).waitFor()
     await page.getByRole('heading', { name: 'At 13:00:00, Sat 1 Aug' }).waitFor()
     expect(await reports()).toBe('Reports16')
-    await page.getByRole('button', { name: 'The days before' }).click()
+    await page.getByRole('button', { name: 'Previous days' }).click()
     await page.getByText('No reports on these days').waitFor()
     await page.getByRole('button', { name: 'Calendar' }).click()
     await page.getByLabel('From').fill('2026-03-20')

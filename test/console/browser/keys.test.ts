@@ -13,7 +13,7 @@ describeConsole('keys', () => {
     const page = await suite.signedIn('/keys')
     await page.getByRole('button', { name: 'New key' }).click()
     await page.getByRole('textbox', { name: 'Name' }).fill('Announced')
-    await page.getByRole('button', { name: 'Create the key' }).click()
+    await page.getByRole('button', { name: 'Create key' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Copy' }).first().click()
     await dialog
@@ -28,7 +28,7 @@ describeConsole('keys', () => {
     const page = await suite.signedIn('/keys')
     await page.getByRole('button', { name: 'New key' }).click()
     await page.getByRole('textbox', { name: 'Name' }).fill(MARKUP)
-    await page.getByRole('button', { name: 'Create the key' }).click()
+    await page.getByRole('button', { name: 'Create key' }).click()
     const key = await secretOf(page)
     await page.getByRole('button', { name: 'I have it' }).click()
     const row = page.getByRole('row').filter({ hasText: MARKUP })
@@ -36,7 +36,7 @@ describeConsole('keys', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
     const rotated = await secretOf(page)
     expect(rotated).not.toBe(key)
-    await page.getByText('The secret before works until').waitFor()
+    await page.getByText('The old secret works until').waitFor()
     await page.getByRole('button', { name: 'I have it' }).click()
     await row.getByText('Rotating').waitFor()
 
@@ -60,7 +60,7 @@ describeConsole('keys', () => {
 
     await chooseAction(page, 'Revoke', MARKUP)
     await devices.getByRole('link', { name: second }).waitFor()
-    await page.getByRole('button', { name: 'Revoke for good' }).click()
+    await page.getByRole('button', { name: 'Revoke key' }).click()
     await row.getByText('Revoked').waitFor()
     expect(await suite.submit(key, { deviceId: 'a', latitude: 1, longitude: 2 })).toBe(401)
   })
@@ -89,6 +89,6 @@ describeConsole('keys', () => {
       expect(await places.getByRole('link', { name }).count()).toBe(0)
     }
     await page.goto(`${suite.url}/operators`)
-    await page.getByRole('heading', { name: 'Not allowed for you' }).waitFor()
+    await page.getByRole('heading', { name: 'You may not do this' }).waitFor()
   })
 })

@@ -100,6 +100,6 @@ describeConsole('a list in pages', () => {
     const json = { status: 200, data: { items: [null], nextCursor: null } }
     await page.route('**/api/v1/audit', (route) => route.fulfill({ json }))
     await page.getByRole('link', { name: 'Audit' }).click()
-    await page.getByRole('heading', { name: 'The console has a fault' }).waitFor()
+    await page.getByRole('heading', { name: 'The console has failed' }).waitFor()
   })
 })

@@ -57,7 +57,7 @@ describeConsole('the view of the map', () => {
     expect(await placeOf(page, 'still')).toEqual(before)
   })
 
-  test('a click on devices at one spot lists them, and one of them can be chosen', async () => {
+  test('a click on devices at one place lists them, and one of them can be chosen', async () => {
     await suite.report(
       ...Array.from({ length: AT_ONE_SPOT }, (_, index) => ({
         deviceId: `spot-${String(index).padStart(2, '0')}`,
@@ -68,7 +68,7 @@ describeConsole('the view of the map', () => {
     const page = await suite.signedIn('/?q=spot')
     await deviceRow(page, 'spot-00').waitFor()
     await clickAt(page, await placeOf(page, String(AT_ONE_SPOT)))
-    const dialog = page.getByRole('dialog', { name: `${AT_ONE_SPOT} devices at one spot` })
+    const dialog = page.getByRole('dialog', { name: `${AT_ONE_SPOT} devices at this place` })
     await dialog.getByRole('button', { name: 'spot-07' }).click()
     await page.waitForURL(/device=spot-07/)
     await dialog.waitFor({ state: 'hidden' })

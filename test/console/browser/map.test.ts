@@ -30,7 +30,7 @@ describeConsole('the map', () => {
       ...[12.5, 8, 4, 0].map((ago) => ({ ...parked, timestamp: minutesAgo(ago) })),
     )
     const page = await suite.signedIn('/?q=parked')
-    await deviceRow(page, 'parked').getByText('Standing 12 min').waitFor()
+    await deviceRow(page, 'parked').getByText('Stopped 12 min').waitFor()
   })
 
   test('the map shows whatever ids and names consist of as text', async () => {
@@ -181,8 +181,8 @@ describeConsole('the map', () => {
     const wide = await page.evaluate('document.documentElement.scrollWidth')
     expect(wide).toBe(360)
     const heights: unknown[] = []
-    for (const name of ['higher', 'lower', 'higher']) {
-      await page.getByRole('button', { name: `Make the list ${name}` }).click()
+    for (const name of ['Expand', 'Shrink', 'Expand']) {
+      await page.getByRole('button', { name: `${name} the list` }).click()
       heights.push(await page.locator('.list-panel').getAttribute('data-height'))
     }
     expect(heights).toEqual(['full', 'low', 'half'])

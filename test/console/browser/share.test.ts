@@ -29,11 +29,11 @@ describeConsole('sharing', () => {
     await page.getByRole('button', { name: 'Add soon-gone' }).waitFor({ state: 'hidden' })
     await search.press('Enter')
     expect((await suite.call('DELETE', '/devices/soon-gone')).status).toBe(202)
-    await page.getByRole('button', { name: 'Create the link' }).click()
+    await page.getByRole('button', { name: 'Create link' }).click()
     await page.getByRole('dialog').getByRole('alert').waitFor()
     await page.getByRole('button', { name: 'Remove soon-gone' }).click()
-    await page.getByRole('button', { name: 'Create the link' }).click()
-    const made = page.getByRole('dialog', { name: 'The link is created' })
+    await page.getByRole('button', { name: 'Create link' }).click()
+    const made = page.getByRole('dialog', { name: 'Link created' })
     await made.waitFor()
     for (let times = 0; times < 5; times += 1) await page.keyboard.press('Escape')
     const link = await made.getByRole('textbox', { name: 'Link' }).inputValue()
@@ -54,7 +54,7 @@ describeConsole('sharing', () => {
     await eventually(async () => (await time.getAttribute('datetime')) !== shown)
 
     await chooseAction(page, 'Revoke', name)
-    await page.getByRole('button', { name: 'Revoke for good' }).click()
+    await page.getByRole('button', { name: 'Revoke link' }).click()
     await guest.getByRole('heading', { name: 'This link shows nothing' }).waitFor()
   })
 

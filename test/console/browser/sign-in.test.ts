@@ -60,7 +60,7 @@ describeConsole('signing in', () => {
     await page.getByRole('button', { name: 'New key' }).click()
     await page.getByRole('textbox', { name: 'Name' }).fill('half done')
     await page.context().clearCookies()
-    await page.getByRole('button', { name: 'Create the key' }).click()
+    await page.getByRole('button', { name: 'Create key' }).click()
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
     await dialog.getByLabel('Password').fill(PASSWORD)
     await dialog.getByRole('button', { name: 'Sign in' }).click()
@@ -83,7 +83,7 @@ describeConsole('signing in', () => {
     await page.getByLabel('Current password').fill(password)
     await page.getByLabel('New password', { exact: true }).fill('quite another long password')
     await page.getByLabel('New password again').fill('quite another long password')
-    await page.getByRole('button', { name: 'Change the password' }).click()
+    await page.getByRole('button', { name: 'Change password' }).click()
     await page.getByRole('heading', { name: 'Keys' }).waitFor()
   })
 

@@ -32,9 +32,9 @@ describe('the words about a device', () => {
 
   test('it moves or stands, and stands since when, where that is known', () => {
     expect(text({ speed: 8.6 })).toBe('Moving 31 km/h')
-    expect(text({ sinceMs: NOW - 12 * MINUTE })).toBe('Standing 12 min')
-    expect(text({ sinceMs: NOW - 59_000 })).toBe('Standing')
-    expect(text({})).toBe('Standing')
+    expect(text({ sinceMs: NOW - 12 * MINUTE })).toBe('Stopped 12 min')
+    expect(text({ sinceMs: NOW - 59_000 })).toBe('Stopped')
+    expect(text({})).toBe('Stopped')
     expect(text({ speed: undefined })).toBeUndefined()
   })
 
@@ -42,7 +42,7 @@ describe('the words about a device', () => {
     const quiet = { status: 'idle', lastSeenMs: NOW - 20 * MINUTE } as const
     const atMs = quiet.lastSeenMs
     expect(text({ speed: 8.6, atMs }, quiet)).toBe('Was moving 31 km/h')
-    expect(text({ sinceMs: NOW - 40 * MINUTE, atMs }, quiet)).toBe('Was standing')
+    expect(text({ sinceMs: NOW - 40 * MINUTE, atMs }, quiet)).toBe('Was stopped')
   })
 
   test('a position much older than the newest receipt says how old it is', () => {

@@ -33,8 +33,8 @@ test.each([
   ['PAYLOAD_TOO_LARGE', 'the body is larger than 16 KiB', 'fewer reports'],
   ['RATE_LIMITED', 'too many reports', 'less often'],
   ['FORBIDDEN', 'this device is disabled', 'Enable the device'],
-  ['FORBIDDEN', 'this API key may not report for this deviceId', 'list of the key'],
-  ['FORBIDDEN', 'this API key lacks the scope positions:write', 'a key that may send'],
+  ['FORBIDDEN', 'this API key may not report for this deviceId', 'devices of the key'],
+  ['FORBIDDEN', 'this API key lacks the scope positions:write', 'permission “Send reports”'],
   ['FORBIDDEN', 'the account is suspended', 'whoever runs the service'],
 ] as const)('the remedy for %s, "%s", says %s', (error, message, remedy) => {
   expect(remedyOf({ error, message })).toContain(remedy)

@@ -36,8 +36,8 @@ test('nothing is wrong while everything is within its limits, or is not known', 
 })
 
 test.each<[wrong: string, change: Partial<System>]>([
-  ['No ingest API has been heard of for 30 seconds', { instances: [instance('projector')] }],
-  ['No projector has been heard of', { lag: null }],
+  ['No ingest API has reported for 30 seconds', { instances: [instance('projector')] }],
+  ['No projector has reported', { lag: null }],
   ['What is shown is 2 min behind: 7 accepted positions', { lag: { events: 7, seconds: 121 } }],
   [
     '3 accepted positions wait for Kafka, the oldest for 1 min.',
@@ -50,7 +50,7 @@ test.each<[wrong: string, change: Partial<System>]>([
     'Processes of different versions run: 1.0.0, 1.1.0.',
     { instances: [instance('ingest-api', '1.1.0'), instance('projector')] },
   ],
-  ['Reports are being rejected: fewer than 1 a minute.', { refusedPerMinute: 0.2 }],
+  ['Reports are being rejected: fewer than 1 per minute.', { refusedPerMinute: 0.2 }],
 ])('%s', (wrong, change) => {
   expect(wrongIn(change)).toEqual([expect.stringContaining(wrong)])
 })
