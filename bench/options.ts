@@ -1,6 +1,6 @@
 import { numberOption, parseArguments, UsageError } from '../commands/command.ts'
 
-export const PARTS = [
+const PARTS = [
   'embedded',
   'kafka',
   'senders',

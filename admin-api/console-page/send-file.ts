@@ -45,7 +45,7 @@ export async function sendFile(
 type Range = { readonly start: number; readonly end: number }
 
 /** Parses a Range header. A malformed header or several ranges may be ignored. */
-export function readRange(header: string, size: number): Range | 'all' | 'outside' {
+function readRange(header: string, size: number): Range | 'all' | 'outside' {
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header) ?? []
   if (first === '' && last === '') return 'all'
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)

@@ -66,7 +66,7 @@ export const PAGE_PARAMETERS = {
 export type PageQuery = InputOf<typeof PAGE_PARAMETERS>
 
 /** A time, given in milliseconds since the epoch. */
-export function timeParameter(name: string) {
+function timeParameter(name: string) {
   return parsed({
     parse: parseIso8601,
     expected: `${name} must be an ISO 8601 date and time, for example 2026-01-31T12:30:00Z (a + is written %2B)`,

@@ -4,8 +4,8 @@ import { forkTypescript } from '../fork.ts'
 import type { Target } from '../load/requests.ts'
 import { faultsOf, type Window } from '../load/tally.ts'
 
-export const DEVICES = 10_000
-export const REPORTS_PER_SECOND = 200
+const DEVICES = 10_000
+const REPORTS_PER_SECOND = 200
 const SECONDS_OF_A_DAY = 86_400
 const LOAD_SECONDS = 5
 

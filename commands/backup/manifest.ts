@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { syncDirectory, type NewFolder } from './new-folder.ts'
 
 /** The file that completes a backup: a folder without it is none. */
-export const MANIFEST_FILE = 'backup.json'
+const MANIFEST_FILE = 'backup.json'
 const FORMAT = 1
 
 /** The content of a backup. Times are milliseconds since epoch. */

@@ -2,7 +2,7 @@
  * Web Mercator on a square from 0 to 1: west to east, north to south. It does not reach the poles;
  * places beyond its limits are drawn at its edge.
  */
-export const FARTHEST_LATITUDE = 85.0511287798066
+const FARTHEST_LATITUDE = 85.0511287798066
 
 /** The circumference at the equator, in metres. */
 export const WORLD_METRES = 40_075_016.685578488

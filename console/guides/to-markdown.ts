@@ -2,7 +2,7 @@ import { commonTroubles, GUIDES } from './guides.ts'
 import type { Entry, Guide, Setup } from './guide.ts'
 
 /** The placeholders that the pages show instead of a reader's own values. */
-export const PLACEHOLDERS: Setup = {
+const PLACEHOLDERS: Setup = {
   address: 'https://gps.example.org',
   key: 'YOUR_KEY',
   deviceId: 'my-device',

@@ -7,7 +7,7 @@ const WORDS_EVERY_MS = 500
 export const changed = signal(0)
 
 /** Like `changed`, for text that people read: at most twice a second. */
-export const changedWords = signal(0)
+const changedWords = signal(0)
 
 /** For components that read the fleet: renders them again when its text changes. */
 export function watchWords(): number {

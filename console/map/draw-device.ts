@@ -150,7 +150,7 @@ function paintRing(
 }
 
 /** `999`, `1.2k`, `12k`. */
-export function shortNumber(count: number): string {
+function shortNumber(count: number): string {
   if (count < 1_000) return String(count)
   return count < 9_950 ? `${(count / 1_000).toFixed(1)}k` : `${Math.round(count / 1_000)}k`
 }

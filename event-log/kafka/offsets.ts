@@ -17,7 +17,7 @@ export async function bounds(admin: Admin, topic: string): Promise<Bounds[]> {
 }
 
 /** The bounds of the partitions that have a leader. */
-export async function reachableBounds(
+async function reachableBounds(
   admin: Admin,
   topic: string,
 ): Promise<{ held: Bounds[]; leaderless: number[] }> {

@@ -100,7 +100,7 @@ function add<Name>(counts: Map<Name, number>, name: Name, count: number): void {
   counts.set(name, (counts.get(name) ?? 0) + count)
 }
 
-export function rejectionDocument(event: ReportRejected): RejectionDocument {
+function rejectionDocument(event: ReportRejected): RejectionDocument {
   const { rejectionId, accountId, keyId, deviceId, receivedAt } = event
   return {
     id: rejectionId,

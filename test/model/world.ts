@@ -13,7 +13,7 @@ import type { Line } from './line.ts'
 import { closeProcess, startProcess, type Process } from './process.ts'
 import { logger, metrics, projectSome } from './project-some.ts'
 
-export const ACCOUNT = 'acc-1'
+const ACCOUNT = 'acc-1'
 const grant = {
   key: {
     ...{ id: 'key-1', accountId: ACCOUNT, name: 'model', hint: '', createdAt: T0 },

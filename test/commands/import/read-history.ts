@@ -5,7 +5,7 @@ import { judge, type ImportedReport } from '../../../commands/import/judge.ts'
 import { readPoints } from '../../../commands/import/read-points.ts'
 import { textOf } from '../../../commands/import/text-of.ts'
 
-export const NOW = Date.UTC(2026, 0, 1)
+const NOW = Date.UTC(2026, 0, 1)
 
 /** The bytes of a fixture. */
 export function history(name: string): Buffer {
