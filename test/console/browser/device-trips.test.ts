@@ -42,7 +42,7 @@ describeConsole('trips of a device', () => {
       expect.stringMatching(/^11:00 – 11:20.*22\.2 km · 20 min · top 65 km\/h$/),
     ])
     await page.locator('.time-band').waitFor()
-    await trips.getByRole('button', { name: /Stood 20 min/ }).click()
+    await trips.getByRole('button', { name: /Stopped 20 min/ }).click()
     await page.getByRole('heading', { name: 'At 08:30:00' }).waitFor()
     await page.locator('.time-band.selected').waitFor()
     await page.waitForURL((url) => url.searchParams.get('at') === '08:30:00')
@@ -142,7 +142,7 @@ describeConsole('trips of a device', () => {
       colorScheme,
     })
     await page.evaluate(`document.documentElement.dir = '${dir}'`)
-    await page.getByRole('button', { name: /Stood 20 min/ }).click()
+    await page.getByRole('button', { name: /Stopped 20 min/ }).click()
     await page.getByRole('list', { name: 'This week' }).waitFor()
     const lines = await page.evaluate(
       `[...document.querySelectorAll('.distances a')].map((link) => link.getClientRects().length)`,
