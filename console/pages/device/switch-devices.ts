@@ -24,7 +24,7 @@ export async function switchDevices(
   const { changed, failure } = await switchAll(deviceIds, disabled)
   onDone()
   if (changed.length > 0) {
-    const count = changed.length === 1 ? 'The device' : `${shownNumber(changed.length)} devices`
+    const count = changed.length === 1 ? 'Device' : `${shownNumber(changed.length)} devices`
     const undo = async () => {
       const { failure: fault } = await switchAll(changed, !disabled)
       onDone()
