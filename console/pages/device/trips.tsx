@@ -39,7 +39,7 @@ export function Trips({
         <Loaded of={loaded} lines={3}>
           {(episodes) =>
             episodes === undefined ? null : episodes.length === 0 ? (
-              <p class="quiet">It neither went anywhere nor stood anywhere for five minutes.</p>
+              <p class="quiet">No trips, and no stops of five minutes or longer.</p>
             ) : (
               <>
                 <ol class="trips">
