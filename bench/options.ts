@@ -1,14 +1,6 @@
 import { numberOption, parseArguments, UsageError } from '../commands/command.ts'
 
-const PARTS = [
-  'embedded',
-  'kafka',
-  'senders',
-  'readable',
-  'sqlite',
-  'mongodb',
-  'reads',
-] as const
+const PARTS = ['embedded', 'kafka', 'senders', 'readable', 'sqlite', 'mongodb', 'reads'] as const
 export type PartName = (typeof PARTS)[number]
 
 export type Options = {
