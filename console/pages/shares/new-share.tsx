@@ -41,7 +41,7 @@ export function NewShare(props: DialogProps) {
   const title = name.trim() || titleOfDevices(names)
 
   async function create() {
-    if (until === undefined) throw faultAt('expiresAt', 'Enter date and time')
+    if (until === undefined) throw faultAt('expiresAt', 'Enter a date and a time')
     const given = chosen.flatMap((device) => {
       const text = givenTo(device)
       return text === undefined ? [] : [[device.deviceId, text] as const]
@@ -69,7 +69,7 @@ export function NewShare(props: DialogProps) {
     )
   }
   return (
-    <FormDialog {...props} title="New link" button="Create the link" submit={create}>
+    <FormDialog {...props} title="New link" button="Create link" submit={create}>
       <DevicePicker chosen={chosen} choose={setChosen} />
       <Field name="name" label="Name" hint="The heading of the customer’s page.">
         {(attributes) => (

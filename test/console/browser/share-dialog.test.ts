@@ -20,7 +20,7 @@ describeConsole('the dialog that shares devices', () => {
   }
 
   async function createdLink(page: Page): Promise<string> {
-    const made = page.getByRole('dialog', { name: 'The link is created' })
+    const made = page.getByRole('dialog', { name: 'Link created' })
     return made.getByRole('textbox', { name: 'Link' }).inputValue()
   }
 
@@ -46,7 +46,7 @@ describeConsole('the dialog that shares devices', () => {
     const card = page.getByRole('region', { name: 'Selected device' })
     await card.getByRole('link', { name: 'Share' }).click()
     await preview(page).getByRole('heading', { name: 'Lorry 7' }).waitFor()
-    await dialog(page).getByRole('button', { name: 'Create the link' }).click()
+    await dialog(page).getByRole('button', { name: 'Create link' }).click()
     await page.getByRole('button', { name: 'Copy Link' }).click()
     await page.getByText('Copied', { exact: true }).waitFor()
     expect(await clicks()).toBeLessThanOrEqual(4)
@@ -84,7 +84,7 @@ describeConsole('the dialog that shares devices', () => {
     await dialog(page)
       .getByText(/It ends \w{3} \d+ \w{3}( \d+)? 12:30/)
       .waitFor()
-    await dialog(page).getByRole('button', { name: 'Create the link' }).click()
+    await dialog(page).getByRole('button', { name: 'Create link' }).click()
     await suite.report(
       { deviceId: 'tanker-1', latitude: 48.2, longitude: 16.4 },
       { deviceId: 'tanker-2', latitude: 48.2, longitude: 16.4 },
