@@ -116,7 +116,7 @@ describeConsole('the console on a phone', () => {
     expect(Math.abs(menu.y + menu.height / 2 - name.y - name.height / 2)).toBeLessThan(6)
     expect(menu.x).toBeGreaterThan(name.x + name.width)
     await page.goto(`${suite.url}/rejections`)
-    await page.getByText('Nothing was rejected').waitFor()
+    await page.getByText('No rejections in').waitFor()
     const filters = await boxOf(page.locator('.filter-fold'))
     expect(filters.height).toBeLessThan(60)
   })
