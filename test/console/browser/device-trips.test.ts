@@ -60,13 +60,13 @@ describeConsole('trips of a device', () => {
       })),
     )
     const page = await suite.signedIn(`/devices/van-6?day=${DAY}&at=09:00`, UTC)
-    await page.getByText('Stood 2 h 20 min').waitFor()
+    await page.getByText('Stopped 2 h 20 min').waitFor()
     await page
-      .getByText('No reports from 08:10:00 to 10:10:00: it stood at the same place.')
+      .getByText('No reports from 08:10:00 to 10:10:00: it stopped at the same place.')
       .waitFor()
     await page.getByLabel('Go to a time').fill('12:00:00')
     await page.getByLabel('Go to a time').press('Enter')
-    await page.getByText('No reports from 10:20:00 to 13:00:00: where it was is unknown.').waitFor()
+    await page.getByText('No reports from 10:20:00 to 13:00:00: its location is unknown.').waitFor()
     await page.getByText(/^Gap of/).waitFor()
   })
 
