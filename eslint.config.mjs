@@ -32,4 +32,21 @@ export default tseslint.config(
       'no-console': 'error',
     },
   },
+  {
+    files: ['console/**'],
+    ignores: ['console/ui/keys.tsx'],
+    rules: {
+      // So that the help lists every key that works.
+      'no-restricted-syntax': [
+        'error',
+        ...[
+          'JSXAttribute[name.name=/^onKey(Down|Up|Press)/]',
+          'CallExpression[callee.property.name="addEventListener"][arguments.0.value=/^key/]',
+        ].map((selector) => ({
+          selector,
+          message: 'Handle keys with useKeys (console/ui/keys.tsx)',
+        })),
+      ],
+    },
+  },
 )

@@ -16,14 +16,14 @@ import { App, startFailure } from './app/app.tsx'
 import { startClock } from './ui/clock.ts'
 import { applyTheme } from './ui/palette.ts'
 import { startRouter } from './ui/router.ts'
-import { startShortcuts } from './ui/shortcuts.tsx'
+import { startKeys } from './ui/keys.tsx'
 import { allowMeasuringText } from './app/trusted-types.ts'
 import { toFailure } from './core/failure.ts'
 
 allowMeasuringText()
 applyTheme()
 startRouter()
-startShortcuts()
+startKeys()
 startClock(serverNow)
 const root = document.getElementById('console')
 if (root !== null) render(<App />, root)

@@ -6,7 +6,7 @@ import { Icon } from '../ui/icon.tsx'
 import { Isolated } from '../ui/isolated.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { FailedLine } from '../ui/states.tsx'
-import { helpIsOpen } from '../ui/shortcuts.tsx'
+import { helpIsOpen } from '../ui/keys.tsx'
 import { useAction } from '../ui/use-action.ts'
 import { addressOf } from '../core/address.ts'
 

@@ -12,7 +12,7 @@ import { RenewSession } from '../pages/sign-in/renew-session.tsx'
 import { ChangePassword } from '../pages/sign-in/change-password.tsx'
 import { SessionEnds } from './session-ends.tsx'
 import { Announcer } from '../ui/announcer.tsx'
-import { ShortcutHelp } from '../ui/shortcuts.tsx'
+import { KeyHelp } from '../ui/keys.tsx'
 import { UndoKey } from '../ui/undo-key.tsx'
 import { Failed, Loading } from '../ui/states.tsx'
 
@@ -26,7 +26,7 @@ export function App() {
       <SessionEnds />
       <ChangePassword />
       <RenewSession />
-      <ShortcutHelp />
+      <KeyHelp />
       <UndoKey />
       <Announcer />
     </>

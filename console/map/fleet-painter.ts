@@ -33,6 +33,7 @@ const KEPT_WHILE_MOVING_MS = 500
  * devices have changed, without rendering the map.
  */
 export class FleetPainter {
+  readonly #map: OlMap
   readonly #canvas: MapCanvas
   #shown: Shown = { devices: [], selected: undefined, now: 0 }
   #grouped: { level: number; at: number; clusters: Cluster<LiveDevice>[] } | undefined
@@ -43,6 +44,7 @@ export class FleetPainter {
   #placed: Placed[] = []
 
   constructor(map: OlMap) {
+    this.#map = map
     this.#canvas = new MapCanvas(map, (context, view) => {
       this.#place(view)
       this.#draw(context, view)
@@ -72,6 +74,14 @@ export class FleetPainter {
       best = placed
     }
     return best?.cluster
+  }
+
+  /** The devices in view, from west to east. */
+  inView(): readonly LiveDevice[] {
+    const [width = 0, height = 0] = this.#map.getSize() ?? []
+    const visible = this.#placed.filter(({ x, y }) => x >= 0 && x <= width && y >= 0 && y <= height)
+    const devices = new Set(visible.flatMap(({ cluster }) => cluster.devices))
+    return [...devices].sort((a, b) => a.x - b.x || (a.deviceId < b.deviceId ? -1 : 1))
   }
 
   #place({ world, places, isMoving }: MapView): void {

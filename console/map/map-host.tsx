@@ -3,11 +3,12 @@ import './map.css'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type OlMap from 'ol/Map.js'
+import { useKeys, type Keys } from '../ui/keys.tsx'
 import { palette } from '../ui/palette.ts'
 import { MapButtons } from './map-buttons.tsx'
 import { LayersButton } from './layers-button.tsx'
 import { MapFoot } from './map-foot.tsx'
-import { openMap } from './open-map.ts'
+import { openMap, panBy, zoomBy } from './open-map.ts'
 
 /**
  * A map of the world in the page, with buttons, scale and credits.
@@ -22,6 +23,8 @@ export function MapHost<P>({
   open,
   paint,
   leave,
+  onPan,
+  keys = {},
   children,
   legend,
 }: {
@@ -32,6 +35,10 @@ export function MapHost<P>({
   open: (map: OlMap) => P
   paint: (map: OlMap, painter: P) => void
   leave?: (map: OlMap) => void
+  /** Called when keys move the map. */
+  onPan?: () => void
+  /** More keys, which work while the map has the focus. */
+  keys?: Keys
   /** More buttons. */
   children?: ComponentChildren
   legend?: ComponentChildren
@@ -40,6 +47,27 @@ export function MapHost<P>({
   const shown = useRef<{ map: OlMap; painter: P }>(null)
   const [opened, setOpened] = useState<OlMap>()
   const layersId = useId()
+  const onMap = (does: string, run: (map: OlMap) => void) => ({
+    does,
+    run: () => opened && run(opened),
+  })
+  const pan = (east: number, north: number) =>
+    onMap('Moves the map', (map) => {
+      onPan?.()
+      panBy(map, east, north)
+    })
+  useKeys(
+    {
+      ArrowLeft: pan(-1, 0),
+      ArrowUp: pan(0, 1),
+      ArrowRight: pan(1, 0),
+      ArrowDown: pan(0, -1),
+      '+': onMap('Zooms in, or out', (map) => zoomBy(map, 1)),
+      '-': onMap('Zooms in, or out', (map) => zoomBy(map, -1)),
+      ...keys,
+    },
+    { title: 'On the map', element: target },
+  )
   useEffect(() => {
     if (target.current === null) return undefined
     const { map, close } = openMap(target.current)

@@ -14,6 +14,8 @@ import { worldStyle } from './world-style.ts'
 
 export const MAX_ZOOM = 20
 const LOOK_AGAIN_MS = 4_000
+/** How far a press of an arrow key moves the map. */
+const PAN_PIXELS = 128
 
 const world = new Archive(addressOf('/map/world.pmtiles'))
 // Any importer of this module is about to open a map.
@@ -27,7 +29,11 @@ export function openMap(target: HTMLElement): { map: OlMap; close: () => void } 
   const map = new OlMap({
     target,
     controls: [],
-    interactions: standardInteractions({ altShiftDragRotate: false, pinchRotate: false }),
+    interactions: standardInteractions({
+      keyboard: false,
+      altShiftDragRotate: false,
+      pinchRotate: false,
+    }),
     view: new View({
       center: [0, 2_500_000],
       zoom: 2,
@@ -115,6 +121,21 @@ export function flyTo(map: OlMap, point: Point, { animated = isAnimated() } = {}
   if (animated) return view.animate({ ...to, duration: 500 })
   view.setCenter(to.center)
   view.setZoom(to.zoom)
+}
+
+export function zoomBy(map: OlMap, levels: number): void {
+  const view = map.getView()
+  const zoom = view.getZoom()
+  if (zoom !== undefined) view.animate({ zoom: zoom + levels, duration: isAnimated() ? 150 : 0 })
+}
+
+/** Moves the view by so many steps to the east and to the north. */
+export function panBy(map: OlMap, east: number, north: number): void {
+  const view = map.getView()
+  const [x = 0, y = 0] = view.getCenter() ?? []
+  const step = PAN_PIXELS * (view.getResolution() ?? 0)
+  const center = [x + east * step, y + north * step]
+  view.animate({ center, duration: isAnimated() ? 100 : 0 })
 }
 
 /** Converts a point of the world to the units of the map's projection. */

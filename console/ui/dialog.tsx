@@ -6,7 +6,7 @@ import { IconButton } from './icon-button.tsx'
 
 /**
  * A modal dialog, open as long as it is rendered. Esc and the close button call `onClose`; the
- * browser keeps the focus inside, and restores it afterwards.
+ * browser keeps the focus inside, and afterwards it is where it was.
  *
  * @param onClose absent if the dialog must be answered.
  */
@@ -23,8 +23,12 @@ export function Dialog({
   const heading = useId()
   useEffect(() => {
     const element = dialog.current
+    const giveFocusBack = rememberFocus()
     element?.showModal()
-    return () => element?.close()
+    return () => {
+      element?.close()
+      giveFocusBack()
+    }
   }, [])
   return (
     <dialog
@@ -53,4 +57,25 @@ export function Dialog({
       <Announcer />
     </dialog>
   )
+}
+
+/**
+ * Remembers what has the focus. The returned function focuses it again, or the button of the menu
+ * that it was in, or else the page's heading: the element may be gone, and browsers then leave the
+ * focus nowhere.
+ */
+function rememberFocus(): () => void {
+  const { activeElement: before, body } = document
+  const menu = before?.closest('[popover]')
+  const places = [
+    before,
+    menu && document.querySelector(`[popovertarget="${menu.id}"]:not([popover] *)`),
+    document.querySelector('h1'),
+  ]
+  return () => {
+    for (const place of before === body ? [] : places) {
+      if (document.activeElement !== body) return
+      if (place instanceof HTMLElement || place instanceof SVGElement) place.focus()
+    }
+  }
 }

@@ -1,5 +1,4 @@
-import { useMemo } from 'preact/hooks'
-import { useShortcuts } from './shortcuts.tsx'
+import { useKeys } from './keys.tsx'
 import { undoLatest } from './toasts.tsx'
 
 /** "Undo" by key, because the button of a toast is far from where the hands are. */
@@ -8,6 +7,6 @@ export function UndoKey() {
 }
 
 function Key({ run }: { run: () => void }) {
-  useShortcuts(useMemo(() => ({ z: { does: 'Undoes what was just done', run } }), [run]))
+  useKeys({ z: { does: 'Undoes what was just done', run } })
   return null
 }

@@ -3,6 +3,7 @@ import { api } from '../../api/client.ts'
 import type { DayCounts } from '../../core/day-counts.ts'
 import { spanBounds, type Span } from '../../core/span.ts'
 import { date } from '../../core/times.ts'
+import { useKeys, type Keys } from '../../ui/keys.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 
 /** The number of a device's reports on each day of a span; undefined until it is known. */
@@ -36,20 +37,37 @@ export function dayWords(day: string, count: number, distance?: string): string 
 }
 
 /**
- * Moves the focus among the days, which are one stop of the Tab key, by so many for each key. From
- * right to left the days run the other way, and so do the keys.
+ * Keys that move the focus among the days of `element`, which are one stop of the Tab key, by so
+ * many days each. From right to left the days run the other way, and so do the keys.
  */
-export function moveAmong(
-  event: KeyboardEvent & { currentTarget: Element },
+export function useDayKeys(
+  part: Parameters<typeof useKeys>[1] & object,
   steps: Readonly<Record<string, number>>,
+  others: Keys = {},
 ): void {
-  const days = [...event.currentTarget.querySelectorAll<HTMLElement | SVGElement>('[tabindex]')]
-  const here = days.findIndex((day) => day === document.activeElement)
-  const isMirrored = getComputedStyle(event.currentTarget).direction === 'rtl'
-  const by = steps[event.key]
-  const ends: Readonly<Record<string, number>> = { Home: 0, End: days.length - 1 }
-  const to = by === undefined ? ends[event.key] : here + (isMirrored ? -by : by)
-  if (to === undefined) return
-  event.preventDefault()
-  days[to]?.focus()
+  function to(does: string, place: (here: number, last: number) => number): Keys[string] {
+    const run = () => {
+      const days = [...(part.element.current?.querySelectorAll<HTMLElement>('[tabindex]') ?? [])]
+      const here = days.findIndex((day) => day === document.activeElement)
+      days[place(here, days.length - 1)]?.focus()
+    }
+    return { does, run }
+  }
+  function along(by: number): Keys[string] {
+    const does = Math.abs(by) === 1 ? 'Goes to the day before, or after' : 'Goes a week back, or on'
+    return to(does, (here) => here + (isMirrored(part.element.current) ? -by : by))
+  }
+  useKeys(
+    {
+      ...Object.fromEntries(Object.entries(steps).map(([key, by]) => [key, along(by)])),
+      Home: to('Goes to the first day, or the last', () => 0),
+      End: to('Goes to the first day, or the last', (_, last) => last),
+      ...others,
+    },
+    part,
+  )
+}
+
+function isMirrored(element: Element | null): boolean {
+  return element !== null && getComputedStyle(element).direction === 'rtl'
 }

@@ -1,4 +1,5 @@
 import './day-picker.css'
+import { useRef } from 'preact/hooks'
 import { ChevronLeft, ChevronRight } from 'lucide'
 import { isDay, nextDay } from '../../core/days.ts'
 import { isOneDay, spanBeside, spanQuery, spanText, type Span } from '../../core/span.ts'
@@ -7,7 +8,7 @@ import { devicePath } from '../../core/address.ts'
 import { go } from '../../ui/router.ts'
 import { Calendar } from './calendar.tsx'
 import type { DeviceDays } from './device-days.ts'
-import { dayWords, moveAmong, useActivity } from './activity.ts'
+import { dayWords, useActivity, useDayKeys } from './activity.ts'
 
 const DAYS = 30
 
@@ -27,13 +28,13 @@ export function DayPicker({ deviceId, span, today, zone, totals }: DeviceDays) {
     ? ['Previous day', 'Next day']
     : ['Previous days', 'Next days']
 
+  const strip = useRef<HTMLOListElement>(null)
+  useDayKeys({ title: 'In the days', element: strip }, { ArrowLeft: -1, ArrowRight: 1 })
+
   return (
     <div class="day-picker row" role="group" aria-label="Day">
       <h2 class="day-words">{spanText(span, today)}</h2>
-      <ol
-        class="day-strip"
-        onKeyDown={(event) => moveAmong(event, { ArrowLeft: -1, ArrowRight: 1 })}
-      >
+      <ol ref={strip} class="day-strip">
         {Array.from({ length: DAYS }, (_, index) => nextDay(first, index)).map((one) => {
           const count = activity?.get(one)?.count ?? 0
           const words = dayWords(one, count)

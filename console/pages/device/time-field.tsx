@@ -1,6 +1,7 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { momentOf } from '../../core/moment.ts'
 import { date, time } from '../../core/times.ts'
+import { useKeys } from '../../ui/keys.tsx'
 
 /** The cursor's time of day, to read and to type; Enter, or leaving the field, goes there. */
 export function TimeField({
@@ -19,8 +20,14 @@ export function TimeField({
     if (moment !== undefined && typed !== shown) onMove(moment)
     setTyped(undefined)
   }
+  const field = useRef<HTMLInputElement>(null)
+  useKeys(
+    { Enter: { does: 'Goes to that time', run: goThere } },
+    { title: 'In the time field', element: field },
+  )
   return (
     <input
+      ref={field}
       class="time-field"
       type="time"
       step={1}
@@ -28,7 +35,6 @@ export function TimeField({
       value={typed ?? shown}
       onInput={({ currentTarget }) => setTyped(currentTarget.value)}
       onBlur={goThere}
-      onKeyDown={({ key }) => key === 'Enter' && goThere()}
     />
   )
 }

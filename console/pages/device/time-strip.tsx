@@ -1,4 +1,6 @@
 import type { ComponentChildren } from 'preact'
+import { useRef } from 'preact/hooks'
+import { useKeys } from '../../ui/keys.tsx'
 import { shownClock } from '../../ui/shown.ts'
 import { PLOT_INSET } from '../../ui/time-plot.tsx'
 
@@ -43,6 +45,14 @@ export function TimeStrip({
     onMove(first + part * (last - first))
   }
   const { left, right } = PLOT_INSET
+  const slider = useRef<HTMLInputElement>(null)
+  useKeys(
+    {
+      ArrowDown: { does: 'Goes to the report before, or after', run: () => onStep(-1) },
+      ArrowUp: { does: 'Goes to the report before, or after', run: () => onStep(1) },
+    },
+    { title: 'On the time slider', element: slider },
+  )
   return (
     <div
       class="time-strip"
@@ -50,6 +60,7 @@ export function TimeStrip({
       style={{ '--plot-left': `${left}px`, '--plot-right': `${right}px` }}
     >
       <input
+        ref={slider}
         type="range"
         aria-label="Time"
         aria-valuetext={shownClock(at)}
@@ -58,12 +69,6 @@ export function TimeStrip({
         step={1_000}
         value={at}
         onInput={({ currentTarget }) => onMove(Number(currentTarget.value))}
-        onKeyDown={(event) => {
-          const by = STEPS[event.key]
-          if (by === undefined) return
-          event.preventDefault()
-          onStep(by)
-        }}
       />
       {children}
       <div class="time-area" onPointerDown={moveTo} onPointerMove={moveTo}>
@@ -75,11 +80,4 @@ export function TimeStrip({
       </div>
     </div>
   )
-}
-
-const STEPS: Readonly<Record<string, -1 | 1>> = {
-  ArrowLeft: -1,
-  ArrowDown: -1,
-  ArrowRight: 1,
-  ArrowUp: 1,
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import type { ShownStatus } from '../../core/live-device.ts'
 import { dayText } from '../../core/days.ts'
@@ -7,7 +7,7 @@ import { dayCount, isOneDay, MOST_DAYS, spanBounds } from '../../core/span.ts'
 import { date } from '../../core/times.ts'
 import { pointAt, readTrack } from '../../core/track.ts'
 import { episodeAt, type Episode } from '../../core/trips.ts'
-import { useShortcuts } from '../../ui/shortcuts.tsx'
+import { useKeys } from '../../ui/keys.tsx'
 import { Failed, FailedLine, Loading } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { AtMoment } from './at-moment.tsx'
@@ -91,17 +91,10 @@ export function TrackView({
   const point = reports[here]
 
   const onStep = useSteps(read, at, choose)
-  const step = useRef(onStep)
-  step.current = onStep
-  useShortcuts(
-    useMemo(
-      () => ({
-        ArrowLeft: { does: 'Goes to the report before', run: () => step.current(-1) },
-        ArrowRight: { does: 'Goes to the report after', run: () => step.current(1) },
-      }),
-      [],
-    ),
-  )
+  useKeys({
+    ArrowLeft: { does: 'Goes to the report before, or after', run: () => onStep(-1) },
+    ArrowRight: { does: 'Goes to the report before, or after', run: () => onStep(1) },
+  })
 
   const shown = { at, onMove: choose }
   return (

@@ -4,7 +4,7 @@ import { dayCount, weekOf, type Span } from '../../core/span.ts'
 import { kept } from '../../ui/preferences.ts'
 import { shownDistance, shownNumber } from '../../ui/shown.ts'
 import { FailedLine } from '../../ui/states.tsx'
-import { dayWords, moveAmong, useActivity } from './activity.ts'
+import { dayWords, useActivity, useDayKeys } from './activity.ts'
 import { useDayTotals } from './day-totals.ts'
 import type { DeviceDays } from './device-days.ts'
 
@@ -54,18 +54,26 @@ export function YearMap({
   const total = hasDistances
     ? `${shownDistance(all.distanceMetres)}${all.isWhole ? '' : ' …'}`
     : `${shownNumber(days.reduce((sum, day) => sum + countOf(day), 0))} reports`
+  const cells = useRef<SVGSVGElement>(null)
+  const open = {
+    does: 'Opens the day',
+    run: ({ target }: Event) => target?.dispatchEvent(new MouseEvent('click')),
+  }
+  useDayKeys(
+    { title: 'In the calendar', element: cells },
+    { ArrowLeft: -7, ArrowRight: 7, ArrowUp: -1, ArrowDown: 1 },
+    { Enter: open, ' ': open },
+  )
 
   return (
     <>
       <div ref={scroller} class="year-map" dir="ltr">
         <svg
+          ref={cells}
           width={columns * STEP}
           height={MONTHS_HEIGHT + 7 * STEP}
           role="group"
           aria-label={`Days of ${year.first.slice(0, 4)}`}
-          onKeyDown={(event) =>
-            moveAmong(event, { ArrowLeft: -7, ArrowRight: 7, ArrowUp: -1, ArrowDown: 1 })
-          }
         >
           {days
             .filter((day) => day.endsWith('-01'))
@@ -75,7 +83,6 @@ export function YearMap({
               </text>
             ))}
           {days.map((day) => {
-            const open = () => onOpen({ first: day, last: day })
             const distance = hasDistances ? metres(day) : 0
             const words = dayWords(
               day,
@@ -99,8 +106,7 @@ export function YearMap({
                 tabindex={day === stop ? 0 : -1}
                 aria-label={words}
                 aria-current={span.first <= day && day <= span.last ? 'date' : undefined}
-                onClick={open}
-                onKeyDown={({ key }) => (key === 'Enter' || key === ' ') && open()}
+                onClick={() => onOpen({ first: day, last: day })}
               >
                 <title>{words}</title>
               </rect>

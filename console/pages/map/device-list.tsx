@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { labelOf } from '../../core/live-device.ts'
 import { Isolated } from '../../ui/isolated.tsx'
+import { useKeys } from '../../ui/keys.tsx'
 import { askStanding } from './ask-standing.ts'
 import { selectAndShow } from './choose-device.ts'
 import { DeviceRow } from './device-row.tsx'
@@ -42,14 +43,34 @@ export function DeviceList() {
     }
   })
 
-  function move(event: KeyboardEvent) {
-    hold()
-    const to = targetOf(event.key, focusedIndex, devices.length - 1)
-    if (focusedIndex < 0 || to === undefined) return
-    event.preventDefault()
-    show(to)
-    focusRow(scroller.current, to)
+  function go(does: string, by: number) {
+    const run = () => {
+      hold()
+      const to = Math.min(devices.length - 1, Math.max(0, focusedIndex + by))
+      show(to)
+      focusRow(scroller.current, to)
+    }
+    return { does, run }
   }
+  useKeys(
+    {
+      ArrowDown: go('Goes to the next device, or the one before', 1),
+      ArrowUp: go('Goes to the next device, or the one before', -1),
+      PageDown: go('Goes ten devices on, or back', PAGE_ROWS),
+      PageUp: go('Goes ten devices on, or back', -PAGE_ROWS),
+      Home: go('Goes to the first device, or the last', -Infinity),
+      End: go('Goes to the first device, or the last', Infinity),
+      ' ': {
+        does: 'Marks the device, for what is done with many',
+        run: () => {
+          if (focused === undefined) return
+          isMarking.value = true
+          toggleMark(focused)
+        },
+      },
+    },
+    { title: 'In the list', element: scroller },
+  )
 
   return (
     <ul
@@ -57,11 +78,11 @@ export function DeviceList() {
       class="device-list"
       role="list"
       aria-label="Devices"
-      onKeyDown={move}
       onPointerMove={hold}
       onPointerDown={hold}
       onScroll={hold}
       onFocusIn={({ target }) => {
+        hold()
         const row = target instanceof Element ? target.closest<HTMLElement>('li') : null
         setFocused(row?.dataset['device'])
       }}
@@ -112,20 +133,6 @@ export function DeviceList() {
 /** Moves the focus from the search into the list. */
 export function focusList(): void {
   document.querySelector<HTMLElement>('.device-list [data-index="0"] button')?.focus()
-}
-
-/** The row that a key leads to. */
-function targetOf(key: string, from: number, last: number): number | undefined {
-  const steps: Readonly<Record<string, number>> = {
-    ArrowDown: 1,
-    ArrowUp: -1,
-    PageDown: PAGE_ROWS,
-    PageUp: -PAGE_ROWS,
-    Home: -last,
-    End: last,
-  }
-  const step = steps[key]
-  return step === undefined ? undefined : Math.min(last, Math.max(0, from + step))
 }
 
 /** A row scrolled into view is in the document only after the next frames. */

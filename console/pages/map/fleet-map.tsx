@@ -3,12 +3,13 @@ import { useRef } from 'preact/hooks'
 import { LocateFixed, Maximize } from 'lucide'
 import type OlMap from 'ol/Map.js'
 import { isOneSpot } from '../../core/bounds.ts'
-import type { LiveDevice } from '../../core/live-device.ts'
+import { labelOf, type LiveDevice } from '../../core/live-device.ts'
 import { changed } from '../../live/announce-changes.ts'
 import { lister } from '../../live/live.ts'
 import { FleetPainter } from '../../map/fleet-painter.ts'
 import { MapHost } from '../../map/map-host.tsx'
 import { fitPoints, flyTo, MAX_ZOOM, toMap } from '../../map/open-map.ts'
+import { announce } from '../../ui/announcer.tsx'
 import { now } from '../../ui/clock.ts'
 import { IconButton } from '../../ui/icon-button.tsx'
 
@@ -32,20 +33,40 @@ export type FleetMapProps = {
   readonly onSelect: (device: LiveDevice) => void
   /** Called when the operator clicks several devices that no zoom separates. */
   readonly onSpot: (devices: readonly LiveDevice[]) => void
+  /** Called by the Enter key. */
+  readonly onEnter: () => void
 }
 
 /** The map of all devices. Only the operator moves its view. */
 export function FleetMap(props: FleetMapProps) {
   const latest = useRef(props)
   latest.current = props
-  const { devices, selected } = props
+  const { devices, selected, onSelect, onEnter } = props
+  const painted = useRef<FleetPainter>(null)
+  const choose = (by: 1 | -1) => ({
+    does: 'Selects the next device in view, or the previous one',
+    run: () => {
+      const inView = painted.current?.inView() ?? []
+      const here = inView.findIndex((device) => device === selected())
+      const next = inView.at(here < 0 && by < 0 ? -1 : (here + by) % inView.length)
+      if (next === undefined) return
+      onSelect(next)
+      announce(labelOf(next))
+    },
+  })
   return (
     <MapHost
-      label="Map: arrow keys move it, + and − zoom; the list beside it holds the same devices"
+      label="Map: arrow keys move it, + and − zoom, n and p select a device; the list beside it holds the same devices"
       inputs={[changed.value, devices, selected, following.value]}
       open={(map) => {
         shown = map
-        return openFleet(map, () => latest.current)
+        return (painted.current = openFleet(map, () => latest.current))
+      }}
+      onPan={() => (following.value = false)}
+      keys={{
+        n: choose(1),
+        p: choose(-1),
+        Enter: { does: 'Goes to the card of the selected device', run: onEnter },
       }}
       paint={(map, painter) => {
         painter.paint({ devices: devices(), selected: selected(), now: now.peek() })
@@ -90,9 +111,6 @@ function openFleet(map: OlMap, props: () => FleetMapProps): FleetPainter {
     map.getView().setZoom(lastView.zoom)
   }
   const target = map.getTargetElement() as HTMLElement
-  target.addEventListener('keydown', ({ key }) => {
-    if (key.startsWith('Arrow')) following.value = false
-  })
   map.on('pointerdrag', () => (following.value = false))
   map.on('click', ({ pixel }) => click(map, painter, pixel, props()))
   map.on('pointermove', ({ pixel, dragging }) => {

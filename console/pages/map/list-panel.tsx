@@ -6,6 +6,7 @@ import { fleet, lister } from '../../live/live.ts'
 import { STATUS_WORDS } from '../../core/device-words.ts'
 import { MOST_DEVICES } from '../../core/fleet.ts'
 import { Icon } from '../../ui/icon.tsx'
+import { useKeys } from '../../ui/keys.tsx'
 import { shownNumber } from '../../ui/shown.ts'
 import { Empty, Failed, FailedLine, Loading } from '../../ui/states.tsx'
 import { StatusShape } from '../../ui/status-shape.tsx'
@@ -64,12 +65,21 @@ export function ListPanel() {
 
 function Filters() {
   watchWords()
+  const input = useRef<HTMLInputElement>(null)
+  useKeys(
+    {
+      ArrowDown: { does: 'Goes to the list', run: focusList },
+      Enter: { does: 'Selects what fits best', run: selectFirst },
+    },
+    { title: 'In the search', element: input },
+  )
   const counts = countByStatus(found())
   return (
     <div class="list-filters stack near">
       <div class="search">
         <Icon of={Search} small />
         <input
+          ref={input}
           type="search"
           aria-label="Search by name and id"
           placeholder="Name or id"
@@ -77,7 +87,6 @@ function Filters() {
           spellcheck={false}
           value={searchText.value}
           onInput={({ currentTarget }) => search(currentTarget.value)}
-          onKeyDown={searchKey}
           data-search
         />
         <ListMenu />
@@ -105,14 +114,6 @@ function Filters() {
       )}
     </div>
   )
-}
-
-/** From the search the arrow leads into the list, Enter to what fits best. */
-function searchKey(event: KeyboardEvent): void {
-  if (event.key === 'ArrowDown') focusList()
-  else if (event.key === 'Enter') selectFirst()
-  else return
-  event.preventDefault()
 }
 
 function Content() {

@@ -1,13 +1,13 @@
 import './device-list.css'
 import './map-page.css'
 import './selected-card.css'
-import { useEffect, useMemo } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { startLive } from '../../live/live.ts'
 import { labelOf } from '../../core/live-device.ts'
 import { FleetMap, following } from './fleet-map.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { useKeys } from '../../ui/keys.tsx'
 import { arriveAt, useTitle } from '../../ui/page.tsx'
-import { useShortcuts, type Shortcuts } from '../../ui/shortcuts.tsx'
 import { DeviceRow } from './device-row.tsx'
 import { selectAndShow } from './choose-device.ts'
 import { ListPanel } from './list-panel.tsx'
@@ -17,26 +17,18 @@ import { choice, columns, pinned, select, selectedDevice, selectedId, spot } fro
 export function MapPage() {
   useTitle('Map')
   useEffect(startLive, [])
-  const shortcuts = useMemo<Shortcuts>(
-    () => ({
-      '/': { does: 'Searches', run: () => focus('[data-search]') },
-      f: {
-        does: 'Follows the selected device, or no longer',
-        run: () => (following.value = !following.value && selectedDevice() !== undefined),
-      },
-      '0': {
-        does: 'Fits all devices into the map',
-        run: () => document.querySelector<HTMLElement>('[data-fit-all]')?.click(),
-      },
-      Escape: { does: 'Deselects', run: () => select(undefined) },
-      '↑ ↓': { does: 'In the search: to the list; in the list: the device above, below' },
-      '← ↑ → ↓': { does: 'On the map: moves it' },
-      Enter: { does: 'In the search: selects what fits best; in the list: selects the device' },
-      '+ −': { does: 'On the map: zooms' },
-    }),
-    [],
-  )
-  useShortcuts(shortcuts)
+  useKeys({
+    '/': { does: 'Searches', run: () => focus('[data-search]') },
+    f: {
+      does: 'Follows the selected device, or no longer',
+      run: () => (following.value = !following.value && selectedDevice() !== undefined),
+    },
+    '0': {
+      does: 'Fits all devices into the map',
+      run: () => document.querySelector<HTMLElement>('[data-fit-all]')?.click(),
+    },
+    Escape: { does: 'Deselects', run: () => select(undefined) },
+  })
   return (
     <div class="map-page">
       <h1 ref={arriveAt} class="unseen" tabIndex={-1}>
@@ -48,6 +40,7 @@ export function MapPage() {
         selected={selectedDevice}
         onSelect={({ deviceId }) => select(deviceId)}
         onSpot={(devices) => (spot.value = devices)}
+        onEnter={() => focus('.selected-card a')}
       />
       <SpotDialog />
     </div>

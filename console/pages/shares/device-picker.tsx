@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Plus, X } from 'lucide'
 import { api } from '../../api/client.ts'
 import { labelOf } from '../../core/live-device.ts'
@@ -6,6 +6,7 @@ import { nameOnLink } from '../../../schemas/share-names.ts'
 import { Field } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { isolate, Isolated, UnseenName } from '../../ui/isolated.tsx'
+import { useKeys } from '../../ui/keys.tsx'
 import { Select } from '../../ui/select-field.tsx'
 import { FailedLine } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
@@ -57,6 +58,13 @@ export function DevicePicker({
     setTyped('')
   }
 
+  const input = useRef<HTMLInputElement>(null)
+  const addFirst = () => found[0] !== undefined && add(found[0])
+  useKeys(
+    { Enter: { does: 'Adds what fits best', run: addFirst } },
+    { title: 'In the search', element: input },
+  )
+
   return (
     <div class="device-picker stack near">
       <Field
@@ -67,6 +75,7 @@ export function DevicePicker({
         {(attributes) => (
           <input
             {...attributes}
+            ref={input}
             type="search"
             placeholder="Name or id"
             autoComplete="off"
@@ -74,11 +83,6 @@ export function DevicePicker({
             maxLength={128}
             value={typed}
             onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key !== 'Enter') return
-              event.preventDefault()
-              if (found[0] !== undefined) add(found[0])
-            }}
           />
         )}
       </Field>
