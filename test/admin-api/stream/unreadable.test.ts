@@ -62,7 +62,7 @@ test('an event that cannot be read is a gap in the stream, counted and logged', 
   ])
 })
 
-test('a reader hears of many such events at once and at the end, not of each', async () => {
+test('a reader hears of many such events at once and later, not of each', async () => {
   const { eventLog, listen, logged, metric } = await start({ unreadableEveryMs: 300 })
   const source = await listen()
   for (let sent = 0; sent < 50; sent += 1) await eventLog.append([positionReported(AVRO)])
@@ -75,7 +75,7 @@ test('a reader hears of many such events at once and at the end, not of each', a
       return reason === 'it is Avro' ? [count ?? 0] : []
     })
   await eventually(() => logCounts().reduce((sum, count) => sum + count, 0) === 50)
-  await eventually(() => kinds(source).at(-1) === 'gap')
+  await eventually(() => source.of('gap').length > 1)
   expect(kinds(source).at(0)).toBe('gap')
   expect(source.of('gap').length).toBeLessThan(10)
 })

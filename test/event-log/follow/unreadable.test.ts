@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
+import { unreadableEntries } from '../../../event-log/follow/unreadable.ts'
+
+beforeEach(() => {
+  jest.useFakeTimers()
+})
+afterEach(() => {
+  jest.useRealTimers()
+})
+
+function start() {
+  const gaps: object[] = []
+  const logged: object[] = []
+  const ending = new AbortController()
+  const unreadable = unreadableEntries({
+    everyMs: 300,
+    push: (gap) => gaps.push(gap),
+    logger: { debug() {}, error() {}, warn: (fields) => logged.push(fields) },
+    signal: ending.signal,
+  })
+  const entry = (offset: number) => {
+    const origin = { partition: 0, offset }
+    unreadable({ kind: 'unreadable', origin, reason: 'it is Avro', key: null, value: null })
+  }
+  return { entry, gaps, logged, end: () => ending.abort() }
+}
+
+const AT = (offset: number) => ({ origin: { partition: 0, offset } })
+
+test('readers hear of the first unreadable entry at once, and of later ones together', () => {
+  const { entry, gaps, logged } = start()
+  for (const offset of [1, 2, 3]) entry(offset)
+  expect(gaps).toEqual([{ kind: 'gap', reason: 'unreadable', ...AT(1) }])
+  expect(logged).toMatchObject([{ count: 1, ...AT(1) }])
+  jest.advanceTimersByTime(299)
+  expect(gaps).toHaveLength(1)
+  jest.advanceTimersByTime(1)
+  expect(gaps.slice(1)).toEqual([{ kind: 'gap', reason: 'unreadable' }])
+  expect(logged.slice(1)).toMatchObject([{ count: 2, ...AT(3) }])
+})
+
+test('entries that go on being unreadable are told once in each interval', () => {
+  const { entry, gaps, logged } = start()
+  for (let offset = 0; offset < 30; offset += 1) {
+    entry(offset)
+    jest.advanceTimersByTime(100)
+  }
+  expect(gaps).toHaveLength(1 + 10)
+  expect(logged).toHaveLength(1 + 10)
+})
+
+test('an unreadable entry after a quiet interval is told at once again', () => {
+  const { entry, gaps } = start()
+  entry(1)
+  jest.advanceTimersByTime(1_000)
+  expect(gaps).toHaveLength(1)
+  entry(2)
+  expect(gaps.slice(1)).toEqual([{ kind: 'gap', reason: 'unreadable', ...AT(2) }])
+})
+
+test('a feed that has ended tells of nothing more', () => {
+  const { entry, gaps, end } = start()
+  for (const offset of [1, 2]) entry(offset)
+  end()
+  jest.advanceTimersByTime(1_000)
+  expect(gaps).toHaveLength(1)
+})
