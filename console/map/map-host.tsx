@@ -47,12 +47,12 @@ export function MapHost<P>({
   const shown = useRef<{ map: OlMap; painter: P }>(null)
   const [opened, setOpened] = useState<OlMap>()
   const layersId = useId()
-  const onMap = (does: string, run: (map: OlMap) => void) => ({
-    does,
+  const onMap = (label: string, run: (map: OlMap) => void) => ({
+    label,
     run: () => opened && run(opened),
   })
   const pan = (east: number, north: number) =>
-    onMap('Moves the map', (map) => {
+    onMap('Move the map', (map) => {
       onPan?.()
       panBy(map, east, north)
     })
@@ -62,8 +62,8 @@ export function MapHost<P>({
       ArrowUp: pan(0, 1),
       ArrowRight: pan(1, 0),
       ArrowDown: pan(0, -1),
-      '+': onMap('Zooms in, or out', (map) => zoomBy(map, 1)),
-      '-': onMap('Zooms in, or out', (map) => zoomBy(map, -1)),
+      '+': onMap('Zoom in or out', (map) => zoomBy(map, 1)),
+      '-': onMap('Zoom in or out', (map) => zoomBy(map, -1)),
       ...keys,
     },
     { title: 'On the map', element: target },

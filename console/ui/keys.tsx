@@ -4,22 +4,22 @@ import { useEffect, useRef } from 'preact/hooks'
 import { Dialog } from './dialog.tsx'
 
 /**
- * What keys do, by `KeyboardEvent.key`. Keys with the same words share a line of the help. The key
- * then does nothing else in the browser.
+ * Actions by `KeyboardEvent.key`, labelled as a button would be. Keys with the same label share a
+ * line of the help. The browser's own action of the key does not happen.
  */
 export type Keys = Readonly<
-  Record<string, { readonly does: string; readonly run: (event: KeyboardEvent) => void }>
+  Record<string, { readonly label: string; readonly run: (event: KeyboardEvent) => void }>
 >
 
-/** The part of a page in which the focus must be. */
+/** The part of a page that must have the focus. */
 type Part = { readonly title: string; readonly element: RefObject<Element | null> }
 
 const registered = new Set<{ keys: Keys; readonly part: Part | undefined }>()
 export const helpIsOpen = signal(false)
 
 /**
- * Handles keys as long as the component is there, and lists them in the help: in `part` of the page
- * only, or everywhere, except where the operator types.
+ * Handles keys while the component is rendered, and lists them in the help: in `part` of the page
+ * only, or everywhere except where the operator types.
  */
 export function useKeys(keys: Keys, part?: Part): void {
   const entry = useRef({ keys, part }).current
@@ -57,17 +57,17 @@ function actionOf({ key, target }: KeyboardEvent): Keys[string] | undefined {
   return isForBrowser ? undefined : within(undefined)?.keys[key]
 }
 
-/** The list of the keys that work on the page. */
+/** Lists the keys that work on the page. */
 export function KeyHelp() {
-  useKeys({ '?': { does: 'Shows this list', run: () => (helpIsOpen.value = true) } })
+  useKeys({ '?': { label: 'Show this list', run: () => (helpIsOpen.value = true) } })
   if (!helpIsOpen.value) return null
   const parts = new Map<string, Map<string, string[]>>()
   for (const { keys, part } of registered) {
     const title = part?.title ?? EVERYWHERE
     const lines = parts.get(title) ?? new Map<string, string[]>()
     parts.set(title, lines)
-    for (const [key, { does }] of Object.entries(keys)) {
-      lines.set(does, [...(lines.get(does) ?? []), NAMES[key] ?? key])
+    for (const [key, { label }] of Object.entries(keys)) {
+      lines.set(label, [...(lines.get(label) ?? []), NAMES[key] ?? key])
     }
   }
   return (
@@ -76,28 +76,27 @@ export function KeyHelp() {
         <section key={title} class="stack near" aria-label={title}>
           <h3>{title}</h3>
           <dl class="facts stack near">
-            {[...lines].map(([does, keys]) => (
-              <div key={does}>
+            {[...lines].map(([label, keys]) => (
+              <div key={label}>
                 <dt class="row">
                   {keys.map((key) => (
                     <kbd key={key}>{key}</kbd>
                   ))}
                 </dt>
-                <dd>{does}</dd>
+                <dd>{label}</dd>
               </div>
             ))}
           </dl>
         </section>
       ))}
       <p class="note">
-        Tab goes from one part to the next, Enter presses what has the focus, Esc closes what is
-        open.
+        Tab moves to the next control, Enter activates it, Esc closes a dialog or menu.
       </p>
     </Dialog>
   )
 }
 
-const EVERYWHERE = 'On this page'
+const EVERYWHERE = 'Anywhere on the page'
 
 const NAMES: Readonly<Record<string, string>> = {
   ' ': 'Space',

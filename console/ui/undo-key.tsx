@@ -7,6 +7,6 @@ export function UndoKey() {
 }
 
 function Key({ run }: { run: () => void }) {
-  useKeys({ z: { does: 'Undoes what was just done', run } })
+  useKeys({ z: { label: 'Undo the last change', run } })
   return null
 }

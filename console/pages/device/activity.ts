@@ -45,23 +45,23 @@ export function useDayKeys(
   steps: Readonly<Record<string, number>>,
   others: Keys = {},
 ): void {
-  function to(does: string, place: (here: number, last: number) => number): Keys[string] {
+  function to(label: string, place: (here: number, last: number) => number): Keys[string] {
     const run = () => {
       const days = [...(part.element.current?.querySelectorAll<HTMLElement>('[tabindex]') ?? [])]
       const here = days.findIndex((day) => day === document.activeElement)
       days[place(here, days.length - 1)]?.focus()
     }
-    return { does, run }
+    return { label, run }
   }
   function along(by: number): Keys[string] {
-    const does = Math.abs(by) === 1 ? 'Goes to the day before, or after' : 'Goes a week back, or on'
-    return to(does, (here) => here + (isMirrored(part.element.current) ? -by : by))
+    const label = Math.abs(by) === 1 ? 'Previous or next day' : 'Previous or next week'
+    return to(label, (here) => here + (isMirrored(part.element.current) ? -by : by))
   }
   useKeys(
     {
       ...Object.fromEntries(Object.entries(steps).map(([key, by]) => [key, along(by)])),
-      Home: to('Goes to the first day, or the last', () => 0),
-      End: to('Goes to the first day, or the last', (_, last) => last),
+      Home: to('First or last day', () => 0),
+      End: to('First or last day', (_, last) => last),
       ...others,
     },
     part,

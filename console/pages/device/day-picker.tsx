@@ -29,7 +29,7 @@ export function DayPicker({ deviceId, span, today, zone, totals }: DeviceDays) {
     : ['Previous days', 'Next days']
 
   const strip = useRef<HTMLOListElement>(null)
-  useDayKeys({ title: 'In the days', element: strip }, { ArrowLeft: -1, ArrowRight: 1 })
+  useDayKeys({ title: 'In the row of days', element: strip }, { ArrowLeft: -1, ArrowRight: 1 })
 
   return (
     <div class="day-picker row" role="group" aria-label="Day">

@@ -22,7 +22,7 @@ export function TimeField({
   }
   const field = useRef<HTMLInputElement>(null)
   useKeys(
-    { Enter: { does: 'Goes to that time', run: goThere } },
+    { Enter: { label: 'Go to the time', run: goThere } },
     { title: 'In the time field', element: field },
   )
   return (

@@ -48,8 +48,8 @@ export function TimeStrip({
   const slider = useRef<HTMLInputElement>(null)
   useKeys(
     {
-      ArrowDown: { does: 'Goes to the report before, or after', run: () => onStep(-1) },
-      ArrowUp: { does: 'Goes to the report before, or after', run: () => onStep(1) },
+      ArrowDown: { label: 'Previous or next report', run: () => onStep(-1) },
+      ArrowUp: { label: 'Previous or next report', run: () => onStep(1) },
     },
     { title: 'On the time slider', element: slider },
   )

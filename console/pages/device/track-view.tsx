@@ -92,8 +92,8 @@ export function TrackView({
 
   const onStep = useSteps(read, at, choose)
   useKeys({
-    ArrowLeft: { does: 'Goes to the report before, or after', run: () => onStep(-1) },
-    ArrowRight: { does: 'Goes to the report before, or after', run: () => onStep(1) },
+    ArrowLeft: { label: 'Previous or next report', run: () => onStep(-1) },
+    ArrowRight: { label: 'Previous or next report', run: () => onStep(1) },
   })
 
   const shown = { at, onMove: choose }

@@ -56,7 +56,7 @@ export function YearMap({
     : `${shownNumber(days.reduce((sum, day) => sum + countOf(day), 0))} reports`
   const cells = useRef<SVGSVGElement>(null)
   const open = {
-    does: 'Opens the day',
+    label: 'Open the day',
     run: ({ target }: Event) => target?.dispatchEvent(new MouseEvent('click')),
   }
   useDayKeys(

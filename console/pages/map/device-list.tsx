@@ -43,25 +43,25 @@ export function DeviceList() {
     }
   })
 
-  function go(does: string, by: number) {
+  function go(label: string, by: number) {
     const run = () => {
       hold()
       const to = Math.min(devices.length - 1, Math.max(0, focusedIndex + by))
       show(to)
       focusRow(scroller.current, to)
     }
-    return { does, run }
+    return { label, run }
   }
   useKeys(
     {
-      ArrowDown: go('Goes to the next device, or the one before', 1),
-      ArrowUp: go('Goes to the next device, or the one before', -1),
-      PageDown: go('Goes ten devices on, or back', PAGE_ROWS),
-      PageUp: go('Goes ten devices on, or back', -PAGE_ROWS),
-      Home: go('Goes to the first device, or the last', -Infinity),
-      End: go('Goes to the first device, or the last', Infinity),
+      ArrowUp: go('Previous or next device', -1),
+      ArrowDown: go('Previous or next device', 1),
+      PageUp: go('Ten devices up or down', -PAGE_ROWS),
+      PageDown: go('Ten devices up or down', PAGE_ROWS),
+      Home: go('First or last device', -Infinity),
+      End: go('First or last device', Infinity),
       ' ': {
-        does: 'Marks the device, for what is done with many',
+        label: 'Select or deselect for actions on several devices',
         run: () => {
           if (focused === undefined) return
           isMarking.value = true

@@ -44,7 +44,7 @@ export function FleetMap(props: FleetMapProps) {
   const { devices, selected, onSelect, onEnter } = props
   const painted = useRef<FleetPainter>(null)
   const choose = (by: 1 | -1) => ({
-    does: 'Selects the next device in view, or the previous one',
+    label: 'Next or previous device in view',
     run: () => {
       const inView = painted.current?.inView() ?? []
       const here = inView.findIndex((device) => device === selected())
@@ -66,7 +66,7 @@ export function FleetMap(props: FleetMapProps) {
       keys={{
         n: choose(1),
         p: choose(-1),
-        Enter: { does: 'Goes to the card of the selected device', run: onEnter },
+        Enter: { label: 'Go to the selected device’s card', run: onEnter },
       }}
       paint={(map, painter) => {
         painter.paint({ devices: devices(), selected: selected(), now: now.peek() })

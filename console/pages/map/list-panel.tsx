@@ -68,8 +68,8 @@ function Filters() {
   const input = useRef<HTMLInputElement>(null)
   useKeys(
     {
-      ArrowDown: { does: 'Goes to the list', run: focusList },
-      Enter: { does: 'Selects what fits best', run: selectFirst },
+      ArrowDown: { label: 'Go to the list', run: focusList },
+      Enter: { label: 'Select the best match', run: selectFirst },
     },
     { title: 'In the search', element: input },
   )

@@ -18,16 +18,16 @@ export function MapPage() {
   useTitle('Map')
   useEffect(startLive, [])
   useKeys({
-    '/': { does: 'Searches', run: () => focus('[data-search]') },
+    '/': { label: 'Search', run: () => focus('[data-search]') },
     f: {
-      does: 'Follows the selected device, or no longer',
+      label: 'Start or stop following the selected device',
       run: () => (following.value = !following.value && selectedDevice() !== undefined),
     },
     '0': {
-      does: 'Fits all devices into the map',
+      label: 'Fit all devices',
       run: () => document.querySelector<HTMLElement>('[data-fit-all]')?.click(),
     },
-    Escape: { does: 'Deselects', run: () => select(undefined) },
+    Escape: { label: 'Deselect', run: () => select(undefined) },
   })
   return (
     <div class="map-page">

@@ -61,7 +61,7 @@ export function DevicePicker({
   const input = useRef<HTMLInputElement>(null)
   const addFirst = () => found[0] !== undefined && add(found[0])
   useKeys(
-    { Enter: { does: 'Adds what fits best', run: addFirst } },
+    { Enter: { label: 'Add the best match', run: addFirst } },
     { title: 'In the search', element: input },
   )
 

@@ -83,7 +83,7 @@ describeConsole('the keyboard', () => {
     const card = page.getByRole('region', { name: 'Selected device' })
     await deviceRow(page, 'key-11').waitFor()
 
-    await press('On this page', '/')
+    await press('Anywhere on the page', '/')
     await isFocused(page, 'Search by name and id')
     await press('In the search', 'ArrowDown')
     for (const [key, name] of [
@@ -104,14 +104,14 @@ describeConsole('the keyboard', () => {
     await isFocused(page, 'key-01')
     await page.keyboard.press('Enter')
     await card.getByRole('heading', { name: 'key-01' }).waitFor()
-    await press('On this page', 'Escape')
+    await press('Anywhere on the page', 'Escape')
     await card.waitFor({ state: 'hidden' })
-    await press('On this page', '/')
+    await press('Anywhere on the page', '/')
     await press('In the search', 'Enter')
     await card.getByRole('heading', { name: 'key-00' }).waitFor()
 
     await page.locator('.map-target').focus()
-    await press('On this page', '0')
+    await press('Anywhere on the page', '0')
     await eventually(async () => (await paintedText(page, 'key-05')) !== null)
     const on = (key: string) => () => press('On the map', key)
     expect((await moved(page, 'key-05', on('ArrowRight'))).x).toBeLessThan(0)
@@ -129,15 +129,15 @@ describeConsole('the keyboard', () => {
     await press('On the map', 'p')
     await card.getByRole('heading', { name: 'key-00' }).waitFor()
     const follow = page.getByRole('button', { name: 'Follow' })
-    await press('On this page', 'f')
+    await press('Anywhere on the page', 'f')
     await eventually(async () => (await follow.getAttribute('aria-pressed')) === 'true')
     await press('On the map', 'Enter')
-    await isFocused(page, 'History and settings ')
+    await isFocused(page, 'History and settings')
 
-    pressed.add('On this page: ?')
+    pressed.add('Anywhere on the page: ?')
     expect(await listed(page)).toEqual([...pressed].sort())
     await press('', 'Escape')
-    await isFocused(page, 'History and settings ')
+    await isFocused(page, 'History and settings')
   })
 
   test('the help of a device’s page lists each key that works there', async () => {
@@ -145,10 +145,10 @@ describeConsole('the keyboard', () => {
     const { press, pressed } = keysOf(page)
     const at = (time: string) => page.getByRole('heading', { name: `At ${time}` }).waitFor()
     await at('10:04:00')
-    await press('On this page', 'ArrowLeft', 'ArrowLeft', 'ArrowRight')
+    await press('Anywhere on the page', 'ArrowLeft', 'ArrowLeft', 'ArrowRight')
     await at('10:03:00')
     await page.getByRole('slider', { name: 'Time' }).focus()
-    await press('On this page', 'ArrowLeft')
+    await press('Anywhere on the page', 'ArrowLeft')
     await press('On the time slider', 'ArrowDown', 'ArrowDown', 'ArrowUp')
     await at('10:01:00')
     await page.getByLabel('Go to a time').fill('10:02:00')
@@ -165,7 +165,7 @@ describeConsole('the keyboard', () => {
 
     const days = page.getByRole('group', { name: 'Day' }).getByRole('listitem')
     await days.getByRole('button', { name: DAY }).focus()
-    const strip = 'In the days'
+    const strip = 'In the row of days'
     await press(strip, 'ArrowLeft')
     await isFocused(page, '2026-03-09: no reports')
     await press(strip, 'ArrowRight', 'Home', 'ArrowRight')
@@ -189,7 +189,7 @@ describeConsole('the keyboard', () => {
       await press(cells, key)
       await eventually(async () => (await focused(page)).startsWith(day))
     }
-    pressed.add('On this page: ?')
+    pressed.add('Anywhere on the page: ?')
     for (const key of ['Enter', 'Space']) pressed.add(`${cells}: ${key}`)
     expect(await listed(page)).toEqual([...pressed].sort())
     await page.keyboard.press('Escape')
