@@ -16,9 +16,9 @@ import { objectOf } from '../runtime/openapi/json-schema.ts'
 
 const AUDIT_PARAMETERS = {
   ...PAGE_PARAMETERS,
-  operatorId: textParameter('operatorId', 128).described('What this operator did'),
-  action: textParameter('action', 64).described('What was done, for example `key.created`'),
-  subjectId: textParameter('subjectId', 128).described('What was done to this key, device …'),
+  operatorId: textParameter('operatorId', 128).described('Only actions of this operator'),
+  action: textParameter('action', 64).described('Only this action, for example `key.created`'),
+  subjectId: textParameter('subjectId', 128).described('Only actions on this key, device …'),
   ...rangeParameters('`at`'),
 }
 
@@ -40,7 +40,7 @@ export function auditRoutes({ store }: { store: Audit }): AdminRoute[] {
     route({
       method: 'GET',
       path: '/audit',
-      summary: 'Who did what to which key, device or operator, newest first',
+      summary: 'Lists who did what to which key, device or operator, newest first',
       needs: 'admin',
       query: AUDIT_PARAMETERS,
       compressed: true,
@@ -67,7 +67,7 @@ function auditView({ id, at, actor, action, subject, details, address, requestId
 const DETAILS: JsonSchema = {
   title: 'AuditDetails',
   type: 'object',
-  description: 'What was set; never a secret',
+  description: 'The values that were set; never a secret',
   additionalProperties: true,
 }
 

@@ -30,14 +30,14 @@ export const MAPS: JsonSchema = {
       kind: { enum: ['tiles', 'pmtiles'], description: 'Raster tiles, or a PMTiles file' },
       url: {
         type: 'string',
-        description: 'Of tiles with `{z}`, `{x}` and `{y}`; a path is one of this API',
+        description: 'For tiles it has `{z}`, `{x}` and `{y}`; a path belongs to this API',
       },
       attribution: { type: ['string', 'null'], description: 'Plain text' },
       maxZoom: { type: ['integer', 'null'], description: 'Null: as the map itself says' },
       seenBy: {
         type: ['string', 'null'],
         description:
-          'Who sees which area somebody looks at: such a map is loaded only once they have chosen it',
+          'The third party that sees which area somebody looks at; such a map is loaded only once they have chosen it',
       },
     },
     { title: 'ConsoleMap' },

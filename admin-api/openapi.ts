@@ -14,34 +14,34 @@ import { rolesFrom } from './http/rights.ts'
 import { schemasOf, type Rules } from './http/rule.ts'
 import { operationIdOf } from './operation-id.ts'
 
-const DESCRIPTION = `What operators and their programs ask and change: devices, positions, API keys.
+const DESCRIPTION = `For operators and their programs, to read and change devices, positions, API keys.
 
 Sign in with \`POST /api/v1/session\`, which sets a cookie, or send an API key as
 \`Authorization: Bearer gps_…\`. A changing call that is made with the cookie also needs the header
-\`X-Requested-With: console\`, because browsers send cookies with what other sites cause; with a key it
-is not needed. Everything is of the caller's own account; a thing of another account is a 404.
+\`X-Requested-With: console\`, because browsers send cookies with requests that other sites cause; with a key
+it is not needed. All calls concern the caller's own account; anything of another account is a 404.
 
-Lists answer \`items\` and \`nextCursor\`; send that as \`cursor\`, with the same other parameters, for the
+Lists return \`items\` and \`nextCursor\`; send the latter as \`cursor\`, with the same other parameters, for the
 next page. Times are written \`YYYY-MM-DDTHH:mm:ss.sssZ\` and read as ISO 8601 with \`Z\`, an offset or
 neither (then it is UTC). Parameters and fields that a call does not know are refused.`
 
 /** By the first path segment; every route needs one of these. */
 const TAGS: Readonly<Record<string, { name: string; description: string }>> = {
-  session: { name: 'Session', description: 'Signing in and out, and who one is' },
+  session: { name: 'Session', description: 'Signing in and out, and the signed-in operator' },
   operators: { name: 'Operators', description: 'The people who sign in' },
   accounts: { name: 'Accounts', description: 'Tenants; for operators of the platform' },
   keys: { name: 'Keys', description: 'API keys of devices, gateways and programs' },
   'test-report': { name: 'Test report', description: 'Trying a key out' },
   devices: { name: 'Devices', description: 'Where devices are and how they are doing' },
-  labels: { name: 'Labels', description: 'What devices are sorted by' },
+  labels: { name: 'Labels', description: 'Labels that sort devices into groups' },
   positions: { name: 'Positions', description: 'Stored records' },
   shares: { name: 'Shares', description: 'Links that show some devices for a while' },
-  shared: { name: 'Shared', description: 'What people with such a link see' },
+  shared: { name: 'Shared', description: 'The view of people with such a link' },
   rejections: { name: 'Rejections', description: 'Refused reports of known keys' },
-  stream: { name: 'Stream', description: 'What happens, as it happens' },
-  audit: { name: 'Audit', description: 'Who did what' },
+  stream: { name: 'Stream', description: 'Live events' },
+  audit: { name: 'Audit', description: 'Changes, and who made them' },
   system: { name: 'System', description: 'How the service is doing' },
-  console: { name: 'Console', description: 'What the console’s pages must know' },
+  console: { name: 'Console', description: 'Settings for the console’s pages' },
 }
 
 const OWN_PAGE: Parameter = {
@@ -56,7 +56,7 @@ const RESUME_AFTER: Parameter = {
   name: 'Last-Event-ID',
   in: 'header',
   required: false,
-  description: 'The last `id` that was seen: what came after it is sent first',
+  description: 'The last `id` that the client saw; later events are sent first',
   schema: { type: 'string' },
 }
 

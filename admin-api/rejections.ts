@@ -78,7 +78,7 @@ export function rejectionRoutes({ store }: { store: Store }): AdminRoute[] {
       method: 'GET',
       path: '/rejections/summary',
       summary: 'How many reports were refused, by error, key and device',
-      description: `Of those in the list; the ${MOST_NAMED} keys and devices with the most.`,
+      description: `Counts the reports in the list, for the ${MOST_NAMED} keys and devices with the most.`,
       needs: 'viewer',
       query: FILTER_PARAMETERS,
       answer: { data: REJECTION_SUMMARY },
@@ -99,9 +99,9 @@ export function rejectionRoutes({ store }: { store: Store }): AdminRoute[] {
 }
 
 const DESCRIPTION = `
-Reports sent with a key of the account, kept for 7 days, at most the latest 10 000. Of more than 20
-that one key has refused in a second only the number is kept: one entry without device and body,
-whose \`count\` tells it.
+Reports sent with a key of the account, kept for 7 days, at most the latest 10 000. Beyond 20 refusals of
+a key in one second only their number is kept: one entry without device and body, with the number in
+\`count\`.
 `.trim()
 
 const REJECTION: JsonSchema = objectOf(
@@ -111,9 +111,13 @@ const REJECTION: JsonSchema = objectOf(
     keyId: { type: 'string' },
     deviceId: { type: 'string', description: 'As the report gave it' },
     error: { enum: [...REJECTION_ERRORS] },
-    message: { type: 'string', description: 'What the sender was told' },
+    message: { type: 'string', description: 'The message that the sender got' },
     body: { type: 'string', description: 'The beginning of the body as text, at most 2 KiB' },
-    count: { type: 'integer', minimum: 1, description: 'How many refused reports this tells of' },
+    count: {
+      type: 'integer',
+      minimum: 1,
+      description: 'The number of refused reports that this entry covers',
+    },
   },
   { title: 'Rejection', optional: ['deviceId', 'body'] },
 )

@@ -53,7 +53,7 @@ export function systemHistoryRoute({
     path: '/system/history',
     summary: 'How the service has been doing, minute by minute, from the oldest',
     description:
-      'Made of the last report of each running service in each minute, kept for 24 hours. What nothing has told is null.',
+      'Made of the last report of each running service in each minute, kept for 24 hours. A value that no service reported is null.',
     needs: 'viewer',
     query: HISTORY_PARAMETERS,
     compressed: true,

@@ -65,13 +65,13 @@ const SYSTEM: JsonSchema = objectOf(
       },
       {
         description:
-          'How far what is shown is behind what was accepted; null while nothing tells it',
+          'How far the read models are behind the accepted reports; null while no service reports it',
         type: ['object', 'null'],
       },
     ),
     deadLetters: {
       type: ['integer', 'null'],
-      description: 'Events in the log that could not be read; null while nothing tells it',
+      description: 'Events in the log that could not be read; null while no service reports it',
     },
     acceptedPerMinute: { type: 'number', description: 'Positions of the last 60 s' },
     refusedPerMinute: { type: 'number', description: 'Reports of the last 60 s' },
@@ -96,8 +96,8 @@ const SYSTEM: JsonSchema = objectOf(
     },
     storage: objectOf(
       {
-        dataBytes: { type: 'integer', description: 'What DATA_DIR takes' },
-        freeBytes: { type: 'integer', description: 'What its disk has left' },
+        dataBytes: { type: 'integer', description: 'The size of DATA_DIR' },
+        freeBytes: { type: 'integer', description: 'The free space on its disk' },
       },
       { description: 'The data of a service in one process; absent on Kafka and MongoDB' },
     ),

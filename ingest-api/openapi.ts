@@ -11,7 +11,7 @@ import { REPORT_RULES } from '../schemas/position-report.ts'
 import { APP_CALLS, APPS_SECURITY, APPS_TAG, EMPTY_TEXT } from './apps/api-calls.ts'
 import { MOST_REPORTS } from './endpoints/batch.ts'
 
-const POSITIONS_TAG = { name: 'Positions', description: 'What devices report' }
+const POSITIONS_TAG = { name: 'Positions', description: 'Reports of devices' }
 
 const REPORT: JsonSchema = {
   title: 'PositionReport',
@@ -57,12 +57,12 @@ const SUBMIT: Operation = {
   operationId: 'submitPosition',
   summary: 'Submits one position report',
   description: `A 200 means that the report is durable and its record will appear exactly once, whatever
-crashes. Send a report again after any 5xx or when no answer came: with a \`timestamp\` or an
+crashes. Resend a report after any 5xx or without an answer: with a \`timestamp\` or an
 \`Idempotency-Key\` the repeat gets the same \`recordId\` and is stored once.
 
 \`null\` in an optional field means that it is absent. Fields besides those below are ignored. The API
-key needs the scope \`positions:write\`; it may be limited to certain devices, and in
-how much it may report: \`RateLimit\` tells what is left. A body may be compressed
+key needs the scope \`positions:write\`; it may be limited to certain devices and to a
+rate: \`RateLimit\` has the remainder. A body may be compressed
 (\`Content-Encoding: gzip\`, \`deflate\` or \`br\`) and has at most 16 KiB after decompression.`,
   parameters: [
     idempotencyKey(
@@ -107,9 +107,9 @@ const BATCH: Operation = {
   path: '/api/v1/gps/batch',
   operationId: 'submitBatch',
   summary: `Submits up to ${MOST_REPORTS} position reports`,
-  description: `Every report is judged separately and has its own result: one that is refused
-does not affect the others. A 200 means that all accepted reports are durable. Reports that a limit
-does not let pass have the error \`RATE_LIMITED\` and may be sent again.
+  description: `Every report is judged separately and has its own result: a refused report
+does not affect the others. A 200 means that all accepted reports are durable. Reports beyond a limit
+have the error \`RATE_LIMITED\` and may be sent again.
 
 A body may be compressed (\`Content-Encoding: gzip\`, \`deflate\` or \`br\`) and has at most 1 MiB after
 decompression.`,
@@ -132,7 +132,7 @@ decompression.`,
   },
   answer: {
     status: 200,
-    description: 'What became of each report',
+    description: 'A result for each report',
     content: {
       'application/json': successEnvelope(200, {
         title: 'BatchResult',

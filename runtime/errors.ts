@@ -21,12 +21,12 @@ export type ErrorIdentifier = keyof typeof ERRORS
 export const ERROR_MEANINGS: Readonly<Record<ErrorIdentifier, string>> = {
   INVALID_PARAMS:
     'The request is faulty; `details` names each faulty field and what to send instead',
-  UNAUTHORIZED: 'No valid credentials were sent; one and the same answer for all that are not',
+  UNAUTHORIZED: 'No valid credentials were sent; the answer is the same for all invalid ones',
   FORBIDDEN: 'The caller is known and may not do this',
   NOT_FOUND: 'There is no such thing, or it belongs to another account',
   METHOD_NOT_ALLOWED: 'The path does not take this method; `Allow` names those it takes',
   REQUEST_TIMEOUT: 'The request arrived too slowly',
-  CONFLICT: 'What was asked for contradicts what there is',
+  CONFLICT: 'The request contradicts the current state',
   PAYLOAD_TOO_LARGE: 'The body is larger than the call takes',
   UNSUPPORTED_MEDIA_TYPE: 'The body’s Content-Type or Content-Encoding is not one the call takes',
   RATE_LIMITED: 'Too many requests; the same one may succeed after `Retry-After` seconds',

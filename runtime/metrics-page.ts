@@ -37,7 +37,7 @@ export function threadMetrics(registry: Registry) {
   let lastOfOther: MetricsJson = []
   const unanswered = new Counter({
     name: 'gps_metrics_unanswered_total',
-    help: 'Times a thread of this process did not tell its metrics in time, and older ones stood in',
+    help: 'Times a thread of this process did not report its metrics in time, and its last ones were used',
     registers: [registry],
   })
 

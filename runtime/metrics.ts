@@ -46,7 +46,7 @@ export function createMetrics() {
     }),
     appReports: new Counter({
       name: 'gps_app_reports_total',
-      help: 'Of these, the ones that came in the format of an app, by app and outcome',
+      help: 'Position reports in the format of an app, by app and outcome',
       labelNames: ['app', 'outcome'] as const,
       registers,
     }),

@@ -60,23 +60,23 @@ export function serviceRoutes<S extends HttpState>(
 export const SERVICE_TAG = {
   name: 'Service',
   description:
-    'For those who run the service: health, metrics and these documents. Open to everybody.',
+    'For whoever runs the service: health, metrics and these documents. Open to everybody.',
 }
 
 /** The calls that every HTTP API has besides its own. */
 export const SERVICE_CALLS: readonly Operation[] = [
-  call('/', 'getService', 'What answers here, and in which version', {
+  call('/', 'getService', 'Names the service and its version', {
     data: objectOf(
       { service: { type: 'string' }, version: { type: 'string' } },
       { title: 'Service' },
     ),
   }),
-  call('/healthz', 'getHealth', 'Whether the process lives', { data: status('alive') }),
+  call('/healthz', 'getHealth', 'Says whether the process lives', { data: status('alive') }),
   {
-    ...call('/readyz', 'getReadiness', 'Whether the service can do its work now', {
+    ...call('/readyz', 'getReadiness', 'Says whether the service can do its work now', {
       data: status('ready'),
     }),
-    description: 'A 503 names what is missing.',
+    description: 'A 503 names the missing part.',
     errors: ['SERVICE_UNAVAILABLE'],
   },
   {

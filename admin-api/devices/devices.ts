@@ -46,8 +46,8 @@ const LIST_PARAMETERS = {
 }
 
 const CHANGE_DESCRIPTION = `
-\`disabled\` needs the role admin. \`labels\` replaces all labels of the device; \`[]\` removes them. A disabled device that is gone because
-it has not been seen for as long as records are kept can still be enabled again.
+\`disabled\` needs the role admin. \`labels\` replaces all labels of the device; \`[]\` removes them. A disabled
+device that retention has removed can still be enabled.
 `.trim()
 
 const LIST_DESCRIPTION = `
@@ -242,11 +242,11 @@ const COUNT: JsonSchema = { type: 'integer', minimum: 0 }
 
 const DEVICE_SUMMARY: JsonSchema = objectOf(
   {
-    total: { ...COUNT, description: 'Of the next three together' },
+    total: { ...COUNT, description: 'The sum of online, idle and offline' },
     online: COUNT,
     idle: COUNT,
     offline: COUNT,
-    disabled: { ...COUNT, description: 'Those disabled, which have a status too' },
+    disabled: { ...COUNT, description: 'Disabled devices; they have a status too' },
     asOf: { ...TIME, description: 'When the statuses were computed' },
   },
   { title: 'DeviceSummary' },

@@ -78,8 +78,8 @@ export function eraseDeviceRoutes({
 }
 
 const DESCRIPTION = `
-Its status, its records and what operators said of it go. From this answer on they are absent (404),
-also what was on its way, until the device reports anew: then it starts afresh. The events stay in
+Removes its status, its records and its settings. From this answer on they are absent (404),
+including records in transit, until the device reports again: then it starts afresh. The events stay in
 the log until its retention ends.
 `.trim()
 

@@ -22,12 +22,12 @@ export function shareView(share: Share, title: string, now: number) {
 
 const PROPERTIES = {
   id: { type: 'string', description: 'ULID' },
-  name: { type: 'string', description: 'As it was given, or else the names of its devices' },
+  name: { type: 'string', description: 'The share’s own name, or else the names of its devices' },
   status: { enum: ['active', 'expired'] },
   deviceIds: { type: 'array', items: { type: 'string' }, description: 'Without erased ones' },
   names: {
     type: 'object',
-    description: 'The names that were given to devices for this link, by deviceId',
+    description: 'The names of devices on this link, by deviceId',
     additionalProperties: { type: 'string' },
   },
   trailMinutes: { type: 'integer' },

@@ -37,7 +37,7 @@ export function sharedRoutes({
     max: ANSWERS_REMEMBERED,
     ttl: SAME_ANSWER_MS,
   })
-  const standing = new LRUCache<string, Promise<Share | undefined>>({
+  const shares = new LRUCache<string, Promise<Share | undefined>>({
     max: 10_000,
     ttl: sharedCheckMs,
   })
@@ -86,10 +86,14 @@ export function sharedRoutes({
       checkEveryMs: shareCheckEveryMs,
       async mayStillRead() {
         try {
-          const now = await standingOf(tokenHash)
-          return now !== undefined && devicesOf(now) === before && clock.now() < now.expiresAt
+          const current = await currentShare(tokenHash)
+          return (
+            current !== undefined &&
+            devicesOf(current) === before &&
+            clock.now() < current.expiresAt
+          )
         } catch (error) {
-          logger.debug({ err: error }, 'whether a share’s reader may go on cannot be told')
+          logger.debug({ err: error }, 'a share’s reader could not be checked')
           return clock.now() < share.expiresAt
         }
       },
@@ -97,22 +101,22 @@ export function sharedRoutes({
   }
 
   /** One lookup serves all readers of a share. */
-  function standingOf(tokenHash: Uint8Array): Promise<Share | undefined> {
+  function currentShare(tokenHash: Uint8Array): Promise<Share | undefined> {
     const key = Buffer.from(tokenHash).toString('base64')
-    const known = standing.get(key)
+    const known = shares.get(key)
     if (known !== undefined) return known
-    const asked = shareInForce(tokenHash, { store, clock })
-    standing.set(key, asked)
-    asked.catch(() => standing.delete(key))
-    return asked
+    const share = shareInForce(tokenHash, { store, clock })
+    shares.set(key, share)
+    share.catch(() => shares.delete(key))
+    return share
   }
 
   return [
     {
       method: 'GET',
       path: '/shared',
-      summary: 'Where the devices of a share are',
-      description: 'What there is not, or not any more, is a 404.',
+      summary: 'Shows where the devices of a share are',
+      description: 'An unknown, expired or revoked share is a 404.',
       needs: 'share',
       compressed: true,
       answer: { data: SHARED },

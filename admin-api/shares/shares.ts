@@ -51,7 +51,7 @@ const NEW_SHARE = {
       additionalProperties: jsonSchemaOf(GIVEN_NAME.schema),
       maxProperties: MOST_DEVICES,
     },
-  }).described('What the link calls its devices, by deviceId, in place of their own names'),
+  }).described('Names of the devices on this link, by deviceId, in place of their own'),
   expiresAt: parsed({
     parse(given, now) {
       const time = parseIso8601(given)
@@ -139,7 +139,7 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
     route({
       method: 'GET',
       path: '/shares',
-      summary: 'Lists shares, newest first, those that have expired for 7 days more',
+      summary: 'Lists shares, newest first; expired ones for 7 more days',
       needs: 'dispatcher',
       query: PAGE_PARAMETERS,
       answer: { data: pageOf(SHARE) },

@@ -5,16 +5,16 @@ import { APP_PATHS, type AppPath } from './app-routes.ts'
 
 export const APPS_TAG = {
   name: 'Apps',
-  description: `What phones, trackers and gateways send in their own formats. The key goes where the app can put
-it: \`Authorization: Bearer\`, the password of Basic (the user's name says nothing), the path, or
+  description: `Reports of phones, trackers and gateways in their own formats. The key goes where the app can put
+it: \`Authorization: Bearer\`, the password of Basic (the user's name is ignored), the path, or
 \`key\` or \`api_key\` in the query.
 
-**2xx**: nothing of it has to be sent again. What can never be accepted is shown to operators as a
-rejection; apps would otherwise send it for ever, and all that follows would wait. **503**: send all of
-it again after \`Retry-After\`; what was acceptable may be stored already, and is then stored once.
+**2xx**: no part of the request needs to be sent again. Operators see reports that can never be accepted as
+rejections; apps would otherwise resend them for ever, and all later reports would wait. **503**: resend the
+whole request after \`Retry-After\`; a report that was stored already is stored only once.
 **401**: no valid key. The recordId is of device, time, latitude, longitude and \`alarm\` alone.
-Everything else that apps send becomes attributes; what does not fit is left out, and names of networks always are. Every path
-answers HEAD with 200.`,
+Everything else that apps send becomes attributes; values that do not fit are left out, and names of networks always are.
+Every path answers HEAD with 200.`,
 }
 
 /** The places for a key, besides the path. */
@@ -22,7 +22,7 @@ export const APPS_SECURITY = {
   basic: {
     type: 'http',
     scheme: 'basic',
-    description: 'An API key as the password; the user’s name says nothing',
+    description: 'An API key as the password; the user’s name is ignored',
   },
   keyInQuery: { type: 'apiKey', in: 'query', name: 'key', description: 'An API key' },
   apiKeyInQuery: { type: 'apiKey', in: 'query', name: 'api_key', description: 'An API key' },
@@ -69,27 +69,27 @@ const OSMAND_FIELDS = [
   field('batt', 'Percent'),
 ]
 const OWNTRACKS = {
-  summary: 'Takes what OwnTracks sends in HTTP mode',
-  description: `Locations; other messages say only that the device lives. The device is \`user/device\` from the topic,
+  summary: 'Takes messages of OwnTracks in HTTP mode',
+  description: `Locations; other messages are heartbeats. The device is \`user/device\` from the topic,
 else from \`X-Limit-U\` and \`X-Limit-D\` or \`u\` and \`d\`, else the tid. Without a valid key it answers 503,
-because OwnTracks throws away what is answered with a 4xx. At most 8 MiB. With a key as \`Basic <key>:\`, not
+because OwnTracks discards a message after a 4xx. At most 8 MiB. With a key as \`Basic <key>:\`, not
 encoded, it is Overland in its OwnTracks mode, and the answer \`{"result":"ok"}\`.`,
   parameters: [field('u', 'The user'), field('d', 'The device')],
   mediaTypes: [JSON_TYPE],
   // Not `oneOf`: the Go code that openapi-generator makes of it needs an extra package.
-  answer: { description: 'An empty list, or what Overland needs' },
+  answer: { description: 'An empty list, or the object that Overland needs' },
 } as const satisfies AppText
 const OVERLAND = {
   summary: 'Takes a batch of Overland',
   description:
-    'GeoJSON features in `locations`, 10 000 within 2 MiB at most, and `current`. Features without a geometry say only that the device lives.',
+    'GeoJSON features in `locations`, 10 000 within 2 MiB at most, and `current`. Features without a geometry are heartbeats.',
   mediaTypes: [JSON_TYPE],
   answer: RESULT_OK,
 } as const satisfies AppText
 const OSMAND = {
-  summary: 'Takes what OsmAnd and Traccar Client send',
+  summary: 'Takes reports of OsmAnd and Traccar Client',
   description:
-    'Fields of query and form together, or the JSON of Traccar Client 9. Without coordinates they say only that the device lives. At most 16 KiB.',
+    'Fields of query and form together, or the JSON of Traccar Client 9. Without coordinates they are a heartbeat. At most 16 KiB.',
   parameters: OSMAND_FIELDS,
   mediaTypes: [FORM, JSON_TYPE],
 } as const satisfies AppText
@@ -98,39 +98,39 @@ const TEXTS: Readonly<Record<string, AppText>> = {
   owntracks: OWNTRACKS,
   'dawarich-owntracks': {
     ...OWNTRACKS,
-    description: `${OWNTRACKS.description} As Dawarich takes it: fields may stand in the query too.`,
+    description: `${OWNTRACKS.description} As in Dawarich, fields may also be in the query.`,
   },
   overland: OVERLAND,
   'dawarich-overland': OVERLAND,
   osmand: OSMAND,
   'dawarich-traccar': { ...OSMAND, answer: EMPTY_LIST },
   'traccar-forward': {
-    summary: 'Takes what a Traccar server forwards',
+    summary: 'Takes positions that a Traccar server forwards',
     description: '`forward.type=json`: an object with `position` and `device`. At most 16 KiB.',
     mediaTypes: [JSON_TYPE],
   },
   'the-things-stack': {
     summary: 'Takes webhooks of The Things Stack',
     description:
-      'The position is looked for in `decoded_payload` by its usual names (`latitude` and `longitude`, `lat` and `lng`, also inside of `gps_1` and the like); the device is the `dev_eui`. Without a position it lives. At most 64 KiB.',
+      'The position is in `decoded_payload` under its usual names (`latitude` and `longitude`, `lat` and `lng`, also inside `gps_1` and the like); the device is the `dev_eui`. Without a position it is a heartbeat. At most 64 KiB.',
     mediaTypes: [JSON_TYPE],
   },
   chirpstack: {
     summary: 'Takes events of ChirpStack’s HTTP integration',
     description:
-      'In JSON. The position is looked for in `object` as of The Things Stack; the device is `deviceInfo.devEui`. Without a position it lives. At most 64 KiB.',
+      'In JSON. The position is in `object`, under the same names as from The Things Stack; the device is `deviceInfo.devEui`. Without a position it is a heartbeat. At most 64 KiB.',
     mediaTypes: [JSON_TYPE],
   },
   phonetrack: {
-    summary: 'Takes what reports to PhoneTrack of Nextcloud',
+    summary: 'Takes reports of apps to PhoneTrack of Nextcloud',
     description: `The logging URLs of PhoneTrack with the key in place of the session's token: \`app\` is osmand,
 gpslogger, owntracks, ulogger, traccar, opengts, overland, locusmap or another one that sends \`lat\`, \`lon\` and
-\`timestamp\`. \`/logGet\`, \`/logPost\` and \`/logPostMultiple\` are taken too, with \`/apps/phonetrack\` before them or
-not. At most 2 MiB, and 10 000 points.`,
+\`timestamp\`. \`/logGet\`, \`/logPost\` and \`/logPostMultiple\` work too, with or without \`/apps/phonetrack\` before
+them. At most 2 MiB, and 10 000 points.`,
     parameters: [
       field('lat', 'Degrees'),
       field('lon', 'Degrees'),
-      field('timestamp', 'As of OsmAnd'),
+      field('timestamp', 'As in OsmAnd'),
       field('acc', 'Metres'),
       field('alt', 'Metres'),
       field('speed', 'Metres per second'),
@@ -138,7 +138,7 @@ not. At most 2 MiB, and 10 000 points.`,
       field('bat', 'Percent'),
     ],
     mediaTypes: [FORM, JSON_TYPE],
-    answer: { description: 'What the app waits for, if it waits for something' },
+    answer: { description: 'The answer that the app expects, if any' },
   },
 }
 
@@ -176,7 +176,7 @@ function operation({ path, app }: AppPath, method: 'GET' | 'POST'): Operation {
     }),
     answer: {
       status,
-      description: 'Nothing of it has to be sent again',
+      description: 'No part of the request needs to be sent again',
       content: {
         ...(answer !== undefined && { [JSON_TYPE]: answer }),
         ...((answer === undefined || app.name === 'phonetrack') && EMPTY_TEXT),

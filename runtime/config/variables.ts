@@ -147,7 +147,7 @@ export const SERVICE_VARIABLES = {
     },
   ),
   TRUST_PROXY: variable('TRUST_PROXY', Joi.number().integer().min(0).max(10), {
-    expected: 'how many proxies stand in front, 0 to 10',
+    expected: 'the number of proxies in front, 0 to 10',
   }).default(0),
   LOG_LEVEL: variable(
     'LOG_LEVEL',

@@ -16,8 +16,8 @@ export const geoJson: ExportFormat = {
     required: ['type', 'features'],
     properties: {
       type: { const: 'FeatureCollection' },
-      name: { type: 'string', description: 'Of the device, if it has one' },
-      labels: { ...LABELS, description: 'Of the device, if it has any' },
+      name: { type: 'string', description: 'The name of the device, if it has one' },
+      labels: { ...LABELS, description: 'The labels of the device, if it has any' },
       features: {
         type: 'array',
         items: {

@@ -76,7 +76,10 @@ const TRIP_OR_STOP: JsonSchema = objectOf(
     },
     ...OF_TRIPS,
     position: PLACE,
-    records: { ...COUNT, description: 'Of a trip, without those of the stops at its ends' },
+    records: {
+      ...COUNT,
+      description: 'A trip’s count excludes the records of the stops at its ends',
+    },
   },
   {
     title: 'TripOrStop',

@@ -27,7 +27,7 @@ const TRIPS_PARAMETERS = {
     .described('How far from its middle a stop may reach, if accuracies do not reach further'),
 }
 
-/** When a device was on its way, and where it stood. */
+/** A device's trips and stops. */
 export function tripsRoute({ store, clock }: { store: Store; clock: Clock }): AdminRoute {
   async function show(
     ctx: AdminContext,
@@ -51,7 +51,7 @@ export function tripsRoute({ store, clock }: { store: Store; clock: Clock }): Ad
   return route({
     method: 'GET',
     path: '/devices/:deviceId/trips',
-    summary: 'When a device was on its way, and where it stood',
+    summary: 'Lists the trips and stops of a device, with totals',
     description: DESCRIPTION,
     needs: 'viewer',
     scope: 'positions:read',
@@ -63,13 +63,13 @@ export function tripsRoute({ store, clock }: { store: Store; clock: Clock }): Ad
 }
 
 const DESCRIPTION = `
-The 31 days before \`to\` where no \`from\` is given. A stop is at least \`stopSeconds\` around one place. A
-trip leads from one to the next, and ends too where no record came for more than an hour, or where a step
-is faster than 300 m/s; the time until the next record is then unknown, except that a device stood
-still that is found at the same place after it.
+Without \`from\` the range is the 31 days before \`to\`. At a stop the device is in one place for at least
+\`stopSeconds\`. A trip leads from one stop to the next. It also ends where no record came for more than an
+hour, or where a step is faster than 300 m/s; the time until the next record is then unknown, unless the
+device is in the same place after it: then it has stopped there.
 
-A trip or stop that begins before \`from\` or ends after \`to\` is given whole, up to 31 days before and after, and has
-\`open\`: ranges that follow one another give the same items as one range, with those that are open to both
-sides of a boundary given twice. A trip's distance, moving time and top speed are those of a track from its
+A trip or stop that begins before \`from\` or ends after \`to\` is returned whole, up to 31 days before and after, and has
+\`open\`: successive ranges return the same items as one range, and an item that crosses a boundary appears on
+both sides. A trip's distance, moving time and top speed are those of a track from its
 \`from\` to its \`to\`.
 `.trim()
