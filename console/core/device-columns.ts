@@ -1,6 +1,6 @@
 import { connectionText, motionText } from './device-words.ts'
 import { labelOf, type LiveDevice, type ShownStatus } from './live-device.ts'
-import { batteryText, METRIC, numberText, type Units } from './measures.ts'
+import { batteryText, countText, METRIC, type Units } from './measures.ts'
 import { ago, duration } from './times.ts'
 
 export type ColumnId =
@@ -120,8 +120,7 @@ export const COLUMNS: readonly DeviceColumn[] = [
     field: 'reportCount',
     isDescending: true,
     compare: (a, b) => a.reportCount - b.reportCount,
-    text: ({ reportCount }, { units = METRIC }) =>
-      `${numberText(reportCount, units)} ${reportCount === 1 ? 'report' : 'reports'}`,
+    text: ({ reportCount }, { units = METRIC }) => countText(reportCount, 'report', units),
     value: ({ reportCount }) => reportCount,
   },
   {

@@ -58,6 +58,19 @@ export function numberText(number: number, { locale } = METRIC, decimals = 0): s
   return formatFor(locale, undefined, 0, decimals).format(number)
 }
 
+/** A number of things: `1 report`, `12,345 reports`; `plural` where it is not the singular with an s. */
+export function countText(
+  number: number,
+  singular: string,
+  units = METRIC,
+  plural = `${singular}s`,
+): string {
+  return `${numberText(number, units)} ${plurals.select(number) === 'one' ? singular : plural}`
+}
+
+/** The words are English, whatever the numbers are. */
+const plurals = new Intl.PluralRules('en')
+
 /** A number with one of `Intl`'s units. */
 export function unitText(number: number, unit: string, { locale }: Units, digits = 0): string {
   return formatFor(locale, unit, digits, digits).format(number)

@@ -1,5 +1,12 @@
 import { attributeText } from '../core/attributes.ts'
-import { distanceText, lengthText, numberText, speedText, type Units } from '../core/measures.ts'
+import {
+  countText,
+  distanceText,
+  lengthText,
+  numberText,
+  speedText,
+  type Units,
+} from '../core/measures.ts'
 import { dayText, momentText } from '../core/days.ts'
 import { clockText, date, dateTime } from '../core/times.ts'
 import { now } from './clock.ts'
@@ -31,6 +38,11 @@ export function shownLength(metres: number | undefined): string | undefined {
 
 export function shownNumber(number: number): string {
   return numberText(number, shownUnits())
+}
+
+/** `1 report`, `12,345 reports`. */
+export function shownCount(number: number, singular: string): string {
+  return countText(number, singular, shownUnits())
 }
 
 export function shownAttribute(name: string, value: string | number | boolean): string {

@@ -4,6 +4,7 @@ import type { DayCounts } from '../../core/day-counts.ts'
 import { spanBounds, type Span } from '../../core/span.ts'
 import { date } from '../../core/times.ts'
 import { useKeys, type Keys } from '../../ui/keys.tsx'
+import { shownCount } from '../../ui/shown.ts'
 import { useLoad } from '../../ui/use-load.ts'
 
 /** The number of a device's reports on each day of a span; undefined until it is known. */
@@ -32,7 +33,7 @@ export function useActivity(deviceId: string, span: Span, zone: string): DayCoun
 }
 
 export function dayWords(day: string, count: number, distance?: string): string {
-  const words = [distance, count === 0 ? 'no reports' : `${count} reports`]
+  const words = [distance, count === 0 ? 'no reports' : shownCount(count, 'report')]
   return `${day}: ${words.filter(Boolean).join(', ')}`
 }
 

@@ -2,7 +2,7 @@ import { addressOf, devicePath } from '../../core/address.ts'
 import { dayCount, isOneDay, partsOf, spanQuery, spanText, weekOf } from '../../core/span.ts'
 import { movingText } from '../../core/track.ts'
 import type { Totals } from '../../core/trips.ts'
-import { shownDistance } from '../../ui/shown.ts'
+import { shownCount, shownDistance } from '../../ui/shown.ts'
 import { FailedLine } from '../../ui/states.tsx'
 import { useActivity } from './activity.ts'
 import { useDayTotals } from './day-totals.ts'
@@ -47,16 +47,16 @@ function Parts({ deviceId, span, today, zone, totals, of }: DeviceDays & { of: t
           </li>
         ))}
       </ol>
-      <p class="strong">In all {wordsOf(sumOf(of), 'trips')}</p>
+      <p class="strong">In all {wordsOf(sumOf(of), 'trip')}</p>
     </div>
   )
 }
 
 /** What is known of them, and a mark that more is being read. */
-function wordsOf(sum: Totals & { readonly isWhole: boolean }, unit?: 'trips'): string {
+function wordsOf(sum: Totals & { readonly isWhole: boolean }, unit?: 'trip'): string {
   const { trips, distanceMetres, movingSeconds, isWhole } = sum
   if (trips === 0) return isWhole ? 'no trips' : '…'
-  const many = unit && `${trips} ${trips === 1 ? 'trip' : 'trips'}`
+  const many = unit && shownCount(trips, unit)
   const words = [shownDistance(distanceMetres), movingText(movingSeconds), many]
   return words.filter(Boolean).join(', ') + (isWhole ? '' : ' …')
 }

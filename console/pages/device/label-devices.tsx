@@ -12,10 +12,11 @@ import {
 } from '../../core/label-changes.ts'
 import { markChanged } from '../../live/announce-changes.ts'
 import { fleet } from '../../live/live.ts'
-import { toast } from '../../ui/toasts.tsx'
 import { Field } from '../../ui/form.tsx'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
+import { shownCount } from '../../ui/shown.ts'
+import { toast } from '../../ui/toasts.tsx'
 import './label-devices.css'
 
 /** As many devices as one call changes. */
@@ -56,7 +57,7 @@ export function LabelDevices({
     )
     const refused = devices.length - changed.size
     if (refused > 0 && devices.length === 1) {
-      throw faultAt('label', 'A device can have at most 16 labels: remove one first')
+      throw faultAt('label', 'A device can have at most 16 labels. Remove one first.')
     }
     const rest = refused === 0 ? '' : `; ${refused} of them have 16 labels already, or are gone`
     const undos = undoLabels(
@@ -67,14 +68,17 @@ export function LabelDevices({
       for (const { deviceIds, ...back } of undos) await changeLabels(deviceIds, back)
       onDone()
     }
-    toast(`${devices.length === 1 ? 'Labels' : `${devices.length} devices`} saved${rest}`, {
-      undo: undos.length > 0 ? undo : undefined,
-    })
+    toast(
+      `${devices.length === 1 ? 'Labels' : shownCount(devices.length, 'device')} saved${rest}`,
+      {
+        undo: undos.length > 0 ? undo : undefined,
+      },
+    )
   }
 
   return (
     <FormDialog
-      title={devices.length === 1 ? 'Labels' : `Labels of ${devices.length} devices`}
+      title={devices.length === 1 ? 'Labels' : `Labels of ${shownCount(devices.length, 'device')}`}
       button="Save"
       submit={async () => {
         await save()

@@ -3,7 +3,7 @@ import { toFailure } from '../../core/failure.ts'
 import { ageTo } from '../../core/live-device.ts'
 import { markChanged } from '../../live/announce-changes.ts'
 import { fleet } from '../../live/live.ts'
-import { shownNumber } from '../../ui/shown.ts'
+import { shownCount } from '../../ui/shown.ts'
 import { toast } from '../../ui/toasts.tsx'
 
 /** A session has eight calls under way; some are left for the page itself. */
@@ -24,7 +24,7 @@ export async function switchDevices(
   const { changed, failure } = await switchAll(deviceIds, disabled)
   onDone()
   if (changed.length > 0) {
-    const count = changed.length === 1 ? 'Device' : `${shownNumber(changed.length)} devices`
+    const count = changed.length === 1 ? 'Device' : shownCount(changed.length, 'device')
     const undo = async () => {
       const { failure: fault } = await switchAll(changed, !disabled)
       onDone()

@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { dateText, nextDay } from '../../core/days.ts'
 import { dayCount, weekOf, type Span } from '../../core/span.ts'
 import { kept } from '../../ui/preferences.ts'
-import { shownDistance, shownNumber } from '../../ui/shown.ts'
+import { shownCount, shownDistance } from '../../ui/shown.ts'
 import { FailedLine } from '../../ui/states.tsx'
 import { dayWords, useActivity, useDayKeys } from './activity.ts'
 import { useDayTotals } from './day-totals.ts'
@@ -53,7 +53,10 @@ export function YearMap({
   const failure = totals.failure.value
   const total = hasDistances
     ? `${shownDistance(all.distanceMetres)}${all.isWhole ? '' : ' …'}`
-    : `${shownNumber(days.reduce((sum, day) => sum + countOf(day), 0))} reports`
+    : shownCount(
+        days.reduce((sum, day) => sum + countOf(day), 0),
+        'report',
+      )
   const cells = useRef<SVGSVGElement>(null)
   const open = {
     label: 'Open the day',

@@ -1,3 +1,4 @@
+import { countText } from '../../core/measures.ts'
 import { IsolatedList } from '../../ui/isolated.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Ago, Time } from '../../ui/time.tsx'
@@ -37,7 +38,9 @@ export const KEY_FACTS: readonly Column<Key>[] = [
             for <IsolatedList most={3}>{deviceIds}</IsolatedList>
           </span>
         )}
-        {rateLimit !== null && <span class="quiet"> · {rateLimit} positions per minute</span>}
+        {rateLimit !== null && (
+          <span class="quiet"> · {countText(rateLimit, 'position')} per minute</span>
+        )}
       </>
     ),
   },

@@ -1,6 +1,6 @@
 import type { LiveDevice } from '../../core/live-device.ts'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
-import { shownNumber } from '../../ui/shown.ts'
+import { shownCount } from '../../ui/shown.ts'
 import { switchDevices } from '../device/switch-devices.ts'
 
 /** Disables many devices, after asking: what they report meanwhile is lost. */
@@ -9,7 +9,7 @@ export function DisableDevices({
   ...props
 }: DialogProps & { devices: readonly LiveDevice[] }) {
   const left = devices.filter(({ disabled }) => !disabled)
-  const count = left.length === 1 ? '1 device' : `${shownNumber(left.length)} devices`
+  const count = shownCount(left.length, 'device')
 
   async function disable(): Promise<void> {
     await switchDevices(

@@ -7,7 +7,7 @@ import { STATUS_WORDS } from '../../core/device-words.ts'
 import { MOST_DEVICES } from '../../core/fleet.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { useKeys } from '../../ui/keys.tsx'
-import { shownNumber } from '../../ui/shown.ts'
+import { shownCount } from '../../ui/shown.ts'
 import { Empty, Failed, FailedLine, Loading } from '../../ui/states.tsx'
 import { StatusShape } from '../../ui/status-shape.tsx'
 import { selectFirst } from './choose-device.ts'
@@ -110,7 +110,7 @@ function Filters() {
         ))}
       </div>
       {lister.isCut.value && (
-        <p class="notice row">The latest {shownNumber(MOST_DEVICES)} devices are shown.</p>
+        <p class="notice row">The latest {shownCount(MOST_DEVICES, 'device')} are shown.</p>
       )}
     </div>
   )

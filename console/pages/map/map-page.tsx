@@ -8,6 +8,7 @@ import { FleetMap, following } from './fleet-map.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { useKeys } from '../../ui/keys.tsx'
 import { arriveAt, useTitle } from '../../ui/page.tsx'
+import { shownCount } from '../../ui/shown.ts'
 import { DeviceRow } from './device-row.tsx'
 import { selectAndShow } from './choose-device.ts'
 import { ListPanel } from './list-panel.tsx'
@@ -59,7 +60,7 @@ function SpotDialog() {
   const close = () => (spot.value = undefined)
   const devices = [...spot.value].sort((a, b) => (labelOf(a) < labelOf(b) ? -1 : 1))
   return (
-    <Dialog title={`${devices.length} devices at this place`} onClose={close}>
+    <Dialog title={`${shownCount(devices.length, 'device')} at this place`} onClose={close}>
       <ul class="box">
         {devices.map((device) => (
           <li key={device.deviceId}>

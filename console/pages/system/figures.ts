@@ -1,5 +1,5 @@
 import type { components } from '../../api/schema.ts'
-import { bytesText, numberText } from '../../core/measures.ts'
+import { bytesText, countText, numberText } from '../../core/measures.ts'
 import { ago, duration } from '../../core/times.ts'
 
 type System = components['schemas']['System']
@@ -57,7 +57,7 @@ function dataFigures(
 ): readonly Figure[] {
   const retention = {
     title: 'Retention',
-    value: retentionDays === null ? 'for ever' : `${numberText(retentionDays)} days`,
+    value: retentionDays === null ? 'forever' : countText(retentionDays, 'day'),
     note: 'How long positions are kept after their receipt.',
   }
   if (storage === undefined) return [retention]

@@ -1,5 +1,5 @@
 import type { components } from '../../api/schema.ts'
-import { bytesText, numberText } from '../../core/measures.ts'
+import { bytesText, countText, numberText } from '../../core/measures.ts'
 import { duration } from '../../core/times.ts'
 
 type System = components['schemas']['System']
@@ -52,7 +52,7 @@ function behind({ lag }: System): Trouble | undefined {
   }
   if (lag.seconds <= LAG_SECONDS) return undefined
   return {
-    wrong: `What is shown is ${duration(lag.seconds * 1_000)} behind: ${numberText(lag.events)} accepted positions wait.`,
+    wrong: `What is shown is ${duration(lag.seconds * 1_000)} behind: ${countText(lag.events, 'accepted position')} waiting.`,
     todo: 'They are safe. Check that the projector and its store keep up.',
   }
 }
@@ -60,7 +60,7 @@ function behind({ lag }: System): Trouble | undefined {
 function waiting({ spool }: System): Trouble | undefined {
   if (spool === null || spool.events === 0) return undefined
   return {
-    wrong: `${numberText(spool.events)} accepted positions wait for Kafka, the oldest for ${duration(spool.oldestSeconds * 1_000)}.`,
+    wrong: `${countText(spool.events, 'accepted position')} waiting for Kafka, the oldest for ${duration(spool.oldestSeconds * 1_000)}.`,
     todo: 'They are safe. Check that Kafka runs.',
   }
 }
@@ -93,7 +93,7 @@ function oldBackup({ lastBackupAt }: System, { now, firstSeenAt }: Moment): Trou
 function deadLetters({ deadLetters }: System): Trouble | undefined {
   if (deadLetters === null || deadLetters === 0) return undefined
   return {
-    wrong: `Events in the log that could not be read: ${numberText(deadLetters)}.`,
+    wrong: `${countText(deadLetters, 'event')} in the log could not be read.`,
     todo: 'On the server, npm run dead-letters -- list shows them and why.',
   }
 }

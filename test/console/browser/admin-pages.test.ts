@@ -19,7 +19,7 @@ describeConsole('the pages of admins', () => {
     await figure('Lag').getByText('none', { exact: true }).waitFor()
     await figure('Accepted').getByText('1 per minute').waitFor()
     await figure('Last backup').getByText('none', { exact: true }).waitFor()
-    await figure('Retention').getByText('for ever', { exact: true }).waitFor()
+    await figure('Retention').getByText('forever', { exact: true }).waitFor()
     await figure('Data')
       .getByText(/^[\d.]+ [kM]B$/)
       .waitFor()

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import {
   bytesText,
+  countText,
   distanceText,
   lengthIn,
   lengthText,
@@ -33,6 +34,17 @@ test.each([
   [1_234_567, '1,234.6 km', '767.1 mi'],
 ])('a way of %d m is %s, or %s', (metres, metric, feet) => {
   expect([distanceText(metres, METRIC), distanceText(metres, FEET)]).toEqual([metric, feet])
+})
+
+test.each([
+  [0, '0 reports'],
+  [1, '1 report'],
+  [1_200, '1,200 reports'],
+])('the word for %d things has the form for so many: %s', (count, text) => {
+  expect(countText(count, 'report', METRIC)).toBe(text)
+  expect(countText(count, 'entry', METRIC, 'entries')).toBe(
+    text.replace('reports', 'entries').replace('report', 'entry'),
+  )
 })
 
 test('a height stays in metres or feet, however high, and may be below zero', () => {

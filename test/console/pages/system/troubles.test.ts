@@ -40,12 +40,12 @@ test.each<[wrong: string, change: Partial<System>]>([
   ['No projector has reported', { lag: null }],
   ['What is shown is 2 min behind: 7 accepted positions', { lag: { events: 7, seconds: 121 } }],
   [
-    '3 accepted positions wait for Kafka, the oldest for 1 min.',
+    '3 accepted positions waiting for Kafka, the oldest for 1 min.',
     { spool: { events: 3, bytes: 900, oldestSeconds: 61 } },
   ],
   ['The disk has 400.0 MB left.', { storage: { dataBytes: 5e9, freeBytes: 4e8 } }],
   ['The last backup is 3 d old.', { lastBackupAt: at(73) }],
-  ['Events in the log that could not be read: 2.', { deadLetters: 2 }],
+  ['2 events in the log could not be read.', { deadLetters: 2 }],
   [
     'Processes of different versions run: 1.0.0, 1.1.0.',
     { instances: [instance('ingest-api', '1.1.0'), instance('projector')] },
