@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact'
 import { addressOf } from '../../core/address.ts'
-import { sentence } from '../../core/failure.ts'
 import type { ApiDevice, LiveDevice, ShownStatus } from '../../core/live-device.ts'
 import { batteryText } from '../../core/measures.ts'
 import type { SilenceReason } from '../../core/silence.ts'
@@ -12,7 +11,7 @@ import { FailedLine } from '../../ui/states.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { KeyLink } from '../keys/key-link.tsx'
 import type { Key } from '../keys/key-words.ts'
-import { remedyOf } from '../rejections/rejection-words.ts'
+import { causeOf, remedyOf } from '../rejections/rejection-words.ts'
 import { changeDevice } from './change-device.ts'
 
 const MINUTES = { hasSeconds: false }
@@ -90,7 +89,7 @@ function wordsOf(
         why: (
           <>
             Its reports are refused, {firstMs < lastMs && `first ${shownAt(firstMs)}, `}last{' '}
-            {shownAt(lastMs)}: <Isolated>{sentence(message)}</Isolated>
+            {shownAt(lastMs)}: <Isolated>{causeOf({ message })}</Isolated>
           </>
         ),
         remedy: (

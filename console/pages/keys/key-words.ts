@@ -6,13 +6,15 @@ export type Key = components['schemas']['Key']
 export type KeyWithSecret = components['schemas']['KeyWithSecret']
 export type Scope = Key['scopes'][number]
 
-export const SCOPES: readonly { readonly scope: Scope; readonly words: string }[] = [
-  { scope: 'positions:write', words: 'Send reports' },
-  { scope: 'positions:import', words: 'Import history' },
-  { scope: 'positions:read', words: 'Read positions' },
-  { scope: 'devices:read', words: 'Read devices' },
-  { scope: 'admin', words: 'Full admin access' },
-]
+export const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
+  'positions:write': 'Send reports',
+  'positions:import': 'Import history',
+  'positions:read': 'Read positions',
+  'devices:read': 'Read devices',
+  admin: 'Full admin access',
+}
+
+export const SCOPES = Object.keys(SCOPE_WORDS) as readonly Scope[]
 
 export const STATUS_WORDS: Readonly<Record<Key['status'], string>> = {
   active: 'Active',
@@ -21,10 +23,10 @@ export const STATUS_WORDS: Readonly<Record<Key['status'], string>> = {
   revoked: 'Revoked',
 }
 
+/** `Send reports, read devices`. */
 export function scopeWords(scopes: readonly Scope[]): string {
-  return SCOPES.filter(({ scope }) => scopes.includes(scope))
-    .map(({ words }, index) => (index === 0 ? words : words.toLowerCase()))
-    .join(', ')
+  const words = SCOPES.filter((scope) => scopes.includes(scope)).map((scope) => SCOPE_WORDS[scope])
+  return words.join(', ').replace(/(?<=, )./g, (letter) => letter.toLowerCase())
 }
 
 /** The limits of a key from the fields of a form; empty fields set no limit. */

@@ -4,7 +4,7 @@ import { faultAt } from '../../core/failure.ts'
 import { Field, type Values } from '../../ui/form.tsx'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { shownZone } from '../../ui/preferences.ts'
-import { readLimits, SCOPES, type KeyWithSecret } from './key-words.ts'
+import { readLimits, SCOPE_WORDS, SCOPES, type KeyWithSecret } from './key-words.ts'
 import { LimitFields } from './limit-fields.tsx'
 import { KeySecret } from './key-secret.tsx'
 
@@ -15,7 +15,7 @@ export function NewKey(props: DialogProps) {
 
   async function create(values: Values) {
     if (scopes.size === 0) throw faultAt('scopes', 'Choose at least one')
-    const wanted = SCOPES.map(({ scope }) => scope).filter((scope) => scopes.has(scope))
+    const wanted = SCOPES.filter((scope) => scopes.has(scope))
     const body = { ...readLimits(values, shownZone()), scopes: wanted }
     setMade(await api.post('/keys', { body }))
   }
@@ -33,7 +33,7 @@ export function NewKey(props: DialogProps) {
       <Field name="scopes" label="Permissions">
         {({ id, name, ...described }) => (
           <div id={id} role="group" aria-label="Permissions" {...described}>
-            {SCOPES.map(({ scope, words }) => (
+            {SCOPES.map((scope) => (
               <label key={scope} class="check">
                 <input
                   type="checkbox"
@@ -41,7 +41,7 @@ export function NewKey(props: DialogProps) {
                   checked={scopes.has(scope)}
                   onChange={() => setScopes((before) => toggled(before, scope))}
                 />
-                {words}
+                {SCOPE_WORDS[scope]}
               </label>
             ))}
           </div>

@@ -1,12 +1,11 @@
 import { addressOf, devicePath } from '../../core/address.ts'
 import { numberText } from '../../core/measures.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
-import { sentence } from '../../core/failure.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { KeyLink } from '../keys/key-link.tsx'
-import { remedyOf, type Alike } from './rejection-words.ts'
+import { causeOf, remedyOf, type Alike } from './rejection-words.ts'
 
 /** `names`: the names of keys, by id. */
 export function rejectionColumns(names: ReadonlyMap<string, string>): readonly Column<Alike>[] {
@@ -29,7 +28,7 @@ export function rejectionColumns(names: ReadonlyMap<string, string>): readonly C
       isProse: true,
       cell: ({ latest }) => (
         <>
-          <Isolated>{sentence(latest.message)}</Isolated> {remedyOf(latest)}{' '}
+          <Isolated>{causeOf(latest)}</Isolated> {remedyOf(latest)}{' '}
           <code class="note">{latest.error}</code>
         </>
       ),

@@ -1,5 +1,5 @@
 import { api } from '../../api/client.ts'
-import { numberText } from '../../core/measures.ts'
+import { countText, numberText } from '../../core/measures.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { setQuery } from '../../ui/router.ts'
@@ -14,7 +14,7 @@ const SUMMARIZED = 100
 const EVERY_MS = 10_000
 
 /**
- * The number of rejected reports by error, key and device; choosing one shows only its rejections.
+ * The number of rejected reports by reason, key and device; choosing one shows only its rejections.
  */
 export function RejectionCounts({
   filter,
@@ -37,27 +37,28 @@ export function RejectionCounts({
       {({ total, byError, byKey, byDevice }) => (
         <section class="stack" aria-label="How many">
           <p>
-            {numberText(total)} reports were rejected
-            {listed < total && `, the list has the latest ${numberText(listed)} so far`}. Those with
-            the same cause, device and key are one row.
+            {countText(total, 'rejected report')}
+            {listed < total && `, the latest ${numberText(listed)} listed`}. Reports with the same
+            cause, device and key share a row.
           </p>
           <div class="rejection-counts tiles">
             <Counts
-              title={`${numberText(total)} by reason`}
+              noun="reason"
               name="error"
               counts={byError.map(({ error, count }) => [error, ERROR_NAMES[error], count])}
+              total={total}
             />
             <Counts
-              title="By key"
+              noun="key"
               name="keyId"
               counts={byKey.map(({ keyId, count }) => [keyId, names.get(keyId) ?? keyId, count])}
-              rest={total - sum(byKey)}
+              total={total}
             />
             <Counts
-              title="By device"
+              noun="device"
               name="deviceId"
               counts={byDevice.map(({ deviceId, count }) => [deviceId, deviceId, count])}
-              rest={total - sum(byDevice)}
+              total={total}
             />
           </div>
         </section>
@@ -66,29 +67,28 @@ export function RejectionCounts({
   )
 }
 
-function sum(counts: readonly { readonly count: number }[]): number {
-  return counts.reduce((total, { count }) => total + count, 0)
-}
-
 type Count = readonly [value: string, words: string, count: number]
 
+function sum(counts: readonly Count[]): number {
+  return counts.reduce((total, [, , count]) => total + count, 0)
+}
+
 function Counts({
-  title,
+  noun,
   name,
   counts,
-  rest = 0,
+  total,
 }: {
-  title: string
+  noun: string
   name: keyof RejectionFilter
   counts: readonly Count[]
-  /** Reports that the summary counts for none of them. */
-  rest?: number
+  total: number
 }) {
   const others = counts.slice(NAMED)
+  const rest = total - sum(counts)
   return (
     <div class="card box stack tight">
-      <h2>{title}</h2>
-      {counts.length === 0 && <p class="quiet">Unknown.</p>}
+      <h2>By {noun}</h2>
       <ul>
         {counts.slice(0, NAMED).map(([value, words, count]) => (
           <li key={value}>
@@ -98,17 +98,26 @@ function Counts({
             <span class="number">{numberText(count)}</span>
           </li>
         ))}
+        {others.length > 0 && (
+          <Rest words={countText(others.length, `more ${noun}`)} count={sum(others)} />
+        )}
+        {rest > 0 && (
+          <Rest
+            words={counts.length < SUMMARIZED ? `Unknown ${noun}` : `All other ${noun}s`}
+            count={rest}
+          />
+        )}
       </ul>
-      {others.length > 0 && (
-        <p class="quiet">
-          {numberText(others.reduce((sum, [, , count]) => sum + count, 0))} of {others.length} more
-        </p>
-      )}
-      {rest > 0 && (
-        <p class="quiet">
-          {numberText(rest)} {counts.length < SUMMARIZED ? 'without a device' : 'of others'}
-        </p>
-      )}
     </div>
+  )
+}
+
+/** Reports beyond those named, so that the numbers of each card add up to the total. */
+function Rest({ words, count }: { words: string; count: number }) {
+  return (
+    <li class="quiet">
+      {words}
+      <span class="number">{numberText(count)}</span>
+    </li>
   )
 }

@@ -1,11 +1,13 @@
+import { sentence } from '../../core/failure.ts'
+import { SCOPE_WORDS, SCOPES } from '../keys/key-words.ts'
 import type { Rejection } from './merge-rejections.ts'
 
 /** The names of the errors, for people. */
 export const ERROR_NAMES: Readonly<Record<Rejection['error'], string>> = {
-  INVALID_PARAMS: 'Not valid',
+  INVALID_PARAMS: 'Invalid',
   FORBIDDEN: 'Not allowed',
   PAYLOAD_TOO_LARGE: 'Too large',
-  RATE_LIMITED: 'Too many',
+  RATE_LIMITED: 'Too frequent',
 }
 
 /** The remedy for a rejection; its message says what was wrong. */
@@ -14,9 +16,11 @@ export function remedyOf({ error, message }: Pick<Rejection, 'error' | 'message'
     case 'INVALID_PARAMS':
       return 'Correct it in the settings of the device or its app.'
     case 'PAYLOAD_TOO_LARGE':
-      return 'Send fewer reports at once, or less in each.'
+      return 'Send fewer reports at once, or smaller ones.'
     case 'RATE_LIMITED':
-      return 'Send less often, or raise the limit of its key.'
+      return message.startsWith('this device')
+        ? 'Send less often: one report per second is enough.'
+        : 'Send less often, or raise the limit of the key.'
     case 'FORBIDDEN':
       return permissionFor(message)
   }
@@ -27,8 +31,14 @@ function permissionFor(message: string): string {
   if (message.includes('deviceId')) {
     return 'Add the device to the devices of the key, or give it another key.'
   }
-  if (message.includes('scope')) return 'Give it a key with the permission “Send reports”.'
+  const scope = SCOPES.find((one) => message.includes(one))
+  if (scope !== undefined) return `Use a key with the permission “${SCOPE_WORDS[scope]}”.`
   return 'Ask whoever runs the service.'
+}
+
+/** What was wrong, in a sentence; what the sender was told about waiting concerns it alone. */
+export function causeOf({ message }: Pick<Rejection, 'message'>): string {
+  return sentence(message.replace(/: send it again in \d+ s$/, ''))
 }
 
 /** Rejections with the same cause, device and key. */
@@ -43,8 +53,8 @@ export type Alike = {
 export function alike(rejections: readonly Rejection[]): readonly Alike[] {
   const groups = new Map<string, Alike>()
   for (const one of rejections) {
-    const { error, message, keyId, deviceId, count, receivedAt: firstAt } = one
-    const kind = JSON.stringify([error, message, keyId, deviceId])
+    const { error, keyId, deviceId, count, receivedAt: firstAt } = one
+    const kind = JSON.stringify([error, causeOf(one), keyId, deviceId])
     const { latest = one, count: before = 0 } = groups.get(kind) ?? {}
     groups.set(kind, { latest, count: before + count, firstAt })
   }

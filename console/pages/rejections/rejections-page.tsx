@@ -50,7 +50,7 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
   if (!isFiltered) {
     return (
       <Empty title="No rejections in the last 7 days" icon={CircleCheck}>
-        <p>A rejected report appears here at once, with the reason and what was sent.</p>
+        <p>When a report is rejected, it appears here with the reason and what was sent.</p>
       </Empty>
     )
   }
