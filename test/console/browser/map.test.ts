@@ -60,7 +60,7 @@ describeConsole('the map', () => {
     await page.reload()
     await page.getByRole('region', { name: 'Selected device' }).getByText('van-2').first().waitFor()
     await page.getByRole('button', { name: 'offline' }).click()
-    await page.getByText('No device matches').waitFor()
+    await page.getByRole('heading', { name: 'No device matches' }).waitFor()
     await page.getByRole('button', { name: 'Show all' }).click()
     await deviceRow(page, 'van-1').waitFor()
   })
@@ -104,7 +104,7 @@ describeConsole('the map', () => {
     // The page stays away longer than the service, so that all this happens unseen.
     await page.route('**/api/v1/stream**', (route) => route.abort())
     await suite.restart(async () => {
-      await connection.getByText(/lost since \d\d:\d\d/).waitFor()
+      await connection.getByText(/disconnected since \d\d:\d\d/).waitFor()
     })
     await suite.report(
       { deviceId: 'new-while-lost', latitude: 3, longitude: 3 },
