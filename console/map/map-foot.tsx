@@ -35,7 +35,7 @@ export function MapFoot({
         <p class="notice warn row" role="status">
           The map could not be loaded
           <button type="button" class="small" onClick={retryWorld}>
-            Try again
+            Retry
           </button>
         </p>
       )}

@@ -69,7 +69,7 @@ function RetryButton({ failure, onRetry }: { failure: ApiFailure; onRetry: () =>
   const seconds = Math.ceil(waitMs / 1_000)
   return (
     <button type="button" disabled={seconds > 0} onClick={onRetry}>
-      {seconds > 0 ? `Try again in ${seconds} s` : 'Try again'}
+      {seconds > 0 ? `Retry in ${seconds} s` : 'Retry'}
     </button>
   )
 }

@@ -56,7 +56,7 @@ describeConsole('a list in pages', () => {
       page.waitForEvent('requestfinished', { predicate }),
       page.waitForEvent('requestfailed', { predicate }),
     ])
-    await page.getByRole('combobox', { name: 'What', exact: true }).selectOption('signed in')
+    await page.getByRole('combobox', { name: 'Action', exact: true }).selectOption('signed in')
     await eventually(async () => (await rows(page).count()) < 10)
     // The page may have cancelled its request.
     await held?.continue().catch(() => undefined)
@@ -73,7 +73,7 @@ describeConsole('a list in pages', () => {
     await more(page).click()
     await page.getByRole('alert').getByText('503').waitFor()
     await page.unroute(nextPage)
-    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('button', { name: 'Retry' }).click()
     await eventually(async () => (await rows(page).count()) > 100)
     expect(await page.getByRole('alert').count()).toBe(0)
   })

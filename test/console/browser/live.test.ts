@@ -144,7 +144,7 @@ describeConsole('what is live', () => {
     await page.getByRole('link', { name: 'Map' }).click()
     await page.getByRole('alert').getByText('No store').waitFor()
     await page.unroute('**/api/v1/devices?**')
-    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('button', { name: 'Retry' }).click()
     await deviceRow(page, 'listed').waitFor()
     // Rows come before the last answer of the list.
     await page.getByRole('alert').waitFor({ state: 'detached' })
