@@ -111,7 +111,10 @@ function openFleet(map: OlMap, props: () => FleetMapProps): FleetPainter {
     map.getView().setZoom(lastView.zoom)
   }
   const target = map.getTargetElement() as HTMLElement
-  map.on('pointerdrag', () => (following.value = false))
+  map.on('pointerdrag', () => {
+    // Returned, the false would keep the map from being dragged.
+    following.value = false
+  })
   map.on('click', ({ pixel }) => click(map, painter, pixel, props()))
   map.on('pointermove', ({ pixel, dragging }) => {
     if (!dragging) target.style.cursor = painter.at(pixel) === undefined ? '' : 'pointer'

@@ -57,6 +57,19 @@ describeConsole('the view of the map', () => {
     expect(await placeOf(page, 'still')).toEqual(before)
   })
 
+  test('the mouse drags the map', async () => {
+    await suite.report({ deviceId: 'anchor', latitude: 44, longitude: 12 })
+    const page = await suite.signedIn('/?q=anchor')
+    await deviceRow(page, 'anchor').waitFor()
+    const before = await placeOf(page, 'anchor')
+    await page.mouse.move(800, 400)
+    await page.mouse.down()
+    await page.mouse.move(920, 460, { steps: 12 })
+    await page.mouse.up()
+    await eventually(async () => ((await paintedText(page, 'anchor'))?.x ?? 0) >= before.x + 90)
+    expect((await placeOf(page, 'anchor')).y).toBeGreaterThan(before.y + 40)
+  })
+
   test('a click on devices at one place lists them, and one of them can be chosen', async () => {
     await suite.report(
       ...Array.from({ length: AT_ONE_SPOT }, (_, index) => ({
