@@ -15,8 +15,8 @@ type ReadableStore = Pick<Store, 'pageTrack' | 'findTrackPoints'>
 /**
  * Reads a device's track from `from` to `to`, page by page, into totals and at most `points`
  * records. A silence after which a device counts as offline is a gap, by its expected interval or,
- * without one, by the usual interval of the first page; so is a leap, which is too fast to have
- * been driven. Stops early when `isWanted` returns false.
+ * without one, by the usual interval of the first page; so is every step whose path is unknown.
+ * Stops early when `isWanted` returns false.
  *
  * Full records are read only for the points that are shown: for a long track, most of the time goes
  * into values handed over by the database.
@@ -28,7 +28,7 @@ export async function readTrack(
   let page = await read()
   const gapMs = gapAfterMs(page, expectedIntervalSeconds)
   const thinned = new ThinnedTrack<TrackStep>({ limit: points, gapMs })
-  const totals = new TrackTotals({ gapMs })
+  const totals = new TrackTotals()
   for (;;) {
     for (const step of page) {
       const place = placeOf(step[1], step[2])

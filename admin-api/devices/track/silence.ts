@@ -1,9 +1,10 @@
 import { SILENCE } from '../../../schemas/liveness.ts'
 import type { TrackStep } from '../../../schemas/read-models.ts'
+import { LONGEST_STEP_MS } from '../../../schemas/unknown-path.ts'
 
 /**
- * The silence, in milliseconds, after which a device counts as offline: by its expected interval or,
- * without one, by the usual interval of these first steps of a track.
+ * The silence, in milliseconds, that is a gap of a track: the device counts as offline, by its
+ * expected interval or else by the usual interval of these first steps, or its path is unknown.
  */
 export function gapAfterMs(
   steps: readonly TrackStep[],
@@ -11,7 +12,7 @@ export function gapAfterMs(
 ): number {
   const { intervals, leastMs } = SILENCE.idle
   const usualMs = (expectedIntervalSeconds ?? 0) * 1_000 || usualInterval(steps)
-  return Math.max(intervals * usualMs, leastMs)
+  return Math.min(Math.max(intervals * usualMs, leastMs), LONGEST_STEP_MS)
 }
 
 /** The median time between records, in milliseconds. */

@@ -1,24 +1,12 @@
 import type { TrackStep } from '../../../schemas/read-models.ts'
+import { isLeap, isPathless } from '../../../schemas/unknown-path.ts'
 import { distance, type Place } from './place.ts'
 
 /** Below this speed, in metres per second, a device counts as standing still. */
 const MOVING = 0.5
 
-/** Above this speed, in metres per second, nothing can have been driven: it is a leap. */
-const LEAP = 300
-
-/** The path of a longer step is unknown. */
-const LONGEST_STEP_MS = 60 * 60_000
-
-/** Whether the path between two successive records can be no straight line: it adds no distance. */
-export function isPathless(metres: number, ms: number): boolean {
-  return ms > LONGEST_STEP_MS || isLeap(metres, ms)
-}
-
-function isLeap(metres: number, ms: number): boolean {
-  // Many senders' clocks count whole seconds.
-  return metres / ((ms || 1_000) / 1_000) > LEAP
-}
+/** A reported speed says nothing about a longer step; the distance does. */
+const LONGEST_AT_SPEED_MS = 5 * 60_000
 
 /** The index of the speed in a step. */
 const SPEED = 3
@@ -27,17 +15,12 @@ const SPEED = 3
 export class TrackTotals {
   distanceMetres = 0
   movingMs = 0
-  readonly #gapMs: number
   #last: TrackStep | undefined
   #lastPlace: Place | undefined
   /** -1: none. */
   #reportedSpeed = -1
   #computedSpeed = -1
   readonly #bounds = new Bounds()
-
-  constructor({ gapMs }: { gapMs: number }) {
-    this.#gapMs = gapMs
-  }
 
   /** @returns whether the record is a leap away from the previous one. */
   add(step: TrackStep, place: Place): boolean {
@@ -53,11 +36,12 @@ export class TrackTotals {
     const ms = step[0] - last[0]
     if (isPathless(metres, ms)) return isLeap(metres, ms)
     this.distanceMetres += metres
-    if (ms === 0 || ms > this.#gapMs) return false
+    if (ms === 0) return false
     const computed = metres / (ms / 1_000)
     if (computed > this.#computedSpeed) this.#computedSpeed = computed
     const before = last[SPEED]
-    const usual = before !== null && speed !== null ? (before + speed) / 2 : computed
+    const isReported = before !== null && speed !== null && ms <= LONGEST_AT_SPEED_MS
+    const usual = isReported ? (before + speed) / 2 : computed
     if (usual >= MOVING) this.movingMs += ms
     return false
   }

@@ -111,7 +111,10 @@ const PROPERTIES: JsonSchema = {
     description:
       'From record to record, without steps that take more than an hour or are faster than 300 m/s',
   },
-  movingSeconds: { ...NUMBER, description: 'At 0.5 m/s or more, gaps excluded' },
+  movingSeconds: {
+    ...NUMBER,
+    description: 'At 0.5 m/s or more, over the same steps as the distance',
+  },
   maxSpeed: {
     type: ['number', 'null'],
     description:
@@ -121,7 +124,7 @@ const PROPERTIES: JsonSchema = {
   gaps: {
     type: 'array',
     description:
-      'Silences after which the device counts as offline, by its expected interval or else by its usual one, and steps faster than 300 m/s; at most a quarter of `points`, the longest. They lie between rows that follow one another',
+      'Silences after which the device counts as offline, by its expected interval or else by its usual one, and all steps that add no distance; at most a quarter of `points`, the longest. They lie between rows that follow one another',
     items: objectOf({ from: TIME, to: TIME }, { title: 'TrackGap' }),
   },
   columns: { type: 'array', items: { type: 'string' }, description: `\`${COLUMNS.join('`, `')}\`` },

@@ -1,7 +1,5 @@
 import type { TrackStep } from '../../../schemas/read-models.ts'
-import { READ_AT_ONCE } from '../track/read-track.ts'
 import { directionsAt, type Place } from '../track/place.ts'
-import { gapAfterMs } from '../track/silence.ts'
 import { TrackTotals } from '../track/track-totals.ts'
 import type { TripRecord } from './trip-record.ts'
 
@@ -21,28 +19,22 @@ export type Trip = {
 export class OpenTrip {
   last: TripRecord
   readonly first: TripRecord
-  readonly #expectedIntervalSeconds: number | undefined
-  /** The records by which the usual interval is known; then the totals are begun. */
-  #head: TripRecord[]
-  #totals: TrackTotals | undefined
+  readonly #totals = new TrackTotals()
   /** To the east and to the north, the greatest lower and the least upper edge of all records. */
   readonly #edges: readonly { readonly axis: Place; lower: number; upper: number }[]
 
-  constructor(first: TripRecord, expectedIntervalSeconds: number | undefined) {
+  constructor(first: TripRecord) {
     this.first = first
     this.last = first
-    this.#expectedIntervalSeconds = expectedIntervalSeconds
-    this.#head = [first]
     const axes = directionsAt(first.place)
     this.#edges = axes.map((axis) => ({ axis, lower: -Infinity, upper: Infinity }))
-    this.#reach(first)
+    this.add(first)
   }
 
   add(record: TripRecord): void {
     this.last = record
     this.#reach(record)
-    if (this.#totals !== undefined) this.#totals.add(record.step, record.place)
-    else if (this.#head.push(record) === READ_AT_ONCE) this.#totals = this.#begin()
+    this.#totals.add(record.step, record.place)
   }
 
   /**
@@ -53,7 +45,7 @@ export class OpenTrip {
   end(records: number): Trip | undefined {
     if (this.#edges.every(({ lower, upper }) => lower <= upper)) return undefined
     const { first, last } = this
-    const { distanceMetres, movingMs, maxSpeed } = this.#totals ?? this.#begin()
+    const { distanceMetres, movingMs, maxSpeed } = this.#totals
     return {
       ...{ kind: 'trip', from: first.time, to: last.time, start: first.step, end: last.step },
       ...{ distanceMetres, movingMs, maxSpeed, records },
@@ -67,13 +59,5 @@ export class OpenTrip {
       edge.lower = Math.max(edge.lower, along - radius)
       edge.upper = Math.min(edge.upper, along + radius)
     }
-  }
-
-  #begin(): TrackTotals {
-    const steps = this.#head.map(({ step }) => step)
-    const totals = new TrackTotals({ gapMs: gapAfterMs(steps, this.#expectedIntervalSeconds) })
-    for (const { step, place } of this.#head) totals.add(step, place)
-    this.#head = []
-    return totals
   }
 }

@@ -1,6 +1,6 @@
 import type { TrackStep } from '../../../schemas/read-models.ts'
+import { isPathless } from '../../../schemas/unknown-path.ts'
 import { distance, type Place } from '../track/place.ts'
-import { isPathless } from '../track/track-totals.ts'
 import { OpenTrip, type Trip } from './open-trip.ts'
 import { StopWindow } from './stop-window.ts'
 import { metresApart, tripRecord, type TripRecord } from './trip-record.ts'
@@ -19,7 +19,6 @@ export type TripOrStop = Trip | Stop
 export type StopRules = {
   readonly stopMs: number
   readonly stopMetres: number
-  readonly expectedIntervalSeconds?: number | undefined
 }
 
 type OpenStop = Omit<Stop, 'to'> & { readonly last: TripRecord; readonly isCertain: boolean }
@@ -116,7 +115,7 @@ export class TripFinder {
   #endStop({ last, isCertain, ...stop }: OpenStop): void {
     this.#found({ ...stop, to: last.time })
     this.#stop = undefined
-    this.#trip = { open: this.#openTrip(last), records: 0, isCertain }
+    this.#trip = { open: new OpenTrip(last), records: 0, isCertain }
   }
 
   /** Adds a record that belongs to no stop. */
@@ -124,7 +123,7 @@ export class TripFinder {
     if (this.#trip !== undefined && isBroken(this.#trip.open.last, record)) this.#endTrip()
     if (this.#trip === undefined) {
       const isCertain = this.#isCertain
-      this.#trip = { open: this.#openTrip(record), records: 1, isCertain }
+      this.#trip = { open: new OpenTrip(record), records: 1, isCertain }
       return
     }
     this.#trip.open.add(record)
@@ -135,10 +134,6 @@ export class TripFinder {
     const found = this.#trip?.open.end(this.#trip.records)
     this.#trip = undefined
     if (found !== undefined) this.#found(found)
-  }
-
-  #openTrip(first: TripRecord): OpenTrip {
-    return new OpenTrip(first, this.#rules.expectedIntervalSeconds)
   }
 }
 

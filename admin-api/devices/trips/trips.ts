@@ -37,10 +37,9 @@ export function tripsRoute({ store, clock }: { store: Store; clock: Clock }): Ad
     const { stopSeconds, stopMetres, to = clock.now(), from = to - USUAL_RANGE_MS } = query
     requireRange({ from, to })
     const deviceId = pathParameter(ctx, 'deviceId')
-    const { settings } = await requireDevice(store, caller, deviceId)
+    await requireDevice(store, caller, deviceId)
     const { accountId } = caller
-    const { expectedIntervalSeconds } = settings
-    const rules = { stopMs: stopSeconds * 1_000, stopMetres, expectedIntervalSeconds }
+    const rules = { stopMs: stopSeconds * 1_000, stopMetres }
     const items = await readTrips(
       { accountId, deviceId, from, to, ...rules },
       { store, isWanted: () => !ctx.req.socket.destroyed },

@@ -11,7 +11,7 @@ type Report = {
 }
 
 function totals(...reports: readonly Report[]) {
-  const made = new TrackTotals({ gapMs: 300_000 })
+  const made = new TrackTotals()
   for (const { timestamp, latitude, longitude, speed = null } of reports) {
     const place = placeOf(latitude, longitude)
     made.add([timestamp, latitude, longitude, speed, '', null], place)
@@ -55,13 +55,22 @@ test('a leap counts neither as moving time nor for the top speed', () => {
   expect([leap.movingMs, leap.maxSpeed]).toEqual([0, null])
 })
 
-test('moving time is the time at 0.5 m/s or more, by reported speeds where available, without gaps', () => {
+test('moving time is the time at 0.5 m/s or more, by reported speeds where available', () => {
   const metre = 1 / 111_195
   expect(totals(at(0, 0, 0), at(10, 0, 6 * metre), at(20, 0, 7 * metre)).movingMs).toBe(10_000)
   expect(
     totals(at(0, 0, 0, { speed: 0 }), at(10, 0, 9 * metre, { speed: 0.2 }), at(20, 0, 0)).movingMs,
   ).toBe(10_000)
-  expect(totals(at(0, 0, 0), at(300, 0, 0.5), at(601, 0, 1)).movingMs).toBe(300_000)
+})
+
+test('a silence of up to an hour counts as moving if the device came far enough, whatever speeds it reported', () => {
+  const metre = 1 / 111_195
+  const moved = (seconds: number, metres: number, speed: number) =>
+    totals(at(0, 0, 0, { speed }), at(seconds, 0, metres * metre, { speed })).movingMs
+  expect(moved(3_600, 1_801, 0)).toBe(3_600_000)
+  expect(moved(3_600, 1_799, 20)).toBe(0)
+  expect(moved(3_601, 9_000, 20)).toBe(0)
+  expect([moved(300, 0, 20), moved(301, 0, 20)]).toEqual([300_000, 0])
 })
 
 test('the top speed is the greatest reported one, else the greatest between records, else unknown', () => {
@@ -71,7 +80,7 @@ test('the top speed is the greatest reported one, else the greatest between reco
   expect(totals({ ...a, speed: 3 }, b).maxSpeed).toBe(3)
   expect(totals(a).maxSpeed).toBeNull()
   expect(totals(a, at(0, 1, 1)).maxSpeed).toBeNull()
-  expect(totals(a, at(301, 0, 1)).maxSpeed).toBeNull()
+  expect(totals(a, at(3_601, 0, 1)).maxSpeed).toBeNull()
 })
 
 test('the bounds are the smallest box, also over the 180th meridian', () => {

@@ -95,6 +95,16 @@ test('the track of a device has a gap, and no distance, where the device cannot 
   expect(data?.['maxSpeed']).toBeCloseTo(18.5, 1)
 })
 
+test('the track of a device has a gap after an hour, however rarely the device reports', async () => {
+  const at = (minutes: number, longitude: number) => ({
+    ...{ deviceId: 'crate', timestamp: T0 + minutes * 60_000, latitude: 48, longitude },
+  })
+  await harness.project(at(0, 13), at(120, 14), at(180, 14.5))
+  const { data } = (await find('', 'crate')).body
+  expect(data).toMatchObject({ gaps: [{ from: iso(0), to: iso(120 * 60_000) }] })
+  expect(data?.['movingSeconds']).toBe(3_600)
+})
+
 test('the track of a device is a 404 for an unknown device, or one that the key cannot see', async () => {
   expect((await find('', 'Tug')).status).toBe(404)
   const { secret } = await harness.createKey({ scopes: ['positions:read'], deviceIds: ['x'] })

@@ -119,17 +119,6 @@ test('the trips of an erased device are a 404, and then those of what it has rep
   expect(data?.items).toMatchObject([{ kind: 'stop', from: iso(55 * MINUTE), records: 90 }])
 })
 
-test('a device’s expected interval decides what its trips count as moving', async () => {
-  const steps = journey({ minutes: 120, speed: 15, everyMs: 600_000 })
-  const shifted = steps.map(([time, ...rest]): TrackStep => [time - 60 * MINUTE, ...rest])
-  await project('ferry', shifted)
-  const moving = async () => (await find('', 'ferry')).body.data?.items?.[0]?.['movingSeconds']
-  expect(await moving()).toBe(110 * 60)
-  const body = { expectedIntervalSeconds: 30 }
-  await harness.api('PATCH', '/devices/ferry', { headers, body })
-  expect(await moving()).toBe(0)
-})
-
 test('a range without records has no trips', async () => {
   expect((await find(`?from=${iso(-2)}&to=${iso(-1)}`)).body.data).toEqual({
     items: [],
