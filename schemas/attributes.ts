@@ -28,7 +28,7 @@ export function judgeAttributes(
   if (plain !== undefined) return { attributes: plain }
   if (sent === undefined || sent === null) return {}
   if (typeof sent !== 'object' || Array.isArray(sent)) return fault('must be a JSON object')
-  const present = Object.entries(sent).filter(([, value]) => value !== null)
+  const present = Object.entries(sent).filter(([, value]) => value !== undefined && value !== null)
   if (present.length === 0) return {}
   if (present.length > MOST) return fault(`must have at most ${MOST} names`)
   const faults = present.flatMap(([name, value]) => faultOf(name, value) ?? [])
@@ -42,17 +42,18 @@ export function judgeAttributes(
 export function plainAttributes(sent: unknown): Attributes | undefined {
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return undefined
   const values = sent as Readonly<Record<string, unknown>>
-  const names = Object.keys(values)
-  if (names.length === 0 || names.length > MOST) return undefined
+  const names: string[] = []
   let bytes = 0
   let last = ''
   let isInOrder = true
-  for (const name of names) {
+  for (const name of Object.keys(values)) {
+    const value = values[name]
+    if (value === undefined || value === null) continue
     if (!NAME.test(name) || name.includes('gps_')) return undefined
+    if (names.push(name) > MOST) return undefined
     if (name < last) isInOrder = false
     last = name
     bytes += name.length + 4
-    const value = values[name]
     if (typeof value === 'string') {
       if (!PLAIN_TEXT.test(value) || value.includes('gps_')) return undefined
       bytes += 2 * value.length + 2
@@ -61,7 +62,7 @@ export function plainAttributes(sent: unknown): Attributes | undefined {
       bytes += NUMBER_BYTES
     } else if (typeof value !== 'boolean') return undefined
   }
-  if (bytes > MOST_BYTES - NUMBER_BYTES) return undefined
+  if (names.length === 0 || bytes > MOST_BYTES - NUMBER_BYTES) return undefined
   return named(isInOrder ? names : names.sort(), values as Attributes)
 }
 
@@ -73,6 +74,8 @@ export function fittingAttributes(sent: Readonly<Record<string, unknown>>): {
   readonly attributes?: Attributes
   readonly dropped: number
 } {
+  const plain = plainAttributes(sent)
+  if (plain !== undefined) return { attributes: plain, dropped: 0 }
   const kept: [string, AttributeValue][] = []
   let bytes = 1
   let dropped = 0

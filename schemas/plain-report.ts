@@ -18,6 +18,9 @@ export type PositionReport = Measurements & {
   readonly attributes?: Attributes
 }
 
+/** A report that gets its optional fields one by one: each spread takes 0.5 to 1 µs. */
+export type WritableReport = { -readonly [Name in keyof PositionReport]: PositionReport[Name] }
+
 export const EARLIEST = Date.UTC(2000, 0, 1)
 export const FURTHEST_AHEAD_MS = 24 * 60 * 60 * 1000
 

@@ -3,9 +3,11 @@ import { type Clock, within } from '../../runtime/clock.ts'
 import { mapInTurns } from '../../runtime/end-of-turn.ts'
 import { tellFaults, unavailable } from '../../runtime/errors.ts'
 import { isDeviceSeen, type AppendedEvent } from '../../schemas/appended-event.ts'
+import type { WritableReport } from '../../schemas/plain-report.ts'
 import { parsePositionReport, type PositionReport } from '../../schemas/position-report.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import { recordIdFor } from '../../schemas/record-id.ts'
+import { withOptionalFields } from '../../schemas/report-fields.ts'
 import type { ApiKey, KeyGrant } from '../../store/back-office.ts'
 import type { Allowance } from './allowance.ts'
 import { beyondDeviceLimit, type DeviceLimit } from './device-limit.ts'
@@ -217,8 +219,8 @@ function positionReported(
   },
 ): PositionReported {
   const { accountId } = key
-  const { timestamp } = report
-  return {
+  const { deviceId, latitude, longitude, timestamp } = report
+  const event = {
     recordId: recordIdFor(isIdentifiedByPlace ? placeOf(report) : report, {
       accountId,
       idempotencyKey,
@@ -226,12 +228,14 @@ function positionReported(
     }),
     accountId,
     keyId: key.id,
-    ...report,
+    deviceId,
+    latitude,
+    longitude,
     timestamp: timestamp ?? receivedAt,
     timestampSource: timestamp === undefined ? 'server' : 'device',
     receivedAt,
-    ...(isImported && { imported: true }),
-  }
+  } as const
+  return withOptionalFields(event, isImported ? { ...report, imported: true } : report)
 }
 
 /** The fields that identify a report of an app. */
@@ -243,11 +247,10 @@ function placeOf({
   attributes,
 }: PositionReport): PositionReport {
   const alarm = attributes?.['alarm']
-  return {
-    ...{ deviceId, latitude, longitude },
-    ...(timestamp !== undefined && { timestamp }),
-    ...(alarm !== undefined && { attributes: { alarm } }),
-  }
+  const place: WritableReport = { deviceId, latitude, longitude }
+  if (timestamp !== undefined) place.timestamp = timestamp
+  if (alarm !== undefined) place.attributes = { alarm }
+  return place
 }
 
 function tooLate(): Error {

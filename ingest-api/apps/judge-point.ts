@@ -2,9 +2,9 @@ import type { Fault } from '../../runtime/errors.ts'
 import { withoutApiKeys } from '../../schemas/api-key.ts'
 import { fittingAttributes } from '../../schemas/attributes.ts'
 import { deviceIdFault } from '../../schemas/device-id.ts'
-import { EARLIEST, FURTHEST_AHEAD_MS } from '../../schemas/plain-report.ts'
+import { EARLIEST, FURTHEST_AHEAD_MS, type WritableReport } from '../../schemas/plain-report.ts'
 import type { PositionReport } from '../../schemas/position-report.ts'
-import { RANGES } from '../../schemas/report-fields.ts'
+import { RANGES, withOptionalFields } from '../../schemas/report-fields.ts'
 import type { SentPoint } from './app.ts'
 import { isSent, numberIn } from './values.ts'
 
@@ -28,10 +28,17 @@ export function judgePoint(
     (time === undefined || (time >= EARLIEST && time <= now + FURTHEST_AHEAD_MS)) &&
     deviceIdFault(deviceId) === undefined
   ) {
-    const report = { deviceId, latitude: latitude + 0, longitude: longitude + 0, ...measured }
-    const { dropped, ...fitting } = fittingAttributes(point.attributes ?? {})
-    const timed = time !== undefined && { timestamp: time }
-    return { report: { ...timed, ...report, ...fitting }, dropped }
+    // In the order of `plainReport`: reports of one shape take less time in all that follows.
+    const report: WritableReport = {
+      deviceId,
+      latitude: latitude + 0,
+      longitude: longitude + 0,
+    }
+    if (time !== undefined) report.timestamp = time
+    withOptionalFields(report, measured)
+    const { attributes, dropped } = fittingAttributes(point.attributes ?? {})
+    if (attributes !== undefined) report.attributes = attributes
+    return { report, dropped }
   }
   const possible = [
     fault('deviceId', deviceIdFault(deviceId)),

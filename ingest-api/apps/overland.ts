@@ -106,17 +106,17 @@ export const CHARGING = new Map<unknown, boolean>([
   ['full', true],
   ['unplugged', false],
 ])
-const ACCURACIES = ['speed_accuracy', 'course_accuracy', 'altitude_accuracy']
 
 /** Not `wifi`, the name of a network. */
 function attributesIn(properties: Properties): SentAttributes {
-  const { motion, battery_state: batteryState, vertical_accuracy: verticalAccuracy } = properties
-  const motions: unknown[] = Array.isArray(motion) ? motion : []
+  const { motion } = properties
   return {
-    activity: motions.length > 0 ? motions.join() : undefined,
-    charging: CHARGING.get(batteryState),
-    verticalAccuracy: knownNumber(verticalAccuracy),
-    ...Object.fromEntries(ACCURACIES.map((name) => [name, knownNumber(properties[name])])),
+    activity: Array.isArray(motion) && motion.length > 0 ? motion.join() : undefined,
+    altitude_accuracy: knownNumber(properties['altitude_accuracy']),
+    charging: CHARGING.get(properties['battery_state']),
+    course_accuracy: knownNumber(properties['course_accuracy']),
+    speed_accuracy: knownNumber(properties['speed_accuracy']),
+    verticalAccuracy: knownNumber(properties['vertical_accuracy']),
   }
 }
 

@@ -26,7 +26,7 @@ export async function submittedReports(
       case 'point': {
         const translated = judgePoint(item, { deviceId, now })
         if ('report' in translated) droppedAttributes += translated.dropped
-        return [{ json: item.sent, ...whole, deviceId, translated }]
+        return [{ ...whole, json: item.sent, deviceId, translated }]
       }
       case 'seen':
         // Otherwise an app without a device name would resend it for ever, with all its points behind it.
