@@ -2,7 +2,7 @@ import { heartbeatFrame } from './sse.ts'
 
 /** How a reader waits: for a ring, its end, or the next heartbeat, whichever comes first. */
 export type Pulse = {
-  /** Says that there may be more to do. A ring without a waiter is kept for the next one. */
+  /** Announces new work. A ring without a waiter is kept for the next one. */
   ring(): void
   /** Resolves at the next ring. */
   heard(): Promise<void>

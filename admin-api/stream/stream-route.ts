@@ -11,7 +11,7 @@ import { recordView } from '../http/views.ts'
 import { lastEventId } from './last-event-id.ts'
 import type { LiveStreams } from './live-streams.ts'
 import { CHOSEN_EVENTS, USUAL_EVENTS, type ChosenEvent } from './sse.ts'
-import { standing } from './standing.ts'
+import { accessCheck } from './access-check.ts'
 
 const FILTER = {
   deviceId: textParameter('deviceId', 128).described('Only what is about this device'),
@@ -39,7 +39,7 @@ export function streamRoutes({
   streams: LiveStreams
 }): AdminRoute[] {
   const { checkEveryMs, sharedCheckMs } = streams.options
-  const mayStillRead = standing({ ...deps, sharedMs: sharedCheckMs })
+  const mayStillRead = accessCheck({ ...deps, sharedMs: sharedCheckMs })
 
   async function open(
     ctx: AdminContext,

@@ -18,7 +18,7 @@ process.exit(
     help: HELP,
     parse: parseOptions,
     run: rebuild,
-    afterFailure: 'What is in use stays in use; start this again.\n',
+    afterFailure: 'The old read models stay in use; start this again.\n',
   }),
 )
 

@@ -4,15 +4,15 @@ export type Options = { readonly force: boolean }
 
 export const HELP = `Usage: npm run rebuild -- [--force]
 
-Builds new read models (stored positions, device statuses) from the event log, beside those in use,
-while the service runs. Then compares the two, as they stood when it began,
-and puts the new ones in use if they are equal. Works where \`npm start\` does (DATA_DIR), running or
-not, and with KAFKA_BROKERS and MONGODB_URL on the distributed service. However it ends before the
-switch, also by kill -9, the old read models stay in use; start it again.
+Builds new read models (stored positions, device statuses) from the event log, beside the current ones,
+while the service runs. Then it compares the two as of its beginning, and switches to the new ones if they
+are equal. It works where \`npm start\` does (DATA_DIR), running or not, and with KAFKA_BROKERS and
+MONGODB_URL on the distributed service. If it ends before the switch, even by kill -9, the old read models
+stay in use; start it again.
 
   --force   switch to the new read models although they differ from the old ones, or although the
-            log no longer holds everything that the old ones were made from. What only the old ones
-            hold is lost then.
+            log no longer holds everything that the old ones were made from. Records that only the
+            old ones have are then lost.
   --help    this text
 
 Exit code: 0 switched, 1 not switched (it says why), 2 the command line is wrong.

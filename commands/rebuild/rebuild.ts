@@ -13,7 +13,7 @@ import type { Devices, ReadModels } from '../../store/read-models.ts'
 import type { Cover } from './device-digest.ts'
 import { digestsOf, type Digest } from './digest.ts'
 import { progressText, showProgress, type Screen } from '../progress.ts'
-import { eventsDone, standing, whatIsMissing } from './standing.ts'
+import { eventsDone, projectedOffsets, missingFromLog } from './projected-offsets.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 const DAY_MS = 24 * HOUR_MS
@@ -94,7 +94,7 @@ async function buildAndCompare(
   const origins = await before.origins({ receivedSince })
   const extent = await eventLog.extent()
   const otherLog = await whyOtherLog(eventLog, await before.lastApplied())
-  const missing = otherLog ?? whatIsMissing(origins, extent)
+  const missing = otherLog ?? missingFromLog(origins, extent)
   if (missing !== undefined && !force) return { kind: 'log too short', reason: missing }
 
   const cover: Cover = {
@@ -110,14 +110,14 @@ async function buildAndCompare(
     // Never project a log into read models that were built from another one.
     if (otherLog === undefined) await catchUp(old, cover.upTo, extent, dependencies)
 
-    screen.write('comparing the generations as they stood at the beginning\n')
+    screen.write('comparing the generations as of the beginning\n')
     const digests = await digestsOf({ before, after }, cover, signal)
     const compared = { from: rebuild.from, to: rebuild.to, ...digests, equal: isEqual(digests) }
     if (!compared.equal && !force) return { kind: 'different', compared }
 
     await rebuild.settleErasures()
     // After the switch no event that was visible before may be missing.
-    const shown = await standing(eventLog, before, rebuild.from)
+    const shown = await projectedOffsets(eventLog, before, rebuild.from)
     await building.until(noFurtherThan(shown, endOf(await eventLog.extent())))
     signal.throwIfAborted()
     await rebuild.switchOver()
@@ -174,7 +174,7 @@ function startProjecting(
       try {
         for (;;) {
           signal.throwIfAborted()
-          const offsets = await standing(eventLog, readModels, generation)
+          const offsets = await projectedOffsets(eventLog, readModels, generation)
           if (shown !== undefined) {
             const events = eventsDone(offsets, shown.extent)
             progress.show(
@@ -204,7 +204,7 @@ async function catchUp(
   extent: readonly Extent[],
   dependencies: Dependencies,
 ): Promise<void> {
-  const offsets = await standing(dependencies.eventLog, old.readModels, old.generation)
+  const offsets = await projectedOffsets(dependencies.eventLog, old.readModels, old.generation)
   if (hasReached(offsets, target)) return
   const projecting = startProjecting(old, { ...dependencies, knownUpTo: {} })
   try {

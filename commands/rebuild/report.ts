@@ -37,7 +37,7 @@ export function report(outcome: Outcome): string {
 
 function comparison({ from, to, before, after }: Compared): string {
   return (
-    'As they stood when the rebuild began:\n' +
+    'As of the beginning of the rebuild:\n' +
     `  generation ${from} (old)  ${amounts(before)}\n` +
     `  generation ${to} (new)  ${amounts(after)}\n`
   )

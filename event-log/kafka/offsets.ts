@@ -49,7 +49,7 @@ export async function lag(
   place: Place,
   now: number,
 ): Promise<{ events: number; seconds: number }> {
-  const behind = (await standing(admin, place)).filter(({ next, high }) => next < high)
+  const behind = (await progressByPartition(admin, place)).filter(({ next, high }) => next < high)
   if (behind.length === 0) return { events: 0, seconds: 0 }
   const events = behind.reduce((sum, { next, high }) => sum + high - next, 0)
   const oldest = await timeOfOldest(admin, place.topic, behind, now)
@@ -76,7 +76,7 @@ export async function progressOf(
   place: Place,
   partitions: readonly number[],
 ): Promise<Progress> {
-  const all = await standing(admin, place)
+  const all = await progressByPartition(admin, place)
   const own =
     partitions.length === 0 ? all : all.filter(({ partition }) => partitions.includes(partition))
   return {
@@ -97,7 +97,7 @@ export async function trim(admin: Admin, topic: string, before: number): Promise
 }
 
 /** The next offset that the group will read in each partition that can be queried. */
-async function standing(admin: Admin, { topic, groupId }: Place) {
+async function progressByPartition(admin: Admin, { topic, groupId }: Place) {
   const [{ held }, [committed]] = await Promise.all([
     reachableBounds(admin, topic),
     admin.fetchOffsets({ groupId, topics: [topic] }),

@@ -8,7 +8,7 @@ import { deviceList, identifyCaller, type Caller, type CallerStore } from '../ht
 import { sessionToken } from '../http/session-cookie.ts'
 
 /** Whether the caller may still read this stream. */
-export type Standing = (ctx: AdminContext, letIn: Caller) => Promise<boolean>
+export type AccessCheck = (ctx: AdminContext, letIn: Caller) => Promise<boolean>
 
 const REMEMBERED = 10_000
 
@@ -17,7 +17,7 @@ const REMEMBERED = 10_000
  * does not count as use of a key. Readers with the same secret share answers up to `sharedMs` old.
  * An unavailable store ends no stream.
  */
-export function standing({
+export function accessCheck({
   store,
   clock,
   logger,
@@ -27,7 +27,7 @@ export function standing({
   clock: Clock
   logger: Logger
   sharedMs: number
-}): Standing {
+}): AccessCheck {
   const answers = new LRUCache<string, Promise<string | undefined>>({
     max: REMEMBERED,
     ttl: sharedMs,
@@ -48,7 +48,7 @@ export function standing({
     try {
       return (await answer) === readable(letIn)
     } catch (error) {
-      logger.debug({ err: error }, 'whether a reader may go on cannot be told')
+      logger.debug({ err: error }, 'a reader’s access could not be checked')
       return true
     }
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Extent } from '../../../event-log/event-log.ts'
-import { eventsDone, whatIsMissing } from '../../../commands/rebuild/standing.ts'
+import { eventsDone, missingFromLog } from '../../../commands/rebuild/projected-offsets.ts'
 
 /** Partition 0 holds 10..19, partition 1 nothing any more, partition 2 nothing yet. */
 const extent: readonly Extent[] = [
@@ -21,7 +21,7 @@ describe('records', () => {
     ['there are none', []],
     ['the log holds the first and the last of them', [[0, 10, 19]]],
   ] as const)('records can be made again if %s', (_name, origins) => {
-    expect(whatIsMissing(bounds(origins), extent)).toBeUndefined()
+    expect(missingFromLog(bounds(origins), extent)).toBeUndefined()
   })
 
   test.each([
@@ -30,7 +30,7 @@ describe('records', () => {
     ['it ends before them', [[0, 10, 20]], 'they were built from another log'],
     ['it has no such partition', [[5, 0, 0]], 'no partition 5'],
   ] as const)('records cannot be made again if %s', (_name, origins, reason) => {
-    expect(whatIsMissing(bounds(origins), extent)).toContain(reason)
+    expect(missingFromLog(bounds(origins), extent)).toContain(reason)
   })
 })
 

@@ -4,7 +4,7 @@ import type { Offsets } from '../../schemas/read-models.ts'
 import type { Generation, OriginBounds } from '../../store/generations.ts'
 
 /** The last offset in each partition that a generation has processed. */
-export async function standing(
+export async function projectedOffsets(
   eventLog: Pick<EventLog, 'committed'>,
   readModels: Pick<Generation, 'checkpoint'>,
   generation: number,
@@ -28,7 +28,7 @@ export function eventsDone(
 }
 
 /** The reason why the log cannot rebuild records of these origins; undefined if it can. */
-export function whatIsMissing(
+export function missingFromLog(
   origins: ReadonlyMap<number, OriginBounds>,
   extent: readonly Extent[],
 ): string | undefined {
