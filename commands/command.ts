@@ -17,7 +17,7 @@ export function parseArguments<Config extends ParseArgsConfig>(
     const message = error instanceof Error ? error.message : String(error)
     // A misplaced key must not be printed.
     const [first = message] = message.replace(/gps_\w+/g, 'gps_…').split(/\. |\n/)
-    throw new UsageError(`${first.replace(/\.$/, '')}: --help lists what can be given`)
+    throw new UsageError(`${first.replace(/\.$/, '')}: --help lists the options`)
   }
 }
 

@@ -12,7 +12,7 @@ export function urlOption(
   throw new UsageError(`${name} must be an http:// or https:// URL such as ${fallback}`)
 }
 
-/** An API key. @throws {UsageError} if it is missing, or could not stand in a header. */
+/** An API key. @throws {UsageError} if it is missing, or invalid in a header. */
 export function keyOption(
   name: string,
   text: string | undefined,

@@ -68,7 +68,7 @@ async function serve(program: Program): Promise<void> {
     metrics: () => metrics.threads.json(),
     ending: async () => {
       if (lifecycle.stopping.aborted) return
-      lifecycle.fail(new Error('without it nothing goes on'), 'the worker thread ends')
+      lifecycle.fail(new Error('nothing works without it'), 'the worker thread ends')
     },
   })
   metrics.threads.join(() => worker.call('metrics'))

@@ -4,23 +4,23 @@ export type Options = { readonly directory: string }
 
 export const HELP = `Usage: npm run backup -- DIR
 
-Copies the data of \`npm start\` (DATA_DIR) into DIR while the service runs, and checks the copy: each file is
-whole, and log and read models belong together. DIR must be empty or not exist yet. All reports that were
-acknowledged before are in the backup once it is complete, with accounts, operators, keys, shares and audit.
+Copies the data of \`npm start\` (DATA_DIR) into DIR while the service runs, and checks that each file of the copy
+is whole and that log and read models belong together. DIR must be empty or not exist yet. The complete backup
+has all reports that were acknowledged before it began, and accounts, operators, keys, shares and audit.
 
   DIR       a new folder, for example /backups/$(date +%F)
   --help    this text
 
 \`npm run restore -- DIR\` puts it into an empty DATA_DIR. Whoever can read DIR can read all positions and the hashes
-of keys and passwords: only this user may. Services on Kafka and MongoDB are backed up with the tools of
-those: docs/operations.md.
+of keys and passwords: only this user may. Back up services on Kafka and MongoDB with their own tools:
+docs/operations.md.
 
 Exit code: 0 the backup is complete, 1 it is not and DIR is as it was, 2 the command line is wrong.
 `
 
 /** @throws {UsageError} that says what to enter. */
 export function parseOptions(args: readonly string[]): Options | 'help' {
-  return parseDirectory(args, 'say where the backup goes: npm run backup -- DIR; see --help')
+  return parseDirectory(args, 'name the folder for the backup: npm run backup -- DIR; see --help')
 }
 
 /** Parses a command line of one folder. @throws {UsageError} with `missing` if there is none. */

@@ -73,7 +73,7 @@ async function fateOf(
       return { kind: 'left', reason: 'its device is being erased: try again' }
     }
     case 'erasure':
-      return { kind: 'left', reason: 'an erasure would take what was reported since' }
+      return { kind: 'left', reason: 'an erasure would remove later reports' }
     case 'unknown':
       return { kind: 'left', reason: `events of the type ${now.type} are not known` }
     case 'unreadable':

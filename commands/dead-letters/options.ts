@@ -5,17 +5,17 @@ export type Options = { readonly action: 'list' | 'replay' }
 export const HELP = `Usage: npm run dead-letters -- list|replay
 
 Dead letters are entries of the event log that the projector could not read. They are kept with the
-reason and the place where they stood.
+reason and their place in the log.
 
   list     shows them, and which of them this version can read
-  replay   appends those that this version can read to the log again, byte for byte, where they are
-           projected; the others stay. An erasure stays too: it would take what was reported since,
-           so erase the device again. What was reported before its device was erased is removed.
+  replay   appends the ones that this version can read to the log again, byte for byte, so that they
+           are projected; the others stay. An erasure stays too, because it would remove later reports:
+           erase the device again. Reports from before an erasure of their device are removed.
   --help   this text
 
-Works where \`npm start\` does (DATA_DIR), for replay while that is stopped, and with KAFKA_BROKERS and
-MONGODB_URL on the distributed service while it runs. Killed in the middle it may leave an entry twice:
-as a repeat in the log, or among the dead letters. Start it again.
+It works where \`npm start\` does (DATA_DIR), for replay while that is stopped, and with KAFKA_BROKERS and
+MONGODB_URL on the distributed service while it runs. If it is killed, an entry may be left twice, as a
+repeat in the log or among the dead letters: start it again.
 
 Exit code: 0 done, 1 it could not be done, 2 the command line is wrong.
 `
@@ -27,5 +27,5 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
   if (values.help === true) return 'help'
   const [action, ...more] = positionals
   if (more.length === 0 && (action === 'list' || action === 'replay')) return { action }
-  throw new UsageError('give list or replay: --help says more')
+  throw new UsageError('enter list or replay: see --help')
 }

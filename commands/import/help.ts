@@ -1,7 +1,7 @@
 import { FORMATS } from './formats/formats.ts'
 
 /** The output of `--help`. */
-export const HELP = `Brings in the history of devices, from files that other programs have written.
+export const HELP = `Imports the history of devices from files of other programs.
 
   npm run import -- --key KEY --device my-phone walk.gpx Records.json.gz
   npm run import -- --key KEY --devices devices.json positions.json
@@ -21,8 +21,8 @@ export const HELP = `Brings in the history of devices, from files that other pro
 ${FORMATS.map(({ name, title }) => `                       ${name.padEnd(16)}${title}`).join('\n')}
   --help             this text
 
-Points go in the order of the files, as fast as the service takes them. Start it again whenever it was
-interrupted: no point is stored twice. What was imported by mistake goes by deleting the device.
+Points are sent in the order of the files, as fast as the service takes them. After an interruption start it
+again: no point is stored twice. To undo an import, delete the device.
 
 Exit code: 0 everything was imported, 1 points were skipped or the service refused (it says why),
 2 a file could not be read to its end, or the command line is wrong.

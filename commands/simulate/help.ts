@@ -1,5 +1,5 @@
 /** The output of `--help`. */
-export const HELP = `Sends position reports to the service as devices would, and reports how they were answered.
+export const HELP = `Sends position reports to the service as devices would, and counts the answers.
 
   npm run simulate -- --url http://localhost:8080 --key KEY --devices 50 --rate 1
   npm run simulate -- --key KEY --gpx track.gpx --speedup 60
@@ -16,12 +16,12 @@ Devices that move (without --gpx)
   --duration SECONDS --count N
                      when to stop: after a time, or after N reports per device (default: Ctrl-C)
   --prefix NAME      device ids are NAME and a number (default simulated-)
-  --seed N           the same number gives the same routes, another one others (default 1)
+  --seed N           the same number gives the same routes (default 1)
   --attributes       the devices report ignition, motion, odometer, satellites too, now and then an alarm
 
 A recorded track
   --gpx FILE         replays its track points; repeated: several files at once, a device each.
-                     Points without a time lie 1 s apart before the next that has one
+                     Points without a time are 1 s apart before the next one with a time
   --device ID        the device id, once per file (default: the file's name without .gpx)
   --times now        moves the track so that its last point is true now (default)
   --times original   leaves the times as recorded

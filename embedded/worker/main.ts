@@ -78,7 +78,7 @@ async function serve(program: Program): Promise<void> {
       ),
   })
   lifecycle.onClose('store', () => store.close())
-  lifecycle.onClose('what the main thread asks for', () => finished)
+  lifecycle.onClose('calls of the main thread', () => finished)
   lifecycle.stopping.addEventListener('abort', () => main.tell('ending'))
   startProjector({ eventLog, store }, program)
 }

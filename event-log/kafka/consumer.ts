@@ -48,7 +48,7 @@ export async function consume<Batch>(consumption: Consumption<Batch>): Promise<v
       if (performance.now() - workedAt > givenUpAfterMs) {
         throw kafkaFailure(`be read as ${groupId}`, error)
       }
-      logger.warn({ err: error, groupId }, 'reading begins anew')
+      logger.warn({ err: error, groupId }, 'reading starts again')
     }
     await pauses.pause(signal)
     if (signal.aborted) return

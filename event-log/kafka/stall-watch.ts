@@ -79,7 +79,7 @@ export function stallWatch({
     }
     if (performance.now() - movedAt < stalledAfterMs) return
     reject(
-      new DependencyError(`reading as ${groupId} has stood still for ${stalledAfterMs} ms`, {
+      new DependencyError(`reading as ${groupId} has made no progress for ${stalledAfterMs} ms`, {
         retriable: false,
       }),
     )

@@ -82,7 +82,7 @@ export function readersOfTopics({
   }
 
   function boundsOf(topic: string): Promise<Bounds[]> {
-    return admin.ask('tell what it holds', (client) => bounds(client, topic))
+    return admin.ask('report its offsets', (client) => bounds(client, topic))
   }
 
   function reading(topic: string, groupId: string) {

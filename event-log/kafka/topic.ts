@@ -72,7 +72,7 @@ export function kafkaTopic<Entry>(
     async remove({ upTo: { partition, offset } }, { keep }) {
       await append(keep)
       const partitions = [{ partition, offset: String(offset + 1) }]
-      await admin.ask('forget what was settled', (client) =>
+      await admin.ask('remove settled entries', (client) =>
         client.deleteTopicRecords({ topic, partitions }),
       )
     },

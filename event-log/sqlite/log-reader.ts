@@ -51,7 +51,7 @@ export function sqliteLogReader(
       const after = resumeAfter[PARTITION] ?? 0
       if (after > lastOffset()) {
         throw new DependencyError(
-          `${group} is to resume after offset ${after}, but the log ends at ${lastOffset()}: these read models were built from another log. Restore that log, or rebuild them from this one: npm run rebuild -- --force`,
+          `${group} cannot resume after offset ${after}: the log ends at ${lastOffset()}: these read models were built from another log. Restore that log, or rebuild them from this one: npm run rebuild -- --force`,
           { retriable: false },
         )
       }

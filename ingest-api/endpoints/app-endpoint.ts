@@ -172,5 +172,5 @@ async function durable(rejections: readonly Offered[], withinMs: number): Promis
 }
 
 function notWritten(): ApiError {
-  return unavailable('what is wrong with it could not be noted, please send it again')
+  return unavailable('the rejection could not be stored: send the request again')
 }

@@ -103,7 +103,7 @@ describe('npm run rebuild', () => {
 
   test.each([
     [['--help'], 0, 'Usage: npm run rebuild'],
-    [['--froce'], 2, "Unknown option '--froce': --help lists what can be given"],
+    [['--froce'], 2, "Unknown option '--froce': --help lists the options"],
   ])('a rebuild with %j ends with %d', async (args, code, text) => {
     const program = rebuild(...args)
     expect(await program.ended).toBe(code)

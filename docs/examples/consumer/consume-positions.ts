@@ -40,7 +40,7 @@ async function consume({ brokers, topic, group, registry }: Options): Promise<nu
     // The reader of our output has gone.
     process.stdout.on('error', () => resolve(1))
     consumer.on(consumer.events.CRASH, ({ payload }) => {
-      // Otherwise kafkajs restarts by itself.
+      // Otherwise kafkajs restarts.
       if (!payload.restart) resolve(1)
     })
   })

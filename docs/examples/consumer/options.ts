@@ -15,8 +15,8 @@ export class UsageError extends Error {
 
 /** The output of `--help`. */
 export const HELP = `Prints each accepted position once, as one line of JSON on standard output. A line with seenAt says
-that the device was heard of without a position, one with erasedAt that it was erased: forget its
-positions until there.
+that the device reported without a position, one with erasedAt that it was erased: forget its earlier
+positions.
 
   npm run --silent example:consumer -- --brokers localhost:9092
   npm run --silent example:consumer -- --brokers kafka:9092 --registry http://schema-registry:8080/apis/ccompat/v7
@@ -24,11 +24,11 @@ positions until there.
   --brokers HOST:PORT[,HOST:PORT …]   brokers to begin with
   --topic NAME      (default gps.position-reported)
   --group NAME      consumer group (default example-consumer). A new group begins with the first
-                    position in the log; one that was there goes on where it stopped
-  --registry URL    schema registry, needed where values are Avro
+                    position in the log; a known one continues where it stopped
+  --registry URL    schema registry, needed for values in Avro
 
-What is skipped is said on standard error. Ctrl-C or SIGTERM ends it once the position in hand is
-printed. Exit code 0: it was stopped; 1: reading cannot go on; 2: an argument cannot be used.
+It reports skipped entries on standard error. Ctrl-C or SIGTERM ends it after the current position.
+Exit code 0: it was stopped; 1: reading cannot continue; 2: an argument is invalid.
 `
 
 /** Parses the command line. @throws {UsageError} for the first invalid argument. */
@@ -66,7 +66,7 @@ function parse(args: readonly string[]) {
     }).values
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    throw new UsageError(`${message.split(/\. |\n/)[0]}: --help lists what can be given`)
+    throw new UsageError(`${message.split(/\. |\n/)[0]}: --help lists the options`)
   }
 }
 

@@ -9,7 +9,7 @@ export type Position = Measurements & {
   readonly longitude: number
   readonly timestamp: number
   readonly receivedAt: number
-  /** What else the device knows, as it named it. */
+  /** Other data of the device, under its own names. */
   readonly attributes?: Readonly<Record<string, string | number | boolean>>
   /** It was recorded earlier, elsewhere, and brought in as history. */
   readonly imported?: true
@@ -169,7 +169,7 @@ function picked(
     known[name] = fields[name]
   }
   for (const name of numbers) {
-    if (!Number.isFinite(fields[name])) throw new Error(`${name} is not what it should be`)
+    if (!Number.isFinite(fields[name])) throw new Error(`${name} is not a valid number`)
     known[name] = fields[name]
   }
   return known

@@ -42,7 +42,7 @@ test('a readable dead letter goes back into the log, one erased since goes, the 
   const { eventLog, store } = await startWithDeadLetters()
   let text = ''
   await replayDeadLetters({ eventLog, store }, (more) => (text += more))
-  expect(text).toContain('left: partition 0, offset 3: an erasure would take')
+  expect(text).toContain('left: partition 0, offset 3: an erasure would remove')
   expect(text).toContain('1 replayed, 1 removed because their device was erased since, 1 left.')
   expect(await eventLog.deadLetters.count()).toBe(1)
   expect(await eventLog.extent()).toMatchObject([{ next: 6 }])
