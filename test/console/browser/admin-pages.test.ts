@@ -202,7 +202,9 @@ describeConsole('the pages of admins', () => {
     await page.getByText('No entries').waitFor()
     await page.getByRole('combobox', { name: 'Operator' }).selectOption('All')
     await page.getByText('added the operator hal@example.org, as admin.').first().waitFor()
-    await page.getByRole('combobox', { name: 'What', exact: true }).selectOption('created the key')
+    await page
+      .getByRole('combobox', { name: 'Action', exact: true })
+      .selectOption('created the key')
     const made = page.getByRole('row').filter({ hasText: 'created the key' }).first()
     await made.getByText('key.created', { exact: true }).click()
     await made.locator('pre').getByText('"requestId"').waitFor()
