@@ -17,6 +17,7 @@ import { startClock } from './ui/clock.ts'
 import { applyTheme } from './ui/palette.ts'
 import { startRouter } from './ui/router.ts'
 import { startKeys } from './ui/keys.tsx'
+import { startMenus } from './ui/menu.tsx'
 import { allowMeasuringText } from './app/trusted-types.ts'
 import { toFailure } from './core/failure.ts'
 
@@ -24,6 +25,7 @@ allowMeasuringText()
 applyTheme()
 startRouter()
 startKeys()
+startMenus()
 startClock(serverNow)
 const root = document.getElementById('console')
 if (root !== null) render(<App />, root)

@@ -76,6 +76,16 @@ export function Menu({
   )
 }
 
+/** Closes the menus that Tab leaves: they would cover what has the focus now. */
+export function startMenus(): void {
+  document.addEventListener('focusout', ({ target, relatedTarget: next }) => {
+    const menu = target instanceof Element && target.closest<HTMLElement>(':popover-open')
+    if (!menu || !(next instanceof Element) || menu.contains(next)) return
+    // A click on the opener closes the menu itself.
+    if (!next.matches(`[popovertarget="${menu.id}"]`)) menu.hidePopover()
+  })
+}
+
 export type MenuAction = {
   readonly word: string
   readonly run: () => void

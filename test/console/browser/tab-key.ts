@@ -1,0 +1,91 @@
+import type { Page } from 'playwright-core'
+
+/**
+ * Presses Tab from the top of the page, or from the opener of the open menu, to the end, and returns
+ * what is wrong: controls that are not reached, come out of order, do not show the focus, or are
+ * covered by something else.
+ */
+export async function tabThrough(page: Page): Promise<string[]> {
+  await page.evaluate(WALK)
+  do await page.keyboard.press('Tab')
+  while (await page.evaluate<boolean>('walk.step()'))
+  return page.evaluate<string[]>('walk.faults()')
+}
+
+/** Runs in the page. */
+const WALK = `window.walk = (() => {
+  const menu = document.querySelector(':popover-open')
+  const reached = new Set()
+  const found = []
+  let last
+
+  const nameOf = (one) =>
+    one.localName + ' "' + (one.ariaLabel || one.labels?.[0]?.textContent || one.textContent).trim() + '"'
+  const lookOf = (one) => {
+    const { outline, outlineStyle, boxShadow, stroke, strokeWidth } = getComputedStyle(one)
+    return [outlineStyle === 'none' ? '' : outline, boxShadow, stroke, strokeWidth].join()
+  }
+  const isCovered = (one) => {
+    const [{ left, top, width, height }] = one.getClientRects()
+    return [0.5, 0.1, 0.9].every((part) => {
+      const seen = document.elementFromPoint(left + width * part, top + height * part)
+      return seen === null || !(one.contains(seen) || seen.contains(one) && seen.closest('label'))
+    })
+  }
+  const partOf = (one) => one.closest('section, nav, main, header, [role="group"], [popover]')
+  /** Above the one before, or in its line but left of it. */
+  const isBack = (one, before) => {
+    if (partOf(one) !== partOf(before)) return false
+    const [to, from] = [one.getBoundingClientRect(), before.getBoundingClientRect()]
+    return to.bottom <= from.top
+      ? to.left < from.right
+      : to.top < from.bottom && to.right <= from.left
+  }
+  /** Tab reaches one radio button of a group, and one control of a list that arrows go through. */
+  const isReachedByArrows = (one) => {
+    const group = one.closest('ul, ol, svg')
+    const others = [...reached].filter((other) => other.localName === one.localName)
+    return one.type === 'radio'
+      ? others.some(({ name }) => name === one.name)
+      : one.tabIndex < 0 && others.filter((other) => group?.contains(other)).length === 1
+  }
+
+  if (menu === null) {
+    document.body.tabIndex = -1
+    document.body.focus()
+    document.body.removeAttribute('tabindex')
+  }
+  return {
+    step() {
+      const { activeElement: one, body } = document
+      if (one === last?.one) return true
+      if (last?.one.isConnected) {
+        const name = nameOf(last.one)
+        if (last.look === lookOf(last.one)) found.push('no visible focus: ' + name)
+      }
+      if (one === body || reached.has(one) || (menu !== null && !menu.contains(one))) return false
+      if (last?.one.isConnected) {
+        const order = last.one.compareDocumentPosition(one)
+        if (!(order & Node.DOCUMENT_POSITION_FOLLOWING) || isBack(one, last.one)) {
+          found.push('out of order: ' + nameOf(one) + ' after ' + nameOf(last.one))
+        }
+      }
+      if (isCovered(one)) found.push('covered: ' + nameOf(one))
+      reached.add(one)
+      last = { one, look: lookOf(one) }
+      return true
+    },
+    faults() {
+      const controls = 'a[href], button, input, select, textarea, summary, [role="button"], [tabindex="0"]'
+      const missed = [...(menu ?? document).querySelectorAll(controls)].filter((one) =>
+        one.checkVisibility({ visibilityProperty: true }) && !one.matches(':disabled') &&
+        !reached.has(one) && !isReachedByArrows(one))
+      if (menu?.matches(':popover-open')) {
+        const isElsewhere = !document.activeElement.matches('body, [popovertarget="' + menu.id + '"]')
+        if (isElsewhere) found.push('stays open')
+        menu.hidePopover()
+      }
+      return [...found, ...missed.map((one) => 'not reached: ' + nameOf(one))]
+    },
+  }
+})()`
